@@ -1,0 +1,107 @@
+/* Hemstitch's C interface: one-shot calls. Status numbers are shared with C++, and are stable.
+ *
+ * Thread safety: every function may be called from any number of threads at once; hemstitch_last_error_message()
+ * speaks of the calling thread's last failed call.
+ */
+#ifndef HEMSTITCH_HEMSTITCH_H
+#define HEMSTITCH_HEMSTITCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hemstitch/version.h"
+
+#if defined(__GNUC__)
+#define HEMSTITCH_API __attribute__((visibility("default")))
+#else
+#define HEMSTITCH_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What became of a call. The hundreds name the family; hemstitch_status_text() says what to do. */
+typedef enum hemstitch_status {
+  HEMSTITCH_OK = 0,
+
+  /* 1xx: what the caller asked for */
+  HEMSTITCH_INVALID_OPTION = 100,
+  HEMSTITCH_UNKNOWN_BACKEND = 101,
+  HEMSTITCH_DICTIONARY_NEEDED = 102,
+  HEMSTITCH_DICTIONARY_MISMATCH = 103,
+  HEMSTITCH_RANGE_OUTSIDE_CONTENT = 104,
+  HEMSTITCH_WRONG_STATE = 105,
+
+  /* 2xx: the format of the input */
+  HEMSTITCH_UNKNOWN_FORMAT = 200,
+  HEMSTITCH_FOREIGN_FORMAT = 201,
+  HEMSTITCH_UNSUPPORTED_VERSION = 202,
+  HEMSTITCH_UNSUPPORTED_FEATURE = 203,
+
+  /* 3xx: damaged data */
+  HEMSTITCH_TRUNCATED = 300,
+  HEMSTITCH_CORRUPT_HEADER = 301,
+  HEMSTITCH_CORRUPT_BLOCK = 302,
+  HEMSTITCH_HEADER_CHECKSUM_MISMATCH = 303,
+  HEMSTITCH_BLOCK_CHECKSUM_MISMATCH = 304,
+  HEMSTITCH_CONTENT_CHECKSUM_MISMATCH = 305,
+  HEMSTITCH_CONTENT_SIZE_MISMATCH = 306,
+  HEMSTITCH_TRAILING_GARBAGE = 307,
+
+  /* 4xx: room */
+  HEMSTITCH_OUTPUT_TOO_SMALL = 400,
+  HEMSTITCH_OUT_OF_MEMORY = 401,
+  HEMSTITCH_MEMORY_LIMIT = 402,
+
+  /* 5xx: the device */
+  HEMSTITCH_DEVICE_UNAVAILABLE = 500,
+  HEMSTITCH_DEVICE_LOST = 501,
+  HEMSTITCH_DEVICE_OUT_OF_MEMORY = 502,
+  HEMSTITCH_DEVICE_FAULT = 503,
+
+  /* 6xx: a mistake in Hemstitch itself */
+  HEMSTITCH_INTERNAL = 600,
+
+  /* 7xx: the system around it */
+  HEMSTITCH_READ_FAILED = 700,
+  HEMSTITCH_WRITE_FAILED = 701,
+  HEMSTITCH_INPUT_CHANGED = 702,
+  HEMSTITCH_CANCELLED = 703
+} hemstitch_status;
+
+/* One sentence on what the status means and what to do. Never NULL; "unknown status" for other numbers. */
+HEMSTITCH_API const char* hemstitch_status_text(hemstitch_status status);
+
+/* The full message of the calling thread's last failed call, with its place in the data where one is known.
+ * Valid until that thread's next call. Empty if none failed. */
+HEMSTITCH_API const char* hemstitch_last_error_message(void);
+
+/* The version of the library in use, e.g. "0.1.0". */
+HEMSTITCH_API const char* hemstitch_version(void);
+
+/* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level. */
+HEMSTITCH_API uint64_t hemstitch_compress_bound(uint64_t input_bytes);
+
+/* Compresses input[0, input_bytes) into one LZ4 frame.
+ *   level            1 to 12, 0 for the default
+ *   output           room for output_capacity bytes
+ *   output_bytes     set to the frame's size on success, untouched otherwise
+ * Returns HEMSTITCH_OUTPUT_TOO_SMALL if the room does not suffice; hemstitch_compress_bound() bytes always do. */
+HEMSTITCH_API hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level, void* output,
+                                                  size_t output_capacity, size_t* output_bytes);
+
+/* The size of what hemstitch_restore() would write, found without writing it. */
+HEMSTITCH_API hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes, uint64_t* restored_bytes);
+
+/* Restores all LZ4 frames in input[0, input_bytes) one after the other, verifying every checksum there is.
+ * output_bytes is set to the restored size on success, untouched otherwise; what stands in `output` after an
+ * error is unspecified. */
+HEMSTITCH_API hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,
+                                                 size_t output_capacity, size_t* output_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

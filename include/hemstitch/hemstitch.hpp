@@ -1,0 +1,161 @@
+// Hemstitch's C++ interface: one-shot calls on buffers, and push-style streams with bounded memory.
+//
+// Errors are thrown as hemstitch::Error, which carries a Status and, where one is known, the place in the data.
+// Thread safety: free functions may be called from any number of threads at once; one Compressor or Decompressor
+// belongs to one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hemstitch/hemstitch.h"
+
+namespace hemstitch {
+
+// The numbers of hemstitch.h under C++ names.
+enum class Status : int {
+  kOk = HEMSTITCH_OK,
+  kInvalidOption = HEMSTITCH_INVALID_OPTION,
+  kUnknownBackend = HEMSTITCH_UNKNOWN_BACKEND,
+  kDictionaryNeeded = HEMSTITCH_DICTIONARY_NEEDED,
+  kDictionaryMismatch = HEMSTITCH_DICTIONARY_MISMATCH,
+  kRangeOutsideContent = HEMSTITCH_RANGE_OUTSIDE_CONTENT,
+  kWrongState = HEMSTITCH_WRONG_STATE,
+  kUnknownFormat = HEMSTITCH_UNKNOWN_FORMAT,
+  kForeignFormat = HEMSTITCH_FOREIGN_FORMAT,
+  kUnsupportedVersion = HEMSTITCH_UNSUPPORTED_VERSION,
+  kUnsupportedFeature = HEMSTITCH_UNSUPPORTED_FEATURE,
+  kTruncated = HEMSTITCH_TRUNCATED,
+  kCorruptHeader = HEMSTITCH_CORRUPT_HEADER,
+  kCorruptBlock = HEMSTITCH_CORRUPT_BLOCK,
+  kHeaderChecksumMismatch = HEMSTITCH_HEADER_CHECKSUM_MISMATCH,
+  kBlockChecksumMismatch = HEMSTITCH_BLOCK_CHECKSUM_MISMATCH,
+  kContentChecksumMismatch = HEMSTITCH_CONTENT_CHECKSUM_MISMATCH,
+  kContentSizeMismatch = HEMSTITCH_CONTENT_SIZE_MISMATCH,
+  kTrailingGarbage = HEMSTITCH_TRAILING_GARBAGE,
+  kOutputTooSmall = HEMSTITCH_OUTPUT_TOO_SMALL,
+  kOutOfMemory = HEMSTITCH_OUT_OF_MEMORY,
+  kMemoryLimit = HEMSTITCH_MEMORY_LIMIT,
+  kDeviceUnavailable = HEMSTITCH_DEVICE_UNAVAILABLE,
+  kDeviceLost = HEMSTITCH_DEVICE_LOST,
+  kDeviceOutOfMemory = HEMSTITCH_DEVICE_OUT_OF_MEMORY,
+  kDeviceFault = HEMSTITCH_DEVICE_FAULT,
+  kInternal = HEMSTITCH_INTERNAL,
+  kReadFailed = HEMSTITCH_READ_FAILED,
+  kWriteFailed = HEMSTITCH_WRITE_FAILED,
+  kInputChanged = HEMSTITCH_INPUT_CHANGED,
+  kCancelled = HEMSTITCH_CANCELLED,
+};
+
+// One sentence on what the status means and what to do.
+HEMSTITCH_API const char* status_text(Status status);
+
+// Where in the compressed data an error was met. Frames and blocks are counted from 1, bytes from 0.
+struct Place {
+  std::optional<std::uint64_t> frame;
+  std::optional<std::uint64_t> block;
+  std::optional<std::uint64_t> byte_offset;
+
+  // "frame 1, block 3, byte 4711"; empty when nothing is known.
+  HEMSTITCH_API std::string text() const;
+};
+
+class HEMSTITCH_API Error : public std::runtime_error {
+ public:
+  // `detail` says what happened in this case; the message is "place: detail (what to do)".
+  Error(Status status, const std::string& detail, Place place = {});
+
+  Status status() const noexcept { return status_; }
+  const Place& place() const noexcept { return place_; }
+
+ private:
+  Status status_;
+  Place place_;
+};
+
+enum class Format { kLz4 };
+
+inline constexpr int kMinLevel = 1;
+inline constexpr int kMaxLevel = 12;
+
+struct CompressOptions {
+  Format format = Format::kLz4;
+  int level = 1;                                 // kMinLevel..kMaxLevel
+  int acceleration = 0;                          // 0: off; N of --fast=N: faster and larger than level 1
+  std::size_t block_bytes = 256 * 1024;          // 64K, 256K, 1M or 4M
+  bool linked_blocks = false;                    // each block may refer to the 64 KB before it
+  bool block_checksums = true;                   // XXH32 of each block as written
+  bool content_checksum = false;                 // XXH32 of the whole content: serial, about 5 GB/s
+  std::optional<std::uint64_t> content_bytes;    // stored in the header when known; checked at the end
+  std::span<const std::byte> dictionary;         // its last 64 KB serve every block as history
+  std::string backend = "auto";                  // see `hemstitch backends`
+  unsigned threads = 0;                          // 0: one a core
+  std::uint64_t memory_limit_bytes = 0;          // 0: none; bounds the buffers, not the program
+};
+
+struct RestoreOptions {
+  bool verify_checksums = true;
+  std::span<const std::byte> dictionary;         // the one that the frame was written with
+  bool accept_any_dictionary_id = false;         // use `dictionary` although the frame names another
+  std::string backend = "auto";
+  unsigned threads = 0;
+  std::uint64_t memory_limit_bytes = 0;
+};
+
+// Compresses `input` into one frame. Throws Error.
+HEMSTITCH_API std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options = {});
+
+// Restores every frame in `input`, one after the other. Throws Error.
+HEMSTITCH_API std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOptions& options = {});
+
+// The size of what restore() would give, found without writing it. Throws Error on damaged data.
+HEMSTITCH_API std::uint64_t restored_bytes(std::span<const std::byte> input);
+
+// Takes a stream's output, piece by piece and in order. What it throws, the stream's call throws.
+using Output = std::function<void(std::span<const std::byte>)>;
+
+// Compresses a stream into one frame. Keeps at most a batch of blocks in memory.
+//   Compressor compressor(options, output);
+//   compressor.write(piece); ...; compressor.finish();
+// Without finish() the frame is incomplete. After an Error the object takes no more calls.
+class HEMSTITCH_API Compressor {
+ public:
+  Compressor(const CompressOptions& options, Output output);
+  ~Compressor();
+  Compressor(Compressor&&) noexcept;
+  Compressor& operator=(Compressor&&) noexcept;
+
+  void write(std::span<const std::byte> piece);
+  void finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Restores a stream of one frame or more. Keeps at most a batch of blocks in memory.
+// finish() throws Status::kTruncated if the stream ends inside a frame.
+class HEMSTITCH_API Decompressor {
+ public:
+  Decompressor(const RestoreOptions& options, Output output);
+  ~Decompressor();
+  Decompressor(Decompressor&&) noexcept;
+  Decompressor& operator=(Decompressor&&) noexcept;
+
+  void write(std::span<const std::byte> piece);
+  void finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hemstitch

@@ -1,0 +1,53 @@
+#include "device/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "device/cpu/cpu_backend.hpp"
+
+namespace hemstitch {
+
+BackendRegistry::BackendRegistry() { backends_.push_back(make_cpu_backend()); }
+
+BackendRegistry& BackendRegistry::instance() {
+  static BackendRegistry registry;
+  return registry;
+}
+
+void BackendRegistry::add(std::unique_ptr<Backend> backend) { backends_.push_back(std::move(backend)); }
+
+const Backend& BackendRegistry::find_usable(std::string_view name) const {
+  std::string names;
+  for (const auto& backend : backends_) {
+    if (backend->name() == name) {
+      if (const auto reason = backend->unavailable_reason())
+        throw Error(Status::kDeviceUnavailable, fmt::format("backend '{}': {}", name, *reason));
+      return *backend;
+    }
+    names += fmt::format(", {}", backend->name());
+  }
+  throw Error(Status::kUnknownBackend, fmt::format("backend '{}' is none of: auto{}", name, names));
+}
+
+namespace {
+std::string_view requested_or_forced(std::string_view requested) {
+  const char* forced = std::getenv("HEMSTITCH_BACKEND");
+  return requested == "auto" && forced != nullptr && *forced != '\0' ? std::string_view(forced) : requested;
+}
+}  // namespace
+
+const Backend& BackendRegistry::choose(std::string_view requested) const {
+  const std::string_view name = requested_or_forced(requested);
+  if (name != "auto") return find_usable(name);
+  for (const auto& backend : backends_)
+    if (backend->chosen_by_auto() && !backend->unavailable_reason()) return *backend;
+  return find_usable("cpu");
+}
+
+const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested) const {
+  return find_usable(requested_or_forced(requested) == "auto" ? std::string_view("cpu") : chosen.fallback_name());
+}
+
+}  // namespace hemstitch
