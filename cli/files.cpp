@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "arguments.hpp"
 #include "core/status.hpp"
@@ -78,8 +79,8 @@ FileSource::FileSource(const std::string& path) : path_(path) {
   if (fstat(number, &status_) != 0) throw tool_error_from_errno("cannot be examined");
   // A size of 0 says nothing: files of /proc have it and are not empty.
   if (is_regular() && status_.st_size > 0) {
-    const off_t position = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
-    total_bytes_ = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - position, 0));
+    begin_ = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
+    total_bytes_ = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - begin_, 0));
     posix_fadvise(number, 0, 0, POSIX_FADV_SEQUENTIAL);
   }
 }
@@ -122,6 +123,13 @@ std::uint64_t FileSource::skip(std::uint64_t count) {
   if (lseek(descriptor_.number(), static_cast<off_t>(sought), SEEK_CUR) < 0)
     throw system_error(Status::kReadFailed, "seeking failed", errno);
   return from_peeked + sought;
+}
+
+bool FileSource::seek(std::uint64_t position) {
+  if (!total_bytes_ || lseek(descriptor_.number(), begin_ + static_cast<off_t>(position), SEEK_SET) < 0)
+    return false;
+  peeked_ = {};
+  return true;
 }
 
 std::unique_ptr<FileSink> FileSink::standard_output() {

@@ -50,6 +50,7 @@ class FileSource : public Source {
 
   std::size_t read(std::span<std::byte> into) override;
   std::uint64_t skip(std::uint64_t count) override;
+  bool seek(std::uint64_t position) override;
   std::optional<std::uint64_t> total_bytes() const override { return total_bytes_; }
 
   // The first bytes of the data, fewer than kIdentifyBytes only where there are no more. They are read again
@@ -68,7 +69,8 @@ class FileSource : public Source {
   std::string path_;
   Descriptor descriptor_;
   struct stat status_ {};
-  std::optional<std::uint64_t> total_bytes_;
+  off_t begin_ = 0;  // where the stream begins in a regular file: standard input may start in its middle
+  std::optional<std::uint64_t> total_bytes_;  // a regular file, and seekable
   std::array<std::byte, kIdentifyBytes> first_bytes_{};
   std::span<const std::byte> peeked_;  // of first_bytes_: not yet given by read()
   bool peeked_already_ = false;

@@ -14,8 +14,14 @@ constexpr std::size_t kSectionBytes = 1024 * 1024;  // words and records take tu
 constexpr std::uint32_t kWordCount = 8192;
 constexpr std::uint32_t kRecordCount = 64;  // kinds of records
 
-// Only the engine's raw output is used: distributions differ between standard libraries.
-using Random = std::mt19937;
+// The engine's raw output and nothing else: distributions differ between standard libraries.
+class Random {
+ public:
+  std::uint32_t operator()() { return static_cast<std::uint32_t>(engine_()); }
+
+ private:
+  std::mt19937 engine_;  // its default seed is part of the standard
+};
 
 std::vector<std::string> make_words(Random& random) {
   std::vector<std::string> words(kWordCount);
@@ -46,7 +52,7 @@ void append_records(std::string& data, std::size_t end, Random& random) {
 }  // namespace
 
 std::vector<std::byte> make_sample_data() {
-  Random random;  // its default seed is part of the standard
+  Random random;
   const std::vector<std::string> words = make_words(random);
   std::string data;
   for (std::size_t end = kSectionBytes; end <= kSampleBytes; end += kSectionBytes) {
