@@ -4,6 +4,7 @@
 #include "tool.hpp"
 
 int main(int argc, char** argv) {
-  hemstitch::BackendRegistry::instance().add(hemstitch::make_fake_backend(hemstitch::fake_plan_from_environment()));
+  hemstitch::BackendRegistry::instance().add(
+      hemstitch::make_fake_backend(hemstitch::fake_plan_from_environment()));
   return hemstitch::cli::run_tool(argc, argv);
 }

@@ -4,6 +4,9 @@
 # Text of COUNT lines, the same every time; about 6.9 MB for a million.
 text() { seq 1 "$1"; }
 
+# COUNT lines of numbers that repeat nothing, the same every time; about 10 bytes each.
+noise() { awk -v count="$1" 'BEGIN { for (x = 1; count > 0; --count) { x = (x * 16807) % 2147483647; print x } }'; }
+
 # Skips the case where a command that it needs is not there.
 needs() {
   local tool

@@ -8,5 +8,5 @@ done
 # --no-check verifies nothing: a content checksum that is wrong passes.
 hemstitch -f --check=content data
 printf 'XXXX' | dd of=data.lz4 bs=1 seek=$(($(stat -c %s data.lz4) - 4)) conv=notrunc status=none
-hemstitch -dc data.lz4 2>&1 >/dev/null | sed -E 's/(byte|is|says|not) [0-9a-fx]+/\1 N/g'
+hemstitch -dc data.lz4 2>&1 >/dev/null | sed -E 's/byte [0-9]+/byte N/; s/0x[0-9a-f]+/N/g'
 hemstitch -dc --no-check data.lz4 | cmp - data

@@ -3,7 +3,7 @@ hemstitch backends >/dev/null
 echo x >bench
 status_of hemstitch bench
 hemstitch ./bench
-hemstitch -- bench -o twice.lz4
+hemstitch -o twice.lz4 -- bench
 hemstitch -c bench | hemstitch -dc
 names
 # A folder of that name could be no input, so it is no reason to hesitate.

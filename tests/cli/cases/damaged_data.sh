@@ -9,7 +9,7 @@ cp data.lz4 header.lz4
 printf '\xff' | dd of=header.lz4 bs=1 seek=5 conv=notrunc status=none
 hemstitch -d cut.lz4 flipped.lz4 header.lz4 good.lz4 2>stderr
 echo "exit $?"
-sed -E 's/[0-9]{4,}/N/g; s/block [0-9]+/block N/' stderr
+sed -E 's/0x[0-9a-f]+/N/g; s/[0-9]{4,}/N/g; s/block [0-9]+/block N/' stderr
 same good data
 names
 hemstitch -t flipped.lz4 2>/dev/null

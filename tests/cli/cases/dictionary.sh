@@ -1,5 +1,5 @@
 needs lz4
-text 20000 >dictionary
+text 10000 >dictionary
 text 9000 | tail -n 3000 >data
 hemstitch -D dictionary data
 hemstitch data -o plain.lz4
@@ -7,4 +7,9 @@ hemstitch data -o plain.lz4
 hemstitch -dcD dictionary data.lz4 | cmp - data
 lz4 -dqc -D dictionary data.lz4 | cmp - data
 lz4 -qc -D dictionary data | hemstitch -d --dictionary=dictionary | cmp - data
-hemstitch -t data.lz4 2>/dev/null
+# Without it the data cannot be restored, and nothing is written.
+hemstitch -d data.lz4 -o out 2>/dev/null
+echo "exit $?"
+hemstitch -D missing data
+echo "exit $?"
+names

@@ -1,5 +1,5 @@
 needs lz4
-text 200000 >data
+for ((i = 0; i < 20; ++i)); do noise 4000; done >data
 hemstitch -B64K data
 hemstitch -B64K --linked data -o linked.lz4
 [[ $(stat -c %s linked.lz4) -lt $(stat -c %s data.lz4) ]] || echo 'linking does not help'
