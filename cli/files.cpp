@@ -289,13 +289,15 @@ bool FileSink::is_same_file(const struct stat& other) const {
 std::vector<std::byte> read_whole_file(const std::string& path) {
   FileSource source(path);
   std::vector<std::byte> bytes;
-  std::size_t count = 0;
+  std::size_t used = 0;
+  // One byte more than the size, so that the end is seen without growing.
+  std::size_t room = static_cast<std::size_t>(source.total_bytes().value_or(kReadBytes)) + 1;
   do {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + std::max<std::size_t>(kReadBytes, before));
-    count = source.read(std::span(bytes).subspan(before));
-    bytes.resize(before + count);
-  } while (count > 0);
+    bytes.resize(used + room);
+    used += source.read(std::span(bytes).subspan(used));
+    room = std::max(kReadBytes, used);
+  } while (used == bytes.size());
+  bytes.resize(used);
   return bytes;
 }
 
