@@ -6,10 +6,14 @@
 #include <string>
 
 #include "device/cpu/cpu_backend.hpp"
+#include "device/reference/reference_backend.hpp"
 
 namespace hemstitch {
 
-BackendRegistry::BackendRegistry() { backends_.push_back(make_cpu_backend()); }
+BackendRegistry::BackendRegistry() {
+  backends_.push_back(make_cpu_backend());
+  backends_.push_back(make_reference_backend());
+}
 
 BackendRegistry& BackendRegistry::instance() {
   static BackendRegistry registry;
@@ -47,7 +51,8 @@ const Backend& BackendRegistry::choose(std::string_view requested) const {
 }
 
 const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested) const {
-  return find_usable(requested_or_forced(requested) == "auto" ? std::string_view("cpu") : chosen.fallback_name());
+  return find_usable(requested_or_forced(requested) == "auto" ? std::string_view("cpu")
+                                                              : chosen.fallback_name());
 }
 
 }  // namespace hemstitch
