@@ -1,7 +1,7 @@
 /* Hemstitch's C interface: one-shot calls. Status numbers are shared with C++, and are stable.
  *
- * Thread safety: every function may be called from any number of threads at once; hemstitch_last_error_message()
- * speaks of the calling thread's last failed call.
+ * Thread safety: every function may be called from any number of threads at once;
+ * hemstitch_last_error_message() speaks of the calling thread's last failed call.
  */
 #ifndef HEMSTITCH_HEMSTITCH_H
 #define HEMSTITCH_HEMSTITCH_H
@@ -87,12 +87,14 @@ HEMSTITCH_API uint64_t hemstitch_compress_bound(uint64_t input_bytes);
  *   level            1 to 12, 0 for the default
  *   output           room for output_capacity bytes
  *   output_bytes     set to the frame's size on success, untouched otherwise
- * Returns HEMSTITCH_OUTPUT_TOO_SMALL if the room does not suffice; hemstitch_compress_bound() bytes always do. */
-HEMSTITCH_API hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level, void* output,
-                                                  size_t output_capacity, size_t* output_bytes);
+ * Returns HEMSTITCH_OUTPUT_TOO_SMALL if the room does not suffice; hemstitch_compress_bound() bytes always
+ * do. */
+HEMSTITCH_API hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level,
+                                                  void* output, size_t output_capacity, size_t* output_bytes);
 
 /* The size of what hemstitch_restore() would write, found without writing it. */
-HEMSTITCH_API hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes, uint64_t* restored_bytes);
+HEMSTITCH_API hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes,
+                                                       uint64_t* restored_bytes);
 
 /* Restores all LZ4 frames in input[0, input_bytes) one after the other, verifying every checksum there is.
  * output_bytes is set to the restored size on success, untouched otherwise; what stands in `output` after an

@@ -1,8 +1,8 @@
 // Hemstitch's C++ interface: one-shot calls on buffers, and push-style streams with bounded memory.
 //
-// Errors are thrown as hemstitch::Error, which carries a Status and, where one is known, the place in the data.
-// Thread safety: free functions may be called from any number of threads at once; one Compressor or Decompressor
-// belongs to one thread at a time.
+// Errors are thrown as hemstitch::Error, which carries a Status and, where one is known, the place in the
+// data. Thread safety: free functions may be called from any number of threads at once; one Compressor or
+// Decompressor belongs to one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -88,33 +88,35 @@ inline constexpr int kMaxLevel = 12;
 
 struct CompressOptions {
   Format format = Format::kLz4;
-  int level = 1;                                 // kMinLevel..kMaxLevel
-  int acceleration = 0;                          // 0: off; N of --fast=N: faster and larger than level 1
-  std::size_t block_bytes = 256 * 1024;          // 64K, 256K, 1M or 4M
-  bool linked_blocks = false;                    // each block may refer to the 64 KB before it
-  bool block_checksums = true;                   // XXH32 of each block as written
-  bool content_checksum = false;                 // XXH32 of the whole content: serial, about 5 GB/s
-  std::optional<std::uint64_t> content_bytes;    // stored in the header when known; checked at the end
-  std::span<const std::byte> dictionary;         // its last 64 KB serve every block as history
-  std::string backend = "auto";                  // see `hemstitch backends`
-  unsigned threads = 0;                          // 0: one a core
-  std::uint64_t memory_limit_bytes = 0;          // 0: none; bounds the buffers, not the program
+  int level = 1;                               // kMinLevel..kMaxLevel
+  int acceleration = 0;                        // 0: off; N of --fast=N: faster and larger than level 1
+  std::size_t block_bytes = 256 * 1024;        // 64K, 256K, 1M or 4M
+  bool linked_blocks = false;                  // each block may refer to the 64 KB before it
+  bool block_checksums = true;                 // XXH32 of each block as written
+  bool content_checksum = false;               // XXH32 of the whole content: serial, about 5 GB/s
+  std::optional<std::uint64_t> content_bytes;  // stored in the header when known; checked at the end
+  std::span<const std::byte> dictionary;       // its last 64 KB serve every block as history
+  std::string backend = "auto";                // see `hemstitch backends`
+  unsigned threads = 0;                        // 0: one a core
+  std::uint64_t memory_limit_bytes = 0;        // 0: none; bounds the buffers, not the program
 };
 
 struct RestoreOptions {
   bool verify_checksums = true;
-  std::span<const std::byte> dictionary;         // the one that the frame was written with
-  bool accept_any_dictionary_id = false;         // use `dictionary` although the frame names another
+  std::span<const std::byte> dictionary;  // the one that the frame was written with
+  bool accept_any_dictionary_id = false;  // use `dictionary` although the frame names another
   std::string backend = "auto";
   unsigned threads = 0;
   std::uint64_t memory_limit_bytes = 0;
 };
 
 // Compresses `input` into one frame. Throws Error.
-HEMSTITCH_API std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options = {});
+HEMSTITCH_API std::vector<std::byte> compress(std::span<const std::byte> input,
+                                              const CompressOptions& options = {});
 
 // Restores every frame in `input`, one after the other. Throws Error.
-HEMSTITCH_API std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOptions& options = {});
+HEMSTITCH_API std::vector<std::byte> restore(std::span<const std::byte> input,
+                                             const RestoreOptions& options = {});
 
 // The size of what restore() would give, found without writing it. Throws Error on damaged data.
 HEMSTITCH_API std::uint64_t restored_bytes(std::span<const std::byte> input);

@@ -9,11 +9,11 @@
 namespace hemstitch {
 
 struct BlockPlan {
-  std::uint32_t min_match_length = 0;       // bytes
-  std::uint32_t max_match_length = 0;       // bytes; 0xFFFFFFFF: no limit
-  std::uint32_t max_offset = 0;             // bytes
-  std::uint32_t last_match_start_gap = 0;   // a match starts at most at N - gap
-  std::uint32_t last_match_end_gap = 0;     // a match ends at most at N - gap
+  std::uint32_t min_match_length = 0;      // bytes
+  std::uint32_t max_match_length = 0;      // bytes; 0xFFFFFFFF: no limit
+  std::uint32_t max_offset = 0;            // bytes
+  std::uint32_t last_match_start_gap = 0;  // a match starts at most at N - gap
+  std::uint32_t last_match_end_gap = 0;    // a match ends at most at N - gap
 };
 
 inline constexpr std::uint32_t kUnlimitedLength = 0xFFFFFFFFu;
@@ -26,7 +26,8 @@ HEMSTITCH_HOST_DEVICE constexpr BlockPlan lz4_block_plan() { return {4, kUnlimit
 HEMSTITCH_HOST_DEVICE constexpr BlockPlan deflate_block_plan() { return {3, 258, 32768, 3, 0}; }
 
 // The free-form LZSS of founding document 000, for match finding alone.
-HEMSTITCH_HOST_DEVICE constexpr BlockPlan lzss_block_plan(std::uint32_t min_length, std::uint32_t max_length) {
+HEMSTITCH_HOST_DEVICE constexpr BlockPlan lzss_block_plan(std::uint32_t min_length,
+                                                          std::uint32_t max_length) {
   return {min_length, max_length, 65535, min_length, 0};
 }
 

@@ -15,7 +15,9 @@ struct CostModel {
   std::uint32_t literal_cost_bits = 9;
   std::uint32_t match_fixed_cost_bits = 25;
 
-  HEMSTITCH_HOST_DEVICE constexpr std::uint32_t literal_cost() const { return literal_cost_bits * kCostUnitsPerBit; }
+  HEMSTITCH_HOST_DEVICE constexpr std::uint32_t literal_cost() const {
+    return literal_cost_bits * kCostUnitsPerBit;
+  }
   HEMSTITCH_HOST_DEVICE constexpr std::uint32_t match_cost(std::uint32_t /*length*/) const {
     return match_fixed_cost_bits * kCostUnitsPerBit;
   }

@@ -16,7 +16,8 @@ using MatchRecord = std::uint32_t;
 
 inline constexpr std::uint32_t kMaxRecordOffset = 65535;
 inline constexpr std::uint32_t kMaxRecordLength = 65535;
-static_assert(kMaxRecordOffset < (1u << 16) && kMaxRecordLength < (1u << 16), "both halves of a record are 16 bits");
+static_assert(kMaxRecordOffset < (1u << 16) && kMaxRecordLength < (1u << 16),
+              "both halves of a record are 16 bits");
 
 struct Match {
   std::uint32_t offset = 0;  // distance back in bytes, 0 for no match

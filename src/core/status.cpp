@@ -8,38 +8,68 @@ namespace hemstitch {
 
 const char* status_text(Status status) {
   switch (status) {
-    case Status::kOk: return "done";
-    case Status::kInvalidOption: return "an option has a value it cannot have; see the field that the message names";
-    case Status::kUnknownBackend: return "no such backend; 'hemstitch backends' lists those there are";
-    case Status::kDictionaryNeeded: return "the data needs a dictionary; give the one it was written with (-D FILE)";
+    case Status::kOk:
+      return "done";
+    case Status::kInvalidOption:
+      return "an option has a value it cannot have; see the field that the message names";
+    case Status::kUnknownBackend:
+      return "no such backend; 'hemstitch backends' lists those there are";
+    case Status::kDictionaryNeeded:
+      return "the data needs a dictionary; give the one it was written with (-D FILE)";
     case Status::kDictionaryMismatch:
       return "the data was written with another dictionary; give that one, or force this one (-f)";
-    case Status::kRangeOutsideContent: return "the range lies outside the content; 'hemstitch -l' shows its size";
-    case Status::kWrongState: return "the stream takes no more calls; start a new one";
-    case Status::kUnknownFormat: return "no format that Hemstitch knows; check that this is compressed data";
-    case Status::kForeignFormat: return "another tool's format; restore it with that tool";
-    case Status::kUnsupportedVersion: return "a version of the format that is not defined yet; look for a newer Hemstitch";
-    case Status::kUnsupportedFeature: return "the data uses a feature that Hemstitch does not read";
-    case Status::kTruncated: return "the data ends too early; get a complete copy";
-    case Status::kCorruptHeader: return "the header is damaged; get an intact copy";
-    case Status::kCorruptBlock: return "the block is damaged; get an intact copy";
-    case Status::kHeaderChecksumMismatch: return "the header is damaged; get an intact copy";
-    case Status::kBlockChecksumMismatch: return "the block is damaged; get an intact copy";
-    case Status::kContentChecksumMismatch: return "the restored content is not what was compressed; get an intact copy";
-    case Status::kContentSizeMismatch: return "the restored size is not what the header says; get an intact copy";
-    case Status::kTrailingGarbage: return "the data was restored; what follows the last frame was ignored";
-    case Status::kOutputTooSmall: return "the output has too little room; ask for the size first";
-    case Status::kOutOfMemory: return "out of memory; use smaller blocks, fewer threads or --memory";
-    case Status::kMemoryLimit: return "the work does not fit the memory limit; raise it, or use smaller blocks";
-    case Status::kDeviceUnavailable: return "the device cannot be used here; 'hemstitch backends' says why";
-    case Status::kDeviceLost: return "the device was lost; try again, or use --backend cpu";
-    case Status::kDeviceOutOfMemory: return "the device is out of memory; set --memory, or use --backend cpu";
-    case Status::kDeviceFault: return "the device reported an error; try again, or use --backend cpu";
-    case Status::kInternal: return "a mistake in Hemstitch; please report it with the message";
-    case Status::kReadFailed: return "the input could not be read";
-    case Status::kWriteFailed: return "the output could not be written";
-    case Status::kInputChanged: return "the input changed while it was read; try again when it is at rest";
-    case Status::kCancelled: return "stopped before the end";
+    case Status::kRangeOutsideContent:
+      return "the range lies outside the content; 'hemstitch -l' shows its size";
+    case Status::kWrongState:
+      return "the stream takes no more calls; start a new one";
+    case Status::kUnknownFormat:
+      return "no format that Hemstitch knows; check that this is compressed data";
+    case Status::kForeignFormat:
+      return "another tool's format; restore it with that tool";
+    case Status::kUnsupportedVersion:
+      return "a version of the format that is not defined yet; look for a newer Hemstitch";
+    case Status::kUnsupportedFeature:
+      return "the data uses a feature that Hemstitch does not read";
+    case Status::kTruncated:
+      return "the data ends too early; get a complete copy";
+    case Status::kCorruptHeader:
+      return "the header is damaged; get an intact copy";
+    case Status::kCorruptBlock:
+      return "the block is damaged; get an intact copy";
+    case Status::kHeaderChecksumMismatch:
+      return "the header is damaged; get an intact copy";
+    case Status::kBlockChecksumMismatch:
+      return "the block is damaged; get an intact copy";
+    case Status::kContentChecksumMismatch:
+      return "the restored content is not what was compressed; get an intact copy";
+    case Status::kContentSizeMismatch:
+      return "the restored size is not what the header says; get an intact copy";
+    case Status::kTrailingGarbage:
+      return "the data was restored; what follows the last frame was ignored";
+    case Status::kOutputTooSmall:
+      return "the output has too little room; ask for the size first";
+    case Status::kOutOfMemory:
+      return "out of memory; use smaller blocks, fewer threads or --memory";
+    case Status::kMemoryLimit:
+      return "the work does not fit the memory limit; raise it, or use smaller blocks";
+    case Status::kDeviceUnavailable:
+      return "the device cannot be used here; 'hemstitch backends' says why";
+    case Status::kDeviceLost:
+      return "the device was lost; try again, or use --backend cpu";
+    case Status::kDeviceOutOfMemory:
+      return "the device is out of memory; set --memory, or use --backend cpu";
+    case Status::kDeviceFault:
+      return "the device reported an error; try again, or use --backend cpu";
+    case Status::kInternal:
+      return "a mistake in Hemstitch; please report it with the message";
+    case Status::kReadFailed:
+      return "the input could not be read";
+    case Status::kWriteFailed:
+      return "the output could not be written";
+    case Status::kInputChanged:
+      return "the input changed while it was read; try again when it is at rest";
+    case Status::kCancelled:
+      return "stopped before the end";
   }
   return "unknown status";
 }

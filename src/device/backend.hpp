@@ -1,10 +1,10 @@
-// A backend: where blocks are compressed and restored. An object with a name, a description and, when it cannot be
-// used here, the reason.
+// A backend: where blocks are compressed and restored. An object with a name, a description and, when it
+// cannot be used here, the reason.
 //
-// A BlockEngine is what a backend makes for one run. The pipeline calls it from several threads at once, each call
-// with a batch of its own, and each call returns when its batch is done: overlap of upload, compute and download
-// comes from batches in flight, not from an engine's own threads. An engine keeps no state between calls that
-// shows in its output.
+// A BlockEngine is what a backend makes for one run. The pipeline calls it from several threads at once, each
+// call with a batch of its own, and each call returns when its batch is done: overlap of upload, compute and
+// download comes from batches in flight, not from an engine's own threads. An engine keeps no state between
+// calls that shows in its output.
 #pragma once
 
 #include <cstddef>
@@ -25,28 +25,29 @@ struct BlockTask {
   std::span<const std::byte> history;  // what stands before the raw block, at most the last 64 KB of it
   std::span<std::byte> output;         // exactly the room that may be used
 
-  std::size_t output_bytes = 0;        // bytes written, when status is kOk
-  Status status = Status::kInternal;   // kOutputTooSmall: a block that does not shrink into `output`
+  std::size_t output_bytes = 0;       // bytes written, when status is kOk
+  Status status = Status::kInternal;  // kOutputTooSmall: a block that does not shrink into `output`
 };
 
 struct EncodeParameters {
   Format format = Format::kLz4;
-  int level = 1;                             // kMinLevel..kMaxLevel
-  int acceleration = 0;                      // 0: off; see CompressOptions
-  std::size_t block_bytes = 256 * 1024;      // the frame's block size; a task may be shorter
+  int level = 1;                         // kMinLevel..kMaxLevel
+  int acceleration = 0;                  // 0: off; see CompressOptions
+  std::size_t block_bytes = 256 * 1024;  // the frame's block size; a task may be shorter
 };
 
 class BlockEngine {
  public:
   virtual ~BlockEngine() = default;
 
-  // How many input bytes one call should carry to be efficient. The pipeline puts at least one block in a batch.
+  // How many input bytes one call should carry to be efficient. The pipeline puts at least one block in a
+  // batch.
   virtual std::size_t preferred_batch_bytes() const = 0;
   // How many batches should be in flight at once, given the number of host threads.
   virtual unsigned preferred_batches_in_flight(unsigned threads) const = 0;
 
-  // Every task ends with a status. Throws Error (device family) when the batch as a whole failed; the tasks' outputs
-  // are unspecified then.
+  // Every task ends with a status. Throws Error (device family) when the batch as a whole failed; the tasks'
+  // outputs are unspecified then.
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) = 0;
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
 };
@@ -59,7 +60,8 @@ class Backend {
   virtual std::string description() const = 0;
   // Why this backend cannot be used here and what mends it; nothing when it can.
   virtual std::optional<std::string> unavailable_reason() const = 0;
-  // True for hardware that `auto` may choose; never true for a software adapter, the twins or a test's backend.
+  // True for hardware that `auto` may choose; never true for a software adapter, the twins or a test's
+  // backend.
   virtual bool chosen_by_auto() const = 0;
   // The backend that redoes a block which failed here, when this backend was asked for by name.
   virtual std::string_view fallback_name() const = 0;

@@ -47,7 +47,8 @@ const Backend& BackendRegistry::choose(std::string_view requested) const {
 }
 
 const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested) const {
-  return find_usable(requested_or_forced(requested) == "auto" ? std::string_view("cpu") : chosen.fallback_name());
+  return find_usable(requested_or_forced(requested) == "auto" ? std::string_view("cpu")
+                                                              : chosen.fallback_name());
 }
 
 }  // namespace hemstitch

@@ -18,14 +18,16 @@ class BackendRegistry {
   void add(std::unique_ptr<Backend> backend);
   const std::vector<std::unique_ptr<Backend>>& backends() const { return backends_; }
 
-  // The backend of that name. Throws kUnknownBackend with the names there are; kDeviceUnavailable with the reason.
+  // The backend of that name. Throws kUnknownBackend with the names there are; kDeviceUnavailable with the
+  // reason.
   const Backend& find_usable(std::string_view name) const;
 
-  // `requested` is a name or "auto". "auto" takes the value of HEMSTITCH_BACKEND where that is set; a backend asked
-  // for by name is never silently replaced.
+  // `requested` is a name or "auto". "auto" takes the value of HEMSTITCH_BACKEND where that is set; a backend
+  // asked for by name is never silently replaced.
   const Backend& choose(std::string_view requested) const;
 
-  // The backend that redoes failed blocks of `chosen`: `cpu` when the choice was left to us, else its own fallback.
+  // The backend that redoes failed blocks of `chosen`: `cpu` when the choice was left to us, else its own
+  // fallback.
   const Backend& fallback_for(const Backend& chosen, std::string_view requested) const;
 
  private:

@@ -12,8 +12,8 @@ inline constexpr std::size_t kIdentifyBytes = 8;
 
 enum class DataKind {
   kEmpty,
-  kLz4Frame,      // an LZ4, legacy LZ4 or skippable frame: what restoring takes
-  kForeign,       // a format of another tool, named by foreign_tool
+  kLz4Frame,  // an LZ4, legacy LZ4 or skippable frame: what restoring takes
+  kForeign,   // a format of another tool, named by foreign_tool
   kUnknown,
 };
 

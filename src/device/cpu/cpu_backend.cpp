@@ -2,10 +2,9 @@
 
 #define LZ4_STATIC_LINKING_ONLY
 #define LZ4_HC_STATIC_LINKING_ONLY
+#include <fmt/format.h>
 #include <lz4.h>
 #include <lz4hc.h>
-
-#include <fmt/format.h>
 
 namespace hemstitch {
 namespace {
@@ -17,7 +16,8 @@ constexpr std::size_t kBatchBytes = 256 * 1024;
 const char* chars(std::span<const std::byte> bytes) { return reinterpret_cast<const char*>(bytes.data()); }
 char* chars(std::span<std::byte> bytes) { return reinterpret_cast<char*>(bytes.data()); }
 
-// liblz4's working memory, reused by a thread from block to block; HC's is 256 KB, so it is made on first use.
+// liblz4's working memory, reused by a thread from block to block; HC's is 256 KB, so it is made on first
+// use.
 struct ThreadStates {
   std::unique_ptr<LZ4_stream_t, decltype(&LZ4_freeStream)> fast{LZ4_createStream(), LZ4_freeStream};
   std::unique_ptr<LZ4_streamHC_t, decltype(&LZ4_freeStreamHC)> hc{nullptr, LZ4_freeStreamHC};
@@ -42,8 +42,9 @@ class CpuEngine : public BlockEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     static thread_local ThreadStates states;
     for (BlockTask& task : tasks) {
-      const int written = parameters.level < kFirstHcLevel ? compress_fast(task, parameters, fast_state(states))
-                                                           : compress_hc(task, parameters, hc_state(states));
+      const int written = parameters.level < kFirstHcLevel
+                              ? compress_fast(task, parameters, fast_state(states))
+                              : compress_hc(task, parameters, hc_state(states));
       task.output_bytes = static_cast<std::size_t>(written);
       task.status = written > 0 ? Status::kOk : Status::kOutputTooSmall;
     }
@@ -64,16 +65,18 @@ class CpuEngine : public BlockEngine {
     const int acceleration = parameters.acceleration + 1;
     const int input_bytes = static_cast<int>(task.input.size()), room = static_cast<int>(task.output.size());
     if (task.history.empty())
-      return LZ4_compress_fast_extState_fastReset(state, chars(task.input), chars(task.output), input_bytes, room,
-                                                  acceleration);
+      return LZ4_compress_fast_extState_fastReset(state, chars(task.input), chars(task.output), input_bytes,
+                                                  room, acceleration);
     LZ4_loadDict(state, chars(task.history), static_cast<int>(task.history.size()));
-    return LZ4_compress_fast_continue(state, chars(task.input), chars(task.output), input_bytes, room, acceleration);
+    return LZ4_compress_fast_continue(state, chars(task.input), chars(task.output), input_bytes, room,
+                                      acceleration);
   }
 
   static int compress_hc(const BlockTask& task, const EncodeParameters& parameters, LZ4_streamHC_t* state) {
     const int input_bytes = static_cast<int>(task.input.size()), room = static_cast<int>(task.output.size());
     LZ4_resetStreamHC_fast(state, parameters.level);
-    if (!task.history.empty()) LZ4_loadDictHC(state, chars(task.history), static_cast<int>(task.history.size()));
+    if (!task.history.empty())
+      LZ4_loadDictHC(state, chars(task.history), static_cast<int>(task.history.size()));
     return LZ4_compress_HC_continue(state, chars(task.input), chars(task.output), input_bytes, room);
   }
 };
@@ -81,7 +84,9 @@ class CpuEngine : public BlockEngine {
 class CpuBackend : public Backend {
  public:
   std::string_view name() const override { return "cpu"; }
-  std::string description() const override { return fmt::format("liblz4 {} on all cores", LZ4_versionString()); }
+  std::string description() const override {
+    return fmt::format("liblz4 {} on all cores", LZ4_versionString());
+  }
   std::optional<std::string> unavailable_reason() const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }

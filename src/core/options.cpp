@@ -1,0 +1,46 @@
+#include "core/options.hpp"
+
+#include <fmt/format.h>
+#include <tbb/info.h>
+
+namespace hemstitch {
+namespace {
+
+constexpr unsigned kMaxThreads = 1024;
+constexpr int kMaxAcceleration = 65536;  // liblz4 clamps its factor about there
+
+void require(bool valid, const std::string& what) {
+  if (!valid) throw Error(Status::kInvalidOption, what);
+}
+
+void validate_threads(unsigned threads) {
+  require(threads <= kMaxThreads, fmt::format("threads is {}, it can be 0 to {}", threads, kMaxThreads));
+}
+
+}  // namespace
+
+void validate(const CompressOptions& options) {
+  require(options.level >= kMinLevel && options.level <= kMaxLevel,
+          fmt::format("level is {}, it can be {} to {}", options.level, kMinLevel, kMaxLevel));
+  require(options.acceleration >= 0 && options.acceleration <= kMaxAcceleration,
+          fmt::format("acceleration is {}, it can be 0 to {}", options.acceleration, kMaxAcceleration));
+  require(options.acceleration == 0 || options.level == kMinLevel,
+          fmt::format("acceleration goes with level 1, level is {}", options.level));
+  const std::size_t block_bytes = options.block_bytes;
+  require(
+      block_bytes == 64 << 10 || block_bytes == 256 << 10 || block_bytes == 1 << 20 || block_bytes == 4 << 20,
+      fmt::format("block_bytes is {}, it can be 64K, 256K, 1M or 4M", block_bytes));
+  validate_threads(options.threads);
+}
+
+void validate(const RestoreOptions& options) { validate_threads(options.threads); }
+
+unsigned resolve_threads(unsigned requested) {
+  return requested != 0 ? requested : static_cast<unsigned>(tbb::info::default_concurrency());
+}
+
+std::span<const std::byte> effective_dictionary(std::span<const std::byte> dictionary) {
+  return dictionary.size() > kHistoryBytes ? dictionary.last(kHistoryBytes) : dictionary;
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,19 @@
+// Options are checked at the door, before a byte is read: an error names the field and what it may be.
+#pragma once
+
+#include "core/status.hpp"
+
+namespace hemstitch {
+
+// Throws kInvalidOption.
+void validate(const CompressOptions& options);
+void validate(const RestoreOptions& options);
+
+// The number of threads a run uses: what is asked for, or one for each core this process may run on.
+unsigned resolve_threads(unsigned requested);
+
+// The part of a dictionary that LZ4 can refer to: its last 64 KB.
+inline constexpr std::size_t kHistoryBytes = 64 * 1024;
+std::span<const std::byte> effective_dictionary(std::span<const std::byte> dictionary);
+
+}  // namespace hemstitch

@@ -1,0 +1,53 @@
+// The workspace planner: how much memory a run takes, decided before its first byte and printable.
+//
+// A plan lists parts with their sizes, counts and lifetimes; nothing is allocated by it. Buffers are made
+// from the same numbers, so what is printed is what is used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hemstitch {
+
+class WorkspacePlan {
+ public:
+  struct Part {
+    std::string name;
+    std::uint64_t bytes_each = 0;
+    std::uint64_t count = 0;
+    std::string lifetime;  // who holds it and until when
+  };
+
+  void add(std::string name, std::uint64_t bytes_each, std::uint64_t count, std::string lifetime);
+  const std::vector<Part>& parts() const { return parts_; }
+  std::uint64_t total_bytes() const;
+
+  // A table, a line a part, with the total last.
+  std::string text() const;
+
+ private:
+  std::vector<Part> parts_;
+};
+
+// How the blocks of one run are grouped: batches that travel together, and how many of them at once.
+struct BatchPlan {
+  std::uint64_t blocks_per_batch = 1;
+  unsigned batches_in_flight = 1;
+  WorkspacePlan workspace;
+};
+
+struct BatchNeeds {
+  std::uint64_t block_bytes = 0;             // raw bytes of a block
+  std::uint64_t buffer_bytes_per_block = 0;  // input, output and bookkeeping of one block in a slot
+  std::uint64_t buffer_bytes_per_batch = 0;  // what a slot holds once, e.g. history
+  std::uint64_t preferred_batch_bytes = 0;   // raw bytes
+  unsigned preferred_batches_in_flight = 1;
+  std::uint64_t memory_limit_bytes = 0;  // 0: none
+};
+
+// Takes what the engine prefers, then shrinks batches, then their number, until the limit holds.
+// Throws kMemoryLimit, naming the least that works, when one batch of one block is already too much.
+BatchPlan plan_batches(const BatchNeeds& needs);
+
+}  // namespace hemstitch

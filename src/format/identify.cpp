@@ -1,0 +1,56 @@
+#include "format/identify.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include "core/bytes.hpp"
+#include "format/lz4/lz4_frame.hpp"
+
+namespace hemstitch {
+namespace {
+
+struct ForeignMagic {
+  std::string_view bytes;
+  std::string_view name;
+  std::string_view tool;
+};
+
+using namespace std::string_view_literals;
+
+// The first bytes of formats that people are likely to hand us, and what restores them.
+constexpr std::array kForeignMagics{
+    ForeignMagic{"\x28\xB5\x2F\xFD"sv, "zstd", "zstd -d"},
+    ForeignMagic{"\x1F\x8B"sv, "gzip", "gzip -d"},
+    ForeignMagic{"\xFD"
+                 "7zXZ\0"sv,
+                 "xz", "xz -d"},
+    ForeignMagic{"BZh"sv, "bzip2", "bzip2 -d"},
+    ForeignMagic{"PK\x03\x04"sv, "zip", "unzip"},
+    ForeignMagic{"7z\xBC\xAF\x27\x1C"sv, "7z", "7z x"},
+    ForeignMagic{"LZIP"sv, "lzip", "lzip -d"},
+    ForeignMagic{"\xFF\x06\0\0sNaP"sv, "snappy", "snzip -d"},
+    ForeignMagic{"\x1F\x9D"sv, "compress", "gzip -d"},
+    ForeignMagic{"\x89LZO\0\r\n\x1A"sv, "lzop", "lzop -d"},
+};
+
+bool starts_with(std::span<const std::byte> data, std::string_view magic) {
+  if (data.size() < magic.size()) return false;
+  for (std::size_t i = 0; i < magic.size(); i++)
+    if (static_cast<char>(data[i]) != magic[i]) return false;
+  return true;
+}
+
+}  // namespace
+
+DataIdentity identify_data(std::span<const std::byte> first_bytes) {
+  if (first_bytes.empty()) return {DataKind::kEmpty, {}, {}};
+  if (first_bytes.size() >= 4 && is_frame_magic(load_le32(first_bytes.data())))
+    return {DataKind::kLz4Frame, {}, {}};
+  for (const ForeignMagic& magic : kForeignMagics) {
+    static_assert(kIdentifyBytes >= 8, "the longest magic has 8 bytes");
+    if (starts_with(first_bytes, magic.bytes)) return {DataKind::kForeign, magic.name, magic.tool};
+  }
+  return {DataKind::kUnknown, {}, {}};
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,108 @@
+// The C interface over the C++ one: statuses instead of exceptions.
+#include <new>
+#include <string>
+
+#include "format/lz4/lz4_frame.hpp"
+#include "hemstitch/hemstitch.h"
+#include "hemstitch/hemstitch.hpp"
+#include "pipeline/stream.hpp"
+
+namespace {
+
+using hemstitch::Error;
+using hemstitch::Status;
+
+thread_local std::string last_error_message;
+
+// Runs `call` and turns what it throws into a status.
+template <class Call>
+hemstitch_status guarded(Call call) {
+  last_error_message.clear();
+  try {
+    call();
+    return HEMSTITCH_OK;
+  } catch (const Error& error) {
+    last_error_message = error.what();
+    return static_cast<hemstitch_status>(error.status());
+  } catch (const std::bad_alloc&) {
+    last_error_message = hemstitch::status_text(Status::kOutOfMemory);
+    return HEMSTITCH_OUT_OF_MEMORY;
+  } catch (const std::exception& error) {
+    last_error_message = error.what();
+    return HEMSTITCH_INTERNAL;
+  }
+}
+
+std::span<const std::byte> as_bytes(const void* data, std::size_t bytes) {
+  return {static_cast<const std::byte*>(data), bytes};
+}
+
+// A caller's buffer; throws kOutputTooSmall when it is full.
+class BufferSink : public hemstitch::Sink {
+ public:
+  BufferSink(void* output, std::size_t capacity) : room_(static_cast<std::byte*>(output), capacity) {}
+
+  void write(std::span<const std::byte> bytes) override {
+    if (bytes.size() > room_.size()) throw Error(Status::kOutputTooSmall, "the output buffer is full");
+    std::copy(bytes.begin(), bytes.end(), room_.begin());
+    room_ = room_.subspan(bytes.size());
+    written_ += bytes.size();
+  }
+  std::size_t written() const { return written_; }
+
+ private:
+  std::span<std::byte> room_;
+  std::size_t written_ = 0;
+};
+
+}  // namespace
+
+extern "C" {
+
+const char* hemstitch_status_text(hemstitch_status status) {
+  return hemstitch::status_text(static_cast<Status>(status));
+}
+
+const char* hemstitch_last_error_message(void) { return last_error_message.c_str(); }
+
+const char* hemstitch_version(void) { return HEMSTITCH_VERSION_STRING; }
+
+uint64_t hemstitch_compress_bound(uint64_t input_bytes) {
+  // Every block may have to be stored. Header, blocks of the default size, end mark and content checksum.
+  const std::uint64_t block_bytes = hemstitch::CompressOptions{}.block_bytes;
+  const std::uint64_t blocks = input_bytes / block_bytes + (input_bytes % block_bytes != 0);
+  return hemstitch::kMaxFrameHeaderBytes + input_bytes +
+         blocks * (hemstitch::kBlockHeaderBytes + hemstitch::kBlockChecksumBytes) + 8;
+}
+
+hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level, void* output,
+                                    size_t output_capacity, size_t* output_bytes) {
+  return guarded([&] {
+    hemstitch::CompressOptions options;
+    if (level != 0) options.level = level;
+    options.content_bytes = input_bytes;
+    hemstitch::MemorySource source(as_bytes(input, input_bytes));
+    BufferSink sink(output, output_capacity);
+    compress_stream(source, sink, options);
+    *output_bytes = sink.written();
+  });
+}
+
+hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes, uint64_t* restored_bytes) {
+  return guarded([&] { *restored_bytes = hemstitch::restored_bytes(as_bytes(input, input_bytes)); });
+}
+
+hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,
+                                   size_t output_capacity, size_t* output_bytes) {
+  return guarded([&] {
+    hemstitch::MemorySource source(as_bytes(input, input_bytes));
+    BufferSink sink(output, output_capacity);
+    const auto report = restore_stream(source, sink, {});
+    if (report.trailing_garbage_at)
+      throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+                  {{}, {}, report.trailing_garbage_at});
+    *output_bytes = sink.written();
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,165 @@
+#include "pipeline/compress_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/bytes.hpp"
+#include "format/lz4/lz4_frame.hpp"
+#include "pipeline/history.hpp"
+
+namespace hemstitch {
+namespace {
+
+CompressOptions validated(const CompressOptions& options) {
+  validate(options);
+  return options;
+}
+
+}  // namespace
+
+CompressJob::CompressJob(const CompressOptions& options)
+    : options_(validated(options)), engine_(options.backend), threads_(resolve_threads(options.threads)) {
+  const auto dictionary = effective_dictionary(options.dictionary);
+  dictionary_.assign(dictionary.begin(), dictionary.end());
+  options_.dictionary = dictionary_;
+  parameters_ = {options.format, options.level, options.acceleration, options.block_bytes};
+
+  BatchNeeds needs;
+  needs.block_bytes = options.block_bytes;
+  needs.buffer_bytes_per_block = options.block_bytes + output_bytes_per_block();
+  needs.buffer_bytes_per_batch = options.linked_blocks ? kHistoryBytes : 0;
+  needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
+  needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
+  needs.memory_limit_bytes = options.memory_limit_bytes;
+  plan_ = plan_batches(needs);
+  batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
+
+  if (options.linked_blocks) linked_history_ = dictionary_;
+  if (options.content_checksum) {
+    content_hash_.reset(XXH32_createState());
+    XXH32_reset(content_hash_.get(), 0);
+  }
+  report_.threads = threads_;
+  report_.planned_bytes = plan_.workspace.total_bytes();
+}
+
+std::size_t CompressJob::output_bytes_per_block() const {
+  return kBlockHeaderBytes + options_.block_bytes + kBlockChecksumBytes;
+}
+
+CompressSlot CompressJob::make_slot() const {
+  CompressSlot slot;
+  slot.input = std::make_unique_for_overwrite<std::byte[]>((options_.linked_blocks ? kHistoryBytes : 0) +
+                                                           batch_bytes_);
+  slot.output =
+      std::make_unique_for_overwrite<std::byte[]>(plan_.blocks_per_batch * output_bytes_per_block());
+  return slot;
+}
+
+void CompressJob::begin(Sink& sink) {
+  Lz4FrameHeader header;
+  header.linked_blocks = options_.linked_blocks;
+  header.block_checksums = options_.block_checksums;
+  header.content_checksum = options_.content_checksum;
+  header.block_bytes = options_.block_bytes;
+  header.content_bytes = options_.content_bytes;
+  if (!dictionary_.empty()) header.dictionary_id = lz4_checksum(dictionary_);
+  const auto bytes = write_lz4_frame_header(header);
+  sink.write(bytes);
+  report_.output_bytes += bytes.size();
+  report_.frame_count = 1;
+}
+
+std::span<std::byte> CompressJob::room(CompressSlot& slot) const {
+  if (slot.input_bytes == 0 && options_.linked_blocks) {
+    slot.history_bytes = linked_history_.size();
+    std::copy(linked_history_.begin(), linked_history_.end(), slot.input.get());
+  }
+  return {slot.input.get() + slot.history_bytes + slot.input_bytes, batch_bytes_ - slot.input_bytes};
+}
+
+void CompressJob::filled(CompressSlot& slot, std::size_t bytes) {
+  if (content_hash_)
+    XXH32_update(content_hash_.get(), slot.input.get() + slot.history_bytes + slot.input_bytes, bytes);
+  slot.input_bytes += bytes;
+  report_.input_bytes += bytes;
+}
+
+void CompressJob::seal(CompressSlot& slot) {
+  const std::span<const std::byte> raw(slot.input.get() + slot.history_bytes, slot.input_bytes);
+  for (std::size_t at = 0; at < raw.size(); at += options_.block_bytes) {
+    BlockTask task;
+    task.input = raw.subspan(at, std::min(options_.block_bytes, raw.size() - at));
+    if (options_.linked_blocks) {
+      const std::size_t before = std::min(kHistoryBytes, slot.history_bytes + at);
+      task.history = {raw.data() + at - before, before};
+    } else {
+      task.history = dictionary_;
+    }
+    // One byte less than the input: a block that does not shrink is stored.
+    task.output = {slot.output.get() + slot.tasks.size() * output_bytes_per_block() + kBlockHeaderBytes,
+                   task.input.size() - 1};
+    slot.tasks.push_back(task);
+  }
+  if (options_.linked_blocks) append_history(linked_history_, raw);
+}
+
+void CompressJob::work(CompressSlot& slot) try {
+  engine_.compress(slot.tasks, parameters_);
+  for (BlockTask& task : slot.tasks) {
+    std::byte* const header = task.output.data() - kBlockHeaderBytes;
+    std::span<const std::byte> data = task.output.first(task.output_bytes);
+    const bool stored = task.status == Status::kOutputTooSmall;
+    if (stored) data = task.input;
+    store_le32(header, static_cast<std::uint32_t>(data.size()) | (stored ? kStoredBlockBit : 0));
+    // A stored block's checksum has room behind the data that it does not have here; it follows the header
+    // instead.
+    std::byte* const checksum =
+        stored ? header + kBlockHeaderBytes : header + kBlockHeaderBytes + data.size();
+    const std::size_t checksum_bytes = options_.block_checksums ? kBlockChecksumBytes : 0;
+    if (options_.block_checksums) store_le32(checksum, lz4_checksum(data));
+    if (stored) {
+      slot.pieces.insert(slot.pieces.end(), {{header, kBlockHeaderBytes}, data, {checksum, checksum_bytes}});
+    } else {
+      slot.pieces.push_back({header, kBlockHeaderBytes + data.size() + checksum_bytes});
+    }
+  }
+} catch (...) {
+  slot.error = std::current_exception();
+}
+
+void CompressJob::emit(CompressSlot& slot, Sink& sink) {
+  if (slot.error) std::rethrow_exception(slot.error);
+  for (const auto& piece : slot.pieces) {
+    sink.write(piece);
+    report_.output_bytes += piece.size();
+  }
+  report_.block_count += slot.tasks.size();
+  emitted_input_bytes_ += slot.input_bytes;
+  slot.tasks.clear();
+  slot.pieces.clear();
+  slot.input_bytes = 0;
+}
+
+void CompressJob::end(Sink& sink) {
+  if (options_.content_bytes && *options_.content_bytes != report_.input_bytes)
+    throw Error(Status::kInputChanged, fmt::format("{} bytes were announced, {} came",
+                                                   *options_.content_bytes, report_.input_bytes));
+  std::byte trailer[8] = {};  // EndMark, then the content checksum
+  std::size_t trailer_bytes = 4;
+  if (content_hash_) {
+    store_le32(trailer + 4, XXH32_digest(content_hash_.get()));
+    trailer_bytes = 8;
+  }
+  sink.write({trailer, trailer_bytes});
+  report_.output_bytes += trailer_bytes;
+}
+
+StreamReport CompressJob::report() const {
+  StreamReport report = report_;
+  engine_.report(report);
+  return report;
+}
+
+}  // namespace hemstitch

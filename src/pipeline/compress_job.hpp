@@ -1,0 +1,77 @@
+// One frame being written: what is common to files and pushed streams.
+//
+// A slot holds one batch of blocks on its way. The owner of the job calls, for each slot in turn:
+//   room() and filled() until the slot is full or the input ends    one thread at a time, in order
+//   work()                                                         any thread
+//   emit()                                                         one thread at a time, in order
+// begin() comes before the first emit, end() after the last.
+#pragma once
+
+#include <xxhash.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/options.hpp"
+#include "core/workspace.hpp"
+#include "pipeline/resilient_engine.hpp"
+#include "pipeline/stream.hpp"
+
+namespace hemstitch {
+
+struct CompressSlot {
+  std::unique_ptr<std::byte[]> input;   // history, then the blocks one after the other
+  std::unique_ptr<std::byte[]> output;  // for each block: size word, data, checksum
+  std::size_t history_bytes = 0;
+  std::size_t input_bytes = 0;  // without the history
+  std::vector<BlockTask> tasks;
+  std::vector<std::span<const std::byte>> pieces;  // what emit() writes, in order
+  std::exception_ptr error;  // met in work(), thrown by emit(), so that the first block's error wins
+};
+
+class CompressJob {
+ public:
+  // Validates, chooses the backend, plans. Throws before anything is read or written.
+  explicit CompressJob(const CompressOptions& options);
+
+  const BatchPlan& plan() const { return plan_; }
+  unsigned threads() const { return threads_; }
+  CompressSlot make_slot() const;
+
+  void begin(Sink& sink);
+  std::span<std::byte> room(CompressSlot& slot) const;
+  void filled(CompressSlot& slot, std::size_t bytes);
+  bool full(const CompressSlot& slot) const { return slot.input_bytes == batch_bytes_; }
+  // Takes the slot out of filling: prepares its tasks, and the next slot's history.
+  void seal(CompressSlot& slot);
+  void work(CompressSlot& slot);
+  // Writes the slot's blocks and makes it ready to be filled again.
+  void emit(CompressSlot& slot, Sink& sink);
+  void end(Sink& sink);
+
+  // How far emit() has come.
+  std::uint64_t emitted_input_bytes() const { return emitted_input_bytes_; }
+  std::uint64_t emitted_output_bytes() const { return report_.output_bytes; }
+  // Complete after end().
+  StreamReport report() const;
+
+ private:
+  // What a slot keeps for one block of output: the data fits, or the block is stored.
+  std::size_t output_bytes_per_block() const;
+
+  CompressOptions options_;
+  std::vector<std::byte> dictionary_;  // at most kHistoryBytes
+  ResilientEngine engine_;
+  EncodeParameters parameters_;
+  unsigned threads_;
+  BatchPlan plan_;
+  std::size_t batch_bytes_;
+  std::vector<std::byte> linked_history_;  // the last kHistoryBytes before the slot being filled
+  std::unique_ptr<XXH32_state_t, decltype(&XXH32_freeState)> content_hash_{nullptr, XXH32_freeState};
+  std::uint64_t emitted_input_bytes_ = 0;
+  StreamReport report_;  // input_bytes belongs to filled(), the rest to emit()
+};
+
+}  // namespace hemstitch

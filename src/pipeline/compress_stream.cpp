@@ -1,0 +1,36 @@
+#include "pipeline/compress_job.hpp"
+#include "pipeline/ring.hpp"
+
+namespace hemstitch {
+
+StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& options,
+                             const StreamHooks& hooks) {
+  CompressJob job(options);
+  std::vector<CompressSlot> slots;
+  for (unsigned i = 0; i < job.plan().batches_in_flight; i++) slots.push_back(job.make_slot());
+
+  job.begin(sink);
+  bool ended = false;
+  const auto fill = [&](CompressSlot& slot) {
+    throw_if_cancelled(hooks);
+    while (!ended && !job.full(slot)) {
+      const auto room = job.room(slot);
+      const std::size_t bytes = source.read(room);
+      job.filled(slot, bytes);
+      ended = bytes < room.size();
+    }
+    if (slot.input_bytes == 0) return false;
+    job.seal(slot);
+    return true;
+  };
+  const auto emit = [&](CompressSlot& slot) {
+    job.emit(slot, sink);
+    if (hooks.progress) hooks.progress(job.emitted_input_bytes(), job.emitted_output_bytes());
+  };
+  run_ring(
+      job.threads(), slots, false, fill, [&](CompressSlot& slot) { job.work(slot); }, emit);
+  job.end(sink);
+  return job.report();
+}
+
+}  // namespace hemstitch

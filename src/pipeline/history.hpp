@@ -1,0 +1,21 @@
+// The bytes before a block that it may refer to.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/options.hpp"
+
+namespace hemstitch {
+
+// Keeps the last kHistoryBytes of `history` followed by `bytes`.
+inline void append_history(std::vector<std::byte>& history, std::span<const std::byte> bytes) {
+  const auto tail = bytes.size() > kHistoryBytes ? bytes.last(kHistoryBytes) : bytes;
+  const std::size_t kept = std::min(history.size(), kHistoryBytes - tail.size());
+  history.erase(history.begin(), history.end() - static_cast<std::ptrdiff_t>(kept));
+  history.insert(history.end(), tail.begin(), tail.end());
+}
+
+}  // namespace hemstitch

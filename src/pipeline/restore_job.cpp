@@ -1,0 +1,315 @@
+#include "pipeline/restore_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/bytes.hpp"
+#include "format/lz4/lz4_block_size.hpp"
+#include "pipeline/history.hpp"
+
+namespace hemstitch {
+namespace {
+
+RestoreOptions validated(const RestoreOptions& options) {
+  validate(options);
+  return options;
+}
+
+// The most data bytes that a block of this frame has: stored blocks have the full size, legacy ones may have
+// grown.
+std::size_t max_block_data_bytes(const Lz4FrameHeader& header) {
+  return header.legacy ? kMaxLegacyBlockDataBytes : header.block_bytes;
+}
+
+}  // namespace
+
+RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range)
+    : options_(validated(options)),
+      range_(range),
+      engine_(options.backend),
+      threads_(resolve_threads(options.threads)),
+      parser_(options.verify_checksums),
+      content_hash_(XXH32_createState(), XXH32_freeState) {
+  const auto dictionary = effective_dictionary(options.dictionary);
+  dictionary_.assign(dictionary.begin(), dictionary.end());
+  options_.dictionary = dictionary_;
+  report_.threads = threads_;
+}
+
+void RestoreJob::begin_frame() {
+  const Lz4FrameHeader& header = parser_.header();
+  const Place place{parser_.frame_number(), std::nullopt, parser_.frame_at()};
+  if (header.dictionary_id && dictionary_.empty())
+    throw Error(Status::kDictionaryNeeded,
+                fmt::format("the frame needs the dictionary with id {:#010x}", *header.dictionary_id), place);
+  if (header.dictionary_id && !options_.accept_any_dictionary_id &&
+      *header.dictionary_id != lz4_checksum(dictionary_))
+    throw Error(Status::kDictionaryMismatch,
+                fmt::format("the frame needs the dictionary with id {:#010x}, this one has id {:#010x}",
+                            *header.dictionary_id, lz4_checksum(dictionary_)),
+                place);
+
+  BatchNeeds needs;
+  needs.block_bytes = header.block_bytes;
+  needs.buffer_bytes_per_block = max_block_data_bytes(header) + kBlockChecksumBytes + header.block_bytes;
+  needs.buffer_bytes_per_batch = header.linked_blocks ? kHistoryBytes : 0;
+  needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
+  needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
+  needs.memory_limit_bytes = options_.memory_limit_bytes;
+  plan_ = plan_batches(needs);
+  report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
+
+  full_blocks_known_ = false;
+  linked_history_ = dictionary_;
+  frame_content_bytes_ = 0;
+  XXH32_reset(content_hash_.get(), 0);
+}
+
+RestoreSlot RestoreJob::make_slot() const {
+  const Lz4FrameHeader& header = parser_.header();
+  RestoreSlot slot;
+  slot.input = std::make_unique_for_overwrite<std::byte[]>(
+      plan_.blocks_per_batch * (max_block_data_bytes(header) + kBlockChecksumBytes));
+  slot.output = std::make_unique_for_overwrite<std::byte[]>((header.linked_blocks ? kHistoryBytes : 0) +
+                                                            plan_.blocks_per_batch * header.block_bytes);
+  return slot;
+}
+
+std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
+  std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
+  return {begin + gathered_bytes_, parser_.wanted_bytes() - gathered_bytes_};
+}
+
+RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, bool at_end) {
+  gathered_bytes_ += bytes;
+  if (gathered_bytes_ < parser_.wanted_bytes() && !at_end) return Event::kMore;
+  const std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
+  const std::span<const std::byte> gathered(begin, gathered_bytes_);
+  gathered_bytes_ = 0;
+  switch (parser_.step(gathered)) {
+    case Lz4FrameParser::Event::kMore:
+      return Event::kMore;
+    case Lz4FrameParser::Event::kFrameBegin:
+      begin_frame();
+      return Event::kFrameBegin;
+    case Lz4FrameParser::Event::kBlockBegin:
+      if (full_blocks_known_ && content_at_ + parser_.header().block_bytes <= range_->begin) {
+        skipping_block_ = true;
+        skip_bytes_ = parser_.wanted_bytes();
+        return Event::kSkip;
+      }
+      in_block_ = true;
+      return Event::kMore;
+    case Lz4FrameParser::Event::kBlockEnd: {
+      in_block_ = false;
+      const std::size_t data_bytes = parser_.block().data_bytes;
+      const std::uint64_t content_at = content_at_;
+      if (range_ && !keep_block(slot, data_bytes)) return range_done_or(Event::kMore);
+      slot.blocks.push_back({gathered.first(data_bytes),
+                             parser_.block().stored,
+                             parser_.block().checksum,
+                             Place{parser_.frame_number(), parser_.block().number, parser_.block().at},
+                             content_at,
+                             {}});
+      slot.input_bytes += gathered.size();
+      return range_done_or(Event::kBlock);
+    }
+    case Lz4FrameParser::Event::kFrameEnd:
+      return Event::kFrameEnd;
+    case Lz4FrameParser::Event::kSkip:
+      skip_bytes_ = parser_.skip_bytes();
+      return Event::kSkip;
+    case Lz4FrameParser::Event::kGarbage:
+      report_.trailing_garbage_at = parser_.garbage_at();
+      return Event::kEnd;
+    case Lz4FrameParser::Event::kEnd:
+      return Event::kEnd;
+  }
+  throw Error(Status::kInternal, "an unknown event of the frame parser");
+}
+
+void RestoreJob::skipped(std::uint64_t count) {
+  if (!skipping_block_) return parser_.skipped(count);
+  skipping_block_ = false;
+  content_at_ += parser_.header().block_bytes;
+  parser_.block_skipped(count);
+}
+
+// Ranges: finds the block's place in the content. A linked frame's blocks are all kept, since later ones
+// refer to them.
+bool RestoreJob::keep_block(const RestoreSlot& slot, std::size_t data_bytes) {
+  const auto size = parser_.block().stored
+                        ? std::optional<std::uint64_t>(data_bytes)
+                        : lz4_block_restored_bytes({slot.input.get() + slot.input_bytes, data_bytes});
+  if (!size)
+    throw Error(Status::kCorruptBlock, "the block's tokens do not add up",
+                {parser_.frame_number(), parser_.block().number, parser_.block().at});
+  content_at_ += *size;
+  return content_at_ > range_->begin || parser_.header().linked_blocks;
+}
+
+RestoreJob::Event RestoreJob::range_done_or(Event event) {
+  return range_ && content_at_ >= range_->end ? Event::kEnd : event;
+}
+
+void RestoreJob::verify_block(const RestoreSlot::Block& block) const {
+  if (!block.checksum || !options_.verify_checksums) return;
+  const std::uint32_t found = lz4_checksum(block.data);
+  if (found != *block.checksum)
+    throw Error(
+        Status::kBlockChecksumMismatch,
+        fmt::format("the block's checksum is {:#010x}, it should be {:#010x}", found, *block.checksum),
+        block.place);
+}
+
+void RestoreJob::work(RestoreSlot& slot) {
+  slot.good_blocks = 0;
+  try {
+    if (works_in_order())
+      work_in_order(slot);
+    else
+      work_independent(slot);
+  } catch (...) {
+    slot.error = std::current_exception();  // earlier in the stream than an error met while filling
+  }
+}
+
+namespace {
+void require_restored(const BlockTask& task, const Place& place) {
+  if (task.status == Status::kCorruptBlock) throw Error(task.status, "this is not a valid LZ4 block", place);
+  if (task.status != Status::kOk) throw Error(task.status, "the block could not be restored", place);
+}
+}  // namespace
+
+void RestoreJob::work_independent(RestoreSlot& slot) {
+  const std::size_t block_bytes = parser_.header().block_bytes;
+  std::vector<BlockTask> tasks;
+  std::exception_ptr bad_checksum;
+  std::size_t checked_blocks = 0;
+  for (RestoreSlot::Block& block : slot.blocks) {
+    try {
+      verify_block(block);
+    } catch (...) {
+      bad_checksum = std::current_exception();  // the blocks before it are still restored
+      break;
+    }
+    if (!block.stored) {
+      BlockTask task;
+      task.input = block.data;
+      task.history = dictionary_;
+      task.output = {slot.output.get() + checked_blocks * block_bytes, block_bytes};
+      tasks.push_back(task);
+    }
+    checked_blocks++;
+  }
+  engine_.restore(tasks, Format::kLz4);
+  auto task = tasks.begin();
+  for (; slot.good_blocks < checked_blocks; slot.good_blocks++) {
+    RestoreSlot::Block& block = slot.blocks[slot.good_blocks];
+    if (block.stored) {
+      block.content = block.data;
+      continue;
+    }
+    require_restored(*task, block.place);
+    block.content = task->output.first(task->output_bytes);
+    ++task;
+  }
+  if (bad_checksum) std::rethrow_exception(bad_checksum);
+}
+
+void RestoreJob::work_in_order(RestoreSlot& slot) {
+  std::copy(linked_history_.begin(), linked_history_.end(), slot.output.get());
+  std::byte* const begin = slot.output.get();
+  std::byte* at = begin + linked_history_.size();
+  for (RestoreSlot::Block& block : slot.blocks) {
+    verify_block(block);
+    if (block.stored) {
+      std::copy(block.data.begin(), block.data.end(), at);
+      block.content = {at, block.data.size()};
+    } else {
+      BlockTask task;
+      task.input = block.data;
+      task.history = {at - std::min<std::size_t>(kHistoryBytes, at - begin), at};
+      task.output = {at, parser_.header().block_bytes};
+      engine_.restore({&task, 1}, Format::kLz4);
+      require_restored(task, block.place);
+      block.content = task.output.first(task.output_bytes);
+    }
+    at += block.content.size();
+    slot.good_blocks++;
+  }
+  append_history(linked_history_, {begin + linked_history_.size(), at});
+}
+
+std::span<const std::byte> RestoreJob::inside_range(const RestoreSlot::Block& block) const {
+  if (!range_) return block.content;
+  const auto clip = [&](std::uint64_t content_position) {
+    return std::clamp(content_position, block.content_at, block.content_at + block.content.size()) -
+           block.content_at;
+  };
+  const std::uint64_t from = clip(range_->begin), to = clip(range_->end);
+  return block.content.subspan(from, to - from);
+}
+
+void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
+  const bool hash = parser_.header().content_checksum && options_.verify_checksums && !range_;
+  std::span<const std::byte> run;  // neighbouring blocks that also stand side by side are written at once
+  const auto write_run = [&] {
+    if (run.empty()) return;
+    if (hash) XXH32_update(content_hash_.get(), run.data(), run.size());
+    sink.write(run);
+    report_.output_bytes += run.size();
+  };
+  for (std::size_t i = 0; i < slot.good_blocks; i++) {
+    frame_content_bytes_ += slot.blocks[i].content.size();
+    const auto content = inside_range(slot.blocks[i]);
+    if (run.data() + run.size() == content.data()) {
+      run = {run.data(), run.size() + content.size()};
+    } else {
+      write_run();
+      run = content;
+    }
+  }
+  write_run();
+  report_.block_count += slot.good_blocks;
+  if (slot.error) std::rethrow_exception(slot.error);
+  slot.blocks.clear();
+  slot.input_bytes = 0;
+  slot.good_blocks = 0;
+}
+
+void RestoreJob::end_frame() {
+  report_.frame_count++;
+  if (range_) return;
+  const Lz4FrameHeader& header = parser_.header();
+  const Place place{parser_.frame_number(), std::nullopt, parser_.position()};
+  if (header.content_bytes && *header.content_bytes != frame_content_bytes_)
+    throw Error(Status::kContentSizeMismatch,
+                fmt::format("the header announces {} bytes, {} were restored", *header.content_bytes,
+                            frame_content_bytes_),
+                place);
+  if (!parser_.content_checksum() || !options_.verify_checksums) return;
+  const std::uint32_t found = XXH32_digest(content_hash_.get());
+  if (found != *parser_.content_checksum())
+    throw Error(Status::kContentChecksumMismatch,
+                fmt::format("the content's checksum is {:#010x}, it should be {:#010x}", found,
+                            *parser_.content_checksum()),
+                place);
+}
+
+void RestoreJob::require_range_inside_content() const {
+  if (range_ && range_->begin > content_at_)
+    throw Error(
+        Status::kRangeOutsideContent,
+        fmt::format("the range begins at byte {}, the content has {} bytes", range_->begin, content_at_));
+}
+
+StreamReport RestoreJob::report() const {
+  StreamReport report = report_;
+  report.input_bytes = parser_.position();
+  engine_.report(report);
+  return report;
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,139 @@
+// Frames being read: what is common to files, ranges of files and pushed streams.
+//
+// A slot holds one batch of blocks on its way. The owner of the job gathers bytes into room() and tells
+// received(); that answers with what the bytes were. From kFrameBegin to kFrameEnd the blocks of one frame
+// fill slots, and for each slot in turn the owner calls:
+//   room() and received() until the slot is full or the frame ends   one thread at a time, in order
+//   work()                                                          any thread; in order where
+//   works_in_order() emit()                                                          one thread at a time, in
+//   order
+// then end_frame() once all of the frame's slots are emitted. Errors met while filling or working are kept in
+// the slot and thrown by emit() after the good blocks before them are written: the first error of the stream
+// is the one that is reported, whatever the threads do.
+#pragma once
+
+#include <xxhash.h>
+
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/options.hpp"
+#include "core/workspace.hpp"
+#include "format/lz4/lz4_frame.hpp"
+#include "pipeline/resilient_engine.hpp"
+#include "pipeline/stream.hpp"
+
+namespace hemstitch {
+
+// Content bytes [begin, end) of all frames together.
+struct ContentRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = UINT64_MAX;
+};
+
+struct RestoreSlot {
+  struct Block {
+    std::span<const std::byte> data;
+    bool stored = false;
+    std::optional<std::uint32_t> checksum;
+    Place place;
+    std::uint64_t content_at = 0;        // only kept for ranges
+    std::span<const std::byte> content;  // set by work()
+  };
+
+  std::unique_ptr<std::byte[]> input;   // the blocks' data and checksums
+  std::unique_ptr<std::byte[]> output;  // history of linked frames, then the content
+  std::size_t input_bytes = 0;
+  std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
+  std::vector<Block> blocks;
+  std::size_t good_blocks = 0;  // what emit() writes before it throws
+  std::exception_ptr error;
+};
+
+class RestoreJob {
+ public:
+  enum class Event {
+    kMore,        // go on
+    kFrameBegin,  // plan() holds for this frame; make slots
+    kBlock,       // a block was added to the slot
+    kFrameEnd,
+    kSkip,  // pass over skip_bytes() bytes, then call skipped()
+    kEnd,   // the stream, or the range, is complete
+  };
+
+  RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range);
+
+  // Of the current frame.
+  const Lz4FrameHeader& frame_header() const { return parser_.header(); }
+  const BatchPlan& plan() const { return plan_; }
+  bool works_in_order() const { return parser_.header().linked_blocks; }
+  unsigned threads() const { return threads_; }
+  RestoreSlot make_slot() const;
+
+  // Where the next bytes go; never empty, except before the step after a legacy frame, which takes none.
+  // `slot` is only looked at between kFrameBegin and kFrameEnd.
+  std::span<std::byte> room(RestoreSlot& slot);
+  // `bytes` bytes came; fewer than room() gave only when more will follow, or at_end.
+  Event received(RestoreSlot& slot, std::size_t bytes, bool at_end);
+  std::uint64_t skip_bytes() const { return skip_bytes_; }
+  void skipped(std::uint64_t count);
+  bool full(const RestoreSlot& slot) const { return slot.blocks.size() == plan_.blocks_per_batch; }
+
+  // Ranges: all blocks of this frame but the last are known to be full, so those before the range need not be
+  // read.
+  void frame_has_only_full_blocks() { full_blocks_known_ = true; }
+  std::uint64_t stream_position() const { return parser_.position(); }
+
+  void seal(RestoreSlot& slot) const { slot.input_position = parser_.position(); }
+  void work(RestoreSlot& slot);
+  void emit(RestoreSlot& slot, Sink& sink);
+  void end_frame();
+
+  // How far emit() has come.
+  std::uint64_t emitted_output_bytes() const { return report_.output_bytes; }
+  // After kEnd. Throws kRangeOutsideContent when the range begins past the content.
+  void require_range_inside_content() const;
+  // Complete after kEnd and the last end_frame().
+  StreamReport report() const;
+
+ private:
+  void begin_frame();
+  bool keep_block(const RestoreSlot& slot, std::size_t data_bytes);
+  Event range_done_or(Event event);
+  void work_in_order(RestoreSlot& slot);
+  void work_independent(RestoreSlot& slot);
+  void verify_block(const RestoreSlot::Block& block) const;
+  std::span<const std::byte> inside_range(const RestoreSlot::Block& block) const;
+
+  RestoreOptions options_;
+  std::vector<std::byte> dictionary_;  // at most kHistoryBytes
+  std::optional<ContentRange> range_;
+  ResilientEngine engine_;
+  unsigned threads_;
+  Lz4FrameParser parser_;
+  BatchPlan plan_;
+
+  // filling
+  std::array<std::byte, kMaxFrameHeaderBytes> header_bytes_;
+  std::size_t gathered_bytes_ = 0;  // of the parser's wanted_bytes()
+  bool in_block_ = false;
+  bool skipping_block_ = false;
+  std::uint64_t skip_bytes_ = 0;
+  bool full_blocks_known_ = false;
+  std::uint64_t content_at_ = 0;  // ranges: content bytes of all blocks passed so far
+
+  // working, linked frames
+  std::vector<std::byte> linked_history_;
+
+  // emitting
+  std::uint64_t frame_content_bytes_ = 0;
+  std::unique_ptr<XXH32_state_t, decltype(&XXH32_freeState)> content_hash_;
+  StreamReport report_;
+};
+
+}  // namespace hemstitch

@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <array>
+
+#include "pipeline/stream.hpp"
+
+namespace hemstitch {
+
+void throw_if_cancelled(const StreamHooks& hooks) {
+  if (hooks.cancelled != nullptr && hooks.cancelled->load(std::memory_order_relaxed))
+    throw Error(Status::kCancelled, "the stream was cancelled");
+}
+
+std::uint64_t Source::skip(std::uint64_t count) {
+  std::array<std::byte, 16 * 1024> discarded;
+  std::uint64_t passed = 0;
+  while (passed < count) {
+    const std::size_t wanted =
+        static_cast<std::size_t>(std::min<std::uint64_t>(discarded.size(), count - passed));
+    const std::size_t got = read(std::span(discarded).first(wanted));
+    passed += got;
+    if (got < wanted) break;
+  }
+  return passed;
+}
+
+std::size_t MemorySource::read(std::span<std::byte> into) {
+  const std::size_t bytes = std::min(into.size(), rest_.size());
+  std::copy_n(rest_.begin(), bytes, into.begin());
+  rest_ = rest_.subspan(bytes);
+  return bytes;
+}
+
+std::uint64_t MemorySource::skip(std::uint64_t count) {
+  const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(count, rest_.size()));
+  rest_ = rest_.subspan(bytes);
+  return bytes;
+}
+
+bool MemorySource::seek(std::uint64_t position) {
+  rest_ = all_.subspan(static_cast<std::size_t>(std::min<std::uint64_t>(position, all_.size())));
+  return true;
+}
+
+}  // namespace hemstitch
