@@ -1,0 +1,51 @@
+# What `cmake --install` puts in place: the tool, both libraries with headers, a CMake package and a pkg-config file,
+# the man page, shell completions and the licence; and the target `uninstall`, which removes what was installed last.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS hemstitch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/hemstitch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Two export sets, so that who links the shared library needs none of the static one's dependencies.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hemstitch)
+install(TARGETS hemstitch_shared EXPORT hemstitch-shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS hemstitch_static EXPORT hemstitch-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(kind shared static)
+  install(EXPORT hemstitch-${kind} NAMESPACE hemstitch:: DESTINATION ${package_dir}
+          FILE hemstitch-${kind}-targets.cmake)
+endforeach()
+configure_package_config_file(cmake/hemstitch-config.cmake.in hemstitch-config.cmake
+                              INSTALL_DESTINATION ${package_dir})
+# Until 1.0 a minor version may change the interface.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/hemstitch-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/hemstitch-config-version.cmake
+        DESTINATION ${package_dir})
+
+# The prefix is found from where the file lies, so that a package can be moved.
+file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" prefix_from_pkgconfig ${prefix_from_pkgconfig})
+configure_file(cmake/hemstitch.pc.in hemstitch.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+find_program(LOWDOWN lowdown)
+if(LOWDOWN)
+  set(man_source ${PROJECT_SOURCE_DIR}/docs/man/hemstitch.1.md)
+  set(man_page ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.1)
+  add_custom_command(OUTPUT ${man_page} DEPENDS ${man_source} VERBATIM
+                     COMMAND ${LOWDOWN} -s -Tman -o ${man_page} ${man_source})
+  add_custom_target(man ALL DEPENDS ${man_page})
+  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+else()
+  message(STATUS "lowdown is not here: the man page is not built")
+endif()
+
+install(FILES completions/hemstitch.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME hemstitch)
+install(FILES completions/_hemstitch DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES completions/hemstitch.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+add_custom_target(uninstall VERBATIM
+                  COMMAND ${CMAKE_COMMAND} -D MANIFEST=${CMAKE_CURRENT_BINARY_DIR}/install_manifest.txt
+                          -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake)

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Installs a build into a folder of its own and uses it as a stranger would: the examples by CMake and by pkg-config,
+# the tool, the man page, components that do not exist, exported symbols, moving the folder, uninstalling.
+#
+#   installed_package.sh SOURCE_FOLDER BUILD_FOLDER
+set -euo pipefail
+source_folder=$1
+build_folder=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  exit 1
+}
+
+# A copy of the manifest is put back, so that a real installation from this build can still be undone.
+manifest=$build_folder/install_manifest.txt
+if [[ -e $manifest ]]; then cp "$manifest" "$work/manifest"; fi
+cmake --install "$build_folder" --prefix "$work/first" > "$work/install.log" || fail "install: $(cat "$work/install.log")"
+
+echo "uninstall leaves no file"
+cp -a "$work/first" "$work/moved"
+cmake --build "$build_folder" --target uninstall > "$work/uninstall.log" || fail "uninstall"
+left=$(find "$work/first" ! -type d)
+[[ -z $left ]] || fail "uninstall left: $left"
+rm -f "$manifest"
+if [[ -e $work/manifest ]]; then cp "$work/manifest" "$manifest"; fi
+
+# From here on the package is used where it was moved to, not where it was installed.
+rm -rf "$work/first"
+prefix=$work/moved
+library_folder=$(dirname "$(find "$prefix" -name libhemstitch.a)")
+export PKG_CONFIG_PATH=$library_folder/pkgconfig
+export LD_LIBRARY_PATH=$library_folder
+
+echo "files are where they belong"
+for file in bin/hemstitch include/hemstitch/hemstitch.h include/hemstitch/hemstitch.hpp include/hemstitch/version.h \
+  share/doc/hemstitch/LICENSE share/bash-completion/completions/hemstitch share/zsh/site-functions/_hemstitch \
+  share/fish/vendor_completions.d/hemstitch.fish; do
+  [[ -s $prefix/$file ]] || fail "$file was not installed"
+done
+if command -v lowdown > /dev/null; then
+  grep -q '^\.TH ' "$prefix/share/man/man1/hemstitch.1" || fail "the man page is not one"
+fi
+"$prefix/bin/hemstitch" -V > "$work/version" || fail "the installed tool does not start"
+
+echo "the shared library has its SONAME and exports nothing but the interface"
+shared=$library_folder/libhemstitch.so
+readelf -d "$shared" | grep -q 'SONAME.*\[libhemstitch\.so\.0\]' || fail "SONAME is not libhemstitch.so.0"
+nm -D --defined-only "$shared" | awk '{print $NF}' | sort -u > "$work/exported"
+c++filt < "$work/exported" > "$work/exported.names"
+if grep -v -E '^(hemstitch_|hemstitch::|(typeinfo|typeinfo name|vtable) for hemstitch::Error$)' "$work/exported.names"; then
+  fail "these symbols are exported and not ours"
+fi
+# What the public headers do not name must not be there either.
+while read -r name; do
+  plain=${name%%(*}
+  plain=${plain%%\[*}
+  plain=${plain##* }
+  plain=${plain##*::}
+  plain=${plain#\~}
+  grep -q -w -e "$plain" "$prefix"/include/hemstitch/* || fail "exported, but not in the public headers: $name"
+done < "$work/exported.names"
+for name in hemstitch_compress hemstitch_restore hemstitch_restored_size hemstitch_compress_bound hemstitch_version \
+  hemstitch_status_text hemstitch_last_error_message; do
+  grep -q -x "$name" "$work/exported" || fail "$name is not exported"
+done
+
+cp "$source_folder/LICENSE" "$work/sample"
+check_example() {
+  "$1" "$work/sample" > "$work/output" || fail "$1: $(cat "$work/output")"
+  [[ $(grep -c 'restored exactly' "$work/output") -eq 2 ]] || fail "$1: $(cat "$work/output")"
+  lz4 -dcf "$work/sample.lz4" 2> /dev/null | cmp - "$work/sample" || fail "$1: lz4 restores something else"
+  rm "$work/sample.lz4"
+}
+
+check_c_example() {
+  "$1" > "$work/output" || fail "$1: $(cat "$work/output")"
+  grep -q 'restored exactly' "$work/output" || fail "$1: $(cat "$work/output")"
+  grep -q 'damaged: status 3' "$work/output" || fail "$1: $(cat "$work/output")"
+}
+
+configure() { cmake -G Ninja -S "$1" -B "$2" -DCMAKE_PREFIX_PATH="$prefix" "${@:3}" > "$work/configure.log" 2>&1; }
+
+echo "the examples build by CMake"
+for language in c cpp; do
+  configure "$source_folder/examples/$language" "$work/$language" || fail "$(cat "$work/configure.log")"
+  cmake --build "$work/$language" > "$work/build.log" || fail "$(cat "$work/build.log")"
+done
+check_c_example "$work/c/round_trip"
+check_example "$work/cpp/compress_file"
+check_example "$work/cpp/compress_file_static"
+if ldd "$work/cpp/compress_file_static" | grep -q libhemstitch; then fail "the static example uses the shared library"; fi
+
+echo "the examples build by pkg-config"
+read -r -a flags <<< "$(pkg-config --cflags --libs hemstitch)"
+cc "$source_folder/examples/c/round_trip.c" "${flags[@]}" -o "$work/c_by_pkg_config"
+check_c_example "$work/c_by_pkg_config"
+c++ -std=c++20 "$source_folder/examples/cpp/compress_file.cpp" "${flags[@]}" -o "$work/cpp_by_pkg_config"
+check_example "$work/cpp_by_pkg_config"
+read -r -a flags <<< "$(pkg-config --static --libs hemstitch)"
+cc -I "$prefix/include" "$source_folder/examples/c/round_trip.c" \
+  "${flags[@]/#-lhemstitch/-l:libhemstitch.a}" -o "$work/c_static_by_pkg_config"
+check_c_example "$work/c_static_by_pkg_config"
+
+echo "a component that is not there is refused by name"
+mkdir "$work/component"
+cat > "$work/component/CMakeLists.txt" << 'PROJECT'
+cmake_minimum_required(VERSION 3.22)
+project(component LANGUAGES CXX)
+find_package(hemstitch CONFIG REQUIRED COMPONENTS ${WANTED})
+PROJECT
+configure "$work/component" "$work/component/build" -DWANTED=static || fail "$(cat "$work/configure.log")"
+if configure "$work/component" "$work/component/build" -DWANTED=warp_drive; then fail "the component warp_drive was found"; fi
+grep -q "no component 'warp_drive'" "$work/configure.log" || fail "$(cat "$work/configure.log")"
+
+echo "passed"
