@@ -42,6 +42,22 @@ std::optional<std::size_t> first_wrong_record(const FinderInput& input, const Ma
   return std::nullopt;
 }
 
+std::vector<PositionedMatch> choose_matches(const MatchRecords& records, const FinderParameters& parameters) {
+  FullLengthCostModel costs;
+  costs.literal_cost_bits = parameters.literal_cost;
+  costs.match_fixed_cost_bits = parameters.match_fixed_cost;
+  const BlockPlan plan = lzss_block_plan(parameters.min_match_len, parameters.max_match_len);
+
+  std::vector<PositionedMatch> matches;
+  std::uint64_t position = 0;
+  for (const Sequence& sequence : parse_optimal_exact({records, plan}, costs)) {
+    position += sequence.literal_count;
+    if (sequence.match_length != 0) matches.push_back({position, sequence.offset, sequence.match_length});
+    position += sequence.match_length;
+  }
+  return matches;
+}
+
 LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, std::string_view backend)
     : parameters_(parameters), finder_(finder) {
   if (backend != "reference")
@@ -66,20 +82,7 @@ std::vector<std::uint32_t> LzssMatcher::find_candidates(std::span<const std::byt
 }
 
 std::vector<PositionedMatch> LzssMatcher::find_matches(std::span<const std::byte> input) const {
-  const MatchRecords records = find_candidates(input);
-  FullLengthCostModel costs;
-  costs.literal_cost_bits = parameters_.literal_cost;
-  costs.match_fixed_cost_bits = parameters_.match_fixed_cost;
-  const BlockPlan plan = lzss_block_plan(parameters_.min_match_len, parameters_.max_match_len);
-
-  std::vector<PositionedMatch> matches;
-  std::uint64_t position = 0;
-  for (const Sequence& sequence : parse_optimal_exact({records, plan}, costs)) {
-    position += sequence.literal_count;
-    if (sequence.match_length != 0) matches.push_back({position, sequence.offset, sequence.match_length});
-    position += sequence.match_length;
-  }
-  return matches;
+  return choose_matches(find_candidates(input), parameters_);
 }
 
 }  // namespace hemstitch
