@@ -1,5 +1,5 @@
-// A buffer between two pages that cannot be touched: one byte read or written outside of it ends the test at once.
-// The bytes stand either right before the upper guard page or right behind the lower one.
+// A buffer between two pages that cannot be touched: one byte read or written outside of it ends the test at
+// once. The bytes stand either right before the upper guard page or right behind the lower one.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,0 +1,488 @@
+#include "arguments.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "device/registry.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+constexpr std::uint64_t kKilo = 1024;
+constexpr unsigned kMaxThreads = 4096;
+constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one
+constexpr double kMaxSeconds = 3600;
+
+// Every word that is a command when it stands first.
+constexpr std::array<std::pair<std::string_view, Action>, 2> kCommands{{
+    {"bench", Action::kBench},
+    {"backends", Action::kBackends},
+}};
+
+// What an option means when it is given without its value.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOptionalValues{{
+    {"--fast", "1"},
+    {"--check", "block"},
+}};
+
+// The block sizes of the LZ4 frame format and the ids that lz4's -B knows them by.
+struct BlockSize {
+  std::string_view id;
+  std::uint64_t bytes;
+};
+constexpr std::array<BlockSize, 4> kBlockSizes{{
+    {"4", 64 * kKilo},
+    {"5", 256 * kKilo},
+    {"6", kKilo* kKilo},
+    {"7", 4 * kKilo* kKilo},
+}};
+
+// What a name's suffix says about the format that -o should write.
+struct Suffix {
+  std::string_view suffix;
+  std::string_view format;
+};
+constexpr std::array<Suffix, 9> kForeignSuffixes{{
+    {".gz", "gzip"},
+    {".tgz", "gzip"},
+    {".zz", "zlib"},
+    {".bgz", "BGZF"},
+    {".zst", "zstd"},
+    {".xz", "xz"},
+    {".bz2", "bzip2"},
+    {".zip", "zip"},
+    {".7z", "7z"},
+}};
+
+template <typename Number>
+std::optional<Number> read_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+// "4711", "64K", "2M", "1G"; K is 1024.
+std::optional<std::uint64_t> read_size(std::string_view text) {
+  std::uint64_t unit = 1;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'K':
+      case 'k':
+        unit = kKilo;
+        break;
+      case 'M':
+      case 'm':
+        unit = kKilo * kKilo;
+        break;
+      case 'G':
+      case 'g':
+        unit = kKilo * kKilo * kKilo;
+        break;
+      default:
+        break;
+    }
+    if (unit != 1) text.remove_suffix(1);
+  }
+  const auto count = read_number<std::uint64_t>(text);
+  if (!count || *count > std::numeric_limits<std::uint64_t>::max() / unit) return std::nullopt;
+  return *count * unit;
+}
+
+int level_from(std::string_view origin, const std::string& text) {
+  const auto level = read_number<int>(text);
+  if (!level || *level < kMinLevel || *level > kMaxLevel)
+    throw UsageError(
+        fmt::format("{} '{}': a level is a number from {} to {}", origin, text, kMinLevel, kMaxLevel));
+  return *level;
+}
+
+unsigned threads_from(std::string_view origin, const std::string& text) {
+  const auto threads = read_number<unsigned>(text);
+  if (!threads || *threads > kMaxThreads)
+    throw UsageError(fmt::format("{} '{}': the number of threads is from 1 to {}, or 0 for one a core",
+                                 origin, text, kMaxThreads));
+  return *threads;
+}
+
+void check_backend_name(std::string_view origin, const std::string& name) {
+  std::vector<std::string_view> names{"auto"};
+  for (const auto& backend : BackendRegistry::instance().backends()) names.push_back(backend->name());
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw UsageError(fmt::format("{} '{}': none of {}", origin, name, fmt::join(names, ", ")));
+}
+
+std::size_t block_bytes_from(const std::string& text) {
+  for (const BlockSize& size : kBlockSizes)
+    if (text == size.id || read_size(text) == size.bytes) return size.bytes;
+  throw UsageError(fmt::format("-B '{}': a block has 64K, 256K, 1M or 4M (or lz4's 4, 5, 6, 7)", text));
+}
+
+ByteRange range_from(const std::string& text) {
+  const std::size_t dash = text.find('-');
+  const auto bad = [&](std::string_view why) {
+    return UsageError(fmt::format("--range '{}': {}", text, why));
+  };
+  if (dash == std::string::npos) throw bad("write A-B, from byte A up to but not including byte B");
+  const auto begin = read_size(std::string_view(text).substr(0, dash));
+  const auto end = read_size(std::string_view(text).substr(dash + 1));
+  if (!begin || !end) throw bad("write A-B as numbers of bytes, with K, M or G where wanted");
+  if (*begin > *end) throw bad("the end lies before the beginning");
+  return {*begin, *end};
+}
+
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+// The arguments as CLI11 gets them (each an option by its long name, with its value joined on) and the files.
+struct SplitWords {
+  std::vector<std::string> options;
+  std::vector<std::string> files;
+};
+
+class Splitter {
+ public:
+  Splitter(const CLI::App& app, std::span<const std::string> words) : app_(app), words_(words) {}
+
+  SplitWords split() {
+    while (next_ < words_.size()) {
+      const std::string& word = words_[next_++];
+      if (word == "--") {
+        split_.files.insert(split_.files.end(), words_.begin() + static_cast<std::ptrdiff_t>(next_),
+                            words_.end());
+        break;
+      }
+      if (word.starts_with("--"))
+        split_long(word);
+      else if (word.size() > 1 && word.front() == '-')
+        split_bundle(word);
+      else
+        split_.files.push_back(word);
+    }
+    return std::move(split_);
+  }
+
+ private:
+  void split_long(const std::string& word) {
+    const auto standing_alone = std::find_if(kOptionalValues.begin(), kOptionalValues.end(),
+                                             [&](const auto& entry) { return entry.first == word; });
+    const CLI::Option* option = app_.get_option_no_throw(word);
+    if (option == nullptr || !takes_value(*option))
+      split_.options.push_back(word);  // a flag, or already NAME=VALUE, or unknown: CLI11's to judge
+    else if (standing_alone != kOptionalValues.end())
+      add(word, std::string(standing_alone->second));
+    else
+      add(word, next_word(word));
+  }
+
+  // -dcf, -9k, -T2, -B64K, -o FILE: a digit begins a level, an option with a value takes the rest of the
+  // word.
+  void split_bundle(const std::string& word) {
+    for (std::size_t at = 1; at < word.size();) {
+      if (word[at] >= '0' && word[at] <= '9') {
+        const std::size_t end = std::min(word.find_first_not_of("0123456789", at), word.size());
+        add("--level", word.substr(at, end - at));
+        at = end;
+        continue;
+      }
+      const std::string name = {'-', word[at++]};
+      const CLI::Option* option = app_.get_option_no_throw(name);
+      if (option == nullptr) throw UsageError(fmt::format("no such option: {}", name));
+      const std::string long_name = "--" + option->get_lnames().front();
+      if (!takes_value(*option)) {
+        split_.options.push_back(long_name);
+      } else {
+        add(long_name, at < word.size() ? word.substr(at) : next_word(name));
+        break;
+      }
+    }
+  }
+
+  std::string next_word(const std::string& option) {
+    if (next_ == words_.size()) throw UsageError(fmt::format("{} needs a value after it", option));
+    return words_[next_++];
+  }
+
+  void add(const std::string& name, const std::string& value) {
+    if (value.empty()) throw UsageError(fmt::format("{} has an empty value", name));
+    split_.options.push_back(name + '=' + value);
+  }
+
+  const CLI::App& app_;
+  std::span<const std::string> words_;
+  std::size_t next_ = 0;
+  SplitWords split_;
+};
+
+// Splits, lets CLI11 read the options, and returns the files.
+std::vector<std::string> read_options(CLI::App& app, std::span<const std::string> words) {
+  SplitWords split = Splitter(app, words).split();
+  std::reverse(split.options.begin(), split.options.end());  // CLI11 takes them from the back
+  try {
+    app.parse(split.options);
+  } catch (const CLI::ExtrasError&) {
+    const std::string unknown = app.remaining().empty() ? "" : app.remaining().front();
+    throw UsageError(fmt::format("no such option: {}", unknown.substr(0, unknown.find('='))));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  return std::move(split.files);
+}
+
+// Options that several commands have, as they were written.
+struct EffortWords {
+  std::vector<std::string> levels;
+  std::string fast;
+  bool best = false;
+  std::string threads, block, backend, memory;
+  CLI::Option *level_option = nullptr, *fast_option = nullptr, *best_option = nullptr;
+};
+
+void add_effort_options(CLI::App& app, EffortWords& words) {
+  // CLI11 would complain about repeated options: what stands last counts, except for bench's list of levels.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  words.level_option = app.add_option("--level", words.levels)->expected(1);
+  words.level_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  words.best_option = app.add_flag("--best", words.best);
+  app.add_option("-T,--threads", words.threads);
+  app.add_option("-B,--block-size", words.block);
+  app.add_option("--backend", words.backend);
+  app.add_option("--memory", words.memory);
+}
+
+// An environment variable that is set to something, or nothing.
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
+}
+
+void apply_backend(const EffortWords& words, Request& request) {
+  if (!words.backend.empty()) {
+    check_backend_name("--backend", words.backend);
+    request.compress.backend = words.backend;
+    // The registry reads the variable where the request says "auto"; a flag that says so wins over it.
+    if (words.backend == "auto") unsetenv("HEMSTITCH_BACKEND");
+  } else if (const auto name = environment("HEMSTITCH_BACKEND")) {
+    check_backend_name("HEMSTITCH_BACKEND", *name);
+    request.compress.backend = *name;
+  }
+  request.restore.backend = request.compress.backend;
+}
+
+void apply_resources(const EffortWords& words, Request& request) {
+  apply_backend(words, request);
+  if (!words.threads.empty())
+    request.compress.threads = threads_from("-T", words.threads);
+  else if (const auto threads = environment("HEMSTITCH_THREADS"))
+    request.compress.threads = threads_from("HEMSTITCH_THREADS", *threads);
+  request.restore.threads = request.compress.threads;
+
+  if (!words.memory.empty()) {
+    const auto bytes = read_size(words.memory);
+    if (!bytes || *bytes == 0)
+      throw UsageError(
+          fmt::format("--memory '{}': write a number of bytes, with K, M or G where wanted", words.memory));
+    request.compress.memory_limit_bytes = request.restore.memory_limit_bytes = *bytes;
+  }
+  if (!words.block.empty()) request.compress.block_bytes = block_bytes_from(words.block);
+}
+
+// -1..-12, --level, --best and --fast set one thing: the last one given counts.
+void apply_level(const CLI::App& app, const EffortWords& words, Request& request) {
+  const CLI::Option* last = nullptr;
+  for (const CLI::Option* option : app.parse_order())
+    if (option == words.level_option || option == words.fast_option || option == words.best_option)
+      last = option;
+
+  for (const std::string& level : words.levels)
+    level_from("level", level);  // a wrong one is told though it loses
+  if (last == nullptr) {
+    if (const auto level = environment("HEMSTITCH_LEVEL"))
+      request.compress.level = level_from("HEMSTITCH_LEVEL", *level);
+  } else if (last == words.best_option) {
+    request.compress.level = kMaxLevel;
+  } else if (last == words.fast_option) {
+    const auto acceleration = read_number<int>(words.fast);
+    if (!acceleration || *acceleration < 1 || *acceleration > kMaxAcceleration)
+      throw UsageError(fmt::format("--fast '{}': a number from 1 to {}", words.fast, kMaxAcceleration));
+    request.compress.acceleration = *acceleration;
+  } else {
+    request.compress.level = level_from("level", words.levels.back());
+  }
+}
+
+void apply_format(const std::string& format, const std::string& output_path) {
+  if (!format.empty()) {
+    if (format != "lz4")
+      throw UsageError(fmt::format("--format '{}': this version writes lz4 alone", format));
+    return;
+  }
+  for (const Suffix& known : kForeignSuffixes)
+    if (output_path.ends_with(known.suffix))
+      throw UsageError(
+          fmt::format("-o '{}': this version does not write {} (--format lz4 writes LZ4 under this name)",
+                      output_path, known.format));
+}
+
+void apply_check(const std::string& check, bool no_check, Request& request) {
+  if (!check.empty() && no_check) throw UsageError("--check and --no-check contradict each other");
+  if (!check.empty() && check != "block" && check != "content")
+    throw UsageError(
+        fmt::format("--check '{}': write --check (blocks) or --check=content (the content as well)", check));
+  request.compress.content_checksum = check == "content";
+  request.compress.block_checksums = !no_check;
+  request.restore.verify_checksums = !no_check;
+}
+
+// What the parts of a request say together.
+void check_consistency(const Request& request) {
+  const bool writes_files = request.action == Action::kCompress || request.action == Action::kRestore;
+  if (!request.output_path.empty()) {
+    if (!writes_files) throw UsageError("-o: nothing is written with -t or -l");
+    if (request.to_stdout) throw UsageError("-c and -o contradict each other");
+    if (request.files.size() > 1) throw UsageError("-o names one output, and there are several inputs");
+    if (request.recursive) throw UsageError("-o names one output, and -r makes one for each file");
+  }
+  if (request.remove_source && (!writes_files || request.to_stdout))
+    throw UsageError(
+        "--rm removes a file when its replacement is complete; with -c, -t and -l there is none");
+  if (request.range && request.action != Action::kRestore) throw UsageError("--range needs -d");
+  if (request.range && !request.to_stdout && request.output_path.empty() &&
+      std::any_of(request.files.begin(), request.files.end(),
+                  [](const auto& file) { return file != kStandardStream; }))
+    throw UsageError("--range writes a part of the content: say where (-c or -o FILE)");
+}
+
+Request parse_main(std::span<const std::string> words) {
+  Request request;
+  CLI::App app;
+  app.set_help_flag();
+  EffortWords effort;
+  add_effort_options(app, effort);
+  bool restore = false, test = false, list = false, keep = false, no_check = false, help = false,
+       version = false;
+  std::string format, check, range;
+  effort.fast_option = app.add_option("--fast", effort.fast);
+  app.add_flag("-d,--decompress", restore);
+  app.add_flag("-t,--test", test);
+  app.add_flag("-l,--list", list);
+  app.add_flag("-c,--stdout", request.to_stdout);
+  app.add_flag("-k,--keep", keep);
+  app.add_flag("-f,--force", request.force);
+  app.add_flag("-r,--recursive", request.recursive);
+  app.add_flag("-q,--quiet", request.quiet);
+  app.add_flag("-v,--verbose", request.verbose);
+  app.add_flag("-h,--help", help);
+  app.add_flag("-V,--version", version);
+  app.add_flag("--rm", request.remove_source);
+  app.add_flag("--sparse,!--no-sparse", request.sparse);
+  app.add_flag("--linked", request.compress.linked_blocks);
+  app.add_flag("--no-check", no_check);
+  app.add_option("--check", check);
+  app.add_option("-o,--output", request.output_path);
+  app.add_option("--format", format);
+  app.add_option("--range", range);
+  app.add_option("-D,--dictionary", request.dictionary_path);
+  request.files = read_options(app, words);
+
+  request.action = help      ? Action::kHelp
+                   : version ? Action::kVersion
+                   : list    ? Action::kList
+                   : test    ? Action::kTest
+                   : restore ? Action::kRestore
+                             : Action::kCompress;
+  if (help || version) return request;
+  if (keep && request.remove_source) throw UsageError("--rm and -k contradict each other");
+  apply_resources(effort, request);
+  apply_level(app, effort, request);
+  apply_check(check, no_check, request);
+  if (request.action == Action::kCompress) apply_format(format, request.output_path);
+  if (!range.empty()) request.range = range_from(range);
+  request.restore.accept_any_dictionary_id = request.force;
+  if (request.output_path == kStandardStream) {
+    request.output_path.clear();
+    request.to_stdout = true;
+  }
+  if (request.files.empty()) request.files.emplace_back(kStandardStream);
+  check_consistency(request);
+  return request;
+}
+
+Request parse_bench(std::span<const std::string> words) {
+  Request request;
+  CLI::App app;
+  app.set_help_flag();
+  EffortWords effort;
+  add_effort_options(app, effort);
+  bool compare = false, help = false;
+  std::string seconds;
+  app.add_flag("--json", request.json);
+  app.add_flag("--compare", compare);
+  app.add_flag("-q,--quiet", request.quiet);
+  app.add_flag("-h,--help", help);
+  app.add_option("--seconds", seconds);
+  request.files = read_options(app, words);
+  request.action = help ? Action::kHelp : compare ? Action::kCompareRuns : Action::kBench;
+  if (help) return request;
+  if (compare && request.files.size() != 2)
+    throw UsageError("bench --compare needs two recorded runs: the older, then the newer");
+  apply_resources(effort, request);
+  for (const std::string& level : effort.levels) request.levels.push_back(level_from("level", level));
+  if (effort.best) request.levels.push_back(kMaxLevel);
+  if (request.levels.empty())
+    if (const auto level = environment("HEMSTITCH_LEVEL"))
+      request.levels = {level_from("HEMSTITCH_LEVEL", *level)};
+  if (!seconds.empty()) {
+    char* end = nullptr;
+    request.seconds = std::strtod(seconds.c_str(), &end);
+    if (end != seconds.c_str() + seconds.size() || !(request.seconds >= 0 && request.seconds <= kMaxSeconds))
+      throw UsageError(fmt::format("--seconds '{}': a number from 0 to {}", seconds, kMaxSeconds));
+  }
+  return request;
+}
+
+Request parse_backends(std::span<const std::string> words) {
+  Request request;
+  CLI::App app;
+  app.set_help_flag();
+  bool help = false;
+  app.add_flag("--json", request.json);
+  app.add_flag("-h,--help", help);
+  const std::vector<std::string> files = read_options(app, words);
+  if (!files.empty())
+    throw UsageError(fmt::format("backends takes no files, and was given '{}'", files.front()));
+  request.action = help ? Action::kHelp : Action::kBackends;
+  return request;
+}
+
+// A folder is no reason to hesitate: without -r it could only be an error.
+bool is_file(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+Request parse_arguments(std::span<const std::string> words) {
+  for (const auto& [name, action] : kCommands) {
+    if (words.empty() || words.front() != name) continue;
+    if (is_file(words.front()))
+      throw UsageError(
+          fmt::format("'{0}' is a command, and a file of that name is here: write ./{0} for the file; "
+                      "for the command, go to another folder",
+                      name));
+    return action == Action::kBench ? parse_bench(words.subspan(1)) : parse_backends(words.subspan(1));
+  }
+  return parse_main(words);
+}
+
+}  // namespace hemstitch::cli

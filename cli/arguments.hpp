@@ -1,0 +1,70 @@
+// From argv to a plain Request. The words are split here first, CLI11 then reads options alone: so a bundle
+// may end in a level (-9k, -d12), a file may have any name, and a command word counts only where it stands
+// first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "hemstitch/hemstitch.hpp"
+
+namespace hemstitch::cli {
+
+enum class Action {
+  kCompress,
+  kRestore,
+  kTest,
+  kList,
+  kBench,
+  kCompareRuns,
+  kBackends,
+  kHelp,
+  kVersion,
+};
+
+// Half-open, in bytes of the content.
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+inline constexpr const char* kStandardStream = "-";
+
+struct Request {
+  Action action = Action::kCompress;
+  std::vector<std::string> files;  // "-" for standard input; never empty for compress, restore, test and list
+
+  bool to_stdout = false;
+  std::string output_path;  // empty: named after the input
+  bool force = false;
+  bool recursive = false;
+  bool remove_source = false;
+  bool sparse = true;
+  bool quiet = false;
+  bool verbose = false;
+
+  CompressOptions compress;
+  RestoreOptions restore;
+  std::string dictionary_path;  // empty: none
+  std::optional<ByteRange> range;
+
+  // bench and backends
+  bool json = false;
+  std::vector<int> levels;
+  double seconds = 1.0;  // for each row
+};
+
+// A mistake in the arguments or in an environment variable.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// `words` is argv without the program's name. Reads HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS
+// where no option says otherwise. Throws UsageError.
+Request parse_arguments(std::span<const std::string> words);
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,35 @@
+// hemstitch backends: what this build can run on, and what keeps it from the rest.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "commands.hpp"
+#include "device/registry.hpp"
+#include "recorded_run.hpp"
+
+namespace hemstitch::cli {
+
+int run_backends(const Request& request) {
+  const BackendRegistry& registry = BackendRegistry::instance();
+  Json list = Json::array();
+  for (const auto& backend : registry.backends()) {
+    const std::optional<std::string> reason = backend->unavailable_reason();
+    if (request.json) {
+      Json entry{{"name", backend->name()}, {"usable", !reason}, {"description", backend->description()}};
+      if (reason) entry["reason"] = *reason;
+      list.push_back(entry);
+    } else {
+      fmt::print("{:<10} {:<9} {}\n", backend->name(), reason ? "not here" : "usable",
+                 backend->description());
+      if (reason) fmt::print("{:<20} {}\n", "", *reason);
+    }
+  }
+  const std::string automatic(registry.choose("auto").name());
+  if (request.json)
+    fmt::print("{}\n", Json{{"backends", list}, {"auto", automatic}}.dump(2));
+  else
+    fmt::print("auto takes {}\n", automatic);
+  return 0;
+}
+
+}  // namespace hemstitch::cli

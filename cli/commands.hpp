@@ -1,0 +1,15 @@
+// The commands, one file each. Each returns the exit status; what it throws, run_tool() tells.
+#pragma once
+
+#include "arguments.hpp"
+
+namespace hemstitch::cli {
+
+int run_compress(const Request& request);
+int run_restore(const Request& request);  // also -t
+int run_list(const Request& request);
+int run_bench(const Request& request, const std::string& command_line);
+int run_compare(const Request& request);
+int run_backends(const Request& request);
+
+}  // namespace hemstitch::cli

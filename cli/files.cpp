@@ -1,0 +1,323 @@
+#include "files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "arguments.hpp"
+#include "core/status.hpp"
+#include "messages.hpp"
+#include "signals.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+// The unit of holes: a block of the usual file systems. Shorter runs of zeros cost less written than sought
+// over.
+constexpr std::size_t kHoleBytes = 4096;
+constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr mode_t kPermissionBits = 0777;
+constexpr mode_t kAllModeBits = 07777;
+
+bool is_zero(std::span<const std::byte> bytes) {
+  return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
+mode_t creation_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+// A target that is a symbolic link is replaced where it points to; the link stays.
+std::string behind_links(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> resolved(realpath(path.c_str(), nullptr), std::free);
+  return resolved ? std::string(resolved.get()) : path;
+}
+
+}  // namespace
+
+std::string compressed_name(const std::string& path) { return path + std::string(kOwnSuffix); }
+
+std::optional<std::string> restored_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
+  if (name.size() <= kOwnSuffix.size() || !name.ends_with(kOwnSuffix)) return std::nullopt;
+  return path.substr(0, path.size() - kOwnSuffix.size());
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) close(number_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+int Descriptor::release() { return std::exchange(number_, -1); }
+
+FileSource::FileSource(const std::string& path) : path_(path) {
+  const int number = is_standard_input() ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (number < 0) throw tool_error_from_errno("cannot be opened");
+  descriptor_ = Descriptor(number);
+  if (fstat(number, &status_) != 0) throw tool_error_from_errno("cannot be examined");
+  // A size of 0 says nothing: files of /proc have it and are not empty.
+  if (is_regular() && status_.st_size > 0) {
+    begin_ = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
+    total_bytes_ = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - begin_, 0));
+    posix_fadvise(number, 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+}
+
+bool FileSource::is_standard_input() const { return path_ == kStandardStream; }
+
+std::size_t FileSource::read_descriptor(std::span<std::byte> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const ssize_t count = ::read(descriptor_.number(), into.data() + filled, into.size() - filled);
+    if (count == 0) break;
+    if (count > 0)
+      filled += static_cast<std::size_t>(count);
+    else if (errno != EINTR)
+      throw system_error(Status::kReadFailed, "reading failed", errno);
+  }
+  return filled;
+}
+
+std::span<const std::byte> FileSource::first_bytes() {
+  if (!std::exchange(peeked_already_, true))
+    peeked_ = std::span(first_bytes_).first(read_descriptor(std::span(first_bytes_)));
+  return peeked_;
+}
+
+std::size_t FileSource::read(std::span<std::byte> into) {
+  const std::size_t from_peeked = std::min(into.size(), peeked_.size());
+  std::copy_n(peeked_.begin(), from_peeked, into.begin());
+  peeked_ = peeked_.subspan(from_peeked);
+  return from_peeked + read_descriptor(into.subspan(from_peeked));
+}
+
+std::uint64_t FileSource::skip(std::uint64_t count) {
+  const std::uint64_t from_peeked = std::min<std::uint64_t>(count, peeked_.size());
+  peeked_ = peeked_.subspan(static_cast<std::size_t>(from_peeked));
+  const off_t position = total_bytes_ ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
+  if (position < 0) return from_peeked + Source::skip(count - from_peeked);
+  const auto rest = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - position, 0));
+  const std::uint64_t sought = std::min(count - from_peeked, rest);
+  if (lseek(descriptor_.number(), static_cast<off_t>(sought), SEEK_CUR) < 0)
+    throw system_error(Status::kReadFailed, "seeking failed", errno);
+  return from_peeked + sought;
+}
+
+bool FileSource::seek(std::uint64_t position) {
+  if (!total_bytes_ || lseek(descriptor_.number(), begin_ + static_cast<off_t>(position), SEEK_SET) < 0)
+    return false;
+  peeked_ = {};
+  return true;
+}
+
+std::unique_ptr<FileSink> FileSink::standard_output() {
+  std::unique_ptr<FileSink> sink(new FileSink);
+  sink->descriptor_ = Descriptor(dup(STDOUT_FILENO));
+  if (sink->descriptor_.number() < 0) throw tool_error_from_errno("stdout cannot be used");
+  return sink;
+}
+
+std::unique_ptr<FileSink> FileSink::create(const Target& target, const FileSource& source) {
+  std::unique_ptr<FileSink> sink(new FileSink);
+  sink->target_ = target;
+  sink->target_.path = behind_links(target.path);
+  const std::string shown = shown_name(target.path);
+  struct stat existing {};
+  if (stat(target.path.c_str(), &existing) == 0) {
+    if (existing.st_dev == source.status().st_dev && existing.st_ino == source.status().st_ino)
+      throw ToolError(fmt::format("'{}' is the input itself; give another output", shown));
+    if (S_ISDIR(existing.st_mode))
+      throw ToolError(fmt::format("'{}' is a folder; give another output", shown));
+    if (!S_ISREG(existing.st_mode)) {  // a device or a pipe: there is nothing to keep, and nothing to rename
+      sink->target_.sparse = false;
+      sink->descriptor_ = Descriptor(open(target.path.c_str(), O_WRONLY | O_CLOEXEC));
+      if (sink->descriptor_.number() < 0)
+        throw tool_error_from_errno(fmt::format("'{}' cannot be opened", shown));
+      return sink;
+    }
+    if (!target.overwrite)
+      throw ToolError(fmt::format("'{}' exists (-f overwrites it, -o FILE gives another name)", shown));
+  }
+  sink->open_temporary();
+  return sink;
+}
+
+// The name says nothing of the target's, so that it fits where the target's fits.
+void FileSink::open_temporary() {
+  UnfinishedFile& unfinished = UnfinishedFile::instance();
+  const auto lock = unfinished.lock();
+  std::random_device random;
+  int number = -1;
+  do {
+    temporary_path_ = fmt::format("{}.hemstitch-{:08x}", folder_of(target_.path), random());
+    number = open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  } while (number < 0 && errno == EEXIST);
+  if (number < 0) {
+    temporary_path_.clear();
+    throw tool_error_from_errno(fmt::format("'{}' cannot be created", shown_name(target_.path)));
+  }
+  descriptor_ = Descriptor(number);
+  unfinished.set_path(temporary_path_);
+}
+
+FileSink::~FileSink() {
+  if (temporary_path_.empty()) return;
+  UnfinishedFile& unfinished = UnfinishedFile::instance();
+  const auto lock = unfinished.lock();
+  unlink(temporary_path_.c_str());
+  unfinished.forget();
+}
+
+void FileSink::write(std::span<const std::byte> bytes) {
+  if (target_.sparse)
+    write_with_holes(bytes);
+  else
+    write_all(bytes);
+  position_ += bytes.size();
+}
+
+// Aligned units of zeros are sought over; what stands between them is written in one call.
+void FileSink::write_with_holes(std::span<const std::byte> bytes) {
+  std::uint64_t at = position_;
+  while (!bytes.empty()) {
+    std::size_t data_bytes = 0, zero_bytes = 0;
+    while (data_bytes + zero_bytes < bytes.size()) {
+      const std::size_t done = data_bytes + zero_bytes;
+      const std::size_t unit =
+          std::min<std::size_t>(bytes.size() - done, kHoleBytes - (at + done) % kHoleBytes);
+      if (is_zero(bytes.subspan(done, unit)))
+        zero_bytes += unit;
+      else if (zero_bytes > 0)
+        break;
+      else
+        data_bytes += unit;
+    }
+    if (data_bytes > 0) {
+      if (hole_bytes_ > 0 && lseek(descriptor_.number(), static_cast<off_t>(hole_bytes_), SEEK_CUR) < 0)
+        throw system_error(Status::kWriteFailed, "seeking failed", errno);
+      hole_bytes_ = 0;
+      write_all(bytes.first(data_bytes));
+    }
+    hole_bytes_ += zero_bytes;
+    at += data_bytes + zero_bytes;
+    bytes = bytes.subspan(data_bytes + zero_bytes);
+  }
+}
+
+void FileSink::write_all(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_.number(), bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    } else if (errno == EPIPE && closed_pipe_is_fatal()) {
+      end_by_signal(SIGPIPE);
+    } else if (errno != EINTR) {
+      throw system_error(Status::kWriteFailed, "writing failed", errno);
+    }
+  }
+}
+
+void FileSink::complete(const FileSource& source) {
+  if (hole_bytes_ > 0 && ftruncate(descriptor_.number(), static_cast<off_t>(position_)) != 0)
+    throw tool_error_from_errno("setting the size failed");
+  if (!temporary_path_.empty()) take_attributes(source);
+  // Some file systems report a full disk only here.
+  if (close(descriptor_.release()) != 0 && errno != EINTR) throw tool_error_from_errno("closing failed");
+  if (!temporary_path_.empty()) rename_temporary();
+}
+
+void FileSink::take_attributes(const FileSource& source) {
+  const int number = descriptor_.number();
+  const struct stat& status = source.status();
+  if (!source.is_regular() || source.is_standard_input()) {
+    if (fchmod(number, creation_mode()) != 0) throw tool_error_from_errno("setting the mode failed");
+    return;
+  }
+  // Only root may give files away. Set-user-id bits go with the owner or not at all.
+  const bool same_owner = (status.st_uid == geteuid() && status.st_gid == getegid()) ||
+                          fchown(number, status.st_uid, status.st_gid) == 0;
+  if (fchmod(number, status.st_mode & (same_owner ? kAllModeBits : kPermissionBits)) != 0)
+    throw tool_error_from_errno("setting the mode failed");
+  const struct timespec times[] = {status.st_atim, status.st_mtim};
+  if (futimens(number, times) != 0) throw tool_error_from_errno("setting the time failed");
+}
+
+void FileSink::rename_temporary() {
+  UnfinishedFile& unfinished = UnfinishedFile::instance();
+  const auto lock = unfinished.lock();
+  const char* from = temporary_path_.c_str();
+  const char* to = target_.path.c_str();
+  // A file that appeared under the target's name meanwhile is not overwritten unasked, where the system can
+  // tell.
+  int result =
+      target_.overwrite ? rename(from, to) : renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+  if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = rename(from, to);
+  if (result != 0)
+    throw tool_error_from_errno(fmt::format("'{}' cannot take its name", shown_name(target_.path)));
+  temporary_path_.clear();
+  unfinished.forget();
+}
+
+bool FileSink::is_same_file(const struct stat& other) const {
+  struct stat own {};
+  return fstat(descriptor_.number(), &own) == 0 && S_ISREG(own.st_mode) && own.st_dev == other.st_dev &&
+         own.st_ino == other.st_ino;
+}
+
+std::vector<std::byte> read_whole_file(const std::string& path) {
+  FileSource source(path);
+  std::vector<std::byte> bytes;
+  std::size_t count = 0;
+  do {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + std::max<std::size_t>(kReadBytes, before));
+    count = source.read(std::span(bytes).subspan(before));
+    bytes.resize(before + count);
+  } while (count > 0);
+  return bytes;
+}
+
+std::vector<std::byte> read_dictionary(const std::string& path) {
+  try {
+    return read_whole_file(path);
+  } catch (const std::runtime_error& error) {
+    throw ToolError(fmt::format("-D {}: {}", shown_name(path), error.what()));
+  }
+}
+
+void refuse_foreign(const DataIdentity& identity) {
+  switch (identity.kind) {
+    case DataKind::kLz4Frame:
+      return;
+    case DataKind::kForeign:
+      throw ToolError(fmt::format("{} data: use {}", identity.foreign_name, identity.foreign_tool));
+    case DataKind::kEmpty:
+      throw ToolError("empty, so nothing to restore (get a complete copy)");
+    case DataKind::kUnknown:
+      throw ToolError("byte 0: no format that Hemstitch knows (check that this is compressed data)");
+  }
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,127 @@
+// Files as the pipeline's sources and sinks.
+//
+// An output appears under its name only when it is complete: it grows under a temporary name in the same
+// folder, readable by its owner alone, takes the source's mode and time, and is renamed. A signal or an error
+// removes it. Devices and pipes are written directly.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/identify.hpp"
+#include "pipeline/stream.hpp"
+
+namespace hemstitch::cli {
+
+inline constexpr std::string_view kOwnSuffix = ".lz4";
+
+// "a" -> "a.lz4".
+std::string compressed_name(const std::string& path);
+// "a.lz4" -> "a"; nothing where the suffix is another.
+std::optional<std::string> restored_name(const std::string& path);
+
+// An open file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+
+  int number() const { return number_; }
+  int release();
+
+ private:
+  int number_;
+};
+
+class FileSource : public Source {
+ public:
+  // "-" is standard input. Throws ToolError.
+  explicit FileSource(const std::string& path);
+
+  std::size_t read(std::span<std::byte> into) override;
+  std::uint64_t skip(std::uint64_t count) override;
+  bool seek(std::uint64_t position) override;
+  std::optional<std::uint64_t> total_bytes() const override { return total_bytes_; }
+
+  // The first bytes of the data, fewer than kIdentifyBytes only where there are no more. They are read again
+  // by read().
+  std::span<const std::byte> first_bytes();
+
+  const std::string& path() const { return path_; }
+  const struct stat& status() const { return status_; }
+  bool is_standard_input() const;
+  bool is_regular() const { return S_ISREG(status_.st_mode); }
+  bool is_directory() const { return S_ISDIR(status_.st_mode); }
+
+ private:
+  std::size_t read_descriptor(std::span<std::byte> into);
+
+  std::string path_;
+  Descriptor descriptor_;
+  struct stat status_ {};
+  off_t begin_ = 0;  // where the stream begins in a regular file: standard input may start in its middle
+  std::optional<std::uint64_t> total_bytes_;  // a regular file, and seekable
+  std::array<std::byte, kIdentifyBytes> first_bytes_{};
+  std::span<const std::byte> peeked_;  // of first_bytes_: not yet given by read()
+  bool peeked_already_ = false;
+};
+
+class FileSink : public Sink {
+ public:
+  // Standard output: written as it comes.
+  static std::unique_ptr<FileSink> standard_output();
+
+  struct Target {
+    std::string path;
+    bool overwrite = false;  // replace a file of that name
+    bool sparse = false;     // leave holes for runs of zeros
+  };
+  // Throws ToolError where the target exists and may not be overwritten, or is `source` itself.
+  static std::unique_ptr<FileSink> create(const Target& target, const FileSource& source);
+
+  ~FileSink() override;  // without complete(), removes what was written under the temporary name
+
+  void write(std::span<const std::byte> bytes) override;
+
+  // Finishes the file, gives it the mode, owner and times of `source` where that is a regular file, and its
+  // name.
+  void complete(const FileSource& source);
+
+  bool is_same_file(const struct stat& other) const;
+
+ private:
+  FileSink() = default;
+  void open_temporary();
+  void write_with_holes(std::span<const std::byte> bytes);
+  void write_all(std::span<const std::byte> bytes);
+  void take_attributes(const FileSource& source);
+  void rename_temporary();
+
+  Target target_;
+  std::string temporary_path_;  // empty where the target is written directly
+  Descriptor descriptor_;
+  std::uint64_t position_ = 0;    // of the next byte of content
+  std::uint64_t hole_bytes_ = 0;  // zeros before `position_` that were not written yet
+};
+
+// The whole of a file. Throws ToolError.
+std::vector<std::byte> read_whole_file(const std::string& path);
+
+// The same for -D, with the option named in the error.
+std::vector<std::byte> read_dictionary(const std::string& path);
+
+// Restoring and listing take Hemstitch's formats. Throws ToolError that names another tool's format and the
+// tool.
+void refuse_foreign(const DataIdentity& identity);
+
+}  // namespace hemstitch::cli

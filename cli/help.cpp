@@ -1,0 +1,84 @@
+#include "help.hpp"
+
+namespace hemstitch::cli {
+
+const char* const kShortHelp =
+    R"(hemstitch compresses and restores LZ4 files, on all cores.
+
+  hemstitch FILE                   compress FILE to FILE.lz4; FILE stays
+  hemstitch -d FILE.lz4            restore FILE
+  tar -I hemstitch -cf A.tar.lz4 FOLDER
+                                   one archive of a folder (-xf unpacks it)
+
+  -1 ... -12  faster ... smaller   -c  write to stdout     -t  test
+  -o FILE     name the output      -f  overwrite           -l  list
+  -T N        threads              --rm  remove the source when done
+
+'hemstitch -h' lists all options, 'man hemstitch' explains them.
+)";
+
+const char* const kHelp =
+    R"(hemstitch [OPTION]... [FILE]...     compress each FILE to FILE.lz4
+hemstitch -d [OPTION]... [FILE]...  restore each FILE.lz4 to FILE
+hemstitch bench [OPTION]... [FILE]...
+hemstitch backends [--json]
+
+Without a FILE, or where it is '-': stdin to stdout. The source is kept.
+Several short options may stand together: -dcf, -9k, -T2.
+
+What to do (default: compress)
+  -d, --decompress      restore
+  -t, --test            restore without writing; check everything
+  -l, --list            show sizes, ratio and checks; with -v, each frame
+  -h, --help            this text
+  -V, --version         the version
+
+How hard to work
+  -1 ... -12, --level N faster ... smaller (default: 1)
+  --best                as -12
+  --fast[=N]            faster and larger than -1; N from 1 (default: 1)
+  -T, --threads N       threads; 0: one a core (default: 0)
+  -B, --block-size SIZE 64K, 256K, 1M, 4M, or lz4's 4 to 7 (default: 256K)
+  --linked              let blocks refer to those before them: smaller, but
+                        restored one after the other (default: independent)
+  --memory SIZE         most memory for buffers (default: no limit)
+  --backend NAME        where to work: auto, or a name that
+                        'hemstitch backends' lists (default: auto)
+
+What to write
+  -o, --output FILE     the output's name; '-' is stdout
+  -c, --stdout          write to stdout
+  -f, --force           overwrite files, write compressed data to a terminal,
+                        take a dictionary of another id; with -dc, pass on
+                        unchanged what no format is known for
+  -k, --keep            keep the source (default)
+  --rm                  remove the source when its output is complete
+  -r, --recursive       take the files in folders, each by itself
+  --format lz4          the format to write (default: lz4)
+  --check[=content]     checksum each block; with =content, the whole content
+                        as well (default: --check)
+  --no-check            write no checksums; with -d, verify none
+  --[no-]sparse         leave holes for zeros when restoring to a file
+                        (default: --sparse)
+  --range A-B           with -d: bytes A up to B of the content
+  -D, --dictionary FILE history for every block; restoring needs it again
+
+What to say
+  -q, --quiet           errors alone: no warnings, summaries or progress
+  -v, --verbose         backend, threads, ratio and speed of each file
+
+bench                   time round trips in memory; without FILE, made data
+  -1 ... -12            the levels (default: 1, 3, 6, 9 and 12)
+  --seconds N           for each row, at least (default: 1)
+  --json                as a recorded run
+  --compare OLD NEW     two recorded runs of one machine: exit 1 where a row
+                        is over 5% slower or larger
+  -B, -T, --memory, --backend as above
+backends                what this build can run on; --json as JSON
+
+SIZE is a number of bytes, with K, M or G for powers of 1024.
+HEMSTITCH_LEVEL, HEMSTITCH_THREADS and HEMSTITCH_BACKEND set defaults.
+Exit status: 0 done, 1 error, 2 warning.
+)";
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,116 @@
+// hemstitch -l FILE.lz4...: what the headers say, and what the blocks add up to. Nothing is restored.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "commands.hpp"
+#include "each_file.hpp"
+#include "files.hpp"
+#include "messages.hpp"
+#include "output.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+constexpr const char* kRow = "{:>7} {:>9} {:>14} {:>14} {:>8}  {:<14} {}\n";
+
+struct Totals {
+  std::uint64_t frame_count = 0;
+  std::uint64_t block_count = 0;
+  std::uint64_t compressed_bytes = 0;
+  std::uint64_t content_bytes = 0;
+
+  Totals& operator+=(const Totals& other) {
+    frame_count += other.frame_count;
+    block_count += other.block_count;
+    compressed_bytes += other.compressed_bytes;
+    content_bytes += other.content_bytes;
+    return *this;
+  }
+};
+
+std::string ratio_text(std::uint64_t content_bytes, std::uint64_t compressed_bytes) {
+  if (compressed_bytes == 0) return "-";
+  return fmt::format("{:.3f}", static_cast<double>(content_bytes) / static_cast<double>(compressed_bytes));
+}
+
+std::string checks_of(const FrameSummary& frame) {
+  if (frame.kind == FrameSummary::Kind::kSkippable) return "-";
+  if (frame.block_checksums) return frame.content_checksum ? "block+content" : "block";
+  return frame.content_checksum ? "content" : "none";
+}
+
+// The checks that all frames with content have, or "mixed".
+std::string checks_of(const StreamSummary& summary) {
+  std::string common;
+  for (const FrameSummary& frame : summary.frames) {
+    if (frame.kind == FrameSummary::Kind::kSkippable) continue;
+    const std::string checks = checks_of(frame);
+    if (!common.empty() && common != checks) return "mixed";
+    common = checks;
+  }
+  return common.empty() ? "-" : common;
+}
+
+Totals totals_of(const StreamSummary& summary) {
+  Totals totals;
+  for (const FrameSummary& frame : summary.frames)
+    totals += {1, frame.block_count, frame.compressed_bytes, frame.content_bytes};
+  return totals;
+}
+
+std::string describe(const FrameSummary& frame) {
+  switch (frame.kind) {
+    case FrameSummary::Kind::kSkippable:
+      return "skippable";
+    case FrameSummary::Kind::kLz4Legacy:
+      return fmt::format("legacy lz4, blocks of {}K", frame.block_bytes / 1024);
+    case FrameSummary::Kind::kLz4:
+      break;
+  }
+  std::string text = fmt::format("lz4, {} blocks of {}K", frame.linked_blocks ? "linked" : "independent",
+                                 frame.block_bytes / 1024);
+  if (frame.stored_block_count > 0) text += fmt::format(", {} stored", frame.stored_block_count);
+  if (frame.content_size_in_header) text += ", content size";
+  if (frame.dictionary_id) text += fmt::format(", dictionary {}", *frame.dictionary_id);
+  return text;
+}
+
+void print_frames(const StreamSummary& summary) {
+  std::size_t number = 0;
+  for (const FrameSummary& frame : summary.frames)
+    fmt::print(kRow, fmt::format("#{}", ++number), frame.block_count, frame.compressed_bytes,
+               frame.content_bytes, ratio_text(frame.content_bytes, frame.compressed_bytes), checks_of(frame),
+               describe(frame));
+}
+
+}  // namespace
+
+int run_list(const Request& request) {
+  Totals all;
+  std::size_t listed_count = 0;
+  const int status = for_each_file(request, [&](const std::string& path) {
+    FileSource source(path);
+    refuse_folder(request, source);
+    refuse_foreign(identify_data(source.first_bytes()));
+    const StreamSummary summary = summarise_stream(source);
+    if (listed_count++ == 0)
+      fmt::print(kRow, "frames", "blocks", "compressed", "content", "ratio", "checks", "name");
+    const Totals totals = totals_of(summary);
+    all += totals;
+    fmt::print(kRow, totals.frame_count, totals.block_count, totals.compressed_bytes, totals.content_bytes,
+               ratio_text(totals.content_bytes, totals.compressed_bytes), checks_of(summary),
+               shown_name(path));
+    if (request.verbose) print_frames(summary);
+    std::fflush(stdout);  // so that errors stand after the rows before them
+    return report_garbage(request, path, summary.trailing_garbage_at);
+  });
+  if (listed_count > 1)
+    fmt::print(kRow, all.frame_count, all.block_count, all.compressed_bytes, all.content_bytes,
+               ratio_text(all.content_bytes, all.compressed_bytes), "",
+               fmt::format("({} files)", listed_count));
+  return status;
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,3 @@
+#include "tool.hpp"
+
+int main(int argc, char** argv) { return hemstitch::cli::run_tool(argc, argv); }

@@ -1,0 +1,87 @@
+#include "output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "messages.hpp"
+
+namespace hemstitch::cli {
+
+bool writes_to_stdout(const Request& request, const std::string& path) {
+  return request.to_stdout || (path == kStandardStream && request.output_path.empty());
+}
+
+void refuse_folder(const Request& request, const FileSource& source) {
+  if (!source.is_directory()) return;
+  const std::string name = shown_name(source.path());
+  if (request.action == Action::kCompress)
+    throw ToolError(
+        fmt::format("a folder (-r makes one file of each file in it; tar -I hemstitch -cf {0}.tar.lz4 {0} "
+                    "makes one archive)",
+                    name));
+  throw ToolError("a folder (-r takes each file in it; tar -I hemstitch -xf ARCHIVE unpacks an archive)");
+}
+
+std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
+                                      const std::optional<std::string>& default_name) {
+  const bool restoring = request.action == Action::kRestore;
+  if (writes_to_stdout(request, source.path())) {
+    auto sink = FileSink::standard_output();
+    if (source.is_regular() && sink->is_same_file(source.status()))
+      throw ToolError("stdout is the input itself; give another output");
+    return sink;
+  }
+  FileSink::Target target;
+  target.overwrite = request.force;
+  target.sparse = restoring && request.sparse;
+  if (!request.output_path.empty()) {
+    target.path = request.output_path;
+  } else {
+    if (!source.is_regular()) throw ToolError("not a regular file (write with -c or -o FILE)");
+    if (!default_name)
+      throw ToolError(
+          fmt::format("no suffix {}, so no name for the output (give one with -o, or use -c)", kOwnSuffix));
+    target.path = *default_name;
+  }
+  return FileSink::create(target, source);
+}
+
+StreamHooks progress_hooks(Progress& progress) {
+  StreamHooks hooks;
+  if (progress.enabled())
+    hooks.progress = [&progress](std::uint64_t input_bytes, std::uint64_t output_bytes) {
+      progress.update(input_bytes, output_bytes);
+    };
+  return hooks;
+}
+
+Outcome report_stream(const Request& request, const std::string& path, const StreamReport& report,
+                      double seconds) {
+  if (report.fallback_blocks > 0 && !request.quiet)
+    print_message(path, fmt::format("{} of {} blocks redone by {}: {}", report.fallback_blocks,
+                                    report.block_count, report.fallback_backend, report.fallback_reason));
+  if (request.verbose) {
+    const bool compressing = request.action == Action::kCompress;
+    const std::uint64_t content = compressing ? report.input_bytes : report.output_bytes;
+    const std::uint64_t compressed = compressing ? report.output_bytes : report.input_bytes;
+    const double ratio = compressed > 0 ? static_cast<double>(content) / static_cast<double>(compressed) : 0;
+    print_message(path,
+                  fmt::format("{} -> {} bytes, ratio {:.3f}, backend {}, {} {}, {}", report.input_bytes,
+                              report.output_bytes, ratio, report.backend, report.threads,
+                              report.threads == 1 ? "thread" : "threads", shown_speed(content, seconds)));
+  }
+  return report_garbage(request, path, report.trailing_garbage_at);
+}
+
+Outcome report_garbage(const Request& request, const std::string& path,
+                       const std::optional<std::uint64_t>& garbage_at) {
+  if (!garbage_at) return Outcome::kDone;
+  if (!request.quiet)
+    print_message(path,
+                  fmt::format("warning: byte {}: what follows the last frame is no frame (ignored; the data "
+                              "before it is complete)",
+                              *garbage_at));
+  return Outcome::kWarned;
+}
+
+}  // namespace hemstitch::cli

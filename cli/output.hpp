@@ -1,0 +1,37 @@
+// What compressing and restoring have in common: where the output goes, and what is said when a file is done.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "arguments.hpp"
+#include "each_file.hpp"
+#include "files.hpp"
+#include "progress.hpp"
+
+namespace hemstitch::cli {
+
+// True where `path`'s output goes to standard output.
+bool writes_to_stdout(const Request& request, const std::string& path);
+
+// Opens the output of `source` as the request says; `default_name` is taken without -o, and nothing means
+// that the input's name gives none. Refuses folders, and special files that would need a name.
+std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
+                                      const std::optional<std::string>& default_name);
+
+// Refuses a folder, saying both ways to take it.
+void refuse_folder(const Request& request, const FileSource& source);
+
+// Lets the stream show its progress and nothing else.
+StreamHooks progress_hooks(Progress& progress);
+
+// Warns of bytes after the last frame, where there are any.
+Outcome report_garbage(const Request& request, const std::string& path,
+                       const std::optional<std::uint64_t>& garbage_at);
+
+// Tells fallbacks, garbage after the last frame (a warning) and, with -v, figures.
+Outcome report_stream(const Request& request, const std::string& path, const StreamReport& report,
+                      double seconds);
+
+}  // namespace hemstitch::cli

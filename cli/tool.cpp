@@ -1,0 +1,82 @@
+#include "tool.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "each_file.hpp"
+#include "help.hpp"
+#include "hemstitch/version.h"
+#include "messages.hpp"
+#include "signals.hpp"
+#include "terminal.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string line = "hemstitch";
+  for (const std::string& word : words) line += ' ' + word;
+  return line;
+}
+
+int run_request(const Request& request, const std::vector<std::string>& words) {
+  switch (request.action) {
+    case Action::kCompress:
+      take_signals();
+      return run_compress(request);
+    case Action::kRestore:
+    case Action::kTest:
+      take_signals();
+      return run_restore(request);
+    case Action::kList:
+      return run_list(request);
+    case Action::kBench:
+      return run_bench(request, joined(words));
+    case Action::kCompareRuns:
+      return run_compare(request);
+    case Action::kBackends:
+      return run_backends(request);
+    case Action::kHelp:
+      fmt::print("{}", kHelp);
+      return kExitDone;
+    case Action::kVersion:
+      fmt::print("hemstitch {}\n", HEMSTITCH_VERSION_STRING);
+      return kExitDone;
+  }
+  return kExitError;
+}
+
+int run_words(const std::vector<std::string>& words) {
+  if (words.empty() && is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO)) {
+    fmt::print("{}", kShortHelp);
+    return kExitDone;
+  }
+  return run_request(parse_arguments(words), words);
+}
+
+}  // namespace
+
+int run_tool(int argument_count, char** arguments) {
+  int status = kExitError;
+  try {
+    status = run_words(std::vector<std::string>(arguments + 1, arguments + argument_count));
+  } catch (const UsageError& error) {
+    print_message(fmt::format("{} (hemstitch -h lists the options)", error.what()));
+  } catch (const std::exception& error) {
+    print_message(error.what());
+  }
+  // Tables and help are lost as silently as stdio buffers them, unless asked.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    print_message(tool_error_from_errno("stdout").what());
+    return kExitError;
+  }
+  return status;
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,73 @@
+// The C interface: statuses, exact room, messages.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "generated_data.hpp"
+#include "hemstitch/hemstitch.h"
+#include "lz4f_oracle.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+Bytes compress_c(const Bytes& content, int level = 0) {
+  Bytes frame(hemstitch_compress_bound(content.size()));
+  std::size_t bytes = 0;
+  EXPECT_EQ(hemstitch_compress(content.data(), content.size(), level, frame.data(), frame.size(), &bytes),
+            HEMSTITCH_OK)
+      << hemstitch_last_error_message();
+  frame.resize(bytes);
+  return frame;
+}
+
+TEST(CInterface, RoundTripsWithinTheBound) {
+  for (const std::size_t bytes : {0, 1, 1000, 262144, 262145, 1000000})
+    for (const Bytes& content : {random_bytes(bytes), text_bytes(bytes)}) {
+      const Bytes frame = compress_c(content);
+      EXPECT_EQ(lz4f_restore(frame), content);
+      std::uint64_t restored_bytes = 1;
+      ASSERT_EQ(hemstitch_restored_size(frame.data(), frame.size(), &restored_bytes), HEMSTITCH_OK);
+      EXPECT_EQ(restored_bytes, content.size());
+      Bytes restored(content.size());
+      std::size_t written = 1;
+      ASSERT_EQ(hemstitch_restore(frame.data(), frame.size(), restored.data(), restored.size(), &written),
+                HEMSTITCH_OK);
+      EXPECT_EQ(restored, content);
+      EXPECT_EQ(written, content.size());
+    }
+}
+
+TEST(CInterface, OneByteShortIsTooSmall) {
+  const Bytes content = text_bytes(100000);
+  const Bytes frame = compress_c(content, 9);
+  Bytes room(frame.size() - 1), restored(content.size() - 1);
+  std::size_t bytes = 77;
+  EXPECT_EQ(hemstitch_compress(content.data(), content.size(), 9, room.data(), room.size(), &bytes),
+            HEMSTITCH_OUTPUT_TOO_SMALL);
+  EXPECT_EQ(hemstitch_restore(frame.data(), frame.size(), restored.data(), restored.size(), &bytes),
+            HEMSTITCH_OUTPUT_TOO_SMALL);
+  EXPECT_EQ(bytes, 77u);
+}
+
+TEST(CInterface, ErrorsHaveStatusAndMessage) {
+  std::size_t bytes = 0;
+  Bytes room(1000);
+  EXPECT_EQ(hemstitch_compress(room.data(), 10, 13, room.data() + 500, 500, &bytes),
+            HEMSTITCH_INVALID_OPTION);
+  EXPECT_NE(std::string(hemstitch_last_error_message()).find("level"), std::string::npos);
+  const Bytes frame = compress_c(text_bytes(1000));
+  EXPECT_STREQ(hemstitch_last_error_message(), "");
+  EXPECT_EQ(hemstitch_restore(frame.data(), frame.size() - 1, room.data(), room.size(), &bytes),
+            HEMSTITCH_TRUNCATED);
+  EXPECT_NE(std::string(hemstitch_last_error_message()).find("byte"), std::string::npos);
+  std::uint64_t restored_bytes = 0;
+  EXPECT_EQ(hemstitch_restored_size("hello, world", 12, &restored_bytes), HEMSTITCH_UNKNOWN_FORMAT);
+  const Bytes garbage = frame + bytes_of("xyz");
+  EXPECT_EQ(hemstitch_restore(garbage.data(), garbage.size(), room.data(), room.size(), &bytes),
+            HEMSTITCH_TRAILING_GARBAGE);
+  EXPECT_STREQ(hemstitch_status_text(HEMSTITCH_OK), "done");
+  EXPECT_STREQ(hemstitch_version(), HEMSTITCH_VERSION_STRING);
+}
+
+}  // namespace
+}  // namespace hemstitch::testing

@@ -1,0 +1,577 @@
+// Whole streams: bounded, in order, the same however they are cut, and finished when a device is not.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "core/status.hpp"
+#include "device/fake/fake_backend.hpp"
+#include "device/registry.hpp"
+#include "format/lz4/lz4_frame.hpp"
+#include "generated_data.hpp"
+#include "lz4f_oracle.hpp"
+#include "pipeline/stream.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+constexpr std::size_t kKB = 1024;
+
+class CollectSink : public Sink {
+ public:
+  void write(std::span<const std::byte> bytes) override {
+    content.insert(content.end(), bytes.begin(), bytes.end());
+  }
+  Bytes content;
+};
+
+// A pipe: cannot seek, and its size is not known.
+class PipeSource : public Source {
+ public:
+  explicit PipeSource(std::span<const std::byte> bytes) : memory_(bytes) {}
+  std::size_t read(std::span<std::byte> into) override { return memory_.read(into); }
+
+ private:
+  MemorySource memory_;
+};
+
+class FailingSource : public Source {
+ public:
+  FailingSource(std::span<const std::byte> bytes, std::size_t good_bytes)
+      : memory_(bytes), left_(good_bytes) {}
+  std::size_t read(std::span<std::byte> into) override {
+    if (into.size() > left_) throw Error(Status::kReadFailed, "the disk is on fire");
+    left_ -= into.size();
+    return memory_.read(into);
+  }
+
+ private:
+  MemorySource memory_;
+  std::size_t left_;
+};
+
+template <class Call>
+Status status_of(Call call) {
+  try {
+    call();
+    return Status::kOk;
+  } catch (const Error& error) {
+    return error.status();
+  }
+}
+
+// Registers one fake backend for a test under the name "fake", in place of the one before.
+class WithFake {
+ public:
+  explicit WithFake(FakePlan plan) {
+    current() = make_fake_backend(std::move(plan));
+    static const bool registered = [] {
+      BackendRegistry::instance().add(std::make_unique<Forward>());
+      return true;
+    }();
+    (void)registered;
+  }
+  ~WithFake() { current().reset(); }
+
+ private:
+  static std::unique_ptr<Backend>& current() {
+    static std::unique_ptr<Backend> backend;
+    return backend;
+  }
+  struct Forward : Backend {
+    std::string_view name() const override { return "fake"; }
+    std::string description() const override { return current()->description(); }
+    std::optional<std::string> unavailable_reason() const override {
+      return current() ? current()->unavailable_reason() : "no test uses it";
+    }
+    bool chosen_by_auto() const override { return current() && current()->chosen_by_auto(); }
+    std::string_view fallback_name() const override { return current()->fallback_name(); }
+    std::unique_ptr<BlockEngine> make_engine() const override { return current()->make_engine(); }
+  };
+};
+
+TEST(Stream, TheSameBytesForAnyThreadsAndMemory) {
+  const Bytes content = mixed_bytes(3000000);
+  for (const std::size_t block_bytes : {64 * kKB, 256 * kKB, 1024 * kKB}) {
+    CompressOptions options;
+    options.block_bytes = block_bytes;
+    options.threads = 1;
+    const Bytes expected = compress(content, options);
+    for (const unsigned threads : {2u, 3u, 8u}) {
+      options.threads = threads;
+      EXPECT_EQ(compress(content, options), expected);
+    }
+    options.memory_limit_bytes = 2 * block_bytes + 1000;
+    EXPECT_EQ(compress(content, options), expected);
+    RestoreOptions restore_options;
+    restore_options.memory_limit_bytes = 2 * block_bytes + 1000;
+    EXPECT_EQ(restore(expected, restore_options), content);
+    restore_options.memory_limit_bytes = 100;
+    EXPECT_EQ(status_of([&] { restore(expected, restore_options); }), Status::kMemoryLimit);
+    options.memory_limit_bytes = 100;
+    EXPECT_EQ(status_of([&] { compress(content, options); }), Status::kMemoryLimit);
+  }
+}
+
+TEST(Stream, ReportsWhatItDid) {
+  const Bytes content = random_bytes(1000000);
+  MemorySource source(content);
+  CollectSink sink;
+  std::uint64_t last_input = 0, last_output = 0;
+  StreamHooks hooks;
+  hooks.progress = [&](std::uint64_t input_bytes, std::uint64_t output_bytes) {
+    EXPECT_GT(input_bytes, last_input);
+    EXPECT_GT(output_bytes, last_output);
+    last_input = input_bytes;
+    last_output = output_bytes;
+  };
+  const StreamReport report = compress_stream(source, sink, {}, hooks);
+  EXPECT_EQ(report.input_bytes, content.size());
+  EXPECT_EQ(report.output_bytes, sink.content.size());
+  EXPECT_EQ(report.block_count, 4u);
+  EXPECT_EQ(report.frame_count, 1u);
+  EXPECT_EQ(report.backend, "cpu");
+  EXPECT_EQ(report.fallback_blocks, 0u);
+  EXPECT_EQ(last_input, content.size());
+  EXPECT_GT(report.planned_bytes, 0u);
+
+  last_input = last_output = 0;
+  MemorySource packed(sink.content);
+  CollectSink restored;
+  const StreamReport back = restore_stream(packed, restored, {}, hooks);
+  EXPECT_EQ(back.input_bytes, sink.content.size());
+  EXPECT_EQ(back.output_bytes, content.size());
+  EXPECT_EQ(back.block_count, 4u);
+  EXPECT_EQ(back.frame_count, 1u);
+  EXPECT_EQ(last_output, content.size());
+}
+
+TEST(Stream, StopsWhenCancelled) {
+  const Bytes content = random_bytes(3000000);
+  std::atomic<bool> cancelled = false;
+  StreamHooks hooks;
+  hooks.cancelled = &cancelled;
+  hooks.progress = [&](std::uint64_t, std::uint64_t) { cancelled = true; };
+  MemorySource source(content);
+  NullSink sink;
+  CompressOptions options;
+  options.threads = 1;
+  EXPECT_EQ(status_of([&] { compress_stream(source, sink, options, hooks); }), Status::kCancelled);
+  cancelled = false;
+  const Bytes frame = compress(content);
+  MemorySource packed(frame);
+  RestoreOptions restore_options;
+  restore_options.threads = 1;
+  EXPECT_EQ(status_of([&] { restore_stream(packed, sink, restore_options, hooks); }), Status::kCancelled);
+}
+
+TEST(Stream, AFailingInputOrAChangedOneIsAnError) {
+  const Bytes content = text_bytes(2000000), frame = compress(content);
+  NullSink sink;
+  FailingSource source(content, 1000000), packed(frame, frame.size() / 2);
+  EXPECT_EQ(status_of([&] { compress_stream(source, sink, {}); }), Status::kReadFailed);
+  EXPECT_EQ(status_of([&] { restore_stream(packed, sink, {}); }), Status::kReadFailed);
+  CompressOptions options;
+  options.content_bytes = content.size() + 1;
+  MemorySource whole(content);
+  EXPECT_EQ(status_of([&] { compress_stream(whole, sink, options); }), Status::kInputChanged);
+}
+
+TEST(Stream, AFailingOutputEndsTheRun) {
+  class FullSink : public Sink {
+   public:
+    void write(std::span<const std::byte>) override {
+      if (++writes_ > 3) throw Error(Status::kWriteFailed, "no space left");
+    }
+
+   private:
+    int writes_ = 0;
+  };
+  const Bytes content = random_bytes(5000000);
+  FullSink sink, other;
+  MemorySource source(content);
+  EXPECT_EQ(status_of([&] { compress_stream(source, sink, {}); }), Status::kWriteFailed);
+  const Bytes frame = compress(content);
+  MemorySource packed(frame);
+  EXPECT_EQ(status_of([&] { restore_stream(packed, other, {}); }), Status::kWriteFailed);
+}
+
+// Whatever the threads do, the first damaged block is the one reported, and what stands before it is given
+// out.
+TEST(Stream, TheFirstErrorWins) {
+  CompressOptions options;
+  options.block_bytes = 64 * kKB;
+  const Bytes content = random_bytes(40 * 64 * kKB);
+  Bytes frame = compress(content, options);
+  const std::size_t header_bytes = 15, block_bytes = 4 + 65536 + 4;
+  for (const std::size_t block : {9, 17, 18, 30})
+    frame[header_bytes + block * block_bytes + 100] ^= std::byte{1};
+  frame.resize(frame.size() - 10);  // and it is truncated
+  for (int round = 0; round < 30; round++) {
+    MemorySource source(frame);
+    CollectSink sink;
+    RestoreOptions restore_options;
+    restore_options.threads = 1 + round % 4;
+    try {
+      restore_stream(source, sink, restore_options);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kBlockChecksumMismatch);
+      EXPECT_EQ(error.place().block, 10u);
+    }
+    EXPECT_EQ(sink.content, Bytes(content.begin(), content.begin() + 9 * 65536));
+  }
+}
+
+TEST(Range, IsTheSliceAndRestoresOnlyItsBlocks) {
+  const Bytes content = mixed_bytes(700000, 5);
+  LZ4F_preferences_t preferences{};
+  preferences.frameInfo.blockMode = LZ4F_blockIndependent;
+  preferences.frameInfo.blockSizeID = LZ4F_max64KB;
+  struct Case {
+    const char* name;
+    Bytes frames;
+    bool only_needed_blocks;
+  };
+  CompressOptions small;
+  small.block_bytes = 64 * kKB;
+  CompressOptions linked = small;
+  linked.linked_blocks = true;
+  std::vector<Case> cases{{"full blocks, size known", compress(content, small), true},
+                          {"full blocks, size unknown", lz4f_compress(content, preferences), true},
+                          {"short blocks", lz4f_compress_flushed(content, 50000, preferences), true},
+                          {"linked", compress(content, linked), false}};
+  preferences.frameInfo.contentSize = 1;
+  cases.push_back({"short blocks, size known", lz4f_compress_flushed(content, 50000, preferences), true});
+  const Bytes head(content.begin(), content.begin() + 200001), tail(content.begin() + 200001, content.end());
+  cases.push_back({"two frames", compress(head, small) + lz4f_compress(tail, preferences), true});
+
+  for (const Case& test : cases)
+    for (const auto& [begin, end] :
+         std::vector<std::pair<std::size_t, std::size_t>>{{0, 0},
+                                                          {0, 1},
+                                                          {0, content.size()},
+                                                          {65535, 65537},
+                                                          {65536, 131072},
+                                                          {200000, 200003},
+                                                          {300000, 300000},
+                                                          {400000, 650000},
+                                                          {content.size() - 1, content.size()},
+                                                          {content.size(), content.size()},
+                                                          {10, UINT64_MAX}})
+      for (const bool pipe : {false, true}) {
+        MemorySource memory(test.frames);
+        PipeSource stream(test.frames);
+        CollectSink sink;
+        const StreamReport report =
+            restore_range(pipe ? static_cast<Source&>(stream) : memory, sink, begin, end, {});
+        const std::size_t stop = std::min(end, content.size());
+        EXPECT_EQ(sink.content, Bytes(content.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      content.begin() + static_cast<std::ptrdiff_t>(stop)))
+            << test.name << " " << begin << "-" << end << (pipe ? " from a pipe" : "");
+        if (test.only_needed_blocks) {
+          EXPECT_LE(report.block_count, (stop - begin) / 50000 + 3) << test.name;
+        }
+      }
+}
+
+TEST(Range, ReadsOnlyWhatItNeedsWhereBlocksAreFull) {
+  class CountingSource : public MemorySource {
+   public:
+    using MemorySource::MemorySource;
+    std::size_t read(std::span<std::byte> into) override {
+      read_bytes += into.size();
+      return MemorySource::read(into);
+    }
+    std::size_t read_bytes = 0;
+  };
+  CompressOptions options;
+  options.block_bytes = 64 * kKB;
+  const Bytes content = random_bytes(100 * 64 * kKB), frame = compress(content, options);
+  CountingSource source(frame);
+  CollectSink sink;
+  restore_range(source, sink, 70 * 65536 + 5, 70 * 65536 + 10, {});
+  EXPECT_EQ(sink.content.size(), 5u);
+  EXPECT_LT(source.read_bytes, 3u * 65536);  // the block, the last block, and headers
+}
+
+TEST(Range, OutsideOfTheContentIsAnError) {
+  const Bytes frame = compress(text_bytes(1000));
+  MemorySource source(frame), again(frame);
+  NullSink sink;
+  EXPECT_EQ(status_of([&] { restore_range(source, sink, 1001, 2000, {}); }), Status::kRangeOutsideContent);
+  EXPECT_EQ(status_of([&] { restore_range(again, sink, 5, 4, {}); }), Status::kInvalidOption);
+}
+
+TEST(Range, ADamagedBlockBeforeItIsAnErrorWhereItHasToBeWalked) {
+  LZ4F_preferences_t preferences{};
+  preferences.frameInfo.blockMode = LZ4F_blockIndependent;
+  preferences.frameInfo.blockSizeID = LZ4F_max64KB;
+  Bytes frame = lz4f_compress(text_bytes(200000), preferences);
+  frame[7 + 4] = std::byte{0xFF};  // the first token asks for more literals than there are
+  for (std::size_t i = 1; i < 40000; i++) frame[7 + 4 + i] = std::byte{0xFF};
+  MemorySource source(frame);
+  NullSink sink;
+  EXPECT_EQ(status_of([&] { restore_range(source, sink, 150000, 150001, {}); }), Status::kCorruptBlock);
+}
+
+TEST(Push, PiecesOfAnySizeGiveTheSameBytes) {
+  const Bytes content = mixed_bytes(900000, 9);
+  for (const bool linked : {false, true}) {
+    CompressOptions options;
+    options.block_bytes = 64 * kKB;
+    options.linked_blocks = linked;
+    options.content_checksum = true;
+    options.threads = 2;
+    Bytes expected;
+    {
+      MemorySource source(content);
+      CollectSink sink;
+      compress_stream(source, sink, options);
+      expected = sink.content;
+    }
+    const Bytes doubled = expected + expected;
+    for (const std::size_t piece_bytes :
+         {std::size_t{1}, std::size_t{7}, std::size_t{4096}, std::size_t{65537}, content.size()}) {
+      Bytes packed;
+      Compressor compressor(options, [&](std::span<const std::byte> bytes) {
+        packed.insert(packed.end(), bytes.begin(), bytes.end());
+      });
+      for (std::size_t at = 0; at < content.size(); at += piece_bytes)
+        compressor.write(std::span(content).subspan(at, std::min(piece_bytes, content.size() - at)));
+      compressor.finish();
+      EXPECT_EQ(packed, expected) << piece_bytes;
+      EXPECT_THROW(compressor.write(content), Error);
+
+      Bytes restored;
+      Decompressor decompressor({}, [&](std::span<const std::byte> bytes) {
+        restored.insert(restored.end(), bytes.begin(), bytes.end());
+      });
+      for (std::size_t at = 0; at < doubled.size(); at += piece_bytes)
+        decompressor.write(std::span(doubled).subspan(at, std::min(piece_bytes, doubled.size() - at)));
+      decompressor.finish();
+      EXPECT_EQ(restored, content + content) << piece_bytes;
+      EXPECT_THROW(decompressor.finish(), Error);
+    }
+  }
+}
+
+TEST(Push, EmptyStreams) {
+  Bytes packed;
+  Compressor compressor(
+      {}, [&](std::span<const std::byte> bytes) { packed.insert(packed.end(), bytes.begin(), bytes.end()); });
+  compressor.finish();
+  EXPECT_EQ(lz4f_restore(packed), Bytes{});
+  Decompressor nothing({}, [](std::span<const std::byte>) {});
+  EXPECT_EQ(status_of([&] { nothing.finish(); }), Status::kTruncated);
+}
+
+TEST(Push, SkippableFramesAndLegacyEnds) {
+  Bytes skippable(8 + 1000);
+  skippable[0] = std::byte{0x50}, skippable[1] = std::byte{0x2A}, skippable[2] = std::byte{0x4D},
+  skippable[3] = std::byte{0x18};
+  skippable[4] = std::byte{0xE8}, skippable[5] = std::byte{0x03};
+  const Bytes content = text_bytes(1000), frame = compress(content);
+  Bytes legacy{std::byte{0x02}, std::byte{0x21}, std::byte{0x4C}, std::byte{0x18}, std::byte{5},
+               std::byte{0},    std::byte{0},    std::byte{0},    std::byte{0x40}, std::byte{'a'},
+               std::byte{'b'},  std::byte{'c'},  std::byte{'d'}};
+  const Bytes all = skippable + legacy + frame + skippable + legacy;
+  const Bytes expected = bytes_of("abcd") + content + bytes_of("abcd");
+  EXPECT_EQ(restore(all), expected);
+  for (const std::size_t piece_bytes : {std::size_t{1}, std::size_t{600}, all.size()}) {
+    Bytes restored;
+    Decompressor decompressor({}, [&](std::span<const std::byte> bytes) {
+      restored.insert(restored.end(), bytes.begin(), bytes.end());
+    });
+    for (std::size_t at = 0; at < all.size(); at += piece_bytes)
+      decompressor.write(std::span(all).subspan(at, std::min(piece_bytes, all.size() - at)));
+    decompressor.finish();
+    EXPECT_EQ(restored, expected) << piece_bytes;
+  }
+  Decompressor cut({}, [](std::span<const std::byte>) {});
+  cut.write(std::span(skippable).first(500));
+  EXPECT_EQ(status_of([&] { cut.finish(); }), Status::kTruncated);
+}
+
+TEST(Push, TruncationAtEveryByteIsFoundAtTheEnd) {
+  CompressOptions options;
+  options.content_checksum = true;
+  const Bytes frame = compress(text_bytes(300), options);
+  for (std::size_t bytes = 0; bytes < frame.size(); bytes++) {
+    Decompressor decompressor({}, [](std::span<const std::byte>) {});
+    decompressor.write(std::span(frame).first(bytes));
+    EXPECT_NE(status_of([&] { decompressor.finish(); }), Status::kOk) << bytes;
+  }
+}
+
+TEST(Push, TrailingGarbageAndDamageAreErrorsAfterTheGoodBytes) {
+  const Bytes content = random_bytes(200000);
+  CompressOptions options;
+  options.block_bytes = 64 * kKB;
+  const Bytes frame = compress(content, options);
+  Bytes restored;
+  Decompressor decompressor({}, [&](std::span<const std::byte> bytes) {
+    restored.insert(restored.end(), bytes.begin(), bytes.end());
+  });
+  decompressor.write(frame + bytes_of("not a frame"));
+  decompressor.write(bytes_of("nor this"));
+  EXPECT_EQ(status_of([&] { decompressor.finish(); }), Status::kTrailingGarbage);
+  EXPECT_EQ(restored, content);
+
+  Bytes damaged = frame;
+  damaged[15 + 2 * (4 + 65536 + 4)] ^= std::byte{0xFF};  // the third block's size
+  restored.clear();
+  Decompressor other({}, [&](std::span<const std::byte> bytes) {
+    restored.insert(restored.end(), bytes.begin(), bytes.end());
+  });
+  EXPECT_NE(status_of([&] { other.write(damaged), other.finish(); }), Status::kOk);
+  EXPECT_EQ(restored, Bytes(content.begin(), content.begin() + 2 * 65536));
+  EXPECT_EQ(status_of([&] { other.write(frame); }), Status::kWrongState);
+}
+
+TEST(Push, WhatTheOutputThrowsTheCallThrows) {
+  const Bytes content = random_bytes(3000000);
+  struct Mine {};
+  Compressor compressor({}, [](std::span<const std::byte>) { throw Mine(); });
+  EXPECT_THROW(compressor.write(content), Mine);
+  EXPECT_EQ(status_of([&] { compressor.finish(); }), Status::kWrongState);
+}
+
+class FakeBackendTest : public ::testing::Test {
+ protected:
+  const Bytes content_ = mixed_bytes(6000000, 11);
+  const Bytes expected_ = compress(content_);
+
+  StreamReport compress_with_fake(Bytes& packed, const std::string& backend = "fake") {
+    CompressOptions options;
+    options.backend = backend;
+    options.content_bytes = content_.size();
+    MemorySource source(content_);
+    CollectSink sink;
+    const StreamReport report = compress_stream(source, sink, options);
+    packed = sink.content;
+    return report;
+  }
+};
+
+TEST_F(FakeBackendTest, LateCallsKeepTheOrder) {
+  FakePlan plan;
+  plan.delay = std::chrono::microseconds(2000);
+  WithFake fake(plan);
+  Bytes packed;
+  const StreamReport report = compress_with_fake(packed);
+  EXPECT_EQ(packed, expected_);
+  EXPECT_EQ(report.backend, "fake");
+  EXPECT_EQ(report.fallback_blocks, 0u);
+  RestoreOptions options;
+  options.backend = "fake";
+  EXPECT_EQ(restore(packed, options), content_);
+}
+
+TEST_F(FakeBackendTest, FailedBatchesAndBlocksAreRedone) {
+  FakePlan plan;
+  plan.out_of_memory_calls = {1, 4};
+  plan.failing_block_calls = {2, 3};
+  WithFake fake(plan);
+  Bytes packed;
+  const StreamReport report = compress_with_fake(packed);
+  EXPECT_EQ(packed, expected_);
+  EXPECT_EQ(report.fallback_blocks, 4u + 4u + 1u + 1u);
+  EXPECT_EQ(report.fallback_backend, "cpu");
+  EXPECT_FALSE(report.fallback_reason.empty());
+}
+
+TEST_F(FakeBackendTest, ALostDeviceIsFinishedElsewhereBothWays) {
+  FakePlan plan;
+  plan.lost_from_call = 3;
+  {
+    WithFake fake(plan);
+    Bytes packed;
+    const StreamReport report = compress_with_fake(packed);
+    EXPECT_EQ(packed, expected_);
+    EXPECT_GE(report.fallback_blocks, 12u);
+    EXPECT_NE(report.fallback_reason.find("lost"), std::string::npos);
+  }
+  WithFake fake(plan);
+  RestoreOptions options;
+  options.backend = "fake";
+  MemorySource source(expected_);
+  CollectSink sink;
+  const StreamReport report = restore_stream(source, sink, options);
+  EXPECT_EQ(sink.content, content_);
+  EXPECT_GT(report.fallback_blocks, 0u);
+}
+
+TEST_F(FakeBackendTest, FailingBlocksAreRestoredElsewhere) {
+  FakePlan plan;
+  plan.failing_block_calls = {1, 2, 3};
+  WithFake fake(plan);
+  RestoreOptions options;
+  options.backend = "fake";
+  MemorySource source(expected_);
+  CollectSink sink;
+  const StreamReport report = restore_stream(source, sink, options);
+  EXPECT_EQ(sink.content, content_);
+  EXPECT_EQ(report.fallback_blocks, 3u);
+}
+
+TEST_F(FakeBackendTest, WrongBytesAreCaughtByTheContentChecksum) {
+  CompressOptions with_checksum;
+  with_checksum.content_checksum = true;
+  const Bytes frame = compress(content_, with_checksum);
+  FakePlan plan;
+  plan.wrong_bytes_calls = {2};
+  WithFake fake(plan);
+  RestoreOptions options;
+  options.backend = "fake";
+  EXPECT_EQ(status_of([&] { restore(frame, options); }), Status::kContentChecksumMismatch);
+}
+
+TEST_F(FakeBackendTest, DamagedDataIsNotBlamedOnTheDevice) {
+  Bytes damaged = expected_;
+  damaged[damaged.size() / 2] ^= std::byte{1};
+  WithFake fake(FakePlan{});
+  RestoreOptions options;
+  options.backend = "fake";
+  EXPECT_EQ(status_of([&] { restore(damaged, options); }), Status::kBlockChecksumMismatch);
+  options.verify_checksums = false;
+  MemorySource source(damaged);
+  CollectSink sink;
+  try {
+    EXPECT_EQ(restore_stream(source, sink, options).fallback_blocks, 0u);
+  } catch (const Error& error) {
+    EXPECT_EQ(status_family(error.status()), StatusFamily::kCorrupt);
+  }
+}
+
+TEST_F(FakeBackendTest, AutoTakesADeviceAndFallsBackToCpu) {
+  FakePlan plan;
+  plan.chosen_by_auto = true;
+  plan.lost_from_call = 2;
+  WithFake fake(plan);
+  Bytes packed;
+  const StreamReport report = compress_with_fake(packed, "auto");
+  EXPECT_EQ(report.backend, "fake");
+  EXPECT_EQ(report.fallback_backend, "cpu");
+  EXPECT_EQ(packed, expected_);
+}
+
+TEST_F(FakeBackendTest, AnUnavailableOneIsNeverReplacedWhenAskedForByName) {
+  FakePlan plan;
+  plan.chosen_by_auto = true;
+  plan.unavailable_reason = "no driver";
+  WithFake fake(plan);
+  Bytes packed;
+  EXPECT_EQ(status_of([&] { compress_with_fake(packed); }), Status::kDeviceUnavailable);
+  EXPECT_EQ(compress_with_fake(packed, "auto").backend, "cpu");
+}
+
+TEST_F(FakeBackendTest, WithoutAnotherBackendADeviceErrorIsAnError) {
+  FakePlan plan;
+  plan.inner = "fake-of-nothing";
+  WithFake fake(plan);
+  Bytes packed;
+  EXPECT_EQ(status_of([&] { compress_with_fake(packed); }), Status::kUnknownBackend);
+}
+
+}  // namespace
+}  // namespace hemstitch::testing

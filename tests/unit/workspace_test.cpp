@@ -1,0 +1,167 @@
+// Plans, options, statuses and the registry: what is decided before a byte moves.
+#include "core/workspace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "core/block_plan.hpp"
+#include "core/cost_model.hpp"
+#include "core/match.hpp"
+#include "core/options.hpp"
+#include "device/fake/fake_backend.hpp"
+#include "device/registry.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+BatchNeeds needs_of(std::uint64_t limit) {
+  BatchNeeds needs;
+  needs.block_bytes = 64 << 10;
+  needs.buffer_bytes_per_block = 130 << 10;
+  needs.buffer_bytes_per_batch = 64 << 10;
+  needs.preferred_batch_bytes = 1 << 20;
+  needs.preferred_batches_in_flight = 5;
+  needs.memory_limit_bytes = limit;
+  return needs;
+}
+
+TEST(Workspace, TakesWhatTheEnginePrefers) {
+  const BatchPlan plan = plan_batches(needs_of(0));
+  EXPECT_EQ(plan.blocks_per_batch, 16u);
+  EXPECT_EQ(plan.batches_in_flight, 5u);
+  EXPECT_EQ(plan.workspace.total_bytes(), 5u * ((64 << 10) + 16u * (130 << 10)));
+}
+
+TEST(Workspace, ShrinksUntilTheLimitHolds) {
+  for (std::uint64_t limit = 194 << 10; limit < 12 << 20; limit += 10007) {
+    const BatchPlan plan = plan_batches(needs_of(limit));
+    EXPECT_LE(plan.workspace.total_bytes(), limit);
+    EXPECT_GE(plan.blocks_per_batch, 1u);
+    EXPECT_GE(plan.batches_in_flight, 1u);
+  }
+  EXPECT_EQ(plan_batches(needs_of(194 << 10)).batches_in_flight, 1u);
+  EXPECT_EQ(plan_batches(needs_of(5 * (194 << 10))).batches_in_flight, 5u);
+}
+
+TEST(Workspace, SaysWhatTheLeastWouldBe) {
+  try {
+    plan_batches(needs_of((194 << 10) - 1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kMemoryLimit);
+    EXPECT_NE(std::string(error.what()).find(std::to_string(194 << 10)), std::string::npos) << error.what();
+  }
+}
+
+TEST(Workspace, ABlockLargerThanTheBatchIsOneBatch) {
+  BatchNeeds needs = needs_of(0);
+  needs.block_bytes = 4 << 20;
+  EXPECT_EQ(plan_batches(needs).blocks_per_batch, 1u);
+}
+
+TEST(Workspace, PrintsItsParts) {
+  WorkspacePlan plan;
+  plan.add("input", 1000, 3, "a batch");
+  plan.add("table", 50, 1, "the run");
+  EXPECT_EQ(plan.total_bytes(), 3050u);
+  EXPECT_NE(plan.text().find("input"), std::string::npos);
+  EXPECT_NE(plan.text().find("3050"), std::string::npos);
+}
+
+TEST(Options, AnErrorNamesTheField) {
+  const auto refused = [](auto change, const char* field) {
+    CompressOptions options;
+    change(options);
+    try {
+      validate(options);
+      ADD_FAILURE() << field << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kInvalidOption);
+      EXPECT_EQ(std::string(error.what()).rfind(field, 0), 0u) << error.what();
+    }
+  };
+  refused([](CompressOptions& o) { o.level = 0; }, "level");
+  refused([](CompressOptions& o) { o.level = 13; }, "level");
+  refused([](CompressOptions& o) { o.acceleration = -1; }, "acceleration");
+  refused([](CompressOptions& o) { o.acceleration = 65537; }, "acceleration");
+  refused([](CompressOptions& o) { o.acceleration = 2, o.level = 3; }, "acceleration");
+  refused([](CompressOptions& o) { o.block_bytes = 100000; }, "block_bytes");
+  refused([](CompressOptions& o) { o.threads = 100000; }, "threads");
+  EXPECT_NO_THROW(validate(CompressOptions{}));
+  RestoreOptions restore_options;
+  restore_options.threads = 100000;
+  EXPECT_THROW(validate(restore_options), Error);
+  EXPECT_EQ(resolve_threads(7), 7u);
+  EXPECT_GE(resolve_threads(0), 1u);
+}
+
+TEST(Status, EveryOneHasItsSentence) {
+  for (int number = 1; number < 800; number++) {
+    const std::string text = status_text(static_cast<Status>(number));
+    const bool known = text != "unknown status";
+    if (known) {
+      EXPECT_GT(text.size(), 10u) << number;
+    }
+  }
+  EXPECT_STREQ(status_text(Status::kOk), "done");
+  EXPECT_STREQ(status_text(static_cast<Status>(799)), "unknown status");
+  EXPECT_EQ(status_family(Status::kBlockChecksumMismatch), StatusFamily::kCorrupt);
+  const Error error = system_error(Status::kReadFailed, "could not read", ENOENT);
+  EXPECT_NE(std::string(error.what()).find("No such file"), std::string::npos);
+  EXPECT_EQ((Place{2, 3, 44}.text()), "frame 2, block 3, byte 44");
+  EXPECT_EQ(Place{}.text(), "");
+}
+
+TEST(Match, RecordsPackAndCompare) {
+  EXPECT_EQ(pack_match(0, 0), 0u);
+  EXPECT_EQ(record_offset(pack_match(65535, 70000)), 65535u);
+  EXPECT_EQ(record_length(pack_match(65535, 70000)), 65535u);
+  EXPECT_EQ(record_length(pack_match(1, 4)), 4u);
+  EXPECT_TRUE(better_match({100, 9}, {1, 8}));
+  EXPECT_TRUE(better_match({1, 8}, {100, 8}));
+  EXPECT_FALSE(better_match({100, 8}, {1, 8}));
+  EXPECT_EQ(CostModel{}.literal_cost(), 9u * 16);
+  EXPECT_EQ(CostModel{}.match_cost(200), 25u * 16);
+  EXPECT_EQ(lz4_block_plan().last_match_start_gap, 12u);
+  EXPECT_EQ(deflate_block_plan().max_match_length, 258u);
+  EXPECT_EQ(lzss_block_plan(5, 258).min_match_length, 5u);
+}
+
+// The registry is the process's own, so these use one that is extended once.
+TEST(Registry, ChoosesAndRefusesByName) {
+  BackendRegistry& registry = BackendRegistry::instance();
+  EXPECT_EQ(registry.choose("cpu").name(), "cpu");
+  try {
+    registry.choose("quantum");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kUnknownBackend);
+    EXPECT_NE(std::string(error.what()).find("auto, cpu"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(registry.choose("auto").name(), "cpu");
+  setenv("HEMSTITCH_BACKEND", "quantum", 1);
+  EXPECT_THROW(registry.choose("auto"), Error);
+  EXPECT_EQ(registry.choose("cpu").name(), "cpu");  // a name given wins
+  setenv("HEMSTITCH_BACKEND", "", 1);
+  EXPECT_EQ(registry.choose("auto").name(), "cpu");
+  unsetenv("HEMSTITCH_BACKEND");
+}
+
+TEST(FakePlan, ReadsTheEnvironment) {
+  setenv("HEMSTITCH_FAKE", "inner=cpu delay_us=5 oom=1 oom=3 fail=2 wrong=4 lost=9 auto unavailable=broken",
+         1);
+  const FakePlan plan = fake_plan_from_environment();
+  EXPECT_EQ(plan.out_of_memory_calls, (std::set<std::uint64_t>{1, 3}));
+  EXPECT_EQ(plan.failing_block_calls, (std::set<std::uint64_t>{2}));
+  EXPECT_EQ(plan.wrong_bytes_calls, (std::set<std::uint64_t>{4}));
+  EXPECT_EQ(plan.lost_from_call, 9u);
+  EXPECT_TRUE(plan.chosen_by_auto);
+  EXPECT_EQ(plan.unavailable_reason, "broken");
+  setenv("HEMSTITCH_FAKE", "nonsense", 1);
+  EXPECT_THROW(fake_plan_from_environment(), Error);
+  unsetenv("HEMSTITCH_FAKE");
+}
+
+}  // namespace
+}  // namespace hemstitch::testing
