@@ -26,8 +26,8 @@ struct EncodedBlock {
   std::size_t bytes = 0;              // written to the output, when status is kOk
 };
 
-// Encodes `block` as `sequences`, which must cover it and end with literals alone. Uses exactly the room it
-// is given: a block of n bytes fits into n. When it does not fit, what stands in `output` is unspecified.
+// Encodes `block` as `sequences`, which must cover it and end with literals alone. Needs no more room than it
+// fills; when even that is not there, what stands in `output` is unspecified.
 EncodedBlock encode_lz4_block(std::span<const std::byte> block, std::span<const Sequence> sequences,
                               std::span<std::byte> output);
 

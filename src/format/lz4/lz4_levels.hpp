@@ -32,13 +32,12 @@ struct Lz4Level {
 inline Lz4Level lz4_level(int level, std::size_t block_bytes) {
   if (level <= 2)
     return {HashStepParameters{.hash_bits = hash_step_bits(block_bytes),
-                               .group_positions = hash_step_group_positions(block_bytes),
+                               .group_positions = kHashStepGroupPositions,
                                .cap_bytes = kHashStepCapBytes},
             Lz4Parse::kLazy};
   const std::uint32_t depth = level <= 5 ? 4 : level <= 8 ? 8 : level <= 11 ? 16 : 64;
-  return {HashChainParameters{.hash_bits = hash_chain_bits(block_bytes),
-                              .depth = depth,
-                              .cap_bytes = hash_chain_cap_bytes(depth)},
+  return {HashChainParameters{
+              .hash_bits = hash_chain_bits(block_bytes), .depth = depth, .cap_bytes = kHashChainCapBytes},
           Lz4Parse::kOptimal};
 }
 

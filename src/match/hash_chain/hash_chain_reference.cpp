@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/bytes.hpp"
 #include "match/common_length.hpp"
 #include "match/hash_chain/hash_chain.hpp"
-#include "match/leading_bytes.hpp"
+#include "match/hash_word.hpp"
 #include "match/parameter_check.hpp"
 #include "match/stitch/stitch.hpp"
 
@@ -31,7 +32,7 @@ MatchRecords walk_chains(const FinderInput& input, const HashChainParameters& pa
   std::vector<std::uint32_t> head(std::size_t{1} << parameters.hash_bits, kNoPosition);
   std::vector<std::uint32_t> previous(data_bytes);
   for (std::uint32_t position = 0; position <= data_bytes - kHashedBytes; ++position) {
-    const std::uint32_t word = leading_word(data + position);
+    const std::uint32_t word = load_le32(data + position);
     const std::uint32_t hash = hash_word(word, parameters.hash_bits);
     previous[position] = head[hash];
     head[hash] = position;
@@ -43,7 +44,7 @@ MatchRecords walk_chains(const FinderInput& input, const HashChainParameters& pa
     for (std::uint32_t step = 0; step < parameters.depth && candidate != kNoPosition; ++step) {
       const std::uint32_t offset = position - candidate;
       if (offset > parameters.window_bytes) break;
-      if (leading_word(data + candidate) == word) {
+      if (load_le32(data + candidate) == word) {
         const auto length =
             static_cast<std::uint32_t>(common_length(data + position, data + candidate, limit));
         if (length > best.length) best = {offset, length};

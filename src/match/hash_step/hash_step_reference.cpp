@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/bytes.hpp"
 #include "match/common_length.hpp"
 #include "match/hash_step/hash_step.hpp"
-#include "match/leading_bytes.hpp"
+#include "match/hash_word.hpp"
 #include "match/parameter_check.hpp"
 #include "match/stitch/stitch.hpp"
 
@@ -33,7 +34,7 @@ MatchRecords look_up_in_groups(const FinderInput& input, const HashStepParameter
   // Called with rising positions, so that the last one to enter is the newest.
   const auto insert = [&](std::size_t begin, std::size_t end) {
     for (std::size_t position = begin; position < end; ++position)
-      table[hash_word(leading_word(data + position), parameters.hash_bits)] =
+      table[hash_word(load_le32(data + position), parameters.hash_bits)] =
           static_cast<std::uint32_t>(position);
   };
 
@@ -41,11 +42,11 @@ MatchRecords look_up_in_groups(const FinderInput& input, const HashStepParameter
   for (std::size_t group = input.history_bytes; group < hashed_end; group += parameters.group_positions) {
     const std::size_t group_end = std::min(group + parameters.group_positions, hashed_end);
     for (std::size_t position = group; position < group_end; ++position) {
-      const std::uint32_t word = leading_word(data + position);
+      const std::uint32_t word = load_le32(data + position);
       const std::size_t limit = std::min<std::size_t>(parameters.cap_bytes, data_bytes - position);
       Match best;
       const auto consider = [&](std::size_t offset) {
-        if (offset > position || leading_word(data + position - offset) != word) return;
+        if (offset > position || load_le32(data + position - offset) != word) return;
         const Match match{
             static_cast<std::uint32_t>(offset),
             static_cast<std::uint32_t>(common_length(data + position, data + position - offset, limit))};
