@@ -76,7 +76,8 @@ Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice)
   return result;
 }
 
-Optimum optimum(std::span<const std::byte> data, std::uint32_t window_bytes, const FinderParameters& parameters) {
+Optimum optimum(std::span<const std::byte> data, std::uint32_t window_bytes,
+                const FinderParameters& parameters) {
   FinderParameters exhaustive = parameters;
   exhaustive.window_size = window_bytes;
   SearchCounters counters;

@@ -11,7 +11,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"brute_force", "lazy_scan",  "coop_stitch",
+constexpr std::array<std::string_view, 6> kNames = {"brute_force",  "lazy_scan",  "coop_stitch",
                                                     "window_index", "hash_chain", "hash_step"};
 constexpr std::size_t kLevelBlockBytes = 256 * 1024;
 constexpr std::uint32_t kChainWindowBytes = 32768;
@@ -23,11 +23,16 @@ struct Field {
 };
 
 constexpr std::array kFields = {
-    Field{"min_match_len", &FinderParameters::min_match_len}, Field{"max_match_len", &FinderParameters::max_match_len},
-    Field{"window_size", &FinderParameters::window_size},     Field{"stride", &FinderParameters::stride},
-    Field{"near_range", &FinderParameters::near_range},       Field{"band_origin", &FinderParameters::band_origin},
-    Field{"top_k", &FinderParameters::top_k},                 Field{"good_match_len", &FinderParameters::good_match_len},
-    Field{"far_step", &FinderParameters::far_step},           Field{"literal_cost", &FinderParameters::literal_cost},
+    Field{"min_match_len", &FinderParameters::min_match_len},
+    Field{"max_match_len", &FinderParameters::max_match_len},
+    Field{"window_size", &FinderParameters::window_size},
+    Field{"stride", &FinderParameters::stride},
+    Field{"near_range", &FinderParameters::near_range},
+    Field{"band_origin", &FinderParameters::band_origin},
+    Field{"top_k", &FinderParameters::top_k},
+    Field{"good_match_len", &FinderParameters::good_match_len},
+    Field{"far_step", &FinderParameters::far_step},
+    Field{"literal_cost", &FinderParameters::literal_cost},
     Field{"match_fixed_cost", &FinderParameters::match_fixed_cost},
 };
 
@@ -67,9 +72,9 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
   } else if (name == "top_k_policy") {
     choice.parameters.top_k_policy = one_of<TopKPolicy>(
         setting, value, {{"longest", TopKPolicy::kLongest}, {"bucket", TopKPolicy::kLongestPerBucket}});
-  } else if (auto* chain = std::get_if<HashChainParameters>(&choice.how); chain != nullptr && name == "depth") {
+  } else if (auto* chain = std::get_if<HashChainParameters>(&choice.how);
+             chain != nullptr && name == "depth") {
     chain->depth = number_of(setting, value);
-    chain->cap_bytes = hash_chain_cap_bytes(chain->depth);
   } else {
     std::string names = "stitch, top_k_policy, depth (of hash_chain)";
     for (const Field& field : kFields) names += fmt::format(", {}", field.name);
@@ -80,7 +85,8 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
 void start_from_level(FinderChoice& choice, int level) {
   if (level < kMinLevel || level > kMaxLevel)
     throw invalid(fmt::format("level {} is not {} to {}", level, kMinLevel, kMaxLevel));
-  std::visit([&](const auto& parameters) { choice.how = parameters; }, lz4_level(level, kLevelBlockBytes).finder);
+  std::visit([&](const auto& parameters) { choice.how = parameters; },
+             lz4_level(level, kLevelBlockBytes).finder);
   choice.parameters.window_size = kMaxRecordOffset;
   choice.name = fmt::format("level {}", level);
 }
@@ -102,7 +108,7 @@ void start_from_name(FinderChoice& choice, const std::string& finder) {
   } else if (finder == "hash_chain") {
     choice.how = HashChainParameters{.hash_bits = hash_chain_bits(kLevelBlockBytes),
                                      .depth = kChainDepth,
-                                     .cap_bytes = hash_chain_cap_bytes(kChainDepth)};
+                                     .cap_bytes = kHashChainCapBytes};
     choice.parameters.window_size = kChainWindowBytes;
   } else if (finder == "hash_step") {
     choice.how = std::get<HashStepParameters>(lz4_level(1, kLevelBlockBytes).finder);
@@ -158,13 +164,15 @@ FoundMatches FinderChoice::find_with_stitch_apart(const FinderInput& input) cons
 
 FinderChoice choose_finder(const FinderRequest& request) {
   FinderChoice choice;
-  if (request.level && !request.finder.empty()) throw invalid("a level has its own finder; give one of the two");
+  if (request.level && !request.finder.empty())
+    throw invalid("a level has its own finder; give one of the two");
   if (request.level)
     start_from_level(choice, *request.level);
   else
     start_from_name(choice, request.finder.empty() ? "coop_stitch" : request.finder);
   if (!request.preset.empty()) {
-    if (choice.name != "coop_stitch") throw invalid(fmt::format("presets are of coop_stitch, not of {}", choice.name));
+    if (choice.name != "coop_stitch")
+      throw invalid(fmt::format("presets are of coop_stitch, not of {}", choice.name));
     choice.parameters = finder_preset(request.preset);
     choice.name += " " + request.preset;
   }
@@ -178,19 +186,21 @@ FinderChoice choose_finder(const FinderRequest& request) {
 }
 
 std::vector<std::pair<std::string_view, std::uint32_t>> parameters_read(const FinderChoice& choice) {
-  std::vector<std::string_view> names = {"min_match_len", "max_match_len", "literal_cost", "match_fixed_cost"};
+  std::vector<std::string_view> names = {"min_match_len", "max_match_len", "literal_cost",
+                                         "match_fixed_cost"};
   std::vector<std::pair<std::string_view, std::uint32_t>> values;
   const FinderParameters& p = choice.parameters;
+  const auto add = [&](auto... added) { (names.emplace_back(added), ...); };
   if (const Finder* finder = std::get_if<Finder>(&choice.how)) {
-    names.push_back("window_size");
-    if (*finder == Finder::kLazyScan) names.insert(names.end(), {"near_range", "far_step", "good_match_len"});
+    add("window_size");
+    if (*finder == Finder::kLazyScan) add("near_range", "far_step", "good_match_len");
     if (*finder == Finder::kCoopStitch) {
-      names.insert(names.end(), {"stride", "near_range", "band_origin", "top_k", "good_match_len"});
+      add("stride", "near_range", "band_origin", "top_k", "good_match_len");
       values.emplace_back("top_k_per_bucket", p.top_k_policy == TopKPolicy::kLongestPerBucket);
       values.emplace_back("stitch", p.stitch);
     }
   } else if (const auto* chain = std::get_if<HashChainParameters>(&choice.how)) {
-    names.push_back("window_size");
+    add("window_size");
     values = {{"depth", chain->depth},
               {"hash_bits", chain->hash_bits},
               {"cap_bytes", chain->cap_bytes},

@@ -39,8 +39,8 @@ struct FinderRequest {
   std::vector<std::string> settings;  // "window_size=4096"
 };
 
-// Without a setting, brute_force and window_index search 4096 offsets, lazy_scan 32768 with 1024 of them in full, and
-// hash_chain 32768 at depth 8. Throws kInvalidOption, naming what is wrong.
+// Without a setting, brute_force and window_index search 4096 offsets, lazy_scan 32768 with 1024 of them in
+// full, and hash_chain 32768 at depth 8. Throws kInvalidOption, naming what is wrong.
 FinderChoice choose_finder(const FinderRequest& request);
 
 std::span<const std::string_view> finder_names();

@@ -4,6 +4,7 @@
 #include "match/coop_stitch/coop_stitch.hpp"
 #include "match/counted_length.hpp"
 #include "match/parallel_search.hpp"
+#include "match/scan_offsets.hpp"
 
 namespace hemstitch {
 namespace {
@@ -54,13 +55,13 @@ class Searcher {
 
   ShownMatches search_own_offsets() {
     ShownMatches shown;
-    const std::uint32_t near_last = std::min(parameters_.near_range, farthest_);
-    const std::uint32_t band_last = std::min(band_.last, farthest_);
-    for (std::uint32_t offset = 1; offset <= near_last; ++offset)
-      if (try_own(offset, shown)) return shown;
-    for (std::uint32_t offset = std::max(band_.first, parameters_.near_range + 1); offset <= band_last;
-         ++offset)
-      if (try_own(offset, shown)) return shown;
+    SearchCounters tried;  // local, so that counting stays in registers
+    const auto try_offset = [&](std::uint32_t offset) { return try_own(offset, shown, tried); };
+    good_in_phase_a_ =
+        scan_offsets(text_, 1, std::min(parameters_.near_range, farthest_), tried, try_offset) ||
+        scan_offsets(text_, std::max(band_.first, parameters_.near_range + 1),
+                     std::min(band_.last, farthest_), tried, try_offset);
+    counters_ += tried;
     return shown;
   }
 
@@ -81,8 +82,8 @@ class Searcher {
 
  private:
   // True when the match is good enough to end phase A.
-  bool try_own(std::uint32_t offset, ShownMatches& shown) {
-    const std::uint32_t length = counted_length(text_, text_ - offset, limit_, counters_);
+  bool try_own(std::uint32_t offset, ShownMatches& shown, SearchCounters& tried) {
+    const std::uint32_t length = counted_length(text_, text_ - offset, limit_, tried);
     if (length < parameters_.min_match_len) return false;
     const Match match{offset, length};
     if (better_match(match, best_)) best_ = match;
@@ -93,8 +94,7 @@ class Searcher {
           (parameters_.window_size + parameters_.top_k - 1) / parameters_.top_k;
       shown.insert_in_bucket(match, (offset - band_.first) / bucket_offsets);
     }
-    good_in_phase_a_ = parameters_.good_match_len != 0 && length >= parameters_.good_match_len;
-    return good_in_phase_a_;
+    return parameters_.good_match_len != 0 && length >= parameters_.good_match_len;
   }
 
   const FinderParameters& parameters_;

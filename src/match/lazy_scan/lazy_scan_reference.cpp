@@ -3,6 +3,7 @@
 #include "match/counted_length.hpp"
 #include "match/lazy_scan/lazy_scan.hpp"
 #include "match/parallel_search.hpp"
+#include "match/scan_offsets.hpp"
 
 namespace hemstitch {
 namespace {
@@ -15,18 +16,19 @@ Match search_position(const FinderInput& input, const FinderParameters& paramete
   const auto limit = static_cast<std::uint32_t>(
       std::min<std::size_t>(parameters.max_match_len, input.data.size() - position));
   const auto farthest = static_cast<std::uint32_t>(std::min<std::size_t>(parameters.window_size, position));
+  const std::uint32_t good = parameters.good_match_len != 0 ? parameters.good_match_len : limit + 1;
   Match best;
-  // Tries one offset; true when the match is good enough to end the search.
-  const auto probe = [&](std::uint32_t offset) {
-    const std::uint32_t length = counted_length(text, text - offset, limit, counters);
+  SearchCounters tried;  // local, so that counting stays in registers
+  const auto try_offset = [&](std::uint32_t offset) {
+    const std::uint32_t length = counted_length(text, text - offset, limit, tried);
     if (length >= parameters.min_match_len && length > best.length) best = {offset, length};
-    return parameters.good_match_len != 0 && length >= parameters.good_match_len;
+    return length >= good;
   };
-  for (std::uint32_t offset = 1; offset <= std::min(parameters.near_range, farthest); ++offset)
-    if (probe(offset)) return best;
-  for (std::uint64_t offset = std::uint64_t{parameters.near_range} + parameters.far_step; offset <= farthest;
-       offset += parameters.far_step)
-    if (probe(static_cast<std::uint32_t>(offset))) return best;
+  if (!scan_offsets(text, 1, std::min(parameters.near_range, farthest), tried, try_offset))
+    for (std::uint64_t offset = std::uint64_t{parameters.near_range} + parameters.far_step;
+         offset <= farthest; offset += parameters.far_step)
+      if (try_offset(static_cast<std::uint32_t>(offset))) break;
+  counters += tried;
   return best;
 }
 
