@@ -61,6 +61,7 @@ void RestoreJob::begin_frame() {
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
 
   full_blocks_known_ = false;
+  frame_content_at_ = content_at_;
   linked_history_ = dictionary_;
   frame_content_bytes_ = 0;
   XXH32_reset(content_hash_.get(), 0);
@@ -94,7 +95,7 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
       begin_frame();
       return Event::kFrameBegin;
     case Lz4FrameParser::Event::kBlockBegin:
-      if (full_blocks_known_ && content_at_ + parser_.header().block_bytes <= range_->begin) {
+      if (full_blocks_known_ && content_at_ + announced_content_bytes() <= range_->begin) {
         skipping_block_ = true;
         skip_bytes_ = parser_.wanted_bytes();
         return Event::kSkip;
@@ -129,10 +130,16 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
   throw Error(Status::kInternal, "an unknown event of the frame parser");
 }
 
+// The content of the block that was just announced, where all of the frame's blocks but the last are full.
+std::uint64_t RestoreJob::announced_content_bytes() const {
+  const std::uint64_t left = frame_content_at_ + parser_.header().content_bytes.value() - content_at_;
+  return std::min<std::uint64_t>(left, parser_.header().block_bytes);
+}
+
 void RestoreJob::skipped(std::uint64_t count) {
   if (!skipping_block_) return parser_.skipped(count);
   skipping_block_ = false;
-  content_at_ += parser_.header().block_bytes;
+  content_at_ += announced_content_bytes();
   parser_.block_skipped(count);
 }
 

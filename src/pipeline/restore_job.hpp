@@ -103,6 +103,7 @@ class RestoreJob {
 
  private:
   void begin_frame();
+  std::uint64_t announced_content_bytes() const;
   bool keep_block(const RestoreSlot& slot, std::size_t data_bytes);
   Event range_done_or(Event event);
   void work_in_order(RestoreSlot& slot);
@@ -125,7 +126,8 @@ class RestoreJob {
   bool skipping_block_ = false;
   std::uint64_t skip_bytes_ = 0;
   bool full_blocks_known_ = false;
-  std::uint64_t content_at_ = 0;  // ranges: content bytes of all blocks passed so far
+  std::uint64_t content_at_ = 0;        // ranges: content bytes of all blocks passed so far
+  std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins
 
   // working, linked frames
   std::vector<std::byte> linked_history_;

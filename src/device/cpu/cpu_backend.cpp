@@ -1,7 +1,5 @@
 #include "device/cpu/cpu_backend.hpp"
 
-#define LZ4_STATIC_LINKING_ONLY
-#define LZ4_HC_STATIC_LINKING_ONLY
 #include <fmt/format.h>
 #include <lz4.h>
 #include <lz4hc.h>
@@ -65,8 +63,8 @@ class CpuEngine : public BlockEngine {
     const int acceleration = parameters.acceleration + 1;
     const int input_bytes = static_cast<int>(task.input.size()), room = static_cast<int>(task.output.size());
     if (task.history.empty())
-      return LZ4_compress_fast_extState_fastReset(state, chars(task.input), chars(task.output), input_bytes,
-                                                  room, acceleration);
+      return LZ4_compress_fast_extState(state, chars(task.input), chars(task.output), input_bytes, room,
+                                        acceleration);
     LZ4_loadDict(state, chars(task.history), static_cast<int>(task.history.size()));
     return LZ4_compress_fast_continue(state, chars(task.input), chars(task.output), input_bytes, room,
                                       acceleration);
