@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -82,17 +83,16 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
   }
 }
 
-void start_from_level(FinderChoice& choice, int level) {
+void start_from_level(FinderChoice& choice, const std::string& word) {
+  const std::uint32_t level = number_of("level:" + word, word);
   if (level < kMinLevel || level > kMaxLevel)
     throw invalid(fmt::format("level {} is not {} to {}", level, kMinLevel, kMaxLevel));
   std::visit([&](const auto& parameters) { choice.how = parameters; },
-             lz4_level(level, kLevelBlockBytes).finder);
+             lz4_level(static_cast<int>(level), kLevelBlockBytes).finder);
   choice.parameters.window_size = kMaxRecordOffset;
-  choice.name = fmt::format("level {}", level);
 }
 
 void start_from_name(FinderChoice& choice, const std::string& finder) {
-  choice.name = finder;
   if (finder == "brute_force") {
     choice.how = Finder::kBruteForce;
     choice.parameters.window_size = 4096;
@@ -114,7 +114,7 @@ void start_from_name(FinderChoice& choice, const std::string& finder) {
     choice.how = std::get<HashStepParameters>(lz4_level(1, kLevelBlockBytes).finder);
     choice.parameters.window_size = kMaxRecordOffset;
   } else {
-    throw invalid(fmt::format("finder '{}' is none of: {}", finder, fmt::join(kNames, ", ")));
+    throw invalid(fmt::format("finder '{}' is none of: {}, level:N", finder, fmt::join(kNames, ", ")));
   }
 }
 
@@ -162,24 +162,23 @@ FoundMatches FinderChoice::find_with_stitch_apart(const FinderInput& input) cons
   return found;
 }
 
-FinderChoice choose_finder(const FinderRequest& request) {
+FinderChoice choose_finder(const std::string& description) {
   FinderChoice choice;
-  if (request.level && !request.finder.empty())
-    throw invalid("a level has its own finder; give one of the two");
-  if (request.level)
-    start_from_level(choice, *request.level);
+  choice.name = description;
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= description.size();) {
+    const std::size_t end = std::min(description.find(':', begin), description.size());
+    words.push_back(description.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::size_t next = 1;
+  if (words[0] == "level" && words.size() > 1)
+    start_from_level(choice, words[next++]);
   else
-    start_from_name(choice, request.finder.empty() ? "coop_stitch" : request.finder);
-  if (!request.preset.empty()) {
-    if (choice.name != "coop_stitch")
-      throw invalid(fmt::format("presets are of coop_stitch, not of {}", choice.name));
-    choice.parameters = finder_preset(request.preset);
-    choice.name += " " + request.preset;
-  }
-  for (const std::string& setting : request.settings) {
-    apply_setting(choice, setting);
-    choice.name += " " + setting;
-  }
+    start_from_name(choice, words[0]);
+  if (words[0] == "coop_stitch" && words.size() > 1 && words[1].find('=') == std::string::npos)
+    choice.parameters = finder_preset(words[next++]);
+  for (; next < words.size(); ++next) apply_setting(choice, words[next]);
   const Finder* finder = std::get_if<Finder>(&choice.how);
   check_finder_parameters(finder != nullptr ? *finder : Finder::kBruteForce, choice.parameters);
   return choice;

@@ -1,4 +1,4 @@
-// A finder as a person names it on a command line, made ready to run: its name, a preset, single parameters.
+// A finder as a person describes it on a command line, made ready to run.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct FoundMatches {
 };
 
 struct FinderChoice {
-  std::string name;             // "coop_stitch 4k top_k=8": what was asked for
+  std::string name;             // its description
   FinderParameters parameters;  // the lengths and costs also hold for the parse
   std::variant<Finder, HashChainParameters, HashStepParameters> how;
 
@@ -32,16 +32,11 @@ struct FinderChoice {
   FoundMatches find_with_stitch_apart(const FinderInput& input) const;
 };
 
-struct FinderRequest {
-  std::string finder;                 // empty: the level's, or coop_stitch
-  std::string preset;                 // of coop_stitch; empty: its default parameters
-  std::optional<int> level;           // of LZ4, for blocks of 256K with what stands before them
-  std::vector<std::string> settings;  // "window_size=4096"
-};
-
-// Without a setting, brute_force and window_index search 4096 offsets, lazy_scan 32768 with 1024 of them in
+// From its description: a finder's name, then, after colons, settings as "FIELD=VALUE" and, for coop_stitch, the name of
+// a preset: "coop_stitch:near-1k:top_k=8". "level:6" is the finder of an LZ4 level, for blocks of 256K with what stands
+// before them. Without a setting, brute_force and window_index search 4096 offsets, lazy_scan 32768 with 1024 of them in
 // full, and hash_chain 32768 at depth 8. Throws kInvalidOption, naming what is wrong.
-FinderChoice choose_finder(const FinderRequest& request);
+FinderChoice choose_finder(const std::string& description);
 
 std::span<const std::string_view> finder_names();
 
