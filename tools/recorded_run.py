@@ -1,0 +1,73 @@
+"""The form of a recorded run (bench/results/*.json), for the tools that write one and the one that reads them all.
+
+A run says what was measured, on which machine and data, at which commit, by which command, so that every figure that
+is shown anywhere can be made again.
+"""
+
+import datetime
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+SCHEMA = 1
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def commit():
+    """The commit that was measured; a working tree with changes says so, since its figures cannot be made again."""
+    changed = git("status", "--porcelain", "--untracked-files=no").strip()
+    return git("rev-parse", "--short=12", "HEAD").strip() + ("-dirty" if changed else "")
+
+
+def kernels_hash():
+    """One hash over all that runs on devices: kernels, and headers shared by host and device."""
+    digest = hashlib.sha256()
+    for name in sorted(git("ls-files", "*.cu", "*.cuh", "*.wgsl", "src/*.hpp").split()):
+        text = (ROOT / name).read_bytes()
+        if name.endswith(".hpp") and b"HEMSTITCH_HOST_DEVICE" not in text:
+            continue
+        digest.update(name.encode() + b"\0" + text)
+    return digest.hexdigest()
+
+
+def cpu_name():
+    """The processor's model and how many of its cores can be used here."""
+    model = platform.processor() or platform.machine()
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        model = found.group(1) if found else model
+    except OSError:
+        pass
+    return f"{model}, {len(os.sched_getaffinity(0))} cores"
+
+
+def file_entry(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return {"name": Path(path).name, "bytes": os.path.getsize(path), "sha256": digest.hexdigest()}
+
+
+def record(what, device, command, files, rows, target=None):
+    """Writes bench/results/<date>-<device>-<what>.json, or the file `target`, and returns its path."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    run = {"schema": SCHEMA, "commit": commit(), "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "device": device,
+           "command": command, "kernels": kernels_hash(), "files": files, "rows": rows}
+    slug = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
+    path = Path(target) if target else RESULTS / f"{now:%Y-%m-%d}-{slug}-{what}.json"
+    lines = json.dumps({key: value for key, value in run.items() if key not in ("files", "rows")}, indent=1)[:-2]
+    for key in ("files", "rows"):
+        lines += f',\n "{key}": [\n' + ",\n".join("  " + json.dumps(entry) for entry in run[key]) + "\n ]"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(lines + "\n}\n")
+    return path
