@@ -175,6 +175,8 @@ class Splitter {
   void split_long(const std::string& word) {
     const auto standing_alone = std::find_if(kOptionalValues.begin(), kOptionalValues.end(),
                                              [&](const auto& entry) { return entry.first == word; });
+    if (word.ends_with('='))
+      throw UsageError(fmt::format("{} has an empty value", word.substr(0, word.size() - 1)));
     const CLI::Option* option = app_.get_option_no_throw(word);
     if (option == nullptr || !takes_value(*option))
       split_.options.push_back(word);  // a flag, or already NAME=VALUE, or unknown: CLI11's to judge

@@ -50,8 +50,8 @@ bool is_worse(const std::string& identity, const Json& old_row, const Json& new_
     if (!old_row.contains(field) || !new_row.contains(field)) return;
     const double before = old_row[field].get<double>(), after = new_row[field].get<double>();
     if (before <= after * kTolerance) return;
-    fmt::print("{}: {} {:.4g} before, {:.4g} now ({:+.1f}%)\n", what, field, before, after,
-               (after / before - 1) * 100);
+    fmt::print("{:.1f}% {}: {} {:.4g} before, {:.4g} now\n", (before / after - 1) * 100, what, field, before,
+               after);
     worse = true;
   };
   check("gbps", "slower");

@@ -31,7 +31,7 @@ struct Totals {
 };
 
 std::string ratio_text(std::uint64_t content_bytes, std::uint64_t compressed_bytes) {
-  if (compressed_bytes == 0) return "-";
+  if (content_bytes == 0) return "-";
   return fmt::format("{:.3f}", static_cast<double>(content_bytes) / static_cast<double>(compressed_bytes));
 }
 

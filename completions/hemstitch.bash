@@ -1,0 +1,38 @@
+# Bash completion for hemstitch.
+_hemstitch() {
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+  local choices=''
+  COMPREPLY=()
+  # Bash splits --name=value at the '='.
+  if [[ $word == '=' ]]; then
+    word=''
+  elif [[ $previous == '=' ]]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  case $previous in
+    --backend) choices="auto $(hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }')" ;;
+    --format) choices='lz4' ;;
+    --check) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='block content' ;;
+    -B | --block-size) choices='64K 256K 1M 4M' ;;
+    --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
+    -T | --threads | --memory | --seconds | --range) return ;;
+  esac
+  if [[ -n $choices ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
+    return
+  fi
+  if [[ $word == -* ]]; then
+    case $command in
+      bench) choices='--level --best --threads --block-size --memory --backend --seconds --json --compare --quiet --help' ;;
+      backends) choices='--json --help' ;;
+      *) choices='--decompress --test --list --help --version --level --best --fast --threads --block-size --linked
+          --memory --backend --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
+          --no-sparse --range --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
+    return
+  fi
+  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'bench backends' -- "$word")
+  mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+}
+complete -o filenames -F _hemstitch hemstitch

@@ -1,0 +1,14 @@
+needs python3
+hemstitch backends | sed -E 's/liblz4 [0-9.]+/liblz4 N/'
+hemstitch backends --json | python3 -c '
+import json, sys
+answer = json.load(sys.stdin)
+print(answer["auto"], [(b["name"], b["usable"], "reason" in b) for b in answer["backends"]])'
+export HEMSTITCH_FAKE='unavailable=no-device-here'
+hemstitch-fake backends | grep -A 1 fake
+hemstitch-fake backends --json | python3 -c '
+import json, sys
+print([b for b in json.load(sys.stdin)["backends"] if b["name"] == "fake"][0]["reason"])'
+echo x >data
+status_of hemstitch-fake --backend fake data
+names

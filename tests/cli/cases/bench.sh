@@ -1,0 +1,25 @@
+needs python3
+text 20000 >data
+text 10000 >other
+hemstitch bench --seconds 0 -1 -9 data other | awk 'NR > 2 { print $1, $2, $NF }'
+hemstitch bench --seconds 0 --json -1 -9 -B64K data -T1 >run.json
+python3 - <<'END'
+import hashlib, json
+run = json.load(open("run.json"))
+print(sorted(run))
+assert run["schema"] == 1 and run["device"] and run["commit"] and len(run["kernels"]) == 64
+print(run["command"])
+data = open("data", "rb").read()
+assert run["files"] == [{"name": "data", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}]
+for row in run["rows"]:
+    assert row["gbps"] > 0 and row["ratio"] > 1 and row["verified"] is True
+    print({name: value for name, value in row.items() if name not in ("gbps", "ratio")})
+END
+HEMSTITCH_FAKE='fail=3' hemstitch-fake bench --backend fake --seconds 0 -1 -T1 data >out
+echo "exit $?"
+hemstitch bench --seconds 0 --fast=2 data
+echo "exit $?"
+hemstitch bench --seconds 0 missing >out
+echo "exit $?"
+: >empty
+hemstitch bench empty >out

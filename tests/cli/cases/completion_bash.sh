@@ -1,0 +1,16 @@
+# The words that bash would offer.
+# shellcheck source=completions/hemstitch.bash
+source "$HEMSTITCH_SOURCE/completions/hemstitch.bash"
+offer() {
+  COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+  _hemstitch
+  echo "$*: ${COMPREPLY[*]}"
+}
+touch data
+offer hemstitch --no
+offer hemstitch b
+offer hemstitch da
+offer hemstitch --backend ''
+offer hemstitch --check = c
+offer hemstitch bench --c
+offer hemstitch backends --

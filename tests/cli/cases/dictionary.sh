@@ -1,0 +1,15 @@
+needs lz4
+text 10000 >dictionary
+text 9000 | tail -n 3000 >data
+hemstitch -D dictionary data
+hemstitch data -o plain.lz4
+[[ $(stat -c %s data.lz4) -lt $(stat -c %s plain.lz4) ]] || echo 'the dictionary does not help'
+hemstitch -dcD dictionary data.lz4 | cmp - data
+lz4 -dqc -D dictionary data.lz4 | cmp - data
+lz4 -qc -D dictionary data | hemstitch -d --dictionary=dictionary | cmp - data
+# Without it the data cannot be restored, and nothing is written.
+hemstitch -d data.lz4 -o out 2>/dev/null
+echo "exit $?"
+hemstitch -D missing data
+echo "exit $?"
+names

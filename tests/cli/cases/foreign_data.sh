@@ -1,0 +1,27 @@
+needs gzip xz bzip2 zstd
+text 100 >data
+gzip -k data
+xz -k data
+bzip2 -k data
+zstd -qk data
+mv data.gz data.gz.lz4
+status_of hemstitch -d data.gz.lz4
+status_of hemstitch -t data.xz
+status_of hemstitch -l data.bz2
+status_of hemstitch -dc data.zst
+status_of hemstitch -d data.zst -o out
+status_of hemstitch -dc data
+status_of hemstitch -dc /dev/null
+# By its first bytes, whatever its name.
+hemstitch data -o data.xyz
+hemstitch -d data.xyz -o restored
+same data restored
+status_of hemstitch -d data.xyz
+# Passed on unchanged where that was asked for.
+for file in data data.zst data.gz.lz4; do hemstitch -dcf "$file" | cmp - "$file"; done
+hemstitch -dcf <data | cmp - data
+hemstitch -dcf data data.xyz | cmp - <(cat data data)
+status_of hemstitch -dcf /dev/null
+# But not into a file.
+status_of hemstitch -df data.zst -o out
+names

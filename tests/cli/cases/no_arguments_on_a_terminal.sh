@@ -1,0 +1,1 @@
+HEMSTITCH_PRETEND_TERMINAL=stdin,stdout hemstitch

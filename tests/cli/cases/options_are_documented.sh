@@ -1,0 +1,22 @@
+# Each long option of the help is in the man page and in each completion, and the parser knows it.
+needs hemstitch
+hemstitch -h >help
+sed 's/--\[no-\]sparse/--sparse --no-sparse/' help | grep -oE -- '--[a-z][a-z-]+' | sort -u >options
+[[ $(wc -l <options) -ge 30 ]] || echo "only $(wc -l <options) options found"
+man=$HEMSTITCH_SOURCE/docs/man/hemstitch.1.md
+completions=$HEMSTITCH_SOURCE/completions
+while read -r option; do
+  for file in "$man" "$completions/hemstitch.bash" "$completions/_hemstitch"; do
+    grep -qE -- "(^|[^a-z-])$option([^a-z-]|\$)" "$file" || echo "$option is not in ${file##*/}"
+  done
+  grep -qE -- "-l ${option#--}( |\$)" "$completions/hemstitch.fish" || echo "$option is not in hemstitch.fish"
+  # A known option may lack a value or a file; an unknown one is told as such.
+  if hemstitch "$option" 2>&1 </dev/null | grep -q 'no such option' &&
+    hemstitch bench "$option" 2>&1 </dev/null --help | grep -q 'no such option'; then
+    echo "$option is in the help, and the parser does not know it"
+  fi
+done <options
+for name in HEMSTITCH_LEVEL HEMSTITCH_THREADS HEMSTITCH_BACKEND; do
+  grep -q "$name" "$man" || echo "$name is not in the man page"
+  grep -q "$name" help || echo "$name is not in the help"
+done

@@ -1,0 +1,43 @@
+echo x >data
+try() { status_of hemstitch "$@" 2>&1; }
+try --nonsense
+try --nonsense=1
+try -z
+try -dz
+try -0 data
+try -13 data
+try -99999999999 data
+try --level x data
+try --fast=0 data
+try -B 5K data
+try -B8 data
+try -T x data
+try -T -1 data
+try --memory 0 data
+try --memory 1X data
+try --memory 99999999999G data
+try --backend nonsense data
+try --format gzip data
+try -o data.gz data
+try --check=all data
+try --check --no-check data
+try --range 5 -dc data
+try --range 9-5 -dc data
+try --range a-b -dc data
+try --range 0-1 data
+try --range 0-1 -d data.lz4
+try --rm -k data
+try --rm -c data
+try --rm -t data
+try -o x data data
+try -o x -c data
+try -o x -r data
+try -t -o x data
+try --json data
+try -o
+try data --output=
+try -d=1 data
+try backends data
+try bench --seconds x
+try bench --compare one
+names

@@ -1,0 +1,2 @@
+hemstitch -V
+hemstitch --version
