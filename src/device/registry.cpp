@@ -6,10 +6,14 @@
 #include <string>
 
 #include "device/cpu/cpu_backend.hpp"
+#include "device/reference/reference_backend.hpp"
 
 namespace hemstitch {
 
-BackendRegistry::BackendRegistry() { backends_.push_back(make_cpu_backend()); }
+BackendRegistry::BackendRegistry() {
+  backends_.push_back(make_cpu_backend());
+  backends_.push_back(make_reference_backend());
+}
 
 BackendRegistry& BackendRegistry::instance() {
   static BackendRegistry registry;

@@ -1,0 +1,59 @@
+#include "finder_reports.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "arguments.hpp"
+#include "files.hpp"
+#include "messages.hpp"
+
+namespace hemstitch::cli {
+
+NamedData read_named_data(const std::string& path) {
+  NamedData data{path.substr(path.rfind('/') + 1), {}};
+  try {
+    data.bytes = read_whole_file(path);
+  } catch (const std::runtime_error& error) {
+    throw ToolError(fmt::format("{}: {}", shown_name(path), error.what()));
+  }
+  if (data.bytes.empty()) throw ToolError(fmt::format("{}: empty, so nothing to measure", shown_name(path)));
+  return data;
+}
+
+void require_finding_backend(const std::string& backend) {
+  try {
+    LzssMatcher({}, Finder::kCoopStitch, backend);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions) {
+  std::vector<FinderChoice> choices;
+  for (const std::string& description : descriptions) {
+    try {
+      choices.push_back(choose_finder(description));
+    } catch (const Error& error) {
+      throw UsageError(fmt::format("finder {}: {}", description, error.what()));
+    }
+  }
+  return choices;
+}
+
+Json parameters_json(const FinderChoice& choice) {
+  Json json = Json::object();
+  for (const auto& [name, value] : parameters_read(choice)) json[std::string(name)] = value;
+  return json;
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::ptrdiff_t place = std::ssize(digits) - 3; place > 0; place -= 3)
+    digits.insert(static_cast<std::size_t>(place), ",");
+  return digits;
+}
+
+double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
+}  // namespace hemstitch::cli

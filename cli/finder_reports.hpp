@@ -1,0 +1,33 @@
+// What `evaluate` and `analyze` share: data to look at, and finders as JSON.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evaluate/finder_choice.hpp"
+#include "recorded_run.hpp"
+
+namespace hemstitch::cli {
+
+struct NamedData {
+  std::string name;  // of the file, without its folder
+  std::vector<std::byte> bytes;
+};
+
+// Throws ToolError, also for a file without a byte: there is nothing to measure.
+NamedData read_named_data(const std::string& path);
+
+// Throws UsageError for a backend that finds no matches.
+void require_finding_backend(const std::string& backend);
+
+std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions);
+Json parameters_json(const FinderChoice& choice);
+
+// 152089 -> "152,089".
+std::string grouped(std::uint64_t number);
+// Rounded for records: figures to six digits, so that equal results look equal.
+double rounded(double value);
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,103 @@
+// Match finding and parsing alone, for encoders that bring their own format.
+//
+//   hemstitch::LzssMatcher matcher(hemstitch::finder_preset("32k"));
+//   for (const auto& match : matcher.find_matches(bytes)) emit(match.position, match.offset, match.length);
+//
+// Errors are thrown as hemstitch::Error: kInvalidOption names the parameter that is out of its limits, and
+// kUnknownBackend the backend that cannot find matches in this build.
+// Thread safety: an LzssMatcher keeps no state between calls; one object may be used from any number of
+// threads. Results depend on the input, the finder and its parameters alone, never on threads or on the
+// machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hemstitch/hemstitch.hpp"
+
+namespace hemstitch {
+
+// How candidates are looked for. Every finder gives at most one match a position; of two matches the longer
+// is better, of two equally long ones the one with the smaller offset.
+enum class Finder {
+  kBruteForce,   // every offset up to window_size: the oracle
+  kLazyScan,     // every offset up to near_range, then every far_step-th one up to window_size
+  kCoopStitch,   // 64 positions share what each found in a band of its own
+  kWindowIndex,  // equal to kBruteForce but inside long runs, at a small part of its work
+};
+
+// What one position of kCoopStitch shows to the other 63.
+enum class TopKPolicy {
+  kLongest,           // its top_k best matches
+  kLongestPerBucket,  // its band cut into top_k equal parts, and the best match of each
+};
+
+// One set for all finders; each reads the fields that its comment above or below names, and all read the
+// lengths. The names are those of the uniform block that the kernels take.
+struct FinderParameters {
+  std::uint32_t min_match_len = 5;    // bytes, 3..max_match_len: what is shorter is no match
+  std::uint32_t max_match_len = 258;  // bytes, up to 65535: what is longer is cut to this
+  std::uint32_t window_size =
+      256;                    // offsets, 1..65535: a position's band (kCoopStitch), else the largest offset
+  std::uint32_t stride = 64;  // offsets, at least 1: from the band of one position to that of the next
+  std::uint32_t near_range = 64;  // offsets 1..near_range are tried from every position; 0: none
+  std::uint32_t band_origin = 0;  // offset before the first band: position t of 64 searches
+                                  // band_origin + t * stride + 1 .. band_origin + t * stride + window_size
+  std::uint32_t top_k = 4;        // matches that one position shows to the others, 1..16
+  TopKPolicy top_k_policy = TopKPolicy::kLongest;
+  bool stitch = true;                // kCoopStitch: try what the other positions found
+  std::uint32_t good_match_len = 0;  // bytes: a search in kCoopStitch or kLazyScan ends with the first match
+                                     // of this length; 0: never
+  std::uint32_t far_step = 8;        // offsets, at least 1: kLazyScan beyond near_range
+  std::uint32_t literal_cost = 9;    // bits, 1..4096: what the parse believes that a literal costs
+  std::uint32_t match_fixed_cost = 25;  // bits, 1..4096: what it believes that any match costs
+};
+
+// Names for sets of kCoopStitch: "4k" (the default), "16k", "32k" and "32k-gaps" have bands of 256 or 512
+// offsets at strides of 64, 256, 512 and 512; "near-1k" searches the nearest 1024 offsets from every
+// position, and bands of 512 beyond them.
+HEMSTITCH_API std::vector<std::string_view> finder_preset_names();
+
+// The parameters of that name. Throws kInvalidOption with the names there are.
+HEMSTITCH_API FinderParameters finder_preset(std::string_view name);
+
+// `length` bytes at `position` that also stand `offset` bytes earlier.
+struct PositionedMatch {
+  std::uint64_t position = 0;
+  std::uint32_t offset = 0;  // bytes back, 1..65535
+  std::uint32_t length = 0;  // bytes, min_match_len..max_match_len
+
+  friend bool operator==(const PositionedMatch&, const PositionedMatch&) = default;
+};
+
+class HEMSTITCH_API LzssMatcher {
+ public:
+  // `backend` is where the search runs: "reference", the twins that define every result.
+  // Throws kInvalidOption and kUnknownBackend.
+  explicit LzssMatcher(const FinderParameters& parameters = {}, Finder finder = Finder::kCoopStitch,
+                       std::string_view backend = "reference");
+
+  // The cheapest choice among the candidates: matches in order of position, none overlapping another. The
+  // bytes between them are literals. In builds without NDEBUG every match is compared with the bytes it
+  // stands for.
+  std::vector<PositionedMatch> find_matches(std::span<const std::byte> input) const;
+
+  // The raw table, for those who bring their own parse: one number for each byte after the history,
+  // `offset << 16 | length`, and 0 where there is no match. The first `history_bytes` of `input` (at most all
+  // of it) are what stands before the data: matches may point into them, but none is given for them.
+  std::vector<std::uint32_t> find_candidates(std::span<const std::byte> input,
+                                             std::size_t history_bytes = 0) const;
+
+  const FinderParameters& parameters() const { return parameters_; }
+  Finder finder() const { return finder_; }
+
+ private:
+  FinderParameters parameters_;
+  Finder finder_;
+};
+
+}  // namespace hemstitch

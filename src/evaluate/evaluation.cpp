@@ -1,0 +1,88 @@
+#include "evaluate/evaluation.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "match/find.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr int kWarmCalls = 3;
+
+template <typename Work>
+double seconds_of(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::uint64_t cost_all_lengths_bits(const MatchRecords& records, const FinderParameters& parameters) {
+  // Backwards: what everything from a position to the end costs.
+  std::vector<std::uint64_t> cost(records.size() + 1, 0);
+  for (std::size_t position = records.size(); position-- > 0;) {
+    std::uint64_t best = cost[position + 1] + parameters.literal_cost;
+    const std::uint32_t longest = std::min(record_length(records[position]), parameters.max_match_len);
+    if (longest >= parameters.min_match_len) {
+      std::uint64_t cheapest = cost[position + longest];
+      for (std::uint32_t length = parameters.min_match_len; length < longest; ++length)
+        cheapest = std::min(cheapest, cost[position + length]);
+      best = std::min(best, cheapest + parameters.match_fixed_cost);
+    }
+    cost[position] = best;
+  }
+  return cost.front();
+}
+
+ParseFigures parse_figures(const MatchRecords& records, const FinderParameters& parameters) {
+  ParseFigures figures;
+  for (const PositionedMatch& match : choose_matches(records, parameters)) {
+    ++figures.match_count;
+    figures.matched_bytes += match.length;
+  }
+  figures.literal_count = records.size() - figures.matched_bytes;
+  const double raw_bits = 8.0 * static_cast<double>(records.size());
+  const std::uint64_t bits =
+      figures.literal_count * parameters.literal_cost + figures.match_count * parameters.match_fixed_cost;
+  figures.cost = static_cast<double>(bits) / raw_bits;
+  figures.cost_all_lengths = static_cast<double>(cost_all_lengths_bits(records, parameters)) / raw_bits;
+  return figures;
+}
+
+Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice) {
+  Evaluation result;
+  // Latency before all else: the first call is only once the first.
+  const FinderInput start{data.first(std::min(data.size(), kLatencyBytes)), 0};
+  result.latency_bytes = start.data.size();
+  const auto find_and_parse = [&] { choose_matches(choice.find(start), choice.parameters); };
+  result.first_call_seconds = result.warm_seconds = seconds_of(find_and_parse);
+  for (int call = 0; call < kWarmCalls; ++call) {
+    const double seconds = seconds_of(find_and_parse);
+    result.warm_seconds = call == 0 ? seconds : std::min(result.warm_seconds, seconds);
+  }
+
+  const FinderInput input{data, 0};
+  FoundMatches found;
+  result.find_seconds = seconds_of([&] { found = choice.find_with_stitch_apart(input); });
+  result.first_wrong_position = first_wrong_record(input, found.records);
+  if (!result.first_wrong_position && found.before_stitch)
+    result.first_wrong_position = first_wrong_record(input, *found.before_stitch);
+  result.verified = !result.first_wrong_position;
+  result.counters = found.counters;
+  result.figures = parse_figures(found.records, choice.parameters);
+  if (found.before_stitch) result.without_stitch = parse_figures(*found.before_stitch, choice.parameters);
+  return result;
+}
+
+Optimum optimum(std::span<const std::byte> data, std::uint32_t window_bytes,
+                const FinderParameters& parameters) {
+  FinderParameters exhaustive = parameters;
+  exhaustive.window_size = window_bytes;
+  SearchCounters counters;
+  return {window_bytes,
+          parse_figures(find_reference(Finder::kBruteForce, {data, 0}, exhaustive, counters), exhaustive)};
+}
+
+}  // namespace hemstitch

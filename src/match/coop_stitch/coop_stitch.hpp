@@ -1,0 +1,92 @@
+// coop_stitch: 64 neighbouring positions search different distances and try each other's finds. The finder of
+// founding document 000, kept complete for study and comparison.
+//
+// Why it can work: a repetition has a period. Where 30 bytes at position p stand again `d` bytes back, the
+// same offset d gives position p + 1 at least 29 bytes, and p + 15 at least 15. So an offset that one
+// position finds is worth a try from its neighbours, and a group of positions can divide the distances among
+// themselves.
+//
+// Algorithm. Positions are taken in groups of 64, counted from the first byte of the block. Position t of a
+// group, at p in the data, has the near range, offsets 1..near_range, and a band of its own, offsets
+//   band_origin + t * stride + 1 .. band_origin + t * stride + window_size.
+// Offsets larger than p, which reach before the data (or its history), are left out everywhere. The length of
+// an offset is the number of leading bytes on which p and p - offset agree, at most max_match_len and never
+// past the end of the data. What is shorter than min_match_len is no match.
+//
+//   Phase A. Each position tries the offsets of its near range, then those of its band, both upwards and each
+//   offset once: in the band those up to near_range are not tried again. It keeps the best match of all, and
+//   a list of at most top_k matches to show:
+//     kLongest            the best top_k of all it found;
+//     kLongestPerBucket   the band is cut into top_k buckets of ceil(window_size / top_k) offsets, the last
+//     ones being
+//                         shorter or empty, and the best match of each bucket is shown. Offsets outside the
+//                         band are in no bucket: all positions search the near range themselves.
+//   With good_match_len set, phase A of a position ends with the first match of that length, which still
+//   counts.
+//
+//   Barrier: all lists of the group are complete.
+//
+//   Phase B, unless `stitch` is off. Each position tries every offset in the lists of the other 63. A
+//   position that has a match of good_match_len bytes already does not.
+//
+// "Best" is the longer match, and of equally long ones the one with the smaller offset, everywhere. It is a
+// total order on the matches of one position, so neither the order of phase B nor that of a group's threads
+// can show. Only phase A under good_match_len depends on its own order, which is the one above.
+//
+// On a device: a workgroup a group, a thread a position. The lists stand in workgroup memory, 64 * top_k
+// records (offset << 16 | length, 0 for an empty entry), written once before the barrier and only read after
+// it; empty entries may be skipped. The text is read from global memory through the caches, which serve
+// neighbours that read neighbouring bytes. A list is top_k registers, ordered, with insertion from the end.
+// Trying an offset again can't change a result: a kernel is free to skip or to repeat. Threads beyond the end
+// of the block write empty lists.
+//
+// What it costs and gives: at most near_range + window_size + 63 * top_k probes a position, while the group
+// reaches band_origin + 63 * stride + window_size bytes back. But an offset of a band is tried from one
+// position in 64, and only the places where that position begins a repetition bring it into a list: on text a
+// group fills its lists with about six different offsets, and most of what the far bands hold is never seen.
+// window_index searches a small window completely with less work. A stride above window_size leaves gaps that
+// no position searches: coop_stitch_plan shows them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "match/finder.hpp"
+#include "match/finder_parameters.hpp"
+#include "match/search_counters.hpp"
+
+namespace hemstitch {
+
+struct CoopStitchResult {
+  MatchRecords records;
+  MatchRecords before_stitch;  // the best of phase A alone: `records` if `stitch` were off
+  SearchCounters
+      counters;  // one probe for each offset of a list, whether the position had tried it before or not
+};
+
+// Reads all of `parameters` but far_step and the costs; check_finder_parameters has accepted them.
+CoopStitchResult coop_stitch_reference(const FinderInput& input, const FinderParameters& parameters);
+
+// What a set of parameters will do, before any data is there.
+struct CoopStitchPlan {
+  struct Gap {
+    std::uint32_t first_offset = 0;
+    std::uint32_t last_offset = 0;
+  };
+  std::uint32_t largest_offset = 0;        // bytes; the far end of the last band, or of the near range
+  std::uint32_t covered_offset_count = 0;  // offsets that at least one position of a group tries in phase A
+  std::vector<Gap> gaps;                   // offsets up to the largest that none tries
+  std::uint32_t near_probes = 0;           // for each position, at most
+  std::uint32_t band_probes = 0;
+  std::uint32_t stitch_probes = 0;
+  std::uint32_t workgroup_bytes = 0;  // of the lists
+
+  std::uint32_t probes() const { return near_probes + band_probes + stitch_probes; }
+  // A few lines for people.
+  std::string text() const;
+};
+
+CoopStitchPlan coop_stitch_plan(const FinderParameters& parameters);
+
+}  // namespace hemstitch

@@ -1,0 +1,61 @@
+// hash_chain: the nearest `depth` earlier positions with the same hash, and the best match among them.
+//
+// The finder of the levels above 2. It is defined by mathematics, not by a table: threads, tables and devices
+// only compute it. With "data" the history followed by the block, and positions counted from the data's first
+// byte:
+//
+//   1. Candidates. The candidates of a position p are the `depth` nearest positions q < p with
+//      hash(q) = hash(p) and p - q <= window. Equal hashes count toward the depth even where the bytes
+//      differ. Positions with fewer than 4 bytes left in the data have no hash: they have no candidates and
+//      are nobody's.
+//   2. Choice. A candidate whose first four bytes differ is no match. Lengths are compared up to `cap_bytes`.
+//   The
+//      nearest candidate that reaches the cap ends the walk; otherwise the longest wins, then the nearest.
+//   3. Every capped length becomes its true length, to the end of the data.          }
+//   match/stitch/stitch.hpp, which
+//   4. The stitch (may be switched off): matches are carried back, then forward.      } the next finder
+//   shares
+//
+// How the twin does it. `head[h]` is the newest position with hash h, `previous[p]` the position before p
+// with p's hash. One loop over the data walks the chain from head[hash(p)], then puts p in front of it.
+// Positions are 32-bit, so nothing aliases.
+//
+// How a device does it. One warp (or workgroup) owns a block and takes 32 positions a step, in order. Lanes
+// whose hashes are equal find each other (match_any, or a comparison of 32 words in workgroup memory); a
+// lane's previous position is the nearest equal lane below it, or else head[h], and the last lane of a class
+// writes head[h]. This gives exactly the links of the twin. A table of 16-bit heads holds positions modulo
+// 65536: a link is valid when the distance it stands for, taken modulo 65536, is positive and within the
+// window, and the position it gives was really inserted; the definition decides, not the table. The walk
+// needs `previous` alone and is free of order, so a second pass with one thread a position does it.
+//
+// Why a cap. Inside a long repeat every position would compare the whole rest of it: the square of its
+// length. A match of `cap_bytes` is good enough to stop looking, and its true length is found later, once for
+// the whole run.
+//
+// Cost: one insertion a byte, at most `depth` comparisons a position, 4 bytes a position for `previous` (2 on
+// a device, as a distance) and 2^hash_bits heads. Source: founding document 003 asks for staged, ordered,
+// coalesced insertion; the ordered build is that, without its sorting by hash, which brings no order in
+// memory.
+#pragma once
+
+#include <cstdint>
+
+#include "core/match.hpp"
+#include "match/finder.hpp"
+
+namespace hemstitch {
+
+struct HashChainParameters {
+  unsigned hash_bits = 13;       // the table has 2^hash_bits heads; kMinHashBits..kMaxHashBits
+  std::uint32_t depth = 8;       // candidates a position, at least 1
+  std::uint32_t cap_bytes = 64;  // where comparing stops; 4..65535
+  std::uint32_t window_bytes = kMaxRecordOffset;  // the largest distance; 1..65535
+  bool stitch = true;                             // step 4
+};
+
+// The best match of every position of the block.
+// Throws kInvalidOption, naming the field, for parameters outside their limits.
+// Thread safety: any number of calls at once.
+MatchRecords find_hash_chain(const FinderInput& input, const HashChainParameters& parameters);
+
+}  // namespace hemstitch

@@ -1,0 +1,29 @@
+// Numbers of hash_chain in the level table. Part of the definition of levels 3 to 12: changing one changes
+// bytes. Sizes are those of the nine Silesia files in total, from bench/lz4_block_sizes.cpp with one number
+// changed; "64 KB" and the like are independent blocks of that size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/page.hpp"
+
+namespace hemstitch {
+
+// Heads of 16 bits: 4 KB of workgroup memory for a page, 32 KB for a larger block.
+//   4 KB pages, depth 4:     10 bits 57.39 MB, 11 bits 57.33 MB, 12 bits 57.30 MB
+//   64 KB blocks, depth 4:   13 bits 41.77 MB, 14 bits 41.60 MB, 15 bits 41.54 MB
+//   64 KB blocks, depth 64:  13 bits 40.38 MB, 14 bits 40.37 MB
+//   256 KB blocks, depth 4:  14 bits 38.72 MB, 15 bits 38.60 MB, 16 bits 38.56 MB
+constexpr unsigned hash_chain_bits(std::size_t block_bytes) { return block_bytes <= kPageBytes ? 11 : 14; }
+
+// Where comparing stops before true lengths are found, at every depth of the levels. 64 KB blocks:
+//   depth 4:   16 41.85 MB, 32 41.71 MB, 64 41.60 MB, 128 41.59 MB
+//   depth 16:  32 40.86 MB, 64 40.69 MB, 128 40.67 MB
+//   depth 64:  64 40.37 MB, 128 40.35 MB, 258 40.35 MB
+// nci and xml, full of long matches, are all of the difference: a nearer match of `cap` bytes ends the walk
+// before a longer one. Doubling 64 once more costs 5 % of the time at depth 64. (At depth 1 there is nothing
+// to choose from: 16 bytes give the same output as 32.)
+inline constexpr std::uint32_t kHashChainCapBytes = 64;
+
+}  // namespace hemstitch

@@ -1,0 +1,51 @@
+// The second half of hash_chain and of hash_step: from the best *capped* match of every position to its final
+// record.
+//
+// Both finders first choose, for each position on its own, one candidate by comparing no more than `cap`
+// bytes. Three passes then turn these choices into records:
+//
+//   extend    A match that reached the cap gets its true length, up to the end of the data. In a long repeat
+//   thousands
+//             of positions in a row hold the same offset; the first of them (the leader) compares bytes, and
+//             each one after it has its predecessor's true length less one. So the work is that of the
+//             leaders.
+//   backward  Position p also tries the offsets found at p+1, p+2, p+3 and p+4. If data[p, p+k) agrees with
+//   what
+//             stands `offset(p+k)` bytes before it, then p has a match of k + length(p+k) bytes at that
+//             offset. No bytes of the match itself are compared again: its length is known, and k <= 4 bytes
+//             are one masked word.
+//   forward   From left to right, len(p) = max(len(p), len(p-1) - 1) with the predecessor's offset: the tail
+//   of a match
+//             is a match. On equal lengths the position keeps its own.
+//
+// Why it pays: a finder of small depth looks at the *nearest* occurrences of four bytes. Where a long repeat
+// begins, those four bytes are often common (" the") and their nearest occurrences are not the long repeat. A
+// few bytes later the window covers rarer bytes, whose nearest occurrence *is* the repeat, and from there the
+// match is carried back to its beginning. The stitch is worth about one doubling of depth.
+//
+// The backward pass reads the results of `extend` only, never another position's stitched result, so all
+// positions can be worked on at once; of its (at most five) matches the longest wins, then the one with the
+// smaller offset, so the order of trying does not show. The forward pass is a running maximum of p + len(p):
+// a scan on a device.
+//
+// All passes work on records, and a record's length saturates at 65535 (core/match.hpp). That saturation is
+// part of the definition: backward computes min(k + recorded length, 65535), forward takes one from the
+// recorded length. Inherited lengths may fall below four bytes; the parse applies the format's minimum.
+#pragma once
+
+#include <cstddef>
+
+#include "match/finder.hpp"
+
+namespace hemstitch {
+
+// How many positions ahead the backward pass borrows offsets from: as many as one word comparison can verify.
+inline constexpr std::size_t kStitchReach = 4;
+
+// Replaces each length that reached `cap_bytes` by the match's true length.
+void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, MatchRecords& records);
+
+// The backward pass, then the forward pass.
+void stitch_matches(const FinderInput& input, MatchRecords& records);
+
+}  // namespace hemstitch

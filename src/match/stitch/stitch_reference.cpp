@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include "match/common_length.hpp"
+#include "match/stitch/stitch.hpp"
+
+namespace hemstitch {
+
+void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, MatchRecords& records) {
+  std::uint32_t previous_offset = 0;  // of a capped match at the position before; 0 for none
+  std::size_t previous_length = 0;    // its true length, which may exceed what a record holds
+  for (std::size_t position = 0; position < records.size(); ++position) {
+    if (record_length(records[position]) < cap_bytes) {
+      previous_offset = 0;
+      continue;
+    }
+    const std::uint32_t offset = record_offset(records[position]);
+    if (offset == previous_offset) {
+      --previous_length;
+    } else {
+      const std::byte* here = input.data.data() + input.history_bytes + position;
+      previous_length = common_length(here, here - offset, records.size() - position);
+    }
+    previous_offset = offset;
+    const std::size_t recorded = std::min<std::size_t>(previous_length, kMaxRecordLength);
+    records[position] = pack_match(offset, static_cast<std::uint32_t>(recorded));
+  }
+}
+
+namespace {
+
+MatchRecords stitch_backward(const FinderInput& input, const MatchRecords& found) {
+  MatchRecords stitched(found.size());
+  for (std::size_t position = 0; position < found.size(); ++position) {
+    Match best{record_offset(found[position]), record_length(found[position])};
+    const std::size_t data_position = input.history_bytes + position;
+    const std::byte* here = input.data.data() + data_position;
+    for (std::size_t ahead = 1; ahead <= kStitchReach && position + ahead < found.size(); ++ahead) {
+      const std::uint32_t offset = record_offset(found[position + ahead]);
+      if (offset == 0 || offset > data_position) continue;
+      const std::size_t length = ahead + record_length(found[position + ahead]);
+      const Match borrowed{offset,
+                           static_cast<std::uint32_t>(std::min<std::size_t>(length, kMaxRecordLength))};
+      if (better_match(borrowed, best) && std::equal(here, here + ahead, here - offset)) best = borrowed;
+    }
+    stitched[position] = pack_match(best.offset, best.length);
+  }
+  return stitched;
+}
+
+void stitch_forward(MatchRecords& records) {
+  for (std::size_t position = 1; position < records.size(); ++position) {
+    const std::uint32_t before = record_length(records[position - 1]);
+    if (before > record_length(records[position]) + 1)
+      records[position] = pack_match(record_offset(records[position - 1]), before - 1);
+  }
+}
+
+}  // namespace
+
+void stitch_matches(const FinderInput& input, MatchRecords& records) {
+  records = stitch_backward(input, records);
+  stitch_forward(records);
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,21 @@
+#include "parse/greedy/greedy.hpp"
+
+namespace hemstitch {
+
+std::vector<Sequence> parse_greedy(const ParseInput& input) {
+  const std::size_t block_bytes = input.records.size();
+  SequenceBuilder sequences;
+  for (std::size_t position = 0; position < block_bytes;) {
+    const Match match = usable_match(input.records[position], position, block_bytes, input.plan);
+    if (match.length == 0) {
+      sequences.literal();
+      ++position;
+    } else {
+      sequences.match(match);
+      position += match.length;
+    }
+  }
+  return sequences.finish();
+}
+
+}  // namespace hemstitch

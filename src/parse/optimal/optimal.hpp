@@ -1,0 +1,61 @@
+// optimal: the cheapest way through a block, given one candidate match a position.
+//
+// Let cost(p) be the lowest cost of coding everything from position p to the end. A position has few edges:
+// one literal, which leads to p+1, or its match, cut to one of the model's `tried lengths`, which leads to
+// p+length. So
+//
+//   cost(end) = 0,   cost(p) = min( literal + cost(p+1), min over tried lengths L of match(L) + cost(p+L) )
+//
+// Solving this from the end to the front gives, at each position, the best decision *from there on*; walking
+// from the front along these decisions is the optimum. (Solving from the front gives the cost to reach p, and
+// then the walk must go backwards along predecessors: taking any edge whose costs add up is not optimal.) On
+// equal cost the literal wins, then the longer match: lengths are tried from the longest down, and each
+// replaces the best only when strictly cheaper.
+//
+// Segments. A whole block is one long dependent loop. `parse_optimal` cuts the block into segments of 1024
+// positions that are solved independently of each other: each is solved backwards over itself plus 256
+// positions of look-ahead (never past the block), and a cost beyond these is taken as 0. That is a guess, but
+// decisions 256 positions earlier hardly feel it: the result is within 0.01 % of the optimum. The walk
+// through the decisions crosses segments freely: it starts in a segment where the last match of the one
+// before it ended. On a device one thread solves one segment. It keeps only the decisions of its own 1024
+// positions, and of the costs a ring: a length may reach further than the ring, but never further than 1280
+// positions, where cost is 0.
+//
+// `parse_optimal_exact` is one segment over the whole block: for measuring finders, and for testing the
+// other.
+//
+// Costs are integers (core/cost_model.hpp): no rounding decides a byte. Within a segment 32 bits suffice:
+// 1280 literals of 9 bits are 184,320 units.
+//
+// A cost model `Model` gives
+//   literal_cost()                    units of one literal
+//   match_cost(length)                units of one match
+//   tried_length_count()              how many lengths of a match are tried, the full one included
+//   tried_length(full_length, index)  the index-th of them, longest first; 0 where there is none
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/cost_model.hpp"
+#include "core/host_device.hpp"
+#include "parse/parse.hpp"
+
+namespace hemstitch {
+
+// The flat model of document 000 with one edge a match: its full length.
+struct FullLengthCostModel : CostModel {
+  HEMSTITCH_HOST_DEVICE constexpr unsigned tried_length_count() const { return 1; }
+  HEMSTITCH_HOST_DEVICE constexpr std::uint32_t tried_length(std::uint32_t full_length,
+                                                             unsigned /*index*/) const {
+    return full_length;
+  }
+};
+
+template <typename Model>
+std::vector<Sequence> parse_optimal(const ParseInput& input, const Model& model);
+
+template <typename Model>
+std::vector<Sequence> parse_optimal_exact(const ParseInput& input, const Model& model);
+
+}  // namespace hemstitch

@@ -1,0 +1,74 @@
+// What all parses share: from one match record a position to a list of sequences that covers the block.
+//
+// A parse walks the block from its first byte to its last and decides at each position it comes to: a
+// literal, or a match, after which it continues behind the match. Its result is a list of sequences; the last
+// one holds literals alone (perhaps none), so an encoder never needs to ask whether the block ends with a
+// match. Finders know nothing of formats. The limits of a format (core/block_plan.hpp) are applied here, by
+// usable_match(), to every record before any parse looks at it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/block_plan.hpp"
+#include "core/host_device.hpp"
+#include "core/match.hpp"
+#include "core/sequence.hpp"
+
+namespace hemstitch {
+
+struct ParseInput {
+  std::span<const MatchRecord> records;  // one for each byte of the block
+  BlockPlan plan;                        // the format's limits
+};
+
+// What of `record` may be used at `position` of a block of `block_bytes`: clipped to the format's longest
+// match and to where the last match must end; nothing (length 0) when the rest is too short, the offset too
+// large, or the match would start too late.
+HEMSTITCH_HOST_DEVICE constexpr Match usable_match(MatchRecord record, std::size_t position,
+                                                   std::size_t block_bytes, const BlockPlan& plan) {
+  if (record == 0 || record_offset(record) > plan.max_offset) return {};
+  if (position + plan.last_match_start_gap > block_bytes || position + plan.last_match_end_gap > block_bytes)
+    return {};
+  std::size_t length = record_length(record);
+  if (length > plan.max_match_length) length = plan.max_match_length;
+  const std::size_t room = block_bytes - plan.last_match_end_gap - position;
+  if (length > room) length = room;
+  if (length < plan.min_match_length) return {};
+  return {record_offset(record), static_cast<std::uint32_t>(length)};
+}
+
+// Collects decisions, in order, into sequences.
+class SequenceBuilder {
+ public:
+  void literal() { ++literal_count_; }
+  void match(Match match) {
+    sequences_.push_back({literal_count_, match.length, match.offset});
+    literal_count_ = 0;
+  }
+  // Ends the list with the literals that are left.
+  std::vector<Sequence> finish() {
+    sequences_.push_back({literal_count_, 0, 0});
+    return std::move(sequences_);
+  }
+
+ private:
+  std::vector<Sequence> sequences_;
+  std::uint32_t literal_count_ = 0;
+};
+
+// What `sequences` cost under a cost model, in its units (sixteenths of a bit).
+template <typename Model>
+std::uint64_t parse_cost(std::span<const Sequence> sequences, const Model& model) {
+  std::uint64_t cost = 0;
+  for (const Sequence& sequence : sequences) {
+    cost += std::uint64_t{sequence.literal_count} * model.literal_cost();
+    if (sequence.match_length != 0) cost += model.match_cost(sequence.match_length);
+  }
+  return cost;
+}
+
+}  // namespace hemstitch

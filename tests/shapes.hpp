@@ -1,0 +1,120 @@
+// Inputs that algorithms trip over, made the same on every machine; and the folder of real files, where there
+// is one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace hemstitch::testing {
+
+using Bytes = std::vector<std::byte>;
+
+struct Shape {
+  std::string name;
+  Bytes bytes;
+};
+
+// Uniform bytes below `alphabet`. std::mt19937 is defined by the standard; distributions are not, so none is
+// used.
+inline Bytes random_bytes(std::size_t count, std::uint32_t seed, std::uint32_t alphabet = 256) {
+  std::mt19937 random(seed);
+  Bytes bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>((random() >> 8) % alphabet);
+  return bytes;
+}
+
+// Random bytes repeated over and over; a period of 1 is a run.
+inline Bytes periodic_bytes(std::size_t count, std::size_t period) {
+  const Bytes pattern = random_bytes(period, static_cast<std::uint32_t>(period));
+  Bytes bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = pattern[i % period];
+  return bytes;
+}
+
+// Words of a small vocabulary with spaces between them: repeats of all lengths and distances, as in text.
+inline Bytes wordy_bytes(std::size_t count, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<std::string> vocabulary(300);
+  for (std::string& word : vocabulary)
+    for (std::size_t letters = 1 + random() % 9; letters > 0; --letters)
+      word += static_cast<char>('a' + random() % 26);
+  Bytes bytes;
+  while (bytes.size() < count) {
+    // The product of two draws makes some words much more frequent than others.
+    for (const char c : vocabulary[(random() % 300) * (random() % 300) / 300])
+      bytes.push_back(static_cast<std::byte>(c));
+    bytes.push_back(std::byte{' '});
+  }
+  bytes.resize(count);
+  return bytes;
+}
+
+// Runs of random lengths, among them lengths around those where encodings of lengths change.
+inline Bytes runs_bytes(std::size_t count, std::uint32_t seed) {
+  constexpr std::size_t kLengths[] = {1,  3,   4,   5,   14,  15,  16,  18,  19,
+                                      20, 254, 255, 256, 269, 270, 273, 274, 275};
+  std::mt19937 random(seed);
+  Bytes bytes;
+  while (bytes.size() < count) {
+    const std::size_t length = kLengths[random() % std::size(kLengths)];
+    bytes.insert(bytes.end(), length, static_cast<std::byte>(random() % 5));
+  }
+  bytes.resize(count);
+  return bytes;
+}
+
+// One of every kind, `count` bytes each.
+inline std::vector<Shape> shapes_of(std::size_t count) {
+  std::vector<Shape> shapes = {{"random", random_bytes(count, 1)},
+                               {"two letters", random_bytes(count, 2, 2)},
+                               {"words", wordy_bytes(count, 3)},
+                               {"runs", runs_bytes(count, 4)}};
+  for (const std::size_t period : {1, 2, 3, 4, 5, 7, 31, 32, 33, 255, 1024, 4097, 32768, 65535, 65536})
+    if (period == 1 || 2 * period <= count)
+      shapes.push_back({"period " + std::to_string(period), periodic_bytes(count, period)});
+  for (Shape& shape : shapes) shape.name += ", " + std::to_string(count) + " bytes";
+  return shapes;
+}
+
+// Block sizes at which formats, segments and tables change.
+inline constexpr std::size_t kBoundarySizes[] = {0,    1,    3,    4,    5,    11,    12,    13,
+                                                 14,   31,   32,   33,   1023, 1024,  1025,  1279,
+                                                 1280, 1281, 4095, 4096, 4097, 65535, 65536, 65537};
+
+// Every kind of input at every boundary size up to `most_bytes`.
+inline std::vector<Shape> boundary_shapes(std::size_t most_bytes) {
+  std::vector<Shape> all;
+  for (const std::size_t count : kBoundarySizes) {
+    if (count > most_bytes) continue;
+    for (Shape& shape : shapes_of(count)) all.push_back(std::move(shape));
+  }
+  return all;
+}
+
+// The folder of real files that HEMSTITCH_CORPORA names, or nothing.
+inline std::optional<std::filesystem::path> corpora() {
+  const char* folder = std::getenv("HEMSTITCH_CORPORA");
+  if (folder == nullptr || *folder == '\0') return std::nullopt;
+  return folder;
+}
+
+// The first `most_bytes` bytes of a file.
+inline Bytes read_file(const std::filesystem::path& path, std::size_t most_bytes = SIZE_MAX) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  Bytes bytes(std::min<std::size_t>(most_bytes, std::filesystem::file_size(path)));
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+}  // namespace hemstitch::testing

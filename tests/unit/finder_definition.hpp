@@ -1,0 +1,137 @@
+// The definitions of hash_chain and hash_step, transcribed position by position with no table, no chain and
+// no state: slow, and shaped like the sentences of the contract. What the finders give must equal what these
+// give.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "match/finder.hpp"
+#include "match/hash_chain/hash_chain.hpp"
+#include "match/hash_step/hash_step.hpp"
+#include "match/hash_word.hpp"
+
+namespace hemstitch::testing {
+
+inline std::size_t agreeing_bytes(std::span<const std::byte> data, std::size_t p, std::size_t q,
+                                  std::size_t most) {
+  std::size_t length = 0;
+  while (length < most && p + length < data.size() && data[p + length] == data[q + length]) ++length;
+  return length;
+}
+
+inline bool has_hash(std::span<const std::byte> data, std::size_t p) { return data.size() - p >= 4; }
+
+inline std::uint32_t hash_at(std::span<const std::byte> data, std::size_t p, unsigned hash_bits) {
+  return hash_word(load_le32(&data[p]), hash_bits);
+}
+
+// Steps 1 and 2 of hash_chain for one position.
+inline Match chain_choice(std::span<const std::byte> data, std::size_t p,
+                          const HashChainParameters& parameters) {
+  Match best;
+  if (!has_hash(data, p)) return best;
+  std::uint32_t seen = 0;
+  for (std::size_t offset = 1; offset <= std::min<std::size_t>(p, parameters.window_bytes); ++offset) {
+    if (hash_at(data, p - offset, parameters.hash_bits) != hash_at(data, p, parameters.hash_bits)) continue;
+    if (++seen > parameters.depth) break;
+    const std::size_t length = agreeing_bytes(data, p, p - offset, parameters.cap_bytes);
+    if (length < 4) continue;
+    if (length > best.length) best = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
+    if (length == parameters.cap_bytes) break;
+  }
+  return best;
+}
+
+// Steps 1 to 3 of hash_step for one position.
+inline Match step_choice(std::span<const std::byte> data, std::size_t history_bytes, std::size_t p,
+                         const HashStepParameters& parameters) {
+  Match best;
+  if (!has_hash(data, p)) return best;
+  std::vector<std::size_t> offsets = {1, 2, 4};
+  const std::size_t group_begin =
+      p - (p - history_bytes) % parameters.group_positions;  // groups count from the block's first byte
+  for (std::size_t q = group_begin; q-- > 0;) {
+    if (hash_at(data, q, parameters.hash_bits) != hash_at(data, p, parameters.hash_bits)) continue;
+    if (p - q <= 65535) offsets.push_back(p - q);
+    break;  // the newest alone is in the table
+  }
+  for (const std::size_t offset : offsets) {
+    if (offset > p) continue;
+    const std::size_t length = agreeing_bytes(data, p, p - offset, parameters.cap_bytes);
+    if (length < 4) continue;
+    if (length > best.length || (length == best.length && offset < best.offset))
+      best = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
+  }
+  return best;
+}
+
+// True lengths and the stitch, from the choices of all positions.
+inline MatchRecords finished_records(const FinderInput& input, std::vector<Match> matches,
+                                     std::uint32_t cap_bytes, bool stitch) {
+  const auto data = input.data;
+  const std::size_t history = input.history_bytes, count = matches.size();
+  for (std::size_t i = 0; i < count; ++i)
+    if (matches[i].length == cap_bytes)
+      matches[i].length = static_cast<std::uint32_t>(
+          agreeing_bytes(data, history + i, history + i - matches[i].offset, 65535));
+
+  if (stitch) {
+    const std::vector<Match> found = matches;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t k = 1; k <= 4 && i + k < count; ++k) {
+        const Match ahead = found[i + k];
+        const std::size_t p = history + i;
+        if (ahead.length == 0 || ahead.offset > p || agreeing_bytes(data, p, p - ahead.offset, k) < k)
+          continue;
+        const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(k + ahead.length, 65535));
+        if (length > matches[i].length || (length == matches[i].length && ahead.offset < matches[i].offset))
+          matches[i] = {ahead.offset, length};
+      }
+    }
+    for (std::size_t i = 1; i < count; ++i)
+      if (matches[i - 1].length > 1 && matches[i - 1].length - 1 > matches[i].length)
+        matches[i] = {matches[i - 1].offset, matches[i - 1].length - 1};
+  }
+
+  MatchRecords records;
+  for (const Match& match : matches) records.push_back(pack_match(match.offset, match.length));
+  return records;
+}
+
+inline MatchRecords hash_chain_by_definition(const FinderInput& input,
+                                             const HashChainParameters& parameters) {
+  std::vector<Match> matches;
+  for (std::size_t p = input.history_bytes; p < input.data.size(); ++p)
+    matches.push_back(chain_choice(input.data, p, parameters));
+  return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch);
+}
+
+inline MatchRecords hash_step_by_definition(const FinderInput& input, const HashStepParameters& parameters) {
+  std::vector<Match> matches;
+  for (std::size_t p = input.history_bytes; p < input.data.size(); ++p)
+    matches.push_back(step_choice(input.data, input.history_bytes, p, parameters));
+  return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch);
+}
+
+// Where the first record stands that is not a true match; nothing said when all are.
+inline std::string first_false_match(const FinderInput& input, const MatchRecords& records) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const std::size_t p = input.history_bytes + i, length = record_length(records[i]),
+                      offset = record_offset(records[i]);
+    if ((offset == 0) != (length == 0)) return "half a record at " + std::to_string(i);
+    if (length == 0) continue;
+    if (offset > p) return "an offset before the data at " + std::to_string(i);
+    if (length > input.data.size() - p) return "a length beyond the data at " + std::to_string(i);
+    if (agreeing_bytes(input.data, p, p - offset, length) != length)
+      return "bytes that differ at " + std::to_string(i);
+  }
+  return "";
+}
+
+// Histories to set before blocks: none, shorter than a hash, and longer ones.
+inline constexpr std::size_t kHistorySizes[] = {0, 1, 3, 33, 1000};
+
+}  // namespace hemstitch::testing

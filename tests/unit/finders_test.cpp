@@ -1,0 +1,390 @@
+// The exhaustive and the cooperative finders, each against a second version of its definition.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "finder_inputs.hpp"
+#include "match/find.hpp"
+
+namespace hemstitch {
+namespace {
+
+using test::finder_inputs;
+using test::NamedInput;
+
+// Byte by byte, so that it shares nothing with the twins.
+std::uint32_t naive_length(const NamedInput& input, std::size_t position, std::size_t offset,
+                           std::uint32_t max) {
+  std::uint32_t length = 0;
+  while (length < max && position + length < input.data.size() &&
+         input.data[position + length] == input.data[position + length - offset])
+    ++length;
+  return length;
+}
+
+Match naive_best(const NamedInput& input, std::size_t position, const std::vector<std::uint32_t>& offsets,
+                 const FinderParameters& parameters) {
+  Match best;
+  for (const std::uint32_t offset : offsets) {
+    if (offset > position) continue;
+    const std::uint32_t length = naive_length(input, position, offset, parameters.max_match_len);
+    if (length < parameters.min_match_len) continue;
+    if (length > best.length || (length == best.length && offset < best.offset)) best = {offset, length};
+  }
+  return best;
+}
+
+MatchRecords naive_exhaustive(const NamedInput& input, const FinderParameters& parameters) {
+  std::vector<std::uint32_t> offsets;
+  for (std::uint32_t offset = 1; offset <= parameters.window_size; ++offset) offsets.push_back(offset);
+  MatchRecords records;
+  for (std::size_t position = input.history_bytes; position < input.data.size(); ++position) {
+    const Match best = naive_best(input, position, offsets, parameters);
+    records.push_back(pack_match(best.offset, best.length));
+  }
+  return records;
+}
+
+std::vector<FinderParameters> exhaustive_parameters() {
+  return {{.window_size = 1},
+          {.window_size = 8},
+          {.min_match_len = 3, .window_size = 300},
+          {.min_match_len = 4, .max_match_len = 4, .window_size = 700},
+          {.min_match_len = 9, .max_match_len = 1000, .window_size = 1500},
+          {.max_match_len = 130, .window_size = 65535}};
+}
+
+void expect_same(const MatchRecords& expected, const MatchRecords& actual, const std::string& what) {
+  ASSERT_EQ(expected.size(), actual.size()) << what;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_EQ(expected[i], actual[i])
+        << what << ", position " << i << ": (" << record_offset(actual[i]) << ", " << record_length(actual[i])
+        << ") instead of (" << record_offset(expected[i]) << ", " << record_length(expected[i]) << ")";
+}
+
+std::string text_of(const FinderParameters& p) {
+  return " min " + std::to_string(p.min_match_len) + " max " + std::to_string(p.max_match_len) + " window " +
+         std::to_string(p.window_size) + " stride " + std::to_string(p.stride) + " near " +
+         std::to_string(p.near_range) + " origin " + std::to_string(p.band_origin) + " top " +
+         std::to_string(p.top_k) + " good " + std::to_string(p.good_match_len);
+}
+
+std::optional<std::vector<std::byte>> corpus_file(const std::string& name) {
+  const char* folder = std::getenv("HEMSTITCH_CORPORA");
+  if (folder == nullptr) return std::nullopt;
+  std::ifstream file(std::string(folder) + "/" + name, std::ios::binary);
+  if (!file) return std::nullopt;
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return std::vector<std::byte>(bytes, bytes + text.size());
+}
+
+TEST(BruteForce, EqualsTheDoubleLoop) {
+  for (const NamedInput& input : finder_inputs(1600))
+    for (const FinderParameters& parameters : exhaustive_parameters()) {
+      SearchCounters counters;
+      const MatchRecords records = brute_force_reference(input.finder_input(), parameters, counters);
+      expect_same(naive_exhaustive(input, parameters), records, input.name + text_of(parameters));
+    }
+}
+
+TEST(BruteForce, CountsTheProbesOfTheDefinition) {
+  const NamedInput input{"copies", test::copied_bytes(1000, 1), 100};
+  SearchCounters counters;
+  brute_force_reference(input.finder_input(), {.window_size = 150}, counters);
+  EXPECT_EQ(counters.probes, (100u + 149u) * 50u / 2 + 850u * 150u);
+}
+
+// Pieces that are searched apart from each other join without a seam, whatever the window.
+TEST(BruteForce, PiecesDoNotShow) {
+  const NamedInput whole{"copies", test::copied_bytes(1'100'000, 11), 0};
+  const FinderParameters parameters{.window_size = 65535};
+  SearchCounters counters;
+  const MatchRecords records = brute_force_reference(whole.finder_input(), parameters, counters);
+  EXPECT_FALSE(first_wrong_record(whole.finder_input(), records));
+  // The same data with another cut: the pieces start at other positions.
+  const NamedInput shifted{"copies", whole.data, 123'456};
+  const MatchRecords rest = brute_force_reference(shifted.finder_input(), parameters, counters);
+  expect_same(MatchRecords(records.begin() + 123'456, records.end()), rest, "after 123456 bytes");
+}
+
+TEST(LazyScan, EqualsItsDefinition) {
+  const std::vector<FinderParameters> sets = {
+      {.window_size = 1000, .near_range = 100, .far_step = 8},
+      {.window_size = 500, .near_range = 0, .far_step = 3},
+      {.window_size = 50, .near_range = 200, .far_step = 8},
+      {.window_size = 65535, .near_range = 7, .far_step = 97},
+      {.min_match_len = 3, .window_size = 900, .near_range = 30, .far_step = 1}};
+  for (const NamedInput& input : finder_inputs(1800))
+    for (const FinderParameters& parameters : sets) {
+      std::vector<std::uint32_t> offsets;
+      for (std::uint32_t offset = 1; offset <= parameters.window_size; ++offset)
+        if (offset <= parameters.near_range || (offset - parameters.near_range) % parameters.far_step == 0)
+          offsets.push_back(offset);
+      MatchRecords expected;
+      for (std::size_t position = input.history_bytes; position < input.data.size(); ++position) {
+        const Match best = naive_best(input, position, offsets, parameters);
+        expected.push_back(pack_match(best.offset, best.length));
+      }
+      SearchCounters counters;
+      expect_same(expected, lazy_scan_reference(input.finder_input(), parameters, counters),
+                  input.name + text_of(parameters));
+    }
+}
+
+TEST(LazyScan, EndsAtAGoodMatch) {
+  // 40 bytes stand 100 back, and 60 bytes that begin with the same 40 stand 200 back.
+  NamedInput input{"good", test::random_bytes(260, 256, 9), 0};
+  std::copy_n(input.data.begin(), 60, input.data.begin() + 200);
+  std::copy_n(input.data.begin(), 40, input.data.begin() + 100);
+  FinderParameters parameters{.window_size = 250, .near_range = 250, .good_match_len = 40};
+  SearchCounters counters;
+  MatchRecords records = lazy_scan_reference(input.finder_input(), parameters, counters);
+  EXPECT_EQ(records[200], pack_match(100, 40));
+  parameters.good_match_len = 41;
+  records = lazy_scan_reference(input.finder_input(), parameters, counters);
+  EXPECT_EQ(records[200], pack_match(200, 60));
+}
+
+// Document 000's words once more, as plainly as they can be put: sets and sorting instead of bands that skip
+// and lists that insert.
+struct NaiveStitch {
+  const NamedInput& input;
+  const FinderParameters& parameters;
+
+  std::vector<Match> phase_a(std::size_t position, std::uint32_t thread, std::vector<Match>& shown) const {
+    std::vector<std::uint32_t> offsets;
+    for (std::uint32_t offset = 1; offset <= parameters.near_range; ++offset) offsets.push_back(offset);
+    const std::uint32_t before_band = parameters.band_origin + thread * parameters.stride;
+    for (std::uint32_t i = 1; i <= parameters.window_size; ++i)
+      if (std::find(offsets.begin(), offsets.end(), before_band + i) == offsets.end())
+        offsets.push_back(before_band + i);
+
+    std::vector<Match> found;
+    for (const std::uint32_t offset : offsets) {
+      if (offset > position) continue;
+      const std::uint32_t length = naive_length(input, position, offset, parameters.max_match_len);
+      if (length >= parameters.min_match_len) found.push_back({offset, length});
+      if (parameters.good_match_len != 0 && length >= parameters.good_match_len) break;
+    }
+    std::sort(found.begin(), found.end(), better_match);
+
+    if (parameters.top_k_policy == TopKPolicy::kLongest) {
+      shown.assign(found.begin(),
+                   found.begin() + std::min<std::ptrdiff_t>(parameters.top_k, std::ssize(found)));
+    } else {
+      const std::uint32_t width = (parameters.window_size + parameters.top_k - 1) / parameters.top_k;
+      for (std::uint32_t bucket = 0; bucket < parameters.top_k; ++bucket)
+        for (const Match& match : found)  // the first of the bucket is its best
+          if (match.offset > before_band && match.offset <= before_band + parameters.window_size &&
+              (match.offset - before_band - 1) / width == bucket) {
+            shown.push_back(match);
+            break;
+          }
+    }
+    return found;
+  }
+
+  MatchRecords records() const {
+    MatchRecords result;
+    const std::size_t block_bytes = input.data.size() - input.history_bytes;
+    for (std::size_t group = 0; group < block_bytes; group += 64) {
+      const std::size_t count = std::min<std::size_t>(64, block_bytes - group);
+      std::vector<std::vector<Match>> own(count), shown(count);
+      for (std::uint32_t t = 0; t < count; ++t)
+        own[t] = phase_a(input.history_bytes + group + t, t, shown[t]);
+      for (std::uint32_t t = 0; t < count; ++t) {
+        std::vector<Match> matches = own[t];
+        const bool good = parameters.good_match_len != 0 && !matches.empty() &&
+                          matches.front().length >= parameters.good_match_len;
+        if (parameters.stitch && !good)
+          for (std::uint32_t other = 0; other < count; ++other)
+            for (const Match& hint : shown[other]) {
+              const std::size_t position = input.history_bytes + group + t;
+              if (other == t || hint.offset > position) continue;
+              const std::uint32_t length =
+                  naive_length(input, position, hint.offset, parameters.max_match_len);
+              if (length >= parameters.min_match_len) matches.push_back({hint.offset, length});
+            }
+        std::sort(matches.begin(), matches.end(), better_match);
+        result.push_back(matches.empty() ? 0 : pack_match(matches.front().offset, matches.front().length));
+      }
+    }
+    return result;
+  }
+};
+
+std::vector<FinderParameters> stitch_parameters() {
+  std::vector<FinderParameters> sets = {
+      {.window_size = 16, .stride = 8, .near_range = 8},
+      {.window_size = 16, .stride = 16, .near_range = 4, .top_k = 1},
+      {.window_size = 10, .stride = 31, .near_range = 0, .top_k = 16},
+      {.min_match_len = 3, .window_size = 7, .stride = 7, .near_range = 40, .top_k = 3},
+      {.min_match_len = 3,
+       .window_size = 24,
+       .stride = 24,
+       .near_range = 64,
+       .band_origin = 64,
+       .good_match_len = 20},
+      {.max_match_len = 12, .window_size = 20, .stride = 5, .near_range = 12, .good_match_len = 12},
+      {.window_size = 64, .stride = 16, .near_range = 16, .stitch = false},
+  };
+  for (std::size_t i = 0, count = sets.size(); i < count; ++i) {
+    sets.push_back(sets[i]);
+    sets.back().top_k_policy = TopKPolicy::kLongestPerBucket;
+  }
+  return sets;
+}
+
+TEST(CoopStitch, EqualsTheDocumentsWords) {
+  for (const NamedInput& input : finder_inputs(1500))
+    for (const FinderParameters& parameters : stitch_parameters())
+      expect_same(NaiveStitch{input, parameters}.records(),
+                  coop_stitch_reference(input.finder_input(), parameters).records,
+                  input.name + text_of(parameters));
+}
+
+TEST(CoopStitch, PresetsEqualTheDocumentsWords) {
+  const NamedInput input{"copies", test::copied_bytes(6000, 21), 5000};
+  for (const std::string_view name : finder_preset_names())
+    expect_same(NaiveStitch{input, finder_preset(name)}.records(),
+                coop_stitch_reference(input.finder_input(), finder_preset(name)).records, std::string(name));
+}
+
+TEST(CoopStitch, PhaseAAloneIsTheResultWithoutStitch) {
+  for (const NamedInput& input : finder_inputs(1500)) {
+    FinderParameters parameters{.window_size = 16, .stride = 8, .near_range = 8};
+    const CoopStitchResult with = coop_stitch_reference(input.finder_input(), parameters);
+    parameters.stitch = false;
+    const CoopStitchResult without = coop_stitch_reference(input.finder_input(), parameters);
+    expect_same(without.records, with.before_stitch, input.name);
+    expect_same(without.records, without.before_stitch, input.name);
+    EXPECT_EQ(without.counters.stitch_probes, 0u);
+  }
+}
+
+TEST(CoopStitch, CarriesAnOffsetToItsNeighbours) {
+  // A repetition 3000 bytes back: only the position whose band holds 3000 can see it by itself.
+  NamedInput input{"one repetition", test::random_bytes(6400, 256, 31), 0};
+  std::copy_n(input.data.begin() + 3328 - 3000, 64, input.data.begin() + 3328);
+  const FinderParameters parameters{.window_size = 64, .stride = 64, .near_range = 16};
+  const CoopStitchResult result = coop_stitch_reference(input.finder_input(), parameters);
+  std::size_t before = 0, after = 0;
+  for (std::size_t position = 3328; position < 3328 + 60; ++position) {
+    before += record_offset(result.before_stitch[position]) == 3000;
+    after += record_offset(result.records[position]) == 3000;
+  }
+  EXPECT_EQ(before, 1u);  // position 46 of the group: 46 * 64 + 1 .. 47 * 64 holds 3000
+  EXPECT_EQ(after, 60u);
+}
+
+TEST(CoopStitch, CountsProbesAndRepetitions) {
+  // All equal: from position 200 on every offset fits, so every list is full. min_match_len keeps phase A
+  // whole.
+  const NamedInput input{"equal", std::vector<std::byte>(4096, std::byte{1}), 2048};
+  const FinderParameters parameters{
+      .max_match_len = 10, .window_size = 16, .stride = 8, .near_range = 8, .top_k = 4};
+  const CoopStitchResult result = coop_stitch_reference(input.finder_input(), parameters);
+  const std::uint64_t positions = 2048;
+  // 8 near and 16 in the band, of which position 0 of a group has 8 in common.
+  const std::uint64_t own_probes = positions * 24 - positions / 64 * 8;
+  EXPECT_EQ(result.counters.probes - result.counters.stitch_probes, own_probes);
+  // The last 4 positions have no room for a match of 5 bytes, so their lists are empty.
+  EXPECT_EQ(result.counters.stitch_probes, (positions - 4) * 63 * 4);
+  // Ties go to the smallest offsets, so each list is 1..4, which every position has in its near range.
+  EXPECT_EQ(result.counters.repeated_probes, result.counters.stitch_probes);
+  EXPECT_EQ(result.records[0], pack_match(1, 10));
+  EXPECT_GT(result.counters.byte_comparisons, result.counters.probes);
+}
+
+TEST(CoopStitch, PlanTellsCoverageAndGaps) {
+  const CoopStitchPlan four = coop_stitch_plan(finder_preset("4k"));
+  EXPECT_EQ(four.largest_offset, 4288u);
+  EXPECT_EQ(four.covered_offset_count, 4288u);
+  EXPECT_TRUE(four.gaps.empty());
+  EXPECT_EQ(four.probes(), 572u);
+  EXPECT_EQ(four.workgroup_bytes, 1024u);
+  EXPECT_NE(four.text().find("4288"), std::string::npos);
+
+  const CoopStitchPlan gaps = coop_stitch_plan(finder_preset("32k-gaps"));
+  EXPECT_EQ(gaps.largest_offset, 32512u);
+  ASSERT_EQ(gaps.gaps.size(), 63u);
+  EXPECT_EQ(gaps.gaps.front().first_offset, 257u);
+  EXPECT_EQ(gaps.gaps.front().last_offset, 512u);
+  EXPECT_EQ(gaps.covered_offset_count, 32512u - 63u * 256u);
+  EXPECT_NE(gaps.text().find("257 to 512"), std::string::npos);
+
+  const CoopStitchPlan near = coop_stitch_plan(finder_preset("near-1k"));
+  EXPECT_EQ(near.largest_offset, 33792u);
+  EXPECT_EQ(near.covered_offset_count, 33792u);
+  EXPECT_EQ(near.probes(), 1788u);
+}
+
+// The definition in reverse: brute force, except inside runs.
+MatchRecords naive_window_index(const NamedInput& input, const FinderParameters& parameters) {
+  MatchRecords records = naive_exhaustive(input, parameters);
+  std::vector<std::uint32_t> near;
+  for (std::uint32_t offset = 1; offset <= std::min(8u, parameters.window_size); ++offset)
+    near.push_back(offset);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Match run = naive_best(input, input.history_bytes + i, near, parameters);
+    if (run.length >= 128) records[i] = pack_match(run.offset, run.length);
+  }
+  return records;
+}
+
+TEST(WindowIndex, EqualsTheExhaustiveSearchOutsideRuns) {
+  for (const NamedInput& input : finder_inputs(1600))
+    for (const FinderParameters& parameters : exhaustive_parameters()) {
+      const MatchRecords expected = naive_window_index(input, parameters);
+      for (const std::uint32_t group_positions : {64u, 100u, 1024u}) {
+        SearchCounters counters;
+        expect_same(expected,
+                    window_index_reference(input.finder_input(), parameters, counters, group_positions),
+                    input.name + text_of(parameters) + " group " + std::to_string(group_positions));
+      }
+    }
+}
+
+TEST(WindowIndex, RunsAreNotIndexed) {
+  const NamedInput input{"equal", std::vector<std::byte>(50'000, std::byte{7}), 0};
+  SearchCounters counters;
+  window_index_reference(input.finder_input(), {.window_size = 4096}, counters);
+  EXPECT_LT(counters.probes, 50'000u * 8 + 130u * 4096u);
+}
+
+TEST(Finders, OnRealTextAllMatchesAreRight) {
+  const auto text = corpus_file("canterbury/alice29.txt");
+  if (!text) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  const FinderInput input{*text, 0};
+  SearchCounters counters;
+  FinderParameters parameters{.window_size = 4096};
+  const MatchRecords exhaustive = find_reference(Finder::kBruteForce, input, parameters, counters);
+  EXPECT_FALSE(first_wrong_record(input, exhaustive));
+  EXPECT_EQ(exhaustive, find_reference(Finder::kWindowIndex, input, parameters, counters));
+  parameters.near_range = 1024;
+  EXPECT_FALSE(first_wrong_record(input, find_reference(Finder::kLazyScan, input, parameters, counters)));
+  EXPECT_FALSE(first_wrong_record(input, find_reference(Finder::kCoopStitch, input, {}, counters)));
+}
+
+TEST(FirstWrongRecord, FindsEveryKindOfLie) {
+  const NamedInput input{"copies", test::period_bytes(300, 10, 1), 0};
+  MatchRecords records(300, 0);
+  EXPECT_FALSE(first_wrong_record(input.finder_input(), records));
+  const auto wrong_with = [&](std::size_t position, MatchRecord record) {
+    MatchRecords changed = records;
+    changed[position] = record;
+    return first_wrong_record(input.finder_input(), changed) == position;
+  };
+  EXPECT_FALSE(wrong_with(20, pack_match(10, 30)));
+  EXPECT_TRUE(wrong_with(20, pack_match(9, 30)));        // other bytes
+  EXPECT_TRUE(wrong_with(20, pack_match(21, 3)));        // before the data
+  EXPECT_TRUE(wrong_with(290, pack_match(10, 11)));      // past its end
+  EXPECT_TRUE(wrong_with(20, 30));                       // offset 0
+  EXPECT_TRUE(wrong_with(20, std::uint32_t{10} << 16));  // length 0
+}
+
+}  // namespace
+}  // namespace hemstitch

@@ -1,0 +1,123 @@
+#include "match/hash_chain/hash_chain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/status.hpp"
+#include "finder_definition.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+TEST(HashChain, EqualsItsDefinitionOnEveryShape) {
+  for (const Shape& shape : boundary_shapes(1281)) {
+    for (const std::size_t history : kHistorySizes) {
+      if (history > shape.bytes.size()) continue;
+      const FinderInput input{shape.bytes, history};
+      for (const std::uint32_t depth : {1u, 4u, 64u}) {
+        const HashChainParameters parameters{.hash_bits = 12, .depth = depth, .cap_bytes = 16};
+        ASSERT_EQ(find_hash_chain(input, parameters), hash_chain_by_definition(input, parameters))
+            << shape.name << ", history " << history << ", depth " << depth;
+      }
+    }
+  }
+}
+
+TEST(HashChain, EqualsItsDefinitionForEveryParameter) {
+  std::vector<Shape> shapes = {{"words", wordy_bytes(3000, 1)},
+                               {"two letters", random_bytes(3000, 2, 2)},
+                               {"runs", runs_bytes(3000, 3)},
+                               {"period 100", periodic_bytes(3000, 100)}};
+  for (const Shape& shape : shapes) {
+    const FinderInput input{shape.bytes, 500};
+    for (const std::uint32_t depth : {1u, 4u, 8u, 16u, 64u})
+      for (const std::uint32_t cap_bytes : {4u, 5u, 64u, 65535u})
+        for (const unsigned hash_bits :
+             {8u, 16u})  // 8: most candidates are there by chance, and count toward depth
+          for (const std::uint32_t window_bytes : {1u, 100u, 65535u})
+            for (const bool stitch : {false, true}) {
+              const HashChainParameters parameters{hash_bits, depth, cap_bytes, window_bytes, stitch};
+              ASSERT_EQ(find_hash_chain(input, parameters), hash_chain_by_definition(input, parameters))
+                  << shape.name << ", depth " << depth << ", cap " << cap_bytes << ", bits " << hash_bits
+                  << ", window " << window_bytes << ", stitch " << stitch;
+            }
+  }
+}
+
+TEST(HashChain, GivesTrueMatchesOnLargeBlocksWithHistory) {
+  for (const Shape& shape : shapes_of(200'000))
+    for (const std::size_t history :
+         {std::size_t{0}, std::size_t{1000}, std::size_t{65535}, std::size_t{65536}}) {
+      const FinderInput input{shape.bytes, history};
+      const MatchRecords records = find_hash_chain(input, {.hash_bits = 14, .depth = 4});
+      ASSERT_EQ(records.size(), shape.bytes.size() - history);
+      ASSERT_EQ(first_false_match(input, records), "") << shape.name << ", history " << history;
+    }
+}
+
+TEST(HashChain, LengthsBeyondARecordSaturate) {
+  const Bytes zeros(200'000, std::byte{0});
+  const MatchRecords records = find_hash_chain({zeros, 0}, {});
+  EXPECT_EQ(records[0], 0u);
+  for (std::size_t i = 1; i + 4 <= zeros.size(); ++i)
+    ASSERT_EQ(records[i],
+              pack_match(1, static_cast<std::uint32_t>(std::min<std::size_t>(zeros.size() - i, 65535))))
+        << i;
+}
+
+// Sixteen-bit heads would confuse the two.
+TEST(HashChain, TheWindowEndsAt65535) {
+  for (const std::size_t distance : {std::size_t{65535}, std::size_t{65536}}) {
+    Bytes bytes = random_bytes(distance + 64, 5);
+    std::copy_n(bytes.begin(), 32, bytes.begin() + static_cast<std::ptrdiff_t>(distance));
+    const MatchRecords records = find_hash_chain({bytes, 0}, {.hash_bits = 16, .depth = 64});
+    const Match found{record_offset(records[distance]), record_length(records[distance])};
+    if (distance == 65535)
+      EXPECT_TRUE(found.offset == 65535 && found.length >= 32) << found.offset << ", " << found.length;
+    else
+      EXPECT_LT(found.length, 32u);
+  }
+}
+
+// The case that the stitch is for: at the repeat's first byte the nearest occurrences of four bytes are
+// others.
+TEST(HashChain, TheStitchCarriesALongMatchBackToItsBeginning) {
+  Bytes bytes;
+  const auto append = [&](const std::string& text) {
+    for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
+  };
+  append("; the quick brown fox jumps; the a; the b; the c; the d");
+  const std::size_t repeat = bytes.size();
+  append("; the quick brown fox jumps!!!!!");
+  const auto length_there = [&](bool stitch) {
+    return record_length(
+        find_hash_chain({bytes, 0}, {.hash_bits = 14, .depth = 1, .stitch = stitch})[repeat]);
+  };
+  EXPECT_EQ(length_there(false), 6u);  // "; the "
+  EXPECT_EQ(length_there(true), 27u);  // "; the quick brown fox jumps"
+}
+
+TEST(HashChain, InvalidParametersAreErrorsThatNameTheField) {
+  const auto message = [](const HashChainParameters& parameters) -> std::string {
+    try {
+      find_hash_chain({}, parameters);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kInvalidOption);
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(message({.hash_bits = 7}).find("hash_bits"), std::string::npos);
+  EXPECT_NE(message({.hash_bits = 17}).find("hash_bits"), std::string::npos);
+  EXPECT_NE(message({.depth = 0}).find("depth"), std::string::npos);
+  EXPECT_NE(message({.cap_bytes = 3}).find("cap_bytes"), std::string::npos);
+  EXPECT_NE(message({.cap_bytes = 65536}).find("cap_bytes"), std::string::npos);
+  EXPECT_NE(message({.window_bytes = 0}).find("window_bytes"), std::string::npos);
+  EXPECT_NE(message({.window_bytes = 65536}).find("window_bytes"), std::string::npos);
+  EXPECT_EQ(message({}), "no error");
+}
+
+}  // namespace
+}  // namespace hemstitch

@@ -1,0 +1,142 @@
+// The public interface of match finding: what it accepts, what it gives.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "finder_inputs.hpp"
+#include "hemstitch/match.hpp"
+#include "match/finder_parameters.hpp"
+
+namespace hemstitch {
+namespace {
+
+using Change = std::function<void(FinderParameters&)>;
+
+TEST(FinderParameters, ARejectedSetNamesTheField) {
+  struct Case {
+    Finder finder;
+    Change change;
+    std::string field;
+  };
+  const std::vector<Case> cases = {
+      {Finder::kBruteForce, [](auto& p) { p.min_match_len = 2; }, "min_match_len is 2"},
+      {Finder::kBruteForce, [](auto& p) { p.min_match_len = 259; }, "min_match_len is 259"},
+      {Finder::kBruteForce, [](auto& p) { p.max_match_len = 65536; }, "max_match_len is 65536"},
+      {Finder::kBruteForce, [](auto& p) { p.window_size = 0; }, "window_size is 0"},
+      {Finder::kWindowIndex, [](auto& p) { p.window_size = 65536; }, "window_size is 65536"},
+      {Finder::kWindowIndex, [](auto& p) { p.literal_cost = 0; }, "literal_cost is 0"},
+      {Finder::kWindowIndex, [](auto& p) { p.match_fixed_cost = 4097; }, "match_fixed_cost is 4097"},
+      {Finder::kLazyScan, [](auto& p) { p.near_range = 65536; }, "near_range is 65536"},
+      {Finder::kLazyScan, [](auto& p) { p.far_step = 0; }, "far_step is 0"},
+      {Finder::kLazyScan, [](auto& p) { p.good_match_len = 4; }, "good_match_len is 4"},
+      {Finder::kCoopStitch, [](auto& p) { p.good_match_len = 259; }, "good_match_len is 259"},
+      {Finder::kCoopStitch, [](auto& p) { p.stride = 0; }, "stride is 0"},
+      {Finder::kCoopStitch, [](auto& p) { p.top_k = 0; }, "top_k is 0"},
+      {Finder::kCoopStitch, [](auto& p) { p.top_k = 17; }, "top_k is 17"},
+      {Finder::kCoopStitch, [](auto& p) { p.top_k_policy = static_cast<TopKPolicy>(2); },
+       "top_k_policy is 2"},
+      {Finder::kCoopStitch, [](auto& p) { p.stride = 1037; }, "stride is 1037"},
+      {Finder::kCoopStitch, [](auto& p) { p.band_origin = 65535 - 63 * 64 - 256 + 1; },
+       "band_origin is 61248"},
+      {Finder::kCoopStitch, [](auto& p) { p.stride = 0xFFFFFFFFu; }, "stride is 4294967295"},
+      {Finder::kCoopStitch, [](auto& p) { p.band_origin = 0xFFFFFFFFu; }, "band_origin is 4294967295"},
+  };
+  for (const Case& c : cases) {
+    FinderParameters parameters;
+    EXPECT_NO_THROW(LzssMatcher(parameters, c.finder));
+    c.change(parameters);
+    try {
+      LzssMatcher matcher(parameters, c.finder);
+      FAIL() << c.field << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kInvalidOption);
+      EXPECT_NE(std::string(error.what()).find(c.field), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(FinderParameters, TheLastAllowedValuesAreAllowed) {
+  FinderParameters parameters;
+  parameters.band_origin = 65535 - 63 * 64 - 256;
+  EXPECT_NO_THROW(check_finder_parameters(Finder::kCoopStitch, parameters));
+  parameters = {.min_match_len = 3, .max_match_len = 65535, .window_size = 255, .stride = 1036, .top_k = 16};
+  EXPECT_NO_THROW(check_finder_parameters(Finder::kCoopStitch, parameters));
+  parameters = {.min_match_len = 65535, .max_match_len = 65535, .window_size = 65535};
+  EXPECT_NO_THROW(check_finder_parameters(Finder::kBruteForce, parameters));
+}
+
+TEST(FinderParameters, PresetsAreThoseOfTheDocuments) {
+  for (const std::string_view name : finder_preset_names())
+    EXPECT_NO_THROW(check_finder_parameters(Finder::kCoopStitch, finder_preset(name)));
+  EXPECT_EQ(finder_preset("4k").window_size, FinderParameters{}.window_size);
+  EXPECT_EQ(finder_preset("near-1k").good_match_len, 128u);
+  try {
+    finder_preset("5k");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("32k-gaps"), std::string::npos);
+  }
+}
+
+TEST(LzssMatcher, AnotherBackendIsNotReplaced) {
+  try {
+    LzssMatcher matcher({}, Finder::kCoopStitch, "abacus");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kUnknownBackend);
+    EXPECT_NE(std::string(error.what()).find("'abacus'"), std::string::npos);
+  }
+}
+
+// Literals and matches in order give the input back.
+TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
+  for (const Finder finder :
+       {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex})
+    for (const test::NamedInput& input : test::finder_inputs(3000)) {
+      const LzssMatcher matcher({.min_match_len = 3}, finder);
+      std::vector<std::byte> restored;
+      for (const PositionedMatch& match : matcher.find_matches(input.data)) {
+        ASSERT_GE(match.position, restored.size()) << input.name;
+        ASSERT_GE(match.length, 3u);
+        ASSERT_LE(match.length, 258u);
+        restored.insert(restored.end(), input.data.begin() + std::ssize(restored),
+                        input.data.begin() + static_cast<std::ptrdiff_t>(match.position));
+        ASSERT_LE(match.offset, restored.size()) << input.name;
+        for (std::uint32_t i = 0; i < match.length; ++i)
+          restored.push_back(restored[restored.size() - match.offset]);
+      }
+      ASSERT_LE(restored.size(), input.data.size()) << input.name;
+      restored.insert(restored.end(), input.data.begin() + std::ssize(restored), input.data.end());
+      EXPECT_EQ(restored, input.data) << input.name;
+    }
+}
+
+TEST(LzssMatcher, ARunIsOneLiteralAndMatches) {
+  const std::vector<std::byte> run(1 + 258 + 20, std::byte{9});
+  const std::vector<PositionedMatch> expected = {{1, 1, 258}, {259, 1, 20}};
+  EXPECT_EQ(LzssMatcher().find_matches(run), expected);
+}
+
+TEST(LzssMatcher, CostsDecide) {
+  // One repetition of 5 bytes, 9 bits each: 45 bits of literals against a match.
+  const std::vector<std::byte> unique = test::random_bytes(100, 256, 1);
+  std::vector<std::byte> data = unique;
+  data.insert(data.end(), unique.begin(), unique.begin() + 5);
+  data.push_back(~unique[5]);
+  EXPECT_EQ(LzssMatcher({.match_fixed_cost = 44}, Finder::kBruteForce).find_matches(data).size(), 1u);
+  EXPECT_EQ(LzssMatcher({.match_fixed_cost = 45}, Finder::kBruteForce).find_matches(data).size(), 0u);
+}
+
+TEST(LzssMatcher, CandidatesCountFromTheEndOfTheHistory) {
+  const test::NamedInput input{"copies", test::copied_bytes(2000, 3), 0};
+  const LzssMatcher matcher({.window_size = 500}, Finder::kBruteForce);
+  const std::vector<std::uint32_t> all = matcher.find_candidates(input.data);
+  ASSERT_EQ(all.size(), 2000u);
+  const std::vector<std::uint32_t> rest = matcher.find_candidates(input.data, 700);
+  EXPECT_EQ(rest, std::vector<std::uint32_t>(all.begin() + 700, all.end()));
+  EXPECT_TRUE(matcher.find_candidates(input.data, 2000).empty());
+  EXPECT_THROW(matcher.find_candidates(input.data, 2001), Error);
+}
+
+}  // namespace
+}  // namespace hemstitch

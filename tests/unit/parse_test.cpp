@@ -1,0 +1,219 @@
+#include "parse/parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "format/lz4/lz4_cost.hpp"
+#include "match/hash_chain/hash_chain.hpp"
+#include "parse/greedy/greedy.hpp"
+#include "parse/lazy/lazy.hpp"
+#include "parse/optimal/optimal.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+using Sequences = std::vector<Sequence>;
+
+// Why `sequences` are no legal parse of `input`; nothing said when they are.
+std::string fault(const ParseInput& input, const Sequences& sequences) {
+  const std::size_t block_bytes = input.records.size();
+  std::size_t position = 0;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const Sequence& sequence = sequences[i];
+    position += sequence.literal_count;
+    const bool last = i + 1 == sequences.size();
+    if (last != (sequence.match_length == 0)) return "the last sequence, and it alone, has no match";
+    if (last) break;
+    if (position >= block_bytes) return "a match starts after the block";
+    if (position + input.plan.last_match_start_gap > block_bytes) return "a match starts too late";
+    if (sequence.offset != record_offset(input.records[position])) return "an offset that is no candidate's";
+    if (sequence.match_length > record_length(input.records[position]))
+      return "a match longer than its candidate";
+    if (sequence.match_length < input.plan.min_match_length) return "a match that is too short";
+    if (sequence.match_length > input.plan.max_match_length) return "a match that is too long";
+    if (sequence.offset > input.plan.max_offset) return "an offset that is too large";
+    position += sequence.match_length;
+    if (position + input.plan.last_match_end_gap > block_bytes) return "a match ends too late";
+  }
+  return position == block_bytes ? "" : "the block is not covered";
+}
+
+// The lowest cost from `position` on, by trying every way through the block.
+template <typename Model>
+std::uint64_t cheapest_of_all(const ParseInput& input, const Model& model,
+                              const std::vector<std::uint32_t>& cuts, bool short_form,
+                              std::size_t position = 0) {
+  const std::size_t block_bytes = input.records.size();
+  if (position == block_bytes) return 0;
+  std::uint64_t best = model.literal_cost() + cheapest_of_all(input, model, cuts, short_form, position + 1);
+  const Match match = usable_match(input.records[position], position, block_bytes, input.plan);
+  const auto try_length = [&](std::uint32_t length) {
+    if (length < input.plan.min_match_length || length > match.length) return;
+    best = std::min(
+        best, model.match_cost(length) + cheapest_of_all(input, model, cuts, short_form, position + length));
+  };
+  if (match.length == 0) return best;
+  for (const std::uint32_t cut : cuts) try_length(match.length - cut);
+  if (short_form) try_length(18);
+  return best;
+}
+
+// Random candidates, few enough that all ways through the block can be tried.
+MatchRecords random_records(std::size_t count, std::mt19937& random) {
+  MatchRecords records(count, 0);
+  for (std::size_t i = 1; i < count; ++i) {
+    if (random() % 4 != 0) continue;
+    const std::size_t offset = 1 + random() % i, length = 1 + random() % (count - i);
+    records[i] = pack_match(static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length));
+  }
+  return records;
+}
+
+MatchRecords found(std::span<const std::byte> bytes) {
+  return find_hash_chain({bytes, 0}, {.hash_bits = 12, .depth = 8, .cap_bytes = 64});
+}
+
+TEST(UsableMatch, AppliesTheLimitsOfTheFormat) {
+  const BlockPlan lz4 = lz4_block_plan();
+  EXPECT_EQ(usable_match(pack_match(7, 100), 10, 200, lz4).length, 100u);
+  EXPECT_EQ(usable_match(pack_match(7, 100), 100, 200, lz4).length, 95u);  // the last five bytes are literals
+  EXPECT_EQ(usable_match(pack_match(7, 100), 188, 200, lz4).length,
+            7u);  // the last place for a match to start
+  EXPECT_EQ(usable_match(pack_match(7, 100), 189, 200, lz4).length, 0u);
+  EXPECT_EQ(usable_match(pack_match(7, 3), 10, 200, lz4).length, 0u);
+  EXPECT_EQ(usable_match(pack_match(7, 4), 10, 200, lz4).length, 4u);
+  EXPECT_EQ(usable_match(0, 10, 200, lz4).length, 0u);
+  EXPECT_EQ(usable_match(pack_match(1, 3), 1, 4, lz4).length, 0u);  // a block shorter than the gaps
+
+  const BlockPlan deflate = deflate_block_plan();
+  EXPECT_EQ(usable_match(pack_match(7, 300), 10, 1000, deflate).length, 258u);
+  EXPECT_EQ(usable_match(pack_match(32768, 3), 40'000, 40'003, deflate).length, 3u);
+  EXPECT_EQ(usable_match(pack_match(32769, 3), 40'000, 40'003, deflate).length, 0u);
+}
+
+TEST(Parses, AreLegalAndOrderedByCostOnEveryShape) {
+  for (const Shape& shape : boundary_shapes(65537)) {
+    const MatchRecords records = found(shape.bytes);
+    for (const BlockPlan& plan : {lz4_block_plan(), deflate_block_plan(), lzss_block_plan(5, 258)}) {
+      const ParseInput input{records, plan};
+      const auto check = [&](const auto& model, const char* model_name) {
+        const Sequences greedy = parse_greedy(input), lazy = parse_lazy(input),
+                        skipping = parse_lazy(input, 32), segments = parse_optimal(input, model),
+                        exact = parse_optimal_exact(input, model);
+        for (const Sequences* sequences : {&greedy, &lazy, &skipping, &segments, &exact})
+          ASSERT_EQ(fault(input, *sequences), "") << shape.name;
+        const std::uint64_t lowest = parse_cost(exact, model);
+        for (const Sequences* sequences : {&greedy, &lazy, &skipping, &segments})
+          ASSERT_LE(lowest, parse_cost(*sequences, model)) << shape.name << ", " << model_name;
+      };
+      check(FullLengthCostModel{}, "flat");
+      if (plan.min_match_length == 4) check(Lz4CostModel{}, "lz4");
+    }
+  }
+}
+
+TEST(OptimalParse, TheExactOneIsTheCheapestOfAllWays) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 3000; ++round) {
+    const std::size_t count = random() % 27;
+    const MatchRecords records = random_records(count, random);
+    const ParseInput flat{records, lzss_block_plan(2, kUnlimitedLength)};
+    ASSERT_EQ(parse_cost(parse_optimal_exact(flat, FullLengthCostModel{}), FullLengthCostModel{}),
+              cheapest_of_all(flat, FullLengthCostModel{}, {0}, false))
+        << "round " << round;
+    // LZ4's costs without LZ4's end rules, so that short blocks have matches.
+    const ParseInput lz4{records, lzss_block_plan(4, kUnlimitedLength)};
+    ASSERT_EQ(parse_cost(parse_optimal_exact(lz4, Lz4CostModel{}), Lz4CostModel{}),
+              cheapest_of_all(lz4, Lz4CostModel{}, {0, 1, 2, 3}, true))
+        << "round " << round;
+  }
+}
+
+TEST(OptimalParse, OneShortBlockIsOneSegment) {
+  for (const Shape& shape : shapes_of(1024)) {
+    const ParseInput input{{}, lz4_block_plan()};
+    const MatchRecords records = found(shape.bytes);
+    const ParseInput whole{records, input.plan};
+    const Sequences segments = parse_optimal(whole, Lz4CostModel{}),
+                    exact = parse_optimal_exact(whole, Lz4CostModel{});
+    EXPECT_EQ(parse_cost(segments, Lz4CostModel{}), parse_cost(exact, Lz4CostModel{})) << shape.name;
+  }
+}
+
+TEST(OptimalParse, OnEqualCostTheLiteralWins) {
+  // A match of 3 bytes at 27 bits costs what three literals at 9 bits cost.
+  FullLengthCostModel model;
+  model.match_fixed_cost_bits = 27;
+  const MatchRecords records = {0, pack_match(1, 3), 0, 0};
+  const Sequences sequences = parse_optimal_exact({records, lzss_block_plan(3, 258)}, model);
+  ASSERT_EQ(sequences.size(), 1u);
+  EXPECT_EQ(sequences[0].literal_count, 4u);
+}
+
+TEST(OptimalParse, OnEqualCostTheLongerMatchWins) {
+  // From 1, both 9 and 10 bytes lead to a match that ends where the other's ends, at the same cost.
+  MatchRecords records(30, 0);
+  records[1] = pack_match(1, 10);
+  records[10] = pack_match(5, 12);
+  records[11] = pack_match(5, 11);
+  const Sequences sequences = parse_optimal_exact({records, lz4_block_plan()}, Lz4CostModel{});
+  ASSERT_EQ(sequences.size(), 3u);
+  EXPECT_EQ(sequences[0].match_length, 10u);
+  EXPECT_EQ(sequences[1].match_length, 11u);
+}
+
+TEST(OptimalParse, SegmentsCostNextToNothingOnRealFiles) {
+  const auto folder = corpora();
+  if (!folder) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";
+  for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
+    const Bytes bytes = read_file(*folder / "silesia" / name, 2 << 20);
+    std::uint64_t lz4_segments = 0, lz4_exact = 0, flat_segments = 0, flat_exact = 0;
+    for (std::size_t begin = 0; begin < bytes.size(); begin += 65536) {
+      const auto block = std::span(bytes).subspan(begin, std::min<std::size_t>(65536, bytes.size() - begin));
+      const MatchRecords records = found(block);
+      const auto cost = [&](const BlockPlan& plan, const auto& model, bool exact) {
+        const ParseInput input{records, plan};
+        const Sequences sequences = exact ? parse_optimal_exact(input, model) : parse_optimal(input, model);
+        return parse_cost(sequences, model);
+      };
+      lz4_segments += cost(lz4_block_plan(), Lz4CostModel{}, false);
+      lz4_exact += cost(lz4_block_plan(), Lz4CostModel{}, true);
+      flat_segments += cost(lzss_block_plan(5, 258), FullLengthCostModel{}, false);
+      flat_exact += cost(lzss_block_plan(5, 258), FullLengthCostModel{}, true);
+    }
+    EXPECT_LE(static_cast<double>(lz4_segments), static_cast<double>(lz4_exact) * 1.0001) << name;
+    EXPECT_LE(static_cast<double>(flat_segments), static_cast<double>(flat_exact) * 1.0001) << name;
+  }
+}
+
+TEST(LazyParse, WaitsForALongerMatchAtTheNextPosition) {
+  MatchRecords records(40, 0);
+  records[5] = pack_match(5, 6);
+  records[6] = pack_match(2, 7);
+  const BlockPlan plan = lzss_block_plan(4, 258);
+  EXPECT_EQ(parse_greedy({records, plan})[0].literal_count, 5u);
+  EXPECT_EQ(parse_lazy({records, plan})[0].literal_count, 6u);
+  EXPECT_EQ(parse_lazy({records, plan}, 7)[0].literal_count, 6u);
+  EXPECT_EQ(parse_lazy({records, plan}, 6)[0].literal_count, 5u);  // 6 bytes are good enough to take at once
+}
+
+TEST(LazyParse, TakesTheFirstOfTwoEquallyLongMatches) {
+  MatchRecords records(40, 0);
+  records[5] = pack_match(5, 6);
+  records[6] = pack_match(2, 6);
+  EXPECT_EQ(parse_lazy({records, lzss_block_plan(4, 258)})[0].literal_count, 5u);
+}
+
+TEST(Lz4Cost, IsTheGrowthOfTheEncodedBlock) {
+  const Lz4CostModel model;
+  for (std::uint32_t length = 4; length < 1000; ++length)
+    ASSERT_EQ(model.match_cost(length), (lz4_sequence_bytes(0, length)) * 8 * kCostUnitsPerBit) << length;
+  EXPECT_EQ(model.literal_cost(), 8 * kCostUnitsPerBit);
+}
+
+}  // namespace
+}  // namespace hemstitch
