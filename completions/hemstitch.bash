@@ -23,7 +23,7 @@ _hemstitch() {
   fi
   if [[ $word == -* ]]; then
     case $command in
-      bench) choices='--level --best --threads --block-size --memory --backend --seconds --json --compare --quiet --help' ;;
+      bench) choices='--level --best --threads --block-size --memory --backend --seconds --json --compare --help' ;;
       backends) choices='--json --help' ;;
       *) choices='--decompress --test --list --help --version --level --best --fast --threads --block-size --linked
           --memory --backend --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
