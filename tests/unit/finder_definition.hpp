@@ -116,7 +116,8 @@ inline MatchRecords hash_step_by_definition(const FinderInput& input, const Hash
   return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch);
 }
 
-// Where the first record stands that is not a true match; nothing said when all are.
+// Where the first record stands that is not a true match; nothing said when all are. A record that is the
+// rest of its predecessor's match is true because that one is: so a long run takes linear time.
 inline std::string first_false_match(const FinderInput& input, const MatchRecords& records) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::size_t p = input.history_bytes + i, length = record_length(records[i]),
@@ -125,7 +126,10 @@ inline std::string first_false_match(const FinderInput& input, const MatchRecord
     if (length == 0) continue;
     if (offset > p) return "an offset before the data at " + std::to_string(i);
     if (length > input.data.size() - p) return "a length beyond the data at " + std::to_string(i);
-    if (agreeing_bytes(input.data, p, p - offset, length) != length)
+    std::size_t known = 0;
+    if (i > 0 && record_offset(records[i - 1]) == offset) known = record_length(records[i - 1]) - 1;
+    if (known < length &&
+        agreeing_bytes(input.data, p + known, p + known - offset, length - known) != length - known)
       return "bytes that differ at " + std::to_string(i);
   }
   return "";
