@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
   std::string json_path;
   app.add_option("INPUT", paths)->required()->check(CLI::ExistingFile);
   app.add_option("--block", block_bytes)->check(CLI::Range(1, 4 << 20));
-  app.add_option("--level", levels)->check(CLI::Range(1, 12));
+  app.add_option("--level", levels)->allow_extra_args(false)->check(CLI::Range(1, 12));
   app.add_option("--json", json_path);
   CLI11_PARSE(app, argc, argv);
   try {
