@@ -63,6 +63,8 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t priced_length(std::uint32_t length
   return room > min_match_length ? static_cast<std::uint32_t>(room) : min_match_length;
 }
 
+// For FullLengthCostModel these are compiled into the library; optimal_reference.hpp has them for every other
+// model.
 template <typename Model>
 std::vector<Sequence> parse_optimal(const ParseInput& input, const Model& model);
 
