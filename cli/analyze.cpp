@@ -54,7 +54,8 @@ template <typename Shares>
 void print_classes(const char* title, const Shares& names, const Analyses& analyses, std::uint64_t file_bytes,
                    auto member) {
   fmt::print("\n{:<10}", title);
-  for (std::size_t i = 0; i < analyses.size(); ++i) fmt::print("{:>12} {:>10} {:>10}", "matches", "of bytes", "in sum");
+  for (std::size_t i = 0; i < analyses.size(); ++i)
+    fmt::print("{:>12} {:>10} {:>10}", "matches", "of bytes", "in sum");
   fmt::print("\n");
   std::array<std::uint64_t, 2> sums{};
   for (std::size_t row = 0; row < names.size(); ++row) {
@@ -62,8 +63,8 @@ void print_classes(const char* title, const Shares& names, const Analyses& analy
     for (std::size_t i = 0; i < analyses.size(); ++i) {
       const MatchShare& share = (analyses[i].*member)[row];
       sums[i] += share.matched_bytes;
-      fmt::print("{:>12} {:>9.1f}% {:>9.1f}%", grouped(share.match_count), percent(share.matched_bytes, file_bytes),
-                 percent(sums[i], file_bytes));
+      fmt::print("{:>12} {:>9.1f}% {:>9.1f}%", grouped(share.match_count),
+                 percent(share.matched_bytes, file_bytes), percent(sums[i], file_bytes));
     }
     fmt::print("\n");
   }
@@ -87,10 +88,12 @@ void print_table(const NamedData& data, const Analyses& analyses, const FinderCo
   fmt::print("\n");
   print_classes("distance", kDistanceClassNames, analyses, bytes, &MatchAnalysis::by_distance);
   print_classes("length", kLengthClassNames, analyses, bytes, &MatchAnalysis::by_length);
-  fmt::print("\nPosition by position, {} finds a longer match at {:.1f}%, an equal one (or none) at {:.1f}%, a shorter one\n"
-             "at {:.1f}% than {}.\n",
-             analyses[0].finder, percent(comparison.longer, bytes), percent(comparison.equal, bytes),
-             percent(comparison.shorter, bytes), analyses[1].finder);
+  fmt::print(
+      "\nPosition by position, {} finds a longer match at {:.1f}%, an equal one (or none) at {:.1f}%, a "
+      "shorter one\n"
+      "at {:.1f}% than {}.\n",
+      analyses[0].finder, percent(comparison.longer, bytes), percent(comparison.equal, bytes),
+      percent(comparison.shorter, bytes), analyses[1].finder);
 }
 
 void write_text(const std::string& path, const std::string& text) {
