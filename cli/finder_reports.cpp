@@ -48,10 +48,13 @@ Json parameters_json(const FinderChoice& choice) {
 }
 
 std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::ptrdiff_t place = std::ssize(digits) - 3; place > 0; place -= 3)
-    digits.insert(static_cast<std::size_t>(place), ",");
-  return digits;
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
 }
 
 double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
