@@ -65,8 +65,10 @@ inline Bytes runs_bytes(std::size_t count, std::uint32_t seed) {
                                       20, 254, 255, 256, 269, 270, 273, 274, 275};
   std::mt19937 random(seed);
   Bytes bytes;
-  while (bytes.size() < count)
-    bytes.insert(bytes.end(), kLengths[random() % std::size(kLengths)], static_cast<std::byte>(random() % 5));
+  while (bytes.size() < count) {
+    const std::size_t length = kLengths[random() % std::size(kLengths)];
+    bytes.insert(bytes.end(), length, static_cast<std::byte>(random() % 5));
+  }
   bytes.resize(count);
   return bytes;
 }

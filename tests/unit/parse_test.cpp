@@ -65,10 +65,11 @@ std::uint64_t cheapest_of_all(const ParseInput& input, const Model& model,
 // Random candidates, few enough that all ways through the block can be tried.
 MatchRecords random_records(std::size_t count, std::mt19937& random) {
   MatchRecords records(count, 0);
-  for (std::size_t i = 1; i < count; ++i)
-    if (random() % 4 == 0)
-      records[i] = pack_match(1 + random() % static_cast<std::uint32_t>(i),
-                              1 + random() % static_cast<std::uint32_t>(count - i));
+  for (std::size_t i = 1; i < count; ++i) {
+    if (random() % 4 != 0) continue;
+    const std::size_t offset = 1 + random() % i, length = 1 + random() % (count - i);
+    records[i] = pack_match(static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length));
+  }
   return records;
 }
 
