@@ -107,7 +107,8 @@ void write_text(const std::string& path, const std::string& text) {
 int run_analyze(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag();
-  std::string first = "brute_force:window_size=65535", second = "coop_stitch:near-1k:min_match_len=5", svg_path;
+  std::string first = "brute_force:window_size=65535", second = "coop_stitch:near-1k:min_match_len=5",
+              svg_path;
   bool json = false, help = false;
   app.add_option("--finder", first);
   app.add_option("--against", second);
