@@ -73,8 +73,8 @@ void print_classes(const char* title, const Shares& names, const Analyses& analy
 
 void print_table(const NamedData& data, const Analyses& analyses, const FinderComparison& comparison) {
   const std::uint64_t bytes = data.bytes.size();
-  fmt::print("{}, {} bytes\n{:<10}", shown_name(data.name), grouped(bytes), "");
-  for (const MatchAnalysis& analysis : analyses) fmt::print("{:>34}", analysis.finder);
+  fmt::print("{}, {} bytes\nfirst     {}\nsecond    {}\n\n{:<10}{:>34}{:>34}", shown_name(data.name),
+             grouped(bytes), analyses[0].finder, analyses[1].finder, "", "first", "second");
   const auto line = [&](const char* title, auto value) {
     fmt::print("\n{:<10}", title);
     for (const MatchAnalysis& analysis : analyses) fmt::print("{:>34}", value(analysis));
@@ -90,11 +90,11 @@ void print_table(const NamedData& data, const Analyses& analyses, const FinderCo
   print_classes("distance", kDistanceClassNames, analyses, bytes, &MatchAnalysis::by_distance);
   print_classes("length", kLengthClassNames, analyses, bytes, &MatchAnalysis::by_length);
   fmt::print(
-      "\nPosition by position, {} finds a longer match at {:.1f}%, an equal one (or none) at {:.1f}%, a "
-      "shorter one\n"
-      "at {:.1f}% than {}.\n",
-      analyses[0].finder, percent(comparison.longer, bytes), percent(comparison.equal, bytes),
-      percent(comparison.shorter, bytes), analyses[1].finder);
+      "\nPosition by position, the first finds a longer match at {:.1f}%, an equal one (or none) at {:.1f}%, "
+      "and a "
+      "shorter\none at {:.1f}%.\n",
+      percent(comparison.longer, bytes), percent(comparison.equal, bytes),
+      percent(comparison.shorter, bytes));
 }
 
 void write_text(const std::string& path, const std::string& text) {

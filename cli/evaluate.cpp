@@ -200,15 +200,17 @@ class EvaluationReport {
                  best.figures.cost, best.figures.cost_all_lengths,
                  percent_above(figures.cost, best.figures.cost));
     if (e.counters) {
-      const auto& c = *e.counters;
-      fmt::print(
-          "search      {} probes a byte, {} of them others' finds, {} tried before; {} look-ups, {} bytes "
-          "compared\n",
-          counted(c.probes, data), counted(c.stitch_probes, data), counted(c.repeated_probes, data),
-          counted(c.lookups, data), counted(c.byte_comparisons, data));
+      const SearchCounters& c = *e.counters;
+      fmt::print("search      {} probes a byte", counted(c.probes, data));
+      if (c.stitch_probes != 0)
+        fmt::print(", {} of them others' finds, {} tried before", counted(c.stitch_probes, data),
+                   counted(c.repeated_probes, data));
+      if (c.lookups != 0) fmt::print(", {} look-ups", counted(c.lookups, data));
+      if (c.byte_comparisons != 0) fmt::print("; {} byte comparisons", counted(c.byte_comparisons, data));
+      fmt::print("\n");
     }
-    fmt::print("latency     {} bytes found and parsed in {:.1f} ms at first, {:.1f} ms warm\n",
-               grouped(e.latency_bytes), e.first_call_seconds * 1e3, e.warm_seconds * 1e3);
+    fmt::print("latency     {:.1f} ms at first, {:.1f} ms warm, to find and parse {} bytes\n",
+               e.first_call_seconds * 1e3, e.warm_seconds * 1e3, grouped(e.latency_bytes));
     if (e.without_stitch) {
       const ParseFigures& off = *e.without_stitch;
       fmt::print(

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "arguments.hpp"
 #include "files.hpp"
 #include "messages.hpp"
 
@@ -21,13 +20,7 @@ NamedData read_named_data(const std::string& path) {
   return data;
 }
 
-void require_finding_backend(const std::string& backend) {
-  try {
-    LzssMatcher({}, Finder::kCoopStitch, backend);
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-}
+void require_finding_backend(const std::string& backend) { LzssMatcher({}, Finder::kCoopStitch, backend); }
 
 std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions) {
   std::vector<FinderChoice> choices;
@@ -35,7 +28,7 @@ std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descrip
     try {
       choices.push_back(choose_finder(description));
     } catch (const Error& error) {
-      throw UsageError(fmt::format("finder {}: {}", description, error.what()));
+      throw ToolError(fmt::format("finder {}: {}", description, error.what()));
     }
   }
   return choices;
