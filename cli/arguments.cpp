@@ -434,7 +434,6 @@ Request parse_bench(std::span<const std::string> words) {
   std::string seconds;
   app.add_flag("--json", request.json);
   app.add_flag("--compare", compare);
-  app.add_flag("-q,--quiet", request.quiet);
   app.add_flag("-h,--help", help);
   app.add_option("--seconds", seconds);
   request.files = read_options(app, words);
@@ -468,6 +467,7 @@ Request parse_backends(std::span<const std::string> words) {
   if (!files.empty())
     throw UsageError(fmt::format("backends takes no files, and was given '{}'", files.front()));
   request.action = help ? Action::kHelp : Action::kBackends;
+  if (const auto name = environment("HEMSTITCH_BACKEND")) check_backend_name("HEMSTITCH_BACKEND", *name);
   return request;
 }
 

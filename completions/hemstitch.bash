@@ -24,7 +24,7 @@ _hemstitch() {
   fi
   if [[ $word == -* ]]; then
     case $command in
-      bench) choices='--level --best --threads --block-size --memory --backend --seconds --json --compare --quiet --help' ;;
+      bench) choices='--level --best --threads --block-size --memory --backend --seconds --json --compare --help' ;;
       backends) choices='--json --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;

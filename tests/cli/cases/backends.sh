@@ -12,3 +12,6 @@ print([b for b in json.load(sys.stdin)["backends"] if b["name"] == "fake"][0]["r
 echo x >data
 status_of hemstitch-fake --backend fake data
 names
+HEMSTITCH_BACKEND=fake hemstitch-fake backends | tail -n 1
+HEMSTITCH_BACKEND=fake hemstitch-fake backends --json | grep '"auto"'
+status_of env HEMSTITCH_BACKEND=nonsense hemstitch backends
