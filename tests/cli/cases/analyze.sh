@@ -18,7 +18,7 @@ status_of hemstitch analyze 2>&1
 status_of hemstitch analyze data data 2>&1
 status_of hemstitch analyze --against brute_force:window_size=0 data 2>&1
 for output in /dev/full missing/map.svg; do
-  hemstitch analyze --svg "$output" data 2>&1 >table
+  hemstitch analyze --svg "$output" data >table
   echo "exit $?"
 done
 hemstitch analyze -h | head -n 1
