@@ -200,15 +200,17 @@ class EvaluationReport {
                  best.figures.cost, best.figures.cost_all_lengths,
                  percent_above(figures.cost, best.figures.cost));
     if (e.counters) {
-      const auto& c = *e.counters;
-      fmt::print(
-          "search      {} probes a byte, {} of them others' finds, {} tried before; {} look-ups, {} bytes "
-          "compared\n",
-          counted(c.probes, data), counted(c.stitch_probes, data), counted(c.repeated_probes, data),
-          counted(c.lookups, data), counted(c.byte_comparisons, data));
+      const SearchCounters& c = *e.counters;
+      fmt::print("search      {} probes a byte", counted(c.probes, data));
+      if (c.stitch_probes != 0)
+        fmt::print(", {} of them others' finds, {} tried before", counted(c.stitch_probes, data),
+                   counted(c.repeated_probes, data));
+      if (c.lookups != 0) fmt::print(", {} look-ups", counted(c.lookups, data));
+      if (c.byte_comparisons != 0) fmt::print("; {} byte comparisons", counted(c.byte_comparisons, data));
+      fmt::print("\n");
     }
-    fmt::print("latency     {} bytes found and parsed in {:.1f} ms at first, {:.1f} ms warm\n",
-               grouped(e.latency_bytes), e.first_call_seconds * 1e3, e.warm_seconds * 1e3);
+    fmt::print("latency     {:.1f} ms at first, {:.1f} ms warm, to find and parse {} bytes\n",
+               e.first_call_seconds * 1e3, e.warm_seconds * 1e3, grouped(e.latency_bytes));
     if (e.without_stitch) {
       const ParseFigures& off = *e.without_stitch;
       fmt::print(
@@ -228,10 +230,10 @@ class EvaluationReport {
 
 }  // namespace
 
-int run_evaluate(std::span<const std::string> arguments) {
+int run_evaluate(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag();
-  std::vector<std::string> finders, files;
+  std::vector<std::string> finders;
   std::string backend = "reference";
   bool all = false, json = false, help = false;
   app.add_option("--finder", finders)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -239,8 +241,7 @@ int run_evaluate(std::span<const std::string> arguments) {
   app.add_flag("--all", all);
   app.add_flag("--json", json);
   app.add_flag("-h,--help", help);
-  app.add_option("FILE", files);
-  parse_words(app, arguments);
+  const std::vector<std::string> files = read_options(app, words);
   if (help) {
     fmt::print("{}", kUsage);
     return 0;
@@ -253,7 +254,7 @@ int run_evaluate(std::span<const std::string> arguments) {
   const std::vector<FinderChoice> choices = choose_finders(finders);
 
   std::string command_line = "hemstitch evaluate";
-  for (const std::string& word : arguments) command_line += ' ' + word;
+  for (const std::string& word : words) command_line += ' ' + word;
   EvaluationReport report(json, choices.size() > 1, command_line);
   for (const std::string& path : files) {
     const NamedData data = read_named_data(path);
