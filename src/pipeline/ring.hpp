@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/options.hpp"
+#include "core/thread_sanitizer.hpp"
 
 namespace hemstitch {
 
@@ -36,23 +37,57 @@ void run_ring(unsigned threads, std::vector<Slot>& slots, bool work_in_order, Fi
     }
     return;
   }
+  // The order that parallel_pipeline makes, for ThreadSanitizer: between the caller and every stage, between the
+  // calls of a serial stage, and along each slot's way.
+  std::byte begun{}, ended{}, filling{}, working{}, emitting{};
+  const auto in_order = [&](std::byte* turn, const auto& stage) {
+    struct AtEnd {
+      std::byte* ended;
+      ~AtEnd() { tsan_release(ended); }
+    };
+    const AtEnd at_end{&ended};
+    tsan_acquire(&begun);
+    if (turn == nullptr) return stage();
+    const TsanHold hold(turn);
+    return stage();
+  };
+
+  std::size_t next = 0;
+  const auto filled = [&](tbb::flow_control& flow) {
+    return in_order(&filling, [&] {
+      Slot& slot = slots[next++ % slots.size()];
+      const TsanHold hold(&slot);
+      if (!fill(slot)) flow.stop();
+      return &slot;
+    });
+  };
+  const auto worked = [&](Slot* slot) {
+    return in_order(work_in_order ? &working : nullptr, [&] {
+      const TsanHold hold(slot);
+      work(*slot);
+      return slot;
+    });
+  };
+  const auto emitted = [&](Slot* slot) {
+    in_order(&emitting, [&] {
+      const TsanHold hold(slot);
+      emit(*slot);
+    });
+  };
+
+  tsan_release(&begun);
+  struct AfterRun {
+    std::byte* ended;
+    ~AfterRun() { tsan_acquire(ended); }
+  };
+  const AfterRun after_run{&ended};
+  using tbb::filter_mode;
   run_on_threads(threads, [&] {
-    std::size_t next = 0;
     tbb::parallel_pipeline(
-        slots.size(), tbb::make_filter<void, Slot*>(tbb::filter_mode::serial_in_order,
-                                                    [&](tbb::flow_control& flow) -> Slot* {
-                                                      Slot& slot = slots[next++ % slots.size()];
-                                                      if (!fill(slot)) flow.stop();
-                                                      return &slot;
-                                                    }) &
+        slots.size(), tbb::make_filter<void, Slot*>(filter_mode::serial_in_order, filled) &
                           tbb::make_filter<Slot*, Slot*>(
-                              work_in_order ? tbb::filter_mode::serial_in_order : tbb::filter_mode::parallel,
-                              [&](Slot* slot) {
-                                work(*slot);
-                                return slot;
-                              }) &
-                          tbb::make_filter<Slot*, void>(tbb::filter_mode::serial_in_order,
-                                                        [&](Slot* slot) { emit(*slot); }));
+                              work_in_order ? filter_mode::serial_in_order : filter_mode::parallel, worked) &
+                          tbb::make_filter<Slot*, void>(filter_mode::serial_in_order, emitted));
   });
 }
 
