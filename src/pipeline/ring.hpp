@@ -26,6 +26,10 @@ void run_on_threads(unsigned threads, Run run) {
   arena.execute(run);
 }
 
+// Released before a ring runs, and acquired by its stages before they read anything of the caller's: even the address
+// of an object of its own would be such a read.
+inline std::byte ring_begun{};
+
 // fill(slot) returns false when there was nothing left to fill it with.
 template <class Slot, class Fill, class Work, class Emit>
 void run_ring(unsigned threads, std::vector<Slot>& slots, bool work_in_order, Fill fill, Work work,
@@ -39,48 +43,42 @@ void run_ring(unsigned threads, std::vector<Slot>& slots, bool work_in_order, Fi
   }
   // The order that parallel_pipeline makes, for ThreadSanitizer: between the caller and every stage, between the
   // calls of a serial stage, and along each slot's way.
-  std::byte begun{}, ended{}, filling{}, working{}, emitting{};
-  const auto in_order = [&](std::byte* turn, const auto& stage) {
-    struct AtEnd {
-      std::byte* ended;
-      ~AtEnd() { tsan_release(ended); }
-    };
-    const AtEnd at_end{&ended};
-    tsan_acquire(&begun);
-    if (turn == nullptr) return stage();
-    const TsanHold hold(turn);
-    return stage();
+  std::byte ended{}, filling{}, working{}, emitting{};
+  struct ReleaseAtEnd {
+    std::byte* object;
+    ~ReleaseAtEnd() { tsan_release(object); }
   };
 
   std::size_t next = 0;
   const auto filled = [&](tbb::flow_control& flow) {
-    return in_order(&filling, [&] {
-      Slot& slot = slots[next++ % slots.size()];
-      const TsanHold hold(&slot);
-      if (!fill(slot)) flow.stop();
-      return &slot;
-    });
+    tsan_acquire(&ring_begun);
+    const ReleaseAtEnd at_end{&ended};
+    const TsanHold turn(&filling);
+    Slot& slot = slots[next++ % slots.size()];
+    const TsanHold hold(&slot);
+    if (!fill(slot)) flow.stop();
+    return &slot;
   };
   const auto worked = [&](Slot* slot) {
-    return in_order(work_in_order ? &working : nullptr, [&] {
-      const TsanHold hold(slot);
-      work(*slot);
-      return slot;
-    });
+    tsan_acquire(&ring_begun);
+    const ReleaseAtEnd at_end{&ended};
+    const TsanHold turn(work_in_order ? static_cast<void*>(&working) : slot), hold(slot);
+    work(*slot);
+    return slot;
   };
   const auto emitted = [&](Slot* slot) {
-    in_order(&emitting, [&] {
-      const TsanHold hold(slot);
-      emit(*slot);
-    });
+    tsan_acquire(&ring_begun);
+    const ReleaseAtEnd at_end{&ended};
+    const TsanHold turn(&emitting), hold(slot);
+    emit(*slot);
+  };
+  struct AcquireAtEnd {
+    std::byte* object;
+    ~AcquireAtEnd() { tsan_acquire(object); }
   };
 
-  tsan_release(&begun);
-  struct AfterRun {
-    std::byte* ended;
-    ~AfterRun() { tsan_acquire(ended); }
-  };
-  const AfterRun after_run{&ended};
+  const AcquireAtEnd after_run{&ended};
+  tsan_release(&ring_begun);
   using tbb::filter_mode;
   run_on_threads(threads, [&] {
     tbb::parallel_pipeline(
