@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -145,7 +146,7 @@ void run(const std::vector<std::filesystem::path>& paths, std::size_t block_byte
 }  // namespace
 }  // namespace hemstitch
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CLI::App app("Sizes and speed of the LZ4 blocks that the twins write, beside liblz4's level 12.");
   std::vector<std::filesystem::path> paths;
   std::size_t block_bytes = 65536;
@@ -156,10 +157,10 @@ int main(int argc, char** argv) {
   app.add_option("--level", levels)->allow_extra_args(false)->check(CLI::Range(1, 12));
   app.add_option("--json", json_path);
   CLI11_PARSE(app, argc, argv);
-  try {
-    hemstitch::run(paths, block_bytes, levels, json_path);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "lz4_block_sizes: {}\n", error.what());
-    return 1;
-  }
+  hemstitch::run(paths, block_bytes, levels, json_path);
+  return 0;
+} catch (const std::exception& error) {
+  std::fputs(error.what(), stderr);
+  std::fputc('\n', stderr);
+  return 1;
 }
