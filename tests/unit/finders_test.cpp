@@ -335,6 +335,25 @@ TEST(WindowIndex, EqualsTheExhaustiveSearchOutsideRuns) {
     }
 }
 
+TEST(WindowIndex, ARunOf128BytesEndsTheSearch) {
+  // Twice 129 equal bytes and the same 60 behind them. From the second of them on, the run at offset 1 is 128, 127, ..
+  // bytes long, the repetition 188, 187, ..
+  std::vector<std::byte> piece(129, std::byte{1});
+  const std::vector<std::byte> tail = test::random_bytes(60, 200, 5);
+  piece.insert(piece.end(), tail.begin(), tail.end());
+  NamedInput input{"two runs", piece, 0};
+  const std::vector<std::byte> between = test::random_bytes(500, 256, 6);
+  input.data.insert(input.data.end(), between.begin(), between.end());
+  const std::size_t second = input.data.size();
+  const auto offset = static_cast<std::uint32_t>(second);
+  input.data.insert(input.data.end(), piece.begin(), piece.end());
+  SearchCounters counters;
+  const MatchRecords records = window_index_reference(input.finder_input(), {.window_size = 4096}, counters);
+  EXPECT_EQ(records[second], pack_match(offset, 189));
+  EXPECT_EQ(records[second + 1], pack_match(1, 128));
+  EXPECT_EQ(records[second + 2], pack_match(offset, 187));
+}
+
 TEST(WindowIndex, RunsAreNotIndexed) {
   const NamedInput input{"equal", std::vector<std::byte>(50'000, std::byte{7}), 0};
   SearchCounters counters;
