@@ -377,20 +377,23 @@ TEST(Finders, OnRealTextAllMatchesAreRight) {
 }
 
 TEST(FirstWrongRecord, FindsEveryKindOfLie) {
-  const NamedInput input{"copies", test::period_bytes(300, 10, 1), 0};
-  MatchRecords records(300, 0);
-  EXPECT_FALSE(first_wrong_record(input.finder_input(), records));
-  const auto wrong_with = [&](std::size_t position, MatchRecord record) {
-    MatchRecords changed = records;
-    changed[position] = record;
-    return first_wrong_record(input.finder_input(), changed) == position;
+  // The bytes go on behind the data as the period asks: only the size says that a match ends too late.
+  const std::vector<std::byte> bytes = test::period_bytes(320, 10, 1);
+  const FinderInput input{std::span(bytes).first(300), 0};
+  const MatchRecords none(300, 0);
+  EXPECT_FALSE(first_wrong_record(input, none));
+  const auto is_found = [&](std::size_t position, MatchRecord record) {
+    MatchRecords records = none;
+    records[position] = record;
+    return first_wrong_record(input, records) == position;
   };
-  EXPECT_FALSE(wrong_with(20, pack_match(10, 30)));
-  EXPECT_TRUE(wrong_with(20, pack_match(9, 30)));        // other bytes
-  EXPECT_TRUE(wrong_with(20, pack_match(21, 3)));        // before the data
-  EXPECT_TRUE(wrong_with(290, pack_match(10, 11)));      // past its end
-  EXPECT_TRUE(wrong_with(20, 30));                       // offset 0
-  EXPECT_TRUE(wrong_with(20, std::uint32_t{10} << 16));  // length 0
+  EXPECT_FALSE(is_found(20, pack_match(10, 30)));
+  EXPECT_FALSE(is_found(290, pack_match(10, 10)));
+  EXPECT_TRUE(is_found(20, pack_match(9, 30)));        // other bytes
+  EXPECT_TRUE(is_found(20, pack_match(21, 3)));        // before the data
+  EXPECT_TRUE(is_found(290, pack_match(10, 11)));      // past its end
+  EXPECT_TRUE(is_found(20, 30));                       // offset 0
+  EXPECT_TRUE(is_found(20, std::uint32_t{10} << 16));  // length 0
 }
 
 }  // namespace
