@@ -20,13 +20,16 @@ namespace {
 
 constexpr std::uint64_t kKilo = 1024;
 constexpr unsigned kMaxThreads = 4096;
-constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one
+constexpr int kMaxAcceleration = 65536;                    // liblz4 treats greater values as this one
+constexpr const char* kReproducibleBackend = "reference";  // defines the bytes that GPU backends write
 constexpr double kMaxSeconds = 3600;
 
 // Every word that is a command when it stands first.
-constexpr std::array<std::pair<std::string_view, Action>, 2> kCommands{{
+constexpr std::array<std::pair<std::string_view, Action>, 4> kCommands{{
     {"bench", Action::kBench},
     {"backends", Action::kBackends},
+    {"evaluate", Action::kEvaluate},
+    {"analyze", Action::kAnalyze},
 }};
 
 // What an option means when it is given without its value.
@@ -225,7 +228,8 @@ class Splitter {
   SplitWords split_;
 };
 
-// Splits, lets CLI11 read the options, and returns the files.
+}  // namespace
+
 std::vector<std::string> read_options(CLI::App& app, std::span<const std::string> words) {
   SplitWords split = Splitter(app, words).split();
   std::reverse(split.options.begin(), split.options.end());  // CLI11 takes them from the back
@@ -240,11 +244,13 @@ std::vector<std::string> read_options(CLI::App& app, std::span<const std::string
   return std::move(split.files);
 }
 
+namespace {
+
 // Options that several commands have, as they were written.
 struct EffortWords {
   std::vector<std::string> levels;
   std::string fast;
-  bool best = false;
+  bool best = false, reproducible = false;
   std::string threads, block, backend, memory;
   CLI::Option *level_option = nullptr, *fast_option = nullptr, *best_option = nullptr;
 };
@@ -259,6 +265,7 @@ void add_effort_options(CLI::App& app, EffortWords& words) {
   app.add_option("-B,--block-size", words.block);
   app.add_option("--backend", words.backend);
   app.add_option("--memory", words.memory);
+  app.add_flag("--reproducible", words.reproducible);
 }
 
 // An environment variable that is set to something, or nothing.
@@ -268,7 +275,12 @@ std::optional<std::string> environment(const char* name) {
 }
 
 void apply_backend(const EffortWords& words, Request& request) {
-  if (!words.backend.empty()) {
+  if (words.reproducible) {
+    if (!words.backend.empty() && words.backend != kReproducibleBackend)
+      throw UsageError(fmt::format("--reproducible means --backend {}, and --backend {} was given",
+                                   kReproducibleBackend, words.backend));
+    request.compress.backend = kReproducibleBackend;
+  } else if (!words.backend.empty()) {
     check_backend_name("--backend", words.backend);
     request.compress.backend = words.backend;
     // The registry reads the variable where the request says "auto"; a flag that says so wins over it.
@@ -429,7 +441,6 @@ Request parse_bench(std::span<const std::string> words) {
   std::string seconds;
   app.add_flag("--json", request.json);
   app.add_flag("--compare", compare);
-  app.add_flag("-q,--quiet", request.quiet);
   app.add_flag("-h,--help", help);
   app.add_option("--seconds", seconds);
   request.files = read_options(app, words);
@@ -463,6 +474,7 @@ Request parse_backends(std::span<const std::string> words) {
   if (!files.empty())
     throw UsageError(fmt::format("backends takes no files, and was given '{}'", files.front()));
   request.action = help ? Action::kHelp : Action::kBackends;
+  if (const auto name = environment("HEMSTITCH_BACKEND")) check_backend_name("HEMSTITCH_BACKEND", *name);
   return request;
 }
 
@@ -482,7 +494,11 @@ Request parse_arguments(std::span<const std::string> words) {
           fmt::format("'{0}' is a command, and a file of that name is here: write ./{0} for the file; "
                       "for the command, go to another folder",
                       name));
-    return action == Action::kBench ? parse_bench(words.subspan(1)) : parse_backends(words.subspan(1));
+    if (action == Action::kBench) return parse_bench(words.subspan(1));
+    if (action == Action::kBackends) return parse_backends(words.subspan(1));
+    Request request;  // of the others the command itself reads the words
+    request.action = action;
+    return request;
   }
   return parse_main(words);
 }

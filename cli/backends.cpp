@@ -24,11 +24,20 @@ int run_backends(const Request& request) {
       if (reason) fmt::print("{:<20} {}\n", "", *reason);
     }
   }
-  const std::string automatic(registry.choose("auto").name());
+  // HEMSTITCH_BACKEND may force one that cannot start here; the list is wanted most then.
+  Json automatic;
+  std::string hindrance;
+  try {
+    automatic = registry.choose("auto").name();
+  } catch (const Error& error) {
+    hindrance = error.what();
+  }
   if (request.json)
     fmt::print("{}\n", Json{{"backends", list}, {"auto", automatic}}.dump(2));
+  else if (hindrance.empty())
+    fmt::print("auto takes {}\n", automatic.get<std::string>());
   else
-    fmt::print("auto takes {}\n", automatic);
+    fmt::print("auto cannot start: {}\n", hindrance);
   return 0;
 }
 

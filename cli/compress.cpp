@@ -23,15 +23,17 @@ Outcome compress_file(const Request& request, CompressOptions options, const std
 
   StreamReport report;
   double seconds = 0;
+  std::optional<std::string> warning;
   {
     Progress progress(path, source.total_bytes(), false, request.quiet);
     report = compress_stream(source, *sink, options, progress_hooks(progress));
-    sink->complete(source);
+    warning = sink->complete(source);
     seconds = progress.elapsed_seconds();
   }
   if (request.remove_source && !source.is_standard_input() && unlink(path.c_str()) != 0)
     throw tool_error_from_errno("compressed, but cannot be removed");
-  return report_stream(request, path, report, seconds);
+  report_stream(request, path, report, seconds);
+  return report_warning(request, path, warning);
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ namespace {
 // over.
 constexpr std::size_t kHoleBytes = 4096;
 constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr std::uint64_t kDictionaryBytes = 64 * 1024;  // the reach of LZ4's offsets: the rest cannot be used
 constexpr mode_t kPermissionBits = 0777;
 constexpr mode_t kAllModeBits = 07777;
 
@@ -239,29 +240,33 @@ void FileSink::write_all(std::span<const std::byte> bytes) {
   }
 }
 
-void FileSink::complete(const FileSource& source) {
+std::optional<std::string> FileSink::complete(const FileSource& source) {
   if (hole_bytes_ > 0 && ftruncate(descriptor_.number(), static_cast<off_t>(position_)) != 0)
     throw tool_error_from_errno("setting the size failed");
-  if (!temporary_path_.empty()) take_attributes(source);
+  std::optional<std::string> lost;
+  if (!temporary_path_.empty()) lost = take_attributes(source);
   // Some file systems report a full disk only here.
   if (close(descriptor_.release()) != 0 && errno != EINTR) throw tool_error_from_errno("closing failed");
   if (!temporary_path_.empty()) rename_temporary();
+  return lost;
 }
 
-void FileSink::take_attributes(const FileSource& source) {
+std::optional<std::string> FileSink::take_attributes(const FileSource& source) {
   const int number = descriptor_.number();
   const struct stat& status = source.status();
-  if (!source.is_regular() || source.is_standard_input()) {
-    if (fchmod(number, creation_mode()) != 0) throw tool_error_from_errno("setting the mode failed");
-    return;
+  const bool from_file = source.is_regular() && !source.is_standard_input();
+  mode_t mode = creation_mode();
+  if (from_file) {
+    // Only root may give files away. Set-user-id bits go with the owner or not at all.
+    const bool same_owner = (status.st_uid == geteuid() && status.st_gid == getegid()) ||
+                            fchown(number, status.st_uid, status.st_gid) == 0;
+    mode = status.st_mode & (same_owner ? kAllModeBits : kPermissionBits);
   }
-  // Only root may give files away. Set-user-id bits go with the owner or not at all.
-  const bool same_owner = (status.st_uid == geteuid() && status.st_gid == getegid()) ||
-                          fchown(number, status.st_uid, status.st_gid) == 0;
-  if (fchmod(number, status.st_mode & (same_owner ? kAllModeBits : kPermissionBits)) != 0)
-    throw tool_error_from_errno("setting the mode failed");
+  if (fchmod(number, mode) != 0) return tool_error_from_errno("the mode could not be kept").what();
   const struct timespec times[] = {status.st_atim, status.st_mtim};
-  if (futimens(number, times) != 0) throw tool_error_from_errno("setting the time failed");
+  if (from_file && futimens(number, times) != 0)
+    return tool_error_from_errno("the time could not be kept").what();
+  return std::nullopt;
 }
 
 void FileSink::rename_temporary() {
@@ -286,22 +291,37 @@ bool FileSink::is_same_file(const struct stat& other) const {
          own.st_ino == other.st_ino;
 }
 
+namespace {
+
+std::vector<std::byte> read_to_end(FileSource& source, std::uint64_t expected_bytes) {
+  std::vector<std::byte> bytes;
+  std::size_t used = 0;
+  // One byte more than expected, so that the end is seen without growing.
+  std::size_t room = static_cast<std::size_t>(expected_bytes) + 1;
+  do {
+    bytes.resize(used + room);
+    used += source.read(std::span(bytes).subspan(used));
+    room = std::max(kReadBytes, used);
+  } while (used == bytes.size());
+  bytes.resize(used);
+  return bytes;
+}
+
+}  // namespace
+
 std::vector<std::byte> read_whole_file(const std::string& path) {
   FileSource source(path);
-  std::vector<std::byte> bytes;
-  std::size_t count = 0;
-  do {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + std::max<std::size_t>(kReadBytes, before));
-    count = source.read(std::span(bytes).subspan(before));
-    bytes.resize(before + count);
-  } while (count > 0);
-  return bytes;
+  return read_to_end(source, source.total_bytes().value_or(kReadBytes));
 }
 
 std::vector<std::byte> read_dictionary(const std::string& path) {
   try {
-    return read_whole_file(path);
+    FileSource source(path);
+    const std::uint64_t total = source.total_bytes().value_or(0);
+    if (total > kDictionaryBytes) source.skip(total - kDictionaryBytes);
+    std::vector<std::byte> dictionary = read_to_end(source, kDictionaryBytes);
+    if (dictionary.empty()) throw ToolError("empty, so no dictionary");
+    return dictionary;
   } catch (const std::runtime_error& error) {
     throw ToolError(fmt::format("-D {}: {}", shown_name(path), error.what()));
   }

@@ -94,8 +94,8 @@ class FileSink : public Sink {
   void write(std::span<const std::byte> bytes) override;
 
   // Finishes the file, gives it the mode, owner and times of `source` where that is a regular file, and its
-  // name.
-  void complete(const FileSource& source);
+  // name. Returns what the file system did not let it have: no reason to lose the data.
+  [[nodiscard]] std::optional<std::string> complete(const FileSource& source);
 
   bool is_same_file(const struct stat& other) const;
 
@@ -104,7 +104,7 @@ class FileSink : public Sink {
   void open_temporary();
   void write_with_holes(std::span<const std::byte> bytes);
   void write_all(std::span<const std::byte> bytes);
-  void take_attributes(const FileSource& source);
+  std::optional<std::string> take_attributes(const FileSource& source);
   void rename_temporary();
 
   Target target_;
@@ -117,7 +117,7 @@ class FileSink : public Sink {
 // The whole of a file. Throws ToolError.
 std::vector<std::byte> read_whole_file(const std::string& path);
 
-// The same for -D, with the option named in the error.
+// The part of -D's file that serves as history, its end. The option is named in the error.
 std::vector<std::byte> read_dictionary(const std::string& path);
 
 // Restoring and listing take Hemstitch's formats. Throws ToolError that names another tool's format and the

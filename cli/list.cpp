@@ -93,6 +93,7 @@ int run_list(const Request& request) {
   const int status = for_each_file(request, [&](const std::string& path) {
     FileSource source(path);
     refuse_folder(request, source);
+    refuse_terminal(request, source);
     refuse_foreign(identify_data(source.first_bytes()));
     const StreamSummary summary = summarise_stream(source);
     if (listed_count++ == 0)
@@ -104,7 +105,7 @@ int run_list(const Request& request) {
                shown_name(path));
     if (request.verbose) print_frames(summary);
     std::fflush(stdout);  // so that errors stand after the rows before them
-    return report_garbage(request, path, summary.trailing_garbage_at);
+    return report_warning(request, path, garbage_warning(summary.trailing_garbage_at));
   });
   if (listed_count > 1)
     fmt::print(kRow, all.frame_count, all.block_count, all.compressed_bytes, all.content_bytes,

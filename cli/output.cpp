@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "messages.hpp"
+#include "terminal.hpp"
 
 namespace hemstitch::cli {
 
@@ -20,6 +21,12 @@ void refuse_folder(const Request& request, const FileSource& source) {
                     "makes one archive)",
                     name));
   throw ToolError("a folder (-r takes each file in it; tar -I hemstitch -xf ARCHIVE unpacks an archive)");
+}
+
+void refuse_terminal(const Request& request, const FileSource& source) {
+  if (source.is_standard_input() && is_terminal(STDIN_FILENO) && !request.force)
+    throw ToolError(
+        "compressed data is not read from a terminal (name a file, or redirect stdin; hemstitch -h helps)");
 }
 
 std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
@@ -55,8 +62,8 @@ StreamHooks progress_hooks(Progress& progress) {
   return hooks;
 }
 
-Outcome report_stream(const Request& request, const std::string& path, const StreamReport& report,
-                      double seconds) {
+void report_stream(const Request& request, const std::string& path, const StreamReport& report,
+                   double seconds) {
   if (report.fallback_blocks > 0 && !request.quiet)
     print_message(path, fmt::format("{} of {} blocks redone by {}: {}", report.fallback_blocks,
                                     report.block_count, report.fallback_backend, report.fallback_reason));
@@ -70,17 +77,19 @@ Outcome report_stream(const Request& request, const std::string& path, const Str
                               report.output_bytes, ratio, report.backend, report.threads,
                               report.threads == 1 ? "thread" : "threads", shown_speed(content, seconds)));
   }
-  return report_garbage(request, path, report.trailing_garbage_at);
 }
 
-Outcome report_garbage(const Request& request, const std::string& path,
-                       const std::optional<std::uint64_t>& garbage_at) {
-  if (!garbage_at) return Outcome::kDone;
-  if (!request.quiet)
-    print_message(path,
-                  fmt::format("warning: byte {}: what follows the last frame is no frame (ignored; the data "
-                              "before it is complete)",
-                              *garbage_at));
+std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at) {
+  if (!garbage_at) return std::nullopt;
+  return fmt::format(
+      "byte {}: what follows the last frame is no frame (ignored; the data before it is complete)",
+      *garbage_at);
+}
+
+Outcome report_warning(const Request& request, const std::string& path,
+                       const std::optional<std::string>& warning) {
+  if (!warning) return Outcome::kDone;
+  if (!request.quiet) print_message(path, fmt::format("warning: {}", *warning));
   return Outcome::kWarned;
 }
 

@@ -23,15 +23,21 @@ std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& 
 // Refuses a folder, saying both ways to take it.
 void refuse_folder(const Request& request, const FileSource& source);
 
+// Refuses to wait for compressed data to be typed, unless -f was given.
+void refuse_terminal(const Request& request, const FileSource& source);
+
 // Lets the stream show its progress and nothing else.
 StreamHooks progress_hooks(Progress& progress);
 
-// Warns of bytes after the last frame, where there are any.
-Outcome report_garbage(const Request& request, const std::string& path,
-                       const std::optional<std::uint64_t>& garbage_at);
+// Prints a warning, where there is one.
+Outcome report_warning(const Request& request, const std::string& path,
+                       const std::optional<std::string>& warning);
 
-// Tells fallbacks, garbage after the last frame (a warning) and, with -v, figures.
-Outcome report_stream(const Request& request, const std::string& path, const StreamReport& report,
-                      double seconds);
+// What there is to warn of where bytes follow the last frame.
+std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at);
+
+// Tells fallbacks and, with -v, figures.
+void report_stream(const Request& request, const std::string& path, const StreamReport& report,
+                   double seconds);
 
 }  // namespace hemstitch::cli

@@ -9,7 +9,6 @@
 #include "files.hpp"
 #include "messages.hpp"
 #include "output.hpp"
-#include "terminal.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -31,15 +30,14 @@ StreamReport restore_into(FileSource& source, Sink& sink, const Request& request
 Outcome restore_file(const Request& request, const RestoreOptions& options, const std::string& path) {
   FileSource source(path);
   refuse_folder(request, source);
-  if (source.is_standard_input() && is_terminal(STDIN_FILENO) && !request.force)
-    throw ToolError(
-        "compressed data is not read from a terminal (name a file, or redirect stdin; hemstitch -h helps)");
+  refuse_terminal(request, source);
   const bool testing = request.action == Action::kTest;
   const bool to_stdout = !testing && writes_to_stdout(request, path);
   const DataIdentity identity = identify_data(source.first_bytes());
   if (identity.kind != DataKind::kLz4Frame && to_stdout && request.force) {
-    copy_unchanged(source, *open_output(request, source, std::nullopt));
-    return Outcome::kDone;
+    const std::unique_ptr<FileSink> sink = open_output(request, source, std::nullopt);
+    copy_unchanged(source, *sink);
+    return report_warning(request, path, sink->complete(source));
   }
   refuse_foreign(identity);
 
@@ -48,18 +46,22 @@ Outcome restore_file(const Request& request, const RestoreOptions& options, cons
   if (!testing) file = open_output(request, source, restored_name(path));
   StreamReport report;
   double seconds = 0;
+  std::optional<std::string> lost_attribute;
   {
     Progress progress(path, source.total_bytes(), true, request.quiet);
     report = restore_into(source, testing ? static_cast<Sink&>(nowhere) : *file, request, options,
                           progress_hooks(progress));
-    if (file) file->complete(source);
+    if (file) lost_attribute = file->complete(source);
     seconds = progress.elapsed_seconds();
   }
   // What follows the frames was not restored, so it is kept.
   if (request.remove_source && !source.is_standard_input() && !report.trailing_garbage_at &&
       unlink(path.c_str()) != 0)
     throw tool_error_from_errno("restored, but cannot be removed");
-  return report_stream(request, path, report, seconds);
+  report_stream(request, path, report, seconds);
+  const Outcome attributes = report_warning(request, path, lost_attribute);
+  const Outcome garbage = report_warning(request, path, garbage_warning(report.trailing_garbage_at));
+  return attributes == Outcome::kWarned ? attributes : garbage;
 }
 
 }  // namespace

@@ -116,17 +116,22 @@ inline MatchRecords hash_step_by_definition(const FinderInput& input, const Hash
   return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch);
 }
 
-// Where the first record stands that is not a true match; nothing said when all are.
+// Where the first record stands that is not a true match; nothing said when all are. Bytes that were already
+// seen to agree at an offset are not compared again, so that a long run takes linear time.
 inline std::string first_false_match(const FinderInput& input, const MatchRecords& records) {
+  std::vector<std::size_t> agreed_until(65536, 0);
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const std::size_t p = input.history_bytes + i, length = record_length(records[i]),
+    const std::size_t p = input.history_bytes + i, end = p + record_length(records[i]),
                       offset = record_offset(records[i]);
-    if ((offset == 0) != (length == 0)) return "half a record at " + std::to_string(i);
-    if (length == 0) continue;
+    if ((offset == 0) != (end == p)) return "half a record at " + std::to_string(i);
+    if (offset == 0) continue;
     if (offset > p) return "an offset before the data at " + std::to_string(i);
-    if (length > input.data.size() - p) return "a length beyond the data at " + std::to_string(i);
-    if (agreeing_bytes(input.data, p, p - offset, length) != length)
+    if (end > input.data.size()) return "a length beyond the data at " + std::to_string(i);
+    const std::size_t known = std::max(p, agreed_until[offset]);
+    if (known >= end) continue;
+    if (agreeing_bytes(input.data, known, known - offset, end - known) != end - known)
       return "bytes that differ at " + std::to_string(i);
+    agreed_until[offset] = end;
   }
   return "";
 }

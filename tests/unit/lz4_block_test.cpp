@@ -85,7 +85,7 @@ LastMatch last_match(std::span<const std::byte> block) {
   return last;
 }
 
-TEST(Lz4Block, EveryLevelIsRestoredByLiblz4AndByUs) {
+TEST(Lz4BlockTwins, EveryLevelIsRestoredByLiblz4AndByUs) {
   for (const Shape& shape : boundary_shapes(65537))
     for (const int level : kDistinctLevels) {
       const FinderInput input{shape.bytes, 0};
@@ -96,7 +96,7 @@ TEST(Lz4Block, EveryLevelIsRestoredByLiblz4AndByUs) {
     }
 }
 
-TEST(Lz4Block, HistoriesOfUpTo64KBAreUsedAndRestored) {
+TEST(Lz4BlockTwins, HistoriesOfUpTo64KBAreUsedAndRestored) {
   for (const Shape& shape : shapes_of(140'000))
     for (const int level : kDistinctLevels)
       for (const std::size_t history : {1, 3, 4, 31, 1000, 65534, 65535, 65536}) {
@@ -108,7 +108,7 @@ TEST(Lz4Block, HistoriesOfUpTo64KBAreUsedAndRestored) {
       }
 }
 
-TEST(Lz4Block, AHistoryMakesABlockSmaller) {
+TEST(Lz4BlockTwins, AHistoryMakesABlockSmaller) {
   const Bytes text = wordy_bytes(8192, 7);
   for (const int level : kDistinctLevels)
     EXPECT_LT(compressed({text, 4096}, level, 4096).size(),
@@ -116,7 +116,7 @@ TEST(Lz4Block, AHistoryMakesABlockSmaller) {
         << level;
 }
 
-TEST(Lz4Block, KeepsTheEndRulesOfTheFormat) {
+TEST(Lz4BlockTwins, KeepsTheEndRulesOfTheFormat) {
   for (const Shape& shape : boundary_shapes(4097))
     for (const int level : kDistinctLevels) {
       const LastMatch last = last_match(compressed({shape.bytes, 0}, level, 65536));
@@ -126,7 +126,7 @@ TEST(Lz4Block, KeepsTheEndRulesOfTheFormat) {
     }
 }
 
-TEST(Lz4Block, NeedsNoMoreRoomThanItFills) {
+TEST(Lz4BlockTwins, NeedsNoMoreRoomThanItFills) {
   for (const Shape& shape : boundary_shapes(4097))
     for (const int level : {1, 3}) {
       const FinderInput input{shape.bytes, 0};
@@ -142,7 +142,7 @@ TEST(Lz4Block, NeedsNoMoreRoomThanItFills) {
     }
 }
 
-TEST(Lz4Block, JoinsNeighboursSoThatNoLimitOfARecordShows) {
+TEST(Lz4BlockTwins, JoinsNeighboursSoThatNoLimitOfARecordShows) {
   const Bytes zeros(1'000'000, std::byte{0});
   for (const int level : kDistinctLevels) {
     const Bytes block = compressed({zeros, 0}, level, 4 << 20);
@@ -151,7 +151,7 @@ TEST(Lz4Block, JoinsNeighboursSoThatNoLimitOfARecordShows) {
   }
 }
 
-TEST(Lz4Block, JoinsOnlyWhatIsOneMatch) {
+TEST(Lz4BlockTwins, JoinsOnlyWhatIsOneMatch) {
   const Bytes bytes(40, std::byte{'a'});
   const auto size = [&](const std::vector<Sequence>& sequences) {
     Bytes output(100);
@@ -168,7 +168,7 @@ TEST(Lz4Block, JoinsOnlyWhatIsOneMatch) {
 }
 
 // Lengths around which the format needs another byte.
-TEST(Lz4Block, CodesEveryLength) {
+TEST(Lz4BlockTwins, CodesEveryLength) {
   for (std::uint32_t literal_count = 1; literal_count < 600; literal_count += literal_count < 280 ? 1 : 101)
     for (const std::uint32_t match_length :
          {4u, 5u, 17u, 18u, 19u, 20u, 272u, 273u, 274u, 275u, 528u, 529u, 70'000u}) {

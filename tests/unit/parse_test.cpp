@@ -8,7 +8,7 @@
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"
-#include "parse/optimal/optimal.hpp"
+#include "parse/optimal/optimal_reference.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {

@@ -2,7 +2,7 @@
 
 #include "format/lz4/lz4_cost.hpp"
 #include "parse/lazy/lazy.hpp"
-#include "parse/optimal/optimal.hpp"
+#include "parse/optimal/optimal_reference.hpp"
 
 namespace hemstitch {
 namespace {

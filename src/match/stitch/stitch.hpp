@@ -5,10 +5,11 @@
 // bytes. Three passes then turn these choices into records:
 //
 //   extend    A match that reached the cap gets its true length, up to the end of the data. In a long repeat
-//   thousands
-//             of positions in a row hold the same offset; the first of them (the leader) compares bytes, and
-//             each one after it has its predecessor's true length less one. So the work is that of the
-//             leaders.
+//             thousands of positions hold the same offset, and the stretch in which data agrees with what
+//             stands that offset before it ends at one place for all of them. So only the first of them (the
+//             leader) compares bytes. The twin remembers for each offset where its last stretch ended; a
+//             device lets each position whose predecessor has its offset inherit, and the leaders compare on,
+//             65535 bytes at most.
 //   backward  Position p also tries the offsets found at p+1, p+2, p+3 and p+4. If data[p, p+k) agrees with
 //   what
 //             stands `offset(p+k)` bytes before it, then p has a match of k + length(p+k) bytes at that

@@ -6,22 +6,17 @@
 namespace hemstitch {
 
 void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, MatchRecords& records) {
-  std::uint32_t previous_offset = 0;  // of a capped match at the position before; 0 for none
-  std::size_t previous_length = 0;    // its true length, which may exceed what a record holds
+  const std::byte* block = input.data.data() + input.history_bytes;
+  // For each offset, where the last stretch of bytes that agree at that offset ends, as a position of the
+  // block.
+  std::vector<std::size_t> agreement_end(std::min<std::size_t>(input.data.size(), kMaxRecordOffset + 1), 0);
   for (std::size_t position = 0; position < records.size(); ++position) {
-    if (record_length(records[position]) < cap_bytes) {
-      previous_offset = 0;
-      continue;
-    }
+    if (record_length(records[position]) < cap_bytes) continue;
     const std::uint32_t offset = record_offset(records[position]);
-    if (offset == previous_offset) {
-      --previous_length;
-    } else {
-      const std::byte* here = input.data.data() + input.history_bytes + position;
-      previous_length = common_length(here, here - offset, records.size() - position);
-    }
-    previous_offset = offset;
-    const std::size_t recorded = std::min<std::size_t>(previous_length, kMaxRecordLength);
+    std::size_t& end = agreement_end[offset];
+    if (end <= position)
+      end = position + common_length(block + position, block + position - offset, records.size() - position);
+    const std::size_t recorded = std::min<std::size_t>(end - position, kMaxRecordLength);
     records[position] = pack_match(offset, static_cast<std::uint32_t>(recorded));
   }
 }

@@ -14,12 +14,15 @@
 //
 // Segments. A whole block is one long dependent loop. `parse_optimal` cuts the block into segments of 1024
 // positions that are solved independently of each other: each is solved backwards over itself plus 256
-// positions of look-ahead (never past the block), and a cost beyond these is taken as 0. That is a guess, but
-// decisions 256 positions earlier hardly feel it: the result is within 0.01 % of the optimum. The walk
-// through the decisions crosses segments freely: it starts in a segment where the last match of the one
-// before it ended. On a device one thread solves one segment. It keeps only the decisions of its own 1024
-// positions, and of the costs a ring: a length may reach further than the ring, but never further than 1280
-// positions, where cost is 0.
+// positions of look-ahead (never past the block), up to its horizon. Everything at the horizon and beyond is
+// taken to cost nothing: what follows it, and of a match that crosses it, the bytes beyond it
+// (priced_length()). Were a match of 65535 bytes priced in full, it would lose to a chain of short ones that
+// end at the horizon. That is a guess, but decisions 256 positions earlier hardly feel it: the result is
+// within 0.01 % of the optimum. The walk through the decisions crosses segments freely: it starts in a
+// segment where the last match of the one before it ended. On a device one thread solves one segment. It
+// keeps the decisions of its own 1024 positions, and of the costs a ring: lengths up to the ring's size find
+// theirs there, and a longer jump may be looked up in workgroup or global memory; at or beyond the horizon
+// the cost is 0.
 //
 // `parse_optimal_exact` is one segment over the whole block: for measuring finders, and for testing the
 // other.
@@ -52,6 +55,16 @@ struct FullLengthCostModel : CostModel {
   }
 };
 
+// The length that a match is priced with at `room` positions before the horizon: what of it lies before the
+// horizon, but never less than the format's shortest match.
+HEMSTITCH_HOST_DEVICE constexpr std::uint32_t priced_length(std::uint32_t length, std::size_t room,
+                                                            std::uint32_t min_match_length) {
+  if (length <= room) return length;
+  return room > min_match_length ? static_cast<std::uint32_t>(room) : min_match_length;
+}
+
+// For FullLengthCostModel these are compiled into the library; optimal_reference.hpp has them for every other
+// model.
 template <typename Model>
 std::vector<Sequence> parse_optimal(const ParseInput& input, const Model& model);
 

@@ -13,3 +13,10 @@ echo "exit $?"
 hemstitch -D missing data
 echo "exit $?"
 names
+: >nothing
+hemstitch -D nothing data
+echo "exit $?"
+# Only the end of a dictionary is within reach: a large one does not cost memory, and its end alone restores.
+{ head -c 100000 /dev/zero; cat dictionary dictionary; } >large
+hemstitch -f -D large data
+hemstitch -dc -D <(tail -c 65536 large) data.lz4 | cmp - data

@@ -1,3 +1,4 @@
+# Pipes and devices as inputs and outputs.
 mkfifo fifo
 text 1000 >data
 cat data >fifo &
@@ -5,8 +6,9 @@ hemstitch -c fifo | hemstitch -d | cmp - data
 hemstitch -c /dev/stdin <data | hemstitch -d | cmp - data
 cat data | hemstitch /dev/stdin -o piped.lz4
 hemstitch -dc piped.lz4 | cmp - data
-cat data >fifo &
+cat data >fifo 2>/dev/null &
 status_of hemstitch fifo
+wait
 # An output that is no file is written to, not replaced.
 cat fifo >through &
 hemstitch data -o fifo

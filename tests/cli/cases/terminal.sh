@@ -10,3 +10,4 @@ same forced.lz4 data.lz4
 HEMSTITCH_PRETEND_TERMINAL=stdout hemstitch -dc data.lz4 | cmp - data
 status_of env HEMSTITCH_PRETEND_TERMINAL=stdin hemstitch -d
 names
+status_of env HEMSTITCH_PRETEND_TERMINAL=stdin hemstitch -l
