@@ -26,6 +26,7 @@
 #include "parse/lazy/lazy.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
+#include "parse/optimal/optimal_reference.hpp"
 #include "parse/optimal/optimal_kernel.cuh"
 #include "parse/parse.hpp"
 #include "parse/walk/walk.cuh"

@@ -30,7 +30,7 @@ constexpr std::uint64_t kUnwritten = 0xA5A5A5A5A5A5A5A5u;
 std::vector<std::uint32_t> sizes_of(std::size_t count, std::uint32_t seed, bool large) {
   std::mt19937 random(seed);
   std::vector<std::uint32_t> sizes(count);
-  for (std::uint32_t& size : sizes) size = large ? static_cast<std::uint32_t>(random()) : random() % 1000;
+  for (std::uint32_t& size : sizes) size = static_cast<std::uint32_t>(large ? random() : random() % 1000);
   return sizes;
 }
 

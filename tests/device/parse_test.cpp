@@ -13,6 +13,7 @@
 #include "parse/lazy/lazy.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
+#include "parse/optimal/optimal_reference.hpp"
 #include "record_batch.hpp"
 #include "shapes.hpp"
 

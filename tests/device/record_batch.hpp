@@ -29,7 +29,8 @@ inline MatchRecords random_records(std::size_t count, std::uint32_t seed, unsign
   for (std::size_t i = 1; i < count; ++i) {
     if (random() % spacing != 0) continue;
     const std::uint32_t room = static_cast<std::uint32_t>(std::min<std::size_t>(count - i, most_length));
-    records[i] = pack_match(1 + random() % 65535, 1 + random() % room);
+    const auto offset = static_cast<std::uint32_t>(1 + random() % 65535);
+    records[i] = pack_match(offset, static_cast<std::uint32_t>(1 + random() % room));
   }
   return records;
 }
