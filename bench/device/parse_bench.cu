@@ -19,7 +19,7 @@
 #include "compact/scan/scan_cuda.hpp"
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/event.hpp"
-#include "format/lz4/lz4_cost.hpp"
+#include "format/lz4/lz4_lengths.cuh"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/greedy/greedy_cuda.hpp"
@@ -75,13 +75,6 @@ void on_all_cores(std::size_t count, const Work& work) {
     });
   for (std::thread& thread : threads) thread.join();
 }
-
-struct SolvedDecision {
-  const std::uint16_t* d_lengths;
-  __device__ std::uint32_t length(const DeviceBlock& block, std::uint32_t position) const {
-    return d_lengths[block.position + position];
-  }
-};
 
 class Bench {
  public:
@@ -171,13 +164,13 @@ class Bench {
     const Lz4CostModel lz4;
     const FullLengthCostModel flat;
     solve(cuda::solve_segments<FullLengthCostModel, 64, 32>, flat, "flat, near 64, staged 32");
+    solve(cuda::solve_segments<FullLengthCostModel, 32, 16>, flat, "flat, near 32, staged 16");
     solve(cuda::solve_segments<Lz4CostModel, 32, 32>, lz4, "near 32, staged 32");
     solve(cuda::solve_segments<Lz4CostModel, 64, 32>, lz4, "near 64, staged 32");
-    solve(cuda::solve_segments<Lz4CostModel, 128, 32>, lz4, "near 128, staged 32");
     solve(cuda::solve_segments<Lz4CostModel, 32, 16>, lz4, "near 32, staged 16");
     solve(cuda::solve_segments<Lz4CostModel, 64, 16>, lz4, "near 64, staged 16");
 
-    const SolvedDecision decide{d_lengths.data};
+    const cuda::StoredDecision decide{d_lengths.data};
     const auto walk = [&](auto kernel, const char* level) {
       const double seconds = median_seconds([&] {
         kernel<<<batch.block_count, cuda::kWalkThreads>>>(batch.d_blocks, decide, d_records_->data, plan, out);
@@ -185,9 +178,10 @@ class Bench {
       });
       row("walk, " + std::string(level), seconds, false);
     };
-    walk(cuda::walk_block<32, SolvedDecision>, "tile 32");
-    walk(cuda::walk_block<64, SolvedDecision>, "tile 64");
-    walk(cuda::walk_block<88, SolvedDecision>, "tile 88");
+    walk(cuda::walk_block<16, cuda::StoredDecision>, "tile 16");
+    walk(cuda::walk_block<24, cuda::StoredDecision>, "tile 24");
+    walk(cuda::walk_block<32, cuda::StoredDecision>, "tile 32");
+    walk(cuda::walk_block<64, cuda::StoredDecision>, "tile 64");
   }
 
   // The lists of the first copy against the twin's.

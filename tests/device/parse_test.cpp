@@ -44,7 +44,7 @@ std::vector<Pair> optimal_pairs(const std::string& model_name, const Model& mode
          parse_optimal_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
        }},
       {"optimal_exact, " + model_name, [=](const ParseInput& input) { return parse_optimal_exact(input, model); },
-       [](const DeviceBlocks& blocks) { return parse_optimal_exact_scratch_bytes(blocks); },
+       [=](const DeviceBlocks& blocks) { return parse_optimal_exact_scratch_bytes(blocks, model); },
        [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const DeviceSequences& out,
            void* d_scratch, std::size_t bytes, cudaStream_t stream) {
          parse_optimal_exact_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);

@@ -1,7 +1,7 @@
 // Greedy has no decisions of its own: every usable match is one. The walk (parse/walk/walk.cuh, with mapping, shared
 // memory and cost) reads the records, applies the format's limits and goes. CPU twin: greedy_reference.cpp.
 #include "parse/greedy/greedy_cuda.hpp"
-#include "parse/parse.hpp"
+#include "parse/usable_length.cuh"
 #include "parse/walk/walk.cuh"
 
 namespace hemstitch {
@@ -11,8 +11,12 @@ struct GreedyDecision {
   const MatchRecord* d_records;
   BlockPlan plan;
 
-  __device__ std::uint32_t length(const DeviceBlock& block, std::uint32_t position) const {
-    return usable_match(d_records[block.position + position], position, block.block_bytes, plan).length;
+  template <class Put>
+  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count, const Put& put) const {
+    const cuda::UsableLengths usable(plan, block.block_bytes, begin);
+    const MatchRecord* const records = d_records + block.position + begin;
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < count; i += cuda::kWalkThreads) put(i, usable(records[i], i));
   }
 };
 

@@ -1,8 +1,7 @@
 // Lazy's decision looks at two neighbouring records and at no other decision, so it is made where the walk
-// (parse/walk/walk.cuh, with mapping, shared memory and cost) reads them; the neighbour's record comes from the first
-// level cache. CPU twin: lazy_reference.cpp.
+// (parse/walk/walk.cuh, with mapping, shared memory and cost) reads them. CPU twin: lazy_reference.cpp.
 #include "parse/lazy/lazy_cuda.hpp"
-#include "parse/parse.hpp"
+#include "parse/usable_length.cuh"
 #include "parse/walk/walk.cuh"
 
 namespace hemstitch {
@@ -13,14 +12,22 @@ struct LazyDecision {
   BlockPlan plan;
   std::uint32_t lazy_skip;
 
-  __device__ std::uint32_t usable(const DeviceBlock& block, std::uint32_t position) const {
-    if (position >= block.block_bytes) return 0;
-    return usable_match(d_records[block.position + position], position, block.block_bytes, plan).length;
-  }
-  __device__ std::uint32_t length(const DeviceBlock& block, std::uint32_t position) const {
-    const std::uint32_t here = usable(block, position), next = usable(block, position + 1);
-    const bool look_ahead = lazy_skip == 0 || here < lazy_skip;
-    return look_ahead && next > here ? 0 : here;
+  // A warp reads 32 neighbours and decides for 31 of them; the last one's neighbour is read again, by the next.
+  template <class Put>
+  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count, const Put& put) const {
+    constexpr unsigned kDecided = 31, kWarps = cuda::kWalkThreads / 32;
+    const cuda::UsableLengths usable(plan, block.block_bytes, begin);
+    const MatchRecord* const records = d_records + block.position + begin;
+    const unsigned readable = block.block_bytes - begin;
+    const unsigned lane = threadIdx.x % 32;
+#pragma unroll 4
+    for (unsigned first = threadIdx.x / 32 * kDecided; first < count; first += kWarps * kDecided) {
+      const unsigned i = first + lane;
+      const std::uint32_t here = i < readable ? usable(records[i], i) : 0;
+      const std::uint32_t next = __shfl_down_sync(~0u, here, 1);
+      const bool look_ahead = lazy_skip == 0 || here < lazy_skip;
+      if (lane < kDecided && i < count) put(i, look_ahead && next > here ? 0 : here);
+    }
   }
 };
 

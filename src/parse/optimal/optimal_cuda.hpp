@@ -1,6 +1,7 @@
 // optimal on a CUDA device; the definition stands in optimal.hpp.
 //
-// Compiled for FullLengthCostModel and Lz4CostModel. Both functions throw kInvalidOption for scratch below their
+// For FullLengthCostModel these are compiled into the library, and for the models of formats beside their formats
+// (format/lz4/lz4_parse.cu); optimal_launch.cuh and optimal_exact.cuh have them for every other model. Both parses throw kInvalidOption for scratch below their
 // `..._scratch_bytes`, and parse_optimal_cuda() also for costs above kMaxUnitCost. Asynchronous on `stream`; may be
 // captured in a graph.
 #pragma once
@@ -25,7 +26,8 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
 
 // One list of sequences a block, equal to parse_optimal_exact()'s. One thread a block: for evaluation and tests.
 // Scratch: 10 bytes a position.
-std::size_t parse_optimal_exact_scratch_bytes(const DeviceBlocks& blocks);
+template <typename Model>
+std::size_t parse_optimal_exact_scratch_bytes(const DeviceBlocks& blocks, const Model& model);
 template <typename Model>
 void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                               const Model& model, const DeviceSequences& sequences, void* d_scratch,

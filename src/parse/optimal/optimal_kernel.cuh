@@ -19,7 +19,7 @@
 //
 // Shared memory: 32 * (kNear + 2 * (kStaged + 1)) words and 512 bytes a warp, which is the whole block.
 // Synchronisation: within the warp alone. Work: 1.25 positions a position, each O(tried lengths).
-// Registers: at most 64. CPU twin: solve_segment() in optimal_reference.cpp. Source: DESIGN, "Parses"; FINDINGS'
+// Registers: at most 64. CPU twin: solve_segment() in optimal_reference.hpp. Source: DESIGN, "Parses"; FINDINGS'
 // prototype (117 to 125 GB/s) held all costs in shared memory, which lengths of more than 258 do not allow.
 #pragma once
 
@@ -28,6 +28,7 @@
 #include "core/match.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/optimal/optimal_tuning.hpp"
+#include "parse/usable_length.cuh"
 
 namespace hemstitch::cuda {
 
@@ -42,21 +43,30 @@ constexpr std::uint32_t segment_count(std::uint32_t block_bytes) {
   return block_bytes / kSegmentPositions + (block_bytes % kSegmentPositions != 0);
 }
 
-// BlockPlan's limits for one segment, in signed positions relative to it.
-struct SegmentLimits {
-  int last_start;  // the last position at which a match may start
-  int last_end;    // where a match must end at the latest
+// The lengths that a model tries, made so that no edge has to be tested: where an edge's length would be shorter than the
+// format's shortest match, or there is none, it is that of an earlier edge, which then costs the same and is preferred.
+// A model whose lengths allow a shorter way than this one has a specialisation beside its instantiation.
+template <typename Model>
+struct LegalLengths {
+  static __device__ std::uint32_t get(const Model& model, std::uint32_t full_length, unsigned edge,
+                                      std::uint32_t shortest) {
+    const std::uint32_t tried = model.tried_length(full_length, edge);
+    return tried >= shortest ? tried : full_length;
+  }
 };
 
-// What may be used of `record` at `position`: the length that usable_match() gives.
-__device__ inline int usable_length(MatchRecord record, int position, const SegmentLimits& limits,
-                                    const BlockPlan& plan) {
-  const int most = plan.max_match_length < kMaxRecordLength ? static_cast<int>(plan.max_match_length)
-                                                            : static_cast<int>(kMaxRecordLength);
-  const int length = min(min(static_cast<int>(record_length(record)), most), limits.last_end - position);
-  const bool usable = length >= static_cast<int>(shortest_match(plan)) && position <= limits.last_start &&
-                      record_offset(record) <= plan.max_offset;
-  return usable ? length : 0;
+// The smallest sum of a match's edges: cost there, price and number of the edge. `cost_at` gives the cost behind a length.
+template <typename Model, typename CostAt>
+__device__ std::uint32_t best_edge(const Model& model, std::uint32_t length, std::uint32_t shortest,
+                                   std::uint32_t most_priced, const CostAt& cost_at) {
+  std::uint32_t best = 0xFFFFFFFFu;
+#pragma unroll
+  for (unsigned edge = 0; edge < model.tried_length_count(); ++edge) {
+    const std::uint32_t tried = LegalLengths<Model>::get(model, length, edge, shortest);
+    const std::uint32_t price = model.match_cost(min(tried, most_priced));
+    best = min(best, cost_at(tried) + ((price << kEdgeBits) + edge + 1));
+  }
+  return best;
 }
 
 template <typename Model, unsigned kNear, unsigned kStaged>
@@ -69,24 +79,25 @@ __global__ void __launch_bounds__(32)
   static_assert(kStaged <= 32 && 32 % kStaged == 0);
   constexpr unsigned kRow = kStaged + 1;
   constexpr unsigned kRowsAtOnce = 32 / kStaged;
-  struct Row {
+  struct alignas(16) Row {
     std::uint64_t first;  // index in the batch of the segment's first position
     std::uint32_t own;    // positions of the segment
     std::uint32_t solved;  // these and the look-ahead
   };
-  __shared__ std::uint32_t sh_cost[kNear][32];
+  __shared__ std::uint32_t sh_cost[kNear * 32];
   __shared__ std::uint32_t sh_staged[2][32 * kRow];
   __shared__ Row sh_row[32];
 
   const unsigned lane = threadIdx.x;
   const unsigned staging_row = lane / kStaged, staging_column = lane % kStaged;
-  std::uint32_t* const far_costs = d_far_costs + std::size_t{blockIdx.x} * kSolvedPositions * 32 + lane;
+  std::uint32_t* const far_costs = d_far_costs + std::size_t{blockIdx.x} * kSolvedPositions * 32;
   const std::uint64_t all_segments = d_first_segment[block_count];
+  const std::uint32_t shortest = shortest_match(plan);
   const std::uint32_t literal_cost = model.literal_cost() << kEdgeBits;
 
   for (std::uint64_t group = blockIdx.x; group * 32 < all_segments; group += gridDim.x) {
     Row row{};
-    SegmentLimits limits{-1, -1};
+    UsableLengths usable(plan, 0, 0);
     const std::uint64_t segment = group * 32 + lane;
     if (segment < all_segments) {
       // The last block that begins at or before this segment.
@@ -103,16 +114,12 @@ __global__ void __launch_bounds__(32)
       const std::uint32_t rest = block_bytes - begin;
       row = {d_blocks[low].position + begin, min(rest, static_cast<std::uint32_t>(kSegmentPositions)),
              min(rest, kSolvedPositions)};
-      const auto limit = [&](std::uint32_t gap) {
-        const std::int64_t position = std::int64_t{rest} - gap;
-        return static_cast<int>(max(std::int64_t{-1}, min(position, std::int64_t{kMaxRecordLength + kSolvedPositions})));
-      };
-      limits = {limit(plan.last_match_start_gap), limit(plan.last_match_end_gap)};
+      usable = UsableLengths(plan, block_bytes, begin);
     }
     __syncwarp();
     sh_row[lane] = row;
 #pragma unroll
-    for (unsigned i = 0; i < kNear; ++i) sh_cost[i][lane] = 0;
+    for (unsigned i = 0; i < kNear; ++i) sh_cost[i * 32 + lane] = 0;
     __syncwarp();
 
     const auto stage = [&](int tile) {
@@ -142,29 +149,28 @@ __global__ void __launch_bounds__(32)
 #pragma unroll 4
       for (int i = kStaged - 1; i >= 0; --i) {
         const int position = tile * static_cast<int>(kStaged) + i;
-        if (position >= static_cast<int>(row.solved)) continue;
-        const int length = usable_length(column[i], position, limits, plan);
+        const std::uint32_t length = usable(column[i], static_cast<unsigned>(position));
         std::uint32_t best = cost + literal_cost;
         if (length != 0) {
-          const bool near = length <= static_cast<int>(kNear);
-#pragma unroll
-          for (unsigned edge = 0; edge < model.tried_length_count(); ++edge) {
-            const std::uint32_t tried = model.tried_length(static_cast<std::uint32_t>(length), edge);
-            if (tried < shortest_match(plan)) continue;
-            const unsigned target = static_cast<unsigned>(position) + tried;
-            std::uint32_t there;
-            if (near || tried <= kNear)
-              there = sh_cost[target % kNear][lane];
-            else
-              there = target < row.solved ? far_costs[target * 32] : 0;
-            best = min(best, there + (model.match_cost(tried) << kEdgeBits) + edge + 1);
-          }
+          const unsigned from = static_cast<unsigned>(position);
+          // priced_length() of optimal.hpp: no more than lies before the horizon.
+          const std::uint32_t most_priced = max(row.solved - from, shortest);
+          if (length <= kNear)
+            best = min(best, best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
+                         return sh_cost[(from + tried) * 32 % (kNear * 32) | lane];
+                       }));
+          else
+            best = min(best, best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
+                         const unsigned target = from + tried;
+                         return target < row.solved ? far_costs[target * 32 | lane] : 0;
+                       }));
         }
+        if (position >= static_cast<int>(row.solved)) best = 0;  // at and beyond the horizon
         const unsigned edge = best % (1u << kEdgeBits);
         cost = best - edge;
-        sh_cost[static_cast<unsigned>(position) % kNear][lane] = cost;
-        far_costs[position * 32] = cost;
-        column[i] = edge == 0 ? 0 : model.tried_length(static_cast<std::uint32_t>(length), edge - 1);
+        sh_cost[static_cast<unsigned>(position) * 32 % (kNear * 32) | lane] = cost;
+        far_costs[static_cast<unsigned>(position) * 32 | lane] = cost;
+        column[i] = edge == 0 ? 0 : LegalLengths<Model>::get(model, length, edge - 1, shortest);
       }
       __syncwarp();
       const unsigned position = static_cast<unsigned>(tile) * kStaged + staging_column;

@@ -42,8 +42,8 @@ struct WalkChunk {
   static __device__ unsigned slot(unsigned position) { return position + position / kTilePositions * 2; }
 };
 
-// `Decide` gives the decision at a position of a block: length(block, position), at most what is left of the
-// block. `min_match` is the plan's, for the place of the list.
+// `Decide` is called by all threads of the workgroup, as decide(block, begin, count, put), and calls put(i, length) once
+// for each i below `count` with the decision at position begin + i: 0, or a length that ends inside the block.
 template <unsigned kTilePositions, class Decide>
 __global__ void __launch_bounds__(kWalkThreads)
     walk_block(const DeviceBlock* __restrict__ d_blocks, const Decide decide,
@@ -70,9 +70,9 @@ __global__ void __launch_bounds__(kWalkThreads)
     const unsigned count = min(Chunk::kPositions, block.block_bytes - chunk_begin);
     const unsigned tile_end = min(tile_begin + kTilePositions, count);
 
-#pragma unroll 8
-    for (unsigned i = thread; i < count; i += kWalkThreads)
-      sh_length[Chunk::slot(i)] = static_cast<std::uint16_t>(decide.length(block, chunk_begin + i));
+    decide(block, chunk_begin, count, [&](unsigned i, std::uint32_t length) {
+      sh_length[Chunk::slot(i)] = static_cast<std::uint16_t>(length);
+    });
     sh_entry[thread] = kNotEntered;
     __syncthreads();
 
@@ -153,19 +153,27 @@ __global__ void __launch_bounds__(kWalkThreads)
   }
 }
 
+// Decisions that a kernel before the walk made and stored.
+struct StoredDecision {
+  const std::uint16_t* d_lengths;  // one a position of the batch
+
+  template <class Put>
+  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count, const Put& put) const {
+    const std::uint16_t* const lengths = d_lengths + block.position + begin;
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < count; i += kWalkThreads) put(i, lengths[i]);
+  }
+};
+
 // Launches the walk over a batch.
 template <class Decide>
 void walk_blocks(const DeviceBlocks& blocks, const Decide& decide, const MatchRecord* d_records,
                  const BlockPlan& plan, const DeviceSequences& sequences, cudaStream_t stream) {
   check(cudaMemsetAsync(sequences.d_total, 0, sizeof(std::uint64_t), stream), "walk: cudaMemsetAsync");
   if (blocks.block_count == 0) return;
-  if (blocks.max_block_bytes <= WalkChunk<kWalkTileOfPages>::kPositions)
-    walk_block<kWalkTileOfPages>
-        <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, d_records, plan, sequences);
-  else
-    walk_block<kWalkTileOfBlocks>
-        <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, d_records, plan, sequences);
-  check_launch("walk");
+  walk_block<kWalkTilePositions>
+      <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, d_records, plan, sequences);
+  check_launch("walk", blocks);
 }
 
 }  // namespace hemstitch::cuda

@@ -7,9 +7,8 @@ namespace hemstitch::cuda {
 // make the hop from tile to tile, which one thread does, longer than the rest.
 inline constexpr unsigned kWalkThreads = 128;
 
-// Positions a tile. Small blocks get small tiles, so that all threads have one; larger tiles take fewer hops
-// and more shared memory.
-inline constexpr unsigned kWalkTileOfPages = 32;    // blocks of up to 4 KB: 16.5 KB of shared memory
-inline constexpr unsigned kWalkTileOfBlocks = 64;   // larger ones: 33 KB
+// Positions a tile: 16.5 KB of shared memory a block, so that 12 blocks share a multiprocessor. On an H200, blocks of
+// 64 KB of the nine Silesia files, decisions stored beforehand: 32 337 GB/s, 64 275 GB/s, 88 195 GB/s.
+inline constexpr unsigned kWalkTilePositions = 32;
 
 }  // namespace hemstitch::cuda

@@ -1,17 +1,18 @@
-// The exact optimal parse: one thread solves a whole block backwards, with all its costs in device memory, and the
+// The exact optimal parse, a template over the cost model like optimal_launch.cuh: one thread solves a whole block backwards, with all its costs in device memory, and the
 // walk (parse/walk/walk.cuh) collects the decisions.
 //
 // Mapping: one thread a block, warps of 32 blocks; nothing is shared or staged, and accesses of a warp are a block
 // apart. Plain on purpose: this parse measures finders and tests the other, a few blocks at a time. 64-bit costs, so
-// that no block is too long. Work: one dependent step a position. CPU twin: optimal_reference.cpp.
+// that no block is too long. Work: one dependent step a position. CPU twin: optimal_reference.hpp.
+#pragma once
+
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/scratch.hpp"
-#include "format/lz4/lz4_cost.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/walk/walk.cuh"
 
 namespace hemstitch {
-namespace {
+namespace optimal_detail {
 
 template <typename Model>
 __global__ void __launch_bounds__(32)
@@ -44,51 +45,40 @@ __global__ void __launch_bounds__(32)
   }
 }
 
-struct SolvedDecision {
-  const std::uint16_t* d_lengths;
-
-  __device__ std::uint32_t length(const DeviceBlock& block, std::uint32_t position) const {
-    return d_lengths[block.position + position];
-  }
-};
-
-struct Scratch {
+struct ExactScratch {
   std::uint64_t* d_costs;
   std::uint16_t* d_lengths;
   std::size_t bytes;
 };
 
-Scratch carve(const DeviceBlocks& blocks, void* d_scratch) {
+inline ExactScratch carve_exact(const DeviceBlocks& blocks, void* d_scratch) {
   cuda::Carver carver(d_scratch);
-  Scratch scratch{};
+  ExactScratch scratch{};
   scratch.d_costs = carver.take<std::uint64_t>(blocks.total_block_bytes);
   scratch.d_lengths = carver.take<std::uint16_t>(blocks.total_block_bytes);
   scratch.bytes = carver.bytes();
   return scratch;
 }
 
-}  // namespace
+}  // namespace optimal_detail
 
-std::size_t parse_optimal_exact_scratch_bytes(const DeviceBlocks& blocks) { return carve(blocks, nullptr).bytes; }
+template <typename Model>
+std::size_t parse_optimal_exact_scratch_bytes(const DeviceBlocks& blocks, const Model&) {
+  return optimal_detail::carve_exact(blocks, nullptr).bytes;
+}
 
 template <typename Model>
 void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                               const Model& model, const DeviceSequences& sequences, void* d_scratch,
                               std::size_t scratch_bytes, cudaStream_t stream) {
-  const Scratch scratch = carve(blocks, d_scratch);
+  const optimal_detail::ExactScratch scratch = optimal_detail::carve_exact(blocks, d_scratch);
   cuda::check_scratch("parse_optimal_exact", scratch.bytes, d_scratch, scratch_bytes);
   if (blocks.block_count != 0) {
-    solve_blocks<<<(blocks.block_count + 31) / 32, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, d_records,
+    optimal_detail::solve_blocks<<<(blocks.block_count + 31) / 32, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, d_records,
                                                                     plan, model, scratch.d_costs, scratch.d_lengths);
     cuda::check_launch("optimal_exact: solve_blocks");
   }
-  cuda::walk_blocks(blocks, SolvedDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
+  cuda::walk_blocks(blocks, cuda::StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
 }
-
-template void parse_optimal_exact_cuda(const DeviceBlocks&, const MatchRecord*, const BlockPlan&,
-                                       const FullLengthCostModel&, const DeviceSequences&, void*, std::size_t,
-                                       cudaStream_t);
-template void parse_optimal_exact_cuda(const DeviceBlocks&, const MatchRecord*, const BlockPlan&, const Lz4CostModel&,
-                                       const DeviceSequences&, void*, std::size_t, cudaStream_t);
 
 }  // namespace hemstitch
