@@ -1,4 +1,5 @@
-// hemstitch analyze: where the matches of a file point, how long they are, and how one finder's compare with another's.
+// hemstitch analyze: where the matches of a file point, how long they are, and how one finder's compare with
+// another's.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,7 +22,7 @@ for one finder against another.
 
   --finder DESCRIPTION  as in 'hemstitch evaluate -h'
                         (default: brute_force:window_size=65535)
-  --against DESCRIPTION the other finder (default: coop_stitch:near-1k)
+  --against DESCRIPTION the other finder (default: coop_stitch:near-1k:min_match_len=5)
   --svg OUTPUT          also draw a map of where the first finder's matches point
   --json                as JSON
 )";
@@ -54,7 +55,8 @@ template <typename Shares>
 void print_classes(const char* title, const Shares& names, const Analyses& analyses, std::uint64_t file_bytes,
                    auto member) {
   fmt::print("\n{:<10}", title);
-  for (std::size_t i = 0; i < analyses.size(); ++i) fmt::print("{:>12} {:>10} {:>10}", "matches", "of bytes", "in sum");
+  for (std::size_t i = 0; i < analyses.size(); ++i)
+    fmt::print("{:>12} {:>10} {:>10}", "matches", "of bytes", "in sum");
   fmt::print("\n");
   std::array<std::uint64_t, 2> sums{};
   for (std::size_t row = 0; row < names.size(); ++row) {
@@ -62,8 +64,8 @@ void print_classes(const char* title, const Shares& names, const Analyses& analy
     for (std::size_t i = 0; i < analyses.size(); ++i) {
       const MatchShare& share = (analyses[i].*member)[row];
       sums[i] += share.matched_bytes;
-      fmt::print("{:>12} {:>9.1f}% {:>9.1f}%", grouped(share.match_count), percent(share.matched_bytes, file_bytes),
-                 percent(sums[i], file_bytes));
+      fmt::print("{:>12} {:>9.1f}% {:>9.1f}%", grouped(share.match_count),
+                 percent(share.matched_bytes, file_bytes), percent(sums[i], file_bytes));
     }
     fmt::print("\n");
   }
@@ -71,8 +73,8 @@ void print_classes(const char* title, const Shares& names, const Analyses& analy
 
 void print_table(const NamedData& data, const Analyses& analyses, const FinderComparison& comparison) {
   const std::uint64_t bytes = data.bytes.size();
-  fmt::print("{}, {} bytes\n{:<10}", shown_name(data.name), grouped(bytes), "");
-  for (const MatchAnalysis& analysis : analyses) fmt::print("{:>34}", analysis.finder);
+  fmt::print("{}, {} bytes\nfirst     {}\nsecond    {}\n\n{:<10}{:>34}{:>34}", shown_name(data.name),
+             grouped(bytes), analyses[0].finder, analyses[1].finder, "", "first", "second");
   const auto line = [&](const char* title, auto value) {
     fmt::print("\n{:<10}", title);
     for (const MatchAnalysis& analysis : analyses) fmt::print("{:>34}", value(analysis));
@@ -87,10 +89,12 @@ void print_table(const NamedData& data, const Analyses& analyses, const FinderCo
   fmt::print("\n");
   print_classes("distance", kDistanceClassNames, analyses, bytes, &MatchAnalysis::by_distance);
   print_classes("length", kLengthClassNames, analyses, bytes, &MatchAnalysis::by_length);
-  fmt::print("\nPosition by position, {} finds a longer match at {:.1f}%, an equal one (or none) at {:.1f}%, a shorter one\n"
-             "at {:.1f}% than {}.\n",
-             analyses[0].finder, percent(comparison.longer, bytes), percent(comparison.equal, bytes),
-             percent(comparison.shorter, bytes), analyses[1].finder);
+  fmt::print(
+      "\nPosition by position, the first finds a longer match at {:.1f}%, an equal one (or none) at {:.1f}%, "
+      "and a "
+      "shorter\none at {:.1f}%.\n",
+      percent(comparison.longer, bytes), percent(comparison.equal, bytes),
+      percent(comparison.shorter, bytes));
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -100,19 +104,18 @@ void write_text(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-int run_analyze(std::span<const std::string> arguments) {
+int run_analyze(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag();
-  std::string first = "brute_force:window_size=65535", second = "coop_stitch:near-1k", svg_path;
-  std::vector<std::string> files;
+  std::string first = "brute_force:window_size=65535", second = "coop_stitch:near-1k:min_match_len=5",
+              svg_path;
   bool json = false, help = false;
   app.add_option("--finder", first);
   app.add_option("--against", second);
   app.add_option("--svg", svg_path);
   app.add_flag("--json", json);
   app.add_flag("-h,--help", help);
-  app.add_option("FILE", files);
-  parse_words(app, arguments);
+  const std::vector<std::string> files = read_options(app, words);
   if (help) {
     fmt::print("{}", kUsage);
     return 0;

@@ -24,9 +24,11 @@ constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this
 constexpr double kMaxSeconds = 3600;
 
 // Every word that is a command when it stands first.
-constexpr std::array<std::pair<std::string_view, Action>, 2> kCommands{{
+constexpr std::array<std::pair<std::string_view, Action>, 4> kCommands{{
     {"bench", Action::kBench},
     {"backends", Action::kBackends},
+    {"evaluate", Action::kEvaluate},
+    {"analyze", Action::kAnalyze},
 }};
 
 // What an option means when it is given without its value.
@@ -225,7 +227,8 @@ class Splitter {
   SplitWords split_;
 };
 
-// Splits, lets CLI11 read the options, and returns the files.
+}  // namespace
+
 std::vector<std::string> read_options(CLI::App& app, std::span<const std::string> words) {
   SplitWords split = Splitter(app, words).split();
   std::reverse(split.options.begin(), split.options.end());  // CLI11 takes them from the back
@@ -239,6 +242,8 @@ std::vector<std::string> read_options(CLI::App& app, std::span<const std::string
   }
   return std::move(split.files);
 }
+
+namespace {
 
 // Options that several commands have, as they were written.
 struct EffortWords {
@@ -482,7 +487,11 @@ Request parse_arguments(std::span<const std::string> words) {
           fmt::format("'{0}' is a command, and a file of that name is here: write ./{0} for the file; "
                       "for the command, go to another folder",
                       name));
-    return action == Action::kBench ? parse_bench(words.subspan(1)) : parse_backends(words.subspan(1));
+    if (action == Action::kBench) return parse_bench(words.subspan(1));
+    if (action == Action::kBackends) return parse_backends(words.subspan(1));
+    Request request;  // of the others the command itself reads the words
+    request.action = action;
+    return request;
   }
   return parse_main(words);
 }

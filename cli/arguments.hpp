@@ -12,6 +12,10 @@
 
 #include "hemstitch/hemstitch.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace hemstitch::cli {
 
 enum class Action {
@@ -22,6 +26,8 @@ enum class Action {
   kBench,
   kCompareRuns,
   kBackends,
+  kEvaluate,
+  kAnalyze,
   kHelp,
   kVersion,
 };
@@ -66,5 +72,8 @@ struct UsageError : std::runtime_error {
 // `words` is argv without the program's name. Reads HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS
 // where no option says otherwise. Throws UsageError.
 Request parse_arguments(std::span<const std::string> words);
+
+// Splits `words`, lets `app` read its options among them, and returns the others, the files. Throws UsageError.
+std::vector<std::string> read_options(CLI::App& app, std::span<const std::string> words);
 
 }  // namespace hemstitch::cli

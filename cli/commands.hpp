@@ -1,6 +1,9 @@
 // The commands, one file each. Each returns the exit status; what it throws, run_tool() tells.
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "arguments.hpp"
 
 namespace hemstitch::cli {
@@ -11,5 +14,8 @@ int run_list(const Request& request);
 int run_bench(const Request& request, const std::string& command_line);
 int run_compare(const Request& request);
 int run_backends(const Request& request);
+// These read their words themselves: all that stand behind the command.
+int run_evaluate(std::span<const std::string> words);
+int run_analyze(std::span<const std::string> words);
 
 }  // namespace hemstitch::cli

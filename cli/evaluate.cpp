@@ -76,7 +76,8 @@ class OptimaOfFile {
     const auto key = std::make_tuple(p.min_match_len, p.max_match_len, p.literal_cost, p.match_fixed_cost);
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;
-    return known_.emplace(key, Optima{optimum(data_, kNearWindow, p), optimum(data_, kFarWindow, p)}).first->second;
+    return known_.emplace(key, Optima{optimum(data_, kNearWindow, p), optimum(data_, kFarWindow, p)})
+        .first->second;
   }
 
  private:
@@ -98,12 +99,13 @@ class EvaluationReport {
       run_["files"].push_back(describe_data(data.name, data.bytes));
     } else if (table_) {
       fmt::print("{}, {} bytes\n{:>7} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n", shown_name(data.name),
-                 grouped(data.bytes.size()), "cost", "all len", "vs 4K", "vs 64K", "no stitch", "probes", "compares",
-                 "warm ms", "finder");
+                 grouped(data.bytes.size()), "cost", "all len", "vs 4K", "vs 64K", "no stitch", "probes",
+                 "compares", "warm ms", "finder");
     }
   }
 
-  void add(const NamedData& data, const FinderChoice& choice, const Evaluation& evaluation, const Optima& optima) {
+  void add(const NamedData& data, const FinderChoice& choice, const Evaluation& evaluation,
+           const Optima& optima) {
     if (json_)
       add_row(data, choice, evaluation, optima);
     else if (table_)
@@ -162,7 +164,9 @@ class EvaluationReport {
   }
 
   static std::string counted(std::uint64_t count, const NamedData& data) {
-    return count == 0 ? "-" : fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(data.bytes.size()));
+    return count == 0
+               ? "-"
+               : fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(data.bytes.size()));
   }
 
   static void print_line(const NamedData& data, const FinderChoice& choice, const Evaluation& e,
@@ -181,33 +185,40 @@ class EvaluationReport {
     const auto bytes = static_cast<double>(data.bytes.size());
     const ParseFigures& figures = e.figures;
     fmt::print("{}, {} bytes: {}\n", shown_name(data.name), grouped(data.bytes.size()), choice.name);
-    if (const Finder* finder = std::get_if<Finder>(&choice.how); finder != nullptr && *finder == Finder::kCoopStitch)
+    if (const Finder* finder = std::get_if<Finder>(&choice.how);
+        finder != nullptr && *finder == Finder::kCoopStitch)
       fmt::print("{}", coop_stitch_plan(choice.parameters).text());
     fmt::print("verified    every match of {} positions\n", grouped(data.bytes.size()));
-    fmt::print("cost        {:.4f} of the raw bits ({} literals, {} matches of {:.1f} bytes on average)\n", figures.cost,
-               grouped(figures.literal_count), grouped(figures.match_count),
+    fmt::print("cost        {:.4f} of the raw bits ({} literals, {} matches of {:.1f} bytes on average)\n",
+               figures.cost, grouped(figures.literal_count), grouped(figures.match_count),
                figures.match_count == 0
                    ? 0.0
                    : static_cast<double>(figures.matched_bytes) / static_cast<double>(figures.match_count));
     fmt::print("            {:.4f} with matches of all lengths\n", figures.cost_all_lengths);
     for (const auto& [name, best] : {std::pair{"4K", optima.near}, std::pair{"64K", optima.far}})
-      fmt::print("optimum {:<3} {:.4f}, {:.4f} with all lengths: this finder is {} above\n", name, best.figures.cost,
-                 best.figures.cost_all_lengths, percent_above(figures.cost, best.figures.cost));
+      fmt::print("optimum {:<3} {:.4f}, {:.4f} with all lengths: this finder is {} above\n", name,
+                 best.figures.cost, best.figures.cost_all_lengths,
+                 percent_above(figures.cost, best.figures.cost));
     if (e.counters) {
-      const auto& c = *e.counters;
-      fmt::print("search      {} probes a byte, {} of them others' finds, {} tried before; {} look-ups, {} bytes compared\n",
-                 counted(c.probes, data), counted(c.stitch_probes, data), counted(c.repeated_probes, data),
-                 counted(c.lookups, data), counted(c.byte_comparisons, data));
+      const SearchCounters& c = *e.counters;
+      fmt::print("search      {} probes a byte", counted(c.probes, data));
+      if (c.stitch_probes != 0)
+        fmt::print(", {} of them others' finds, {} tried before", counted(c.stitch_probes, data),
+                   counted(c.repeated_probes, data));
+      if (c.lookups != 0) fmt::print(", {} look-ups", counted(c.lookups, data));
+      if (c.byte_comparisons != 0) fmt::print("; {} byte comparisons", counted(c.byte_comparisons, data));
+      fmt::print("\n");
     }
-    fmt::print("latency     {} bytes found and parsed in {:.1f} ms at first, {:.1f} ms warm\n", grouped(e.latency_bytes),
-               e.first_call_seconds * 1e3, e.warm_seconds * 1e3);
+    fmt::print("latency     {:.1f} ms at first, {:.1f} ms warm, to find and parse {} bytes\n",
+               e.first_call_seconds * 1e3, e.warm_seconds * 1e3, grouped(e.latency_bytes));
     if (e.without_stitch) {
       const ParseFigures& off = *e.without_stitch;
-      fmt::print("stitch      cost {:.4f} without it, {:.4f} with it ({}); matched bytes {:.1f}% and {:.1f}% ({})\n",
-                 off.cost, figures.cost, percent_above(figures.cost, off.cost),
-                 100 * static_cast<double>(off.matched_bytes) / bytes,
-                 100 * static_cast<double>(figures.matched_bytes) / bytes,
-                 percent_above(static_cast<double>(figures.matched_bytes), static_cast<double>(off.matched_bytes)));
+      fmt::print(
+          "stitch      cost {:.4f} without it, {:.4f} with it ({}); matched bytes {:.1f}% and {:.1f}% ({})\n",
+          off.cost, figures.cost, percent_above(figures.cost, off.cost),
+          100 * static_cast<double>(off.matched_bytes) / bytes,
+          100 * static_cast<double>(figures.matched_bytes) / bytes,
+          percent_above(static_cast<double>(figures.matched_bytes), static_cast<double>(off.matched_bytes)));
     }
     fmt::print("\n");
   }
@@ -219,10 +230,10 @@ class EvaluationReport {
 
 }  // namespace
 
-int run_evaluate(std::span<const std::string> arguments) {
+int run_evaluate(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag();
-  std::vector<std::string> finders, files;
+  std::vector<std::string> finders;
   std::string backend = "reference";
   bool all = false, json = false, help = false;
   app.add_option("--finder", finders)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -230,8 +241,7 @@ int run_evaluate(std::span<const std::string> arguments) {
   app.add_flag("--all", all);
   app.add_flag("--json", json);
   app.add_flag("-h,--help", help);
-  app.add_option("FILE", files);
-  parse_words(app, arguments);
+  const std::vector<std::string> files = read_options(app, words);
   if (help) {
     fmt::print("{}", kUsage);
     return 0;
@@ -244,7 +254,7 @@ int run_evaluate(std::span<const std::string> arguments) {
   const std::vector<FinderChoice> choices = choose_finders(finders);
 
   std::string command_line = "hemstitch evaluate";
-  for (const std::string& word : arguments) command_line += ' ' + word;
+  for (const std::string& word : words) command_line += ' ' + word;
   EvaluationReport report(json, choices.size() > 1, command_line);
   for (const std::string& path : files) {
     const NamedData data = read_named_data(path);
@@ -253,8 +263,8 @@ int run_evaluate(std::span<const std::string> arguments) {
     for (const FinderChoice& choice : choices) {
       const Evaluation evaluation = evaluate(data.bytes, choice);
       if (!evaluation.verified)
-        throw ToolError(fmt::format("{}: {} gives a wrong match at position {}", shown_name(path), choice.name,
-                                    *evaluation.first_wrong_position));
+        throw ToolError(fmt::format("{}: {} gives a wrong match at position {}", shown_name(path),
+                                    choice.name, *evaluation.first_wrong_position));
       report.add(data, choice, evaluation, optima.of(choice.parameters));
     }
   }

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "arguments.hpp"
 #include "files.hpp"
 #include "messages.hpp"
 
@@ -21,13 +20,7 @@ NamedData read_named_data(const std::string& path) {
   return data;
 }
 
-void require_finding_backend(const std::string& backend) {
-  try {
-    LzssMatcher({}, Finder::kCoopStitch, backend);
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-}
+void require_finding_backend(const std::string& backend) { LzssMatcher({}, Finder::kCoopStitch, backend); }
 
 std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions) {
   std::vector<FinderChoice> choices;
@@ -35,7 +28,7 @@ std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descrip
     try {
       choices.push_back(choose_finder(description));
     } catch (const Error& error) {
-      throw UsageError(fmt::format("finder {}: {}", description, error.what()));
+      throw ToolError(fmt::format("finder {}: {}", description, error.what()));
     }
   }
   return choices;
@@ -48,10 +41,13 @@ Json parameters_json(const FinderChoice& choice) {
 }
 
 std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::ptrdiff_t place = std::ssize(digits) - 3; place > 0; place -= 3)
-    digits.insert(static_cast<std::size_t>(place), ",");
-  return digits;
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
 }
 
 double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }

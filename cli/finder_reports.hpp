@@ -19,9 +19,10 @@ struct NamedData {
 // Throws ToolError, also for a file without a byte: there is nothing to measure.
 NamedData read_named_data(const std::string& path);
 
-// Throws UsageError for a backend that finds no matches.
+// Throws Error for a backend that finds no matches.
 void require_finding_backend(const std::string& backend);
 
+// Throws ToolError that names the description.
 std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions);
 Json parameters_json(const FinderChoice& choice);
 

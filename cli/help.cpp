@@ -22,6 +22,8 @@ const char* const kHelp =
 hemstitch -d [OPTION]... [FILE]...  restore each FILE.lz4 to FILE
 hemstitch bench [OPTION]... [FILE]...
 hemstitch backends [--json]
+hemstitch evaluate [OPTION]... FILE...
+hemstitch analyze [OPTION]... FILE
 
 Without a FILE, or where it is '-': stdin to stdout. The source is kept.
 Several short options may stand together: -dcf, -9k, -T2.
@@ -75,6 +77,18 @@ bench                   time round trips in memory; without FILE, made data
                         is over 5% slower or larger
   -B, -T, --memory, --backend as above
 backends                what this build can run on; --json as JSON
+evaluate                judge match finders on each FILE
+  --finder DESCRIPTION  which; several times for a table
+                        (default: coop_stitch)
+  --all                 every finder and preset
+  --json                as a recorded run
+analyze                 show where the matches of FILE point
+  --finder DESCRIPTION  which (default: brute_force:window_size=65535)
+  --against DESCRIPTION the one to compare with
+                        (default: coop_stitch:near-1k:min_match_len=5)
+  --svg OUTPUT          draw a map
+  --json                as JSON
+'hemstitch evaluate -h' says how finders are described.
 
 SIZE is a number of bytes, with K, M or G for powers of 1024.
 HEMSTITCH_LEVEL, HEMSTITCH_THREADS and HEMSTITCH_BACKEND set defaults.

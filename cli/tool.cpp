@@ -42,6 +42,10 @@ int run_request(const Request& request, const std::vector<std::string>& words) {
       return run_compare(request);
     case Action::kBackends:
       return run_backends(request);
+    case Action::kEvaluate:
+      return run_evaluate(std::span(words).subspan(1));
+    case Action::kAnalyze:
+      return run_analyze(std::span(words).subspan(1));
     case Action::kHelp:
       fmt::print("{}", kHelp);
       return kExitDone;

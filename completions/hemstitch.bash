@@ -1,7 +1,7 @@
 # Bash completion for hemstitch.
 _hemstitch() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-  local choices=''
+  local choices='' finders='brute_force lazy_scan coop_stitch window_index hash_chain hash_step level:'
   COMPREPLY=()
   # Bash splits --name=value at the '='.
   if [[ $word == '=' ]]; then
@@ -11,6 +11,7 @@ _hemstitch() {
   fi
   case $previous in
     --backend) choices="auto $(hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }')" ;;
+    --finder | --against) choices="$finders" ;;
     --format) choices='lz4' ;;
     --check) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='block content' ;;
     -B | --block-size) choices='64K 256K 1M 4M' ;;
@@ -25,6 +26,8 @@ _hemstitch() {
     case $command in
       bench) choices='--level --best --threads --block-size --memory --backend --seconds --json --compare --help' ;;
       backends) choices='--json --help' ;;
+      evaluate) choices='--finder --all --backend --json --help' ;;
+      analyze) choices='--finder --against --svg --json --help' ;;
       *) choices='--decompress --test --list --help --version --level --best --fast --threads --block-size --linked
           --memory --backend --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
           --no-sparse --range --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
@@ -32,7 +35,7 @@ _hemstitch() {
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return
   fi
-  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'bench backends' -- "$word")
+  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'bench backends evaluate analyze' -- "$word")
   mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
 }
 complete -o filenames -F _hemstitch hemstitch

@@ -4,11 +4,14 @@ function __hemstitch_backends
     hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }'
 end
 
-set -l main 'not __fish_seen_subcommand_from bench backends'
-set -l effort 'not __fish_seen_subcommand_from backends'
+set -l main 'not __fish_seen_subcommand_from bench backends evaluate analyze'
+set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze'
+set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_step level:'
 
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a bench -d 'Time round trips in memory'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a backends -d 'What this build can run on'
+complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a evaluate -d 'Judge match finders'
+complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a analyze -d 'Show where matches point'
 
 complete -c hemstitch -s h -l help -d 'List all options'
 complete -c hemstitch -n $effort -l level -x -a '(seq 12)' -d 'Effort, from the fastest to the smallest'
@@ -42,4 +45,10 @@ complete -c hemstitch -n $main -s v -l verbose -d 'Backend, threads, ratio and s
 
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Least time for each row'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l compare -d 'Hold two recorded runs against each other'
-complete -c hemstitch -n '__fish_seen_subcommand_from bench backends' -l json -d 'As JSON'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze' -l json -d 'As JSON'
+
+complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l finder -x -a "$finders" -d 'Which finder'
+complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l all -d 'Every finder and preset'
+complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a reference -d 'Where to search'
+complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l against -x -a "$finders" -d 'The finder to compare with'
+complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l svg -r -F -d 'Draw a map'

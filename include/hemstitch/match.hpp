@@ -41,9 +41,8 @@ enum class TopKPolicy {
 struct FinderParameters {
   std::uint32_t min_match_len = 5;    // bytes, 3..max_match_len: what is shorter is no match
   std::uint32_t max_match_len = 258;  // bytes, up to 65535: what is longer is cut to this
-  std::uint32_t window_size =
-      256;                    // offsets, 1..65535: a position's band (kCoopStitch), else the largest offset
-  std::uint32_t stride = 64;  // offsets, at least 1: from the band of one position to that of the next
+  std::uint32_t window_size = 256;    // offsets, 1..65535: a band's width (kCoopStitch), else the largest one
+  std::uint32_t stride = 64;      // offsets, at least 1: from the band of one position to that of the next
   std::uint32_t near_range = 64;  // offsets 1..near_range are tried from every position; 0: none
   std::uint32_t band_origin = 0;  // offset before the first band: position t of 64 searches
                                   // band_origin + t * stride + 1 .. band_origin + t * stride + window_size

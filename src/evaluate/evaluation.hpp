@@ -4,11 +4,10 @@
 // literal 9 bits, a match 25). Costs are given as a part of the input's own bits: 1.0 is raw, "c9" in the
 // records. Two parses:
 //   full         optimal_exact, each candidate at its full length or not at all: the measure by which finders
-//   are
-//                compared
+//                are compared
 //   all lengths  each candidate at any length from min_match_len on. Since all matches cost the same, the
-//   longest match
-//                of each position makes this the optimum over every choice of matches that the offsets allow.
+//                longest match of each position makes this the optimum over every choice of matches that the
+//                offsets allow.
 // Whole files are one block, and every offset that a finder has stays inside its window, which slides.
 #pragma once
 

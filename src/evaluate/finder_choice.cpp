@@ -146,8 +146,6 @@ struct Find {
 
 }  // namespace
 
-std::span<const std::string_view> finder_names() { return kNames; }
-
 MatchRecords FinderChoice::find(const FinderInput& input) const {
   return std::visit(Find{input, parameters, parameters.stitch}, how).records;
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,13 +31,12 @@ struct FinderChoice {
   FoundMatches find_with_stitch_apart(const FinderInput& input) const;
 };
 
-// From its description: a finder's name, then, after colons, settings as "FIELD=VALUE" and, for coop_stitch, the name of
-// a preset: "coop_stitch:near-1k:top_k=8". "level:6" is the finder of an LZ4 level, for blocks of 256K with what stands
-// before them. Without a setting, brute_force and window_index search 4096 offsets, lazy_scan 32768 with 1024 of them in
-// full, and hash_chain 32768 at depth 8. Throws kInvalidOption, naming what is wrong.
+// From its description: a finder's name, then, after colons, settings as "FIELD=VALUE" and, for coop_stitch,
+// the name of a preset: "coop_stitch:near-1k:top_k=8". "level:6" is the finder of an LZ4 level, for blocks of
+// 256K with what stands before them. Without a setting, brute_force and window_index search 4096 offsets,
+// lazy_scan 32768 with 1024 of them in full, and hash_chain 32768 at depth 8. Throws kInvalidOption, naming
+// what is wrong.
 FinderChoice choose_finder(const std::string& description);
-
-std::span<const std::string_view> finder_names();
 
 // {"min_match_len", 5}, ..: the parameters that this finder reads, for the record.
 std::vector<std::pair<std::string_view, std::uint32_t>> parameters_read(const FinderChoice& choice);

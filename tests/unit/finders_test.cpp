@@ -1,12 +1,9 @@
 // The exhaustive and the cooperative finders, each against a second version of its definition.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-#include <optional>
-
 #include "finder_inputs.hpp"
 #include "match/find.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
@@ -69,16 +66,6 @@ std::string text_of(const FinderParameters& p) {
          std::to_string(p.window_size) + " stride " + std::to_string(p.stride) + " near " +
          std::to_string(p.near_range) + " origin " + std::to_string(p.band_origin) + " top " +
          std::to_string(p.top_k) + " good " + std::to_string(p.good_match_len);
-}
-
-std::optional<std::vector<std::byte>> corpus_file(const std::string& name) {
-  const char* folder = std::getenv("HEMSTITCH_CORPORA");
-  if (folder == nullptr) return std::nullopt;
-  std::ifstream file(std::string(folder) + "/" + name, std::ios::binary);
-  if (!file) return std::nullopt;
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  return std::vector<std::byte>(bytes, bytes + text.size());
 }
 
 TEST(BruteForce, EqualsTheDoubleLoop) {
@@ -356,9 +343,10 @@ TEST(WindowIndex, RunsAreNotIndexed) {
 }
 
 TEST(Finders, OnRealTextAllMatchesAreRight) {
-  const auto text = corpus_file("canterbury/alice29.txt");
-  if (!text) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
-  const FinderInput input{*text, 0};
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  const std::vector<std::byte> text = testing::read_file(*folder / "canterbury" / "alice29.txt");
+  const FinderInput input{text, 0};
   SearchCounters counters;
   FinderParameters parameters{.window_size = 4096};
   const MatchRecords exhaustive = find_reference(Finder::kBruteForce, input, parameters, counters);

@@ -4,8 +4,7 @@
 // Algorithm, as a definition: for each position p and each offset 1..min(p, window_size), count the leading
 // bytes on which p and p - offset agree, at most max_match_len and never past the end of the data. Of all
 // offsets with at least min_match_len bytes the longest wins, and of equally long ones the smallest. A kernel
-// may do just that: a thread a position, a loop over offsets. That is window_size comparisons a position, on
-// one core about a minute for a megabyte at 64K.
+// may do just that: a thread a position, a loop over offsets. That is window_size comparisons a position.
 //
 // The twin must judge whole files, so it finds the same matches through a search tree. For each value of a
 // hash of the leading bytes there is a binary tree of the positions before p. It is ordered in two ways at
@@ -16,11 +15,9 @@
 // an ancestor of the others and lies on the walk. So the walk meets the longest match, and of the longest
 // ones it meets the nearest first.
 //  - Along the walk, p shares at least min(bytes shared with the last lesser, with the last greater) with all
-//  that is
-//    still ahead: comparisons start there.
+//    that is still ahead: comparisons start there.
 //  - A position that agrees with p in all bytes that count takes no part any more, since p is newer and as
-//  good for all
-//    that follows: p takes over its children. That keeps the tree shallow on runs and periods.
+//    good for all that follows: p takes over its children. That keeps the tree shallow on runs and periods.
 //  - A node that is out of the window ends the walk: all below it is older still.
 //
 // Limits: window_size and lengths to 65535. Positions with fewer than min_match_len bytes left have no match.

@@ -18,9 +18,8 @@
 //   a list of at most top_k matches to show:
 //     kLongest            the best top_k of all it found;
 //     kLongestPerBucket   the band is cut into top_k buckets of ceil(window_size / top_k) offsets, the last
-//     ones being
-//                         shorter or empty, and the best match of each bucket is shown. Offsets outside the
-//                         band are in no bucket: all positions search the near range themselves.
+//                         ones being shorter or empty, and the best match of each bucket is shown. Offsets
+//                         outside the band are in no bucket: all positions search the near range themselves.
 //   With good_match_len set, phase A of a position ends with the first match of that length, which still
 //   counts.
 //

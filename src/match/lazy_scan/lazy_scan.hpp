@@ -9,8 +9,7 @@
 //
 // Properties: every position is on its own, so a kernel is a thread a position; neighbours read neighbouring
 // bytes. The work is near_range + (window_size - near_range) / far_step probes a position, 4992 for document
-// 001's 1024, 32768 and
-// 8. A far repetition is seen only by the positions whose distance to it is in the step, one in far_step.
+// 001's 1024, 32768 and 8. A far repetition is seen only by the positions whose distance to it is in the step, one in far_step.
 // "Lazy" is the choice among neighbours that document 001 makes afterwards; that is a parse, and stands in
 // src/parse.
 #pragma once

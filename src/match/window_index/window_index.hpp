@@ -10,12 +10,10 @@
 //
 // Algorithm, for each position p of the group:
 //   1. Runs. Try the offsets 1..8. If the best match of these has at least 128 bytes, it is the result; p is
-//   not
-//      indexed. Inside a long run of a short period every position is like every other; without this the
+//      not indexed. Inside a long run of a short period every position is like every other; without this the
 //      table would compare all with all.
 //   2. Otherwise p is indexed under a hash of its leading min(min_match_len, 4) bytes. Positions with fewer
-//   bytes than
-//      min_match_len left are not.
+//      bytes than min_match_len left are not.
 // For each candidate c of the window, in any order: for each indexed p with the same hash, c < p and p - c <=
 // window_size, compare p with c; the longer match wins, then the nearer candidate.
 //

@@ -11,8 +11,12 @@ while read -r option; do
   done
   grep -qE -- "-l ${option#--}( |\$)" "$completions/hemstitch.fish" || echo "$option is not in hemstitch.fish"
   # A known option may lack a value or a file; an unknown one is told as such.
-  if hemstitch "$option" 2>&1 </dev/null | grep -q 'no such option' &&
-    hemstitch bench "$option" 2>&1 </dev/null --help | grep -q 'no such option'; then
+  known=
+  for command in '' bench evaluate analyze; do
+    # shellcheck disable=SC2086
+    hemstitch $command "$option" 2>&1 </dev/null --help | grep -q 'no such option' || known=yes
+  done
+  if [[ -z $known ]]; then
     echo "$option is in the help, and the parser does not know it"
   fi
 done <options

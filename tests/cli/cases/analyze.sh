@@ -1,0 +1,24 @@
+needs python3
+text 30000 | tr 1-5 a-e >data
+hemstitch analyze data
+hemstitch analyze --finder window_index --against hash_chain --json --svg map.svg data >run.json
+python3 - <<'END'
+import json, xml.dom.minidom
+report = json.load(open("run.json"))
+size = report["file"]["bytes"]
+for finder in report["finders"]:
+    assert finder["literals"] + finder["matched_bytes"] == size
+    for classes in ("by_distance", "by_length"):
+        assert sum(c["matched_bytes"] for c in finder[classes].values()) == finder["matched_bytes"]
+    print(finder["finder"], finder["parameters"])
+assert sum(report["positions"].values()) == size
+print(xml.dom.minidom.parse("map.svg").documentElement.tagName)
+END
+status_of hemstitch analyze 2>&1
+status_of hemstitch analyze data data 2>&1
+status_of hemstitch analyze --against brute_force:window_size=0 data 2>&1
+for output in /dev/full missing/map.svg; do
+  hemstitch analyze --svg "$output" data >table
+  echo "exit $?"
+done
+hemstitch analyze -h | head -n 1

@@ -1,0 +1,243 @@
+// The instruments that judge finders: costs, counts, descriptions, and the map.
+#include <gtest/gtest.h>
+
+#include "core/status.hpp"
+#include "evaluate/analysis.hpp"
+#include "evaluate/evaluation.hpp"
+#include "finder_inputs.hpp"
+#include "match/scan_offsets.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+// Every way to cover the input, tried one after the other.
+std::uint64_t cheapest(const MatchRecords& records, const FinderParameters& p, std::size_t position,
+                       bool all_lengths) {
+  if (position == records.size()) return 0;
+  std::uint64_t best = p.literal_cost + cheapest(records, p, position + 1, all_lengths);
+  const std::uint32_t longest = std::min(record_length(records[position]), p.max_match_len);
+  for (std::uint32_t length = p.min_match_len; length <= longest; ++length)
+    if (all_lengths || length == longest)
+      best = std::min(best, p.match_fixed_cost + cheapest(records, p, position + length, all_lengths));
+  return best;
+}
+
+TEST(Evaluation, CostsAreTheCheapestOfAllParses) {
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    const std::vector<std::byte> data = test::random_bytes(14, 2, seed);
+    const FinderParameters parameters{
+        .min_match_len = 3, .max_match_len = 6, .window_size = 14, .match_fixed_cost = 15 + seed % 15};
+    SearchCounters counters;
+    const MatchRecords records = brute_force_reference({data, 0}, parameters, counters);
+    EXPECT_EQ(cost_all_lengths_bits(records, parameters), cheapest(records, parameters, 0, true)) << seed;
+    const ParseFigures figures = parse_figures(records, parameters);
+    EXPECT_DOUBLE_EQ(figures.cost * 8 * 14, static_cast<double>(cheapest(records, parameters, 0, false)))
+        << seed;
+    EXPECT_EQ(figures.literal_count + figures.matched_bytes, 14u);
+  }
+}
+
+// With matches of all lengths, the longest match of each position is all that the optimum needs.
+TEST(Evaluation, AWiderWindowNeverCostsMore) {
+  const std::vector<std::byte> data = test::copied_bytes(20'000, 3);
+  double before = 2;
+  for (const std::uint32_t window : {16u, 256u, 4096u, 65535u}) {
+    const double cost = optimum(data, window, {}).figures.cost_all_lengths;
+    EXPECT_LT(cost, before) << window;
+    before = cost;
+  }
+}
+
+TEST(Evaluation, TellsBothSidesOfTheStitch) {
+  const std::vector<std::byte> data = test::copied_bytes(30'000, 4);
+  const Evaluation with = evaluate(data, choose_finder("coop_stitch:16k"));
+  const Evaluation without = evaluate(data, choose_finder("coop_stitch:16k:stitch=off"));
+  EXPECT_TRUE(with.verified);
+  ASSERT_TRUE(with.without_stitch);
+  EXPECT_FALSE(without.without_stitch);
+  EXPECT_EQ(with.without_stitch->cost, without.figures.cost);
+  EXPECT_LT(with.figures.cost, without.figures.cost);
+  EXPECT_GT(with.counters->stitch_probes, 0u);
+  EXPECT_EQ(without.counters->stitch_probes, 0u);
+  EXPECT_EQ(with.latency_bytes, 30'000u);
+  EXPECT_GT(with.warm_seconds, 0);
+
+  const Evaluation chain = evaluate(data, choose_finder("hash_chain:depth=1"));
+  EXPECT_TRUE(chain.verified);
+  EXPECT_FALSE(chain.counters);
+  ASSERT_TRUE(chain.without_stitch);
+  EXPECT_LT(chain.figures.cost, chain.without_stitch->cost);
+}
+
+TEST(FinderChoice, ReadsDescriptions) {
+  const FinderChoice choice =
+      choose_finder("coop_stitch:near-1k:top_k=8:top_k_policy=bucket:min_match_len=5:stitch=off");
+  EXPECT_EQ(choice.parameters.near_range, 1024u);
+  EXPECT_EQ(choice.parameters.top_k, 8u);
+  EXPECT_EQ(choice.parameters.min_match_len, 5u);
+  EXPECT_EQ(choice.parameters.top_k_policy, TopKPolicy::kLongestPerBucket);
+  EXPECT_FALSE(choice.parameters.stitch);
+  EXPECT_EQ(std::get<HashChainParameters>(choose_finder("hash_chain:depth=3").how).depth, 3u);
+  EXPECT_EQ(std::get<HashChainParameters>(choose_finder("level:12").how).depth, 64u);
+  EXPECT_TRUE(std::holds_alternative<HashStepParameters>(choose_finder("level:1").how));
+  EXPECT_EQ(choose_finder("window_index").parameters.window_size, 4096u);
+}
+
+TEST(FinderChoice, SaysWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "window_index"},
+      {"stitch", "'stitch'"},
+      {"coop_stitch:5k", "'5k'"},
+      {"window_index:4k", "'4k'"},
+      {"level:13", "13"},
+      {"level", "'level'"},
+      {"level:x", "'x'"},
+      {"brute_force:window_size=70000", "window_size"},
+      {"brute_force:window_size=", "window_size="},
+      {"brute_force:window_size=1k", "'1k'"},
+      {"brute_force:window_size=-1", "'-1'"},
+      {"brute_force:depth=4", "'depth'"},
+      {"brute_force:size=4", "'size'"},
+      {"coop_stitch:stitch=maybe", "'maybe'"},
+      {"coop_stitch:top_k_policy=", "longest"},
+  };
+  for (const auto& [description, named] : cases) {
+    try {
+      choose_finder(description);
+      ADD_FAILURE() << description << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kInvalidOption) << description;
+      EXPECT_NE(std::string(error.what()).find(named), std::string::npos)
+          << description << ": " << error.what();
+    }
+  }
+}
+
+TEST(FinderChoice, RecordsWhatAFinderReads) {
+  const auto names = [](const char* description) {
+    std::string text;
+    for (const auto& [name, value] : parameters_read(choose_finder(description)))
+      text += std::string(name) + "=" + std::to_string(value) + " ";
+    return text;
+  };
+  EXPECT_EQ(names("hash_chain").find("stride"), std::string::npos);
+  EXPECT_NE(names("hash_chain:depth=7").find("depth=7 "), std::string::npos);
+  EXPECT_NE(names("coop_stitch:32k").find("stride=512 "), std::string::npos);
+  EXPECT_NE(names("lazy_scan").find("far_step=8 "), std::string::npos);
+}
+
+TEST(Analysis, ClassesHaveTheirEdges) {
+  EXPECT_EQ(distance_class(1), 0u);
+  EXPECT_EQ(distance_class(1024), 0u);
+  EXPECT_EQ(distance_class(1025), 1u);
+  EXPECT_EQ(distance_class(32768), 3u);
+  EXPECT_EQ(distance_class(65535), 4u);
+  EXPECT_EQ(length_class(3), 0u);
+  EXPECT_EQ(length_class(5), 1u);
+  EXPECT_EQ(length_class(128), 5u);
+  EXPECT_EQ(length_class(258), 6u);
+}
+
+TEST(Analysis, SharesAddUp) {
+  const std::vector<std::byte> data = test::copied_bytes(50'000, 5);
+  const FinderChoice choice = choose_finder("brute_force:window_size=65535");
+  const MatchAnalysis analysis = analyze(data, choice, choice.find({data, 0}));
+  MatchShare by_distance, by_length;
+  for (const MatchShare& share : analysis.by_distance) {
+    by_distance.match_count += share.match_count;
+    by_distance.matched_bytes += share.matched_bytes;
+  }
+  for (const MatchShare& share : analysis.by_length) {
+    by_length.match_count += share.match_count;
+    by_length.matched_bytes += share.matched_bytes;
+  }
+  EXPECT_EQ(by_distance.match_count, analysis.matches.size());
+  EXPECT_EQ(by_length.match_count, analysis.matches.size());
+  EXPECT_EQ(by_distance.matched_bytes, by_length.matched_bytes);
+  EXPECT_EQ(by_distance.matched_bytes + analysis.literal_count, data.size());
+  EXPECT_DOUBLE_EQ(analysis.cost, evaluate(data, choice).figures.cost);
+}
+
+TEST(Analysis, ComparesCandidatesAsTheParseSeesThem) {
+  const FinderParameters parameters;
+  const MatchRecords first = {pack_match(1, 9), pack_match(2, 4), 0, pack_match(3, 300), pack_match(1, 5)};
+  const MatchRecords second = {pack_match(1, 8), 0, pack_match(7, 5), pack_match(9, 258), pack_match(8, 5)};
+  const FinderComparison comparison = compare_candidates(first, second, parameters);
+  EXPECT_EQ(comparison.longer, 1u);
+  EXPECT_EQ(comparison.shorter, 1u);
+  EXPECT_EQ(comparison.equal, 3u);  // 4 is too short to count, 300 is cut to 258
+}
+
+TEST(Analysis, TheMapIsDrawnForAnyFile) {
+  const FinderChoice choice = choose_finder("window_index");
+  for (const test::NamedInput& input : test::finder_inputs(3000)) {
+    if (input.data.empty()) continue;
+    const MatchAnalysis analysis = analyze(input.data, choice, choice.find({input.data, 0}));
+    const std::string svg = match_map_svg(analysis, "a<b>&c", input.data.size());
+    EXPECT_TRUE(svg.starts_with("<svg ")) << input.name;
+    EXPECT_TRUE(svg.ends_with("</svg>\n")) << input.name;
+    EXPECT_NE(svg.find("a&lt;b&gt;&amp;c"), std::string::npos);
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << input.name;
+    EXPECT_EQ(svg.find("inf\""), std::string::npos) << input.name;
+  }
+}
+
+TEST(Analysis, TheMapShowsARunAtTheBottom) {
+  const std::vector<std::byte> run(3000, std::byte{1});
+  const FinderChoice choice = choose_finder("window_index");
+  const std::string svg = match_map_svg(analyze(run, choice, choice.find({run, 0})), "run", run.size());
+  // The lowest row of the first column, in the colour of the nearest distances.
+  EXPECT_NE(svg.find("<rect x=\"84.00\" y=\"411.00\" width=\"3.00\" height=\"5.00\" fill=\"#1d3557\"/>"),
+            std::string::npos);
+}
+
+TEST(ScanOffsets, StopsAtEveryEqualByte) {
+  const std::vector<std::byte> data = test::random_bytes(400, 3, 77);
+  const std::byte* text = data.data() + 200;
+  for (std::uint32_t first = 1; first <= 60; ++first)
+    for (std::uint32_t last = first - 1; last <= 200; last += 7) {
+      std::vector<std::uint32_t> expected, tried;
+      for (std::uint32_t offset = first; offset <= last; ++offset)
+        if (*(text - offset) == *text) expected.push_back(offset);
+      SearchCounters counters;
+      EXPECT_FALSE(scan_offsets(text, first, last, counters, [&](std::uint32_t offset) {
+        tried.push_back(offset);
+        return false;
+      }));
+      ASSERT_EQ(tried, expected) << first << ".." << last;
+      EXPECT_EQ(counters.probes, last + 1 - first - expected.size());
+    }
+}
+
+// Recorded figures on real text, within the 1% that they were asked to be reproduced to.
+TEST(Evaluation, ReproducesTheKnownCostsOfAlice) {
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  const std::vector<std::byte> alice = testing::read_file(*folder / "canterbury" / "alice29.txt");
+  const auto cost = [&](const char* description) {
+    return evaluate(alice, choose_finder(description)).figures.cost;
+  };
+  EXPECT_NEAR(cost("coop_stitch:4k"), 0.908, 0.009);
+  EXPECT_NEAR(cost("coop_stitch:4k:stitch=off"), 0.927, 0.009);
+  EXPECT_NEAR(cost("coop_stitch:near-1k:min_match_len=5"), 0.707, 0.007);
+  EXPECT_NEAR(cost("brute_force:window_size=4288"), 0.644, 0.006);
+  EXPECT_NEAR(cost("brute_force:window_size=33792"), 0.476, 0.005);
+}
+
+// Document 000's criteria, met by the finders that were made for them.
+TEST(Evaluation, MeetsDocument000OnAlice) {
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  const std::vector<std::byte> alice = testing::read_file(*folder / "canterbury" / "alice29.txt");
+  const Evaluation index = evaluate(alice, choose_finder("window_index"));
+  const double best = optimum(alice, 4096, {}).figures.cost;
+  EXPECT_LE(index.figures.cost, 1.01 * best);
+  EXPECT_LE(static_cast<double>(index.counters->probes + index.counters->lookups) /
+                static_cast<double>(alice.size()),
+            40.0);
+  EXPECT_LE(evaluate(alice, choose_finder("hash_chain:depth=8")).figures.cost, 0.8 * best);
+}
+
+}  // namespace
+}  // namespace hemstitch
