@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::uint64_t kKilo = 1024;
 constexpr unsigned kMaxThreads = 4096;
-constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one
+constexpr int kMaxAcceleration = 65536;                    // liblz4 treats greater values as this one
+constexpr const char* kReproducibleBackend = "reference";  // defines the bytes that GPU backends write
 constexpr double kMaxSeconds = 3600;
 
 // Every word that is a command when it stands first.
@@ -249,7 +250,7 @@ namespace {
 struct EffortWords {
   std::vector<std::string> levels;
   std::string fast;
-  bool best = false;
+  bool best = false, reproducible = false;
   std::string threads, block, backend, memory;
   CLI::Option *level_option = nullptr, *fast_option = nullptr, *best_option = nullptr;
 };
@@ -264,6 +265,7 @@ void add_effort_options(CLI::App& app, EffortWords& words) {
   app.add_option("-B,--block-size", words.block);
   app.add_option("--backend", words.backend);
   app.add_option("--memory", words.memory);
+  app.add_flag("--reproducible", words.reproducible);
 }
 
 // An environment variable that is set to something, or nothing.
@@ -273,7 +275,12 @@ std::optional<std::string> environment(const char* name) {
 }
 
 void apply_backend(const EffortWords& words, Request& request) {
-  if (!words.backend.empty()) {
+  if (words.reproducible) {
+    if (!words.backend.empty() && words.backend != kReproducibleBackend)
+      throw UsageError(fmt::format("--reproducible means --backend {}, and --backend {} was given",
+                                   kReproducibleBackend, words.backend));
+    request.compress.backend = kReproducibleBackend;
+  } else if (!words.backend.empty()) {
     check_backend_name("--backend", words.backend);
     request.compress.backend = words.backend;
     // The registry reads the variable where the request says "auto"; a flag that says so wins over it.
@@ -461,9 +468,12 @@ Request parse_backends(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag();
   bool help = false;
+  int verbosity = 0;
   app.add_flag("--json", request.json);
+  app.add_flag("-v,--verbose", verbosity);
   app.add_flag("-h,--help", help);
   const std::vector<std::string> files = read_options(app, words);
+  request.very_verbose = verbosity > 1;
   if (!files.empty())
     throw UsageError(fmt::format("backends takes no files, and was given '{}'", files.front()));
   request.action = help ? Action::kHelp : Action::kBackends;

@@ -21,7 +21,7 @@ const char* const kHelp =
     R"(hemstitch [OPTION]... [FILE]...     compress each FILE to FILE.lz4
 hemstitch -d [OPTION]... [FILE]...  restore each FILE.lz4 to FILE
 hemstitch bench [OPTION]... [FILE]...
-hemstitch backends [--json]
+hemstitch backends [--json] [-vv]
 hemstitch evaluate [OPTION]... FILE...
 hemstitch analyze [OPTION]... FILE
 
@@ -46,6 +46,8 @@ How hard to work
   --memory SIZE         most memory for buffers (default: no limit)
   --backend NAME        where to work: auto, or a name that
                         'hemstitch backends' lists (default: auto)
+  --reproducible        the bytes that every GPU writes, from any machine:
+                        as --backend reference; slow
 
 What to write
   -o, --output FILE     the output's name; '-' is stdout
@@ -75,8 +77,9 @@ bench                   time round trips in memory; without FILE, made data
   --json                as a recorded run
   --compare OLD NEW     two recorded runs of one machine: exit 1 where a row
                         is over 5% slower or larger
-  -B, -T, --memory, --backend as above
-backends                what this build can run on; --json as JSON
+  -B, -T, --memory, --backend, --reproducible as above
+backends                what this build can run on; --json as JSON; -vv adds
+                        how full each kernel keeps a GPU
 evaluate                judge match finders on each FILE
   --finder DESCRIPTION  which; several times for a table
                         (default: coop_stitch)

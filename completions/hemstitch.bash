@@ -24,12 +24,12 @@ _hemstitch() {
   fi
   if [[ $word == -* ]]; then
     case $command in
-      bench) choices='--level --best --threads --block-size --memory --backend --seconds --json --compare --help' ;;
-      backends) choices='--json --help' ;;
+      bench) choices='--level --best --threads --block-size --memory --backend --reproducible --seconds --json --compare --help' ;;
+      backends) choices='--json --verbose --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;
       *) choices='--decompress --test --list --help --version --level --best --fast --threads --block-size --linked
-          --memory --backend --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
+          --memory --backend --reproducible --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
           --no-sparse --range --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")

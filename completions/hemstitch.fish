@@ -20,6 +20,7 @@ complete -c hemstitch -n $effort -s T -l threads -x -d 'Number of threads, 0 is 
 complete -c hemstitch -n $effort -s B -l block-size -x -a '64K 256K 1M 4M' -d 'Block size'
 complete -c hemstitch -n $effort -l memory -x -d 'Most memory for buffers'
 complete -c hemstitch -n $effort -l backend -x -a '(__hemstitch_backends)' -d 'Where to work'
+complete -c hemstitch -n $effort -l reproducible -d 'The bytes that every GPU writes'
 complete -c hemstitch -n $main -s q -l quiet -d 'Errors alone'
 
 complete -c hemstitch -n $main -s d -l decompress -d 'Restore'
@@ -46,6 +47,7 @@ complete -c hemstitch -n $main -s v -l verbose -d 'Backend, threads, ratio and s
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Least time for each row'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l compare -d 'Hold two recorded runs against each other'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze' -l json -d 'As JSON'
+complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose -d 'Twice: how full kernels keep a GPU'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l finder -x -a "$finders" -d 'Which finder'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l all -d 'Every finder and preset'

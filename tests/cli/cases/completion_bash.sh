@@ -10,7 +10,7 @@ touch data
 offer hemstitch --no
 offer hemstitch b
 offer hemstitch da
-offer hemstitch --backend ''
+offer hemstitch --backend c
 offer hemstitch --check = c
 offer hemstitch bench --c
 offer hemstitch backends --

@@ -14,4 +14,10 @@ HEMSTITCH_LEVEL='' hemstitch -f data
 status_of env HEMSTITCH_LEVEL=13 hemstitch -f data
 status_of env HEMSTITCH_LEVEL=nine hemstitch bench data
 status_of env HEMSTITCH_THREADS=many hemstitch -f data
-status_of env HEMSTITCH_BACKEND=nonsense hemstitch -f data
+hemstitch -f --reproducible data
+hemstitch -f --backend reference data -o reference.lz4
+same data.lz4 reference.lz4
+HEMSTITCH_BACKEND=cpu hemstitch -f --reproducible data
+same data.lz4 reference.lz4
+hemstitch -dc --reproducible data.lz4 | cmp - data
+status_of env HEMSTITCH_BACKEND=nonsense hemstitch -f data 2>&1 | sed -E 's/(none of auto, cpu).* \(/\1... (/'

@@ -1,5 +1,6 @@
 echo x >data
-try() { status_of hemstitch "$@" 2>&1; }
+# Which backends there are depends on the build.
+try() { status_of hemstitch "$@" 2>&1 | sed -E "s/(none of auto, cpu).* \(/\1... (/"; }
 try --nonsense
 try --nonsense=1
 try -z
@@ -17,6 +18,7 @@ try --memory 0 data
 try --memory 1X data
 try --memory 99999999999G data
 try --backend nonsense data
+try --reproducible --backend cpu data
 try --format gzip data
 try -o data.gz data
 try --check=all data
