@@ -1,10 +1,10 @@
 // Speed of the device's finders on real files, device-resident.
 //
 // For each file and level: builds the chains, or finds (build included), over the file repeated to `total` bytes, in
-// blocks with up to 32 KB of the same copy before them, or with none; warms up, takes the median of five runs between
+// blocks with up to 32 KB of the same copy before them, or with none; warms up, takes the median of five runs (or RUNS) between
 // events, and holds a sample of blocks against the twin. One JSON row a line, as in bench/results.
 //
-//   find_bench CORPORA [TOTAL_GB]
+//   find_bench CORPORA [TOTAL_GB [RUNS]]
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -28,7 +28,6 @@ namespace {
 using testing::Bytes;
 
 constexpr const char* kFiles[] = {"dickens", "mr", "nci", "osdb", "samba", "xml", "x-ray"};
-constexpr int kRuns = 5;
 
 struct Source {
   std::string name;
@@ -37,8 +36,8 @@ struct Source {
 
 // A file repeated on the device, cut into blocks.
 struct Repeated {
-  Repeated(const Source& source, std::uint64_t total_bytes, std::uint32_t block_bytes, std::uint32_t history_bytes,
-           const cuda::Stream& stream) {
+  Repeated(const Source& source, std::uint64_t total_bytes, std::uint32_t block_bytes,
+           std::uint32_t history_bytes, const cuda::Stream& stream) {
     const std::uint64_t copies = std::max<std::uint64_t>(1, total_bytes / source.bytes.size());
     d_data = cuda::DeviceBuffer<std::byte>(copies * source.bytes.size(), stream.get());
     for (std::uint64_t copy = 0; copy < copies; ++copy)
@@ -68,12 +67,12 @@ struct Repeated {
   DeviceBlocks batch;
 };
 
-double median_seconds(const cuda::Stream& stream, const std::function<void()>& work) {
+double median_seconds(int runs, const cuda::Stream& stream, const std::function<void()>& work) {
   cudaEvent_t begin, end;
   cuda::check(cudaEventCreate(&begin), "cudaEventCreate");
   cuda::check(cudaEventCreate(&end), "cudaEventCreate");
   std::vector<float> milliseconds;
-  for (int run = 0; run <= kRuns; ++run) {
+  for (int run = 0; run <= runs; ++run) {
     cuda::check(cudaEventRecord(begin, stream.get()), "cudaEventRecord");
     work();
     cuda::check(cudaEventRecord(end, stream.get()), "cudaEventRecord");
@@ -84,8 +83,8 @@ double median_seconds(const cuda::Stream& stream, const std::function<void()>& w
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
-  std::nth_element(milliseconds.begin(), milliseconds.begin() + kRuns / 2, milliseconds.end());
-  return milliseconds[kRuns / 2] / 1000.0;
+  std::nth_element(milliseconds.begin(), milliseconds.begin() + runs / 2, milliseconds.end());
+  return milliseconds[runs / 2] / 1000.0;
 }
 
 // Whether the records of some blocks are those of the twin.
@@ -94,20 +93,20 @@ bool verify(const Source& source, const Repeated& repeated, const cuda::DeviceBu
   for (std::size_t sample = 0; sample < 6; ++sample) {
     const DeviceBlock& block = repeated.blocks[sample * 7919 % repeated.blocks.size()];
     const std::uint64_t begin = block.position % source.bytes.size();
-    const FinderInput input{std::span(source.bytes).subspan(begin - block.history_bytes,
-                                                            block.history_bytes + block.block_bytes),
-                            block.history_bytes};
+    const FinderInput input{
+        std::span(source.bytes).subspan(begin - block.history_bytes, block.history_bytes + block.block_bytes),
+        block.history_bytes};
     MatchRecords records(block.block_bytes);
-    cuda::check(cudaMemcpyAsync(records.data(), d_records.get() + block.position, records.size() * sizeof(MatchRecord),
-                                cudaMemcpyDeviceToHost, stream.get()),
+    cuda::check(cudaMemcpyAsync(records.data(), d_records.get() + block.position,
+                                records.size() * sizeof(MatchRecord), cudaMemcpyDeviceToHost, stream.get()),
                 "cudaMemcpyAsync");
     stream.synchronize();
     const MatchRecords expected = twin(input);
     for (std::size_t p = 0; p < records.size(); ++p)
       if (records[p] != expected[p]) {
-        fmt::print(stderr, "{}: block at {}, position {}: should be ({}, {}), is ({}, {})\n", source.name, begin, p,
-                   record_offset(expected[p]), record_length(expected[p]), record_offset(records[p]),
-                   record_length(records[p]));
+        fmt::print(stderr, "{}: block at {}, position {}: should be ({}, {}), is ({}, {})\n", source.name,
+                   begin, p, record_offset(expected[p]), record_length(expected[p]),
+                   record_offset(records[p]), record_length(records[p]));
         return false;
       }
   }
@@ -122,17 +121,18 @@ struct Config {
   HashStepParameters step;
 };
 
-void print_row(const char* what, const Config& config, const std::string& file, std::uint64_t bytes, double seconds,
-               bool verified) {
+void print_row(const char* what, const Config& config, const std::string& file, std::uint64_t bytes,
+               double seconds, bool verified) {
   fmt::print(
-      "{{\"what\":\"{}\",\"backend\":\"cuda\",\"level\":\"{}\",\"block_bytes\":{},\"history_bytes\":{},\"file\":\"{}\","
+      "{{\"what\":\"{}\",\"backend\":\"cuda\",\"level\":\"{}\",\"block_bytes\":{},\"history_bytes\":{},"
+      "\"file\":\"{}\","
       "\"bytes\":{},\"gbps\":{:.2f},\"span\":\"kernel\",\"verified\":{}}}\n",
-      what, config.level, config.block_bytes, config.history_bytes, file, bytes, static_cast<double>(bytes) / seconds / 1e9,
-      verified);
+      what, config.level, config.block_bytes, config.history_bytes, file, bytes,
+      static_cast<double>(bytes) / seconds / 1e9, verified);
   std::fflush(stdout);
 }
 
-void run(const Source& source, const Config& config, std::uint64_t total_bytes) {
+void run(const Source& source, const Config& config, std::uint64_t total_bytes, int runs) {
   const cuda::Stream stream;
   const Repeated repeated(source, total_bytes, config.block_bytes, config.history_bytes, stream);
   const bool step = config.chain.depth == 0;
@@ -143,17 +143,20 @@ void run(const Source& source, const Config& config, std::uint64_t total_bytes) 
   const cuda::DeviceBuffer<MatchRecord> d_records(repeated.batch.total_block_bytes, stream.get());
   const std::uint64_t bytes = repeated.batch.total_block_bytes;
   if (!step && config.chain.depth <= 4)
-    print_row("build", config, source.name, bytes, median_seconds(stream, [&] {
-                cuda::build_hash_chains_cuda(repeated.batch, config.chain, d_scratch.get(), scratch_bytes, stream.get());
-              }),
+    print_row("build", config, source.name, bytes,
+              median_seconds(runs, stream,
+                             [&] {
+                               cuda::build_hash_chains_cuda(repeated.batch, config.chain, d_scratch.get(),
+                                                            scratch_bytes, stream.get());
+                             }),
               true);
-  const double seconds = median_seconds(stream, [&] {
+  const double seconds = median_seconds(runs, stream, [&] {
     if (step)
       cuda::find_hash_step_cuda(repeated.batch, config.step, d_records.get(), d_scratch.get(), scratch_bytes,
                                 stream.get());
     else
-      cuda::find_hash_chain_cuda(repeated.batch, config.chain, d_records.get(), d_scratch.get(), scratch_bytes,
-                                 stream.get());
+      cuda::find_hash_chain_cuda(repeated.batch, config.chain, d_records.get(), d_scratch.get(),
+                                 scratch_bytes, stream.get());
   });
   const bool verified = verify(source, repeated, d_records, stream, [&](const FinderInput& input) {
     return step ? find_hash_step(input, config.step) : find_hash_chain(input, config.chain);
@@ -167,17 +170,12 @@ void run(const Source& source, const Config& config, std::uint64_t total_bytes) 
 int main(int argument_count, char** arguments) {
   using namespace hemstitch;
   if (argument_count < 2) {
-    fmt::print(stderr, "usage: find_bench CORPORA [TOTAL_GB]\n");
+    fmt::print(stderr, "usage: find_bench CORPORA [TOTAL_GB [RUNS]]\n");
     return 1;
   }
-  const std::uint64_t total_bytes = static_cast<std::uint64_t>(
-      (argument_count > 2 ? std::atof(arguments[2]) : 2.0) * 1e9);
-  // A pool that gives memory back after every run would measure the allocation.
-  cudaMemPool_t pool;
-  std::uint64_t keep = ~std::uint64_t{0};
-  cuda::check(cudaDeviceGetDefaultMemPool(&pool, 0), "cudaDeviceGetDefaultMemPool");
-  cuda::check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
-
+  const std::uint64_t total_bytes =
+      static_cast<std::uint64_t>((argument_count > 2 ? std::atof(arguments[2]) : 2.0) * 1e9);
+  const int runs = argument_count > 3 ? std::atoi(arguments[3]) : 5;
   std::vector<Source> sources;
   Source corpus{"corpus", {}};
   for (const char* name : kFiles) {
@@ -192,7 +190,8 @@ int main(int argument_count, char** arguments) {
   sources.push_back({"random", testing::random_bytes(kSynthetic, 1)});
 
   const auto chain = [](std::uint32_t depth, std::uint32_t cap_bytes, std::uint32_t window_bytes) {
-    return HashChainParameters{.hash_bits = 14, .depth = depth, .cap_bytes = cap_bytes, .window_bytes = window_bytes};
+    return HashChainParameters{
+        .hash_bits = 14, .depth = depth, .cap_bytes = cap_bytes, .window_bytes = window_bytes};
   };
   const Config configs[] = {
       {"d1s", 65536, 32768, chain(1, 16, 32768), {}},
@@ -204,6 +203,6 @@ int main(int argument_count, char** arguments) {
       {"lz4 1", 4096, 0, {.depth = 0}, {.hash_bits = 11, .cap_bytes = 16}},
   };
   for (const Config& config : configs)
-    for (const Source& source : sources) run(source, config, total_bytes);
+    for (const Source& source : sources) run(source, config, total_bytes, runs);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/status.hpp"
+#include "cuda_test.hpp"
 #include "finder_cases.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 
@@ -11,6 +12,8 @@ namespace hemstitch {
 namespace {
 
 using namespace testing;
+
+using HashChainCuda = CudaTest;
 
 std::vector<MatchRecord> find_on_device(const FinderBatch& batch, const HashChainParameters& parameters,
                                         const cuda::Stream& stream) {
@@ -20,7 +23,8 @@ std::vector<MatchRecord> find_on_device(const FinderBatch& batch, const HashChai
   });
 }
 
-void expect_equal(const std::vector<FinderCase>& cases, const std::vector<HashChainParameters>& all_parameters) {
+void expect_equal(const std::vector<FinderCase>& cases,
+                  const std::vector<HashChainParameters>& all_parameters) {
   const cuda::Stream stream;
   const FinderBatch batch(cases, stream);
   for (const HashChainParameters& parameters : all_parameters) {
@@ -28,14 +32,13 @@ void expect_equal(const std::vector<FinderCase>& cases, const std::vector<HashCh
     EXPECT_EQ(first_difference(cases, batch, records,
                                [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
               "")
-        << "bits " << parameters.hash_bits << ", depth " << parameters.depth << ", cap " << parameters.cap_bytes
-        << ", window " << parameters.window_bytes << ", stitch " << parameters.stitch;
+        << "bits " << parameters.hash_bits << ", depth " << parameters.depth << ", cap "
+        << parameters.cap_bytes << ", window " << parameters.window_bytes << ", stitch " << parameters.stitch;
     EXPECT_TRUE(records == find_on_device(batch, parameters, stream)) << "a second run differs";
   }
 }
 
-TEST(HashChainCuda, EqualsItsTwinOnSmallBlocks) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashChainCuda, EqualsItsTwinOnSmallBlocks) {
   expect_equal(small_cases(), {{.hash_bits = 14, .depth = 1, .cap_bytes = 16, .stitch = false},
                                {.hash_bits = 14, .depth = 1, .cap_bytes = 16},
                                {.hash_bits = 11, .depth = 4, .stitch = false},
@@ -43,8 +46,7 @@ TEST(HashChainCuda, EqualsItsTwinOnSmallBlocks) {
                                {.hash_bits = 14, .depth = 64}});
 }
 
-TEST(HashChainCuda, EqualsItsTwinForEveryParameter) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashChainCuda, EqualsItsTwinForEveryParameter) {
   std::vector<FinderCase> cases;
   for (const std::size_t history : {0, 501}) {
     cases.push_back({"words", wordy_bytes(4000, 1), history});
@@ -62,15 +64,13 @@ TEST(HashChainCuda, EqualsItsTwinForEveryParameter) {
   expect_equal(cases, all_parameters);
 }
 
-TEST(HashChainCuda, EqualsItsTwinOnLargeBlocks) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashChainCuda, EqualsItsTwinOnLargeBlocks) {
   expect_equal(large_cases(), {{.hash_bits = 13, .depth = 1, .cap_bytes = 16, .window_bytes = 32768},
                                {.hash_bits = 14, .depth = 4},
                                {.hash_bits = 16, .depth = 3, .window_bytes = 40'000, .stitch = false}});
 }
 
-TEST(HashChainCuda, EqualsItsTwinOnBlocksOf4MB) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashChainCuda, EqualsItsTwinOnBlocksOf4MB) {
   std::vector<FinderCase> cases;
   cases.push_back({"zeros", Bytes(4 << 20, std::byte{0}), 0});
   cases.push_back({"words", wordy_bytes((4 << 20) + 777, 5), 777});
@@ -79,8 +79,7 @@ TEST(HashChainCuda, EqualsItsTwinOnBlocksOf4MB) {
   expect_equal(cases, {{.hash_bits = 14, .depth = 4}});
 }
 
-TEST(HashChainCuda, EqualsItsTwinOnFiles) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashChainCuda, EqualsItsTwinOnFiles) {
   if (!corpora()) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";
   expect_equal(file_cases(65536, 32768, 6), {{.hash_bits = 14, .depth = 1, .window_bytes = 32768},
                                              {.hash_bits = 14, .depth = 4, .window_bytes = 32768},
@@ -89,33 +88,32 @@ TEST(HashChainCuda, EqualsItsTwinOnFiles) {
   expect_equal(file_cases(4096, 0, 64), {{.hash_bits = 11, .depth = 4}});
 }
 
-TEST(HashChainCuda, RunsInAGraph) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashChainCuda, RunsInAGraph) {
   const cuda::Stream stream;
   const std::vector<FinderCase> cases = {{"words", wordy_bytes(100'000, 1), 1000}};
   const FinderBatch batch(cases, stream);
   const HashChainParameters parameters{.hash_bits = 14, .depth = 4};
   const std::size_t scratch_bytes = cuda::find_hash_chain_cuda_scratch_bytes(batch.blocks(), parameters);
-  const std::vector<MatchRecord> records =
-      batch.run(scratch_bytes, [&](MatchRecord* d_records, void* d_scratch) {
-        cudaGraph_t graph;
-        cudaGraphExec_t executable;
-        cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "begin");
-        cuda::find_hash_chain_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes, stream.get());
-        cuda::check(cudaStreamEndCapture(stream.get(), &graph), "end");
-        cuda::check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
-        cuda::check(cudaGraphLaunch(executable, stream.get()), "launch");
-        stream.synchronize();
-        cudaGraphExecDestroy(executable);
-        cudaGraphDestroy(graph);
-      });
+  const std::vector<MatchRecord> records = batch.run(scratch_bytes, [&](MatchRecord* d_records,
+                                                                        void* d_scratch) {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "begin");
+    cuda::find_hash_chain_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes, stream.get());
+    cuda::check(cudaStreamEndCapture(stream.get(), &graph), "end");
+    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
+    cuda::check(cudaGraphLaunch(executable, stream.get()), "launch");
+    stream.synchronize();
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  });
   EXPECT_EQ(first_difference(cases, batch, records,
                              [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
             "");
 }
 
 // Needs no device.
-TEST(HashChainCuda, RefusesWhatTheTwinRefuses) {
+TEST(HashChainCudaParameters, RefusesWhatTheTwinRefuses) {
   const auto message = [](const HashChainParameters& parameters) -> std::string {
     try {
       cuda::find_hash_chain_cuda_scratch_bytes({}, parameters);
@@ -126,9 +124,10 @@ TEST(HashChainCuda, RefusesWhatTheTwinRefuses) {
     return "no error";
   };
   for (const HashChainParameters& parameters :
-       {HashChainParameters{.hash_bits = 7}, HashChainParameters{.hash_bits = 17}, HashChainParameters{.depth = 0},
-        HashChainParameters{.cap_bytes = 3}, HashChainParameters{.cap_bytes = 65536},
-        HashChainParameters{.window_bytes = 0}, HashChainParameters{.window_bytes = 65536}}) {
+       {HashChainParameters{.hash_bits = 7}, HashChainParameters{.hash_bits = 17},
+        HashChainParameters{.depth = 0}, HashChainParameters{.cap_bytes = 3},
+        HashChainParameters{.cap_bytes = 65536}, HashChainParameters{.window_bytes = 0},
+        HashChainParameters{.window_bytes = 65536}}) {
     std::string twins_message = "no error";
     try {
       find_hash_chain({}, parameters);
@@ -141,8 +140,9 @@ TEST(HashChainCuda, RefusesWhatTheTwinRefuses) {
   EXPECT_EQ(message({}), "no error");
 }
 
-TEST(HashChainCuda, RefusesTooLittleScratch) {
-  const DeviceBlocks batch{.d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10, .total_block_bytes = 10};
+TEST(HashChainCudaParameters, RefusesTooLittleScratch) {
+  const DeviceBlocks batch{
+      .d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10, .total_block_bytes = 10};
   const std::size_t needed = cuda::find_hash_chain_cuda_scratch_bytes(batch, {});
   EXPECT_THROW(cuda::find_hash_chain_cuda(batch, {}, nullptr, nullptr, needed - 1, nullptr), Error);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/status.hpp"
+#include "cuda_test.hpp"
 #include "finder_cases.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 
@@ -12,13 +13,17 @@ namespace {
 
 using namespace testing;
 
-void expect_equal(const std::vector<FinderCase>& cases, const std::vector<HashStepParameters>& all_parameters) {
+using HashStepCuda = CudaTest;
+
+void expect_equal(const std::vector<FinderCase>& cases,
+                  const std::vector<HashStepParameters>& all_parameters) {
   const cuda::Stream stream;
   const FinderBatch batch(cases, stream);
   for (const HashStepParameters& parameters : all_parameters) {
     const std::size_t scratch_bytes = cuda::find_hash_step_cuda_scratch_bytes(batch.blocks(), parameters);
     const auto find = [&](MatchRecord* d_records, void* d_scratch) {
-      cuda::find_hash_step_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes, stream.get());
+      cuda::find_hash_step_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes,
+                                stream.get());
     };
     const std::vector<MatchRecord> records = batch.run(scratch_bytes, find);
     EXPECT_EQ(first_difference(cases, batch, records,
@@ -30,13 +35,12 @@ void expect_equal(const std::vector<FinderCase>& cases, const std::vector<HashSt
   }
 }
 
-TEST(HashStepCuda, EqualsItsTwinOnSmallBlocks) {
-  SKIP_WITHOUT_DEVICE();
-  expect_equal(small_cases(), {{.hash_bits = 13, .cap_bytes = 16, .stitch = false}, {.hash_bits = 11, .cap_bytes = 16}});
+TEST_F(HashStepCuda, EqualsItsTwinOnSmallBlocks) {
+  expect_equal(small_cases(),
+               {{.hash_bits = 13, .cap_bytes = 16, .stitch = false}, {.hash_bits = 11, .cap_bytes = 16}});
 }
 
-TEST(HashStepCuda, EqualsItsTwinForEveryParameter) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashStepCuda, EqualsItsTwinForEveryParameter) {
   std::vector<FinderCase> cases;
   for (const std::size_t history : {0, 501}) {
     cases.push_back({"words", wordy_bytes(4000, 1), history});
@@ -53,15 +57,13 @@ TEST(HashStepCuda, EqualsItsTwinForEveryParameter) {
   expect_equal(cases, all_parameters);
 }
 
-TEST(HashStepCuda, EqualsItsTwinOnLargeBlocks) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashStepCuda, EqualsItsTwinOnLargeBlocks) {
   expect_equal(large_cases(), {{.hash_bits = 13, .cap_bytes = 16},
                                {.hash_bits = 16, .group_positions = 48},
                                {.hash_bits = 12, .group_positions = 100'000}});
 }
 
-TEST(HashStepCuda, EqualsItsTwinOnFiles) {
-  SKIP_WITHOUT_DEVICE();
+TEST_F(HashStepCuda, EqualsItsTwinOnFiles) {
   if (!corpora()) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";
   expect_equal(file_cases(65536, 0, 6), {{.hash_bits = 13, .cap_bytes = 16}});
   expect_equal(file_cases(262'144, 65536, 3), {{.hash_bits = 13, .cap_bytes = 16}});
@@ -69,7 +71,7 @@ TEST(HashStepCuda, EqualsItsTwinOnFiles) {
 }
 
 // Needs no device.
-TEST(HashStepCuda, RefusesWhatTheTwinRefuses) {
+TEST(HashStepCudaParameters, RefusesWhatTheTwinRefuses) {
   for (const HashStepParameters& parameters :
        {HashStepParameters{.hash_bits = 7}, HashStepParameters{.hash_bits = 17},
         HashStepParameters{.group_positions = 0}, HashStepParameters{.cap_bytes = 3}}) {
@@ -89,8 +91,9 @@ TEST(HashStepCuda, RefusesWhatTheTwinRefuses) {
   }
 }
 
-TEST(HashStepCuda, RefusesTooLittleScratch) {
-  const DeviceBlocks batch{.d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10, .total_block_bytes = 10};
+TEST(HashStepCudaParameters, RefusesTooLittleScratch) {
+  const DeviceBlocks batch{
+      .d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10, .total_block_bytes = 10};
   const std::size_t needed = cuda::find_hash_step_cuda_scratch_bytes(batch, {});
   EXPECT_THROW(cuda::find_hash_step_cuda(batch, {}, nullptr, nullptr, needed - 1, nullptr), Error);
 }

@@ -1,5 +1,4 @@
 #include "match/hash_chain/hash_chain_cuda.hpp"
-
 #include "match/stitch/find_tiles.cuh"
 #include "match/stitch/link_table.cuh"
 
@@ -24,8 +23,9 @@ namespace {
 //
 // Shared memory: 2^hash_bits heads of 2 bytes (32 KB at 14 bits: seven warps a multiprocessor). No barrier.
 // CPU twin: walk_chains in hash_chain_reference.cpp.
-__global__ void __launch_bounds__(32) build_chains(DeviceBlocks batch, Links links, std::uint32_t segments_per_block,
-                                                   unsigned hash_bits, std::uint32_t window_bytes) {
+__global__ void __launch_bounds__(32)
+    build_chains(DeviceBlocks batch, Links links, std::uint32_t segments_per_block, unsigned hash_bits,
+                 std::uint32_t window_bytes) {
   constexpr unsigned kSteps = 4;
   extern __shared__ uint4 sh_memory[];
   auto* sh_heads = reinterpret_cast<std::uint16_t*>(sh_memory);
@@ -109,7 +109,8 @@ struct Scratch {
 
 }  // namespace
 
-std::size_t find_hash_chain_cuda_scratch_bytes(const DeviceBlocks& batch, const HashChainParameters& parameters) {
+std::size_t find_hash_chain_cuda_scratch_bytes(const DeviceBlocks& batch,
+                                               const HashChainParameters& parameters) {
   check_hash_chain_parameters(parameters);
   return Scratch(batch, parameters).bytes();
 }
@@ -130,8 +131,9 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
   check_launch("hash_chain.build_chains");
 }
 
-void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters, MatchRecord* d_records,
-                          void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters,
+                          MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                          cudaStream_t stream) {
   build_hash_chains_cuda(batch, parameters, d_scratch, scratch_bytes, stream);
   const Scratch scratch(batch, parameters);
   TileSearch search{};

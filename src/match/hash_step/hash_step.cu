@@ -1,5 +1,4 @@
 #include "match/hash_step/hash_step_cuda.hpp"
-
 #include "match/stitch/find_tiles.cuh"
 #include "match/stitch/link_table.cuh"
 
@@ -17,8 +16,9 @@ namespace {
 // no match, and the comparison finds that out. If q lies in the group, which has not entered yet, it is dropped here.
 //
 // Shared memory: 2^hash_bits heads of 2 bytes. No barrier. CPU twin: look_up_in_groups in hash_step_reference.cpp.
-__global__ void __launch_bounds__(32) look_up(DeviceBlocks batch, Links links, std::uint32_t segments_per_block,
-                                              unsigned hash_bits, std::uint32_t group_positions) {
+__global__ void __launch_bounds__(32)
+    look_up(DeviceBlocks batch, Links links, std::uint32_t segments_per_block, unsigned hash_bits,
+            std::uint32_t group_positions) {
   extern __shared__ uint4 sh_memory[];
   auto* sh_heads = reinterpret_cast<std::uint16_t*>(sh_memory);
   const std::uint32_t lane = threadIdx.x;
@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(32) look_up(DeviceBlocks batch, Links links, s
   const std::uint64_t end =
       min(whole_groups(std::uint64_t{segment_begin} + kSegmentPositions), std::uint64_t{block.block_bytes});
   if (begin >= end) return;
-  const auto lead = static_cast<std::uint32_t>(min(block.history_bytes + begin, std::uint64_t{kMaxRecordOffset}));
+  const auto lead =
+      static_cast<std::uint32_t>(min(block.history_bytes + begin, std::uint64_t{kMaxRecordOffset}));
   const HashedRun run{block.d_block + begin - lead, static_cast<std::uint32_t>(lead + (end - begin)),
                       lead + (block.block_bytes - begin)};
   std::uint16_t* run_links = links.of_block(block) + begin - lead;
@@ -85,13 +86,15 @@ std::uint64_t carries_bytes(const DeviceBlocks& batch) {
 
 }  // namespace
 
-std::size_t find_hash_step_cuda_scratch_bytes(const DeviceBlocks& batch, const HashStepParameters& parameters) {
+std::size_t find_hash_step_cuda_scratch_bytes(const DeviceBlocks& batch,
+                                              const HashStepParameters& parameters) {
   check_hash_step_parameters(parameters);
   return carries_bytes(batch) + batch.total_block_bytes * sizeof(std::uint16_t);
 }
 
-void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& parameters, MatchRecord* d_records,
-                         void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& parameters,
+                         MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                         cudaStream_t stream) {
   check_scratch("hash_step", scratch_bytes, find_hash_step_cuda_scratch_bytes(batch, parameters));
   const std::uint32_t thread_blocks = batch.block_count * segments_per_block(batch);
   if (thread_blocks == 0) return;

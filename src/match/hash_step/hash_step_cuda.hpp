@@ -15,13 +15,15 @@
 namespace hemstitch::cuda {
 
 // Device memory that find_hash_step_cuda needs besides the records: 2 bytes a position and 4 bytes for every 64 KB.
-std::size_t find_hash_step_cuda_scratch_bytes(const DeviceBlocks& batch, const HashStepParameters& parameters);
+std::size_t find_hash_step_cuda_scratch_bytes(const DeviceBlocks& batch,
+                                              const HashStepParameters& parameters);
 
 // Writes the best match of every position of every block to d_records, at DeviceBlock::position. `d_scratch` is aligned to
 // 4 bytes. Asynchronous: what went wrong while the kernels ran shows at the stream's next synchronisation. May be captured
 // in a graph.
 // Throws kInvalidOption for parameters outside their limits (naming the field) and for too little scratch.
-void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& parameters, MatchRecord* d_records,
-                         void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
+void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& parameters,
+                         MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                         cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -89,8 +89,9 @@ __host__ __device__ constexpr std::uint32_t round_up(std::uint32_t value, std::u
 // Throws kInvalidOption where a caller gave too little scratch.
 inline void check_scratch(const char* finder, std::size_t scratch_bytes, std::size_t needed_bytes) {
   if (scratch_bytes < needed_bytes)
-    throw Error(Status::kInvalidOption, std::string(finder) + ": scratch_bytes is " + std::to_string(scratch_bytes) +
-                                            ", must be at least " + std::to_string(needed_bytes));
+    throw Error(Status::kInvalidOption, std::string(finder) + ": scratch_bytes is " +
+                                            std::to_string(scratch_bytes) + ", must be at least " +
+                                            std::to_string(needed_bytes));
 }
 
 // The segments that the largest block of a batch has; every block gets as many thread blocks, and those behind its end
@@ -109,7 +110,7 @@ static_assert(kNearBytes + 8 <= kMirrorBytes && kNearBytes + 8 + 16 <= kAheadByt
 
 inline constexpr std::uint32_t kReach = kStitchReach;
 inline constexpr std::uint32_t kWarps = kTilePositions / 32;
-static_assert(kWarps == 32, "one warp scans the totals of all warps");
+static_assert(kWarps <= 32, "one warp scans the totals of all warps");
 static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1u << 11,
               "a key of the forward scan packs an end and a position into 28 bits");
 static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over a segment");
@@ -125,7 +126,7 @@ struct TileState {
   MatchRecord records[kTilePositions];  // found, then extended
   MatchRecord before[2][kReach];        // extended, of the last positions of the tile before
   union {
-    std::uint32_t run_end[kTilePositions];         // while extending: at each run's last position
+    std::uint32_t run_end[kTilePositions];          // while extending: at each run's last position
     std::uint16_t stitched_offset[kTilePositions];  // while stitching: after the backward pass
   };
   std::uint32_t run_lasts[kWarps];  // bit masks of the positions that are the last of a run
@@ -148,7 +149,8 @@ __device__ inline std::uint32_t slot_before(std::uint32_t slot, std::uint32_t di
 }
 
 // 16 bytes at `x` bytes behind `base`, which is aligned to 16; zeros outside [begin, end).
-__device__ inline uint4 load_chunk(const std::byte* base, std::uint32_t x, std::uint32_t begin, std::uint64_t end) {
+__device__ inline uint4 load_chunk(const std::byte* base, std::uint32_t x, std::uint32_t begin,
+                                   std::uint64_t end) {
   if (x >= begin && x + 16 <= end) return *reinterpret_cast<const uint4*>(base + x);
   std::uint32_t words[4] = {0, 0, 0, 0};
 #pragma unroll
@@ -187,7 +189,8 @@ __device__ inline std::uint32_t agreeing_bytes(const std::uint32_t* sh_ring, std
 // A warp together: where a match that holds up to `from` ends, at most `limit`. All positions count from `here`, and
 // `readable` bytes stand there.
 __device__ inline std::uint32_t extended_end(const std::byte* here, std::uint32_t from, std::uint32_t limit,
-                                             std::uint32_t readable, std::uint32_t offset, std::uint32_t lane) {
+                                             std::uint32_t readable, std::uint32_t offset,
+                                             std::uint32_t lane) {
   constexpr std::uint32_t kLaneBytes = 16;
   for (; from < limit; from += 32 * kLaneBytes) {
     const std::uint32_t at = from + lane * kLaneBytes;
@@ -224,7 +227,7 @@ __device__ inline std::uint32_t extended_end(const std::byte* here, std::uint32_
 }
 
 template <Candidates kCandidates>
-__global__ void __launch_bounds__(kTilePositions, 2) find_tiles(const TileSearch search) {
+__global__ void __launch_bounds__(kTilePositions, kThreadBlocks) find_tiles(const TileSearch search) {
   extern __shared__ uint4 sh_memory[];
   __shared__ TileState sh;
   const std::uint32_t ring_positions = search.ring_positions;
@@ -249,7 +252,8 @@ __global__ void __launch_bounds__(kTilePositions, 2) find_tiles(const TileSearch
   const std::byte* base = here - lead - misaligned;
   const std::uint64_t base_end = std::uint64_t{misaligned} + lead + readable;
 
-  std::uint32_t frontier = round_up(misaligned + lead, 16) + kTilePositions + kAheadBytes;  // bytes in the ring
+  std::uint32_t frontier =
+      round_up(misaligned + lead, 16) + kTilePositions + kAheadBytes;  // bytes in the ring
   for (std::uint32_t x = thread * 16; x < frontier; x += kTilePositions * 16)
     store_chunk(sh_ring, x, ring_positions, load_chunk(base, x, misaligned, base_end));
   std::uint32_t frontier_slot = frontier % ring_positions;
@@ -283,7 +287,8 @@ __global__ void __launch_bounds__(kTilePositions, 2) find_tiles(const TileSearch
 
     // The next tile's bytes and links set out.
     uint4 next_chunk;
-    if (thread < kTilePositions / 16) next_chunk = load_chunk(base, frontier + thread * 16, misaligned, base_end);
+    if (thread < kTilePositions / 16)
+      next_chunk = load_chunk(base, frontier + thread * 16, misaligned, base_end);
     std::uint32_t next_link = 0;
     if (position + kTilePositions < walked_positions) next_link = block_links[position + kTilePositions];
 
@@ -300,8 +305,7 @@ __global__ void __launch_bounds__(kTilePositions, 2) find_tiles(const TileSearch
           if (offset == 0 || offset > reach) continue;
           const std::uint32_t candidate = slot_before(slot, offset, ring_positions);
           if (ring_word(sh_ring, candidate) != word) continue;
-          const Match match{offset,
-                            agreeing_bytes(sh_ring, slot, candidate, here + position, offset, limit)};
+          const Match match{offset, agreeing_bytes(sh_ring, slot, candidate, here + position, offset, limit)};
           if (better_match(match, best)) best = match;
         }
       } else {
@@ -370,7 +374,8 @@ __global__ void __launch_bounds__(kTilePositions, 2) find_tiles(const TileSearch
       }
       if (thread == kTilePositions - 1 && !last) sh.known[parity ^ 1].offset = 0;
       __syncthreads();
-      const unsigned later_warps = __ballot_sync(~0u, lane > warp && sh.run_lasts[lane] != 0);
+      const unsigned later_warps =
+          __ballot_sync(~0u, lane > warp && lane < kWarps && sh.run_lasts[lane] != 0);
       if (capped) {
         const unsigned here_or_later = lasts >> lane;
         std::uint32_t end;
@@ -407,7 +412,8 @@ __global__ void __launch_bounds__(kTilePositions, 2) find_tiles(const TileSearch
           if (output + ahead >= walked_positions) break;
           const MatchRecord next = behind(thread + ahead);
           const Match borrowed{record_offset(next), min(record_length(next) + ahead, kMaxRecordLength)};
-          if (borrowed.offset == 0 || borrowed.offset > before + output || !better_match(borrowed, stitched)) continue;
+          if (borrowed.offset == 0 || borrowed.offset > before + output || !better_match(borrowed, stitched))
+            continue;
           const std::uint32_t difference =
               word ^ ring_word(sh_ring, slot_before(output_slot, borrowed.offset, ring_positions));
           if (ahead == 4 ? difference == 0 : difference << (32 - 8 * ahead) == 0) stitched = borrowed;
@@ -441,7 +447,8 @@ __global__ void __launch_bounds__(kTilePositions, 2) find_tiles(const TileSearch
       __syncthreads();
     }
     if (output < segment_positions)
-      search.d_records[block.position + segment_begin + output] = pack_match(stitched.offset, stitched.length);
+      search.d_records[block.position + segment_begin + output] =
+          pack_match(stitched.offset, stitched.length);
 
     frontier += kTilePositions;
     frontier_slot += kTilePositions;
@@ -479,10 +486,11 @@ void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream)
   const std::uint32_t thread_blocks = search.batch.block_count * search.segments_per_block;
   if (thread_blocks == 0) return;
   const std::uint64_t longest = std::uint64_t{search.batch.max_history_bytes} + search.batch.max_block_bytes;
-  const auto reach = static_cast<std::uint32_t>(longest < search.window_bytes ? longest : search.window_bytes);
+  const auto reach =
+      static_cast<std::uint32_t>(longest < search.window_bytes ? longest : search.window_bytes);
   search.ring_positions = round_up(reach, 16) + 2 * kTilePositions + 256;
-  const std::uint32_t shared_bytes =
-      search.ring_positions + tiles::kMirrorBytes + (kCandidates == Candidates::kChain ? 2 * search.ring_positions : 0);
+  const std::uint32_t shared_bytes = search.ring_positions + tiles::kMirrorBytes +
+                                     (kCandidates == Candidates::kChain ? 2 * search.ring_positions : 0);
   check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(shared_bytes)),
         name);

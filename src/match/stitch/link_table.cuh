@@ -13,9 +13,12 @@ namespace hemstitch::cuda {
 struct HashedRun {
   const std::byte* first;
   std::uint32_t positions;
-  std::uint64_t readable;  // bytes from `first` to the end of the data; positions + 3 or fewer leave none to hash
+  std::uint64_t
+      readable;  // bytes from `first` to the end of the data; positions + 3 or fewer leave none to hash
 
-  __device__ bool hashed(std::uint32_t x) const { return x < positions && std::uint64_t{x} + kHashedBytes <= readable; }
+  __device__ bool hashed(std::uint32_t x) const {
+    return x < positions && std::uint64_t{x} + kHashedBytes <= readable;
+  }
 
   // The words of the positions [x, x + kSteps * 32): the warp's lane takes every 32nd. 0 where there is none.
   template <unsigned kSteps>
@@ -34,7 +37,8 @@ struct HashedRun {
         const std::uint32_t at = x + i * 32 + lane;
         words[i] = 0;
         if (std::uint64_t{at} + kHashedBytes <= readable)
-          for (std::uint32_t k = 0; k < 4; ++k) words[i] |= static_cast<std::uint32_t>(first[at + k]) << (8 * k);
+          for (std::uint32_t k = 0; k < 4; ++k)
+            words[i] |= static_cast<std::uint32_t>(first[at + k]) << (8 * k);
       }
     }
   }
