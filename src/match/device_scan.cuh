@@ -35,12 +35,14 @@ struct SpreadKey {
   std::uint32_t bytes[kKeyBytes];
 };
 
-// Calls try_offset(offset), upwards, for the offsets first..last at which `position` and its candidate may agree in
-// kKeyBytes bytes (all at which they do, and few others), until one call returns true; returns whether one did.
-// `position` has at least kKeyBytes bytes left, and `last` bytes before it in the text.
-template <unsigned kKeyBytes, typename TryOffset>
+// Takes the offsets first..last upwards, those at which `position` and its candidate may agree in kKeyBytes bytes (all at
+// which they do, and few others): where is_worth(offset), calls compare(offset), until one call returns true. Returns
+// whether one did. is_worth is the cheap question and compare the dear answer: a warp's threads come to compare together,
+// each with its next offset that is worth it. `position` has at least kKeyBytes bytes left, and `last` bytes before it in
+// the text.
+template <unsigned kKeyBytes, typename IsWorth, typename Compare>
 __device__ bool scan_offsets(const DeviceText& text, std::uint32_t position, std::uint32_t first,
-                             std::uint32_t last, const TryOffset& try_offset) {
+                             std::uint32_t last, const IsWorth& is_worth, const Compare& compare) {
   constexpr std::uint32_t kStep = 32;  // bytes: two loads of 16
   if (first > last) return false;
   const SpreadKey<kKeyBytes> key(text.word(position));
@@ -56,15 +58,21 @@ __device__ bool scan_offsets(const DeviceText& text, std::uint32_t position, std
                           key.places(high.y, high.z) >> 2 | key.places(high.x, high.y) >> 3 |
                           key.places(low.w, high.x) >> 4 | key.places(low.z, low.w) >> 5 |
                           key.places(low.y, low.z) >> 6 | key.places(low.x, low.y) >> 7;
-    while (found != 0) {
-      std::uint32_t words = found | found >> 16;
-      words = (words | words >> 8) & 0xFF;
-      const std::uint32_t i = 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(words)));
-      const std::uint32_t bytes = found >> i & 0x01010101u;
-      const std::uint32_t bit = 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bytes)));
-      found &= ~(1u << (bit + i));
-      const std::uint32_t offset = position - (step + 4 * i + bit / 8);
-      if (offset >= first && offset <= last && try_offset(offset)) return true;
+    while (true) {
+      std::uint32_t offset = 0;
+      while (found != 0 && offset == 0) {
+        std::uint32_t words = found | found >> 16;
+        words = (words | words >> 8) & 0xFF;
+        const std::uint32_t i = 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(words)));
+        const std::uint32_t bytes = found >> i & 0x01010101u;
+        const std::uint32_t bit = 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bytes)));
+        found &= ~(1u << (bit + i));
+        const std::uint32_t candidate_offset = position - (step + 4 * i + bit / 8);
+        if (candidate_offset >= first && candidate_offset <= last && is_worth(candidate_offset))
+          offset = candidate_offset;
+      }
+      if (offset == 0) break;
+      if (compare(offset)) return true;
     }
     if (static_cast<std::int32_t>(step - last_step) <= 0) return false;
     above = low.x;

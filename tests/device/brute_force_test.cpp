@@ -15,10 +15,10 @@ using test::text_of;
 class BruteForceDevice : public CudaTest {};
 
 MatchRecords run(const FinderBatch& batch, const FinderParameters& parameters) {
-  return batch.run(cuda::brute_force_scratch_bytes(batch.blocks(), parameters),
+  return batch.run(cuda::find_brute_force_cuda_scratch_bytes(batch.blocks(), parameters),
                    [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
-                     cuda::brute_force(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes,
-                                       batch.stream());
+                     cuda::find_brute_force_cuda(batch.blocks(), parameters, d_records, d_scratch,
+                                                 scratch_bytes, batch.stream());
                    });
 }
 
@@ -79,9 +79,10 @@ TEST_F(BruteForceDevice, GivesTheSameTwice) {
 
 TEST_F(BruteForceDevice, RefusesWhatTheTwinsDoorRefuses) {
   const FinderBatch batch({{"copies", test::copied_bytes(100, 3), 0}});
-  EXPECT_THROW(cuda::brute_force_scratch_bytes(batch.blocks(), {.window_size = 0}), Error);
-  EXPECT_THROW(cuda::brute_force(batch.blocks(), {.window_size = 0}, nullptr, nullptr, 0, batch.stream()),
-               Error);
+  EXPECT_THROW(cuda::find_brute_force_cuda_scratch_bytes(batch.blocks(), {.window_size = 0}), Error);
+  EXPECT_THROW(
+      cuda::find_brute_force_cuda(batch.blocks(), {.window_size = 0}, nullptr, nullptr, 0, batch.stream()),
+      Error);
 }
 
 }  // namespace

@@ -28,14 +28,15 @@ DeviceResult run(const FinderBatch& batch, const FinderParameters& parameters, b
   d_counters.upload({&result.counters, 1});
   result.before_stitch.assign(batch.blocks().total_block_bytes, test::kUnwritten);
   cuda::DeviceBuffer<MatchRecord> d_before(result.before_stitch.size(), batch.stream());
-  result.records = batch.run(cuda::coop_stitch_scratch_bytes(batch.blocks(), parameters),
-                             [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
-                               cuda::coop_stitch(batch.blocks(), parameters,
-                                                 {.d_records = d_records,
-                                                  .d_before_stitch = d_before.get(),
-                                                  .d_counters = counted ? d_counters.get() : nullptr},
-                                                 d_scratch, scratch_bytes, batch.stream());
-                             });
+  result.records =
+      batch.run(cuda::find_coop_stitch_cuda_scratch_bytes(batch.blocks(), parameters),
+                [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
+                  cuda::find_coop_stitch_cuda(batch.blocks(), parameters,
+                                              {.d_records = d_records,
+                                               .d_before_stitch = d_before.get(),
+                                               .d_counters = counted ? d_counters.get() : nullptr},
+                                              d_scratch, scratch_bytes, batch.stream());
+                });
   if (!result.before_stitch.empty()) d_before.download(result.before_stitch);
   d_counters.download({&result.counters, 1});
   cuda::check(cudaStreamSynchronize(batch.stream()), "cudaStreamSynchronize");
@@ -158,8 +159,9 @@ TEST_F(CoopStitchDevice, GivesTheSameTwice) {
 
 TEST_F(CoopStitchDevice, RefusesWhatTheTwinsDoorRefuses) {
   const FinderBatch batch({{"copies", test::copied_bytes(100, 3), 0}});
-  EXPECT_THROW(cuda::coop_stitch_scratch_bytes(batch.blocks(), {.top_k = 17}), Error);
-  EXPECT_THROW(cuda::coop_stitch(batch.blocks(), {.top_k = 17}, {}, nullptr, 0, batch.stream()), Error);
+  EXPECT_THROW(cuda::find_coop_stitch_cuda_scratch_bytes(batch.blocks(), {.top_k = 17}), Error);
+  EXPECT_THROW(cuda::find_coop_stitch_cuda(batch.blocks(), {.top_k = 17}, {}, nullptr, 0, batch.stream()),
+               Error);
 }
 
 }  // namespace

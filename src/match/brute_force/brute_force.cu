@@ -7,7 +7,7 @@
 // each that agrees in the leading bytes and in the byte behind the best length so far. Offsets come upwards, so only a
 // longer match can replace the best one; one that is as long as the text allows ends the search.
 // Registers: 64 at most.
-#include "device/cuda/cuda_error.hpp"
+#include "device/cuda/launch.hpp"
 #include "match/brute_force/brute_force_cuda.hpp"
 #include "match/device_groups.cuh"
 #include "match/device_scan.cuh"
@@ -35,32 +35,40 @@ __global__ void __launch_bounds__(kThreads, kGroupsAMultiprocessor)
   if (limit >= parameters.min_match_len) {
     best.length = parameters.min_match_len - 1;  // what a match must be longer than
     const std::uint32_t last = min(parameters.window_size, position - text.begin());
-    scan_offsets<kKeyBytes>(text, position, 1, last, [&](std::uint32_t offset) {
-      if (!text.same_byte(position, offset, best.length)) return false;
-      const std::uint32_t length = text.common_length(position, position - offset, 0, limit);
-      if (length > best.length) best = {offset, length};
-      return best.length == limit;
-    });
+    scan_offsets<kKeyBytes>(
+        text, position, 1, last,
+        [&](std::uint32_t offset) { return text.same_byte(position, offset, best.length); },
+        [&](std::uint32_t offset) {
+          const std::uint32_t length = text.common_length(position, position - offset, 0, limit);
+          if (length > best.length) best = {offset, length};
+          return best.length == limit;
+        });
   }
   d_records[block.position + in_block] = best.offset == 0 ? 0 : pack_match(best.offset, best.length);
 }
 
+constexpr KernelBudget kBudget("brute_force", "brute_force_kernel", {.threads = kThreads, .registers = 64});
+const KernelRegistration kThreeByteRegistration(kBudget, brute_force_kernel<3>);
+const KernelRegistration kFourByteRegistration(kBudget, brute_force_kernel<4>);
+
 }  // namespace
 
-std::size_t brute_force_scratch_bytes(const DeviceBlocks& blocks, const FinderParameters& parameters) {
+std::size_t find_brute_force_cuda_scratch_bytes(const DeviceBlocks& blocks,
+                                                const FinderParameters& parameters) {
   check_finder_parameters(Finder::kBruteForce, parameters);
   return number_groups_scratch_bytes(blocks, kThreads);
 }
 
-void brute_force(const DeviceBlocks& blocks, const FinderParameters& parameters, MatchRecord* d_records,
-                 void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+void find_brute_force_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
+                           MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                           cudaStream_t stream) {
   check_finder_parameters(Finder::kBruteForce, parameters);
   const std::uint32_t group_count = most_groups(blocks, kThreads);
   if (group_count == 0) return;
   const DeviceGroups groups = number_groups(blocks, kThreads, d_scratch, scratch_bytes, stream);
   const auto kernel = parameters.min_match_len == 3 ? brute_force_kernel<3> : brute_force_kernel<4>;
-  kernel<<<group_count, kThreads, 0, stream>>>(groups, parameters, d_records);
-  check_launch("brute_force");
+  launch({.kernel = kBudget, .grid = group_count, .stream = stream, .batch = &blocks}, kernel, groups,
+         parameters, d_records);
 }
 
 }  // namespace hemstitch::cuda

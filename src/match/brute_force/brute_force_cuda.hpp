@@ -10,11 +10,13 @@
 
 namespace hemstitch::cuda {
 
-std::size_t brute_force_scratch_bytes(const DeviceBlocks& blocks, const FinderParameters& parameters);
+std::size_t find_brute_force_cuda_scratch_bytes(const DeviceBlocks& blocks,
+                                                const FinderParameters& parameters);
 
 // Throws kInvalidOption for parameters that check_finder_parameters refuses. Does not synchronise and does not
 // allocate; the scratch is free again when the stream has passed.
-void brute_force(const DeviceBlocks& blocks, const FinderParameters& parameters, MatchRecord* d_records,
-                 void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
+void find_brute_force_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
+                           MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                           cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

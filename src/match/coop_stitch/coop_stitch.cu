@@ -6,7 +6,7 @@
 // Work: phase A, between two and three instructions a candidate (device_scan.cuh) and a comparison for each that agrees
 // in the leading bytes; phase B, one look at each different offset in the lists. Bounded by
 // (near_range + window_size + 64 * top_k) * max_match_len byte comparisons a position.
-// Registers: 40 at most (coop_stitch_tuning.hpp).
+// Registers: 64 at most.
 //
 // A match is one number here, length << 16 | 65535 - offset: the larger is the better, and 0 is none.
 //
@@ -23,6 +23,8 @@
 #include <algorithm>
 
 #include "device/cuda/cuda_error.hpp"
+#include "device/cuda/kernel_registry.hpp"
+#include "device/cuda/nvtx_range.hpp"
 #include "match/coop_stitch/coop_stitch_cuda.hpp"
 #include "match/coop_stitch/coop_stitch_tuning.hpp"
 #include "match/device_groups.cuh"
@@ -117,38 +119,41 @@ __global__ void __launch_bounds__(kThreads, kCoopGroupsAMultiprocessor)
   for (std::uint32_t slot = thread; slot < kFilterSlots; slot += kThreads) sh_filter[slot] = 0;
   if (thread == 0) sh_offset_count = 0;
 
+  const std::uint32_t bucket_offsets = (parameters.window_size + parameters.top_k - 1) / parameters.top_k;
+  const auto in_band = [&](std::uint32_t offset) { return offset >= band_first && offset <= band_last; };
+  const auto bucket_of = [&](std::uint32_t offset) -> RankedMatch& {
+    return shown.entry((offset - band_first) / bucket_offsets);
+  };
+
   RankedMatch best = 0;
   bool good = false;
   Counts counts;
 
-  // Phase A. Each returns true when phase A of this position is over.
+  // Phase A. True when the match ends it.
   const auto keep = [&](std::uint32_t offset, std::uint32_t length) {
     if (length < parameters.min_match_len) return false;
     const RankedMatch match = ranked(offset, length);
     best = max(best, match);
     if (!per_bucket) {
       shown.insert_longest(match);
-    } else if (offset >= band_first && offset <= band_last) {
-      const std::uint32_t bucket_offsets = (parameters.window_size + parameters.top_k - 1) / parameters.top_k;
-      RankedMatch& bucket = shown.entry((offset - band_first) / bucket_offsets);
-      bucket = max(bucket, match);
+    } else if (in_band(offset)) {
+      bucket_of(offset) = max(bucket_of(offset), match);
     }
     good = parameters.good_match_len != 0 && length >= parameters.good_match_len;
     return good;
   };
-  const auto try_offset = [&](std::uint32_t offset) {
-    RankedMatch to_beat = best;
-    if (!per_bucket) {
-      to_beat = shown.last();
-      if (length_of(to_beat) >= limit) return true;
-    } else if (offset >= band_first && offset <= band_last) {
-      const std::uint32_t bucket_offsets = (parameters.window_size + parameters.top_k - 1) / parameters.top_k;
-      to_beat = shown.entry((offset - band_first) / bucket_offsets);
-    }
-    const std::uint32_t known = length_of(to_beat);
-    if (known >= limit) return false;
-    if (!text.same_byte(position, offset, known)) return false;
-    return keep(offset, text.common_length(position, position - offset, 0, limit));
+  // The match that one at this offset must be longer than.
+  const auto to_beat = [&](std::uint32_t offset) {
+    if (!per_bucket) return shown.last();
+    return in_band(offset) ? bucket_of(offset) : best;
+  };
+  const auto is_worth = [&](std::uint32_t offset) {
+    const std::uint32_t length = length_of(to_beat(offset));
+    return length < limit && text.same_byte(position, offset, length);
+  };
+  const auto compare = [&](std::uint32_t offset) {
+    if (keep(offset, text.common_length(position, position - offset, 0, limit))) return true;
+    return !per_bucket && length_of(shown.last()) >= limit;  // nothing longer can come
   };
   if (kCounted ? has_position : limit >= parameters.min_match_len) {
     bool over = false;
@@ -162,7 +167,7 @@ __global__ void __launch_bounds__(kThreads, kCoopGroupsAMultiprocessor)
           over = keep(offset, length);
         }
       } else {
-        over = scan_offsets<kKeyBytes>(text, position, first, last, try_offset);
+        over = scan_offsets<kKeyBytes>(text, position, first, last, is_worth, compare);
       }
     }
   }
@@ -181,8 +186,7 @@ __global__ void __launch_bounds__(kThreads, kCoopGroupsAMultiprocessor)
           const std::uint32_t length = text.common_length(position, position - offset, 0, limit);
           counts.probe(length, limit);
           ++counts.stitch_probes;
-          if (offset <= parameters.near_range || (offset >= band_first && offset <= band_last))
-            ++counts.repeated_probes;
+          if (offset <= parameters.near_range || in_band(offset)) ++counts.repeated_probes;
           if (length >= parameters.min_match_len) best = max(best, ranked(offset, length));
         }
     } else {
@@ -198,12 +202,18 @@ __global__ void __launch_bounds__(kThreads, kCoopGroupsAMultiprocessor)
       if (limit >= parameters.min_match_len && !good) {
         const std::uint32_t leading = text.word(position) << (kKeyBytes == 3 ? 8 : 0);
         const std::uint32_t offset_count = sh_offset_count;
-        for (std::uint32_t i = 0; i < offset_count; ++i) {
-          const std::uint32_t offset = sh_offsets[i];
-          if (offset > farthest) continue;
-          if (text.word(position - offset) << (kKeyBytes == 3 ? 8 : 0) != leading) continue;
-          const std::uint32_t needed = length_of(best) + (ranked(offset, length_of(best)) > best ? 0 : 1);
-          if (needed > limit || !text.same_byte(position, offset, max(needed, 1u) - 1)) continue;
+        const auto may_be_better = [&](std::uint32_t offset) {
+          if (offset > farthest) return false;
+          const std::uint32_t length = length_of(best);
+          const std::uint32_t needed = length + (ranked(offset, length) > best ? 0 : 1);
+          return needed <= limit && text.word(position - offset) << (kKeyBytes == 3 ? 8 : 0) == leading &&
+                 text.same_byte(position, offset, max(needed, 1u) - 1);
+        };
+        std::uint32_t i = 0;
+        while (true) {
+          while (i < offset_count && !may_be_better(sh_offsets[i])) ++i;
+          if (i == offset_count) break;
+          const std::uint32_t offset = sh_offsets[i++];
           const std::uint32_t length = text.common_length(position, position - offset, kKeyBytes, limit);
           if (length >= parameters.min_match_len) best = max(best, ranked(offset, length));
         }
@@ -220,28 +230,42 @@ __global__ void __launch_bounds__(kThreads, kCoopGroupsAMultiprocessor)
   }
 }
 
+constexpr std::uint32_t shared_bytes(std::uint32_t top_k) {
+  return static_cast<std::uint32_t>(kThreads * top_k * (sizeof(RankedMatch) + sizeof(std::uint16_t)) +
+                                    kFilterSlots * sizeof(std::uint32_t));
+}
+
+constexpr KernelBudget kBudget("coop_stitch", "coop_stitch_kernel",
+                               {.threads = kThreads,
+                                .dynamic_shared_bytes = shared_bytes(kMaxTopK),
+                                .registers = 64,
+                                .shared_bytes = shared_bytes(kMaxTopK) + 16});
+const KernelRegistration kThreeByteRegistration(kBudget, coop_stitch_kernel<3, false>);
+const KernelRegistration kFourByteRegistration(kBudget, coop_stitch_kernel<4, false>);
+const KernelRegistration kCountedRegistration(kBudget, coop_stitch_kernel<3, true>);
+
 }  // namespace
 
-std::size_t coop_stitch_scratch_bytes(const DeviceBlocks& blocks, const FinderParameters& parameters) {
+std::size_t find_coop_stitch_cuda_scratch_bytes(const DeviceBlocks& blocks,
+                                                const FinderParameters& parameters) {
   check_finder_parameters(Finder::kCoopStitch, parameters);
   return number_groups_scratch_bytes(blocks, kThreads);
 }
 
-void coop_stitch(const DeviceBlocks& blocks, const FinderParameters& parameters,
-                 const CoopStitchOutput& output, void* d_scratch, std::size_t scratch_bytes,
-                 cudaStream_t stream) {
+void find_coop_stitch_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
+                           const CoopStitchOutput& output, void* d_scratch, std::size_t scratch_bytes,
+                           cudaStream_t stream) {
   check_finder_parameters(Finder::kCoopStitch, parameters);
   const std::uint32_t group_count = most_groups(blocks, kThreads);
   if (group_count == 0) return;
   const DeviceGroups groups = number_groups(blocks, kThreads, d_scratch, scratch_bytes, stream);
-  const std::size_t shared_bytes =
-      kThreads * parameters.top_k * (sizeof(RankedMatch) + sizeof(std::uint16_t)) +
-      kFilterSlots * sizeof(std::uint32_t);
   const auto kernel = output.d_counters != nullptr    ? coop_stitch_kernel<3, true>
                       : parameters.min_match_len == 3 ? coop_stitch_kernel<3, false>
                                                       : coop_stitch_kernel<4, false>;
-  kernel<<<group_count, kThreads, shared_bytes, stream>>>(groups, parameters, output);
-  check_launch("coop_stitch");
+  // Not by launch(), which takes the most shared memory there may be: the rest serves as cache.
+  const NvtxRange range(kBudget.name.data());
+  kernel<<<group_count, kThreads, shared_bytes(parameters.top_k), stream>>>(groups, parameters, output);
+  check_launch(kBudget.name.data(), blocks);
 }
 
 }  // namespace hemstitch::cuda

@@ -20,12 +20,13 @@ struct CoopStitchOutput {
                 // that the definition compares, so it takes several times as long.
 };
 
-std::size_t coop_stitch_scratch_bytes(const DeviceBlocks& blocks, const FinderParameters& parameters);
+std::size_t find_coop_stitch_cuda_scratch_bytes(const DeviceBlocks& blocks,
+                                                const FinderParameters& parameters);
 
 // Throws kInvalidOption for parameters that check_finder_parameters refuses. Does not synchronise and does not
 // allocate; the scratch is free again when the stream has passed.
-void coop_stitch(const DeviceBlocks& blocks, const FinderParameters& parameters,
-                 const CoopStitchOutput& output, void* d_scratch, std::size_t scratch_bytes,
-                 cudaStream_t stream);
+void find_coop_stitch_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
+                           const CoopStitchOutput& output, void* d_scratch, std::size_t scratch_bytes,
+                           cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -16,7 +16,7 @@
 // differs in the last byte that it would need. Candidates are taken from the near end of the window, so that inside
 // periods a full-length match is met early and all that is farther falls to that test.
 #include "core/match.hpp"
-#include "device/cuda/cuda_error.hpp"
+#include "device/cuda/launch.hpp"
 #include "match/device_groups.cuh"
 #include "match/device_text.cuh"
 #include "match/finder_parameters.hpp"
@@ -42,14 +42,12 @@ __device__ std::uint32_t offset_of(RankedMatch match) { return kMaxRecordOffset 
 
 __device__ std::uint32_t head_of(std::uint32_t key) { return key * 2654435769u >> (32 - kIndexBits); }
 
-// The best match of one position and that candidate, if it can be better than `best`; 0 if not. Both agree in the bytes
-// of the key.
-__device__ RankedMatch try_candidate(const DeviceText& text, std::uint32_t position, std::uint32_t offset,
-                                     std::uint32_t limit, RankedMatch best) {
-  const std::uint32_t length_to_beat = length_of(best);
-  const std::uint32_t needed = length_to_beat + (ranked(offset, length_to_beat) > best ? 0 : 1);
-  if (needed > limit || (needed > 0 && !text.same_byte(position, offset, needed - 1))) return 0;
-  return ranked(offset, text.common_length(position, position - offset, 0, limit));
+// Whether a match at that offset may be better than `best`, by the last byte that it would need.
+__device__ bool may_be_better(const DeviceText& text, std::uint32_t position, std::uint32_t offset,
+                              std::uint32_t limit, RankedMatch best) {
+  const std::uint32_t length = length_of(best);
+  const std::uint32_t needed = length + (ranked(offset, length) > best ? 0 : 1);
+  return needed <= limit && text.same_byte(position, offset, max(needed, 1u) - 1);
 }
 
 __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
@@ -70,6 +68,11 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
     return min(parameters.max_match_len, text.end() - position);
   };
 
+  // While others raise it.
+  const auto best_of = [&](std::uint32_t index) {
+    return *static_cast<volatile RankedMatch*>(&sh_best[index]);
+  };
+
   for (std::uint32_t head = threadIdx.x; head < kHeads; head += kIndexThreads) sh_heads[head] = kNone;
   __syncthreads();
 
@@ -87,8 +90,9 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
       for (std::uint32_t offset = 1; offset <= kRunOffsets; ++offset) {
         const std::uint32_t candidate = offset <= 4 ? __funnelshift_r(before, word, 8 * (4 - offset))
                                                     : __funnelshift_r(far_before, before, 8 * (8 - offset));
-        if (offset <= nearest && (candidate & key_mask) == key)
-          best = max(best, try_candidate(text, position, offset, limit, best));
+        if (offset <= nearest && (candidate & key_mask) == key &&
+            may_be_better(text, position, offset, limit, best))
+          best = max(best, ranked(offset, text.common_length(position, position - offset, 0, limit)));
       }
       if (length_of(best) < kRunLength) {
         sh_keys[index] = key;
@@ -107,19 +111,29 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
   for (std::uint32_t i = threadIdx.x; i < words; i += kIndexThreads) {
     const std::uint32_t aligned = last_word - 4 * i;
     const std::uint32_t low = text.aligned_word(aligned), high = text.aligned_word(aligned + 4);
-    for (std::uint32_t byte = 4; byte-- > 0;) {
-      const std::uint32_t candidate = aligned + byte;
-      if (candidate < oldest) break;
-      const std::uint32_t key = __funnelshift_r(low, high, 8 * byte) & key_mask;
-      for (std::uint32_t index = sh_heads[head_of(key)]; index != kNone; index = sh_next[index]) {
-        const std::uint32_t position = group_begin + index;
-        const std::uint32_t offset =
-            position - candidate;  // wraps around where the candidate is no earlier one
-        if (sh_keys[index] != key || offset - 1 >= parameters.window_size) continue;
-        const RankedMatch best = *static_cast<volatile RankedMatch*>(&sh_best[index]);
-        const RankedMatch match = try_candidate(text, position, offset, limit_at(position), best);
-        if (match > best) atomicMax(&sh_best[index], match);
+    std::uint32_t bytes_left = 4, key = 0, index = kNone;
+    while (true) {
+      // On to the next pair that is worth comparing, along the chains of the word's four candidates.
+      bool is_worth = false;
+      std::uint32_t position = 0, offset = 0, found = 0;
+      while (!is_worth) {
+        if (index == kNone) {
+          if (bytes_left == 0 || aligned + bytes_left <= oldest) break;
+          key = __funnelshift_r(low, high, 8 * --bytes_left) & key_mask;
+          index = sh_heads[head_of(key)];
+          continue;
+        }
+        found = index;
+        position = group_begin + index;
+        offset =
+            position - (aligned + bytes_left);  // wraps around where the candidate is no earlier position
+        is_worth = sh_keys[index] == key && offset - 1 < parameters.window_size &&
+                   may_be_better(text, position, offset, limit_at(position), best_of(index));
+        index = sh_next[index];
       }
+      if (!is_worth) break;
+      const std::uint32_t length = text.common_length(position, position - offset, 0, limit_at(position));
+      atomicMax(&sh_best[found], ranked(offset, length));
     }
   }
   __syncthreads();
@@ -132,21 +146,27 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
   }
 }
 
+constexpr KernelBudget kBudget("window_index", "window_index_kernel",
+                               {.threads = kIndexThreads, .registers = 64, .shared_bytes = 26 * 1024});
+const KernelRegistration kRegistration(kBudget, window_index_kernel);
+
 }  // namespace
 
-std::size_t window_index_scratch_bytes(const DeviceBlocks& blocks, const FinderParameters& parameters) {
+std::size_t find_window_index_cuda_scratch_bytes(const DeviceBlocks& blocks,
+                                                 const FinderParameters& parameters) {
   check_finder_parameters(Finder::kWindowIndex, parameters);
   return number_groups_scratch_bytes(blocks, kIndexedPositions);
 }
 
-void window_index(const DeviceBlocks& blocks, const FinderParameters& parameters, MatchRecord* d_records,
-                  void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+void find_window_index_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
+                            MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                            cudaStream_t stream) {
   check_finder_parameters(Finder::kWindowIndex, parameters);
   const std::uint32_t group_count = most_groups(blocks, kIndexedPositions);
   if (group_count == 0) return;
   const DeviceGroups groups = number_groups(blocks, kIndexedPositions, d_scratch, scratch_bytes, stream);
-  window_index_kernel<<<group_count, kIndexThreads, 0, stream>>>(groups, parameters, d_records);
-  check_launch("window_index");
+  launch({.kernel = kBudget, .grid = group_count, .stream = stream, .batch = &blocks}, window_index_kernel,
+         groups, parameters, d_records);
 }
 
 }  // namespace hemstitch::cuda

@@ -10,11 +10,13 @@
 
 namespace hemstitch::cuda {
 
-std::size_t window_index_scratch_bytes(const DeviceBlocks& blocks, const FinderParameters& parameters);
+std::size_t find_window_index_cuda_scratch_bytes(const DeviceBlocks& blocks,
+                                                 const FinderParameters& parameters);
 
 // Throws kInvalidOption for parameters that check_finder_parameters refuses. Does not synchronise and does not
 // allocate; the scratch is free again when the stream has passed.
-void window_index(const DeviceBlocks& blocks, const FinderParameters& parameters, MatchRecord* d_records,
-                  void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
+void find_window_index_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
+                            MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                            cudaStream_t stream);
 
 }  // namespace hemstitch::cuda
