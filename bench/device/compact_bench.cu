@@ -49,19 +49,19 @@ void scan(std::size_t count, cudaStream_t stream) {
   DeviceBuffer<std::uint32_t> d_sizes(count, stream);
   d_sizes.upload(sizes);
   DeviceBuffer<std::uint64_t> d_offsets(count + 1, stream);
-  DeviceBuffer<std::byte> d_scratch(scan_sizes_scratch_bytes(count), stream);
+  DeviceBuffer<std::byte> d_scratch(cuda::scan_sizes_cuda_scratch_bytes(count), stream);
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   for (int i = 0; i < kScans; ++i)
-    scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream);
+    cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream);
   check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
   const double seconds =
       median_seconds(stream, [&] { check(cudaGraphLaunch(executable, stream), "cudaGraphLaunch"); }) / kScans;
   const double alone = median_seconds(stream, [&] {
-    scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream);
+    cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream);
   });
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);
@@ -119,7 +119,7 @@ void gather(const char* name, const std::vector<std::uint32_t>& sizes, unsigned 
   std::size_t peer_scratch_bytes = 0;
   check(cub::DeviceMemcpy::Batched(nullptr, peer_scratch_bytes, d_peer_from.get(), d_peer_to.get(), d_sizes.get(), count, stream),
         "peer");
-  DeviceBuffer<std::byte> d_scratch(std::max(gather_pieces_scratch_bytes(count), peer_scratch_bytes), stream);
+  DeviceBuffer<std::byte> d_scratch(std::max(cuda::gather_pieces_cuda_scratch_bytes(count), peer_scratch_bytes), stream);
 
   const double peer_seconds = median_seconds(stream, [&] {
     check(cub::DeviceMemcpy::Batched(d_scratch.get(), peer_scratch_bytes, d_peer_from.get(), d_peer_to.get(), d_sizes.get(),
@@ -128,7 +128,7 @@ void gather(const char* name, const std::vector<std::uint32_t>& sizes, unsigned 
   });
   check(cudaMemsetAsync(d_output.get(), 0xA5, bytes, stream), "cudaMemsetAsync");
   const double seconds = median_seconds(stream, [&] {
-    gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), count, d_output.get(), d_scratch.get(),
+    cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), count, d_output.get(), d_scratch.get(),
                        d_scratch.bytes(), stream);
   });
   std::vector<std::byte> output(bytes);

@@ -112,35 +112,35 @@ class Bench {
     const DeviceBlocks batch{d_blocks.data, static_cast<std::uint32_t>(blocks.size()), block_bytes, 0, total_};
 
     const BlockPlan plan = lz4_block_plan();
-    Array<Sequence> d_sequences(device_sequence_capacity(batch, plan));
+    Array<Sequence> d_sequences(cuda::device_sequence_capacity(batch, plan));
     Array<std::uint32_t> d_counts(blocks.size());
     Array<std::uint64_t> d_total(1);
-    const DeviceSequences out{d_sequences.data, d_counts.data, d_total.data};
+    const cuda::DeviceSequences out{d_sequences.data, d_counts.data, d_total.data};
     const Lz4CostModel lz4;
     const FullLengthCostModel flat;
-    Array<std::byte> d_scratch(std::max(parse_optimal_scratch_bytes(batch, lz4), parse_optimal_scratch_bytes(batch, flat)));
+    Array<std::byte> d_scratch(std::max(cuda::parse_optimal_cuda_scratch_bytes(batch, lz4), cuda::parse_optimal_cuda_scratch_bytes(batch, flat)));
 
     const auto measure = [&](const char* level, const std::function<void()>& parse,
                              const std::function<std::vector<Sequence>(const ParseInput&)>& twin) {
       const double seconds = median_seconds(parse);
       row(level, seconds, verified(blocks, out, plan, twin));
     };
-    measure("greedy", [&] { parse_greedy_cuda(batch, d_records_->data, plan, out, nullptr); },
+    measure("greedy", [&] { cuda::parse_greedy_cuda(batch, d_records_->data, plan, out, nullptr); },
             [](const ParseInput& input) { return parse_greedy(input); });
-    measure("lazy", [&] { parse_lazy_cuda(batch, d_records_->data, plan, 0, out, nullptr); },
+    measure("lazy", [&] { cuda::parse_lazy_cuda(batch, d_records_->data, plan, 0, out, nullptr); },
             [](const ParseInput& input) { return parse_lazy(input); });
     measure("optimal",
-            [&] { parse_optimal_cuda(batch, d_records_->data, plan, lz4, out, d_scratch.data, d_scratch.count, nullptr); },
+            [&] { cuda::parse_optimal_cuda(batch, d_records_->data, plan, lz4, out, d_scratch.data, d_scratch.count, nullptr); },
             [&](const ParseInput& input) { return parse_optimal(input, lz4); });
     measure("optimal, flat",
-            [&] { parse_optimal_cuda(batch, d_records_->data, plan, flat, out, d_scratch.data, d_scratch.count, nullptr); },
+            [&] { cuda::parse_optimal_cuda(batch, d_records_->data, plan, flat, out, d_scratch.data, d_scratch.count, nullptr); },
             [&](const ParseInput& input) { return parse_optimal(input, flat); });
     if (shapes) measure_shapes(batch, blocks, plan, out);
   }
 
  private:
   void measure_shapes(const DeviceBlocks& batch, const std::vector<DeviceBlock>& blocks, const BlockPlan& plan,
-                      const DeviceSequences& out) {
+                      const cuda::DeviceSequences& out) {
     std::vector<std::uint64_t> first_segment = {0};
     for (const DeviceBlock& block : blocks)
       first_segment.push_back(first_segment.back() + cuda::segment_count(block.block_bytes));
@@ -185,7 +185,7 @@ class Bench {
   }
 
   // The lists of the first copy against the twin's.
-  bool verified(const std::vector<DeviceBlock>& blocks, const DeviceSequences& out, const BlockPlan& plan,
+  bool verified(const std::vector<DeviceBlock>& blocks, const cuda::DeviceSequences& out, const BlockPlan& plan,
                 const std::function<std::vector<Sequence>(const ParseInput&)>& twin) const {
     const std::size_t count = (records_.size() + block_bytes_ - 1) / block_bytes_;
     std::vector<std::uint32_t> counts(count);

@@ -43,7 +43,7 @@ TEST_F(CompactDeviceTest, ScanAddsUpAnyNumberOfSizes) {
   cuda::DeviceBuffer<std::uint32_t> d_sizes(kMost, stream());
   d_sizes.upload(sizes);
   cuda::DeviceBuffer<std::uint64_t> d_offsets(kMost + 2, stream());
-  cuda::DeviceBuffer<std::byte> d_scratch(scan_sizes_scratch_bytes(kMost), stream());
+  cuda::DeviceBuffer<std::byte> d_scratch(cuda::scan_sizes_cuda_scratch_bytes(kMost), stream());
 
   std::vector<std::size_t> counts;
   for (std::size_t count = 0; count <= 5000; ++count) counts.push_back(count);
@@ -51,7 +51,7 @@ TEST_F(CompactDeviceTest, ScanAddsUpAnyNumberOfSizes) {
     counts.insert(counts.end(), {power - 1, power, power + 1});
   for (const std::size_t count : counts) {
     cuda::check(cudaMemsetAsync(d_offsets.get(), 0xA5, (count + 2) * sizeof(std::uint64_t), stream()), "cudaMemsetAsync");
-    scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream());
+    cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream());
     std::vector<std::uint64_t> offsets(count + 2);
     cuda::check(cudaMemcpyAsync(offsets.data(), d_offsets.get(), offsets.size() * sizeof(std::uint64_t),
                                 cudaMemcpyDeviceToHost, stream()),
@@ -63,11 +63,11 @@ TEST_F(CompactDeviceTest, ScanAddsUpAnyNumberOfSizes) {
 }
 
 TEST_F(CompactDeviceTest, ScanNeedsItsScratch) {
-  const std::size_t scratch_bytes = scan_sizes_scratch_bytes(100);
+  const std::size_t scratch_bytes = cuda::scan_sizes_cuda_scratch_bytes(100);
   ASSERT_GT(scratch_bytes, 0u);
   cuda::DeviceBuffer<std::byte> d_scratch(scratch_bytes, stream());
-  EXPECT_THROW(scan_sizes_cuda(nullptr, 100, nullptr, d_scratch.get(), scratch_bytes - 1, stream()), Error);
-  EXPECT_THROW(scan_sizes_cuda(nullptr, 100, nullptr, nullptr, scratch_bytes, stream()), Error);
+  EXPECT_THROW(cuda::scan_sizes_cuda(nullptr, 100, nullptr, d_scratch.get(), scratch_bytes - 1, stream()), Error);
+  EXPECT_THROW(cuda::scan_sizes_cuda(nullptr, 100, nullptr, nullptr, scratch_bytes, stream()), Error);
 }
 
 // Pieces of `sizes` at sources of every alignment, gathered at an output of every alignment, with guard bytes between
@@ -102,8 +102,8 @@ std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& si
   d_sizes.upload(sizes);
   cuda::DeviceBuffer<std::uint64_t> d_offsets(sizes.size(), stream);
   d_offsets.upload(offsets);
-  cuda::DeviceBuffer<std::byte> d_scratch(gather_pieces_scratch_bytes(sizes.size()), stream);
-  gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), sizes.size(), d_output.get(), d_scratch.get(),
+  cuda::DeviceBuffer<std::byte> d_scratch(cuda::gather_pieces_cuda_scratch_bytes(sizes.size()), stream);
+  cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), sizes.size(), d_output.get(), d_scratch.get(),
                      d_scratch.bytes(), stream);
   d_output.download(output);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
@@ -132,8 +132,8 @@ TEST_F(CompactDeviceTest, GatherCopiesAnyNumberOfPieces) {
 
 TEST_F(CompactDeviceTest, GatherOfNothingIsNothing) {
   EXPECT_NO_THROW({
-    cuda::DeviceBuffer<std::byte> d_scratch(gather_pieces_scratch_bytes(0) + 1, stream());
-    gather_pieces_cuda(nullptr, nullptr, nullptr, 0, nullptr, d_scratch.get(), d_scratch.bytes(), stream());
+    cuda::DeviceBuffer<std::byte> d_scratch(cuda::gather_pieces_cuda_scratch_bytes(0) + 1, stream());
+    cuda::gather_pieces_cuda(nullptr, nullptr, nullptr, 0, nullptr, d_scratch.get(), d_scratch.bytes(), stream());
     synchronize();
   });
 }

@@ -29,7 +29,7 @@ struct Pair {
   std::string name;
   std::function<Sequences(const ParseInput&)> twin;
   std::function<std::size_t(const DeviceBlocks&)> scratch_bytes;
-  std::function<void(const DeviceBlocks&, const MatchRecord*, const BlockPlan&, const DeviceSequences&, void*, std::size_t,
+  std::function<void(const DeviceBlocks&, const MatchRecord*, const BlockPlan&, const cuda::DeviceSequences&, void*, std::size_t,
                      cudaStream_t)>
       device;
 };
@@ -38,25 +38,25 @@ template <typename Model>
 std::vector<Pair> optimal_pairs(const std::string& model_name, const Model& model) {
   return {
       {"optimal, " + model_name, [=](const ParseInput& input) { return parse_optimal(input, model); },
-       [=](const DeviceBlocks& blocks) { return parse_optimal_scratch_bytes(blocks, model); },
-       [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const DeviceSequences& out,
+       [=](const DeviceBlocks& blocks) { return cuda::parse_optimal_cuda_scratch_bytes(blocks, model); },
+       [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const cuda::DeviceSequences& out,
            void* d_scratch, std::size_t bytes, cudaStream_t stream) {
-         parse_optimal_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
+         cuda::parse_optimal_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
        }},
       {"optimal_exact, " + model_name, [=](const ParseInput& input) { return parse_optimal_exact(input, model); },
-       [=](const DeviceBlocks& blocks) { return parse_optimal_exact_scratch_bytes(blocks, model); },
-       [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const DeviceSequences& out,
+       [=](const DeviceBlocks& blocks) { return cuda::parse_optimal_exact_cuda_scratch_bytes(blocks, model); },
+       [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const cuda::DeviceSequences& out,
            void* d_scratch, std::size_t bytes, cudaStream_t stream) {
-         parse_optimal_exact_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
+         cuda::parse_optimal_exact_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
        }}};
 }
 
 Pair lazy_pair(std::uint32_t lazy_skip) {
   return {fmt::format("lazy, skip {}", lazy_skip), [=](const ParseInput& input) { return parse_lazy(input, lazy_skip); },
           [](const DeviceBlocks&) { return std::size_t{0}; },
-          [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const DeviceSequences& out,
+          [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const cuda::DeviceSequences& out,
               void*, std::size_t, cudaStream_t stream) {
-            parse_lazy_cuda(blocks, d_records, plan, lazy_skip, out, stream);
+            cuda::parse_lazy_cuda(blocks, d_records, plan, lazy_skip, out, stream);
           }};
 }
 
@@ -64,8 +64,8 @@ std::vector<Pair> pairs_for(const BlockPlan& plan) {
   std::vector<Pair> pairs = {{"greedy", [](const ParseInput& input) { return parse_greedy(input); },
                               [](const DeviceBlocks&) { return std::size_t{0}; },
                               [](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& limits,
-                                 const DeviceSequences& out, void*, std::size_t, cudaStream_t stream) {
-                                parse_greedy_cuda(blocks, d_records, limits, out, stream);
+                                 const cuda::DeviceSequences& out, void*, std::size_t, cudaStream_t stream) {
+                                cuda::parse_greedy_cuda(blocks, d_records, limits, out, stream);
                               }},
                              lazy_pair(0), lazy_pair(32)};
   FullLengthCostModel dear;  // the largest costs that are allowed
@@ -128,7 +128,7 @@ class ParseDeviceTest : public CudaTest {
 
   ParsedBatch run(const RecordBatch& batch, const BlockPlan& plan, const Pair& pair) const {
     const std::size_t scratch_bytes = pair.scratch_bytes(batch.blocks());
-    return run_parse(batch, plan, scratch_bytes, stream(), [&](const DeviceSequences& out, void* d_scratch) {
+    return run_parse(batch, plan, scratch_bytes, stream(), [&](const cuda::DeviceSequences& out, void* d_scratch) {
       pair.device(batch.blocks(), batch.d_records(), plan, out, d_scratch, scratch_bytes, stream());
     });
   }
@@ -228,7 +228,7 @@ TEST_F(ParseDeviceTest, CapturedInAGraphIsTheSame) {
   for (const Pair& pair : pairs_for(lz4_block_plan())) {
     const std::size_t scratch_bytes = pair.scratch_bytes(batch.blocks());
     const ParsedBatch parsed =
-        run_parse(batch, lz4_block_plan(), scratch_bytes, stream(), [&](const DeviceSequences& out, void* d_scratch) {
+        run_parse(batch, lz4_block_plan(), scratch_bytes, stream(), [&](const cuda::DeviceSequences& out, void* d_scratch) {
           cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
           cudaGraph_t graph = nullptr;
           cudaGraphExec_t executable = nullptr;
@@ -271,7 +271,7 @@ TEST_F(ParseDeviceTest, ACostAboveTheLimitIsAnError) {
   FullLengthCostModel model;
   model.literal_cost_bits = 4097;
   try {
-    parse_optimal_cuda(batch.blocks(), batch.d_records(), lz4_block_plan(), model, {}, nullptr, 0, stream());
+    cuda::parse_optimal_cuda(batch.blocks(), batch.d_records(), lz4_block_plan(), model, {}, nullptr, 0, stream());
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::kInvalidOption);

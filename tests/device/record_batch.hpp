@@ -96,7 +96,7 @@ template <class Parse>
 ParsedBatch run_parse(const RecordBatch& batch, const BlockPlan& plan, std::size_t scratch_bytes, cudaStream_t stream,
                       const Parse& parse) {
   constexpr std::size_t kGuards = 64;
-  const std::size_t capacity = device_sequence_capacity(batch.blocks(), plan);
+  const std::size_t capacity = cuda::device_sequence_capacity(batch.blocks(), plan);
   cuda::DeviceBuffer<Sequence> d_sequences(capacity + kGuards, stream);
   cuda::DeviceBuffer<std::uint32_t> d_counts(batch.blocks().block_count + 1, stream);
   cuda::DeviceBuffer<std::uint64_t> d_total(1, stream);
@@ -106,7 +106,7 @@ ParsedBatch run_parse(const RecordBatch& batch, const BlockPlan& plan, std::size
   cuda::check(cudaMemsetAsync(d_total.get(), 0xA5, d_total.bytes(), stream), "cudaMemsetAsync");
   cuda::check(cudaMemsetAsync(d_scratch.get(), 0xA5, d_scratch.bytes(), stream), "cudaMemsetAsync");
 
-  parse(DeviceSequences{d_sequences.get(), d_counts.get(), d_total.get()}, d_scratch.get() + 1);
+  parse(cuda::DeviceSequences{d_sequences.get(), d_counts.get(), d_total.get()}, d_scratch.get() + 1);
 
   ParsedBatch parsed;
   parsed.sequences.resize(d_sequences.count());

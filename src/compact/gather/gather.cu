@@ -10,7 +10,7 @@
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/scratch.hpp"
 
-namespace hemstitch {
+namespace hemstitch::cuda {
 namespace {
 
 struct SourceAt {
@@ -35,9 +35,9 @@ cudaError_t gather(void* d_scratch, std::size_t& scratch_bytes, const std::byte*
 
 }  // namespace
 
-std::size_t gather_pieces_scratch_bytes(std::uint64_t count) {
+std::size_t gather_pieces_cuda_scratch_bytes(std::uint64_t count) {
   std::size_t scratch_bytes = 0;
-  cuda::check(gather(nullptr, scratch_bytes, nullptr, nullptr, nullptr, count, nullptr, nullptr),
+  check(gather(nullptr, scratch_bytes, nullptr, nullptr, nullptr, count, nullptr, nullptr),
               "gather: scratch size");
   return scratch_bytes;
 }
@@ -45,9 +45,9 @@ std::size_t gather_pieces_scratch_bytes(std::uint64_t count) {
 void gather_pieces_cuda(const std::byte* const* d_sources, const std::uint32_t* d_sizes,
                         const std::uint64_t* d_offsets, std::uint64_t count, std::byte* d_output, void* d_scratch,
                         std::size_t scratch_bytes, cudaStream_t stream) {
-  cuda::check_scratch("gather", gather_pieces_scratch_bytes(count), d_scratch, scratch_bytes);
+  check_scratch("gather", gather_pieces_cuda_scratch_bytes(count), d_scratch, scratch_bytes);
   if (count == 0) return;
-  cuda::check(gather(d_scratch, scratch_bytes, d_sources, d_sizes, d_offsets, count, d_output, stream), "gather");
+  check(gather(d_scratch, scratch_bytes, d_sources, d_sizes, d_offsets, count, d_output, stream), "gather");
 }
 
-}  // namespace hemstitch
+}  // namespace hemstitch::cuda

@@ -11,7 +11,7 @@
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/scratch.hpp"
 
-namespace hemstitch {
+namespace hemstitch::cuda {
 namespace {
 
 struct SizeOrEnd {
@@ -30,16 +30,16 @@ cudaError_t scan(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_
 
 }  // namespace
 
-std::size_t scan_sizes_scratch_bytes(std::uint64_t count) {
+std::size_t scan_sizes_cuda_scratch_bytes(std::uint64_t count) {
   std::size_t scratch_bytes = 0;
-  cuda::check(scan(nullptr, scratch_bytes, nullptr, count, nullptr, nullptr), "scan: scratch size");
+  check(scan(nullptr, scratch_bytes, nullptr, count, nullptr, nullptr), "scan: scratch size");
   return scratch_bytes;
 }
 
 void scan_sizes_cuda(const std::uint32_t* d_sizes, std::uint64_t count, std::uint64_t* d_offsets, void* d_scratch,
                      std::size_t scratch_bytes, cudaStream_t stream) {
-  cuda::check_scratch("scan", scan_sizes_scratch_bytes(count), d_scratch, scratch_bytes);
-  cuda::check(scan(d_scratch, scratch_bytes, d_sizes, count, d_offsets, stream), "scan");
+  check_scratch("scan", scan_sizes_cuda_scratch_bytes(count), d_scratch, scratch_bytes);
+  check(scan(d_scratch, scratch_bytes, d_sizes, count, d_offsets, stream), "scan");
 }
 
-}  // namespace hemstitch
+}  // namespace hemstitch::cuda

@@ -4,7 +4,7 @@
 #include "parse/usable_length.cuh"
 #include "parse/walk/walk.cuh"
 
-namespace hemstitch {
+namespace hemstitch::cuda {
 namespace {
 
 struct GreedyDecision {
@@ -13,10 +13,10 @@ struct GreedyDecision {
 
   template <class Put>
   __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count, const Put& put) const {
-    const cuda::UsableLengths usable(plan, block.block_bytes, begin);
+    const UsableLengths usable(plan, block.block_bytes, begin);
     const MatchRecord* const records = d_records + block.position + begin;
 #pragma unroll 8
-    for (unsigned i = threadIdx.x; i < count; i += cuda::kWalkThreads) put(i, usable(records[i], i));
+    for (unsigned i = threadIdx.x; i < count; i += kWalkThreads) put(i, usable(records[i], i));
   }
 };
 
@@ -24,7 +24,7 @@ struct GreedyDecision {
 
 void parse_greedy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                        const DeviceSequences& sequences, cudaStream_t stream) {
-  cuda::walk_blocks(blocks, GreedyDecision{d_records, plan}, d_records, plan, sequences, stream);
+  walk_blocks(blocks, GreedyDecision{d_records, plan}, d_records, plan, sequences, stream);
 }
 
-}  // namespace hemstitch
+}  // namespace hemstitch::cuda

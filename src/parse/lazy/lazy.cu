@@ -4,7 +4,7 @@
 #include "parse/usable_length.cuh"
 #include "parse/walk/walk.cuh"
 
-namespace hemstitch {
+namespace hemstitch::cuda {
 namespace {
 
 struct LazyDecision {
@@ -15,8 +15,8 @@ struct LazyDecision {
   // A warp reads 32 neighbours and decides for 31 of them; the last one's neighbour is read again, by the next.
   template <class Put>
   __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count, const Put& put) const {
-    constexpr unsigned kDecided = 31, kWarps = cuda::kWalkThreads / 32;
-    const cuda::UsableLengths usable(plan, block.block_bytes, begin);
+    constexpr unsigned kDecided = 31, kWarps = kWalkThreads / 32;
+    const UsableLengths usable(plan, block.block_bytes, begin);
     const MatchRecord* const records = d_records + block.position + begin;
     const unsigned readable = block.block_bytes - begin;
     const unsigned lane = threadIdx.x % 32;
@@ -35,7 +35,7 @@ struct LazyDecision {
 
 void parse_lazy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                      std::uint32_t lazy_skip, const DeviceSequences& sequences, cudaStream_t stream) {
-  cuda::walk_blocks(blocks, LazyDecision{d_records, plan, lazy_skip}, d_records, plan, sequences, stream);
+  walk_blocks(blocks, LazyDecision{d_records, plan, lazy_skip}, d_records, plan, sequences, stream);
 }
 
-}  // namespace hemstitch
+}  // namespace hemstitch::cuda

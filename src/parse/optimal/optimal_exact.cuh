@@ -11,7 +11,7 @@
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/walk/walk.cuh"
 
-namespace hemstitch {
+namespace hemstitch::cuda {
 namespace optimal_detail {
 
 template <typename Model>
@@ -52,7 +52,7 @@ struct ExactScratch {
 };
 
 inline ExactScratch carve_exact(const DeviceBlocks& blocks, void* d_scratch) {
-  cuda::Carver carver(d_scratch);
+  Carver carver(d_scratch);
   ExactScratch scratch{};
   scratch.d_costs = carver.take<std::uint64_t>(blocks.total_block_bytes);
   scratch.d_lengths = carver.take<std::uint16_t>(blocks.total_block_bytes);
@@ -63,7 +63,7 @@ inline ExactScratch carve_exact(const DeviceBlocks& blocks, void* d_scratch) {
 }  // namespace optimal_detail
 
 template <typename Model>
-std::size_t parse_optimal_exact_scratch_bytes(const DeviceBlocks& blocks, const Model&) {
+std::size_t parse_optimal_exact_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model&) {
   return optimal_detail::carve_exact(blocks, nullptr).bytes;
 }
 
@@ -72,13 +72,13 @@ void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_r
                               const Model& model, const DeviceSequences& sequences, void* d_scratch,
                               std::size_t scratch_bytes, cudaStream_t stream) {
   const optimal_detail::ExactScratch scratch = optimal_detail::carve_exact(blocks, d_scratch);
-  cuda::check_scratch("parse_optimal_exact", scratch.bytes, d_scratch, scratch_bytes);
+  check_scratch("parse_optimal_exact", scratch.bytes, d_scratch, scratch_bytes);
   if (blocks.block_count != 0) {
     optimal_detail::solve_blocks<<<(blocks.block_count + 31) / 32, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, d_records,
                                                                     plan, model, scratch.d_costs, scratch.d_lengths);
-    cuda::check_launch("optimal_exact: solve_blocks");
+    check_launch("optimal_exact: solve_blocks");
   }
-  cuda::walk_blocks(blocks, cuda::StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
+  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
 }
 
-}  // namespace hemstitch
+}  // namespace hemstitch::cuda

@@ -17,15 +17,12 @@
 #include "parse/optimal/optimal_kernel.cuh"
 #include "parse/walk/walk.cuh"
 
-namespace hemstitch {
+namespace hemstitch::cuda {
 namespace optimal_detail {
-
-using cuda::check;
-using cuda::check_launch;
 
 static __global__ void count_segments(const DeviceBlock* d_blocks, std::uint32_t block_count, std::uint32_t* d_counts) {
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < block_count; i += gridDim.x * blockDim.x)
-    d_counts[i] = cuda::segment_count(d_blocks[i].block_bytes);
+    d_counts[i] = segment_count(d_blocks[i].block_bytes);
 }
 
 // Warps that the current device runs at once, for a batch that needs no more than `groups`.
@@ -35,7 +32,7 @@ std::uint32_t resident_warps(std::uint64_t groups) {
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &warps, cuda::solve_segments<Model, cuda::kNearCosts, cuda::kStagedPositions>, 32, 0),
+            &warps, solve_segments<Model, kNearCosts, kStagedPositions>, 32, 0),
         "optimal: occupancy");
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(groups, 1, static_cast<std::uint64_t>(multiprocessors) * warps));
@@ -56,15 +53,15 @@ template <typename Model>
 Scratch carve(const DeviceBlocks& blocks, void* d_scratch) {
   // One segment a block may be short.
   const std::uint64_t most_segments = blocks.total_block_bytes / kSegmentPositions + blocks.block_count;
-  cuda::Carver carver(d_scratch);
+  Carver carver(d_scratch);
   Scratch scratch{};
   scratch.warps = resident_warps<Model>((most_segments + 31) / 32);
-  scratch.scan_bytes = scan_sizes_scratch_bytes(blocks.block_count);
+  scratch.scan_bytes = scan_sizes_cuda_scratch_bytes(blocks.block_count);
   scratch.d_segment_counts = carver.take<std::uint32_t>(blocks.block_count);
   scratch.d_first_segment = carver.take<std::uint64_t>(std::size_t{blocks.block_count} + 1);
   scratch.d_scan = carver.take<std::byte>(scratch.scan_bytes);
   scratch.d_lengths = carver.take<std::uint16_t>(blocks.total_block_bytes);
-  scratch.d_far_costs = carver.take<std::uint32_t>(std::size_t{scratch.warps} * cuda::kSolvedPositions * 32);
+  scratch.d_far_costs = carver.take<std::uint32_t>(std::size_t{scratch.warps} * kSolvedPositions * 32);
   scratch.bytes = carver.bytes();
   return scratch;
 }
@@ -81,7 +78,7 @@ void check_unit_costs(const Model& model) {
 }  // namespace optimal_detail
 
 template <typename Model>
-std::size_t parse_optimal_scratch_bytes(const DeviceBlocks& blocks, const Model&) {
+std::size_t parse_optimal_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model&) {
   return optimal_detail::carve<Model>(blocks, nullptr).bytes;
 }
 
@@ -91,21 +88,21 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
                         std::size_t scratch_bytes, cudaStream_t stream) {
   optimal_detail::check_unit_costs(model);
   const optimal_detail::Scratch scratch = optimal_detail::carve<Model>(blocks, d_scratch);
-  cuda::check_scratch("parse_optimal", scratch.bytes, d_scratch, scratch_bytes);
+  check_scratch("parse_optimal", scratch.bytes, d_scratch, scratch_bytes);
 
   if (blocks.block_count != 0) {
     constexpr unsigned kThreads = 256;
     optimal_detail::count_segments<<<(blocks.block_count + kThreads - 1) / kThreads, kThreads, 0, stream>>>(
         blocks.d_blocks, blocks.block_count, scratch.d_segment_counts);
-    cuda::check_launch("optimal: count_segments");
+    check_launch("optimal: count_segments");
     scan_sizes_cuda(scratch.d_segment_counts, blocks.block_count, scratch.d_first_segment, scratch.d_scan,
                     scratch.scan_bytes, stream);
-    cuda::solve_segments<Model, cuda::kNearCosts, cuda::kStagedPositions><<<scratch.warps, 32, 0, stream>>>(
+    solve_segments<Model, kNearCosts, kStagedPositions><<<scratch.warps, 32, 0, stream>>>(
         blocks.d_blocks, blocks.block_count, scratch.d_first_segment, d_records, plan, model, scratch.d_lengths,
         scratch.d_far_costs);
-    cuda::check_launch("optimal: solve_segments");
+    check_launch("optimal: solve_segments");
   }
-  cuda::walk_blocks(blocks, cuda::StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
+  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
 }
 
-}  // namespace hemstitch
+}  // namespace hemstitch::cuda
