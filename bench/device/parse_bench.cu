@@ -163,11 +163,11 @@ class Bench {
     };
     const Lz4CostModel lz4;
     const FullLengthCostModel flat;
-    solve(cuda::solve_segments<FullLengthCostModel, 64, 32>, flat, "flat, near 64, staged 32");
-    solve(cuda::solve_segments<FullLengthCostModel, 32, 16>, flat, "flat, near 32, staged 16");
-    solve(cuda::solve_segments<Lz4CostModel, 32, 32>, lz4, "near 32, staged 32");
-    solve(cuda::solve_segments<Lz4CostModel, 64, 32>, lz4, "near 64, staged 32");
-    solve(cuda::solve_segments<Lz4CostModel, 32, 16>, lz4, "near 32, staged 16");
+    solve(cuda::solve_segments<FullLengthCostModel, 64, 8>, flat, "flat, near 64, staged 8");
+    solve(cuda::solve_segments<FullLengthCostModel, 64, 16>, flat, "flat, near 64, staged 16");
+    solve(cuda::solve_segments<Lz4CostModel, 32, 8>, lz4, "near 32, staged 8");
+    solve(cuda::solve_segments<Lz4CostModel, 64, 8>, lz4, "near 64, staged 8");
+    solve(cuda::solve_segments<Lz4CostModel, 128, 8>, lz4, "near 128, staged 8");
     solve(cuda::solve_segments<Lz4CostModel, 64, 16>, lz4, "near 64, staged 16");
 
     const cuda::StoredDecision decide{d_lengths.data};
@@ -178,10 +178,8 @@ class Bench {
       });
       row("walk, " + std::string(level), seconds, false);
     };
-    walk(cuda::walk_block<16, cuda::StoredDecision>, "tile 16");
-    walk(cuda::walk_block<24, cuda::StoredDecision>, "tile 24");
     walk(cuda::walk_block<32, cuda::StoredDecision>, "tile 32");
-    walk(cuda::walk_block<64, cuda::StoredDecision>, "tile 64");
+    walk(cuda::walk_block<40, cuda::StoredDecision>, "tile 40");
   }
 
   // The lists of the first copy against the twin's.
@@ -239,7 +237,7 @@ int bench(int count, char** arguments) {
   std::vector<std::byte> corpus;
   for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
     const std::vector<std::byte> bytes = read_file(std::string(arguments[1]) + "/silesia/" + name);
-    Bench(name, bytes, gigabytes).run(65536, false);
+    Bench(name, bytes, gigabytes).run(65536, true);
     corpus.insert(corpus.end(), bytes.begin(), bytes.end());
   }
   Bench all("corpus", corpus, gigabytes);

@@ -7,7 +7,7 @@ namespace hemstitch::cuda {
 // Costs of each lane that stay in shared memory; matches that reach further read device memory. 8 KB a warp.
 inline constexpr unsigned kNearCosts = 64;
 
-// Positions of each lane's segment that are staged at a time: 128-byte rows.
-inline constexpr unsigned kStagedPositions = 32;
+// Positions of each lane's segment that are staged at a time: rows of one 32-byte sector.
+inline constexpr unsigned kStagedPositions = 8;
 
 }  // namespace hemstitch::cuda

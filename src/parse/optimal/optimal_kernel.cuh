@@ -78,15 +78,9 @@ __global__ void __launch_bounds__(32)
   static_assert((kNear & (kNear - 1)) == 0 && kSolvedPositions % kStaged == 0 && kSegmentPositions % kStaged == 0);
   static_assert(kStaged <= 32 && 32 % kStaged == 0);
   constexpr unsigned kRow = kStaged + 1;
-  constexpr unsigned kRowsAtOnce = 32 / kStaged;
-  struct alignas(16) Row {
-    std::uint64_t first;  // index in the batch of the segment's first position
-    std::uint32_t own;    // positions of the segment
-    std::uint32_t solved;  // these and the look-ahead
-  };
+  constexpr unsigned kRowsAtOnce = 32 / kStaged, kRowsOfLane = kStaged;
   __shared__ std::uint32_t sh_cost[kNear * 32];
   __shared__ std::uint32_t sh_staged[2][32 * kRow];
-  __shared__ Row sh_row[32];
 
   const unsigned lane = threadIdx.x;
   const unsigned staging_row = lane / kStaged, staging_column = lane % kStaged;
@@ -96,7 +90,8 @@ __global__ void __launch_bounds__(32)
   const std::uint32_t literal_cost = model.literal_cost() << kEdgeBits;
 
   for (std::uint64_t group = blockIdx.x; group * 32 < all_segments; group += gridDim.x) {
-    Row row{};
+    std::uint64_t first = 0;   // index in the batch of the segment's first position
+    unsigned solved = 0;       // positions of the segment and its look-ahead
     UsableLengths usable(plan, 0, 0);
     const std::uint64_t segment = group * 32 + lane;
     if (segment < all_segments) {
@@ -111,33 +106,42 @@ __global__ void __launch_bounds__(32)
       }
       const std::uint32_t block_bytes = d_blocks[low].block_bytes;
       const std::uint32_t begin = static_cast<std::uint32_t>(segment - d_first_segment[low]) * kSegmentPositions;
-      const std::uint32_t rest = block_bytes - begin;
-      row = {d_blocks[low].position + begin, min(rest, static_cast<std::uint32_t>(kSegmentPositions)),
-             min(rest, kSolvedPositions)};
+      first = d_blocks[low].position + begin;
+      solved = min(block_bytes - begin, kSolvedPositions);
       usable = UsableLengths(plan, block_bytes, begin);
     }
-    __syncwarp();
-    sh_row[lane] = row;
+
+    // The rows that this lane stages, each at its column.
+    std::uint64_t row_first[kRowsOfLane];
+    unsigned row_solved[kRowsOfLane];
+#pragma unroll
+    for (unsigned k = 0; k < kRowsOfLane; ++k) {
+      const int row = static_cast<int>(staging_row + k * kRowsAtOnce);
+      row_first[k] = __shfl_sync(~0u, first, row) + staging_column;
+      row_solved[k] = __shfl_sync(~0u, solved, row);
+    }
+    unsigned most_solved = solved, least_solved = solved;
+#pragma unroll
+    for (unsigned distance = 16; distance > 0; distance /= 2) {
+      most_solved = max(most_solved, __shfl_xor_sync(~0u, most_solved, distance));
+      least_solved = min(least_solved, __shfl_xor_sync(~0u, least_solved, distance));
+    }
 #pragma unroll
     for (unsigned i = 0; i < kNear; ++i) sh_cost[i * 32 + lane] = 0;
-    __syncwarp();
 
     const auto stage = [&](int tile) {
       if (tile >= 0) {
-        const unsigned position = static_cast<unsigned>(tile) * kStaged + staging_column;
-#pragma unroll 8
-        for (unsigned r = staging_row; r < 32; r += kRowsAtOnce)
-          if (position < sh_row[r].solved)
-            __pipeline_memcpy_async(&sh_staged[tile & 1][r * kRow + staging_column],
-                                    d_records + sh_row[r].first + position, sizeof(MatchRecord));
+        const unsigned tile_begin = static_cast<unsigned>(tile) * kStaged;
+        const MatchRecord* const records = d_records + tile_begin;
+        std::uint32_t* const into = &sh_staged[tile & 1][staging_row * kRow + staging_column];
+#pragma unroll
+        for (unsigned k = 0; k < kRowsOfLane; ++k)
+          if (tile_begin + staging_column < row_solved[k])
+            __pipeline_memcpy_async(into + k * kRowsAtOnce * kRow, records + row_first[k], sizeof(MatchRecord));
       }
       __pipeline_commit();
     };
 
-    unsigned most_solved = row.solved;
-#pragma unroll
-    for (unsigned distance = 16; distance > 0; distance /= 2)
-      most_solved = max(most_solved, __shfl_xor_sync(~0u, most_solved, distance));
     const int top = static_cast<int>((most_solved + kStaged - 1) / kStaged) - 1;
     std::uint32_t cost = 0;  // of the position to the right
     stage(top);
@@ -148,38 +152,43 @@ __global__ void __launch_bounds__(32)
       std::uint32_t* const column = &sh_staged[tile & 1][lane * kRow];
 #pragma unroll 4
       for (int i = kStaged - 1; i >= 0; --i) {
-        const int position = tile * static_cast<int>(kStaged) + i;
-        const std::uint32_t length = usable(column[i], static_cast<unsigned>(position));
-        std::uint32_t best = cost + literal_cost;
-        if (length != 0) {
-          const unsigned from = static_cast<unsigned>(position);
-          // priced_length() of optimal.hpp: no more than lies before the horizon.
-          const std::uint32_t most_priced = max(row.solved - from, shortest);
-          if (length <= kNear)
-            best = min(best, best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
-                         return sh_cost[(from + tried) * 32 % (kNear * 32) | lane];
-                       }));
-          else
-            best = min(best, best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
-                         const unsigned target = from + tried;
-                         return target < row.solved ? far_costs[target * 32 | lane] : 0;
-                       }));
+        const unsigned position = static_cast<unsigned>(tile) * kStaged + static_cast<unsigned>(i);
+        const std::uint32_t length = usable(column[i], position);
+        std::uint32_t best = 0xFFFFFFFFu;
+        if (__any_sync(~0u, length != 0)) {
+          if (__any_sync(~0u, length > kNear) || position + kNear > least_solved) {
+            // priced_length() of optimal.hpp: no more than lies before the horizon.
+            const std::uint32_t most_priced = max(solved - position, shortest);
+            best = best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
+              const unsigned target = position + tried;
+              std::uint32_t there = 0;
+              if (tried <= kNear) there = sh_cost[target * 32 % (kNear * 32) | lane];
+              if (tried > kNear && target < solved) there = far_costs[target * 32 | lane];
+              return there;
+            });
+          } else {
+            best = best_edge(model, length, shortest, kNear, [&](std::uint32_t tried) {
+              return sh_cost[(position + tried) * 32 % (kNear * 32) | lane];
+            });
+          }
         }
-        if (position >= static_cast<int>(row.solved)) best = 0;  // at and beyond the horizon
+        best = min(length != 0 ? best : 0xFFFFFFFFu, cost + literal_cost);
+        if (position >= solved) best = 0;  // at and beyond the horizon
         const unsigned edge = best % (1u << kEdgeBits);
         cost = best - edge;
-        sh_cost[static_cast<unsigned>(position) * 32 % (kNear * 32) | lane] = cost;
-        far_costs[static_cast<unsigned>(position) * 32 | lane] = cost;
+        sh_cost[position * 32 % (kNear * 32) | lane] = cost;
+        far_costs[position * 32 | lane] = cost;
         column[i] = edge == 0 ? 0 : LegalLengths<Model>::get(model, length, edge - 1, shortest);
       }
       __syncwarp();
-      const unsigned position = static_cast<unsigned>(tile) * kStaged + staging_column;
-      if (position < kSegmentPositions) {
-#pragma unroll 8
-        for (unsigned r = staging_row; r < 32; r += kRowsAtOnce)
-          if (position < sh_row[r].own)
-            d_lengths[sh_row[r].first + position] =
-                static_cast<std::uint16_t>(sh_staged[tile & 1][r * kRow + staging_column]);
+      const unsigned tile_begin = static_cast<unsigned>(tile) * kStaged;
+      if (tile_begin < kSegmentPositions) {
+        std::uint16_t* const lengths = d_lengths + tile_begin;
+        const std::uint32_t* const from = &sh_staged[tile & 1][staging_row * kRow + staging_column];
+#pragma unroll
+        for (unsigned k = 0; k < kRowsOfLane; ++k)
+          if (tile_begin + staging_column < row_solved[k])
+            lengths[row_first[k]] = static_cast<std::uint16_t>(from[k * kRowsAtOnce * kRow]);
       }
       __syncwarp();
     }
