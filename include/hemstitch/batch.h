@@ -10,8 +10,9 @@
  * The results are those of the reference engine (`reference`), byte for byte, on every device, run after run.
  *
  * Positions. The blocks of a batch are laid one behind the other: block i has positions first[i] .. first[i+1] - 1,
- * where first[0] = 0 and first[i+1] = first[i] + input_bytes[i]. The candidate of the block's byte j stands at
- * candidates[first[i] + j]. hemstitch_find_async() writes `first`.
+ * where first[0] = 0 and first[i+1] = first[i] + input_bytes[i]; a block that is left out (see below) counts 0 bytes.
+ * The candidate of the block's byte j stands at candidates[first[i] + j]. hemstitch_find_async() writes `first`. Give
+ * both calls the same batch.
  *
  * Asynchronous. The `..._async` functions enqueue on `stream` and return: they allocate nothing, wait for nothing, copy
  * nothing to the host and may be captured in a CUDA graph. Everything they are given on the device must stay until the
@@ -44,7 +45,7 @@ typedef struct CUstream_st* hemstitch_stream;
 /* Blocks on the device. Pointers and arrays may have any alignment that their types ask for; the bytes of blocks any at
  * all. Blocks may overlap, in memory, each other and each other's histories. */
 typedef struct hemstitch_batch {
-  const void* const* inputs;     /* device array: where each block begins; hemstitch_parse_async() does not look */
+  const void* const* inputs;     /* device array: where each block begins; NULL only where its size is 0 */
   const uint32_t* input_bytes;   /* device array: its size, 0 included */
   const uint32_t* history_bytes; /* device array: bytes directly before the block that matches may point to, up to
                                   * 65536; NULL: no block has any */
