@@ -75,9 +75,12 @@ void scan(std::size_t count, cudaStream_t stream) {
     verified &= offsets[i] == sum;
     if (i < count) sum += sizes[i];
   }
-  std::printf("{\"what\":\"scan\",\"backend\":\"cuda\",\"items\":%zu,\"microseconds\":%.2f,\"microseconds_launched_alone\":%.2f,"
-              "\"gitems\":%.2f,\"span\":\"kernel\",\"verified\":%s}\n",
-              count, seconds * 1e6, alone * 1e6, static_cast<double>(count) / seconds / 1e9, verified ? "true" : "false");
+  std::printf(
+      "{\"what\":\"scan\",\"backend\":\"cuda\",\"items\":%zu,\"microseconds\":%.2f,\"microseconds_launched_"
+      "alone\":%.2f,"
+      "\"gitems\":%.2f,\"span\":\"kernel\",\"verified\":%s}\n",
+      count, seconds * 1e6, alone * 1e6, static_cast<double>(count) / seconds / 1e9,
+      verified ? "true" : "false");
 }
 
 void gather(const char* name, const std::vector<std::uint32_t>& sizes, unsigned gap, cudaStream_t stream) {
@@ -117,19 +120,21 @@ void gather(const char* name, const std::vector<std::uint32_t>& sizes, unsigned 
   DeviceBuffer<std::uint64_t> d_offsets(count, stream);
   d_offsets.upload(offsets);
   std::size_t peer_scratch_bytes = 0;
-  check(cub::DeviceMemcpy::Batched(nullptr, peer_scratch_bytes, d_peer_from.get(), d_peer_to.get(), d_sizes.get(), count, stream),
+  check(cub::DeviceMemcpy::Batched(nullptr, peer_scratch_bytes, d_peer_from.get(), d_peer_to.get(),
+                                   d_sizes.get(), count, stream),
         "peer");
-  DeviceBuffer<std::byte> d_scratch(std::max(cuda::gather_pieces_cuda_scratch_bytes(count), peer_scratch_bytes), stream);
+  DeviceBuffer<std::byte> d_scratch(
+      std::max(cuda::gather_pieces_cuda_scratch_bytes(count), peer_scratch_bytes), stream);
 
   const double peer_seconds = median_seconds(stream, [&] {
-    check(cub::DeviceMemcpy::Batched(d_scratch.get(), peer_scratch_bytes, d_peer_from.get(), d_peer_to.get(), d_sizes.get(),
-                                     count, stream),
+    check(cub::DeviceMemcpy::Batched(d_scratch.get(), peer_scratch_bytes, d_peer_from.get(), d_peer_to.get(),
+                                     d_sizes.get(), count, stream),
           "peer");
   });
   check(cudaMemsetAsync(d_output.get(), 0xA5, bytes, stream), "cudaMemsetAsync");
   const double seconds = median_seconds(stream, [&] {
-    cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), count, d_output.get(), d_scratch.get(),
-                       d_scratch.bytes(), stream);
+    cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), count, d_output.get(),
+                             d_scratch.get(), d_scratch.bytes(), stream);
   });
   std::vector<std::byte> output(bytes);
   d_output.download(output);
@@ -139,10 +144,11 @@ void gather(const char* name, const std::vector<std::uint32_t>& sizes, unsigned 
     verified &= std::equal(output.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
                            output.begin() + static_cast<std::ptrdiff_t>(offsets[i] + sizes[i]),
                            source.begin() + static_cast<std::ptrdiff_t>(begins[i]));
-  std::printf("{\"what\":\"gather\",\"backend\":\"cuda\",\"level\":\"%s\",\"items\":%zu,\"bytes\":%zu,\"gbps\":%.1f,"
-              "\"span\":\"kernel\",\"peer\":\"cub::DeviceMemcpy::Batched\",\"peer_gbps\":%.1f,\"verified\":%s}\n",
-              name, count, bytes, static_cast<double>(bytes) / seconds / 1e9, static_cast<double>(bytes) / peer_seconds / 1e9,
-              verified ? "true" : "false");
+  std::printf(
+      "{\"what\":\"gather\",\"backend\":\"cuda\",\"level\":\"%s\",\"items\":%zu,\"bytes\":%zu,\"gbps\":%.1f,"
+      "\"span\":\"kernel\",\"peer\":\"cub::DeviceMemcpy::Batched\",\"peer_gbps\":%.1f,\"verified\":%s}\n",
+      name, count, bytes, static_cast<double>(bytes) / seconds / 1e9,
+      static_cast<double>(bytes) / peer_seconds / 1e9, verified ? "true" : "false");
 }
 
 std::vector<std::uint32_t> random_sizes(std::size_t count, std::uint32_t most) {
@@ -154,10 +160,12 @@ std::vector<std::uint32_t> random_sizes(std::size_t count, std::uint32_t most) {
 
 int bench() {
   const cuda::Stream stream;
-  for (const std::size_t count : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000}, std::size_t{1} << 24})
+  for (const std::size_t count :
+       {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000}, std::size_t{1} << 24})
     scan(count, stream.get());
   gather("10,000 of 11,000 bytes", std::vector<std::uint32_t>(10'000, 11'000), 0, stream.get());
-  gather("10,000 of 11,000 bytes at any alignment", std::vector<std::uint32_t>(10'000, 11'000), 7, stream.get());
+  gather("10,000 of 11,000 bytes at any alignment", std::vector<std::uint32_t>(10'000, 11'000), 7,
+         stream.get());
   gather("30,000 of up to 65,536 bytes", random_sizes(30'000, 65'536), 5, stream.get());
   gather("1,000,000 of up to 200 bytes", random_sizes(1'000'000, 200), 3, stream.get());
   std::vector<std::uint32_t> one_large = random_sizes(10'000, 2000);

@@ -26,8 +26,8 @@
 #include "parse/lazy/lazy.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
-#include "parse/optimal/optimal_reference.hpp"
 #include "parse/optimal/optimal_kernel.cuh"
+#include "parse/optimal/optimal_reference.hpp"
 #include "parse/parse.hpp"
 #include "parse/walk/walk.cuh"
 
@@ -88,12 +88,14 @@ class Bench {
       const MatchRecords found = find_hash_chain({block, 0}, {.hash_bits = 13, .depth = 4});
       std::copy(found.begin(), found.end(), records_.begin() + static_cast<std::ptrdiff_t>(begin));
     });
-    copies_ = std::max<std::size_t>(1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(bytes.size())));
+    copies_ = std::max<std::size_t>(
+        1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(bytes.size())));
     total_ = copies_ * records_.size();
     d_records_ = std::make_unique<Array<MatchRecord>>(total_);
     for (std::size_t copy = 0; copy < copies_; ++copy)
       if (copy == 0)
-        check(cudaMemcpy(d_records_->data, records_.data(), records_.size() * 4, cudaMemcpyHostToDevice), "cudaMemcpy");
+        check(cudaMemcpy(d_records_->data, records_.data(), records_.size() * 4, cudaMemcpyHostToDevice),
+              "cudaMemcpy");
       else
         check(cudaMemcpy(d_records_->data + copy * records_.size(), d_records_->data, records_.size() * 4,
                          cudaMemcpyDeviceToDevice),
@@ -105,11 +107,15 @@ class Bench {
     std::vector<DeviceBlock> blocks;
     for (std::size_t copy = 0; copy < copies_; ++copy)
       for (std::size_t begin = 0; begin < records_.size(); begin += block_bytes)
-        blocks.push_back({nullptr, static_cast<std::uint32_t>(std::min<std::size_t>(block_bytes, records_.size() - begin)), 0,
-                          copy * records_.size() + begin});
+        blocks.push_back(
+            {nullptr, static_cast<std::uint32_t>(std::min<std::size_t>(block_bytes, records_.size() - begin)),
+             0, copy * records_.size() + begin});
     Array<DeviceBlock> d_blocks(blocks.size());
-    check(cudaMemcpy(d_blocks.data, blocks.data(), blocks.size() * sizeof(DeviceBlock), cudaMemcpyHostToDevice), "cudaMemcpy");
-    const DeviceBlocks batch{d_blocks.data, static_cast<std::uint32_t>(blocks.size()), block_bytes, 0, total_};
+    check(
+        cudaMemcpy(d_blocks.data, blocks.data(), blocks.size() * sizeof(DeviceBlock), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
+    const DeviceBlocks batch{d_blocks.data, static_cast<std::uint32_t>(blocks.size()), block_bytes, 0,
+                             total_};
 
     const BlockPlan plan = lz4_block_plan();
     Array<Sequence> d_sequences(cuda::device_sequence_capacity(batch, plan));
@@ -118,45 +124,60 @@ class Bench {
     const cuda::DeviceSequences out{d_sequences.data, d_counts.data, d_total.data};
     const Lz4CostModel lz4;
     const FullLengthCostModel flat;
-    Array<std::byte> d_scratch(std::max(cuda::parse_optimal_cuda_scratch_bytes(batch, lz4), cuda::parse_optimal_cuda_scratch_bytes(batch, flat)));
+    Array<std::byte> d_scratch(std::max(cuda::parse_optimal_cuda_scratch_bytes(batch, lz4),
+                                        cuda::parse_optimal_cuda_scratch_bytes(batch, flat)));
 
     const auto measure = [&](const char* level, const std::function<void()>& parse,
                              const std::function<std::vector<Sequence>(const ParseInput&)>& twin) {
       const double seconds = median_seconds(parse);
       row(level, seconds, verified(blocks, out, plan, twin));
     };
-    measure("greedy", [&] { cuda::parse_greedy_cuda(batch, d_records_->data, plan, out, nullptr); },
-            [](const ParseInput& input) { return parse_greedy(input); });
-    measure("lazy", [&] { cuda::parse_lazy_cuda(batch, d_records_->data, plan, 0, out, nullptr); },
-            [](const ParseInput& input) { return parse_lazy(input); });
-    measure("optimal",
-            [&] { cuda::parse_optimal_cuda(batch, d_records_->data, plan, lz4, out, d_scratch.data, d_scratch.count, nullptr); },
-            [&](const ParseInput& input) { return parse_optimal(input, lz4); });
-    measure("optimal, flat",
-            [&] { cuda::parse_optimal_cuda(batch, d_records_->data, plan, flat, out, d_scratch.data, d_scratch.count, nullptr); },
-            [&](const ParseInput& input) { return parse_optimal(input, flat); });
+    measure(
+        "greedy", [&] { cuda::parse_greedy_cuda(batch, d_records_->data, plan, out, nullptr); },
+        [](const ParseInput& input) { return parse_greedy(input); });
+    measure(
+        "lazy", [&] { cuda::parse_lazy_cuda(batch, d_records_->data, plan, 0, out, nullptr); },
+        [](const ParseInput& input) { return parse_lazy(input); });
+    measure(
+        "optimal",
+        [&] {
+          cuda::parse_optimal_cuda(batch, d_records_->data, plan, lz4, out, d_scratch.data, d_scratch.count,
+                                   nullptr);
+        },
+        [&](const ParseInput& input) { return parse_optimal(input, lz4); });
+    measure(
+        "optimal, flat",
+        [&] {
+          cuda::parse_optimal_cuda(batch, d_records_->data, plan, flat, out, d_scratch.data, d_scratch.count,
+                                   nullptr);
+        },
+        [&](const ParseInput& input) { return parse_optimal(input, flat); });
     if (shapes) measure_shapes(batch, blocks, plan, out);
   }
 
  private:
-  void measure_shapes(const DeviceBlocks& batch, const std::vector<DeviceBlock>& blocks, const BlockPlan& plan,
-                      const cuda::DeviceSequences& out) {
+  void measure_shapes(const DeviceBlocks& batch, const std::vector<DeviceBlock>& blocks,
+                      const BlockPlan& plan, const cuda::DeviceSequences& out) {
     std::vector<std::uint64_t> first_segment = {0};
     for (const DeviceBlock& block : blocks)
       first_segment.push_back(first_segment.back() + cuda::segment_count(block.block_bytes));
     Array<std::uint64_t> d_first_segment(first_segment.size());
-    check(cudaMemcpy(d_first_segment.data, first_segment.data(), first_segment.size() * 8, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaMemcpy(d_first_segment.data, first_segment.data(), first_segment.size() * 8,
+                     cudaMemcpyHostToDevice),
+          "cudaMemcpy");
     Array<std::uint16_t> d_lengths(total_);
     int multiprocessors = 0;
-    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0), "cudaDeviceGetAttribute");
-    Array<std::uint32_t> d_far(std::size_t{32} * static_cast<unsigned>(multiprocessors) * cuda::kSolvedPositions * 32);
+    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0),
+          "cudaDeviceGetAttribute");
+    Array<std::uint32_t> d_far(std::size_t{32} * static_cast<unsigned>(multiprocessors) *
+                               cuda::kSolvedPositions * 32);
 
     const auto solve = [&](auto kernel, const auto& model, const char* level) {
       int warps = 0;
       check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, kernel, 32, 0), "occupancy");
       const double seconds = median_seconds([&] {
-        kernel<<<multiprocessors * warps, 32>>>(batch.d_blocks, batch.block_count, d_first_segment.data, d_records_->data,
-                                                plan, model, d_lengths.data, d_far.data);
+        kernel<<<multiprocessors * warps, 32>>>(batch.d_blocks, batch.block_count, d_first_segment.data,
+                                                d_records_->data, plan, model, d_lengths.data, d_far.data);
         cuda::check_launch("solve");
       });
       row("solve, " + std::string(level) + ", " + std::to_string(warps) + " warps", seconds, false);
@@ -173,7 +194,8 @@ class Bench {
     const cuda::StoredDecision decide{d_lengths.data};
     const auto walk = [&](auto kernel, const char* level) {
       const double seconds = median_seconds([&] {
-        kernel<<<batch.block_count, cuda::kWalkThreads>>>(batch.d_blocks, decide, d_records_->data, plan, out);
+        kernel<<<batch.block_count, cuda::kWalkThreads>>>(batch.d_blocks, decide, d_records_->data, plan,
+                                                          out);
         cuda::check_launch("walk");
       });
       row("walk, " + std::string(level), seconds, false);
@@ -183,18 +205,22 @@ class Bench {
   }
 
   // The lists of the first copy against the twin's.
-  bool verified(const std::vector<DeviceBlock>& blocks, const cuda::DeviceSequences& out, const BlockPlan& plan,
+  bool verified(const std::vector<DeviceBlock>& blocks, const cuda::DeviceSequences& out,
+                const BlockPlan& plan,
                 const std::function<std::vector<Sequence>(const ParseInput&)>& twin) const {
     const std::size_t count = (records_.size() + block_bytes_ - 1) / block_bytes_;
     std::vector<std::uint32_t> counts(count);
     check(cudaMemcpy(counts.data(), out.d_counts, count * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
     std::vector<Sequence> sequences(first_sequence(records_.size(), static_cast<std::uint32_t>(count), plan));
-    check(cudaMemcpy(sequences.data(), out.d_sequences, sequences.size() * sizeof(Sequence), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    check(cudaMemcpy(sequences.data(), out.d_sequences, sequences.size() * sizeof(Sequence),
+                     cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
     std::atomic<std::size_t> wrong = 0;
     on_all_cores(count, [&](std::size_t b) {
       const std::vector<Sequence> expected =
           twin({std::span(records_).subspan(blocks[b].position, blocks[b].block_bytes), plan});
-      const Sequence* ours = sequences.data() + first_sequence(blocks[b].position, static_cast<std::uint32_t>(b), plan);
+      const Sequence* ours =
+          sequences.data() + first_sequence(blocks[b].position, static_cast<std::uint32_t>(b), plan);
       const auto same = [](const Sequence& a, const Sequence& c) {
         return a.literal_count == c.literal_count && a.match_length == c.match_length && a.offset == c.offset;
       };
@@ -205,10 +231,12 @@ class Bench {
   }
 
   void row(const std::string& level, double seconds, bool is_verified) const {
-    std::printf("{\"what\":\"parse\",\"backend\":\"cuda\",\"format\":\"lz4\",\"level\":\"%s\",\"block_bytes\":%u,\"file\":\"%s\","
-                "\"bytes\":%zu,\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n",
-                level.c_str(), block_bytes_, file_.c_str(), total_, static_cast<double>(total_) / seconds / 1e9,
-                is_verified ? "true" : "false");
+    std::printf(
+        "{\"what\":\"parse\",\"backend\":\"cuda\",\"format\":\"lz4\",\"level\":\"%s\",\"block_bytes\":%u,"
+        "\"file\":\"%s\","
+        "\"bytes\":%zu,\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n",
+        level.c_str(), block_bytes_, file_.c_str(), total_, static_cast<double>(total_) / seconds / 1e9,
+        is_verified ? "true" : "false");
     std::fflush(stdout);
   }
 

@@ -45,21 +45,22 @@ typedef struct CUstream_st* hemstitch_stream;
 /* Blocks on the device. Pointers and arrays may have any alignment that their types ask for; the bytes of blocks any at
  * all. Blocks may overlap, in memory, each other and each other's histories. */
 typedef struct hemstitch_batch {
-  const void* const* inputs;     /* device array: where each block begins; NULL only where its size is 0 */
-  const uint32_t* input_bytes;   /* device array: its size, 0 included */
-  const uint32_t* history_bytes; /* device array: bytes directly before the block that matches may point to, up to
+  const void* const* inputs;   /* device array: where each block begins; NULL only where its size is 0 */
+  const uint32_t* input_bytes; /* device array: its size, 0 included */
+  const uint32_t*
+      history_bytes;        /* device array: bytes directly before the block that matches may point to, up to
                                   * 65536; NULL: no block has any */
-  uint32_t count;                /* blocks; 0 included */
-  uint32_t max_input_bytes;      /* bounds of the arrays above. A block that breaks one is left out, with */
-  uint32_t max_history_bytes;    /* HEMSTITCH_INVALID_OPTION as its status, */
-  uint64_t total_input_bytes;    /* and one that ends beyond this with HEMSTITCH_OUTPUT_TOO_SMALL */
+  uint32_t count;           /* blocks; 0 included */
+  uint32_t max_input_bytes; /* bounds of the arrays above. A block that breaks one is left out, with */
+  uint32_t max_history_bytes; /* HEMSTITCH_INVALID_OPTION as its status, */
+  uint64_t total_input_bytes; /* and one that ends beyond this with HEMSTITCH_OUTPUT_TOO_SMALL */
 } hemstitch_batch;
 
 /* ---- Finding ---- */
 
 typedef enum hemstitch_finder {
-  HEMSTITCH_FINDER_HASH_STEP = 0,  /* fast: one candidate from a table, and the offsets 1, 2 and 4 */
-  HEMSTITCH_FINDER_HASH_CHAIN = 1  /* good: the `depth` nearest earlier positions with the same hash */
+  HEMSTITCH_FINDER_HASH_STEP = 0, /* fast: one candidate from a table, and the offsets 1, 2 and 4 */
+  HEMSTITCH_FINDER_HASH_CHAIN = 1 /* good: the `depth` nearest earlier positions with the same hash */
 } hemstitch_finder;
 
 /* Fields that a finder has no use for are ignored. */
@@ -82,17 +83,19 @@ HEMSTITCH_API hemstitch_status hemstitch_find_options_for_level(int level, uint3
 typedef uint32_t hemstitch_candidate;
 
 #define HEMSTITCH_CANDIDATE_OFFSET(candidate) ((candidate) >> 16)
-#define HEMSTITCH_CANDIDATE_LENGTH(candidate) ((candidate) & 0xFFFFu)
+#define HEMSTITCH_CANDIDATE_LENGTH(candidate) ((candidate)&0xFFFFu)
 
 /* Temporary device memory for hemstitch_find_async(): about 3 bytes a position. Reads sizes and bounds of the batch,
  * never its arrays. */
 HEMSTITCH_API hemstitch_status hemstitch_find_temp_bytes(const hemstitch_batch* batch,
-                                                         const hemstitch_find_options* options, size_t* temp_bytes);
+                                                         const hemstitch_find_options* options,
+                                                         size_t* temp_bytes);
 
 /* candidates  device: total_input_bytes elements
  * first       device: count + 1 elements, 8-byte aligned; the last is the number of positions
  * statuses    device: count elements */
-HEMSTITCH_API hemstitch_status hemstitch_find_async(const hemstitch_batch* batch, const hemstitch_find_options* options,
+HEMSTITCH_API hemstitch_status hemstitch_find_async(const hemstitch_batch* batch,
+                                                    const hemstitch_find_options* options,
                                                     hemstitch_candidate* candidates, uint64_t* first,
                                                     hemstitch_status* statuses, void* temp, size_t temp_bytes,
                                                     hemstitch_stream stream);
@@ -100,10 +103,10 @@ HEMSTITCH_API hemstitch_status hemstitch_find_async(const hemstitch_batch* batch
 /* ---- Parsing ---- */
 
 typedef enum hemstitch_parse {
-  HEMSTITCH_PARSE_GREEDY = 0,        /* every match, as soon as there is one */
-  HEMSTITCH_PARSE_LAZY = 1,          /* unless the next position has a longer one */
-  HEMSTITCH_PARSE_OPTIMAL = 2,       /* the cheapest way, within 0.01 % */
-  HEMSTITCH_PARSE_OPTIMAL_EXACT = 3  /* the cheapest way; slow, for measuring */
+  HEMSTITCH_PARSE_GREEDY = 0,       /* every match, as soon as there is one */
+  HEMSTITCH_PARSE_LAZY = 1,         /* unless the next position has a longer one */
+  HEMSTITCH_PARSE_OPTIMAL = 2,      /* the cheapest way, within 0.01 % */
+  HEMSTITCH_PARSE_OPTIMAL_EXACT = 3 /* the cheapest way; slow, for measuring */
 } hemstitch_parse;
 
 typedef enum hemstitch_costs {
@@ -140,13 +143,15 @@ typedef struct hemstitch_sequence {
 
 /* Elements of `sequences` that hemstitch_parse_async() needs: total_input_bytes / min_match_bytes + count. */
 HEMSTITCH_API hemstitch_status hemstitch_parse_capacity(const hemstitch_batch* batch,
-                                                        const hemstitch_parse_options* options, uint64_t* sequences);
+                                                        const hemstitch_parse_options* options,
+                                                        uint64_t* sequences);
 
 /* Temporary device memory for hemstitch_parse_async(): little for greedy and lazy; for optimal 2 bytes a position, and
  * 160 KB for each warp that the device runs at once, but no more than 5 bytes a position; for optimal_exact 10 bytes a
  * position. */
 HEMSTITCH_API hemstitch_status hemstitch_parse_temp_bytes(const hemstitch_batch* batch,
-                                                          const hemstitch_parse_options* options, size_t* temp_bytes);
+                                                          const hemstitch_parse_options* options,
+                                                          size_t* temp_bytes);
 
 /* candidates       device: as hemstitch_find_async() gives them, or anyone else in that shape
  * sequences        device: hemstitch_parse_capacity() elements; lists are contiguous, with room between them
@@ -154,12 +159,13 @@ HEMSTITCH_API hemstitch_status hemstitch_parse_temp_bytes(const hemstitch_batch*
  * sequence_counts  device: count elements: how long it is, at least 1
  * total            device: one element, 8-byte aligned: the sum of the counts
  * statuses         device: count elements */
-HEMSTITCH_API hemstitch_status hemstitch_parse_async(const hemstitch_batch* batch, const hemstitch_parse_options* options,
+HEMSTITCH_API hemstitch_status hemstitch_parse_async(const hemstitch_batch* batch,
+                                                     const hemstitch_parse_options* options,
                                                      const hemstitch_candidate* candidates,
                                                      hemstitch_sequence* sequences, uint64_t* first_sequences,
                                                      uint32_t* sequence_counts, uint64_t* total,
-                                                     hemstitch_status* statuses, void* temp, size_t temp_bytes,
-                                                     hemstitch_stream stream);
+                                                     hemstitch_status* statuses, void* temp,
+                                                     size_t temp_bytes, hemstitch_stream stream);
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,8 @@ const hemstitch_batch& checked(const hemstitch_batch* batch) {
 
 int checked_level(int level) {
   if (level < kMinLevel || level > kMaxLevel)
-    throw Error(Status::kInvalidOption, fmt::format("level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
+    throw Error(Status::kInvalidOption,
+                fmt::format("level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
   return level;
 }
 
@@ -48,8 +49,8 @@ BatchFinder finder_of(const hemstitch_find_options* options) {
                                  .window_bytes = options->window_bytes,
                                  .stitch = options->stitch != 0};
   }
-  throw Error(Status::kInvalidOption, fmt::format("batch: finder {} is none of the finders",
-                                                  static_cast<int>(options->finder)));
+  throw Error(Status::kInvalidOption,
+              fmt::format("batch: finder {} is none of the finders", static_cast<int>(options->finder)));
 }
 
 BatchParse parse_of(const hemstitch_parse_options* options) {
@@ -89,7 +90,8 @@ using hemstitch::guarded;
 
 extern "C" {
 
-hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_bytes, hemstitch_find_options* options) {
+hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_bytes,
+                                                  hemstitch_find_options* options) {
   return guarded([&] {
     hemstitch::need(options, "options");
     const hemstitch::Lz4Level chosen = hemstitch::lz4_level(hemstitch::checked_level(level), block_bytes);
@@ -112,8 +114,8 @@ hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_byte
   });
 }
 
-hemstitch_status hemstitch_find_temp_bytes(const hemstitch_batch* batch, const hemstitch_find_options* options,
-                                           size_t* temp_bytes) {
+hemstitch_status hemstitch_find_temp_bytes(const hemstitch_batch* batch,
+                                           const hemstitch_find_options* options, size_t* temp_bytes) {
   return guarded([&] {
     hemstitch::need(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::batch_find_temp_bytes(hemstitch::checked(batch), hemstitch::finder_of(options));
@@ -121,8 +123,9 @@ hemstitch_status hemstitch_find_temp_bytes(const hemstitch_batch* batch, const h
 }
 
 hemstitch_status hemstitch_find_async(const hemstitch_batch* batch, const hemstitch_find_options* options,
-                                      hemstitch_candidate* candidates, uint64_t* first, hemstitch_status* statuses,
-                                      void* temp, size_t temp_bytes, hemstitch_stream stream) {
+                                      hemstitch_candidate* candidates, uint64_t* first,
+                                      hemstitch_status* statuses, void* temp, size_t temp_bytes,
+                                      hemstitch_stream stream) {
   return guarded([&] {
     const hemstitch_batch& given = hemstitch::checked(batch);
     if (given.count != 0) {
@@ -131,8 +134,8 @@ hemstitch_status hemstitch_find_async(const hemstitch_batch* batch, const hemsti
     }
     if (given.total_input_bytes != 0) hemstitch::need(candidates, "candidates");
     hemstitch::need(first, "first");
-    hemstitch::batch_find_async(given, hemstitch::finder_of(options), candidates, first, statuses, temp, temp_bytes,
-                                stream);
+    hemstitch::batch_find_async(given, hemstitch::finder_of(options), candidates, first, statuses, temp,
+                                temp_bytes, stream);
   });
 }
 
@@ -154,17 +157,18 @@ hemstitch_status hemstitch_parse_options_for_level(int level, hemstitch_parse_op
   });
 }
 
-hemstitch_status hemstitch_parse_capacity(const hemstitch_batch* batch, const hemstitch_parse_options* options,
-                                          uint64_t* sequences) {
+hemstitch_status hemstitch_parse_capacity(const hemstitch_batch* batch,
+                                          const hemstitch_parse_options* options, uint64_t* sequences) {
   return guarded([&] {
     hemstitch::need(sequences, "sequences");
     const hemstitch_batch& given = hemstitch::checked(batch);
-    *sequences = hemstitch::first_sequence(given.total_input_bytes, given.count, hemstitch::parse_of(options).plan);
+    *sequences =
+        hemstitch::first_sequence(given.total_input_bytes, given.count, hemstitch::parse_of(options).plan);
   });
 }
 
-hemstitch_status hemstitch_parse_temp_bytes(const hemstitch_batch* batch, const hemstitch_parse_options* options,
-                                            size_t* temp_bytes) {
+hemstitch_status hemstitch_parse_temp_bytes(const hemstitch_batch* batch,
+                                            const hemstitch_parse_options* options, size_t* temp_bytes) {
   return guarded([&] {
     hemstitch::need(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::batch_parse_temp_bytes(hemstitch::checked(batch), hemstitch::parse_of(options));
@@ -187,8 +191,8 @@ hemstitch_status hemstitch_parse_async(const hemstitch_batch* batch, const hemst
     if (given.total_input_bytes != 0) hemstitch::need(candidates, "candidates");
     hemstitch::need(total, "total");
     hemstitch::batch_parse_async(given, hemstitch::parse_of(options), candidates,
-                                 {sequences, first_sequences, sequence_counts, total}, statuses, temp, temp_bytes,
-                                 stream);
+                                 {sequences, first_sequences, sequence_counts, total}, statuses, temp,
+                                 temp_bytes, stream);
   });
 }
 

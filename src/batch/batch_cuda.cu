@@ -48,9 +48,9 @@ __global__ void __launch_bounds__(kThreads)
 
 // `d_first_sequences` may be left out.
 __global__ void __launch_bounds__(kThreads)
-    place_blocks(const hemstitch_batch batch, const std::uint32_t* d_admitted_bytes, const std::uint64_t* d_first,
-                 const BlockPlan plan, DeviceBlock* d_blocks, std::uint64_t* d_first_sequences,
-                 hemstitch_status* d_statuses) {
+    place_blocks(const hemstitch_batch batch, const std::uint32_t* d_admitted_bytes,
+                 const std::uint64_t* d_first, const BlockPlan plan, DeviceBlock* d_blocks,
+                 std::uint64_t* d_first_sequences, hemstitch_status* d_statuses) {
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= batch.count) return;
   const std::uint64_t position = min(d_first[i], batch.total_input_bytes);
@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(kThreads)
     d_statuses[i] = HEMSTITCH_OUTPUT_TOO_SMALL;
   }
   const bool has_history = block_bytes != 0 && batch.history_bytes != nullptr;
-  d_blocks[i] = {batch.inputs == nullptr ? nullptr : static_cast<const std::byte*>(batch.inputs[i]), block_bytes,
-                 has_history ? batch.history_bytes[i] : 0, position};
+  d_blocks[i] = {batch.inputs == nullptr ? nullptr : static_cast<const std::byte*>(batch.inputs[i]),
+                 block_bytes, has_history ? batch.history_bytes[i] : 0, position};
   if (d_first_sequences != nullptr) d_first_sequences[i] = first_sequence(position, i, plan);
 }
 
@@ -84,17 +84,19 @@ struct Layout {
   }
 };
 
-void lay_out(const hemstitch_batch& batch, const Layout& layout, std::uint64_t* d_first, const BlockPlan& plan,
-             std::uint64_t* d_first_sequences, hemstitch_status* d_statuses, cudaStream_t stream) {
+void lay_out(const hemstitch_batch& batch, const Layout& layout, std::uint64_t* d_first,
+             const BlockPlan& plan, std::uint64_t* d_first_sequences, hemstitch_status* d_statuses,
+             cudaStream_t stream) {
   const unsigned grid = batch.count / kThreads + (batch.count % kThreads != 0);
   if (grid != 0) {
     admit_blocks<<<grid, kThreads, 0, stream>>>(batch, layout.d_admitted_bytes, d_statuses);
     check_launch("batch: admit_blocks");
   }
-  cuda::scan_sizes_cuda(layout.d_admitted_bytes, batch.count, d_first, layout.d_scan, layout.scan_bytes, stream);
+  cuda::scan_sizes_cuda(layout.d_admitted_bytes, batch.count, d_first, layout.d_scan, layout.scan_bytes,
+                        stream);
   if (grid != 0) {
-    place_blocks<<<grid, kThreads, 0, stream>>>(batch, layout.d_admitted_bytes, d_first, plan, layout.d_blocks,
-                                                d_first_sequences, d_statuses);
+    place_blocks<<<grid, kThreads, 0, stream>>>(batch, layout.d_admitted_bytes, d_first, plan,
+                                                layout.d_blocks, d_first_sequences, d_statuses);
     check_launch("batch: place_blocks");
   }
 }
@@ -114,7 +116,8 @@ std::size_t finder_scratch_bytes(const DeviceBlocks& blocks, const BatchFinder& 
 std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const BatchParse& parse) {
   return std::visit(
       [&](const auto& costs) -> std::size_t {
-        if (parse.parse == HEMSTITCH_PARSE_OPTIMAL) return cuda::parse_optimal_cuda_scratch_bytes(blocks, costs);
+        if (parse.parse == HEMSTITCH_PARSE_OPTIMAL)
+          return cuda::parse_optimal_cuda_scratch_bytes(blocks, costs);
         if (parse.parse == HEMSTITCH_PARSE_OPTIMAL_EXACT)
           return cuda::parse_optimal_exact_cuda_scratch_bytes(blocks, costs);
         return 0;
@@ -129,7 +132,9 @@ struct FindTemp {
   std::byte* d_finder;
 
   FindTemp(const hemstitch_batch& batch, const BatchFinder& finder, void* d_temp)
-      : carver(d_temp), layout(batch, carver), finder_bytes(finder_scratch_bytes(layout.blocks(batch), finder)) {
+      : carver(d_temp),
+        layout(batch, carver),
+        finder_bytes(finder_scratch_bytes(layout.blocks(batch), finder)) {
     d_finder = carver.take<std::byte>(finder_bytes);
   }
 };
@@ -155,9 +160,9 @@ std::size_t batch_find_temp_bytes(const hemstitch_batch& batch, const BatchFinde
   return FindTemp(batch, finder, nullptr).carver.bytes();
 }
 
-void batch_find_async(const hemstitch_batch& batch, const BatchFinder& finder, hemstitch_candidate* d_candidates,
-                      std::uint64_t* d_first, hemstitch_status* d_statuses, void* d_temp, std::size_t temp_bytes,
-                      hemstitch_stream stream) {
+void batch_find_async(const hemstitch_batch& batch, const BatchFinder& finder,
+                      hemstitch_candidate* d_candidates, std::uint64_t* d_first, hemstitch_status* d_statuses,
+                      void* d_temp, std::size_t temp_bytes, hemstitch_stream stream) {
   need_device();
   const FindTemp temp(batch, finder, d_temp);
   cuda::check_scratch("find", temp.carver.bytes(), d_temp, temp_bytes);

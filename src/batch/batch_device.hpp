@@ -27,9 +27,9 @@ struct BatchParse {
 
 // As the functions of the same names in batch.h; they throw Error.
 std::size_t batch_find_temp_bytes(const hemstitch_batch& batch, const BatchFinder& finder);
-void batch_find_async(const hemstitch_batch& batch, const BatchFinder& finder, hemstitch_candidate* d_candidates,
-                      std::uint64_t* d_first, hemstitch_status* d_statuses, void* d_temp, std::size_t temp_bytes,
-                      hemstitch_stream stream);
+void batch_find_async(const hemstitch_batch& batch, const BatchFinder& finder,
+                      hemstitch_candidate* d_candidates, std::uint64_t* d_first, hemstitch_status* d_statuses,
+                      void* d_temp, std::size_t temp_bytes, hemstitch_stream stream);
 
 struct BatchLists {
   hemstitch_sequence* d_sequences;

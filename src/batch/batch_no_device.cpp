@@ -19,8 +19,8 @@ void batch_find_async(const hemstitch_batch&, const BatchFinder&, hemstitch_cand
 
 std::size_t batch_parse_temp_bytes(const hemstitch_batch&, const BatchParse&) { unavailable(); }
 
-void batch_parse_async(const hemstitch_batch&, const BatchParse&, const hemstitch_candidate*, const BatchLists&,
-                       hemstitch_status*, void*, std::size_t, hemstitch_stream) {
+void batch_parse_async(const hemstitch_batch&, const BatchParse&, const hemstitch_candidate*,
+                       const BatchLists&, hemstitch_status*, void*, std::size_t, hemstitch_stream) {
   unavailable();
 }
 

@@ -18,7 +18,8 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t shortest_match(const BlockPlan& pl
 }
 
 // The index of a block's first sequence. With all positions of a batch and the number of its blocks: the room for all.
-HEMSTITCH_HOST_DEVICE constexpr std::uint64_t first_sequence(std::uint64_t position, std::uint32_t block_index,
+HEMSTITCH_HOST_DEVICE constexpr std::uint64_t first_sequence(std::uint64_t position,
+                                                             std::uint32_t block_index,
                                                              const BlockPlan& plan) {
   return position / shortest_match(plan) + block_index;
 }

@@ -7,8 +7,8 @@
 namespace hemstitch::cuda {
 
 struct UsableLengths {
-  std::uint32_t starts;      // a match may start at positions below this
-  std::uint32_t last_end;    // and ends at most here
+  std::uint32_t starts;    // a match may start at positions below this
+  std::uint32_t last_end;  // and ends at most here
   std::uint32_t longest;
   std::uint32_t shortest;
   std::uint32_t max_offset;

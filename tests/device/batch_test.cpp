@@ -90,8 +90,8 @@ class BatchDeviceTest : public CudaTest {
   cudaStream_t stream() const { return stream_->get(); }
 
   // Finds and parses, once or as a graph that is launched twice.
-  void run(const hemstitch_batch& batch, const hemstitch_find_options& find, const hemstitch_parse_options& parse,
-           bool as_graph, Results& results) const {
+  void run(const hemstitch_batch& batch, const hemstitch_find_options& find,
+           const hemstitch_parse_options& parse, bool as_graph, Results& results) const {
     std::size_t find_bytes = 0, parse_bytes = 0;
     std::uint64_t capacity = 0;
     ASSERT_HEMSTITCH(hemstitch_find_temp_bytes(&batch, &find, &find_bytes));
@@ -109,9 +109,9 @@ class BatchDeviceTest : public CudaTest {
     const auto enqueue = [&] {
       ASSERT_HEMSTITCH(hemstitch_find_async(&batch, &find, d_candidates.get(), d_first.get(), d_found.get(),
                                             d_find.get(), find_bytes, stream()));
-      ASSERT_HEMSTITCH(hemstitch_parse_async(&batch, &parse, d_candidates.get(), d_sequences.get(), d_lists.get(),
-                                             d_counts.get(), d_total.get(), d_parsed.get(), d_parse.get(),
-                                             parse_bytes, stream()));
+      ASSERT_HEMSTITCH(hemstitch_parse_async(&batch, &parse, d_candidates.get(), d_sequences.get(),
+                                             d_lists.get(), d_counts.get(), d_total.get(), d_parsed.get(),
+                                             d_parse.get(), parse_bytes, stream()));
     };
     if (as_graph) {
       cudaGraph_t graph = nullptr;
@@ -120,7 +120,8 @@ class BatchDeviceTest : public CudaTest {
       enqueue();
       check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
       check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-      for (int launch = 0; launch < 2; ++launch) check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+      for (int launch = 0; launch < 2; ++launch)
+        check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
       check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
       cudaGraphExecDestroy(executable);
       cudaGraphDestroy(graph);
@@ -188,8 +189,8 @@ TEST_F(BatchDeviceTest, GivesWhatTheTwinsGive) {
   const std::vector<Block> blocks = mixed_blocks();
   const UploadedBatch uploaded(blocks, stream());
   for (const int level : {1, 3, 12})
-    for (const hemstitch_parse parse :
-         {HEMSTITCH_PARSE_GREEDY, HEMSTITCH_PARSE_LAZY, HEMSTITCH_PARSE_OPTIMAL, HEMSTITCH_PARSE_OPTIMAL_EXACT}) {
+    for (const hemstitch_parse parse : {HEMSTITCH_PARSE_GREEDY, HEMSTITCH_PARSE_LAZY, HEMSTITCH_PARSE_OPTIMAL,
+                                        HEMSTITCH_PARSE_OPTIMAL_EXACT}) {
       hemstitch_find_options find{};
       hemstitch_parse_options options{};
       ASSERT_HEMSTITCH(hemstitch_find_options_for_level(level, 65536, &find));
@@ -206,13 +207,14 @@ TEST_F(BatchDeviceTest, GivesWhatTheTwinsGive) {
         const auto ours = results.candidates.begin() + static_cast<std::ptrdiff_t>(position);
         const auto wrong = std::mismatch(candidates.begin(), candidates.end(), ours);
         ASSERT_EQ(wrong.first, candidates.end())
-            << "level " << level << ", block " << b << ", position " << wrong.first - candidates.begin() << ": twin "
-            << *wrong.first << ", device " << *wrong.second;
+            << "level " << level << ", block " << b << ", position " << wrong.first - candidates.begin()
+            << ": twin " << *wrong.first << ", device " << *wrong.second;
         const std::vector<Sequence> sequences = twin_sequences(options, candidates);
         ASSERT_EQ(results.counts[b], sequences.size()) << "level " << level << ", block " << b;
         for (std::size_t i = 0; i < sequences.size(); ++i) {
           const hemstitch_sequence& sequence = results.sequences[results.first_sequences[b] + i];
-          ASSERT_EQ(sequence.literal_bytes, sequences[i].literal_count) << "block " << b << ", sequence " << i;
+          ASSERT_EQ(sequence.literal_bytes, sequences[i].literal_count)
+              << "block " << b << ", sequence " << i;
           ASSERT_EQ(sequence.match_bytes, sequences[i].match_length) << "block " << b << ", sequence " << i;
           ASSERT_EQ(sequence.offset, sequences[i].offset) << "block " << b << ", sequence " << i;
         }
@@ -227,7 +229,7 @@ TEST_F(BatchDeviceTest, GivesWhatTheTwinsGive) {
 TEST_F(BatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
   std::vector<Block> blocks;
   for (std::uint32_t i = 0; i < 5; ++i) blocks.push_back({wordy_bytes(5000, i), 0});
-  blocks[1] = {wordy_bytes(9000, 1), 0};  // larger than the bound
+  blocks[1] = {wordy_bytes(9000, 1), 0};     // larger than the bound
   blocks[3] = {wordy_bytes(6000, 3), 1000};  // more history than the bound
   UploadedBatch uploaded(blocks, stream());
   uploaded.batch.max_input_bytes = 5000;

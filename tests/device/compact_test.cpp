@@ -1,11 +1,10 @@
 // scan and gather on a CUDA device, against sums and copies made one after the other.
-#include "compact/gather/gather_cuda.hpp"
-#include "compact/scan/scan_cuda.hpp"
-
 #include <cstring>
 #include <optional>
 #include <random>
 
+#include "compact/gather/gather_cuda.hpp"
+#include "compact/scan/scan_cuda.hpp"
 #include "cuda_test.hpp"
 #include "device/cuda/device_buffer.hpp"
 
@@ -50,8 +49,10 @@ TEST_F(CompactDeviceTest, ScanAddsUpAnyNumberOfSizes) {
   for (std::size_t power = 8192; power < kMost; power *= 2)
     counts.insert(counts.end(), {power - 1, power, power + 1});
   for (const std::size_t count : counts) {
-    cuda::check(cudaMemsetAsync(d_offsets.get(), 0xA5, (count + 2) * sizeof(std::uint64_t), stream()), "cudaMemsetAsync");
-    cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream());
+    cuda::check(cudaMemsetAsync(d_offsets.get(), 0xA5, (count + 2) * sizeof(std::uint64_t), stream()),
+                "cudaMemsetAsync");
+    cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(),
+                          stream());
     std::vector<std::uint64_t> offsets(count + 2);
     cuda::check(cudaMemcpyAsync(offsets.data(), d_offsets.get(), offsets.size() * sizeof(std::uint64_t),
                                 cudaMemcpyDeviceToHost, stream()),
@@ -66,14 +67,16 @@ TEST_F(CompactDeviceTest, ScanNeedsItsScratch) {
   const std::size_t scratch_bytes = cuda::scan_sizes_cuda_scratch_bytes(100);
   ASSERT_GT(scratch_bytes, 0u);
   cuda::DeviceBuffer<std::byte> d_scratch(scratch_bytes, stream());
-  EXPECT_THROW(cuda::scan_sizes_cuda(nullptr, 100, nullptr, d_scratch.get(), scratch_bytes - 1, stream()), Error);
+  EXPECT_THROW(cuda::scan_sizes_cuda(nullptr, 100, nullptr, d_scratch.get(), scratch_bytes - 1, stream()),
+               Error);
   EXPECT_THROW(cuda::scan_sizes_cuda(nullptr, 100, nullptr, nullptr, scratch_bytes, stream()), Error);
 }
 
 // Pieces of `sizes` at sources of every alignment, gathered at an output of every alignment, with guard bytes between
 // the pieces. Returns the first wrong byte, or nothing.
-std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& sizes, unsigned source_alignment,
-                                            unsigned output_alignment, cudaStream_t stream) {
+std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& sizes,
+                                            unsigned source_alignment, unsigned output_alignment,
+                                            cudaStream_t stream) {
   constexpr std::size_t kGuardBytes = 16;
   std::mt19937 random(source_alignment * 16 + output_alignment);
   std::size_t source_bytes = 0, output_bytes = output_alignment;
@@ -103,8 +106,8 @@ std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& si
   cuda::DeviceBuffer<std::uint64_t> d_offsets(sizes.size(), stream);
   d_offsets.upload(offsets);
   cuda::DeviceBuffer<std::byte> d_scratch(cuda::gather_pieces_cuda_scratch_bytes(sizes.size()), stream);
-  cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), sizes.size(), d_output.get(), d_scratch.get(),
-                     d_scratch.bytes(), stream);
+  cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), sizes.size(), d_output.get(),
+                           d_scratch.get(), d_scratch.bytes(), stream);
   d_output.download(output);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   const auto wrong = std::mismatch(output.begin(), output.end(), expected.begin());
@@ -116,7 +119,8 @@ TEST_F(CompactDeviceTest, GatherCopiesAtEveryPairOfAlignments) {
   // Sizes around those at which a batched copy hands pieces from threads to warps to blocks.
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t size = 0; size <= 70; ++size) sizes.push_back(size);
-  for (const std::uint32_t size : {127u, 128u, 129u, 1023u, 1024u, 1025u, 8191u, 8193u, 40'000u}) sizes.push_back(size);
+  for (const std::uint32_t size : {127u, 128u, 129u, 1023u, 1024u, 1025u, 8191u, 8193u, 40'000u})
+    sizes.push_back(size);
   for (unsigned source = 0; source < 16; ++source)
     for (unsigned output = 0; output < 16; ++output)
       ASSERT_EQ(first_wrong_byte(sizes, source, output, stream()), std::nullopt) << source << ", " << output;
@@ -124,7 +128,8 @@ TEST_F(CompactDeviceTest, GatherCopiesAtEveryPairOfAlignments) {
 
 TEST_F(CompactDeviceTest, GatherCopiesAnyNumberOfPieces) {
   for (const std::size_t count : {1u, 2u, 31u, 33u, 1000u, 4097u, 100'000u})
-    ASSERT_EQ(first_wrong_byte(sizes_of(count, 3, false), 3, 5, stream()), std::nullopt) << count << " pieces";
+    ASSERT_EQ(first_wrong_byte(sizes_of(count, 3, false), 3, 5, stream()), std::nullopt)
+        << count << " pieces";
   std::vector<std::uint32_t> one_large = sizes_of(3000, 4, false);
   one_large[1234] = 30'000'001;
   ASSERT_EQ(first_wrong_byte(one_large, 7, 9, stream()), std::nullopt);
@@ -133,7 +138,8 @@ TEST_F(CompactDeviceTest, GatherCopiesAnyNumberOfPieces) {
 TEST_F(CompactDeviceTest, GatherOfNothingIsNothing) {
   EXPECT_NO_THROW({
     cuda::DeviceBuffer<std::byte> d_scratch(cuda::gather_pieces_cuda_scratch_bytes(0) + 1, stream());
-    cuda::gather_pieces_cuda(nullptr, nullptr, nullptr, 0, nullptr, d_scratch.get(), d_scratch.bytes(), stream());
+    cuda::gather_pieces_cuda(nullptr, nullptr, nullptr, 0, nullptr, d_scratch.get(), d_scratch.bytes(),
+                             stream());
     synchronize();
   });
 }

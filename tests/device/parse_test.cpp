@@ -29,45 +29,49 @@ struct Pair {
   std::string name;
   std::function<Sequences(const ParseInput&)> twin;
   std::function<std::size_t(const DeviceBlocks&)> scratch_bytes;
-  std::function<void(const DeviceBlocks&, const MatchRecord*, const BlockPlan&, const cuda::DeviceSequences&, void*, std::size_t,
-                     cudaStream_t)>
+  std::function<void(const DeviceBlocks&, const MatchRecord*, const BlockPlan&, const cuda::DeviceSequences&,
+                     void*, std::size_t, cudaStream_t)>
       device;
 };
 
 template <typename Model>
 std::vector<Pair> optimal_pairs(const std::string& model_name, const Model& model) {
-  return {
-      {"optimal, " + model_name, [=](const ParseInput& input) { return parse_optimal(input, model); },
-       [=](const DeviceBlocks& blocks) { return cuda::parse_optimal_cuda_scratch_bytes(blocks, model); },
-       [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const cuda::DeviceSequences& out,
-           void* d_scratch, std::size_t bytes, cudaStream_t stream) {
-         cuda::parse_optimal_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
-       }},
-      {"optimal_exact, " + model_name, [=](const ParseInput& input) { return parse_optimal_exact(input, model); },
-       [=](const DeviceBlocks& blocks) { return cuda::parse_optimal_exact_cuda_scratch_bytes(blocks, model); },
-       [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const cuda::DeviceSequences& out,
-           void* d_scratch, std::size_t bytes, cudaStream_t stream) {
-         cuda::parse_optimal_exact_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
-       }}};
+  return {{"optimal, " + model_name, [=](const ParseInput& input) { return parse_optimal(input, model); },
+           [=](const DeviceBlocks& blocks) { return cuda::parse_optimal_cuda_scratch_bytes(blocks, model); },
+           [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+               const cuda::DeviceSequences& out, void* d_scratch, std::size_t bytes, cudaStream_t stream) {
+             cuda::parse_optimal_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
+           }},
+          {"optimal_exact, " + model_name,
+           [=](const ParseInput& input) { return parse_optimal_exact(input, model); },
+           [=](const DeviceBlocks& blocks) {
+             return cuda::parse_optimal_exact_cuda_scratch_bytes(blocks, model);
+           },
+           [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+               const cuda::DeviceSequences& out, void* d_scratch, std::size_t bytes, cudaStream_t stream) {
+             cuda::parse_optimal_exact_cuda(blocks, d_records, plan, model, out, d_scratch, bytes, stream);
+           }}};
 }
 
 Pair lazy_pair(std::uint32_t lazy_skip) {
-  return {fmt::format("lazy, skip {}", lazy_skip), [=](const ParseInput& input) { return parse_lazy(input, lazy_skip); },
+  return {fmt::format("lazy, skip {}", lazy_skip),
+          [=](const ParseInput& input) { return parse_lazy(input, lazy_skip); },
           [](const DeviceBlocks&) { return std::size_t{0}; },
-          [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan, const cuda::DeviceSequences& out,
-              void*, std::size_t, cudaStream_t stream) {
+          [=](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+              const cuda::DeviceSequences& out, void*, std::size_t, cudaStream_t stream) {
             cuda::parse_lazy_cuda(blocks, d_records, plan, lazy_skip, out, stream);
           }};
 }
 
 std::vector<Pair> pairs_for(const BlockPlan& plan) {
-  std::vector<Pair> pairs = {{"greedy", [](const ParseInput& input) { return parse_greedy(input); },
-                              [](const DeviceBlocks&) { return std::size_t{0}; },
-                              [](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& limits,
-                                 const cuda::DeviceSequences& out, void*, std::size_t, cudaStream_t stream) {
-                                cuda::parse_greedy_cuda(blocks, d_records, limits, out, stream);
-                              }},
-                             lazy_pair(0), lazy_pair(32)};
+  std::vector<Pair> pairs = {
+      {"greedy", [](const ParseInput& input) { return parse_greedy(input); },
+       [](const DeviceBlocks&) { return std::size_t{0}; },
+       [](const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& limits,
+          const cuda::DeviceSequences& out, void*, std::size_t,
+          cudaStream_t stream) { cuda::parse_greedy_cuda(blocks, d_records, limits, out, stream); }},
+      lazy_pair(0),
+      lazy_pair(32)};
   FullLengthCostModel dear;  // the largest costs that are allowed
   dear.literal_cost_bits = dear.match_fixed_cost_bits = 4096;
   for (auto& pair : optimal_pairs("flat", FullLengthCostModel{})) pairs.push_back(std::move(pair));
@@ -78,19 +82,21 @@ std::vector<Pair> pairs_for(const BlockPlan& plan) {
 }
 
 std::string text(const Sequence& sequence) {
-  return fmt::format("{} literals, {} bytes from {} back", sequence.literal_count, sequence.match_length, sequence.offset);
+  return fmt::format("{} literals, {} bytes from {} back", sequence.literal_count, sequence.match_length,
+                     sequence.offset);
 }
 
 // How `parsed` differs from the twin; empty when it does not.
-std::string difference(const std::vector<RecordBlock>& blocks, const RecordBatch& batch, const BlockPlan& plan,
-                       const Pair& pair, const ParsedBatch& parsed) {
+std::string difference(const std::vector<RecordBlock>& blocks, const RecordBatch& batch,
+                       const BlockPlan& plan, const Pair& pair, const ParsedBatch& parsed) {
   if (!parsed.kept_to_its_room) return pair.name + ": wrote outside its room";
   std::uint64_t total = 0;
   for (std::uint32_t b = 0; b < blocks.size(); ++b) {
     const Sequences twin = pair.twin({blocks[b].records, plan});
     total += twin.size();
     const auto where = [&] {
-      return fmt::format("{}: block {} ({}, {} positions)", pair.name, b, blocks[b].name, blocks[b].records.size());
+      return fmt::format("{}: block {} ({}, {} positions)", pair.name, b, blocks[b].name,
+                         blocks[b].records.size());
     };
     const std::uint32_t count = parsed.counts[b];
     const std::uint64_t first = first_sequence(batch.position(b), b, plan);
@@ -98,13 +104,14 @@ std::string difference(const std::vector<RecordBlock>& blocks, const RecordBatch
     for (std::size_t i = 0; i < twin.size(); ++i) {
       const Sequence& ours = parsed.sequences[first + i];
       const Sequence& theirs = twin[i];
-      if (i >= count || ours.literal_count != theirs.literal_count || ours.match_length != theirs.match_length ||
-          ours.offset != theirs.offset)
-        return fmt::format("{}: sequence {} at position {}: twin {}, device {} (lists of {} and {})", where(), i, position,
-                           text(theirs), i < count ? text(ours) : "nothing", twin.size(), count);
+      if (i >= count || ours.literal_count != theirs.literal_count ||
+          ours.match_length != theirs.match_length || ours.offset != theirs.offset)
+        return fmt::format("{}: sequence {} at position {}: twin {}, device {} (lists of {} and {})", where(),
+                           i, position, text(theirs), i < count ? text(ours) : "nothing", twin.size(), count);
       position += theirs.literal_count + theirs.match_length;
     }
-    if (count != twin.size()) return fmt::format("{}: twin {} sequences, device {}", where(), twin.size(), count);
+    if (count != twin.size())
+      return fmt::format("{}: twin {} sequences, device {}", where(), twin.size(), count);
   }
   if (parsed.total != total) return fmt::format("{}: total {}, device {}", pair.name, total, parsed.total);
   return "";
@@ -128,9 +135,10 @@ class ParseDeviceTest : public CudaTest {
 
   ParsedBatch run(const RecordBatch& batch, const BlockPlan& plan, const Pair& pair) const {
     const std::size_t scratch_bytes = pair.scratch_bytes(batch.blocks());
-    return run_parse(batch, plan, scratch_bytes, stream(), [&](const cuda::DeviceSequences& out, void* d_scratch) {
-      pair.device(batch.blocks(), batch.d_records(), plan, out, d_scratch, scratch_bytes, stream());
-    });
+    return run_parse(
+        batch, plan, scratch_bytes, stream(), [&](const cuda::DeviceSequences& out, void* d_scratch) {
+          pair.device(batch.blocks(), batch.d_records(), plan, out, d_scratch, scratch_bytes, stream());
+        });
   }
 
   void expect_twins(const std::vector<RecordBlock>& blocks, const std::vector<BlockPlan>& plans) const {
@@ -139,7 +147,8 @@ class ParseDeviceTest : public CudaTest {
       for (const Pair& pair : pairs_for(plan)) {
         const ParsedBatch first = run(batch, plan, pair);
         EXPECT_EQ(difference(blocks, batch, plan, pair, first), "") << "min " << plan.min_match_length;
-        EXPECT_TRUE(same_lists(batch, plan, first, run(batch, plan, pair))) << pair.name << ": two runs differ";
+        EXPECT_TRUE(same_lists(batch, plan, first, run(batch, plan, pair)))
+            << pair.name << ": two runs differ";
       }
   }
 
@@ -150,8 +159,8 @@ class ParseDeviceTest : public CudaTest {
 };
 
 const std::vector<BlockPlan>& all_plans() {
-  static const std::vector<BlockPlan> plans = {lz4_block_plan(), deflate_block_plan(), lzss_block_plan(5, 258),
-                                               lzss_block_plan(1, 65535)};
+  static const std::vector<BlockPlan> plans = {lz4_block_plan(), deflate_block_plan(),
+                                               lzss_block_plan(5, 258), lzss_block_plan(1, 65535)};
   return plans;
 }
 
@@ -169,7 +178,8 @@ TEST_F(ParseDeviceTest, ListsOfRandomCandidatesAreTheTwins) {
     for (const unsigned spacing : {1u, 3u, 40u})
       for (const std::uint32_t most : {4u, 20u, 70u, 300u, 1300u, 70000u}) {
         ++seed;
-        blocks.push_back({fmt::format("one in {}, up to {}", spacing, most), random_records(count, seed, spacing, most)});
+        blocks.push_back(
+            {fmt::format("one in {}, up to {}", spacing, most), random_records(count, seed, spacing, most)});
       }
   expect_twins(blocks, all_plans());
 }
@@ -177,8 +187,8 @@ TEST_F(ParseDeviceTest, ListsOfRandomCandidatesAreTheTwins) {
 TEST_F(ParseDeviceTest, ListsOfOneLengthEverywhereAreTheTwins) {
   std::vector<RecordBlock> blocks;
   for (const std::size_t count : {1000u, 4096u, 16384u, 16385u, 65536u, 200000u})
-    for (const std::uint32_t length : {1u, 2u, 3u, 4u, 5u, 7u, 18u, 19u, 63u, 64u, 65u, 66u, 67u, 258u, 1024u, 8191u,
-                                       8192u, 8193u, 65535u})
+    for (const std::uint32_t length : {1u, 2u, 3u, 4u, 5u, 7u, 18u, 19u, 63u, 64u, 65u, 66u, 67u, 258u, 1024u,
+                                       8191u, 8192u, 8193u, 65535u})
       blocks.push_back({fmt::format("length {}", length), equal_records(count, length)});
   expect_twins(blocks, all_plans());
 }
@@ -228,19 +238,23 @@ TEST_F(ParseDeviceTest, CapturedInAGraphIsTheSame) {
   for (const Pair& pair : pairs_for(lz4_block_plan())) {
     const std::size_t scratch_bytes = pair.scratch_bytes(batch.blocks());
     const ParsedBatch parsed =
-        run_parse(batch, lz4_block_plan(), scratch_bytes, stream(), [&](const cuda::DeviceSequences& out, void* d_scratch) {
-          cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-          cudaGraph_t graph = nullptr;
-          cudaGraphExec_t executable = nullptr;
-          cuda::check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-          pair.device(batch.blocks(), batch.d_records(), lz4_block_plan(), out, d_scratch, scratch_bytes, stream());
-          cuda::check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
-          cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-          for (int launch = 0; launch < 2; ++launch) cuda::check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
-          cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-          cudaGraphExecDestroy(executable);
-          cudaGraphDestroy(graph);
-        });
+        run_parse(batch, lz4_block_plan(), scratch_bytes, stream(),
+                  [&](const cuda::DeviceSequences& out, void* d_scratch) {
+                    cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+                    cudaGraph_t graph = nullptr;
+                    cudaGraphExec_t executable = nullptr;
+                    cuda::check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal),
+                                "cudaStreamBeginCapture");
+                    pair.device(batch.blocks(), batch.d_records(), lz4_block_plan(), out, d_scratch,
+                                scratch_bytes, stream());
+                    cuda::check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
+                    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+                    for (int launch = 0; launch < 2; ++launch)
+                      cuda::check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+                    cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+                    cudaGraphExecDestroy(executable);
+                    cudaGraphDestroy(graph);
+                  });
     EXPECT_EQ(difference(blocks, batch, lz4_block_plan(), pair, parsed), "");
   }
 }
@@ -271,7 +285,8 @@ TEST_F(ParseDeviceTest, ACostAboveTheLimitIsAnError) {
   FullLengthCostModel model;
   model.literal_cost_bits = 4097;
   try {
-    cuda::parse_optimal_cuda(batch.blocks(), batch.d_records(), lz4_block_plan(), model, {}, nullptr, 0, stream());
+    cuda::parse_optimal_cuda(batch.blocks(), batch.d_records(), lz4_block_plan(), model, {}, nullptr, 0,
+                             stream());
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::kInvalidOption);
@@ -286,8 +301,10 @@ TEST_F(ParseDeviceTest, ListsOfRealFilesAreTheTwins) {
   for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
     const Bytes bytes = read_file(*folder / "silesia" / name, 1 << 20);
     for (std::size_t begin = 0; begin < bytes.size(); begin += 65536)
-      blocks.push_back({name, find_hash_chain({std::span(bytes).subspan(begin, std::min<std::size_t>(65536, bytes.size() - begin)), 0},
-                                              {.hash_bits = 13, .depth = 4})});
+      blocks.push_back(
+          {name, find_hash_chain(
+                     {std::span(bytes).subspan(begin, std::min<std::size_t>(65536, bytes.size() - begin)), 0},
+                     {.hash_bits = 13, .depth = 4})});
   }
   expect_twins(blocks, {lz4_block_plan(), deflate_block_plan()});
 }

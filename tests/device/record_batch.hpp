@@ -23,7 +23,8 @@ struct RecordBlock {
 
 // Random candidates at every `spacing`-th position or so, with lengths below `most_length` that fit the block: no
 // finder would give them, but a parse does not ask.
-inline MatchRecords random_records(std::size_t count, std::uint32_t seed, unsigned spacing, std::uint32_t most_length) {
+inline MatchRecords random_records(std::size_t count, std::uint32_t seed, unsigned spacing,
+                                   std::uint32_t most_length) {
   std::mt19937 random(seed);
   MatchRecords records(count, 0);
   for (std::size_t i = 1; i < count; ++i) {
@@ -93,8 +94,8 @@ struct ParsedBatch {
 // Runs `parse(sequences, d_scratch)` on poisoned memory. Scratch begins at an odd address and is followed by guards, as
 // are the sequences.
 template <class Parse>
-ParsedBatch run_parse(const RecordBatch& batch, const BlockPlan& plan, std::size_t scratch_bytes, cudaStream_t stream,
-                      const Parse& parse) {
+ParsedBatch run_parse(const RecordBatch& batch, const BlockPlan& plan, std::size_t scratch_bytes,
+                      cudaStream_t stream, const Parse& parse) {
   constexpr std::size_t kGuards = 64;
   const std::size_t capacity = cuda::device_sequence_capacity(batch.blocks(), plan);
   cuda::DeviceBuffer<Sequence> d_sequences(capacity + kGuards, stream);
@@ -115,7 +116,8 @@ ParsedBatch run_parse(const RecordBatch& batch, const BlockPlan& plan, std::size
   d_sequences.download(parsed.sequences);
   d_counts.download(parsed.counts);
   d_total.download({&parsed.total, 1});
-  cuda::check(cudaMemcpyAsync(guards.data(), d_scratch.get() + 1 + scratch_bytes, kGuards, cudaMemcpyDeviceToHost, stream),
+  cuda::check(cudaMemcpyAsync(guards.data(), d_scratch.get() + 1 + scratch_bytes, kGuards,
+                              cudaMemcpyDeviceToHost, stream),
               "cudaMemcpyAsync");
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   parsed.kept_to_its_room = parsed.counts.back() == 0xA5A5A5A5u;

@@ -67,8 +67,10 @@ TEST(Batch, ErrorsNameTheFieldThatIsWrong) {
   };
   EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.min_match_bytes = 3; }), "min_match_bytes");
   EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.max_match_bytes = 3; }), "max_match_bytes");
-  EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.parse = static_cast<hemstitch_parse>(4); }), "parse");
-  EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.costs = static_cast<hemstitch_costs>(2); }), "costs");
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.parse = static_cast<hemstitch_parse>(4); }),
+               "parse");
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.costs = static_cast<hemstitch_costs>(2); }),
+               "costs");
   EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.costs = HEMSTITCH_COSTS_FLAT; }), "literal_bits");
   EXPECT_PRED2(names, message_for([](auto& b, auto&) { b.max_history_bytes = 65537; }), "max_history_bytes");
   EXPECT_PRED2(names, message_for([](auto& b, auto&) { b.count = 1; }), "input_bytes");
@@ -91,8 +93,8 @@ TEST(Batch, WithoutADeviceTheReasonIsGiven) {
   std::uint64_t first = 0, total = 0;
   EXPECT_EQ(hemstitch_find_async(&batch, &find, nullptr, &first, nullptr, nullptr, 0, nullptr),
             HEMSTITCH_DEVICE_UNAVAILABLE);
-  EXPECT_EQ(hemstitch_parse_async(&batch, &parse, nullptr, nullptr, nullptr, nullptr, &total, nullptr, nullptr, 0,
-                                  nullptr),
+  EXPECT_EQ(hemstitch_parse_async(&batch, &parse, nullptr, nullptr, nullptr, nullptr, &total, nullptr,
+                                  nullptr, 0, nullptr),
             HEMSTITCH_DEVICE_UNAVAILABLE);
 }
 

@@ -29,7 +29,8 @@ Status status_of(const auto& call) {
 
 TEST(Scan, AddsUpAnyNumberOfSizes) {
   constexpr std::size_t kMost = (1 << 17) + 1;
-  const std::vector<std::uint32_t> sizes = random_sizes(kMost, 1, 0xFFFFFFFFu);  // the total is far above 32 bits
+  const std::vector<std::uint32_t> sizes =
+      random_sizes(kMost, 1, 0xFFFFFFFFu);  // the total is far above 32 bits
   std::vector<std::uint64_t> expected(kMost + 1, 0);
   for (std::size_t i = 0; i < kMost; ++i) expected[i + 1] = expected[i] + sizes[i];
 

@@ -28,9 +28,10 @@ cudaError_t gather(void* d_scratch, std::size_t& scratch_bytes, const std::byte*
                    const std::uint32_t* d_sizes, const std::uint64_t* d_offsets, std::uint64_t count,
                    std::byte* d_output, cudaStream_t stream) {
   const auto index = thrust::make_counting_iterator(std::uint64_t{0});
-  return cub::DeviceMemcpy::Batched(d_scratch, scratch_bytes, thrust::make_transform_iterator(index, SourceAt{d_sources}),
-                                    thrust::make_transform_iterator(index, PlaceAt{d_output, d_offsets}), d_sizes,
-                                    static_cast<std::int64_t>(count), stream);
+  return cub::DeviceMemcpy::Batched(d_scratch, scratch_bytes,
+                                    thrust::make_transform_iterator(index, SourceAt{d_sources}),
+                                    thrust::make_transform_iterator(index, PlaceAt{d_output, d_offsets}),
+                                    d_sizes, static_cast<std::int64_t>(count), stream);
 }
 
 }  // namespace
@@ -38,13 +39,13 @@ cudaError_t gather(void* d_scratch, std::size_t& scratch_bytes, const std::byte*
 std::size_t gather_pieces_cuda_scratch_bytes(std::uint64_t count) {
   std::size_t scratch_bytes = 0;
   check(gather(nullptr, scratch_bytes, nullptr, nullptr, nullptr, count, nullptr, nullptr),
-              "gather: scratch size");
+        "gather: scratch size");
   return scratch_bytes;
 }
 
 void gather_pieces_cuda(const std::byte* const* d_sources, const std::uint32_t* d_sizes,
-                        const std::uint64_t* d_offsets, std::uint64_t count, std::byte* d_output, void* d_scratch,
-                        std::size_t scratch_bytes, cudaStream_t stream) {
+                        const std::uint64_t* d_offsets, std::uint64_t count, std::byte* d_output,
+                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   check_scratch("gather", gather_pieces_cuda_scratch_bytes(count), d_scratch, scratch_bytes);
   if (count == 0) return;
   check(gather(d_scratch, scratch_bytes, d_sources, d_sizes, d_offsets, count, d_output, stream), "gather");

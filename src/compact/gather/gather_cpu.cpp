@@ -14,13 +14,14 @@ namespace hemstitch {
 void gather_pieces(std::span<const std::byte* const> sources, std::span<const std::uint32_t> sizes,
                    std::span<const std::uint64_t> offsets, std::span<std::byte> output) {
   if (sizes.size() != sources.size() || offsets.size() != sources.size())
-    throw Error(Status::kInvalidOption, fmt::format("gather: {} sources, {} sizes and {} offsets", sources.size(),
-                                                    sizes.size(), offsets.size()));
+    throw Error(Status::kInvalidOption, fmt::format("gather: {} sources, {} sizes and {} offsets",
+                                                    sources.size(), sizes.size(), offsets.size()));
   if (sources.empty()) return;
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (offsets[i] > output.size() || sizes[i] > output.size() - offsets[i])
-      throw Error(Status::kOutputTooSmall, fmt::format("gather: piece {} of {} bytes at {} is outside {} bytes", i,
-                                                       sizes[i], offsets[i], output.size()));
+      throw Error(Status::kOutputTooSmall,
+                  fmt::format("gather: piece {} of {} bytes at {} is outside {} bytes", i, sizes[i],
+                              offsets[i], output.size()));
 
   // Each task owns a range of the output and copies what falls into it, however pieces are cut.
   const tbb::blocked_range<std::size_t> all(0, offsets.back() + sizes.back(), kGatherGrainBytes);
@@ -32,7 +33,8 @@ void gather_pieces(std::span<const std::byte* const> sources, std::span<const st
     for (; piece < offsets.size() && offsets[piece] < range.end(); ++piece) {
       const std::size_t begin = std::max<std::size_t>(offsets[piece], range.begin());
       const std::size_t end = std::min<std::size_t>(offsets[piece] + sizes[piece], range.end());
-      if (begin < end) std::memcpy(output.data() + begin, sources[piece] + (begin - offsets[piece]), end - begin);
+      if (begin < end)
+        std::memcpy(output.data() + begin, sources[piece] + (begin - offsets[piece]), end - begin);
     }
   });
 }

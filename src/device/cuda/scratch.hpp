@@ -24,7 +24,8 @@ class Carver {
   template <class T>
   T* take(std::size_t count) {
     T* d_array = d_begin_ == nullptr ? nullptr : reinterpret_cast<T*>(d_begin_ + lead_bytes_ + used_bytes_);
-    used_bytes_ += (count * sizeof(T) + kScratchAlignmentBytes - 1) / kScratchAlignmentBytes * kScratchAlignmentBytes;
+    used_bytes_ +=
+        (count * sizeof(T) + kScratchAlignmentBytes - 1) / kScratchAlignmentBytes * kScratchAlignmentBytes;
     return d_array;
   }
 

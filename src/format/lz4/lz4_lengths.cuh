@@ -13,7 +13,8 @@ struct LegalLengths<Lz4CostModel> {
   static __device__ std::uint32_t get(const Lz4CostModel&, std::uint32_t full_length, unsigned edge,
                                       std::uint32_t shortest) {
     if (edge <= Lz4CostModel::kShorterLengthCount)
-      return static_cast<std::uint32_t>(max(static_cast<int>(full_length - edge), static_cast<int>(shortest)));
+      return static_cast<std::uint32_t>(
+          max(static_cast<int>(full_length - edge), static_cast<int>(shortest)));
     return min(full_length, shortest <= kLz4LongestInToken ? kLz4LongestInToken : kMaxRecordLength);
   }
 };

@@ -12,7 +12,8 @@ struct GreedyDecision {
   BlockPlan plan;
 
   template <class Put>
-  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count, const Put& put) const {
+  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count,
+                             const Put& put) const {
     const UsableLengths usable(plan, block.block_bytes, begin);
     const MatchRecord* const records = d_records + block.position + begin;
 #pragma unroll 8

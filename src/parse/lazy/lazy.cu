@@ -14,7 +14,8 @@ struct LazyDecision {
 
   // A warp reads 32 neighbours and decides for 31 of them; the last one's neighbour is read again, by the next.
   template <class Put>
-  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count, const Put& put) const {
+  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count,
+                             const Put& put) const {
     constexpr unsigned kDecided = 31, kWarps = kWalkThreads / 32;
     const UsableLengths usable(plan, block.block_bytes, begin);
     const MatchRecord* const records = d_records + block.position + begin;

@@ -33,7 +33,8 @@ __global__ void __launch_bounds__(32)
         const std::uint32_t length = model.tried_length(match.length, edge);
         if (length < shortest_match(plan)) continue;
         const std::uint32_t target = position + length;
-        const std::uint64_t cost = model.match_cost(length) + (target < block.block_bytes ? costs[target] : 0);
+        const std::uint64_t cost =
+            model.match_cost(length) + (target < block.block_bytes ? costs[target] : 0);
         if (cost < best_cost) {
           best_cost = cost;
           best_length = length;
@@ -74,8 +75,8 @@ void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_r
   const optimal_detail::ExactScratch scratch = optimal_detail::carve_exact(blocks, d_scratch);
   check_scratch("parse_optimal_exact", scratch.bytes, d_scratch, scratch_bytes);
   if (blocks.block_count != 0) {
-    optimal_detail::solve_blocks<<<(blocks.block_count + 31) / 32, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, d_records,
-                                                                    plan, model, scratch.d_costs, scratch.d_lengths);
+    optimal_detail::solve_blocks<<<(blocks.block_count + 31) / 32, 32, 0, stream>>>(
+        blocks.d_blocks, blocks.block_count, d_records, plan, model, scratch.d_costs, scratch.d_lengths);
     check_launch("optimal_exact: solve_blocks");
   }
   walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);

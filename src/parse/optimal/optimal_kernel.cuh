@@ -4,23 +4,25 @@
 // Mapping. A warp takes 32 segments, neighbours in the batch, and all its lanes go from position 1279 down to 0 of
 // their segments in step. The grid is as large as the device holds at once and strides over the groups of 32.
 //
-// Records. Lanes read records 4 KB apart, so the warp stages 32 positions of 32 segments at a time: 32 rows of 128
-// bytes, asynchronously, while it works on the 32 positions staged before. A row is one word longer than that, so
-// that both the staging (along rows) and the reading (down a column) touch 32 banks. Decisions replace the records
-// in place and leave the same way, as 16-bit lengths.
+// Records. Lanes read records 4 KB apart, so the warp stages kStaged positions of all 32 segments at a time, as rows of
+// one 32-byte sector, asynchronously, while it works on those staged before. Each lane stages the same rows throughout and
+// keeps their places in registers. A row is one word longer than that, so that the reading down a column touches 32 banks.
+// Decisions replace the records in place and leave the same way, as 16-bit lengths.
 //
 // Costs. cost(p + length) is wanted for any length, up to 1280 positions ahead; but most matches are short. The
 // nearest kNear costs of each lane are a ring in shared memory, lane l in bank l whatever its position. Every cost is
 // also written to device memory (one coalesced store), where longer matches look them up; a lane reads only what it
-// wrote itself. Costs at the horizon and beyond are 0: the ring starts zeroed and is not written there.
+// wrote itself. Costs at the horizon and beyond are 0: the ring starts zeroed, and stays so there.
 //
 // Deciding. A cost is kept times 8, and each edge adds its number in the order of preference, 0 for the literal: the
-// smallest sum is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge.
+// smallest sum is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge. Instructions, not
+// memory, set the time, so edges are never tested one by one: lengths are made legal (LegalLengths), and one vote of the
+// warp chooses between the ring alone and the way that also knows device memory and the horizon.
 //
-// Shared memory: 32 * (kNear + 2 * (kStaged + 1)) words and 512 bytes a warp, which is the whole block.
+// Shared memory: 32 * (kNear + 2 * (kStaged + 1)) words a warp, which is the whole block.
 // Synchronisation: within the warp alone. Work: 1.25 positions a position, each O(tried lengths).
-// Registers: at most 64. CPU twin: solve_segment() in optimal_reference.hpp. Source: DESIGN, "Parses"; FINDINGS'
-// prototype (117 to 125 GB/s) held all costs in shared memory, which lengths of more than 258 do not allow.
+// Registers: at most 96. CPU twin: solve_segment() in optimal_reference.hpp. Source: founding document 000's
+// segmented parse. Holding all costs in shared memory would be simpler, but 160 KB a warp.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -72,10 +74,11 @@ __device__ std::uint32_t best_edge(const Model& model, std::uint32_t length, std
 template <typename Model, unsigned kNear, unsigned kStaged>
 __global__ void __launch_bounds__(32)
     solve_segments(const DeviceBlock* __restrict__ d_blocks, std::uint32_t block_count,
-                   const std::uint64_t* __restrict__ d_first_segment, const MatchRecord* __restrict__ d_records,
-                   const BlockPlan plan, const Model model, std::uint16_t* __restrict__ d_lengths,
-                   std::uint32_t* d_far_costs) {
-  static_assert((kNear & (kNear - 1)) == 0 && kSolvedPositions % kStaged == 0 && kSegmentPositions % kStaged == 0);
+                   const std::uint64_t* __restrict__ d_first_segment,
+                   const MatchRecord* __restrict__ d_records, const BlockPlan plan, const Model model,
+                   std::uint16_t* __restrict__ d_lengths, std::uint32_t* d_far_costs) {
+  static_assert((kNear & (kNear - 1)) == 0 && kSolvedPositions % kStaged == 0 &&
+                kSegmentPositions % kStaged == 0);
   static_assert(kStaged <= 32 && 32 % kStaged == 0);
   constexpr unsigned kRow = kStaged + 1;
   constexpr unsigned kRowsAtOnce = 32 / kStaged, kRowsOfLane = kStaged;
@@ -90,8 +93,8 @@ __global__ void __launch_bounds__(32)
   const std::uint32_t literal_cost = model.literal_cost() << kEdgeBits;
 
   for (std::uint64_t group = blockIdx.x; group * 32 < all_segments; group += gridDim.x) {
-    std::uint64_t first = 0;   // index in the batch of the segment's first position
-    unsigned solved = 0;       // positions of the segment and its look-ahead
+    std::uint64_t first = 0;  // index in the batch of the segment's first position
+    unsigned solved = 0;      // positions of the segment and its look-ahead
     UsableLengths usable(plan, 0, 0);
     const std::uint64_t segment = group * 32 + lane;
     if (segment < all_segments) {
@@ -105,7 +108,8 @@ __global__ void __launch_bounds__(32)
           high = middle;
       }
       const std::uint32_t block_bytes = d_blocks[low].block_bytes;
-      const std::uint32_t begin = static_cast<std::uint32_t>(segment - d_first_segment[low]) * kSegmentPositions;
+      const std::uint32_t begin =
+          static_cast<std::uint32_t>(segment - d_first_segment[low]) * kSegmentPositions;
       first = d_blocks[low].position + begin;
       solved = min(block_bytes - begin, kSolvedPositions);
       usable = UsableLengths(plan, block_bytes, begin);
@@ -137,7 +141,8 @@ __global__ void __launch_bounds__(32)
 #pragma unroll
         for (unsigned k = 0; k < kRowsOfLane; ++k)
           if (tile_begin + staging_column < row_solved[k])
-            __pipeline_memcpy_async(into + k * kRowsAtOnce * kRow, records + row_first[k], sizeof(MatchRecord));
+            __pipeline_memcpy_async(into + k * kRowsAtOnce * kRow, records + row_first[k],
+                                    sizeof(MatchRecord));
       }
       __pipeline_commit();
     };

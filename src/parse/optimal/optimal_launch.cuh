@@ -20,7 +20,8 @@
 namespace hemstitch::cuda {
 namespace optimal_detail {
 
-static __global__ void count_segments(const DeviceBlock* d_blocks, std::uint32_t block_count, std::uint32_t* d_counts) {
+static __global__ void count_segments(const DeviceBlock* d_blocks, std::uint32_t block_count,
+                                      std::uint32_t* d_counts) {
   for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < block_count; i += gridDim.x * blockDim.x)
     d_counts[i] = segment_count(d_blocks[i].block_bytes);
 }
@@ -30,7 +31,8 @@ template <typename Model>
 std::uint32_t resident_warps(std::uint64_t groups) {
   int device = 0, multiprocessors = 0, warps = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
             &warps, solve_segments<Model, kNearCosts, kStagedPositions>, 32, 0),
         "optimal: occupancy");
@@ -97,9 +99,9 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
     check_launch("optimal: count_segments");
     scan_sizes_cuda(scratch.d_segment_counts, blocks.block_count, scratch.d_first_segment, scratch.d_scan,
                     scratch.scan_bytes, stream);
-    solve_segments<Model, kNearCosts, kStagedPositions><<<scratch.warps, 32, 0, stream>>>(
-        blocks.d_blocks, blocks.block_count, scratch.d_first_segment, d_records, plan, model, scratch.d_lengths,
-        scratch.d_far_costs);
+    solve_segments<Model, kNearCosts, kStagedPositions>
+        <<<scratch.warps, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, scratch.d_first_segment,
+                                           d_records, plan, model, scratch.d_lengths, scratch.d_far_costs);
     check_launch("optimal: solve_segments");
   }
   walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);

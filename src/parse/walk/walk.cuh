@@ -22,8 +22,8 @@
 // A tile's row is two 16-bit words longer than the tile, so that equal positions of 32 tiles are in 32 banks.
 // Synchronisation: seven workgroup barriers a chunk. Work: O(1) a position, whatever the lengths; time a chunk
 // about one shared-memory latency for each position of a tile and for each tile. Registers: at most 64.
-// CPU twins: the loops at the end of parse/*/*_reference.cpp. Source: FINDINGS' jump pointers in tiles (118 GB/s),
-// with doubling, log2(tile) accesses a position, replaced by the backward pass, two accesses a position.
+// CPU twins: the loops at the end of parse/*/*_reference.cpp. Source: jump pointers by doubling, of which
+// the backward pass is the serial form: two accesses a position instead of 2 log2(tile).
 #pragma once
 
 #include "device/cuda/cuda_error.hpp"
@@ -47,7 +47,8 @@ struct WalkChunk {
 template <unsigned kTilePositions, class Decide>
 __global__ void __launch_bounds__(kWalkThreads)
     walk_block(const DeviceBlock* __restrict__ d_blocks, const Decide decide,
-               const MatchRecord* __restrict__ d_records, const BlockPlan plan, const DeviceSequences sequences) {
+               const MatchRecord* __restrict__ d_records, const BlockPlan plan,
+               const DeviceSequences sequences) {
   using Chunk = WalkChunk<kTilePositions>;
   constexpr std::uint16_t kNotEntered = 0xFFFF;
   constexpr unsigned kWarps = kWalkThreads / 32;
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kWalkThreads)
   const unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   const unsigned tile_begin = thread * kTilePositions;
 
-  std::uint32_t written = 0;       // sequences of earlier chunks
+  std::uint32_t written = 0;         // sequences of earlier chunks
   std::uint32_t literals_begin = 0;  // position behind the last match of earlier chunks
   for (std::uint32_t chunk_begin = 0; chunk_begin < block.block_bytes;) {
     const unsigned count = min(Chunk::kPositions, block.block_bytes - chunk_begin);
@@ -158,7 +159,8 @@ struct StoredDecision {
   const std::uint16_t* d_lengths;  // one a position of the batch
 
   template <class Put>
-  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count, const Put& put) const {
+  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count,
+                             const Put& put) const {
     const std::uint16_t* const lengths = d_lengths + block.position + begin;
 #pragma unroll 8
     for (unsigned i = threadIdx.x; i < count; i += kWalkThreads) put(i, lengths[i]);
