@@ -13,6 +13,7 @@
 #include "compact/scan/scan_cuda.hpp"
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/device_block.hpp"
+#include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/scratch.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
@@ -65,6 +66,13 @@ __global__ void __launch_bounds__(kThreads)
   if (d_first_sequences != nullptr) d_first_sequences[i] = first_sequence(position, i, plan);
 }
 
+constexpr cuda::KernelBudget kAdmitBudget("batch.admit_blocks", "admit_blocks",
+                                          {.threads = kThreads, .registers = 32});
+constexpr cuda::KernelBudget kPlaceBudget("batch.place_blocks", "place_blocks",
+                                          {.threads = kThreads, .registers = 40});
+const cuda::KernelRegistration kAdmitRegistration(kAdmitBudget, admit_blocks);
+const cuda::KernelRegistration kPlaceRegistration(kPlaceBudget, place_blocks);
+
 // The batch's part of the temporary memory.
 struct Layout {
   std::uint32_t* d_admitted_bytes;
@@ -90,14 +98,14 @@ void lay_out(const hemstitch_batch& batch, const Layout& layout, std::uint64_t* 
   const unsigned grid = batch.count / kThreads + (batch.count % kThreads != 0);
   if (grid != 0) {
     admit_blocks<<<grid, kThreads, 0, stream>>>(batch, layout.d_admitted_bytes, d_statuses);
-    check_launch("batch: admit_blocks");
+    check_launch(kAdmitBudget.name.data());
   }
   cuda::scan_sizes_cuda(layout.d_admitted_bytes, batch.count, d_first, layout.d_scan, layout.scan_bytes,
                         stream);
   if (grid != 0) {
     place_blocks<<<grid, kThreads, 0, stream>>>(batch, layout.d_admitted_bytes, d_first, plan,
                                                 layout.d_blocks, d_first_sequences, d_statuses);
-    check_launch("batch: place_blocks");
+    check_launch(kPlaceBudget.name.data());
   }
 }
 

@@ -4,6 +4,14 @@
 #include "parse/optimal/optimal_launch.cuh"
 
 namespace hemstitch::cuda {
+namespace {
+
+const KernelRegistration kSolveRegistration(kSolveBudget,
+                                            solve_segments<Lz4CostModel, kNearCosts, kStagedPositions>);
+const KernelRegistration kSolveBlocksRegistration(optimal_detail::kSolveBlocksBudget,
+                                                  optimal_detail::solve_blocks<Lz4CostModel>);
+
+}  // namespace
 
 template std::size_t parse_optimal_cuda_scratch_bytes(const DeviceBlocks&, const Lz4CostModel&);
 template void parse_optimal_cuda(const DeviceBlocks&, const MatchRecord*, const BlockPlan&,

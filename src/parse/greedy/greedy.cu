@@ -21,6 +21,8 @@ struct GreedyDecision {
   }
 };
 
+const KernelRegistration kRegistration(kWalkBudget, walk_block<kWalkTilePositions, GreedyDecision>);
+
 }  // namespace
 
 void parse_greedy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,

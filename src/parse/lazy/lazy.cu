@@ -32,6 +32,8 @@ struct LazyDecision {
   }
 };
 
+const KernelRegistration kRegistration(kWalkBudget, walk_block<kWalkTilePositions, LazyDecision>);
+
 }  // namespace
 
 void parse_lazy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "device/cuda/cuda_error.hpp"
+#include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/scratch.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/walk/walk.cuh"
@@ -46,6 +47,9 @@ __global__ void __launch_bounds__(32)
   }
 }
 
+constexpr KernelBudget kSolveBlocksBudget("optimal_exact.solve_blocks", "solve_blocks",
+                                          {.threads = 32, .registers = 64});
+
 struct ExactScratch {
   std::uint64_t* d_costs;
   std::uint16_t* d_lengths;
@@ -77,7 +81,7 @@ void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_r
   if (blocks.block_count != 0) {
     optimal_detail::solve_blocks<<<(blocks.block_count + 31) / 32, 32, 0, stream>>>(
         blocks.d_blocks, blocks.block_count, d_records, plan, model, scratch.d_costs, scratch.d_lengths);
-    check_launch("optimal_exact: solve_blocks");
+    check_launch(optimal_detail::kSolveBlocksBudget.name.data(), blocks);
   }
   walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
 }

@@ -28,6 +28,7 @@
 #include <cuda_pipeline.h>
 
 #include "core/match.hpp"
+#include "device/cuda/kernel_registry.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/optimal/optimal_tuning.hpp"
 #include "parse/usable_length.cuh"
@@ -199,5 +200,8 @@ __global__ void __launch_bounds__(32)
     }
   }
 }
+
+constexpr KernelBudget kSolveBudget("optimal.solve_segments", "solve_segments",
+                                    {.threads = 32, .registers = 96, .shared_bytes = 12 * 1024});
 
 }  // namespace hemstitch::cuda

@@ -20,11 +20,8 @@
 namespace hemstitch::cuda {
 namespace optimal_detail {
 
-static __global__ void count_segments(const DeviceBlock* d_blocks, std::uint32_t block_count,
-                                      std::uint32_t* d_counts) {
-  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < block_count; i += gridDim.x * blockDim.x)
-    d_counts[i] = segment_count(d_blocks[i].block_bytes);
-}
+// One count a block (optimal.cu).
+void count_segments(const DeviceBlocks& blocks, std::uint32_t* d_counts, cudaStream_t stream);
 
 // Warps that the current device runs at once, for a batch that needs no more than `groups`.
 template <typename Model>
@@ -93,16 +90,13 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
   check_scratch("parse_optimal", scratch.bytes, d_scratch, scratch_bytes);
 
   if (blocks.block_count != 0) {
-    constexpr unsigned kThreads = 256;
-    optimal_detail::count_segments<<<(blocks.block_count + kThreads - 1) / kThreads, kThreads, 0, stream>>>(
-        blocks.d_blocks, blocks.block_count, scratch.d_segment_counts);
-    check_launch("optimal: count_segments");
+    optimal_detail::count_segments(blocks, scratch.d_segment_counts, stream);
     scan_sizes_cuda(scratch.d_segment_counts, blocks.block_count, scratch.d_first_segment, scratch.d_scan,
                     scratch.scan_bytes, stream);
     solve_segments<Model, kNearCosts, kStagedPositions>
         <<<scratch.warps, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, scratch.d_first_segment,
                                            d_records, plan, model, scratch.d_lengths, scratch.d_far_costs);
-    check_launch("optimal: solve_segments");
+    check_launch(kSolveBudget.name.data(), blocks);
   }
   walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
 }

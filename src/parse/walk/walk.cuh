@@ -27,6 +27,7 @@
 #pragma once
 
 #include "device/cuda/cuda_error.hpp"
+#include "device/cuda/kernel_registry.hpp"
 #include "parse/parse_cuda.hpp"
 #include "parse/walk/walk_tuning.hpp"
 
@@ -154,6 +155,9 @@ __global__ void __launch_bounds__(kWalkThreads)
   }
 }
 
+constexpr KernelBudget kWalkBudget("parse.walk", "walk_block",
+                                   {.threads = kWalkThreads, .registers = 64, .shared_bytes = 18 * 1024});
+
 // Decisions that a kernel before the walk made and stored.
 struct StoredDecision {
   const std::uint16_t* d_lengths;  // one a position of the batch
@@ -175,7 +179,7 @@ void walk_blocks(const DeviceBlocks& blocks, const Decide& decide, const MatchRe
   if (blocks.block_count == 0) return;
   walk_block<kWalkTilePositions>
       <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, d_records, plan, sequences);
-  check_launch("walk", blocks);
+  check_launch(kWalkBudget.name.data(), blocks);
 }
 
 }  // namespace hemstitch::cuda
