@@ -1,7 +1,7 @@
 // Which device is used, and why none is: decided over plain facts, so tested without a GPU.
-#include <gtest/gtest.h>
-
 #include "device/cuda/device_choice.hpp"
+
+#include <gtest/gtest.h>
 
 namespace hemstitch::cuda {
 namespace {
