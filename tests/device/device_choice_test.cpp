@@ -6,7 +6,7 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr const char* kArchitectures = "75-real;80-real;90-real;90-virtual";
+constexpr const char* kArchitectures = "75-real,80-real,90-real,90-virtual";
 
 DeviceSurvey survey(std::vector<DeviceFacts> devices, int driver_version = 13000) {
   return {driver_version, 13000, {}, std::move(devices)};
