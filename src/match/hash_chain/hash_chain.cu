@@ -100,6 +100,23 @@ __global__ void __launch_bounds__(32)
   }
 }
 
+constexpr KernelBudget kBuildBudget("hash_chain.build", "build_chains",
+                                    {.threads = 32,
+                                     .dynamic_shared_bytes = sizeof(std::uint16_t) << kMaxHashBits,
+                                     .registers = 72,
+                                     .shared_bytes = sizeof(std::uint16_t) << kMaxHashBits});
+const KernelRegistration kBuildRegistration(kBuildBudget, build_chains);
+
+constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
+const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
+const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
+const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, true>);
+const KernelRegistration kRingInexactRegistration(kFindBudget,
+                                                  tiles::find_tiles<Candidates::kChain, true, false>);
+const KernelRegistration kFarInexactRegistration(kFindBudget,
+                                                 tiles::find_tiles<Candidates::kChain, false, false>);
+const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
+
 // Whether every link within the window is one: positions never pass 65536 in one warp's table, or it is swept.
 bool links_are_exact(const DeviceBlocks& batch, const HashChainParameters& parameters) {
   if (parameters.window_bytes <= kSweepPositions) return true;
@@ -145,11 +162,11 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
   if (thread_blocks == 0) return;
   const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);
   check(cudaFuncSetAttribute(build_chains, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-        "hash_chain.build_chains");
+        kBuildBudget.name.data());
   build_chains<<<thread_blocks, 32, shared_bytes, stream>>>(
       batch, scratch.links(d_scratch, batch), segments_per_block(batch), parameters.hash_bits,
       parameters.window_bytes, parameters.depth > 1 && parameters.window_bytes <= kSweepPositions);
-  check_launch("hash_chain.build_chains");
+  check_launch(kBuildBudget.name.data());
 }
 
 void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters,
@@ -167,20 +184,20 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   search.cap_bytes = parameters.cap_bytes;
   search.window_bytes = parameters.window_bytes;
   search.stitch = parameters.stitch;
-  constexpr const char* kName = "hash_chain.find_tiles";
+  const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);
   const bool ring_links =
       parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth;
   if (parameters.depth == 1)
-    launch_find_tiles<Candidates::kNearest>(search, kName, stream);
+    launch_find_tiles<Candidates::kNearest>(search, name, stream);
   else if (exact_links && ring_links)
-    launch_find_tiles<Candidates::kChain, true, true>(search, kName, stream);
+    launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
   else if (exact_links)
-    launch_find_tiles<Candidates::kChain, false, true>(search, kName, stream);
+    launch_find_tiles<Candidates::kChain, false, true>(search, name, stream);
   else if (ring_links)
-    launch_find_tiles<Candidates::kChain, true, false>(search, kName, stream);
+    launch_find_tiles<Candidates::kChain, true, false>(search, name, stream);
   else
-    launch_find_tiles<Candidates::kChain, false, false>(search, kName, stream);
+    launch_find_tiles<Candidates::kChain, false, false>(search, name, stream);
 }
 
 }  // namespace hemstitch::cuda

@@ -99,6 +99,17 @@ __global__ void __launch_bounds__(32)
   }
 }
 
+constexpr KernelBudget kLookUpBudget("hash_step.look_up", "look_up",
+                                     {.threads = 32,
+                                      .dynamic_shared_bytes = sizeof(std::uint16_t) << kMaxHashBits,
+                                      .registers = 72,
+                                      .shared_bytes = sizeof(std::uint16_t) << kMaxHashBits});
+const KernelRegistration kLookUpRegistration(kLookUpBudget, look_up);
+
+constexpr KernelBudget kFindBudget = find_tiles_budget("hash_step.find_tiles");
+const KernelRegistration kFindRegistration(kFindBudget, tiles::find_tiles<Candidates::kStep>);
+const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
+
 std::uint64_t carries_bytes(const DeviceBlocks& batch) {
   return std::uint64_t{batch.block_count} * segments_per_block(batch) * sizeof(MatchRecord);
 }
@@ -131,11 +142,11 @@ void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& pa
 
   const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);
   check(cudaFuncSetAttribute(look_up, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-        "hash_step.look_up");
+        kLookUpBudget.name.data());
   look_up<<<thread_blocks, 32, shared_bytes, stream>>>(batch, search.links, segments_per_block(batch),
                                                        parameters.hash_bits, parameters.group_positions);
-  check_launch("hash_step.look_up");
-  launch_find_tiles<Candidates::kStep>(search, "hash_step.find_tiles", stream);
+  check_launch(kLookUpBudget.name.data());
+  launch_find_tiles<Candidates::kStep>(search, kFindBudget.name.data(), stream);
 }
 
 }  // namespace hemstitch::cuda
