@@ -5,7 +5,7 @@
 // Every input is cut into independent blocks. A size is the sum of the blocks' payloads, without frames, as
 // encoded; a ratio takes the raw size of a block that does not shrink. A speed is that of one core: bytes
 // divided by the time that all threads together spent. Every block is restored by liblz4 and compared. The
-// JSON file holds the rows of a recorded run (tools/bench-twins records it with its origin).
+// JSON file holds the rows of a recorded run (tools/bench-twins records them with their origin).
 #include <fmt/format.h>
 #include <lz4.h>
 #include <lz4hc.h>
@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -97,17 +98,18 @@ void run(const std::vector<std::filesystem::path>& paths, std::size_t block_byte
     fmt::print("{:<12} {:>2} {:>10} {:>7.3f} {:>8.1f} MB/s {:>10} {:>+7.2f} %\n", file, level,
                ours.payload_bytes, ratio(ours), gbps(ours) * 1e3, peer.payload_bytes, above_percent);
     rows.push_back({{"what", "compress"},
-                    {"backend", "reference, one core"},
+                    {"backend", "reference"},
                     {"format", "lz4"},
                     {"level", level},
                     {"block_bytes", block_bytes},
+                    {"threads", 1},
                     {"file", file},
                     {"bytes", bytes},
                     {"compressed_bytes", ours.payload_bytes},
                     {"ratio", ratio(ours)},
                     {"gbps", gbps(ours)},
                     {"span", "kernel"},
-                    {"peer", fmt::format("liblz4 {} level 12, one core", LZ4_versionString())},
+                    {"peer", fmt::format("liblz4 {} level 12", LZ4_versionString())},
                     {"peer_compressed_bytes", peer.payload_bytes},
                     {"peer_ratio", ratio(peer)},
                     {"peer_gbps", gbps(peer)},
@@ -145,7 +147,7 @@ void run(const std::vector<std::filesystem::path>& paths, std::size_t block_byte
 }  // namespace
 }  // namespace hemstitch
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   CLI::App app("Sizes and speed of the LZ4 blocks that the twins write, beside liblz4's level 12.");
   std::vector<std::filesystem::path> paths;
   std::size_t block_bytes = 65536;
@@ -156,10 +158,10 @@ int main(int argc, char** argv) {
   app.add_option("--level", levels)->allow_extra_args(false)->check(CLI::Range(1, 12));
   app.add_option("--json", json_path);
   CLI11_PARSE(app, argc, argv);
-  try {
-    hemstitch::run(paths, block_bytes, levels, json_path);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "lz4_block_sizes: {}\n", error.what());
-    return 1;
-  }
+  hemstitch::run(paths, block_bytes, levels, json_path);
+  return 0;
+} catch (const std::exception& error) {
+  std::fputs(error.what(), stderr);
+  std::fputc('\n', stderr);
+  return 1;
 }

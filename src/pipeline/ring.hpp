@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/options.hpp"
+#include "core/thread_sanitizer.hpp"
 
 namespace hemstitch {
 
@@ -25,6 +26,10 @@ void run_on_threads(unsigned threads, Run run) {
   arena.execute(run);
 }
 
+// Released before a ring runs, and acquired by its stages before they read anything of the caller's: even the address
+// of an object of its own would be such a read.
+inline std::byte ring_begun{};
+
 // fill(slot) returns false when there was nothing left to fill it with.
 template <class Slot, class Fill, class Work, class Emit>
 void run_ring(unsigned threads, std::vector<Slot>& slots, bool work_in_order, Fill fill, Work work,
@@ -36,23 +41,51 @@ void run_ring(unsigned threads, std::vector<Slot>& slots, bool work_in_order, Fi
     }
     return;
   }
+  // The order that parallel_pipeline makes, for ThreadSanitizer: between the caller and every stage, between the
+  // calls of a serial stage, and along each slot's way.
+  std::byte ended{}, filling{}, working{}, emitting{};
+  struct ReleaseAtEnd {
+    std::byte* object;
+    ~ReleaseAtEnd() { tsan_release(object); }
+  };
+
+  std::size_t next = 0;
+  const auto filled = [&](tbb::flow_control& flow) {
+    tsan_acquire(&ring_begun);
+    const ReleaseAtEnd at_end{&ended};
+    const TsanHold turn(&filling);
+    Slot& slot = slots[next++ % slots.size()];
+    const TsanHold hold(&slot);
+    if (!fill(slot)) flow.stop();
+    return &slot;
+  };
+  const auto worked = [&](Slot* slot) {
+    tsan_acquire(&ring_begun);
+    const ReleaseAtEnd at_end{&ended};
+    const TsanHold turn(work_in_order ? static_cast<void*>(&working) : slot), hold(slot);
+    work(*slot);
+    return slot;
+  };
+  const auto emitted = [&](Slot* slot) {
+    tsan_acquire(&ring_begun);
+    const ReleaseAtEnd at_end{&ended};
+    const TsanHold turn(&emitting), hold(slot);
+    emit(*slot);
+  };
+  struct AcquireAtEnd {
+    std::byte* object;
+    ~AcquireAtEnd() { tsan_acquire(object); }
+  };
+
+  const AcquireAtEnd after_run{&ended};
+  tsan_release(&ring_begun);
+  using tbb::filter_mode;
   run_on_threads(threads, [&] {
-    std::size_t next = 0;
     tbb::parallel_pipeline(
-        slots.size(), tbb::make_filter<void, Slot*>(tbb::filter_mode::serial_in_order,
-                                                    [&](tbb::flow_control& flow) -> Slot* {
-                                                      Slot& slot = slots[next++ % slots.size()];
-                                                      if (!fill(slot)) flow.stop();
-                                                      return &slot;
-                                                    }) &
+        slots.size(), tbb::make_filter<void, Slot*>(filter_mode::serial_in_order, filled) &
                           tbb::make_filter<Slot*, Slot*>(
-                              work_in_order ? tbb::filter_mode::serial_in_order : tbb::filter_mode::parallel,
-                              [&](Slot* slot) {
-                                work(*slot);
-                                return slot;
-                              }) &
-                          tbb::make_filter<Slot*, void>(tbb::filter_mode::serial_in_order,
-                                                        [&](Slot* slot) { emit(*slot); }));
+                              work_in_order ? filter_mode::serial_in_order : filter_mode::parallel, worked) &
+                          tbb::make_filter<Slot*, void>(filter_mode::serial_in_order, emitted));
   });
 }
 

@@ -50,13 +50,14 @@ __device__ volatile std::uint32_t& word_at(std::byte* address) {
   return *reinterpret_cast<volatile std::uint32_t*>(address);
 }
 
-// `skew` is 0 (all word accesses aligned) or 1..3. d_result has room for skewed stores.
+// `skew` is 0 (all word accesses aligned) or 1..3: of the load where nothing else is done, else of the access that
+// follows an aligned load. d_result has room for skewed stores.
 __global__ void run_pattern(int pattern, unsigned skew, std::byte* d_result, std::uint32_t* d_value) {
   __shared__ alignas(16) std::byte sh_page[kPageBytes + 16];
   for (unsigned i = threadIdx.x; i < kPageBytes; i += blockDim.x) sh_page[i] = std::byte(i * 7 + 3);
   __syncthreads();
 
-  std::byte* source = sh_page + 16 + skew;
+  std::byte* source = sh_page + 16 + (pattern == kLoadOnly ? skew : 0);
   const bool loads = pattern != kStoreConstantNoLoad;
   std::uint32_t value = 12345;
   if (pattern == kStoreLoadedGeneric) {
@@ -65,8 +66,8 @@ __global__ void run_pattern(int pattern, unsigned skew, std::byte* d_result, std
     asm volatile("" : "+l"(generic));
     value = word_at(generic);
     __syncwarp();
-    word_at(generic + 64) = value;
-    value = word_at(generic + 64);
+    word_at(generic + 64 + skew) = value;
+    value = word_at(generic + 64 + skew);
   } else if (loads) {
     value = word_at(source);
   }

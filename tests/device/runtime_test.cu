@@ -87,9 +87,7 @@ TEST_F(CudaRuntimeTest, ARefusedLaunchNamesKernelAndBatchAndLeavesNoError) {
     FAIL() << "the launch was not refused";
   } catch (const Error& error) {
     const std::string text = error.what();
-    EXPECT_NE(text.find("tests.add on 3 blocks, 12288 bytes: cudaErrorInvalidConfiguration"),
-              std::string::npos)
-        << text;
+    EXPECT_NE(text.find("tests.add on 3 blocks, 12288 bytes: cudaErrorInvalid"), std::string::npos) << text;
   }
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }

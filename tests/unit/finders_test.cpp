@@ -335,6 +335,25 @@ TEST(WindowIndex, EqualsTheExhaustiveSearchOutsideRuns) {
     }
 }
 
+TEST(WindowIndex, ARunOf128BytesEndsTheSearch) {
+  // Twice 129 equal bytes and the same 60 behind them. From the second of them on, the run at offset 1 is 128, 127, ..
+  // bytes long, the repetition 188, 187, ..
+  std::vector<std::byte> piece(129, std::byte{1});
+  const std::vector<std::byte> tail = test::random_bytes(60, 200, 5);
+  piece.insert(piece.end(), tail.begin(), tail.end());
+  NamedInput input{"two runs", piece, 0};
+  const std::vector<std::byte> between = test::random_bytes(500, 256, 6);
+  input.data.insert(input.data.end(), between.begin(), between.end());
+  const std::size_t second = input.data.size();
+  const auto offset = static_cast<std::uint32_t>(second);
+  input.data.insert(input.data.end(), piece.begin(), piece.end());
+  SearchCounters counters;
+  const MatchRecords records = window_index_reference(input.finder_input(), {.window_size = 4096}, counters);
+  EXPECT_EQ(records[second], pack_match(offset, 189));
+  EXPECT_EQ(records[second + 1], pack_match(1, 128));
+  EXPECT_EQ(records[second + 2], pack_match(offset, 187));
+}
+
 TEST(WindowIndex, RunsAreNotIndexed) {
   const NamedInput input{"equal", std::vector<std::byte>(50'000, std::byte{7}), 0};
   SearchCounters counters;
@@ -358,20 +377,23 @@ TEST(Finders, OnRealTextAllMatchesAreRight) {
 }
 
 TEST(FirstWrongRecord, FindsEveryKindOfLie) {
-  const NamedInput input{"copies", test::period_bytes(300, 10, 1), 0};
-  MatchRecords records(300, 0);
-  EXPECT_FALSE(first_wrong_record(input.finder_input(), records));
-  const auto wrong_with = [&](std::size_t position, MatchRecord record) {
-    MatchRecords changed = records;
-    changed[position] = record;
-    return first_wrong_record(input.finder_input(), changed) == position;
+  // The bytes go on behind the data as the period asks: only the size says that a match ends too late.
+  const std::vector<std::byte> bytes = test::period_bytes(320, 10, 1);
+  const FinderInput input{std::span(bytes).first(300), 0};
+  const MatchRecords none(300, 0);
+  EXPECT_FALSE(first_wrong_record(input, none));
+  const auto is_found = [&](std::size_t position, MatchRecord record) {
+    MatchRecords records = none;
+    records[position] = record;
+    return first_wrong_record(input, records) == position;
   };
-  EXPECT_FALSE(wrong_with(20, pack_match(10, 30)));
-  EXPECT_TRUE(wrong_with(20, pack_match(9, 30)));        // other bytes
-  EXPECT_TRUE(wrong_with(20, pack_match(21, 3)));        // before the data
-  EXPECT_TRUE(wrong_with(290, pack_match(10, 11)));      // past its end
-  EXPECT_TRUE(wrong_with(20, 30));                       // offset 0
-  EXPECT_TRUE(wrong_with(20, std::uint32_t{10} << 16));  // length 0
+  EXPECT_FALSE(is_found(20, pack_match(10, 30)));
+  EXPECT_FALSE(is_found(290, pack_match(10, 10)));
+  EXPECT_TRUE(is_found(20, pack_match(9, 30)));        // other bytes
+  EXPECT_TRUE(is_found(20, pack_match(21, 3)));        // before the data
+  EXPECT_TRUE(is_found(290, pack_match(10, 11)));      // past its end
+  EXPECT_TRUE(is_found(20, 30));                       // offset 0
+  EXPECT_TRUE(is_found(20, std::uint32_t{10} << 16));  // length 0
 }
 
 }  // namespace

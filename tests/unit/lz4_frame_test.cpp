@@ -355,8 +355,14 @@ TEST(Lz4Frame, MutatedFramesAreRestoredOrRefused) {
   RestoreOptions options;
   options.verify_checksums = false;
   options.threads = 1;
+  // AddressSanitizer poisons the buffers of every round, tens of megabytes where blocks have 4 MB.
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr int kRounds = 3000;
+#else
+  constexpr int kRounds = 100000;
+#endif
   int refused = 0;
-  for (int round = 0; round < 100000; round++) {
+  for (int round = 0; round < kRounds; round++) {
     const Bytes& frame = frames[random() % frames.size()];
     GuardedBuffer buffer(frame, round % 2 ? Against::kUpperGuard : Against::kLowerGuard);
     const auto bytes = buffer.bytes();
@@ -374,8 +380,8 @@ TEST(Lz4Frame, MutatedFramesAreRestoredOrRefused) {
                 family == StatusFamily::kRequest)
         << error->what();
   }
-  EXPECT_GT(refused, 20000);
-  EXPECT_LT(refused, 100000);
+  EXPECT_GT(refused, kRounds / 5);
+  EXPECT_LT(refused, kRounds);
 }
 
 TEST(Lz4Block, MutatedBlocksStayBetweenTheGuardPages) {

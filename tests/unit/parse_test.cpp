@@ -166,6 +166,17 @@ TEST(OptimalParse, OnEqualCostTheLongerMatchWins) {
   EXPECT_EQ(sequences[1].match_length, 11u);
 }
 
+TEST(OptimalParse, TriesTheLongestLengthThatNeedsNoExtension) {
+  // 30 bytes and 6 literals cost 10 bytes; 18 bytes, and 18 more from there, cost 6.
+  MatchRecords records(43, 0);
+  records[1] = pack_match(1, 30);
+  records[19] = pack_match(7, 18);
+  const Sequences sequences = parse_optimal_exact({records, lz4_block_plan()}, Lz4CostModel{});
+  ASSERT_EQ(sequences.size(), 3u);
+  EXPECT_EQ(sequences[0].match_length, 18u);
+  EXPECT_EQ(sequences[1].match_length, 18u);
+}
+
 TEST(OptimalParse, SegmentsCostNextToNothingOnRealFiles) {
   const auto folder = corpora();
   if (!folder) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";

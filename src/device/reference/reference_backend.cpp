@@ -9,7 +9,7 @@ namespace hemstitch {
 namespace {
 
 // Several small blocks travel in one batch, so that handing over a batch costs little beside its work.
-constexpr std::size_t kBatchBytes = 256 * 1024;
+constexpr std::size_t kBatchBytes = std::size_t{256} * 1024;
 
 class ReferenceEngine : public BlockEngine {
  public:

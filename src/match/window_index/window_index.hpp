@@ -27,8 +27,8 @@
 // first. Barrier, then write out the records.
 //
 // Limits: window_size to 65535, but the lookups grow as (window_size + group) / group: this is a finder for
-// windows of a few thousand bytes. Worst real files and short periods above 8 come to several hundred
-// comparisons a byte.
+// windows of a few thousand bytes. Files of short runs are its worst: 1860 comparisons a byte on the fax page
+// ptt5, 16 on text (bench/results, "matching").
 #pragma once
 
 #include "match/finder.hpp"

@@ -16,7 +16,7 @@ names
 : >nothing
 hemstitch -D nothing data
 echo "exit $?"
-# Only the end of a dictionary is within reach: a large one does not cost memory, and its end alone restores.
+# Only the end of a dictionary is within reach, so its end alone restores.
 { head -c 100000 /dev/zero; cat dictionary dictionary; } >large
 hemstitch -f -D large data
 hemstitch -dc -D <(tail -c 65536 large) data.lz4 | cmp - data

@@ -20,6 +20,8 @@ while read -r option; do
     echo "$option is in the help, and the parser does not know it"
   fi
 done <options
+# And the help forgets none of them.
+grep -oE -- '--[a-z][a-z-]+' "$completions/hemstitch.bash" | sort -u | grep -vxFf options | grep -vx -- --name
 for name in HEMSTITCH_LEVEL HEMSTITCH_THREADS HEMSTITCH_BACKEND; do
   grep -q "$name" "$man" || echo "$name is not in the man page"
   grep -q "$name" help || echo "$name is not in the help"

@@ -8,8 +8,8 @@ namespace {
 
 constexpr const char* kArchitectures = "75-real;80-real;90-real;90-virtual";
 
-DeviceSurvey survey(std::vector<DeviceFacts> devices) {
-  return {.driver_version = 13000, .runtime_version = 13000, .failure = {}, .devices = std::move(devices)};
+DeviceSurvey survey(std::vector<DeviceFacts> devices, int driver_version = 13000) {
+  return {driver_version, 13000, {}, std::move(devices)};
 }
 
 DeviceFacts device(int index, int capability, int multiprocessors) {
@@ -46,14 +46,13 @@ TEST(CudaDeviceChoice, TakesTheLargestThatRunsOurKernels) {
 }
 
 TEST(CudaDeviceChoice, SaysThatThereIsNoDriver) {
-  const DeviceChoice choice = choose_device({.driver_version = 0, .runtime_version = 13000}, kArchitectures);
+  const DeviceChoice choice = choose_device(survey({}, 0), kArchitectures);
   EXPECT_FALSE(choice.device.has_value());
   EXPECT_EQ(choice.reason, "no NVIDIA driver is installed here");
 }
 
 TEST(CudaDeviceChoice, SaysThatTheDriverIsTooOld) {
-  const DeviceChoice choice =
-      choose_device({.driver_version = 12040, .runtime_version = 13000}, kArchitectures);
+  const DeviceChoice choice = choose_device(survey({}, 12040), kArchitectures);
   EXPECT_FALSE(choice.device.has_value());
   EXPECT_EQ(choice.reason,
             "the NVIDIA driver is too old: it runs CUDA 12.4, this build needs 13.0; update the driver");
