@@ -34,26 +34,38 @@ struct Source {
   Bytes bytes;
 };
 
-// A file repeated on the device, cut into blocks.
+// Memory for all runs: allocating gigabytes takes longer than a run.
+struct Memory {
+  Memory(std::uint64_t total_bytes, const cuda::Stream& stream)
+      : d_data(total_bytes, stream.get()),
+        d_records(total_bytes, stream.get()),
+        d_scratch(4 * total_bytes, stream.get()) {}
+
+  cuda::DeviceBuffer<std::byte> d_data;
+  cuda::DeviceBuffer<MatchRecord> d_records;
+  cuda::DeviceBuffer<std::byte> d_scratch;
+};
+
+// A file repeated on the device, as often as it fits, cut into blocks.
 struct Repeated {
-  Repeated(const Source& source, std::uint64_t total_bytes, std::uint32_t block_bytes,
-           std::uint32_t history_bytes, const cuda::Stream& stream) {
-    const std::uint64_t copies = std::max<std::uint64_t>(1, total_bytes / source.bytes.size());
-    d_data = cuda::DeviceBuffer<std::byte>(copies * source.bytes.size(), stream.get());
-    for (std::uint64_t copy = 0; copy < copies; ++copy)
-      cuda::check(copy == 0 ? cudaMemcpyAsync(d_data.get(), source.bytes.data(), source.bytes.size(),
+  Repeated(const Source& source, const Memory& memory, std::uint32_t block_bytes, std::uint32_t history_bytes,
+           const cuda::Stream& stream) {
+    const std::uint64_t copies = memory.d_data.bytes() / source.bytes.size();
+    std::byte* d_data = memory.d_data.get();
+    for (std::uint64_t copy = 0; copy < copies; ++copy) {
+      cuda::check(copy == 0 ? cudaMemcpyAsync(d_data, source.bytes.data(), source.bytes.size(),
                                               cudaMemcpyHostToDevice, stream.get())
-                            : cudaMemcpyAsync(d_data.get() + copy * source.bytes.size(), d_data.get(),
+                            : cudaMemcpyAsync(d_data + copy * source.bytes.size(), d_data,
                                               source.bytes.size(), cudaMemcpyDeviceToDevice, stream.get()),
                   "cudaMemcpyAsync");
-    for (std::uint64_t copy = 0; copy < copies; ++copy)
       for (std::uint64_t begin = 0; begin < source.bytes.size(); begin += block_bytes) {
         const std::uint64_t position = copy * source.bytes.size() + begin;
         blocks.push_back(
-            {d_data.get() + position,
+            {d_data + position,
              static_cast<std::uint32_t>(std::min<std::uint64_t>(block_bytes, source.bytes.size() - begin)),
              static_cast<std::uint32_t>(std::min<std::uint64_t>(begin, history_bytes)), position});
       }
+    }
     d_blocks = cuda::DeviceBuffer<DeviceBlock>(blocks.size(), stream.get());
     d_blocks.upload(blocks);
     batch = {d_blocks.get(), static_cast<std::uint32_t>(blocks.size()), block_bytes, history_bytes,
@@ -61,7 +73,6 @@ struct Repeated {
     stream.synchronize();
   }
 
-  cuda::DeviceBuffer<std::byte> d_data;
   std::vector<DeviceBlock> blocks;
   cuda::DeviceBuffer<DeviceBlock> d_blocks;
   DeviceBlocks batch;
@@ -132,15 +143,15 @@ void print_row(const char* what, const Config& config, const std::string& file, 
   std::fflush(stdout);
 }
 
-void run(const Source& source, const Config& config, std::uint64_t total_bytes, int runs) {
-  const cuda::Stream stream;
-  const Repeated repeated(source, total_bytes, config.block_bytes, config.history_bytes, stream);
+void run(const Source& source, const Config& config, const Memory& memory, int runs,
+         const cuda::Stream& stream) {
+  const Repeated repeated(source, memory, config.block_bytes, config.history_bytes, stream);
   const bool step = config.chain.depth == 0;
   const std::size_t scratch_bytes =
       step ? cuda::find_hash_step_cuda_scratch_bytes(repeated.batch, config.step)
            : cuda::find_hash_chain_cuda_scratch_bytes(repeated.batch, config.chain);
-  const cuda::DeviceBuffer<std::byte> d_scratch(scratch_bytes, stream.get());
-  const cuda::DeviceBuffer<MatchRecord> d_records(repeated.batch.total_block_bytes, stream.get());
+  const cuda::DeviceBuffer<std::byte>& d_scratch = memory.d_scratch;
+  const cuda::DeviceBuffer<MatchRecord>& d_records = memory.d_records;
   const std::uint64_t bytes = repeated.batch.total_block_bytes;
   if (!step && config.chain.depth <= 4)
     print_row("build", config, source.name, bytes,
@@ -175,6 +186,8 @@ int main(int argument_count, char** arguments) {
   }
   const std::uint64_t total_bytes =
       static_cast<std::uint64_t>((argument_count > 2 ? std::atof(arguments[2]) : 2.0) * 1e9);
+  const cuda::Stream stream;
+  const Memory memory(total_bytes, stream);
   const int runs = argument_count > 3 ? std::atoi(arguments[3]) : 5;
   std::vector<Source> sources;
   Source corpus{"corpus", {}};
@@ -198,11 +211,12 @@ int main(int argument_count, char** arguments) {
       {"d4s", 65536, 32768, chain(4, 64, 32768), {}},
       {"d64s", 65536, 32768, chain(64, 64, 32768), {}},
       {"d4s", 65536, 0, chain(4, 64, 65535), {}},
-      {"lz4 3", 262'144, 0, chain(4, 64, 65535), {}},
+      {"d64s", 65536, 0, chain(64, 64, 65535), {}},
       {"lz4 1", 65536, 0, {.depth = 0}, {.hash_bits = 13, .cap_bytes = 16}},
+      {"lz4 3", 262'144, 0, chain(4, 64, 65535), {}},
       {"lz4 1", 4096, 0, {.depth = 0}, {.hash_bits = 11, .cap_bytes = 16}},
   };
   for (const Config& config : configs)
-    for (const Source& source : sources) run(source, config, total_bytes, runs);
+    for (const Source& source : sources) run(source, config, memory, runs, stream);
   return 0;
 }

@@ -51,10 +51,10 @@ __global__ void __launch_bounds__(32)
   };
 
   clear_heads(sh_heads, hash_bits, lane);
-  std::uint32_t words[1];
+  LaneWords<1> words;
   for (std::uint32_t step = 0; step < lead; step += 32) {
     const std::uint32_t x = step + lane;
-    run.load_words(step, lane, words);
+    words.load(run, step, lane);
     enter(x, x < lead && run.hashed(x), hash_word(words[0], hash_bits));
   }
   for (std::uint64_t group = lead; group < run.positions; group += group_positions) {
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(32)
         static_cast<std::uint32_t>(min(group + group_positions, std::uint64_t{run.positions}));
     for (std::uint32_t step = group_begin; step < group_end; step += 32) {
       const std::uint32_t x = step + lane;
-      run.load_words(step, lane, words);
+      words.load(run, step, lane);
       const bool hashed = x < group_end && run.hashed(x);
       const std::uint32_t hash = hash_word(words[0], hash_bits);
       const std::uint32_t distance = hashed ? look_up_one(x, hash, group_begin) : 0;
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(32)
     if (group_end - group_begin > 32)
       for (std::uint32_t step = group_begin; step < group_end; step += 32) {
         const std::uint32_t x = step + lane;
-        run.load_words(step, lane, words);
+        words.load(run, step, lane);
         enter(x, x < group_end && run.hashed(x), hash_word(words[0], hash_bits));
       }
   }

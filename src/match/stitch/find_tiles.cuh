@@ -109,37 +109,56 @@ inline constexpr std::uint32_t kAheadBytes = 128;
 static_assert(kNearBytes + 8 <= kMirrorBytes && kNearBytes + 8 + 16 <= kAheadBytes);
 
 inline constexpr std::uint32_t kReach = kStitchReach;
-inline constexpr std::uint32_t kWarps = kTilePositions / 32;
-static_assert(kWarps <= 32, "one warp scans the totals of all warps");
+inline constexpr std::uint32_t kPerThread = kTilePositions / kTileThreads;
+inline constexpr std::uint32_t kWarps = kTileThreads / 32;
+inline constexpr std::uint32_t kRows = kTilePositions / 32;
+static_assert(kRows <= 32, "one warp looks at all rows at once");
 static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1u << 11,
               "a key of the forward scan packs an end and a position into 28 bits");
 static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over a segment");
 
-// How far a run that left the tile is known to agree.
-struct Known {
+// A match as one number that is larger for the better match: `length << 16 | ~offset`; 0 for none.
+using Rank = std::uint32_t;
+
+__device__ inline Rank rank_of(std::uint32_t offset, std::uint32_t length) {
+  return length << 16 | (offset ^ 0xFFFFu);
+}
+__device__ inline std::uint32_t rank_offset(Rank rank) { return (rank & 0xFFFFu) ^ 0xFFFFu; }
+__device__ inline MatchRecord rank_record(Rank rank) {
+  return rank == 0 ? 0 : __funnelshift_l(rank ^ 0xFFFFu, rank ^ 0xFFFFu, 16);
+}
+
+// What comparing for one run found out, for those that come later: at this offset everything agrees in [begin, end).
+struct alignas(16) Known {
   std::uint32_t offset;  // 0 for none
-  std::uint32_t end;     // counted from the segment's first byte
-  bool ends_there;
+  std::uint32_t begin;   // both counted from the segment's first byte
+  std::uint32_t end;
+  std::uint32_t ends_there;  // 0 where nobody looked further
 };
 
 struct TileState {
-  MatchRecord records[kTilePositions];  // found, then extended
-  MatchRecord before[2][kReach];        // extended, of the last positions of the tile before
+  Rank found[kReach + kTilePositions];  // extended, of the last positions of the tile before; then the tile's
   union {
     std::uint32_t run_end[kTilePositions];          // while extending: at each run's last position
-    std::uint16_t stitched_offset[kTilePositions];  // while stitching: after the backward pass
+    std::uint16_t stitched_offset[kTilePositions];  // while stitching: low halves of ranks
   };
-  std::uint32_t run_lasts[kWarps];  // bit masks of the positions that are the last of a run
+  std::uint32_t run_lasts[kRows];  // bit masks of the positions that are the last of a run
   std::uint32_t scan_totals[kWarps];
-  Known known[2];
+  Known known[32];             // the newest of each warp
   std::uint32_t carry_end[2];  // counted from the tile's first position
   std::uint32_t carry_offset[2];
 };
 
-__device__ inline std::uint32_t ring_word(const std::uint32_t* sh_ring, std::uint32_t slot) {
-  const std::uint32_t index = slot >> 2;
-  return __funnelshift_r(sh_ring[index], sh_ring[index + 1], slot << 3);
-}
+// The four bytes at a slot, with what reading on behind them needs.
+struct RingWord {
+  std::uint32_t index, shift, high;
+  std::uint32_t word;
+
+  __device__ RingWord(const std::uint32_t* sh_ring, std::uint32_t slot)
+      : index(slot >> 2), shift(slot << 3), high(sh_ring[index + 1]) {
+    word = __funnelshift_r(sh_ring[index], high, shift);
+  }
+};
 
 // The slot `distance` positions before `slot`; distance <= ring_positions.
 __device__ inline std::uint32_t slot_before(std::uint32_t slot, std::uint32_t distance,
@@ -150,7 +169,7 @@ __device__ inline std::uint32_t slot_before(std::uint32_t slot, std::uint32_t di
 
 // 16 bytes at `x` bytes behind `base`, which is aligned to 16; zeros outside [begin, end).
 __device__ inline uint4 load_chunk(const std::byte* base, std::uint32_t x, std::uint32_t begin,
-                                   std::uint64_t end) {
+                                   std::uint32_t end) {
   if (x >= begin && x + 16 <= end) return *reinterpret_cast<const uint4*>(base + x);
   std::uint32_t words[4] = {0, 0, 0, 0};
 #pragma unroll
@@ -165,26 +184,33 @@ __device__ inline void store_chunk(std::uint32_t* sh_ring, std::uint32_t slot, s
   if (slot < kMirrorBytes) *reinterpret_cast<uint4*>(sh_ring + (ring_positions + slot) / 4) = chunk;
 }
 
-// How far the bytes at `here` agree with those `offset` before, given that the first four do; at most `limit`. The first
-// kNearBytes stand in the ring.
-__device__ inline std::uint32_t agreeing_bytes(const std::uint32_t* sh_ring, std::uint32_t slot,
-                                               std::uint32_t candidate_slot, const std::byte* here,
-                                               std::uint32_t offset, std::uint32_t limit) {
-  const std::uint32_t near = min(limit, kNearBytes);
+// How far the bytes at two slots agree, given that the first four do; at most `limit`. The first kNearBytes stand in the
+// ring, three words a step; `here` is where the first slot's bytes are.
+__device__ inline std::uint32_t agreeing_bytes(const std::uint32_t* sh_ring, RingWord own, RingWord candidate,
+                                               const std::byte* here, std::uint32_t offset,
+                                               std::uint32_t limit) {
   std::uint32_t length = 4;
-  while (length < near) {
-    const std::uint32_t difference =
-        ring_word(sh_ring, slot + length) ^ ring_word(sh_ring, candidate_slot + length);
-    if (difference != 0) return min(length + (__ffs(difference) - 1) / 8, near);
-    length += 4;
-  }
-  length = near;
-  if (limit > kNearBytes) {
-    here += length;
-    while (length < limit && *here == *(here - offset)) ++here, ++length;
-  }
-  return length;
+#pragma unroll 1
+  do {
+    std::uint32_t difference = 0, words = 0;
+#pragma unroll
+    for (std::uint32_t i = 2; i < 5; ++i) {
+      const std::uint32_t own_high = sh_ring[own.index + i], candidate_high = sh_ring[candidate.index + i];
+      if (difference == 0) {
+        difference = __funnelshift_r(own.high, own_high, own.shift) ^
+                     __funnelshift_r(candidate.high, candidate_high, candidate.shift);
+        words = i - 2;
+      }
+      own.high = own_high, candidate.high = candidate_high;
+    }
+    if (difference != 0) return min(length + words * 4 + (__ffs(difference) - 1) / 8, limit);
+    length += 12, own.index += 3, candidate.index += 3;
+  } while (length < min(limit, kNearBytes));
+  if (limit > kNearBytes)
+    while (length < limit && here[length] == *(here + length - offset)) ++length;
+  return min(length, limit);
 }
+static_assert((kNearBytes - 4) % 12 == 0);
 
 // A warp together: where a match that holds up to `from` ends, at most `limit`. All positions count from `here`, and
 // `readable` bytes stand there.
@@ -226,8 +252,8 @@ __device__ inline std::uint32_t extended_end(const std::byte* here, std::uint32_
   return limit;
 }
 
-template <Candidates kCandidates>
-__global__ void __launch_bounds__(kTilePositions, kThreadBlocks) find_tiles(const TileSearch search) {
+template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
+__global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const TileSearch search) {
   extern __shared__ uint4 sh_memory[];
   __shared__ TileState sh;
   const std::uint32_t ring_positions = search.ring_positions;
@@ -239,10 +265,13 @@ __global__ void __launch_bounds__(kTilePositions, kThreadBlocks) find_tiles(cons
   const std::uint32_t segment_begin = blockIdx.x % search.segments_per_block * kSegmentPositions;
   const DeviceBlock block = search.batch.d_blocks[block_index];
   if (segment_begin >= block.block_bytes) return;
-  const std::uint32_t readable = block.block_bytes - segment_begin;
+  // No comparison looks further than this, whatever the block's size.
+  const std::uint32_t readable =
+      min(block.block_bytes - segment_begin, kSegmentPositions + 2 * kMaxRecordLength);
   const std::uint32_t segment_positions = min(readable, kSegmentPositions);
   const std::uint32_t walked_positions = min(readable, kSegmentPositions + kReach);
   const std::byte* here = block.d_block + segment_begin;
+  MatchRecord* records = search.d_records + block.position + segment_begin;
 
   // Ring coordinates x: 0 at the 16-byte boundary at or before the first byte that a match can point to.
   const auto before = static_cast<std::uint32_t>(
@@ -250,86 +279,127 @@ __global__ void __launch_bounds__(kTilePositions, kThreadBlocks) find_tiles(cons
   const std::uint32_t lead = min(before, search.window_bytes);
   const std::uint32_t misaligned = reinterpret_cast<std::uintptr_t>(here - lead) % 16;
   const std::byte* base = here - lead - misaligned;
-  const std::uint64_t base_end = std::uint64_t{misaligned} + lead + readable;
+  const std::uint32_t base_end = misaligned + lead + readable;
 
   std::uint32_t frontier =
       round_up(misaligned + lead, 16) + kTilePositions + kAheadBytes;  // bytes in the ring
-  for (std::uint32_t x = thread * 16; x < frontier; x += kTilePositions * 16)
+  for (std::uint32_t x = thread * 16; x < frontier; x += kTileThreads * 16)
     store_chunk(sh_ring, x, ring_positions, load_chunk(base, x, misaligned, base_end));
   std::uint32_t frontier_slot = frontier % ring_positions;
-
-  const std::uint16_t* block_links = search.links.of_block(block) + segment_begin;
-  if constexpr (kCandidates == Candidates::kChain) {
-    const std::uint16_t* history_links = search.links.of_history(block_index) + segment_begin;
-    for (std::uint32_t i = thread; i < lead; i += kTilePositions) {
-      const auto position = static_cast<std::int64_t>(i) - lead;  // negative
-      sh_links[misaligned + i] =
-          position + segment_begin >= 0 ? block_links[position] : history_links[position];
-    }
-  }
-  std::uint32_t link = thread < walked_positions ? block_links[thread] : 0;
   std::uint32_t tile_slot = (misaligned + lead) % ring_positions;
-  if constexpr (kCandidates == Candidates::kChain) {
-    const std::uint32_t slot = tile_slot + thread;
-    sh_links[slot < ring_positions ? slot : slot - ring_positions] = static_cast<std::uint16_t>(link);
+  const auto slot_in_tile =
+      [&](std::uint32_t index) {  // of the tile's position `index`, up to two tiles behind it
+        const std::uint32_t slot = tile_slot + index;
+        return slot < ring_positions ? slot : slot - ring_positions;
+      };
+
+  const auto first_block_position = -static_cast<std::int32_t>(min(segment_begin, 2 * kMaxRecordOffset));
+  const std::uint16_t* block_links = search.links.of_block(block) + segment_begin;
+  const std::uint16_t* history_links = search.links.of_history(block_index) + segment_begin;
+  const auto far_link = [&](std::int32_t position) -> std::uint32_t {
+    return position >= first_block_position ? block_links[position] : history_links[position];
+  };
+  if constexpr (kRingLinks)
+    for (std::uint32_t i = thread; i < lead; i += kTileThreads)
+      sh_links[misaligned + i] = static_cast<std::uint16_t>(far_link(static_cast<std::int32_t>(i - lead)));
+
+  // A warp's positions in a tile are consecutive: kPerThread rows of 32.
+  const std::uint32_t first_index = warp * 32 * kPerThread + lane;
+  std::uint32_t links[kPerThread];
+#pragma unroll
+  for (std::uint32_t row = 0; row < kPerThread; ++row) {
+    const std::uint32_t index = first_index + row * 32;
+    links[row] = index < walked_positions ? block_links[index] : 0;
+    if constexpr (kRingLinks) sh_links[slot_in_tile(index)] = static_cast<std::uint16_t>(links[row]);
   }
-  if (thread == 0) {
-    sh.known[0].offset = sh.known[1].offset = 0;
-    sh.carry_end[0] = sh.carry_end[1] = 0;
-  }
+  if (thread == 0) sh.carry_end[0] = sh.carry_end[1] = 0;
+  if (thread < 32) sh.known[thread].offset = 0;
+  if (thread < kReach) sh.found[thread] = 0;
   __syncthreads();
 
+  const Rank capped_rank = search.cap_bytes << 16;  // the least rank of that length
   unsigned parity = 0;
   for (std::uint32_t tile = 0; tile < segment_positions + kReach; tile += kTilePositions, parity ^= 1) {
-    const std::uint32_t position = tile + thread;
-    std::uint32_t slot = tile_slot + thread;
-    if (slot >= ring_positions) slot -= ring_positions;
-
     // The next tile's bytes and links set out.
     uint4 next_chunk;
     if (thread < kTilePositions / 16)
       next_chunk = load_chunk(base, frontier + thread * 16, misaligned, base_end);
-    std::uint32_t next_link = 0;
-    if (position + kTilePositions < walked_positions) next_link = block_links[position + kTilePositions];
+    std::uint32_t next_links[kPerThread];
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t next = tile + kTilePositions + first_index + row * 32;
+      next_links[row] = next < walked_positions ? block_links[next] : 0;
+    }
 
     // Walk.
-    Match best;
-    const std::uint32_t limit = position < walked_positions ? min(search.cap_bytes, readable - position) : 0;
-    if (limit >= kHashedBytes) {
-      const std::uint32_t word = ring_word(sh_ring, slot);
-      if constexpr (kCandidates == Candidates::kStep) {
-        const std::uint32_t reach = min(before + position, kMaxRecordOffset);
+    Rank ranks[kPerThread];
+    bool any_capped = false;
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = first_index + row * 32, position = tile + index;
+      const std::uint32_t slot = slot_in_tile(index);
+      Rank rank = 0;
+      const std::uint32_t limit =
+          position < walked_positions ? min(search.cap_bytes, readable - position) : 0;
+      if (limit >= kHashedBytes) {
+        const RingWord own(sh_ring, slot);
+        if constexpr (kCandidates == Candidates::kStep) {
+          const std::uint32_t reach = min(before + position, kMaxRecordOffset);
 #pragma unroll 1
-        for (std::uint32_t i = 0; i < 4; ++i) {
-          const std::uint32_t offset = i < 3 ? 1u << i : link;
-          if (offset == 0 || offset > reach) continue;
-          const std::uint32_t candidate = slot_before(slot, offset, ring_positions);
-          if (ring_word(sh_ring, candidate) != word) continue;
-          const Match match{offset, agreeing_bytes(sh_ring, slot, candidate, here + position, offset, limit)};
-          if (better_match(match, best)) best = match;
-        }
-      } else {
-        std::uint32_t offset = 0, step = link;
-        for (std::uint32_t walked = 0; walked < search.depth; ++walked) {
-          offset += step;
-          if (step == 0 || offset > search.window_bytes) break;
-          const std::uint32_t candidate = slot_before(slot, offset, ring_positions);
-          const std::uint32_t candidate_word = ring_word(sh_ring, candidate);
-          if (candidate_word == word) {
-            const std::uint32_t length =
-                agreeing_bytes(sh_ring, slot, candidate, here + position, offset, limit);
-            if (length > best.length) best = {offset, length};
-            if (length == limit) break;
-          } else if (hash_word(candidate_word, search.hash_bits) != hash_word(word, search.hash_bits)) {
-            break;  // not a link at all: a head older than 65535 positions (hash_chain.cu)
+          for (std::uint32_t i = 0; i < 4; ++i) {
+            const std::uint32_t offset = i < 3 ? 1u << i : links[row];
+            if (offset == 0 || offset > reach) continue;
+            const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
+            if (candidate.word != own.word) continue;
+            rank =
+                max(rank,
+                    rank_of(offset, agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit)));
           }
-          if constexpr (kCandidates == Candidates::kNearest) break;
-          step = sh_links[candidate];
+        } else if constexpr (kCandidates == Candidates::kNearest) {
+          const std::uint32_t offset = links[row];
+          if (offset != 0 && offset <= search.window_bytes) {
+            const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
+            if (candidate.word == own.word)
+              rank = rank_of(offset, agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit));
+          }
+        } else {
+          // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
+          std::uint32_t offset = 0, step = links[row], decisive = 0, decisive_word = own.word;
+          for (std::uint32_t walked = 0; walked < search.depth; ++walked) {
+            offset += step;
+            if (step == 0 || offset > search.window_bytes) break;
+            const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions);
+            if constexpr (!kExactLinks) {
+              // A head older than 65535 positions is not a link at all (hash_chain.cu).
+              const std::uint32_t word = RingWord(sh_ring, candidate_slot).word;
+              if (word != own.word &&
+                  hash_word(word, search.hash_bits) != hash_word(own.word, search.hash_bits))
+                break;
+            }
+            if (RingWord(sh_ring, candidate_slot + decisive).word == decisive_word) {
+              const RingWord candidate(sh_ring, candidate_slot);
+              if (candidate.word == own.word) {
+                const std::uint32_t length =
+                    agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit);
+                rank = max(rank, rank_of(offset, length));
+                if (length == limit) break;
+                if (rank >> 16 <= kNearBytes) {
+                  decisive = (rank >> 16) - 3;
+                  decisive_word = RingWord(sh_ring, slot + decisive).word;
+                }
+              }
+            }
+            if constexpr (kRingLinks)
+              step = sh_links[candidate_slot];
+            else
+              step = far_link(static_cast<std::int32_t>(position - offset));
+          }
         }
       }
+      ranks[row] = rank;
+      sh.found[kReach + index] = rank;
+      any_capped |= rank >= capped_rank;
     }
-    MatchRecord record = pack_match(best.offset, best.length);
-    sh.records[thread] = record;
 
     // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
     if (thread < kTilePositions / 16) {
@@ -337,124 +407,160 @@ __global__ void __launch_bounds__(kTilePositions, kThreadBlocks) find_tiles(cons
       if (chunk_slot >= ring_positions) chunk_slot -= ring_positions;
       store_chunk(sh_ring, chunk_slot, ring_positions, next_chunk);
     }
-    if constexpr (kCandidates == Candidates::kChain) {
-      const std::uint32_t next_slot = slot + kTilePositions;
-      sh_links[next_slot < ring_positions ? next_slot : next_slot - ring_positions] =
-          static_cast<std::uint16_t>(next_link);
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      if constexpr (kRingLinks)
+        sh_links[slot_in_tile(kTilePositions + first_index + row * 32)] =
+            static_cast<std::uint16_t>(next_links[row]);
+      links[row] = next_links[row];
     }
-    link = next_link;
 
     // Extend.
-    const bool capped = best.length >= search.cap_bytes;
-    if (__syncthreads_or(capped)) {
-      bool last = capped;
-      if (capped && thread + 1 < kTilePositions && position + 1 < walked_positions) {
-        const MatchRecord next = sh.records[thread + 1];
-        last = record_length(next) < search.cap_bytes || record_offset(next) != best.offset;
-      }
-      const unsigned lasts = __ballot_sync(~0u, last);
-      if (lane == 0) sh.run_lasts[warp] = lasts;
-      const Known known = sh.known[parity];
-      for (unsigned rest = lasts; rest != 0; rest &= rest - 1) {
-        const int runner = __ffs(rest) - 1;
-        const std::uint32_t offset = __shfl_sync(~0u, best.offset, runner);
-        const std::uint32_t run_last = tile + warp * 32 + runner;
-        const std::uint32_t end_limit = min(readable, run_last + kMaxRecordLength);
-        std::uint32_t end = run_last + search.cap_bytes;
-        bool ends_there = false;
-        if (known.offset == offset && known.end > end) end = known.end, ends_there = known.ends_there;
-        if (!ends_there && end < end_limit) {
-          end = extended_end(here, end, end_limit, readable, offset, lane);
-          ends_there = end < end_limit;
+    if (__syncthreads_or(any_capped)) {
+      unsigned lasts[kPerThread];
+      Known known;
+      bool knows = false;
+      std::uint32_t newest_runner = 0;
+#pragma unroll
+      for (std::uint32_t row = 0; row < kPerThread; ++row) {
+        const std::uint32_t index = first_index + row * 32;
+        const Rank rank = ranks[row];
+        bool last = rank >= capped_rank;
+        if (last && index + 1 < kTilePositions) {
+          const Rank next = sh.found[kReach + index + 1];  // 0 behind the last position
+          last = next < capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
         }
-        if (lane == runner) {
-          sh.run_end[thread] = end;
-          if (thread == kTilePositions - 1) sh.known[parity ^ 1] = {offset, end, ends_there};
+        lasts[row] = __ballot_sync(~0u, last);
+        if (lane == 0) sh.run_lasts[warp * kPerThread + row] = lasts[row];
+        // Most runs end because their bytes do: each lane looks at its next four.
+        bool goes_on = last;
+        if (last && search.cap_bytes <= kNearBytes) {
+          const std::uint32_t slot = slot_in_tile(index);
+          const std::uint32_t candidate_slot = slot_before(slot, rank_offset(rank), ring_positions);
+          const std::uint32_t difference = RingWord(sh_ring, slot + search.cap_bytes).word ^
+                                           RingWord(sh_ring, candidate_slot + search.cap_bytes).word;
+          if (difference != 0) {
+            goes_on = false;
+            sh.run_end[index] = min(tile + index + search.cap_bytes + (__ffs(difference) - 1) / 8, readable);
+          }
+        }
+        unsigned rest = __ballot_sync(~0u, goes_on);
+        if (rest != 0 && !knows) known = sh.known[lane], knows = true;
+        for (; rest != 0; rest &= rest - 1) {
+          const std::uint32_t runner = __ffs(rest) - 1;
+          const std::uint32_t offset = rank_offset(__shfl_sync(~0u, rank, runner));
+          const std::uint32_t run_last = tile + index - lane + runner;
+          const std::uint32_t end_limit = min(readable, run_last + kMaxRecordLength);
+          std::uint32_t end = run_last + search.cap_bytes;
+          // Ends that are not the last word on it are the smaller ones.
+          const bool holds = known.offset == offset && known.begin <= run_last && run_last < known.end;
+          const std::uint32_t best = __reduce_max_sync(~0u, holds ? known.end << 1 | known.ends_there : 0u);
+          bool ends_there = false;
+          if (best >> 1 >= end) end = best >> 1, ends_there = best & 1;
+          if (!ends_there && end < end_limit) {
+            end = extended_end(here, end, end_limit, readable, offset, lane);
+            ends_there = end < end_limit;
+          }
+          if (lane == runner) {
+            sh.run_end[index] = end;
+            known = {offset, run_last, end, ends_there};
+          }
+          newest_runner = runner;
         }
       }
-      if (thread == kTilePositions - 1 && !last) sh.known[parity ^ 1].offset = 0;
       __syncthreads();
-      const unsigned later_warps =
-          __ballot_sync(~0u, lane > warp && lane < kWarps && sh.run_lasts[lane] != 0);
-      if (capped) {
-        const unsigned here_or_later = lasts >> lane;
-        std::uint32_t end;
+      if (knows && lane == newest_runner) sh.known[warp] = known;
+      const unsigned rows_with_lasts = __ballot_sync(~0u, lane < kRows && sh.run_lasts[lane % kRows] != 0);
+#pragma unroll
+      for (std::uint32_t row = 0; row < kPerThread; ++row) {
+        if (ranks[row] < capped_rank) continue;
+        const std::uint32_t index = first_index + row * 32;
+        const unsigned here_or_later = lasts[row] >> lane;
+        std::uint32_t last_index;
         if (here_or_later != 0) {
-          end = sh.run_end[thread + __ffs(here_or_later) - 1];
+          last_index = index + __ffs(here_or_later) - 1;
         } else {
-          const std::uint32_t last_warp = __ffs(later_warps) - 1;
-          end = sh.run_end[last_warp * 32 + __ffs(sh.run_lasts[last_warp]) - 1];
+          const std::uint32_t this_row = warp * kPerThread + row;
+          const std::uint32_t last_row = this_row + __ffs(rows_with_lasts >> this_row >> 1);
+          last_index = last_row * 32 + __ffs(sh.run_lasts[last_row]) - 1;
         }
-        record = pack_match(best.offset, end - position);
-        sh.records[thread] = record;
+        ranks[row] =
+            rank_of(rank_offset(ranks[row]), min(sh.run_end[last_index] - (tile + index), kMaxRecordLength));
+        sh.found[kReach + index] = ranks[row];
       }
       __syncthreads();
-    } else if (thread == 0) {
-      sh.known[parity ^ 1].offset = 0;
     }
 
-    if (thread >= kTilePositions - kReach) sh.before[parity ^ 1][thread - (kTilePositions - kReach)] = record;
-
-    // Backward, four positions behind.
-    const auto behind = [&](std::uint32_t index) {  // the record of the tile's position `index` - kReach
-      return index < kReach ? sh.before[parity][index] : sh.records[index - kReach];
-    };
-    const std::uint32_t output = position - kReach;  // huge for the first four of a segment
-    Match stitched;
-    if (output < segment_positions) {
-      const MatchRecord own = behind(thread);
-      stitched = {record_offset(own), record_length(own)};
+    // Backward, four positions behind: `output` is huge for the first four of a segment.
+    Rank stitched[kPerThread];
+    std::uint32_t keys[kPerThread];
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;
+      stitched[row] = sh.found[index];  // 0 for those, and behind the last position
       if (search.stitch) {
-        const std::uint32_t output_slot = slot_before(slot, kReach, ring_positions);
-        const std::uint32_t word = ring_word(sh_ring, output_slot);
+        const std::uint32_t output_slot = slot_before(slot_in_tile(index), kReach, ring_positions);
+        const std::uint32_t word = RingWord(sh_ring, output_slot).word;
 #pragma unroll
         for (std::uint32_t ahead = 1; ahead <= kReach; ++ahead) {
-          if (output + ahead >= walked_positions) break;
-          const MatchRecord next = behind(thread + ahead);
-          const Match borrowed{record_offset(next), min(record_length(next) + ahead, kMaxRecordLength)};
-          if (borrowed.offset == 0 || borrowed.offset > before + output || !better_match(borrowed, stitched))
-            continue;
+          const Rank next = sh.found[index + ahead];
+          Rank borrowed = next + (ahead << 16);
+          if (borrowed < next) borrowed = next | 0xFFFF0000u;
+          if (next == 0 || borrowed <= stitched[row]) continue;
+          const std::uint32_t offset = rank_offset(next);
+          if (offset > before + output) continue;
           const std::uint32_t difference =
-              word ^ ring_word(sh_ring, slot_before(output_slot, borrowed.offset, ring_positions));
-          if (ahead == 4 ? difference == 0 : difference << (32 - 8 * ahead) == 0) stitched = borrowed;
+              word ^ RingWord(sh_ring, slot_before(output_slot, offset, ring_positions)).word;
+          if (difference << (32 - 8 * ahead) == 0) stitched[row] = borrowed;
         }
+        if (output >= segment_positions) stitched[row] = 0;
+        keys[row] = (index + (stitched[row] >> 16)) << 11 | (index + 1);
+        sh.stitched_offset[index] = static_cast<std::uint16_t>(stitched[row]);
       }
     }
 
     // Forward.
     if (search.stitch) {
-      std::uint32_t key = (thread + stitched.length) << 11 | (thread + 1);
 #pragma unroll
-      for (unsigned distance = 1; distance < 32; distance *= 2) {
-        const std::uint32_t other = __shfl_up_sync(~0u, key, distance);
-        if (lane >= distance) key = max(key, other);
+      for (std::uint32_t row = 0; row < kPerThread; ++row) {
+#pragma unroll
+        for (unsigned distance = 1; distance < 32; distance *= 2) {
+          const std::uint32_t other = __shfl_up_sync(~0u, keys[row], distance);
+          if (lane >= distance) keys[row] = max(keys[row], other);
+        }
+        if (row > 0) keys[row] = max(keys[row], __shfl_sync(~0u, keys[row - 1], 31));
       }
-      if (lane == 31) sh.scan_totals[warp] = key;
-      sh.stitched_offset[thread] = static_cast<std::uint16_t>(stitched.offset);
-      __syncthreads();
-      const std::uint32_t earlier = __reduce_max_sync(~0u, lane < warp ? sh.scan_totals[lane] : 0u);
-      key = max(max(key, earlier), sh.carry_end[parity] << 11);
-      const std::uint32_t winner = key & ((1u << 11) - 1), end = key >> 11;
-      const std::uint32_t offset = winner == 0 ? sh.carry_offset[parity] : sh.stitched_offset[winner - 1];
-      stitched = {offset, end - thread};
-      if (thread == kTilePositions - 1) {
-        sh.carry_end[parity ^ 1] = end > kTilePositions ? end - kTilePositions : 0;
-        sh.carry_offset[parity ^ 1] = offset;
-      }
-      if (output == segment_positions - 1)
-        search.d_carries[blockIdx.x] = stitched.length > 1 ? pack_match(offset, stitched.length - 1) : 0;
-    } else {
-      __syncthreads();
+      if (lane == 31) sh.scan_totals[warp] = keys[kPerThread - 1];
     }
-    if (output < segment_positions)
-      search.d_records[block.position + segment_begin + output] =
-          pack_match(stitched.offset, stitched.length);
+    __syncthreads();
+    std::uint32_t earlier = 0;
+    if (search.stitch)
+      earlier = max(__reduce_max_sync(~0u, lane < warp ? sh.scan_totals[lane % kWarps] : 0u),
+                    sh.carry_end[parity] << 11);
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;
+      if (search.stitch) {
+        const std::uint32_t key = max(keys[row], earlier);
+        const std::uint32_t winner = key & ((1u << 11) - 1), end = key >> 11;
+        const std::uint32_t low = winner == 0 ? sh.carry_offset[parity] : sh.stitched_offset[winner - 1];
+        stitched[row] = end == index ? 0 : (end - index) << 16 | low;
+        if (index == kTilePositions - 1) {
+          sh.carry_end[parity ^ 1] = end > kTilePositions ? end - kTilePositions : 0;
+          sh.carry_offset[parity ^ 1] = low;
+        }
+        if (output == segment_positions - 1)
+          search.d_carries[blockIdx.x] =
+              stitched[row] >> 16 > 1 ? rank_record(stitched[row] - (1u << 16)) : 0;
+      }
+      if (index >= kTilePositions - kReach) sh.found[index - (kTilePositions - kReach)] = ranks[row];
+      if (output < segment_positions) records[output] = rank_record(stitched[row]);
+    }
 
     frontier += kTilePositions;
     frontier_slot += kTilePositions;
     if (frontier_slot >= ring_positions) frontier_slot -= ring_positions;
-    tile_slot += kTilePositions;
-    if (tile_slot >= ring_positions) tile_slot -= ring_positions;
+    tile_slot = slot_in_tile(kTilePositions);
   }
 }
 
@@ -478,9 +584,9 @@ static __global__ void __launch_bounds__(32) join_segments(const TileSearch sear
 
 }  // namespace tiles
 
-// Launches the search; `search` lacks only the geometry. Shared memory of the device decides nothing but speed: windows
-// whose ring it cannot hold do not exist on devices that we support, see find_tiles_tuning.hpp.
-template <Candidates kCandidates>
+// Launches the search; `search` lacks only the geometry. With kExactLinks every link that is not farther than the window is
+// one; without, the walk finds out.
+template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
 void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream) {
   search.segments_per_block = segments_per_block(search.batch);
   const std::uint32_t thread_blocks = search.batch.block_count * search.segments_per_block;
@@ -489,12 +595,13 @@ void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream)
   const auto reach =
       static_cast<std::uint32_t>(longest < search.window_bytes ? longest : search.window_bytes);
   search.ring_positions = round_up(reach, 16) + 2 * kTilePositions + 256;
-  const std::uint32_t shared_bytes = search.ring_positions + tiles::kMirrorBytes +
-                                     (kCandidates == Candidates::kChain ? 2 * search.ring_positions : 0);
-  check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shared_bytes)),
+  const std::uint32_t shared_bytes =
+      search.ring_positions + tiles::kMirrorBytes + (kRingLinks ? 2 * search.ring_positions : 0);
+  check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
         name);
-  tiles::find_tiles<kCandidates><<<thread_blocks, kTilePositions, shared_bytes, stream>>>(search);
+  tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>
+      <<<thread_blocks, kTileThreads, shared_bytes, stream>>>(search);
   check_launch(name);
   if (search.stitch && search.segments_per_block > 1) {
     tiles::join_segments<<<thread_blocks, 32, 0, stream>>>(search);

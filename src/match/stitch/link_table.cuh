@@ -20,26 +20,40 @@ struct HashedRun {
     return x < positions && std::uint64_t{x} + kHashedBytes <= readable;
   }
 
-  // The words of the positions [x, x + kSteps * 32): the warp's lane takes every 32nd. 0 where there is none.
-  template <unsigned kSteps>
-  __device__ void load_words(std::uint32_t x, std::uint32_t lane, std::uint32_t (&words)[kSteps]) const {
-    // Whole words around the lane's; those at the data's edges are put together from bytes.
-    if (x >= 4 && std::uint64_t{x} + kSteps * 32 + 8 <= readable) {
-      const auto address = reinterpret_cast<std::uintptr_t>(first + x + lane);
-      const auto* aligned = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-      const std::uint32_t shift = (address & 3) * 8;
+  // Whether the positions [x, x + count) and 8 bytes more can be read in whole words.
+  __device__ bool inside(std::uint32_t x, std::uint32_t count) const {
+    return x >= 4 && std::uint64_t{x} + count + 8 <= readable;
+  }
+};
+
+// The words of kSteps * 32 positions; a lane's are 32 apart. They are shifted into place only when they are asked for, so
+// that a warp that loads them early does not wait for them early.
+template <unsigned kSteps>
+struct LaneWords {
+  std::uint32_t low[kSteps], high[kSteps], shift;
+
+  __device__ std::uint32_t operator[](unsigned i) const { return __funnelshift_r(low[i], high[i], shift); }
+
+  // Only where run.inside(x, kSteps * 32).
+  __device__ void load_inside(const HashedRun& run, std::uint32_t x, std::uint32_t lane) {
+    const auto address = reinterpret_cast<std::uintptr_t>(run.first + x + lane);
+    const auto* aligned = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+    shift = (address & 3) * 8;
 #pragma unroll
-      for (unsigned i = 0; i < kSteps; ++i)
-        words[i] = __funnelshift_r(__ldg(aligned + i * 8), __ldg(aligned + i * 8 + 1), shift);
-    } else {
+    for (unsigned i = 0; i < kSteps; ++i)
+      low[i] = __ldg(aligned + i * 8), high[i] = __ldg(aligned + i * 8 + 1);
+  }
+  // Anywhere; 0 where there is no word.
+  __device__ void load(const HashedRun& run, std::uint32_t x, std::uint32_t lane) {
+    if (run.inside(x, kSteps * 32)) return load_inside(run, x, lane);
+    shift = 0;
 #pragma unroll
-      for (unsigned i = 0; i < kSteps; ++i) {
-        const std::uint32_t at = x + i * 32 + lane;
-        words[i] = 0;
-        if (std::uint64_t{at} + kHashedBytes <= readable)
-          for (std::uint32_t k = 0; k < 4; ++k)
-            words[i] |= static_cast<std::uint32_t>(first[at + k]) << (8 * k);
-      }
+    for (unsigned i = 0; i < kSteps; ++i) {
+      const std::uint32_t at = x + i * 32 + lane;
+      low[i] = high[i] = 0;
+      if (std::uint64_t{at} + kHashedBytes <= run.readable)
+        for (std::uint32_t k = 0; k < 4; ++k)
+          low[i] |= static_cast<std::uint32_t>(run.first[at + k]) << (8 * k);
     }
   }
 };
