@@ -2,7 +2,7 @@
 // their matches ("c9", evaluate/evaluation.hpp), over blocks of 64 KB with what stands before them; beside them, in the
 // same run, hash_chain, the finder of the levels.
 //
-//   coop_device_bench FOLDER      with the Silesia files in FOLDER/silesia
+//   coop_device_bench FOLDER [FINDER]...      with the Silesia files in FOLDER/silesia; all finders, or those named
 //
 // Files are repeated to fill the device: each by itself to 128 MB, all in one ("corpus") to 2 GB; brute_force takes them
 // once. Times are medians of events around one call. The twin is held against a sample of the blocks; c9 is that of the
@@ -118,8 +118,8 @@ double cost_of(const MatchRecords& records, std::size_t bytes, const FinderParam
 
 struct Search {
   FinderChoice choice;
-  std::size_t history_bytes;  // a block; as much as the finder reaches
-  bool slow;                  // over the data once, instead of over a full device
+  std::size_t history_bytes;                           // a block; as much as the finder reaches
+  enum Extent { kAll, kCorpus, kOnce } extent = kAll;  // every file; the corpus; every file, but not repeated
 
   std::size_t scratch_bytes(const DeviceBlocks& blocks) const {
     if (const auto* chain = std::get_if<HashChainParameters>(&choice.how))
@@ -154,7 +154,7 @@ struct Search {
 
 // The finder of the levels over a sliding 32K, to hold coop_stitch against.
 Search chain_search(std::uint32_t depth, std::uint32_t cap_bytes) {
-  Search search{choose_finder(fmt::format("hash_chain:depth={}", depth)), 32768, false};
+  Search search{choose_finder(fmt::format("hash_chain:depth={}", depth)), 32768};
   auto& chain = std::get<HashChainParameters>(search.choice.how);
   chain.cap_bytes = cap_bytes;
   chain.window_bytes = search.choice.parameters.window_size;
@@ -180,7 +180,7 @@ std::string difference_from_twin(std::span<const std::byte> data, const MatchRec
 }
 
 void measure(const Search& search, const Corpus& corpus, cudaStream_t stream) {
-  const std::size_t in_flight = search.slow ? corpus.bytes.size() : corpus.bytes_in_flight;
+  const std::size_t in_flight = search.extent == Search::kOnce ? corpus.bytes.size() : corpus.bytes_in_flight;
   const RepeatedData data(corpus, in_flight, search.history_bytes, stream);
   const DeviceBlocks& blocks = data.blocks();
   const cuda::DeviceBuffer<MatchRecord> d_records(blocks.total_block_bytes, stream);
@@ -216,21 +216,25 @@ void measure(const Search& search, const Corpus& corpus, cudaStream_t stream) {
 
 int main(int argument_count, char** arguments) {
   using namespace hemstitch;
-  if (argument_count != 2) {
-    fmt::print(stderr, "usage: coop_device_bench FOLDER\n");
+  if (argument_count < 2) {
+    fmt::print(stderr, "usage: coop_device_bench FOLDER [FINDER]...\n");
     return 2;
   }
   try {
     const std::vector<Corpus> files = corpora(arguments[1]);
     const cuda::Stream stream;
     std::vector<Search> searches = {chain_search(1, 16), chain_search(4, 64), chain_search(64, 64)};
-    for (const char* description :
-         {"coop_stitch:near-1k", "window_index", "coop_stitch:4k", "coop_stitch:16k", "coop_stitch:32k"})
-      searches.push_back({choose_finder(description), kMostHistoryBytes, false});
+    for (const char* description : {"coop_stitch:near-1k", "coop_stitch:4k", "window_index"})
+      searches.push_back({choose_finder(description), kMostHistoryBytes});
+    for (const char* description : {"coop_stitch:16k", "coop_stitch:32k"})
+      searches.push_back({choose_finder(description), kMostHistoryBytes, Search::kCorpus});
     for (const char* description : {"brute_force", "brute_force:window_size=32768"})
-      searches.push_back({choose_finder(description), kMostHistoryBytes, true});
+      searches.push_back({choose_finder(description), kMostHistoryBytes, Search::kOnce});
+    const std::span<char*> wanted(arguments + 2, static_cast<std::size_t>(argument_count - 2));
     for (const Search& search : searches)
-      for (const Corpus& file : files) measure(search, file, stream.get());
+      if (wanted.empty() || std::count(wanted.begin(), wanted.end(), search.choice.name) > 0)
+        for (const Corpus& file : files)
+          if (search.extent != Search::kCorpus || file.name == "corpus") measure(search, file, stream.get());
   } catch (const std::exception& error) {
     fmt::print(stderr, "coop_device_bench: {}\n", error.what());
     return 1;

@@ -99,7 +99,7 @@ class Insertion {
       cuda::find_hash_chain_cuda(batch, parameters, d_records_.get(), scratch.get(), scratch.bytes(),
                                  stream_.get());
     });
-    print("ordered", {}, build, find - build, nullptr);
+    print("ordered", Row::object(), build, find - build, nullptr);
   }
 
  private:
@@ -112,7 +112,7 @@ class Insertion {
     const double build = median_seconds(stream_.get(), kMostWalkCalls, [&] {
       exact_links(exact, scratch.get(), scratch.bytes(), stream_.get());
     });
-    print("exact", {}, build, walk_seconds(exact), &d_exact_);
+    print("exact", Row::object(), build, walk_seconds(exact), &d_exact_);
   }
 
   double walk_seconds(const ChainInput& chains) {

@@ -27,8 +27,8 @@ __device__ inline bool find_group(const DeviceGroups& groups, std::uint32_t grou
     low += chosen * step;
     if (step == 1) break;
   }
-  const std::uint32_t before = low == 0 ? 0 : groups.d_ends[low - 1];
-  place = {low, (group - before) * groups.group_positions};
+  const std::uint32_t end_before = groups.d_ends[max(low, 1u) - 1];
+  place = {low, (group - (low == 0 ? 0 : end_before)) * groups.group_positions};
   return true;
 }
 

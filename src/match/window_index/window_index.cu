@@ -1,20 +1,24 @@
 // window_index for CUDA: the inverted cooperative search. CPU twin: window_index_reference.cpp.
 //
 // Threads: a workgroup of 256 for a group of 1024 positions; blocks of a batch through device_groups.
-// Shared bytes: 26 KB: heads (16 KB), and of each indexed position the next one of its chain (2 KB), its leading bytes
-// (4 KB) and its best match so far (4 KB).
-// Synchronisation: a barrier behind the clearing of the heads, one behind indexing, one behind the search.
-// Work: (window_size + 1024) / 1024 lookups a byte, and one step along a chain for each pair of a position and a
-// candidate with the same hash. At worst every position of the group stands in one chain, which the runs of step 1
-// bound in practice only: 1024 steps a candidate.
+// Shared bytes: 28 KB: the positions sorted by hash (2 KB) with their leading bytes (4 KB), where each hash ends (16 KB),
+// the best match of each position (4 KB), and what the scan needs.
+// Synchronisation: barriers between the steps of sorting, and behind each round of 1024 candidates.
+// Work: (window_size + 1024) / 1024 lookups a byte, and one step for each pair of a position and a candidate with the
+// same hash. How many pairs a candidate has differs by a factor of hundreds, so a warp adds up those of its 32
+// candidates and deals them out to its lanes one by one. At worst all positions have the same hash and none is done:
+// 1024 steps a candidate.
 // Registers: 64 at most.
 //
 // A match is one number here, length << 16 | 65535 - offset: the larger is the better, and 0 is none. An atomic maximum
 // of it in shared memory is better_match whoever comes first.
 //
 // What is skipped can't change a result: a candidate that cannot beat the position's best of that moment, because it
-// differs in the last byte that it would need. Candidates are taken from the near end of the window, so that inside
-// periods a full-length match is met early and all that is farther falls to that test.
+// differs in the last byte that it would need; and a position that has a match as long as can be, once all nearer
+// candidates have passed. Rounds go from the near end of the window to the far one, so that inside periods the first
+// round settles nearly all.
+#include <cub/block/block_scan.cuh>
+
 #include "core/match.hpp"
 #include "device/cuda/launch.hpp"
 #include "match/device_groups.cuh"
@@ -28,9 +32,9 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr std::uint32_t kHeads = 1u << kIndexBits;
-constexpr std::uint32_t kNone = 0xFFFF;  // no position of a group
+constexpr std::uint32_t kPositionsEach = kIndexedPositions / kIndexThreads;  // a thread
 constexpr int kGroupsAMultiprocessor = 4;
-static_assert(kIndexedPositions <= kMaxIndexedPositions && kIndexedPositions <= kNone);
+static_assert(kIndexedPositions <= kMaxIndexedPositions);
 
 using RankedMatch = std::uint32_t;
 
@@ -50,12 +54,63 @@ __device__ bool may_be_better(const DeviceText& text, std::uint32_t position, st
   return needed <= limit && text.same_byte(position, offset, max(needed, 1u) - 1);
 }
 
+// The index of a group: its positions in the order of their hashes.
+struct GroupIndex {
+  std::uint32_t ends[kHeads];  // where the positions of a hash end; they begin where those before end
+  std::uint16_t positions[kIndexedPositions];
+  std::uint32_t keys[kIndexedPositions];  // of `positions`, in the same order
+  RankedMatch best[kIndexedPositions];    // of each position of the group
+};
+
+// Sorts the group's positions by hash: those of bit k of `indexed` being position threadIdx.x + k * kIndexThreads. To be
+// called by all threads.
+template <typename KeyOf>
+__device__ void build_index(GroupIndex& sh_index, std::uint32_t indexed, const KeyOf& key_of) {
+  using Scan = cub::BlockScan<std::uint32_t, kIndexThreads>;
+  __shared__ typename Scan::TempStorage sh_scan;
+  constexpr std::uint32_t kHeadsEach = kHeads / kIndexThreads;
+
+  for (std::uint32_t head = threadIdx.x; head < kHeads; head += kIndexThreads) sh_index.ends[head] = 0;
+  __syncthreads();
+#pragma unroll 1
+  for (std::uint32_t k = 0; k < kPositionsEach; ++k)
+    if (indexed >> k & 1) atomicAdd(&sh_index.ends[head_of(key_of(threadIdx.x + k * kIndexThreads))], 1);
+  __syncthreads();
+  std::uint32_t* const own_ends = sh_index.ends + threadIdx.x * kHeadsEach;
+  std::uint32_t begin = 0;
+#pragma unroll
+  for (std::uint32_t k = 0; k < kHeadsEach; ++k) begin += own_ends[k];
+  Scan(sh_scan).ExclusiveSum(begin, begin);
+#pragma unroll
+  for (std::uint32_t k = 0; k < kHeadsEach; ++k) {
+    const std::uint32_t count = own_ends[k];
+    own_ends[k] = begin;
+    begin += count;
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (std::uint32_t k = 0; k < kPositionsEach; ++k) {
+    if ((indexed >> k & 1) == 0) continue;
+    const std::uint32_t index = threadIdx.x + k * kIndexThreads, key = key_of(index);
+    const std::uint32_t place = atomicAdd(&sh_index.ends[head_of(key)], 1);
+    sh_index.positions[place] = static_cast<std::uint16_t>(index);
+    sh_index.keys[place] = key;
+  }
+  __syncthreads();
+}
+
+// Of a warp's lanes, the first whose running sum is above `pair`.
+__device__ std::uint32_t owner_of(std::uint32_t pair, std::uint32_t running_sum) {
+  std::uint32_t owner = 0;
+#pragma unroll
+  for (std::uint32_t step = 16; step > 0; step /= 2)
+    if (__shfl_sync(0xFFFFFFFFu, running_sum, owner + step - 1) <= pair) owner += step;
+  return owner;
+}
+
 __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
     window_index_kernel(DeviceGroups groups, FinderParameters parameters, MatchRecord* d_records) {
-  __shared__ std::uint32_t sh_heads[kHeads];
-  __shared__ RankedMatch sh_best[kIndexedPositions];
-  __shared__ std::uint32_t sh_keys[kIndexedPositions];
-  __shared__ std::uint16_t sh_next[kIndexedPositions];
+  __shared__ GroupIndex sh_index;
 
   GroupPlace place;
   if (!find_group(groups, blockIdx.x, place)) return;
@@ -68,78 +123,108 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
     return min(parameters.max_match_len, text.end() - position);
   };
 
-  // While others raise it.
-  const auto best_of = [&](std::uint32_t index) {
-    return *static_cast<volatile RankedMatch*>(&sh_best[index]);
-  };
+  const auto key_of = [&](std::uint32_t index) { return text.word(group_begin + index) & key_mask; };
 
-  for (std::uint32_t head = threadIdx.x; head < kHeads; head += kIndexThreads) sh_heads[head] = kNone;
-  __syncthreads();
-
-  // Steps 1 and 2: each position alone.
-  for (std::uint32_t index = threadIdx.x; index < count; index += kIndexThreads) {
+  // Step 1: each position alone. Then the index of those that are no runs.
+  std::uint32_t indexed = 0;  // bit k: position threadIdx.x + k * kIndexThreads of the group
+#pragma unroll 1
+  for (std::uint32_t k = 0; k < kPositionsEach; ++k) {
+    const std::uint32_t index = threadIdx.x + k * kIndexThreads;
     const std::uint32_t position = group_begin + index;
+    if (index >= count) break;
     const std::uint32_t limit = limit_at(position);
     RankedMatch best = 0;
     if (limit >= parameters.min_match_len) {
-      const std::uint32_t word = text.word(position), key = word & key_mask;
+      const std::uint32_t word = text.word(position);
       const std::uint32_t nearest = min(min(position - text.begin(), parameters.window_size), kRunOffsets);
       // The eight bytes before the position; what stands there before the text is out of `nearest`.
       const std::uint32_t before = text.word(position - 4), far_before = text.word(position - 8);
-#pragma unroll
-      for (std::uint32_t offset = 1; offset <= kRunOffsets; ++offset) {
+#pragma unroll 1
+      for (std::uint32_t offset = 1; offset <= nearest; ++offset) {
         const std::uint32_t candidate = offset <= 4 ? __funnelshift_r(before, word, 8 * (4 - offset))
                                                     : __funnelshift_r(far_before, before, 8 * (8 - offset));
-        if (offset <= nearest && (candidate & key_mask) == key &&
-            may_be_better(text, position, offset, limit, best))
+        if (((candidate ^ word) & key_mask) == 0 && may_be_better(text, position, offset, limit, best))
           best = max(best, ranked(offset, text.common_length(position, position - offset, 0, limit)));
       }
-      if (length_of(best) < kRunLength) {
-        sh_keys[index] = key;
-        sh_next[index] = static_cast<std::uint16_t>(atomicExch(&sh_heads[head_of(key)], index));
+      if (length_of(best) < kRunLength) indexed |= 1u << k;
+    }
+    sh_index.best[index] = best;
+  }
+  build_index(sh_index, indexed, key_of);
+  std::uint32_t indexed_count = sh_index.ends[kHeads - 1];
+
+  // The window streams past from its near end, a round of four candidates a thread after the other.
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t oldest = group_begin - min(group_begin - text.begin(), parameters.window_size);
+  const std::uint32_t last_word = (group_begin + count - 1) & ~3u;
+  const std::uint32_t words = (last_word - (oldest & ~3u)) / 4 + 1;
+  for (std::uint32_t round = 0; round < words && indexed_count != 0; round += kIndexThreads) {
+    const std::uint32_t word = round + threadIdx.x;
+    const bool has_word = word < words;
+    const std::uint32_t aligned = last_word - 4 * word;
+    const std::uint32_t low = has_word ? text.aligned_word(aligned) : 0;
+    const std::uint32_t high = has_word ? text.aligned_word(aligned + 4) : 0;
+#pragma unroll 1
+    for (std::uint32_t byte = 4; byte-- > 0;) {
+      const std::uint32_t candidate = aligned + byte;
+      const std::uint32_t key = __funnelshift_r(low, high, 8 * byte) & key_mask;
+      std::uint32_t begin = 0, end = 0;
+      if (has_word && candidate >= oldest) {
+        const std::uint32_t head = head_of(key);
+        begin = head == 0 ? 0 : sh_index.ends[head - 1];
+        end = sh_index.ends[head];
+      }
+      // The pairs of all 32 candidates, divided among the lanes.
+      std::uint32_t running_sum = end - begin;
+#pragma unroll
+      for (std::uint32_t step = 1; step < 32; step *= 2) {
+        const std::uint32_t below = __shfl_up_sync(0xFFFFFFFFu, running_sum, step);
+        if (lane >= step) running_sum += below;
+      }
+      const std::uint32_t pair_count = __shfl_sync(0xFFFFFFFFu, running_sum, 31);
+      const std::uint32_t first_place = end - running_sum;  // plus a pair's number: its place in the index
+      for (std::uint32_t pairs = 0; pairs < pair_count; pairs += 32) {
+        const std::uint32_t owner = owner_of(pairs + lane, running_sum) % 32;
+        const std::uint32_t index_place = __shfl_sync(0xFFFFFFFFu, first_place, owner) + pairs + lane;
+        const std::uint32_t owner_key = __shfl_sync(0xFFFFFFFFu, key, owner);
+        const std::uint32_t owner_candidate = __shfl_sync(0xFFFFFFFFu, candidate, owner);
+        if (pairs + lane >= pair_count || sh_index.keys[index_place] != owner_key) continue;
+        const std::uint32_t index = sh_index.positions[index_place];
+        const std::uint32_t position = group_begin + index;
+        const std::uint32_t offset =
+            position - owner_candidate;  // wraps around where it is no earlier position
+        if (offset - 1 >= parameters.window_size) continue;
+        const std::uint32_t limit = limit_at(position);
+        const RankedMatch best =
+            *static_cast<volatile RankedMatch*>(&sh_index.best[index]);  // others raise it
+        if (!may_be_better(text, position, offset, limit, best)) continue;
+        atomicMax(&sh_index.best[index],
+                  ranked(offset, text.common_length(position, position - offset, 0, limit)));
       }
     }
-    sh_best[index] = best;
-  }
-  __syncthreads();
-
-  // The window streams past, four candidates a word, from the near end.
-  const std::uint32_t group_end = group_begin + count;
-  const std::uint32_t oldest = group_begin - min(group_begin - text.begin(), parameters.window_size);
-  const std::uint32_t last_word = (group_end - 1) & ~3u;
-  const std::uint32_t words = (last_word - (oldest & ~3u)) / 4 + 1;
-  for (std::uint32_t i = threadIdx.x; i < words; i += kIndexThreads) {
-    const std::uint32_t aligned = last_word - 4 * i;
-    const std::uint32_t low = text.aligned_word(aligned), high = text.aligned_word(aligned + 4);
-    std::uint32_t bytes_left = 4, key = 0, index = kNone;
-    while (true) {
-      // On to the next pair that is worth comparing, along the chains of the word's four candidates.
-      bool is_worth = false;
-      std::uint32_t position = 0, offset = 0, found = 0;
-      while (!is_worth) {
-        if (index == kNone) {
-          if (bytes_left == 0 || aligned + bytes_left <= oldest) break;
-          key = __funnelshift_r(low, high, 8 * --bytes_left) & key_mask;
-          index = sh_heads[head_of(key)];
-          continue;
-        }
-        found = index;
-        position = group_begin + index;
-        offset =
-            position - (aligned + bytes_left);  // wraps around where the candidate is no earlier position
-        is_worth = sh_keys[index] == key && offset - 1 < parameters.window_size &&
-                   may_be_better(text, position, offset, limit_at(position), best_of(index));
-        index = sh_next[index];
-      }
-      if (!is_worth) break;
-      const std::uint32_t length = text.common_length(position, position - offset, 0, limit_at(position));
-      atomicMax(&sh_best[found], ranked(offset, length));
+    // All candidates to come are farther than all before: a position whose match can't be longer is done. The index is
+    // made anew without such positions where they are many.
+    const auto is_done = [&](std::uint32_t index) {
+      return length_of(sh_index.best[index]) >= limit_at(group_begin + index);
+    };
+    __syncthreads();
+    std::uint32_t staying = indexed, done_count = 0;
+#pragma unroll 1
+    for (std::uint32_t k = 0; k < kPositionsEach; ++k) {
+      const bool done = (indexed >> k & 1) != 0 && is_done(threadIdx.x + k * kIndexThreads);
+      if (done) staying &= ~(1u << k);
+      done_count += static_cast<std::uint32_t>(__syncthreads_count(done));
+    }
+    if (done_count > indexed_count / kRebuildFraction) {
+      indexed = staying;
+      build_index(sh_index, indexed, key_of);
+      indexed_count = sh_index.ends[kHeads - 1];
     }
   }
   __syncthreads();
 
   for (std::uint32_t index = threadIdx.x; index < count; index += kIndexThreads) {
-    const RankedMatch best = sh_best[index];
+    const RankedMatch best = sh_index.best[index];
     const bool is_match = length_of(best) >= parameters.min_match_len;
     d_records[block.position + place.first + index] =
         is_match ? pack_match(offset_of(best), length_of(best)) : 0;
@@ -147,7 +232,7 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
 }
 
 constexpr KernelBudget kBudget("window_index", "window_index_kernel",
-                               {.threads = kIndexThreads, .registers = 64, .shared_bytes = 26 * 1024});
+                               {.threads = kIndexThreads, .registers = 64, .shared_bytes = 28 * 1024});
 const KernelRegistration kRegistration(kBudget, window_index_kernel);
 
 }  // namespace
