@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/cuda/cuda_error.hpp"
+#include "device/cuda/device_pool.hpp"
 
 namespace hemstitch::cuda {
 
@@ -26,17 +27,17 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// `count` elements on the device, from the stream-ordered pool. Contents are unspecified at first.
+// `count` elements on the device, from a stream-ordered pool. Contents are unspecified at first.
 template <class T>
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  DeviceBuffer(std::size_t count, cudaStream_t stream) : count_(count), stream_(stream) {
-    if (count > 0)
-      check(cudaMallocAsync(reinterpret_cast<void**>(&data_), count * sizeof(T), stream), "cudaMallocAsync");
+  DeviceBuffer(std::size_t count, cudaStream_t stream, DevicePool& pool = DevicePool::current())
+      : count_(count), stream_(stream), pool_(&pool) {
+    data_ = static_cast<T*>(pool.allocate(bytes(), stream));
   }
   ~DeviceBuffer() {
-    if (data_ != nullptr) cudaFreeAsync(data_, stream_);
+    if (data_ != nullptr) pool_->release(data_, bytes(), stream_);
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
@@ -63,11 +64,13 @@ class DeviceBuffer {
     std::swap(data_, other.data_);
     std::swap(count_, other.count_);
     std::swap(stream_, other.stream_);
+    std::swap(pool_, other.pool_);
   }
 
   T* data_ = nullptr;
   std::size_t count_ = 0;
   cudaStream_t stream_ = nullptr;
+  DevicePool* pool_ = nullptr;
 };
 
 // Host memory that the device copies from and to at full speed, and asynchronously.

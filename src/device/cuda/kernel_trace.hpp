@@ -1,0 +1,95 @@
+// A debug buffer for kernels that survives a launch which fails.
+//
+// After an illegal or misaligned access the context is gone, and with it everything in device memory: what a kernel
+// had done by then cannot be read any more. This buffer is host memory that is mapped into the device, so it can. A
+// kernel leaves marks at points of interest; the host reads them after the failure, and the last one says how far the
+// kernel came. `check()` adds it to the error's text by itself.
+//
+//   word 0          slots taken: an atomic counter in system scope
+//   words 4 to 7    slot 0: marker, value, block (blockIdx.x), thread (threadIdx.x)
+//   words 8 to 11   slot 1, and so on; marks past the last slot are counted and not kept
+//
+// In a kernel:   trace_mark(3, position);          // marker 3 of your own numbering, not 0; any 32-bit value
+//
+// Marks are compiled to nothing unless HEMSTITCH_KERNEL_TRACE is defined (CMake option of that name). A mark costs an
+// atomic over the bus, a microsecond or so: for a handful of blocks and few marks, never for speed measurements.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hemstitch::cuda {
+
+struct TraceRecord {
+  std::uint32_t marker;
+  std::uint32_t value;
+  std::uint32_t block;
+  std::uint32_t thread;
+};
+
+inline constexpr std::uint32_t kTraceHeaderWords = 4;
+inline constexpr std::uint32_t kTraceSlotWords = 4;
+
+// What a kernel sees of it.
+struct TraceBuffer {
+  std::uint32_t* d_words = nullptr;  // nullptr: nobody listens
+  std::uint32_t slot_count = 0;
+};
+
+// The host's end. While it lives, it is the process's trace: at most one at a time.
+class KernelTrace {
+ public:
+  // Makes the buffer and tells every source file that marks about it. Throws Error.
+  explicit KernelTrace(std::uint32_t slot_count);
+  ~KernelTrace();
+  KernelTrace(const KernelTrace&) = delete;
+  KernelTrace& operator=(const KernelTrace&) = delete;
+
+  // The marks, in the order in which they took their slots. Valid at any time, after a failed launch as well.
+  std::vector<TraceRecord> records() const;
+  // Marks that were made, kept or not.
+  std::uint32_t mark_count() const;
+
+  // The newest mark of the process's trace as the end of an error's text; empty where there is none.
+  static std::string last_record_text();
+
+ private:
+  std::uint32_t* words_ = nullptr;
+  std::uint32_t slot_count_;
+};
+
+// Each source file with marks has a device variable of its own that holds the buffer; this makes them known.
+class TraceSymbol {
+ public:
+  explicit TraceSymbol(const void* symbol);
+};
+
+#if defined(__CUDACC__) && defined(HEMSTITCH_KERNEL_TRACE)
+
+static __device__ TraceBuffer trace_buffer;
+static const TraceSymbol trace_symbol(&trace_buffer);
+
+__device__ inline void trace_mark(std::uint32_t marker, std::uint32_t value) {
+  const TraceBuffer buffer = trace_buffer;
+  if (buffer.d_words == nullptr) return;
+  const std::uint32_t slot = atomicAdd_system(buffer.d_words, 1u);
+  if (slot >= buffer.slot_count) return;
+  volatile std::uint32_t* words = buffer.d_words + kTraceHeaderWords + slot * kTraceSlotWords;
+  words[1] = value;
+  words[2] = blockIdx.x;
+  words[3] = threadIdx.x;
+  // The marker says that the slot is complete, so it goes last; and all of it must have left the device before the
+  // kernel takes another step, which may be the one that kills it.
+  __threadfence_system();
+  words[0] = marker;
+  __threadfence_system();
+}
+
+#elif defined(__CUDACC__)
+
+__device__ inline void trace_mark(std::uint32_t, std::uint32_t) {}
+
+#endif
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,33 @@
+// What tests on a CUDA device derive from: skipped where there is none, unless HEMSTITCH_REQUIRE (a list with commas)
+// names cuda; then its absence is a failure.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace hemstitch {
+
+inline bool cuda_is_required() {
+  const char* required = std::getenv("HEMSTITCH_REQUIRE");
+  if (required == nullptr) return false;
+  std::string list = ",";
+  list.append(required).append(",");
+  return list.find(",cuda,") != std::string::npos;
+}
+
+class CudaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0) return;
+    const std::string reason = error == cudaSuccess ? "no device" : cudaGetErrorString(error);
+    if (cuda_is_required()) FAIL() << "HEMSTITCH_REQUIRE names cuda, and it cannot be used: " << reason;
+    GTEST_SKIP() << "no CUDA here: " << reason;
+  }
+};
+
+}  // namespace hemstitch
