@@ -51,6 +51,6 @@ complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose 
 
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l finder -x -a "$finders" -d 'Which finder'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l all -d 'Every finder and preset'
-complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a reference -d 'Where to search'
+complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a 'reference cuda' -d 'Where to search'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l against -x -a "$finders" -d 'The finder to compare with'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l svg -r -F -d 'Draw a map'

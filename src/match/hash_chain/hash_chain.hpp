@@ -53,6 +53,9 @@ struct HashChainParameters {
   bool stitch = true;                             // step 4
 };
 
+// Throws kInvalidOption, naming the field, for parameters outside their limits.
+void check_hash_chain_parameters(const HashChainParameters& parameters);
+
 // The best match of every position of the block.
 // Throws kInvalidOption, naming the field, for parameters outside their limits.
 // Thread safety: any number of calls at once.

@@ -14,10 +14,7 @@ namespace {
 constexpr std::uint32_t kNoPosition = std::numeric_limits<std::uint32_t>::max();
 
 void check(const FinderInput& input, const HashChainParameters& parameters) {
-  check_parameter("hash_chain", "hash_bits", parameters.hash_bits, kMinHashBits, kMaxHashBits);
-  check_parameter("hash_chain", "depth", parameters.depth, 1, std::numeric_limits<std::uint32_t>::max());
-  check_parameter("hash_chain", "cap_bytes", parameters.cap_bytes, kHashedBytes, kMaxRecordLength);
-  check_parameter("hash_chain", "window_bytes", parameters.window_bytes, 1, kMaxRecordOffset);
+  check_hash_chain_parameters(parameters);
   check_parameter("hash_chain", "history_bytes", input.history_bytes, 0, input.data.size());
   check_parameter("hash_chain", "data bytes", input.data.size(), 0, kNoPosition);
 }
@@ -58,6 +55,13 @@ MatchRecords walk_chains(const FinderInput& input, const HashChainParameters& pa
 }
 
 }  // namespace
+
+void check_hash_chain_parameters(const HashChainParameters& parameters) {
+  check_parameter("hash_chain", "hash_bits", parameters.hash_bits, kMinHashBits, kMaxHashBits);
+  check_parameter("hash_chain", "depth", parameters.depth, 1, std::numeric_limits<std::uint32_t>::max());
+  check_parameter("hash_chain", "cap_bytes", parameters.cap_bytes, kHashedBytes, kMaxRecordLength);
+  check_parameter("hash_chain", "window_bytes", parameters.window_bytes, 1, kMaxRecordOffset);
+}
 
 MatchRecords find_hash_chain(const FinderInput& input, const HashChainParameters& parameters) {
   check(input, parameters);

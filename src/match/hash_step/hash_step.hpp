@@ -46,6 +46,9 @@ struct HashStepParameters {
 // The distances that every position tries besides the table's.
 inline constexpr std::array<std::uint32_t, 3> kNearOffsets = {1, 2, 4};
 
+// Throws kInvalidOption, naming the field, for parameters outside their limits.
+void check_hash_step_parameters(const HashStepParameters& parameters);
+
 // The best match of every position of the block.
 // Throws kInvalidOption, naming the field, for parameters outside their limits.
 // Thread safety: any number of calls at once.

@@ -14,10 +14,7 @@ namespace {
 constexpr std::uint32_t kNoPosition = std::numeric_limits<std::uint32_t>::max();
 
 void check(const FinderInput& input, const HashStepParameters& parameters) {
-  check_parameter("hash_step", "hash_bits", parameters.hash_bits, kMinHashBits, kMaxHashBits);
-  check_parameter("hash_step", "group_positions", parameters.group_positions, 1,
-                  std::numeric_limits<std::uint32_t>::max());
-  check_parameter("hash_step", "cap_bytes", parameters.cap_bytes, kHashedBytes, kMaxRecordLength);
+  check_hash_step_parameters(parameters);
   check_parameter("hash_step", "history_bytes", input.history_bytes, 0, input.data.size());
   check_parameter("hash_step", "data bytes", input.data.size(), 0, kNoPosition);
 }
@@ -63,6 +60,13 @@ MatchRecords look_up_in_groups(const FinderInput& input, const HashStepParameter
 }
 
 }  // namespace
+
+void check_hash_step_parameters(const HashStepParameters& parameters) {
+  check_parameter("hash_step", "hash_bits", parameters.hash_bits, kMinHashBits, kMaxHashBits);
+  check_parameter("hash_step", "group_positions", parameters.group_positions, 1,
+                  std::numeric_limits<std::uint32_t>::max());
+  check_parameter("hash_step", "cap_bytes", parameters.cap_bytes, kHashedBytes, kMaxRecordLength);
+}
 
 MatchRecords find_hash_step(const FinderInput& input, const HashStepParameters& parameters) {
   check(input, parameters);

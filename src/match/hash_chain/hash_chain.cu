@@ -1,0 +1,203 @@
+#include "match/hash_chain/hash_chain_cuda.hpp"
+#include "match/stitch/find_tiles.cuh"
+#include "match/stitch/link_table.cuh"
+
+namespace hemstitch::cuda {
+namespace {
+
+// Builds the chains: for every position the distance to the one before it with the same hash.
+//
+// Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of
+// one pass over the whole block. 32 positions a step, in order: lanes with equal hashes find each other by match_any; a
+// lane's previous position is the nearest such lane below it, or else the head; the highest lane of a class becomes the
+// head.
+//
+// Heads are 16 bits: a position, plus one, modulo 65536. So a head that is 65536 positions old or older stands for a
+// younger position q, and one that was never written stands for some q as well. Neither needs to be told here: if q had
+// this hash, q itself would have become the head. The walk compares hashes and ends at the first that differs, so the
+// table need not be swept, whatever the window.
+//
+// Memory of one warp's lanes is in order: the loads of heads of the next step do not wait for those of this one, only
+// stand behind its stores. So the steps of a group overlap, and the warp waits for nothing but its next words, which set
+// out a group earlier.
+//
+// Shared memory: 2^hash_bits heads of 2 bytes (32 KB at 14 bits: seven warps a multiprocessor). No barrier.
+// CPU twin: walk_chains in hash_chain_reference.cpp.
+constexpr std::uint32_t kSweepPositions = 32768;
+
+// Before position x enters, a multiple of kSweepPositions: heads farther back than that, and those that were never written,
+// become such as stay farther until the next sweep. By then a swept head looks like the newest position's, which is one.
+__device__ void sweep_heads(std::uint16_t* sh_heads, unsigned hash_bits, const HashedRun& run,
+                            std::uint32_t x, std::uint32_t lane) {
+  std::uint32_t newest_hash = ~0u;
+  if (run.hashed(x - 1)) {
+    std::uint32_t word = 0;
+    for (std::uint32_t k = 0; k < 4; ++k) word |= static_cast<std::uint32_t>(run.first[x - 1 + k]) << (8 * k);
+    newest_hash = hash_word(word, hash_bits);
+  }
+  auto* pairs = reinterpret_cast<std::uint32_t*>(sh_heads);
+  const std::uint32_t far = (x - kSweepPositions) & 0xFFFF;
+  const auto swept = [&](std::uint32_t head, std::uint32_t hash) {
+    const bool never = head == (x & 0xFFFF) && hash != newest_hash;
+    return never || ((x + 1 - head) & 0xFFFF) > kSweepPositions ? far : head;
+  };
+  for (std::uint32_t i = lane; i < (1u << hash_bits) / 2; i += 32)
+    pairs[i] = swept(pairs[i] & 0xFFFF, 2 * i) | swept(pairs[i] >> 16, 2 * i + 1) << 16;
+  __syncwarp();
+}
+
+__global__ void __launch_bounds__(32)
+    build_chains(DeviceBlocks batch, Links links, std::uint32_t segments_per_block, unsigned hash_bits,
+                 std::uint32_t window_bytes, bool sweeping) {
+  extern __shared__ uint4 sh_memory[];
+  auto* sh_heads = reinterpret_cast<std::uint16_t*>(sh_memory);
+  const std::uint32_t lane = threadIdx.x;
+  const std::uint32_t block_index = blockIdx.x / segments_per_block;
+  const std::uint32_t segment_begin = blockIdx.x % segments_per_block * kSegmentPositions;
+  const DeviceBlock block = batch.d_blocks[block_index];
+  if (segment_begin >= block.block_bytes) return;
+
+  const std::uint64_t before = std::uint64_t{block.history_bytes} + segment_begin;
+  const auto lead = static_cast<std::uint32_t>(min(before, std::uint64_t{window_bytes}));
+  const std::uint32_t readable = block.block_bytes - segment_begin;
+  const HashedRun run{block.d_block + segment_begin - lead, lead + min(readable, kSegmentPositions),
+                      std::uint64_t{lead} + readable};
+  // Links of the history: only the first segment leaves them, and only where there is room (above depth 1).
+  std::uint16_t* lead_links =
+      segment_begin == 0 && links.max_history_bytes > 0 ? links.of_history(block_index) - lead : nullptr;
+  std::uint16_t* segment_links = links.of_block(block) + segment_begin - lead;
+
+  clear_heads(sh_heads, hash_bits, lane);
+  LaneWords<kBuildSteps> words, next_words;
+  std::uint32_t distances[kBuildSteps];
+  words.load(run, 0, lane);
+  for (std::uint32_t group = 0; group < run.positions; group += kBuildGroup) {
+    if (sweeping && group >= 65536 && group % kSweepPositions == 0)
+      sweep_heads(sh_heads, hash_bits, run, group, lane);
+    const bool in_lead = group + kBuildGroup <= lead;
+    if ((in_lead || group >= lead) && group + kBuildGroup <= run.positions &&
+        run.inside(group + 4, 2 * kBuildGroup)) {
+      next_words.load_inside(run, group + kBuildGroup, lane);
+      enter_group<true, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
+      std::uint16_t* links_here = in_lead ? lead_links : segment_links;
+      if (links_here != nullptr)
+#pragma unroll
+        for (unsigned i = 0; i < kBuildSteps; ++i)
+          links_here[group + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
+    } else {
+      next_words.load(run, group + kBuildGroup, lane);
+      enter_group<false, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
+#pragma unroll
+      for (unsigned i = 0; i < kBuildSteps; ++i) {
+        const std::uint32_t x = group + i * 32 + lane;
+        if (x >= lead && x < run.positions)
+          segment_links[x] = static_cast<std::uint16_t>(distances[i]);
+        else if (x < lead && lead_links != nullptr)
+          lead_links[x] = static_cast<std::uint16_t>(distances[i]);
+      }
+    }
+    words = next_words;
+  }
+}
+
+constexpr KernelBudget kBuildBudget("hash_chain.build", "build_chains",
+                                    {.threads = 32,
+                                     .dynamic_shared_bytes = sizeof(std::uint16_t) << kMaxHashBits,
+                                     .registers = 72,
+                                     .shared_bytes = sizeof(std::uint16_t) << kMaxHashBits});
+const KernelRegistration kBuildRegistration(kBuildBudget, build_chains);
+
+constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
+const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
+const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
+const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, true>);
+const KernelRegistration kRingInexactRegistration(kFindBudget,
+                                                  tiles::find_tiles<Candidates::kChain, true, false>);
+const KernelRegistration kFarInexactRegistration(kFindBudget,
+                                                 tiles::find_tiles<Candidates::kChain, false, false>);
+const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
+
+// Whether every link within the window is one: positions never pass 65536 in one warp's table, or it is swept.
+bool links_are_exact(const DeviceBlocks& batch, const HashChainParameters& parameters) {
+  if (parameters.window_bytes <= kSweepPositions) return true;
+  const std::uint32_t lead =
+      batch.max_history_bytes < parameters.window_bytes ? batch.max_history_bytes : parameters.window_bytes;
+  return segments_per_block(batch) <= 1 && std::uint64_t{lead} + batch.max_block_bytes <= 65536;
+}
+
+struct Scratch {
+  std::uint64_t carries_bytes;
+  std::uint64_t links_bytes;
+  std::uint32_t kept_history_bytes;  // positions of each history whose links are kept
+
+  Scratch(const DeviceBlocks& batch, const HashChainParameters& parameters)
+      : carries_bytes(std::uint64_t{batch.block_count} * segments_per_block(batch) * sizeof(MatchRecord)),
+        kept_history_bytes(parameters.depth > 1 ? batch.max_history_bytes : 0) {
+    links_bytes = (batch.total_block_bytes + std::uint64_t{batch.block_count} * kept_history_bytes) *
+                  sizeof(std::uint16_t);
+  }
+  std::size_t bytes() const { return carries_bytes + links_bytes; }
+
+  MatchRecord* carries(void* d_scratch) const { return static_cast<MatchRecord*>(d_scratch); }
+  Links links(void* d_scratch, const DeviceBlocks& batch) const {
+    return {reinterpret_cast<std::uint16_t*>(static_cast<std::byte*>(d_scratch) + carries_bytes),
+            batch.total_block_bytes, kept_history_bytes};
+  }
+};
+
+}  // namespace
+
+std::size_t find_hash_chain_cuda_scratch_bytes(const DeviceBlocks& batch,
+                                               const HashChainParameters& parameters) {
+  check_hash_chain_parameters(parameters);
+  return Scratch(batch, parameters).bytes();
+}
+
+void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters, void* d_scratch,
+                            std::size_t scratch_bytes, cudaStream_t stream) {
+  check_hash_chain_parameters(parameters);
+  const Scratch scratch(batch, parameters);
+  check_scratch("hash_chain", scratch_bytes, scratch.bytes());
+  const std::uint32_t thread_blocks = batch.block_count * segments_per_block(batch);
+  if (thread_blocks == 0) return;
+  const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);
+  check(cudaFuncSetAttribute(build_chains, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
+        kBuildBudget.name.data());
+  build_chains<<<thread_blocks, 32, shared_bytes, stream>>>(
+      batch, scratch.links(d_scratch, batch), segments_per_block(batch), parameters.hash_bits,
+      parameters.window_bytes, parameters.depth > 1 && parameters.window_bytes <= kSweepPositions);
+  check_launch(kBuildBudget.name.data());
+}
+
+void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters,
+                          MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                          cudaStream_t stream) {
+  build_hash_chains_cuda(batch, parameters, d_scratch, scratch_bytes, stream);
+  const Scratch scratch(batch, parameters);
+  TileSearch search{};
+  search.batch = batch;
+  search.links = scratch.links(d_scratch, batch);
+  search.d_records = d_records;
+  search.d_carries = scratch.carries(d_scratch);
+  search.hash_bits = parameters.hash_bits;
+  search.depth = parameters.depth;
+  search.cap_bytes = parameters.cap_bytes;
+  search.window_bytes = parameters.window_bytes;
+  search.stitch = parameters.stitch;
+  const char* const name = kFindBudget.name.data();
+  const bool exact_links = links_are_exact(batch, parameters);
+  const bool ring_links =
+      parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth;
+  if (parameters.depth == 1)
+    launch_find_tiles<Candidates::kNearest>(search, name, stream);
+  else if (exact_links && ring_links)
+    launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
+  else if (exact_links)
+    launch_find_tiles<Candidates::kChain, false, true>(search, name, stream);
+  else if (ring_links)
+    launch_find_tiles<Candidates::kChain, true, false>(search, name, stream);
+  else
+    launch_find_tiles<Candidates::kChain, false, false>(search, name, stream);
+}
+
+}  // namespace hemstitch::cuda

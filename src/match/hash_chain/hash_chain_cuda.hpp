@@ -1,0 +1,34 @@
+// hash_chain on a CUDA device: the records of find_hash_chain (hash_chain.hpp), to the byte, for a batch of blocks.
+//
+// Two kernels. The first builds the chains, in order, one warp a segment (hash_chain.cu); the second walks them,
+// extends and stitches (match/stitch/find_tiles.cuh).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "core/match.hpp"
+#include "device/cuda/device_block.hpp"
+#include "match/hash_chain/hash_chain.hpp"
+
+namespace hemstitch::cuda {
+
+// Device memory that find_hash_chain_cuda needs besides the records: 2 bytes a position of the blocks and, above depth 1,
+// of their histories (as many as max_history_bytes for each block), and 4 bytes for every 64 KB.
+std::size_t find_hash_chain_cuda_scratch_bytes(const DeviceBlocks& batch,
+                                               const HashChainParameters& parameters);
+
+// Writes the best match of every position of every block to d_records, at DeviceBlock::position. `d_scratch` is aligned to
+// 4 bytes. Asynchronous: what went wrong while the kernels ran shows at the stream's next synchronisation. May be captured
+// in a graph.
+// Throws kInvalidOption for parameters outside their limits (naming the field) and for too little scratch.
+void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters,
+                          MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                          cudaStream_t stream);
+
+// The first kernel alone, for benchmarks: leaves the chains in `d_scratch`.
+void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters, void* d_scratch,
+                            std::size_t scratch_bytes, cudaStream_t stream);
+
+}  // namespace hemstitch::cuda

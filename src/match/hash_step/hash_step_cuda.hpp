@@ -1,0 +1,29 @@
+// hash_step on a CUDA device: the records of find_hash_step (hash_step.hpp), to the byte, for a batch of blocks.
+//
+// Two kernels. The first looks up and enters groups, in order, one warp a segment (hash_step.cu); the second tries the
+// near offsets too, extends and stitches (match/stitch/find_tiles.cuh).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "core/match.hpp"
+#include "device/cuda/device_block.hpp"
+#include "match/hash_step/hash_step.hpp"
+
+namespace hemstitch::cuda {
+
+// Device memory that find_hash_step_cuda needs besides the records: 2 bytes a position and 4 bytes for every 64 KB.
+std::size_t find_hash_step_cuda_scratch_bytes(const DeviceBlocks& batch,
+                                              const HashStepParameters& parameters);
+
+// Writes the best match of every position of every block to d_records, at DeviceBlock::position. `d_scratch` is aligned to
+// 4 bytes. Asynchronous: what went wrong while the kernels ran shows at the stream's next synchronisation. May be captured
+// in a graph.
+// Throws kInvalidOption for parameters outside their limits (naming the field) and for too little scratch.
+void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& parameters,
+                         MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                         cudaStream_t stream);
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,632 @@
+// The device's finder: walks candidates, extends capped matches and stitches, in one pass over the data.
+//
+// hash_chain and hash_step differ only in where candidates come from. A first kernel of each (hash_chain.cu,
+// hash_step.cu) leaves one 16-bit distance a position, the *link*: to the previous position with the same hash, or to
+// the table's entry. This kernel does everything after that. CPU twins: walk_chains (hash_chain_reference.cpp),
+// look_up_in_groups (hash_step_reference.cpp), and all of match/stitch/stitch_reference.cpp.
+//
+// Mapping. One thread block (1024 threads) owns a segment of 64 KB of one block of the batch, and takes it in tiles of
+// 1024 positions from left to right, one position a thread. A ring in shared memory holds the bytes of the window before
+// the tile, and a second ring their links, so that a walk never leaves shared memory: its reads are scattered, and
+// scattered reads are what the device's memory is slow at.
+//
+// A tile, with a barrier after each line:
+//   walk       every thread finds its best match, compared up to the cap. The next tile's bytes and links are on
+//              their way meanwhile.
+//   extend     only where some match reached the cap. Neighbours with the same offset are a run; a run's *last*
+//              position knows that everything up to its own cap agrees, so one warp compares from there on, 512 bytes
+//              a step. A run that leaves the tile hands on how far it is known to agree, so a long repeat is compared
+//              once. Every other position of the run ends where its last one ends.
+//   backward   each position tries the offsets of the next four. The next four of a tile's last positions are in the
+//              next tile, so stitching runs four positions behind walking.
+//   forward    the running maximum of p + length is a scan: of 28-bit keys (end, position), so that the later position
+//              wins a tie, by shuffles in a warp, then over the 32 warps' totals, then with what the tile before
+//              carries in.
+//
+// Segments of a block do not wait for each other: each leaves what it carries out, and join_segments applies that to
+// the next one's first positions. A carry reaches 65534 positions at most, less than a segment, so it never passes over
+// one.
+//
+// Bounds of work: `depth` comparisons of `cap` bytes a position; extension of at most 64 KB for each run of a tile.
+// Shared memory: 3 bytes a position of the ring (1 without links) and 16 KB. Registers: 32, so that two thread blocks
+// fill a multiprocessor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/match.hpp"
+#include "core/status.hpp"
+#include "device/cuda/cuda_error.hpp"
+#include "device/cuda/device_block.hpp"
+#include "device/cuda/kernel_registry.hpp"
+#include "match/hash_step/hash_step.hpp"
+#include "match/hash_word.hpp"
+#include "match/stitch/find_tiles_tuning.hpp"
+#include "match/stitch/stitch.hpp"
+
+namespace hemstitch::cuda {
+
+// Where a position's candidates come from.
+enum class Candidates {
+  kNearest,  // its link alone
+  kChain,    // its link, the link's link, and so on to `depth`
+  kStep,     // its link, and the near offsets of hash_step
+};
+
+// One distance a position: first those of the blocks, at DeviceBlock::position, then the last max_history_bytes
+// positions of every block's history. 0 for none.
+struct Links {
+  std::uint16_t* d_links;
+  std::uint64_t total_block_bytes;
+  std::uint32_t max_history_bytes;
+
+  // Of position 0 of block `index`; its history's positions are negative.
+  __device__ std::uint16_t* of_block(const DeviceBlock& block) const { return d_links + block.position; }
+  __device__ std::uint16_t* of_history(std::uint32_t index) const {
+    return d_links + total_block_bytes + (std::uint64_t{index} + 1) * max_history_bytes;
+  }
+};
+
+struct TileSearch {
+  DeviceBlocks batch;
+  Links links;
+  MatchRecord* d_records;
+  MatchRecord* d_carries;  // one a segment: the record that the position behind it inherits
+  std::uint32_t segments_per_block;
+  std::uint32_t ring_positions;
+  unsigned hash_bits;
+  std::uint32_t depth;
+  std::uint32_t cap_bytes;
+  std::uint32_t window_bytes;
+  bool stitch;
+};
+
+__host__ __device__ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+// Throws kInvalidOption where a caller gave too little scratch.
+inline void check_scratch(const char* finder, std::size_t scratch_bytes, std::size_t needed_bytes) {
+  if (scratch_bytes < needed_bytes)
+    throw Error(Status::kInvalidOption, std::string(finder) + ": scratch_bytes is " +
+                                            std::to_string(scratch_bytes) + ", must be at least " +
+                                            std::to_string(needed_bytes));
+}
+
+// The segments that the largest block of a batch has; every block gets as many thread blocks, and those behind its end
+// have nothing to do.
+inline std::uint32_t segments_per_block(const DeviceBlocks& batch) {
+  return batch.max_block_bytes / kSegmentPositions + (batch.max_block_bytes % kSegmentPositions != 0 ? 1 : 0);
+}
+
+namespace tiles {
+
+// Bytes of the ring that stand before its first byte again, so that a comparison need not turn around.
+inline constexpr std::uint32_t kMirrorBytes = 128;
+// Bytes known behind a tile: a comparison in the ring reads up to kNearBytes and one word more.
+inline constexpr std::uint32_t kAheadBytes = 128;
+static_assert(kNearBytes + 8 <= kMirrorBytes && kNearBytes + 8 + 16 <= kAheadBytes);
+
+inline constexpr std::uint32_t kReach = kStitchReach;
+inline constexpr std::uint32_t kPerThread = kTilePositions / kTileThreads;
+inline constexpr std::uint32_t kWarps = kTileThreads / 32;
+inline constexpr std::uint32_t kRows = kTilePositions / 32;
+static_assert(kRows <= 32, "one warp looks at all rows at once");
+static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1u << 11,
+              "a key of the forward scan packs an end and a position into 28 bits");
+static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over a segment");
+
+// Of a ring whose walks reach `reach_bytes` back: the tile's own positions, the next one's on their way, and room for
+// alignment, for what comparisons read ahead and for the four positions that stitching is behind.
+__host__ __device__ constexpr std::uint32_t ring_positions(std::uint32_t reach_bytes) {
+  return round_up(reach_bytes, 16) + 2 * kTilePositions + 256;
+}
+__host__ __device__ constexpr std::uint32_t shared_bytes(std::uint32_t positions, bool ring_links) {
+  return positions + kMirrorBytes + (ring_links ? 2 * positions : 0);
+}
+
+// A match as one number that is larger for the better match: `length << 16 | ~offset`; 0 for none.
+using Rank = std::uint32_t;
+
+__device__ inline Rank rank_of(std::uint32_t offset, std::uint32_t length) {
+  return length << 16 | (offset ^ 0xFFFFu);
+}
+__device__ inline std::uint32_t rank_offset(Rank rank) { return (rank & 0xFFFFu) ^ 0xFFFFu; }
+__device__ inline MatchRecord rank_record(Rank rank) {
+  return rank == 0 ? 0 : __funnelshift_l(rank ^ 0xFFFFu, rank ^ 0xFFFFu, 16);
+}
+
+// What comparing for one run found out, for those that come later: at this offset everything agrees in [begin, end).
+struct alignas(16) Known {
+  std::uint32_t offset;  // 0 for none
+  std::uint32_t begin;   // both counted from the segment's first byte
+  std::uint32_t end;
+  std::uint32_t ends_there;  // 0 where nobody looked further
+};
+
+struct TileState {
+  Rank found[kReach + kTilePositions];  // extended, of the last positions of the tile before; then the tile's
+  union {
+    std::uint32_t run_end[kTilePositions];          // while extending: at each run's last position
+    std::uint16_t stitched_offset[kTilePositions];  // while stitching: low halves of ranks
+  };
+  std::uint32_t run_lasts[kRows];  // bit masks of the positions that are the last of a run
+  std::uint32_t scan_totals[kWarps];
+  Known known[32];             // the newest of each warp
+  std::uint32_t carry_end[2];  // counted from the tile's first position
+  std::uint32_t carry_offset[2];
+};
+
+// The four bytes at a slot, with what reading on behind them needs.
+struct RingWord {
+  std::uint32_t index, shift, high;
+  std::uint32_t word;
+
+  __device__ RingWord(const std::uint32_t* sh_ring, std::uint32_t slot)
+      : index(slot >> 2), shift(slot << 3), high(sh_ring[index + 1]) {
+    word = __funnelshift_r(sh_ring[index], high, shift);
+  }
+};
+
+// The slot `distance` positions before `slot`; distance <= ring_positions.
+__device__ inline std::uint32_t slot_before(std::uint32_t slot, std::uint32_t distance,
+                                            std::uint32_t ring_positions) {
+  const std::uint32_t back = slot - distance;
+  return min(back, back + ring_positions);  // a negative number is a huge one
+}
+
+// 16 bytes at `x` bytes behind `base`, which is aligned to 16; zeros outside [begin, end).
+__device__ inline uint4 load_chunk(const std::byte* base, std::uint32_t x, std::uint32_t begin,
+                                   std::uint32_t end) {
+  if (x >= begin && x + 16 <= end) return *reinterpret_cast<const uint4*>(base + x);
+  std::uint32_t words[4] = {0, 0, 0, 0};
+#pragma unroll
+  for (std::uint32_t i = 0; i < 16; ++i)
+    if (x + i >= begin && x + i < end) words[i / 4] |= static_cast<std::uint32_t>(base[x + i]) << (i % 4 * 8);
+  return {words[0], words[1], words[2], words[3]};
+}
+
+__device__ inline void store_chunk(std::uint32_t* sh_ring, std::uint32_t slot, std::uint32_t ring_positions,
+                                   uint4 chunk) {
+  *reinterpret_cast<uint4*>(sh_ring + slot / 4) = chunk;
+  if (slot < kMirrorBytes) *reinterpret_cast<uint4*>(sh_ring + (ring_positions + slot) / 4) = chunk;
+}
+
+// How far the bytes at two slots agree, given that the first four do; at most `limit`. The first kNearBytes stand in the
+// ring, three words a step; `here` is where the first slot's bytes are.
+__device__ inline std::uint32_t agreeing_bytes(const std::uint32_t* sh_ring, RingWord own, RingWord candidate,
+                                               const std::byte* here, std::uint32_t offset,
+                                               std::uint32_t limit) {
+  std::uint32_t length = 4;
+#pragma unroll 1
+  do {
+    std::uint32_t difference = 0, words = 0;
+#pragma unroll
+    for (std::uint32_t i = 2; i < 5; ++i) {
+      const std::uint32_t own_high = sh_ring[own.index + i], candidate_high = sh_ring[candidate.index + i];
+      if (difference == 0) {
+        difference = __funnelshift_r(own.high, own_high, own.shift) ^
+                     __funnelshift_r(candidate.high, candidate_high, candidate.shift);
+        words = i - 2;
+      }
+      own.high = own_high, candidate.high = candidate_high;
+    }
+    if (difference != 0) return min(length + words * 4 + (__ffs(difference) - 1) / 8, limit);
+    length += 12, own.index += 3, candidate.index += 3;
+  } while (length < min(limit, kNearBytes));
+  if (limit > kNearBytes)
+    while (length < limit && here[length] == *(here + length - offset)) ++length;
+  return min(length, limit);
+}
+static_assert((kNearBytes - 4) % 12 == 0);
+
+// A warp together: where a match that holds up to `from` ends, at most `limit`. All positions count from `here`, and
+// `readable` bytes stand there.
+__device__ inline std::uint32_t extended_end(const std::byte* here, std::uint32_t from, std::uint32_t limit,
+                                             std::uint32_t readable, std::uint32_t offset,
+                                             std::uint32_t lane) {
+  constexpr std::uint32_t kLaneBytes = 16;
+  for (; from < limit; from += 32 * kLaneBytes) {
+    const std::uint32_t at = from + lane * kLaneBytes;
+    std::uint32_t agreed = 0;
+    if (std::uint64_t{at} + kLaneBytes + 4 <= readable) {
+      // Whole words around both places; the match holds at least four bytes, so none stands before the data.
+      const auto a_address = reinterpret_cast<std::uintptr_t>(here + at);
+      const auto b_address = a_address - offset;
+      const auto* a = reinterpret_cast<const std::uint32_t*>(a_address & ~std::uintptr_t{3});
+      const auto* b = reinterpret_cast<const std::uint32_t*>(b_address & ~std::uintptr_t{3});
+      const std::uint32_t a_shift = (a_address & 3) * 8, b_shift = (b_address & 3) * 8;
+      std::uint32_t a_low = a[0], b_low = b[0];
+      agreed = kLaneBytes;
+#pragma unroll
+      for (std::uint32_t i = 0; i < kLaneBytes / 4; ++i) {
+        const std::uint32_t a_high = a[i + 1], b_high = b[i + 1];
+        const std::uint32_t difference =
+            __funnelshift_r(a_low, a_high, a_shift) ^ __funnelshift_r(b_low, b_high, b_shift);
+        if (difference != 0) agreed = min(agreed, i * 4 + (__ffs(difference) - 1) / 8);
+        a_low = a_high, b_low = b_high;
+      }
+    } else {
+      const std::uint32_t most = at < limit ? min(limit - at, kLaneBytes) : 0;
+      const std::byte* a = here + at;
+      while (agreed < most && *a == *(a - offset)) ++a, ++agreed;
+    }
+    const unsigned ends = __ballot_sync(~0u, agreed < kLaneBytes);
+    if (ends != 0) {
+      const int first = __ffs(ends) - 1;
+      return min(from + first * kLaneBytes + __shfl_sync(~0u, agreed, first), limit);
+    }
+  }
+  return limit;
+}
+
+template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
+__global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const TileSearch search) {
+  extern __shared__ uint4 sh_memory[];
+  __shared__ TileState sh;
+  const std::uint32_t ring_positions = search.ring_positions;
+  auto* sh_ring = reinterpret_cast<std::uint32_t*>(sh_memory);
+  auto* sh_links = reinterpret_cast<std::uint16_t*>(sh_ring + (ring_positions + kMirrorBytes) / 4);
+
+  const std::uint32_t thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  const std::uint32_t block_index = blockIdx.x / search.segments_per_block;
+  const std::uint32_t segment_begin = blockIdx.x % search.segments_per_block * kSegmentPositions;
+  const DeviceBlock block = search.batch.d_blocks[block_index];
+  if (segment_begin >= block.block_bytes) return;
+  // No comparison looks further than this, whatever the block's size.
+  const std::uint32_t readable =
+      min(block.block_bytes - segment_begin, kSegmentPositions + 2 * kMaxRecordLength);
+  const std::uint32_t segment_positions = min(readable, kSegmentPositions);
+  const std::uint32_t walked_positions = min(readable, kSegmentPositions + kReach);
+  const std::byte* here = block.d_block + segment_begin;
+  MatchRecord* records = search.d_records + block.position + segment_begin;
+
+  // Ring coordinates x: 0 at the 16-byte boundary at or before the first byte that a match can point to.
+  const auto before = static_cast<std::uint32_t>(
+      min(std::uint64_t{block.history_bytes} + segment_begin, std::uint64_t{2 * kMaxRecordOffset}));
+  const std::uint32_t lead = min(before, search.window_bytes);
+  const std::uint32_t misaligned = reinterpret_cast<std::uintptr_t>(here - lead) % 16;
+  const std::byte* base = here - lead - misaligned;
+  const std::uint32_t base_end = misaligned + lead + readable;
+
+  std::uint32_t frontier =
+      round_up(misaligned + lead, 16) + kTilePositions + kAheadBytes;  // bytes in the ring
+  for (std::uint32_t x = thread * 16; x < frontier; x += kTileThreads * 16)
+    store_chunk(sh_ring, x, ring_positions, load_chunk(base, x, misaligned, base_end));
+  std::uint32_t frontier_slot = frontier % ring_positions;
+  std::uint32_t tile_slot = (misaligned + lead) % ring_positions;
+  const auto slot_in_tile =
+      [&](std::uint32_t index) {  // of the tile's position `index`, up to two tiles behind it
+        const std::uint32_t slot = tile_slot + index;
+        return slot < ring_positions ? slot : slot - ring_positions;
+      };
+
+  const auto first_block_position = -static_cast<std::int32_t>(min(segment_begin, 2 * kMaxRecordOffset));
+  const std::uint16_t* block_links = search.links.of_block(block) + segment_begin;
+  const std::uint16_t* history_links = search.links.of_history(block_index) + segment_begin;
+  const auto far_link = [&](std::int32_t position) -> std::uint32_t {
+    return position >= first_block_position ? block_links[position] : history_links[position];
+  };
+  if constexpr (kRingLinks)
+    for (std::uint32_t i = thread; i < lead; i += kTileThreads)
+      sh_links[misaligned + i] = static_cast<std::uint16_t>(far_link(static_cast<std::int32_t>(i - lead)));
+
+  // A warp's positions in a tile are consecutive: kPerThread rows of 32.
+  const std::uint32_t first_index = warp * 32 * kPerThread + lane;
+  std::uint32_t links[kPerThread];
+#pragma unroll
+  for (std::uint32_t row = 0; row < kPerThread; ++row) {
+    const std::uint32_t index = first_index + row * 32;
+    links[row] = index < walked_positions ? block_links[index] : 0;
+    if constexpr (kRingLinks) sh_links[slot_in_tile(index)] = static_cast<std::uint16_t>(links[row]);
+  }
+  if (thread == 0) sh.carry_end[0] = sh.carry_end[1] = 0;
+  if (thread < 32) sh.known[thread].offset = 0;
+  if (thread < kReach) sh.found[thread] = 0;
+  __syncthreads();
+
+  const Rank capped_rank = search.cap_bytes << 16;  // the least rank of that length
+  unsigned parity = 0;
+  for (std::uint32_t tile = 0; tile < segment_positions + kReach; tile += kTilePositions, parity ^= 1) {
+    // The next tile's bytes and links set out.
+    uint4 next_chunk;
+    if (thread < kTilePositions / 16)
+      next_chunk = load_chunk(base, frontier + thread * 16, misaligned, base_end);
+    std::uint32_t next_links[kPerThread];
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t next = tile + kTilePositions + first_index + row * 32;
+      next_links[row] = next < walked_positions ? block_links[next] : 0;
+    }
+
+    // Walk.
+    Rank ranks[kPerThread];
+    bool any_capped = false;
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = first_index + row * 32, position = tile + index;
+      const std::uint32_t slot = slot_in_tile(index);
+      Rank rank = 0;
+      const std::uint32_t limit =
+          position < walked_positions ? min(search.cap_bytes, readable - position) : 0;
+      if (limit >= kHashedBytes) {
+        const RingWord own(sh_ring, slot);
+        if constexpr (kCandidates == Candidates::kStep) {
+          const std::uint32_t reach = min(before + position, kMaxRecordOffset);
+#pragma unroll 1
+          for (std::uint32_t i = 0; i < 4; ++i) {
+            const std::uint32_t offset = i < 3 ? 1u << i : links[row];
+            if (offset == 0 || offset > reach) continue;
+            const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
+            if (candidate.word != own.word) continue;
+            rank =
+                max(rank,
+                    rank_of(offset, agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit)));
+          }
+        } else if constexpr (kCandidates == Candidates::kNearest) {
+          const std::uint32_t offset = links[row];
+          if (offset != 0 && offset <= search.window_bytes) {
+            const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
+            if (candidate.word == own.word)
+              rank = rank_of(offset, agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit));
+          }
+        } else {
+          // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
+          std::uint32_t offset = 0, step = links[row], decisive = 0, decisive_word = own.word;
+          for (std::uint32_t walked = 0; walked < search.depth; ++walked) {
+            offset += step;
+            if (step == 0 || offset > search.window_bytes) break;
+            const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions);
+            if constexpr (!kExactLinks) {
+              // A head older than 65535 positions is not a link at all (hash_chain.cu).
+              const std::uint32_t word = RingWord(sh_ring, candidate_slot).word;
+              if (word != own.word &&
+                  hash_word(word, search.hash_bits) != hash_word(own.word, search.hash_bits))
+                break;
+            }
+            if (RingWord(sh_ring, candidate_slot + decisive).word == decisive_word) {
+              const RingWord candidate(sh_ring, candidate_slot);
+              if (candidate.word == own.word) {
+                const std::uint32_t length =
+                    agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit);
+                rank = max(rank, rank_of(offset, length));
+                if (length == limit) break;
+                if (rank >> 16 <= kNearBytes) {
+                  decisive = (rank >> 16) - 3;
+                  decisive_word = RingWord(sh_ring, slot + decisive).word;
+                }
+              }
+            }
+            if constexpr (kRingLinks)
+              step = sh_links[candidate_slot];
+            else
+              step = far_link(static_cast<std::int32_t>(position - offset));
+          }
+        }
+      }
+      ranks[row] = rank;
+      sh.found[kReach + index] = rank;
+      any_capped |= rank >= capped_rank;
+    }
+
+    // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
+    if (thread < kTilePositions / 16) {
+      std::uint32_t chunk_slot = frontier_slot + thread * 16;
+      if (chunk_slot >= ring_positions) chunk_slot -= ring_positions;
+      store_chunk(sh_ring, chunk_slot, ring_positions, next_chunk);
+    }
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      if constexpr (kRingLinks)
+        sh_links[slot_in_tile(kTilePositions + first_index + row * 32)] =
+            static_cast<std::uint16_t>(next_links[row]);
+      links[row] = next_links[row];
+    }
+
+    // Extend.
+    if (__syncthreads_or(any_capped)) {
+      unsigned lasts[kPerThread];
+      Known known;
+      bool knows = false;
+      std::uint32_t newest_runner = 0;
+#pragma unroll
+      for (std::uint32_t row = 0; row < kPerThread; ++row) {
+        const std::uint32_t index = first_index + row * 32;
+        const Rank rank = ranks[row];
+        bool last = rank >= capped_rank;
+        if (last && index + 1 < kTilePositions) {
+          const Rank next = sh.found[kReach + index + 1];  // 0 behind the last position
+          last = next < capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
+        }
+        lasts[row] = __ballot_sync(~0u, last);
+        if (lane == 0) sh.run_lasts[warp * kPerThread + row] = lasts[row];
+        // Most runs end because their bytes do: each lane looks at its next four.
+        bool goes_on = last;
+        if (last && search.cap_bytes <= kNearBytes) {
+          const std::uint32_t slot = slot_in_tile(index);
+          const std::uint32_t candidate_slot = slot_before(slot, rank_offset(rank), ring_positions);
+          const std::uint32_t difference = RingWord(sh_ring, slot + search.cap_bytes).word ^
+                                           RingWord(sh_ring, candidate_slot + search.cap_bytes).word;
+          if (difference != 0) {
+            goes_on = false;
+            sh.run_end[index] = min(tile + index + search.cap_bytes + (__ffs(difference) - 1) / 8, readable);
+          }
+        }
+        unsigned rest = __ballot_sync(~0u, goes_on);
+        if (rest != 0 && !knows) known = sh.known[lane], knows = true;
+        for (; rest != 0; rest &= rest - 1) {
+          const std::uint32_t runner = __ffs(rest) - 1;
+          const std::uint32_t offset = rank_offset(__shfl_sync(~0u, rank, runner));
+          const std::uint32_t run_last = tile + index - lane + runner;
+          const std::uint32_t end_limit = min(readable, run_last + kMaxRecordLength);
+          std::uint32_t end = run_last + search.cap_bytes;
+          // Ends that are not the last word on it are the smaller ones.
+          const bool holds = known.offset == offset && known.begin <= run_last && run_last < known.end;
+          const std::uint32_t best = __reduce_max_sync(~0u, holds ? known.end << 1 | known.ends_there : 0u);
+          bool ends_there = false;
+          if (best >> 1 >= end) end = best >> 1, ends_there = best & 1;
+          if (!ends_there && end < end_limit) {
+            end = extended_end(here, end, end_limit, readable, offset, lane);
+            ends_there = end < end_limit;
+          }
+          if (lane == runner) {
+            sh.run_end[index] = end;
+            known = {offset, run_last, end, ends_there};
+          }
+          newest_runner = runner;
+        }
+      }
+      __syncthreads();
+      if (knows && lane == newest_runner) sh.known[warp] = known;
+      const unsigned rows_with_lasts = __ballot_sync(~0u, lane < kRows && sh.run_lasts[lane % kRows] != 0);
+#pragma unroll
+      for (std::uint32_t row = 0; row < kPerThread; ++row) {
+        if (ranks[row] < capped_rank) continue;
+        const std::uint32_t index = first_index + row * 32;
+        const unsigned here_or_later = lasts[row] >> lane;
+        std::uint32_t last_index;
+        if (here_or_later != 0) {
+          last_index = index + __ffs(here_or_later) - 1;
+        } else {
+          const std::uint32_t this_row = warp * kPerThread + row;
+          const std::uint32_t last_row = this_row + __ffs(rows_with_lasts >> this_row >> 1);
+          last_index = last_row * 32 + __ffs(sh.run_lasts[last_row]) - 1;
+        }
+        ranks[row] =
+            rank_of(rank_offset(ranks[row]), min(sh.run_end[last_index] - (tile + index), kMaxRecordLength));
+        sh.found[kReach + index] = ranks[row];
+      }
+      __syncthreads();
+    }
+
+    // Backward, four positions behind: `output` is huge for the first four of a segment.
+    Rank stitched[kPerThread];
+    std::uint32_t keys[kPerThread];
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;
+      stitched[row] = sh.found[index];  // 0 for those, and behind the last position
+      if (search.stitch) {
+        const std::uint32_t output_slot = slot_before(slot_in_tile(index), kReach, ring_positions);
+        const std::uint32_t word = RingWord(sh_ring, output_slot).word;
+#pragma unroll
+        for (std::uint32_t ahead = 1; ahead <= kReach; ++ahead) {
+          const Rank next = sh.found[index + ahead];
+          Rank borrowed = next + (ahead << 16);
+          if (borrowed < next) borrowed = next | 0xFFFF0000u;
+          if (next == 0 || borrowed <= stitched[row]) continue;
+          const std::uint32_t offset = rank_offset(next);
+          if (offset > before + output) continue;
+          const std::uint32_t difference =
+              word ^ RingWord(sh_ring, slot_before(output_slot, offset, ring_positions)).word;
+          if (difference << (32 - 8 * ahead) == 0) stitched[row] = borrowed;
+        }
+        if (output >= segment_positions) stitched[row] = 0;
+        keys[row] = (index + (stitched[row] >> 16)) << 11 | (index + 1);
+        sh.stitched_offset[index] = static_cast<std::uint16_t>(stitched[row]);
+      }
+    }
+
+    // Forward.
+    if (search.stitch) {
+#pragma unroll
+      for (std::uint32_t row = 0; row < kPerThread; ++row) {
+#pragma unroll
+        for (unsigned distance = 1; distance < 32; distance *= 2) {
+          const std::uint32_t other = __shfl_up_sync(~0u, keys[row], distance);
+          if (lane >= distance) keys[row] = max(keys[row], other);
+        }
+        if (row > 0) keys[row] = max(keys[row], __shfl_sync(~0u, keys[row - 1], 31));
+      }
+      if (lane == 31) sh.scan_totals[warp] = keys[kPerThread - 1];
+    }
+    __syncthreads();
+    std::uint32_t earlier = 0;
+    if (search.stitch)
+      earlier = max(__reduce_max_sync(~0u, lane < warp ? sh.scan_totals[lane % kWarps] : 0u),
+                    sh.carry_end[parity] << 11);
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;
+      if (search.stitch) {
+        const std::uint32_t key = max(keys[row], earlier);
+        const std::uint32_t winner = key & ((1u << 11) - 1), end = key >> 11;
+        const std::uint32_t low = winner == 0 ? sh.carry_offset[parity] : sh.stitched_offset[winner - 1];
+        stitched[row] = end == index ? 0 : (end - index) << 16 | low;
+        if (index == kTilePositions - 1) {
+          sh.carry_end[parity ^ 1] = end > kTilePositions ? end - kTilePositions : 0;
+          sh.carry_offset[parity ^ 1] = low;
+        }
+        if (output == segment_positions - 1)
+          search.d_carries[blockIdx.x] =
+              stitched[row] >> 16 > 1 ? rank_record(stitched[row] - (1u << 16)) : 0;
+      }
+      if (index >= kTilePositions - kReach) sh.found[index - (kTilePositions - kReach)] = ranks[row];
+      if (output < segment_positions) records[output] = rank_record(stitched[row]);
+    }
+
+    frontier += kTilePositions;
+    frontier_slot += kTilePositions;
+    if (frontier_slot >= ring_positions) frontier_slot -= ring_positions;
+    tile_slot = slot_in_tile(kTilePositions);
+  }
+}
+
+// What a segment carries out reaches into the next: the record of its last position, less one a position, wherever it is
+// longer. These are the first positions, since the running maximum rises. One warp a segment.
+static __global__ void __launch_bounds__(32) join_segments(const TileSearch search) {
+  const std::uint32_t segment = blockIdx.x % search.segments_per_block;
+  const DeviceBlock block = search.batch.d_blocks[blockIdx.x / search.segments_per_block];
+  if (segment == 0 || std::uint64_t{segment} * kSegmentPositions >= block.block_bytes) return;
+  const std::uint32_t segment_positions =
+      min(block.block_bytes - segment * kSegmentPositions, kSegmentPositions);
+  const MatchRecord carry = search.d_carries[blockIdx.x - 1];
+  MatchRecord* records = search.d_records + block.position + segment * kSegmentPositions;
+  for (std::uint32_t position = threadIdx.x; position - threadIdx.x < segment_positions; position += 32) {
+    const bool longer = position < segment_positions && position < record_length(carry) &&
+                        record_length(carry) - position > record_length(records[position]);
+    if (longer) records[position] = pack_match(record_offset(carry), record_length(carry) - position);
+    if (!__all_sync(~0u, longer)) return;
+  }
+}
+
+constexpr KernelBudget kJoinBudget("stitch.join_segments", "join_segments", {.threads = 32, .registers = 24});
+
+}  // namespace tiles
+
+consteval KernelBudget find_tiles_budget(std::string_view name) {
+  return {name,
+          "find_tiles",
+          {.threads = kTileThreads,
+           .dynamic_shared_bytes = tiles::shared_bytes(tiles::ring_positions(kMaxRecordOffset), true),
+           .registers = 64,
+           .shared_bytes = 216 * 1024}};
+}
+
+// Launches the search; `search` lacks only the geometry. With kExactLinks every link that is not farther than the window is
+// one; without, the walk finds out.
+template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
+void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream) {
+  search.segments_per_block = segments_per_block(search.batch);
+  const std::uint32_t thread_blocks = search.batch.block_count * search.segments_per_block;
+  if (thread_blocks == 0) return;
+  const std::uint64_t longest = std::uint64_t{search.batch.max_history_bytes} + search.batch.max_block_bytes;
+  const auto reach =
+      static_cast<std::uint32_t>(longest < search.window_bytes ? longest : search.window_bytes);
+  search.ring_positions = tiles::ring_positions(reach);
+  const std::uint32_t shared_bytes = tiles::shared_bytes(search.ring_positions, kRingLinks);
+  check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+        name);
+  tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>
+      <<<thread_blocks, kTileThreads, shared_bytes, stream>>>(search);
+  check_launch(name);
+  if (search.stitch && search.segments_per_block > 1) {
+    tiles::join_segments<<<thread_blocks, 32, 0, stream>>>(search);
+    check_launch("stitch.join_segments");
+  }
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,112 @@
+// What the first kernels of hash_chain and hash_step share: one warp, a table of 16-bit heads in shared memory, and the
+// words that it hashes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "match/hash_word.hpp"
+#include "match/stitch/find_tiles_tuning.hpp"
+
+namespace hemstitch::cuda {
+
+// A run of positions that one warp hashes, counted from `first`, where its table begins.
+struct HashedRun {
+  const std::byte* first;
+  std::uint32_t positions;
+  std::uint64_t
+      readable;  // bytes from `first` to the end of the data; positions + 3 or fewer leave none to hash
+
+  __device__ bool hashed(std::uint32_t x) const {
+    return x < positions && std::uint64_t{x} + kHashedBytes <= readable;
+  }
+
+  // Whether the positions [x, x + count) and 8 bytes more can be read in whole words.
+  __device__ bool inside(std::uint32_t x, std::uint32_t count) const {
+    return x >= 4 && std::uint64_t{x} + count + 8 <= readable;
+  }
+};
+
+// The words of kSteps * 32 positions; a lane's are 32 apart. They are shifted into place only when they are asked for, so
+// that a warp that loads them early does not wait for them early.
+template <unsigned kSteps>
+struct LaneWords {
+  std::uint32_t low[kSteps], high[kSteps], shift;
+
+  __device__ std::uint32_t operator[](unsigned i) const { return __funnelshift_r(low[i], high[i], shift); }
+
+  // Only where run.inside(x, kSteps * 32).
+  __device__ void load_inside(const HashedRun& run, std::uint32_t x, std::uint32_t lane) {
+    const auto address = reinterpret_cast<std::uintptr_t>(run.first + x + lane);
+    const auto* aligned = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+    shift = (address & 3) * 8;
+#pragma unroll
+    for (unsigned i = 0; i < kSteps; ++i)
+      low[i] = __ldg(aligned + i * 8), high[i] = __ldg(aligned + i * 8 + 1);
+  }
+  // Anywhere; 0 where there is no word.
+  __device__ void load(const HashedRun& run, std::uint32_t x, std::uint32_t lane) {
+    if (run.inside(x, kSteps * 32)) return load_inside(run, x, lane);
+    shift = 0;
+#pragma unroll
+    for (unsigned i = 0; i < kSteps; ++i) {
+      const std::uint32_t at = x + i * 32 + lane;
+      low[i] = high[i] = 0;
+      if (std::uint64_t{at} + kHashedBytes <= run.readable)
+        for (std::uint32_t k = 0; k < 4; ++k)
+          low[i] |= static_cast<std::uint32_t>(run.first[at + k]) << (8 * k);
+    }
+  }
+};
+
+// Steps of 32 positions that a warp has under way at once.
+inline constexpr unsigned kBuildSteps = kLinkSteps;
+inline constexpr std::uint32_t kBuildGroup = kBuildSteps * 32;
+
+// Enters the positions [group, group + kBuildGroup) before `end` and gives the distance of each to the one before with its
+// hash, 0 for none; to the one before its step of 32 if not kSeesItsStep. kInside says that all of them have hashes.
+//
+// Memory of one warp is in order: the loads of a step stand behind the stores of the step before, but do not wait for its
+// loads. So the steps overlap.
+template <bool kInside, bool kSeesItsStep>
+__device__ void enter_group(std::uint16_t* sh_heads, const HashedRun& run, std::uint32_t group,
+                            std::uint32_t end, std::uint32_t lane, unsigned hash_bits,
+                            const LaneWords<kBuildSteps>& words, std::uint32_t (&distances)[kBuildSteps]) {
+  const std::uint32_t lanes_below = (1u << lane) - 1;
+  std::uint32_t hashes[kBuildSteps], peers[kBuildSteps];
+#pragma unroll
+  for (unsigned i = 0; i < kBuildSteps; ++i) {
+    const std::uint32_t x = group + i * 32 + lane;
+    hashes[i] = hash_word(words[i], hash_bits);
+    // A position without a hash is alone in a class of its own.
+    if (!kInside && (x >= end || !run.hashed(x))) hashes[i] = 1u << 31 | lane;
+    peers[i] = __match_any_sync(~0u, hashes[i]);
+  }
+#pragma unroll
+  for (unsigned i = 0; i < kBuildSteps; ++i) {
+    const std::uint32_t x = group + i * 32 + lane;
+    const bool hashed = kInside || hashes[i] >> 31 == 0;
+    std::uint32_t head = x + 1;  // a distance of 0
+    if (hashed) head = sh_heads[hashes[i]];
+    __syncwarp();
+    if (hashed && peers[i] >> lane == 1) sh_heads[hashes[i]] = static_cast<std::uint16_t>(x + 1);
+    __syncwarp();
+    distances[i] = (x + 1 - head) & 0xFFFF;
+    if (distances[i] > x) distances[i] = 0;  // before the first position
+    if constexpr (kSeesItsStep) {
+      const std::uint32_t below = peers[i] & lanes_below;
+      if (below != 0) distances[i] = lane - (31 - __clz(below));
+    } else {
+      if (distances[i] <= lane) distances[i] = 0;
+    }
+  }
+}
+
+__device__ inline void clear_heads(std::uint16_t* sh_heads, unsigned hash_bits, std::uint32_t lane) {
+  auto* vectors = reinterpret_cast<uint4*>(sh_heads);
+  for (std::uint32_t i = lane; i < (1u << hash_bits) / 8; i += 32) vectors[i] = {0, 0, 0, 0};
+  __syncwarp();
+}
+static_assert((1u << kMinHashBits) % 8 == 0);
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,151 @@
+// hash_chain on the device equals its twin to the byte.
+#include "match/hash_chain/hash_chain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/status.hpp"
+#include "cuda_test.hpp"
+#include "finder_cases.hpp"
+#include "match/hash_chain/hash_chain_cuda.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+using HashChainCuda = CudaTest;
+
+std::vector<MatchRecord> find_on_device(const FinderBatch& batch, const HashChainParameters& parameters,
+                                        const cuda::Stream& stream) {
+  const std::size_t scratch_bytes = cuda::find_hash_chain_cuda_scratch_bytes(batch.blocks(), parameters);
+  return batch.run(scratch_bytes, [&](MatchRecord* d_records, void* d_scratch) {
+    cuda::find_hash_chain_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes, stream.get());
+  });
+}
+
+void expect_equal(const std::vector<FinderCase>& cases,
+                  const std::vector<HashChainParameters>& all_parameters) {
+  const cuda::Stream stream;
+  const FinderBatch batch(cases, stream);
+  for (const HashChainParameters& parameters : all_parameters) {
+    const std::vector<MatchRecord> records = find_on_device(batch, parameters, stream);
+    EXPECT_EQ(first_difference(cases, batch, records,
+                               [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
+              "")
+        << "bits " << parameters.hash_bits << ", depth " << parameters.depth << ", cap "
+        << parameters.cap_bytes << ", window " << parameters.window_bytes << ", stitch " << parameters.stitch;
+    EXPECT_TRUE(records == find_on_device(batch, parameters, stream)) << "a second run differs";
+  }
+}
+
+TEST_F(HashChainCuda, EqualsItsTwinOnSmallBlocks) {
+  expect_equal(small_cases(), {{.hash_bits = 14, .depth = 1, .cap_bytes = 16, .stitch = false},
+                               {.hash_bits = 14, .depth = 1, .cap_bytes = 16},
+                               {.hash_bits = 11, .depth = 4, .stitch = false},
+                               {.hash_bits = 11, .depth = 4},
+                               {.hash_bits = 14, .depth = 64}});
+}
+
+TEST_F(HashChainCuda, EqualsItsTwinForEveryParameter) {
+  std::vector<FinderCase> cases;
+  for (const std::size_t history : {0, 501}) {
+    cases.push_back({"words", wordy_bytes(4000, 1), history});
+    cases.push_back({"two letters", random_bytes(4000, 2, 2), history});
+    cases.push_back({"runs", runs_bytes(4000, 3), history});
+    cases.push_back({"period 100", periodic_bytes(4000, 100), history});
+  }
+  std::vector<HashChainParameters> all_parameters;
+  for (const std::uint32_t depth : {1u, 2u, 5u, 64u, ~0u})
+    for (const std::uint32_t cap_bytes : {4u, 5u, 64u, 65u, 65535u})
+      for (const unsigned hash_bits : {8u, 16u})
+        for (const std::uint32_t window_bytes : {1u, 100u, 65535u})
+          for (const bool stitch : {false, true})
+            all_parameters.push_back({hash_bits, depth, cap_bytes, window_bytes, stitch});
+  expect_equal(cases, all_parameters);
+}
+
+TEST_F(HashChainCuda, EqualsItsTwinOnLargeBlocks) {
+  expect_equal(large_cases(), {{.hash_bits = 13, .depth = 1, .cap_bytes = 16, .window_bytes = 32768},
+                               {.hash_bits = 14, .depth = 4},
+                               {.hash_bits = 16, .depth = 3, .window_bytes = 40'000, .stitch = false}});
+}
+
+TEST_F(HashChainCuda, EqualsItsTwinOnBlocksOf4MB) {
+  std::vector<FinderCase> cases;
+  cases.push_back({"zeros", Bytes(4 << 20, std::byte{0}), 0});
+  cases.push_back({"words", wordy_bytes((4 << 20) + 777, 5), 777});
+  cases.push_back({"period 65535", periodic_bytes(4 << 20, 65535), 0});
+  cases.push_back({"random", random_bytes(4 << 20, 6), 0});
+  expect_equal(cases, {{.hash_bits = 14, .depth = 4}});
+}
+
+TEST_F(HashChainCuda, EqualsItsTwinOnFiles) {
+  if (!corpora()) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";
+  expect_equal(file_cases(65536, 32768, 6), {{.hash_bits = 14, .depth = 1, .window_bytes = 32768},
+                                             {.hash_bits = 14, .depth = 4, .window_bytes = 32768},
+                                             {.hash_bits = 14, .depth = 64, .window_bytes = 32768}});
+  expect_equal(file_cases(262'144, 65536, 3), {{.hash_bits = 14, .depth = 16}});
+  expect_equal(file_cases(4096, 0, 64), {{.hash_bits = 11, .depth = 4}});
+}
+
+TEST_F(HashChainCuda, RunsInAGraph) {
+  const cuda::Stream stream;
+  const std::vector<FinderCase> cases = {{"words", wordy_bytes(100'000, 1), 1000}};
+  const FinderBatch batch(cases, stream);
+  const HashChainParameters parameters{.hash_bits = 14, .depth = 4};
+  const std::size_t scratch_bytes = cuda::find_hash_chain_cuda_scratch_bytes(batch.blocks(), parameters);
+  const std::vector<MatchRecord> records = batch.run(scratch_bytes, [&](MatchRecord* d_records,
+                                                                        void* d_scratch) {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "begin");
+    cuda::find_hash_chain_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes, stream.get());
+    cuda::check(cudaStreamEndCapture(stream.get(), &graph), "end");
+    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
+    cuda::check(cudaGraphLaunch(executable, stream.get()), "launch");
+    stream.synchronize();
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  });
+  EXPECT_EQ(first_difference(cases, batch, records,
+                             [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
+            "");
+}
+
+// Needs no device.
+TEST(HashChainCudaParameters, RefusesWhatTheTwinRefuses) {
+  const auto message = [](const HashChainParameters& parameters) -> std::string {
+    try {
+      cuda::find_hash_chain_cuda_scratch_bytes({}, parameters);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kInvalidOption);
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const HashChainParameters& parameters :
+       {HashChainParameters{.hash_bits = 7}, HashChainParameters{.hash_bits = 17},
+        HashChainParameters{.depth = 0}, HashChainParameters{.cap_bytes = 3},
+        HashChainParameters{.cap_bytes = 65536}, HashChainParameters{.window_bytes = 0},
+        HashChainParameters{.window_bytes = 65536}}) {
+    std::string twins_message = "no error";
+    try {
+      find_hash_chain({}, parameters);
+    } catch (const Error& error) {
+      twins_message = error.what();
+    }
+    EXPECT_EQ(message(parameters), twins_message);
+    EXPECT_NE(twins_message, "no error");
+  }
+  EXPECT_EQ(message({}), "no error");
+}
+
+TEST(HashChainCudaParameters, RefusesTooLittleScratch) {
+  const DeviceBlocks batch{
+      .d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10, .total_block_bytes = 10};
+  const std::size_t needed = cuda::find_hash_chain_cuda_scratch_bytes(batch, {});
+  EXPECT_THROW(cuda::find_hash_chain_cuda(batch, {}, nullptr, nullptr, needed - 1, nullptr), Error);
+}
+
+}  // namespace
+}  // namespace hemstitch
