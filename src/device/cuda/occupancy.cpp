@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/kernel_registry.hpp"
 
@@ -20,6 +22,8 @@ int current_attribute(cudaDeviceAttr attribute) {
 
 std::vector<std::string> occupancy_report() {
   const int threads_there = current_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+  const auto shared_there =
+      static_cast<std::size_t>(current_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   std::vector<std::string> lines{fmt::format("{:<28} {:>7} {:>15} {:>17} {:>6} {:>9} {:>9}", "kernel",
                                              "threads", "registers", "shared bytes", "local", "blocks/SM",
                                              "occupancy")};
@@ -27,18 +31,21 @@ std::vector<std::string> occupancy_report() {
     const KernelLimits& limits = kernel.budget->limits;
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel.function), kernel.name());
-    if (limits.dynamic_shared_bytes > kUnaskedSharedBytes)
+    // Where a device has less, kernels that can do with less are launched with what there is.
+    const std::size_t dynamic_bytes =
+        std::min<std::size_t>(limits.dynamic_shared_bytes, shared_there - attributes.sharedSizeBytes);
+    if (dynamic_bytes > kUnaskedSharedBytes)
       check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(limits.dynamic_shared_bytes)),
+                                 static_cast<int>(dynamic_bytes)),
             kernel.name());
     int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &blocks, kernel.function, static_cast<int>(limits.threads), limits.dynamic_shared_bytes),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function,
+                                                        static_cast<int>(limits.threads), dynamic_bytes),
           kernel.name());
     const double share = double(blocks) * limits.threads / threads_there;
     lines.push_back(fmt::format("{:<28} {:>7} {:>7} of {:>4} {:>7} of {:>6} {:>6} {:>9} {:>8.0f}%",
                                 kernel.name(), limits.threads, attributes.numRegs, limits.registers,
-                                attributes.sharedSizeBytes + limits.dynamic_shared_bytes, limits.shared_bytes,
+                                attributes.sharedSizeBytes + dynamic_bytes, limits.shared_bytes,
                                 attributes.localSizeBytes, blocks, 100 * share));
   }
   return lines;
