@@ -114,6 +114,7 @@ inline constexpr std::uint32_t kPerThread = kTilePositions / kTileThreads;
 inline constexpr std::uint32_t kWarps = kTileThreads / 32;
 inline constexpr std::uint32_t kRows = kTilePositions / 32;
 static_assert(kRows <= 32, "one warp looks at all rows at once");
+static_assert(2 * kWarps <= 32, "a warp remembers two facts, and one warp looks at all");
 static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1u << 11,
               "a key of the forward scan packs an end and a position into 28 bits");
 static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over a segment");
@@ -154,7 +155,7 @@ struct TileState {
   };
   std::uint32_t run_lasts[kRows];  // bit masks of the positions that are the last of a run
   std::uint32_t scan_totals[kWarps];
-  Known known[32];             // the newest of each warp
+  Known known[32];             // two of each warp
   std::uint32_t carry_end[2];  // counted from the tile's first position
   std::uint32_t carry_offset[2];
 };
@@ -430,7 +431,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
       unsigned lasts[kPerThread];
       Known known;
       bool knows = false;
-      std::uint32_t newest_runner = 0;
+      unsigned runners = 0;  // lanes whose `known` is new
 #pragma unroll
       for (std::uint32_t row = 0; row < kPerThread; ++row) {
         const std::uint32_t index = first_index + row * 32;
@@ -475,11 +476,18 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
             sh.run_end[index] = end;
             known = {offset, run_last, end, ends_there};
           }
-          newest_runner = runner;
+          runners |= 1u << runner;
         }
       }
       __syncthreads();
-      if (knows && lane == newest_runner) sh.known[warp] = known;
+      // Two facts a warp outlive the tile: the last one, and one that differs from warp to warp, so that a text of few
+      // periods has them all remembered.
+      if (runners != 0) {
+        const unsigned later = runners & (~0u << (warp * 7 % 32));
+        const std::uint32_t chosen = __ffs(later != 0 ? later : runners) - 1;
+        if (lane == chosen) sh.known[warp] = known;
+        if (lane == 31 - __clz(runners)) sh.known[kWarps + warp] = known;
+      }
       const unsigned rows_with_lasts = __ballot_sync(~0u, lane < kRows && sh.run_lasts[lane % kRows] != 0);
 #pragma unroll
       for (std::uint32_t row = 0; row < kPerThread; ++row) {

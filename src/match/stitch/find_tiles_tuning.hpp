@@ -19,6 +19,11 @@ inline constexpr int kThreadBlocks = 2;
 // Steps of 32 positions that a warp which builds links has under way at once.
 inline constexpr unsigned kLinkSteps = 4;
 
+// Segments that such a warp takes one after the other, and the warps that there must be nevertheless: four times what the
+// largest device holds.
+inline constexpr std::uint32_t kMostSegmentsPerWarp = 8;
+inline constexpr std::uint32_t kLeastWarps = 3696;
+
 // Links stand in shared memory where two thread blocks with them fit a multiprocessor, or where a walk reads so many that
 // one does better; else in device memory.
 inline constexpr std::uint32_t kRingLinksWindowBytes = 32768;
