@@ -136,11 +136,9 @@ const KernelRegistration kBuildRegistration(kBuildBudget, build_chains);
 constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
 const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
 const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
-const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, true>);
 const KernelRegistration kRingInexactRegistration(kFindBudget,
                                                   tiles::find_tiles<Candidates::kChain, true, false>);
-const KernelRegistration kFarInexactRegistration(kFindBudget,
-                                                 tiles::find_tiles<Candidates::kChain, false, false>);
+const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, false>);
 const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
 
 // Whether every link within the window is one: positions never pass 65536 in one warp's table, or it is swept.
@@ -223,8 +221,6 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
     launch_find_tiles<Candidates::kNearest>(search, name, stream);
   else if (exact_links && ring_links)
     launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
-  else if (exact_links)
-    launch_find_tiles<Candidates::kChain, false, true>(search, name, stream);
   else if (ring_links)
     launch_find_tiles<Candidates::kChain, true, false>(search, name, stream);
   else

@@ -79,6 +79,7 @@ struct TileSearch {
   unsigned hash_bits;
   std::uint32_t depth;
   std::uint32_t cap_bytes;
+  std::uint32_t capped_rank;  // the least rank of that length (tiles::Rank)
   std::uint32_t window_bytes;
   bool stitch;
 };
@@ -328,7 +329,6 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
   if (thread < kReach) sh.found[thread] = 0;
   __syncthreads();
 
-  const Rank capped_rank = search.cap_bytes << 16;  // the least rank of that length
   unsigned parity = 0;
   for (std::uint32_t tile = 0; tile < segment_positions + kReach; tile += kTilePositions, parity ^= 1) {
     // The next tile's bytes and links set out.
@@ -409,7 +409,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
       }
       ranks[row] = rank;
       sh.found[kReach + index] = rank;
-      any_capped |= rank >= capped_rank;
+      any_capped |= rank >= search.capped_rank;
     }
 
     // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
@@ -436,10 +436,10 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
       for (std::uint32_t row = 0; row < kPerThread; ++row) {
         const std::uint32_t index = first_index + row * 32;
         const Rank rank = ranks[row];
-        bool last = rank >= capped_rank;
+        bool last = rank >= search.capped_rank;
         if (last && index + 1 < kTilePositions) {
           const Rank next = sh.found[kReach + index + 1];  // 0 behind the last position
-          last = next < capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
+          last = next < search.capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
         }
         lasts[row] = __ballot_sync(~0u, last);
         if (lane == 0) sh.run_lasts[warp * kPerThread + row] = lasts[row];
@@ -491,7 +491,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
       const unsigned rows_with_lasts = __ballot_sync(~0u, lane < kRows && sh.run_lasts[lane % kRows] != 0);
 #pragma unroll
       for (std::uint32_t row = 0; row < kPerThread; ++row) {
-        if (ranks[row] < capped_rank) continue;
+        if (ranks[row] < search.capped_rank) continue;
         const std::uint32_t index = first_index + row * 32;
         const unsigned here_or_later = lasts[row] >> lane;
         std::uint32_t last_index;
@@ -613,8 +613,8 @@ consteval KernelBudget find_tiles_budget(std::string_view name) {
            .shared_bytes = 216 * 1024}};
 }
 
-// Launches the search; `search` lacks only the geometry. With kExactLinks every link that is not farther than the window is
-// one; without, the walk finds out.
+// Launches the search; `search` lacks only the geometry. kRingLinks: links stand in shared memory, else in device memory.
+// kExactLinks: every link that is not farther than the window is one, else the walk finds out.
 template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
 void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream) {
   search.segments_per_block = segments_per_block(search.batch);
@@ -624,6 +624,7 @@ void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream)
   const auto reach =
       static_cast<std::uint32_t>(longest < search.window_bytes ? longest : search.window_bytes);
   search.ring_positions = tiles::ring_positions(reach);
+  search.capped_rank = search.cap_bytes << 16;
   const std::uint32_t shared_bytes = tiles::shared_bytes(search.ring_positions, kRingLinks);
   check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
