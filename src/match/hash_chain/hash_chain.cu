@@ -14,9 +14,10 @@ namespace {
 // head.
 //
 // Heads are 16 bits: a position, plus one, modulo 65536. So a head that is 65536 positions old or older stands for a
-// younger position q, and one that was never written stands for some q as well. Neither needs to be told here: if q had
-// this hash, q itself would have become the head. The walk compares hashes and ends at the first that differs, so the
-// table need not be swept, whatever the window.
+// younger position q, and one that was never written stands for some q as well. That is harmless: if q had this hash, q
+// itself would have become the head. So a link to a position of another hash is none, and the chain ends there; at depth 1
+// the bytes differ anyway. A walk need not look at hashes where links are exact: in tables of no more than 65536 positions,
+// and for windows of up to 32 KB, for which the table is swept of old heads every 32 KB from position 65536 on.
 //
 // Memory of one warp's lanes is in order: the loads of heads of the next step do not wait for those of this one, only
 // stand behind its stores. So the steps of a group overlap, and the warp waits for nothing but its next words, which set
@@ -215,8 +216,15 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   search.stitch = parameters.stitch;
   const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);
+  int device = 0, most_shared_bytes = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&most_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "cudaDeviceGetAttribute");
+  const std::uint32_t ring_links_bytes =
+      tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) + sizeof(tiles::TileState);
   const bool ring_links =
-      parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth;
+      ring_links_bytes <= static_cast<std::uint32_t>(most_shared_bytes) &&
+      (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);
   if (parameters.depth == 1)
     launch_find_tiles<Candidates::kNearest>(search, name, stream);
   else if (exact_links && ring_links)
