@@ -468,9 +468,12 @@ Request parse_backends(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag();
   bool help = false;
+  int verbosity = 0;
   app.add_flag("--json", request.json);
+  app.add_flag("-v,--verbose", verbosity);
   app.add_flag("-h,--help", help);
   const std::vector<std::string> files = read_options(app, words);
+  request.very_verbose = verbosity > 1;
   if (!files.empty())
     throw UsageError(fmt::format("backends takes no files, and was given '{}'", files.front()));
   request.action = help ? Action::kHelp : Action::kBackends;

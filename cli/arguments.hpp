@@ -52,6 +52,7 @@ struct Request {
   bool sparse = true;
   bool quiet = false;
   bool verbose = false;
+  bool very_verbose = false;  // -vv, of backends
 
   CompressOptions compress;
   RestoreOptions restore;

@@ -14,14 +14,21 @@ int run_backends(const Request& request) {
   Json list = Json::array();
   for (const auto& backend : registry.backends()) {
     const std::optional<std::string> reason = backend->unavailable_reason();
+    const std::optional<std::string> part = backend->no_engine_reason();
+    const std::string state = reason ? "not here" : part ? "in part" : "usable";
     if (request.json) {
-      Json entry{{"name", backend->name()}, {"usable", !reason}, {"description", backend->description()}};
-      if (reason) entry["reason"] = *reason;
+      Json entry{{"name", backend->name()},
+                 {"usable", state == "usable"},
+                 {"state", state},
+                 {"description", backend->description()}};
+      if (reason || part) entry["reason"] = reason ? *reason : *part;
+      if (request.very_verbose) entry["details"] = backend->details();
       list.push_back(entry);
     } else {
-      fmt::print("{:<10} {:<9} {}\n", backend->name(), reason ? "not here" : "usable",
-                 backend->description());
-      if (reason) fmt::print("{:<20} {}\n", "", *reason);
+      fmt::print("{:<10} {:<9} {}\n", backend->name(), state, backend->description());
+      if (reason || part) fmt::print("{:<20} {}\n", "", reason ? *reason : *part);
+      if (request.very_verbose)
+        for (const std::string& line : backend->details()) fmt::print("{:<20} {}\n", "", line);
     }
   }
   // HEMSTITCH_BACKEND may force one that cannot start here; the list is wanted most then.

@@ -11,16 +11,7 @@ if(GIT_FOUND)
   endif()
 endif()
 
-file(GLOB_RECURSE kernels RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/src/*.cu ${SOURCE_DIR}/src/*.wgsl
-     ${SOURCE_DIR}/src/*.cuh ${SOURCE_DIR}/src/core/*.hpp ${SOURCE_DIR}/src/match/*.hpp ${SOURCE_DIR}/src/parse/*.hpp
-     ${SOURCE_DIR}/src/compact/*.hpp)
-list(SORT kernels)
-set(hashes "")
-foreach(kernel IN LISTS kernels)
-  file(SHA256 ${SOURCE_DIR}/${kernel} hash)
-  string(APPEND hashes "${kernel} ${hash}\n")
-endforeach()
-string(SHA256 kernels_hash "${hashes}")
+include(${CMAKE_CURRENT_LIST_DIR}/../cmake/kernels_hash.cmake)
 
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [=[
 #pragma once

@@ -30,10 +30,10 @@ optimum of a 4K and a 64K window, probes, latency, and what the stitch adds.
                         fields: min_match_len, max_match_len, window_size,
                         stride, near_range, band_origin, top_k, top_k_policy
                         (longest, bucket), stitch (on, off), good_match_len,
-                        far_step, literal_cost, match_fixed_cost, and depth of
-                        hash_chain
+                        far_step, literal_cost, match_fixed_cost, depth of
+                        hash_chain, and backend (reference, cuda)
   --all                 every finder and preset
-  --backend NAME        where to search (default: reference)
+  --backend NAME        where to search with all of them (default: reference)
   --json                as a recorded run
 )";
 
@@ -91,8 +91,8 @@ std::string percent_above(double value, double base) {
 
 class EvaluationReport {
  public:
-  EvaluationReport(bool json, bool table, const std::string& command_line)
-      : json_(json), table_(table), run_(begin_recorded_run(processor_name(), command_line)) {}
+  EvaluationReport(bool json, bool table, const std::string& devices, const std::string& command_line)
+      : json_(json), table_(table), run_(begin_recorded_run(devices, command_line)) {}
 
   void begin_file(const NamedData& data) {
     if (json_) {
@@ -134,7 +134,7 @@ class EvaluationReport {
 
   void add_row(const NamedData& data, const FinderChoice& choice, const Evaluation& e, const Optima& optima) {
     Json row{{"what", "find+parse"},
-             {"backend", "reference"},
+             {"backend", choice.backend},
              {"finder", choice.name},
              {"parameters", parameters_json(choice)},
              {"file", data.name},
@@ -234,7 +234,7 @@ int run_evaluate(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag();
   std::vector<std::string> finders;
-  std::string backend = "reference";
+  std::optional<std::string> backend;
   bool all = false, json = false, help = false;
   app.add_option("--finder", finders)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--backend", backend);
@@ -248,14 +248,19 @@ int run_evaluate(std::span<const std::string> words) {
   }
   if (files.empty()) throw UsageError("evaluate needs a FILE");
   if (all && !finders.empty()) throw UsageError("--all and --finder contradict each other");
-  require_finding_backend(backend);
-  if (all) finders.assign(std::begin(kAllFinders), std::end(kAllFinders));
+  if (backend) check_finding_backend(*backend);
+  if (all) {
+    finders.assign(std::begin(kAllFinders), std::end(kAllFinders));
+    if (backend == kCudaBackend) std::erase(finders, "lazy_scan");  // has no kernel
+  }
   if (finders.empty()) finders = {"coop_stitch"};
-  const std::vector<FinderChoice> choices = choose_finders(finders);
+  std::vector<FinderChoice> choices = choose_finders(finders);
+  if (backend)
+    for (FinderChoice& choice : choices) choice.backend = *backend;
 
   std::string command_line = "hemstitch evaluate";
   for (const std::string& word : words) command_line += ' ' + word;
-  EvaluationReport report(json, choices.size() > 1, command_line);
+  EvaluationReport report(json, choices.size() > 1, devices_of(choices), command_line);
   for (const std::string& path : files) {
     const NamedData data = read_named_data(path);
     report.begin_file(data);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "files.hpp"
 #include "messages.hpp"
@@ -20,8 +21,6 @@ NamedData read_named_data(const std::string& path) {
   return data;
 }
 
-void require_finding_backend(const std::string& backend) { LzssMatcher({}, Finder::kCoopStitch, backend); }
-
 std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions) {
   std::vector<FinderChoice> choices;
   for (const std::string& description : descriptions) {
@@ -32,6 +31,13 @@ std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descrip
     }
   }
   return choices;
+}
+
+std::string devices_of(const std::vector<FinderChoice>& choices) {
+  std::set<std::string> names;
+  for (const FinderChoice& choice : choices)
+    names.insert(choice.backend == kCudaBackend ? cuda_device_name() : processor_name());
+  return fmt::format("{}", fmt::join(names, "; "));
 }
 
 Json parameters_json(const FinderChoice& choice) {

@@ -19,11 +19,10 @@ struct NamedData {
 // Throws ToolError, also for a file without a byte: there is nothing to measure.
 NamedData read_named_data(const std::string& path);
 
-// Throws Error for a backend that finds no matches.
-void require_finding_backend(const std::string& backend);
-
 // Throws ToolError that names the description.
 std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions);
+// The names of the processor and the GPU, as far as they search.
+std::string devices_of(const std::vector<FinderChoice>& choices);
 Json parameters_json(const FinderChoice& choice);
 
 // 152089 -> "152,089".

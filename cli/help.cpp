@@ -21,7 +21,7 @@ const char* const kHelp =
     R"(hemstitch [OPTION]... [FILE]...     compress each FILE to FILE.lz4
 hemstitch -d [OPTION]... [FILE]...  restore each FILE.lz4 to FILE
 hemstitch bench [OPTION]... [FILE]...
-hemstitch backends [--json]
+hemstitch backends [--json] [-vv]
 hemstitch evaluate [OPTION]... FILE...
 hemstitch analyze [OPTION]... FILE
 
@@ -78,7 +78,8 @@ bench                   time round trips in memory; without FILE, made data
   --compare OLD NEW     two recorded runs of one machine: exit 1 where a row
                         is over 5% slower or larger
   -B, -T, --memory, --backend, --reproducible as above
-backends                what this build can run on; --json as JSON
+backends                what this build can run on; --json as JSON; -vv adds
+                        how full each kernel keeps a GPU
 evaluate                judge match finders on each FILE
   --finder DESCRIPTION  which; several times for a table
                         (default: coop_stitch)

@@ -25,7 +25,7 @@ _hemstitch() {
   if [[ $word == -* ]]; then
     case $command in
       bench) choices='--level --best --threads --block-size --memory --backend --reproducible --seconds --json --compare --help' ;;
-      backends) choices='--json --help' ;;
+      backends) choices='--json --verbose --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;
       *) choices='--decompress --test --list --help --version --level --best --fast --threads --block-size --linked

@@ -29,14 +29,7 @@ def commit():
 
 
 def kernels_hash():
-    """One hash over all that runs on devices: kernels, and headers shared by host and device."""
-    digest = hashlib.sha256()
-    for name in sorted(git("ls-files", "*.cu", "*.cuh", "*.wgsl", "src/*.hpp").split()):
-        text = (ROOT / name).read_bytes()
-        if name.endswith(".hpp") and b"HEMSTITCH_HOST_DEVICE" not in text:
-            continue
-        digest.update(name.encode() + b"\0" + text)
-    return digest.hexdigest()
+    return subprocess.run([ROOT / "tools" / "kernels-hash"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def cpu_name():
@@ -58,13 +51,20 @@ def file_entry(path):
     return {"name": Path(path).name, "bytes": os.path.getsize(path), "sha256": digest.hexdigest()}
 
 
-def record(what, device, command, files, rows, target=None):
-    """Writes bench/results/<date>-<device>-<what>.json, or the file `target`, and returns its path."""
+def built_here():
+    return {"commit": commit(), "kernels": kernels_hash()}
+
+
+def record(what, device, command, files, rows, target=None, folder=RESULTS, built=None):
+    """Writes <date>-<device>-<what>.json into a folder, or the file `target`, and returns its path.
+
+    `built` says what was measured, {"commit", "kernels"} and what else should be told, where that is not this checkout.
+    """
     now = datetime.datetime.now(datetime.timezone.utc)
-    run = {"schema": SCHEMA, "commit": commit(), "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "device": device,
-           "command": command, "kernels": kernels_hash(), "files": files, "rows": rows}
+    run = {"schema": SCHEMA, "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "device": device, "command": command,
+           **(built or built_here()), "files": files, "rows": rows}
     slug = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
-    path = Path(target) if target else RESULTS / f"{now:%Y-%m-%d}-{slug}-{what}.json"
+    path = Path(target) if target else Path(folder) / f"{now:%Y-%m-%d}-{slug}-{what}.json"
     lines = json.dumps({key: value for key, value in run.items() if key not in ("files", "rows")}, indent=1)[:-2]
     for key in ("files", "rows"):
         lines += f',\n "{key}": [\n' + ",\n".join("  " + json.dumps(entry) for entry in run[key]) + "\n ]"

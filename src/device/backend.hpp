@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/status.hpp"
 
@@ -60,6 +61,9 @@ class Backend {
   virtual std::string description() const = 0;
   // Why this backend cannot be used here and what mends it; nothing when it can.
   virtual std::optional<std::string> unavailable_reason() const = 0;
+  // Why it makes no engine though it can be used: it runs single stages only. Nothing for those that compress and
+  // restore.
+  virtual std::optional<std::string> no_engine_reason() const { return std::nullopt; }
   // True for hardware that `auto` may choose; never true for a software adapter, the twins or a test's
   // backend.
   virtual bool chosen_by_auto() const = 0;
@@ -67,6 +71,9 @@ class Backend {
   virtual std::string_view fallback_name() const = 0;
 
   virtual std::unique_ptr<BlockEngine> make_engine() const = 0;
+
+  // Lines for people who tune it, e.g. how full its kernels keep the device. May take a moment.
+  virtual std::vector<std::string> details() const { return {}; }
 };
 
 }  // namespace hemstitch

@@ -7,12 +7,18 @@
 
 #include "device/cpu/cpu_backend.hpp"
 #include "device/reference/reference_backend.hpp"
+#ifdef HEMSTITCH_CUDA
+#include "device/cuda/cuda_backend.hpp"
+#endif
 
 namespace hemstitch {
 
 BackendRegistry::BackendRegistry() {
   backends_.push_back(make_cpu_backend());
   backends_.push_back(make_reference_backend());
+#ifdef HEMSTITCH_CUDA
+  backends_.push_back(make_cuda_backend());
+#endif
 }
 
 BackendRegistry& BackendRegistry::instance() {
@@ -27,6 +33,8 @@ const Backend& BackendRegistry::find_usable(std::string_view name) const {
   for (const auto& backend : backends_) {
     if (backend->name() == name) {
       if (const auto reason = backend->unavailable_reason())
+        throw Error(Status::kDeviceUnavailable, fmt::format("backend '{}': {}", name, *reason));
+      if (const auto reason = backend->no_engine_reason())
         throw Error(Status::kDeviceUnavailable, fmt::format("backend '{}': {}", name, *reason));
       return *backend;
     }

@@ -18,7 +18,7 @@ class BackendRegistry {
   void add(std::unique_ptr<Backend> backend);
   const std::vector<std::unique_ptr<Backend>>& backends() const { return backends_; }
 
-  // The backend of that name. Throws kUnknownBackend with the names there are; kDeviceUnavailable with the
+  // The backend of that name, which makes engines. Throws kUnknownBackend with the names there are; kDeviceUnavailable with the
   // reason.
   const Backend& find_usable(std::string_view name) const;
 

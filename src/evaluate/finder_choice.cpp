@@ -7,6 +7,10 @@
 #include <charconv>
 
 #include "core/status.hpp"
+#ifdef HEMSTITCH_CUDA
+#include "device/cuda/device_survey.hpp"
+#include "evaluate/cuda_search.hpp"
+#endif
 #include "format/lz4/lz4_levels.hpp"
 
 namespace hemstitch {
@@ -73,11 +77,14 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
   } else if (name == "top_k_policy") {
     choice.parameters.top_k_policy = one_of<TopKPolicy>(
         setting, value, {{"longest", TopKPolicy::kLongest}, {"bucket", TopKPolicy::kLongestPerBucket}});
+  } else if (name == "backend") {
+    choice.backend = value;
+    check_finding_backend(choice.backend);
   } else if (auto* chain = std::get_if<HashChainParameters>(&choice.how);
              chain != nullptr && name == "depth") {
     chain->depth = number_of(setting, value);
   } else {
-    std::string names = "stitch, top_k_policy, depth (of hash_chain)";
+    std::string names = "backend, stitch, top_k_policy, depth (of hash_chain)";
     for (const Field& field : kFields) names += fmt::format(", {}", field.name);
     throw invalid(fmt::format("setting '{}' is none of: {}", name, names));
   }
@@ -146,17 +153,46 @@ struct Find {
 
 }  // namespace
 
+void check_finding_backend(const std::string& name) {
+  std::string names = kReferenceBackend;
+#ifdef HEMSTITCH_CUDA
+  names += fmt::format(", {}", kCudaBackend);
+  if (name == kCudaBackend) {
+    cuda::use_device();
+    return;
+  }
+#endif
+  if (name != kReferenceBackend)
+    throw Error(Status::kUnknownBackend,
+                fmt::format("backend '{}' finds no matches; there is: {}", name, names));
+}
+
+std::string cuda_device_name() {
+#ifdef HEMSTITCH_CUDA
+  return cuda::use_device().name;
+#else
+  throw Error(Status::kUnknownBackend, "this build has no cuda backend");
+#endif
+}
+
+FoundMatches FinderChoice::run(const FinderInput& input, bool stitch_on, [[maybe_unused]] bool all) const {
+#ifdef HEMSTITCH_CUDA
+  if (backend == kCudaBackend) return find_on_cuda(*this, input, stitch_on, all);
+#endif
+  return std::visit(Find{input, parameters, stitch_on}, how);
+}
+
 MatchRecords FinderChoice::find(const FinderInput& input) const {
-  return std::visit(Find{input, parameters, parameters.stitch}, how).records;
+  return run(input, parameters.stitch, false).records;
 }
 
 FoundMatches FinderChoice::find_with_stitch_apart(const FinderInput& input) const {
-  FoundMatches found = std::visit(Find{input, parameters, parameters.stitch}, how);
+  FoundMatches found = run(input, parameters.stitch, true);
   const bool has_stitch = found.before_stitch || !std::holds_alternative<Finder>(how);
   if (!parameters.stitch || !has_stitch)
     found.before_stitch.reset();
   else if (!found.before_stitch)
-    found.before_stitch = std::visit(Find{input, parameters, false}, how).records;
+    found.before_stitch = run(input, false, false).records;
   return found;
 }
 

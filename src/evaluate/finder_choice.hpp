@@ -22,18 +22,31 @@ struct FoundMatches {
   std::optional<SearchCounters> counters;     // of finders that count
 };
 
+// Where a finder can run: by its twin, or, in builds with it, on the CUDA device.
+inline constexpr const char* kReferenceBackend = "reference";
+inline constexpr const char* kCudaBackend = "cuda";
+
 struct FinderChoice {
   std::string name;             // its description
   FinderParameters parameters;  // the lengths and costs also hold for the parse
   std::variant<Finder, HashChainParameters, HashStepParameters> how;
+  std::string backend = kReferenceBackend;
 
   MatchRecords find(const FinderInput& input) const;
   FoundMatches find_with_stitch_apart(const FinderInput& input) const;
+
+ private:
+  FoundMatches run(const FinderInput& input, bool stitch_on, bool all) const;
 };
+
+// Throws kUnknownBackend where none of that name finds matches in this build, kDeviceUnavailable where it cannot here.
+void check_finding_backend(const std::string& name);
+// Throws like check_finding_backend("cuda").
+std::string cuda_device_name();
 
 // From its description: a finder's name, then, after colons, settings as "FIELD=VALUE" and, for coop_stitch,
 // the name of a preset: "coop_stitch:near-1k:top_k=8". "level:6" is the finder of an LZ4 level, for blocks of
-// 256K with what stands before them. Without a setting, brute_force and window_index search 4096 offsets,
+// 256K with what stands before them; "backend=cuda" is where to search. Without a setting, brute_force and window_index search 4096 offsets,
 // lazy_scan 32768 with 1024 of them in full, and hash_chain 32768 at depth 8. Throws kInvalidOption, naming
 // what is wrong.
 FinderChoice choose_finder(const std::string& description);

@@ -12,7 +12,10 @@ namespace hemstitch {
 
 inline bool cuda_is_required() {
   const char* required = std::getenv("HEMSTITCH_REQUIRE");
-  return required != nullptr && ("," + std::string(required) + ",").find(",cuda,") != std::string::npos;
+  if (required == nullptr) return false;
+  std::string list = ",";
+  list.append(required).append(",");
+  return list.find(",cuda,") != std::string::npos;
 }
 
 class CudaTest : public testing::Test {

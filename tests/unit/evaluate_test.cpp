@@ -84,6 +84,17 @@ TEST(FinderChoice, ReadsDescriptions) {
   EXPECT_EQ(choose_finder("window_index").parameters.window_size, 4096u);
 }
 
+TEST(FinderChoice, SearchesWhereItIsTold) {
+  EXPECT_EQ(choose_finder("coop_stitch").backend, "reference");
+  EXPECT_EQ(choose_finder("window_index:backend=reference").backend, "reference");
+  try {
+    choose_finder("window_index:backend=abacus");
+    ADD_FAILURE() << "the abacus was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kUnknownBackend);
+  }
+}
+
 TEST(FinderChoice, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "window_index"},

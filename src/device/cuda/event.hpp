@@ -13,9 +13,9 @@ class Event {
   enum class Kind { kOrder, kTiming };  // kOrder is cheaper and has no time
 
   explicit Event(Kind kind = Kind::kOrder) {
-    check(cudaEventCreateWithFlags(&event_,
-                                   kind == Kind::kTiming ? cudaEventDefault : cudaEventDisableTiming),
-          "cudaEventCreateWithFlags");
+    check(
+        cudaEventCreateWithFlags(&event_, kind == Kind::kTiming ? cudaEventDefault : cudaEventDisableTiming),
+        "cudaEventCreateWithFlags");
   }
   ~Event() { cudaEventDestroy(event_); }
   Event(const Event&) = delete;

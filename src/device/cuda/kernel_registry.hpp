@@ -21,6 +21,9 @@
 
 namespace hemstitch::cuda {
 
+// More than this much dynamic shared memory a block must be asked for (cudaFuncSetAttribute).
+inline constexpr std::uint32_t kUnaskedSharedBytes = 48 * 1024;
+
 struct KernelLimits {
   std::uint32_t threads = 0;               // a block, as launched
   std::uint32_t dynamic_shared_bytes = 0;  // a block, as launched; the most where it varies
@@ -32,7 +35,8 @@ struct KernelLimits {
 struct KernelBudget {
   // `name` is what reports and errors call it ("hash_chain.build"), `entry` the function's unqualified name. All
   // instantiations of a template share one budget.
-  consteval KernelBudget(std::string_view kernel_name, std::string_view entry_name, KernelLimits kernel_limits)
+  consteval KernelBudget(std::string_view kernel_name, std::string_view entry_name,
+                         KernelLimits kernel_limits)
       : limits(kernel_limits) {
     copy(kernel_name, name);
     copy(entry_name, entry);

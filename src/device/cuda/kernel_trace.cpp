@@ -45,9 +45,7 @@ KernelTrace::~KernelTrace() {
   cudaFreeHost(words_);
 }
 
-std::uint32_t KernelTrace::mark_count() const {
-  return std::atomic_ref<std::uint32_t>(words_[0]).load();
-}
+std::uint32_t KernelTrace::mark_count() const { return std::atomic_ref<std::uint32_t>(words_[0]).load(); }
 
 std::vector<TraceRecord> KernelTrace::records() const {
   std::vector<TraceRecord> kept;

@@ -18,9 +18,6 @@
 
 namespace hemstitch::cuda {
 
-// More than this much dynamic shared memory a block must be asked for.
-inline constexpr std::uint32_t kUnaskedSharedBytes = 48 * 1024;
-
 struct Launch {
   const KernelBudget& kernel;
   dim3 grid;

@@ -1,0 +1,243 @@
+// The exhaustive and the cooperative finders on the device: speed of the kernels, and what a perfect parse makes of
+// their matches ("c9", evaluate/evaluation.hpp), over blocks of 64 KB with what stands before them; beside them, in the
+// same run, hash_chain, the finder of the levels.
+//
+//   coop_device_bench FOLDER [FINDER]...      with the Silesia files in FOLDER/silesia; all finders, or those named
+//
+// Files are repeated to fill the device: each by itself to 128 MB, all in one ("corpus") to 2 GB; brute_force takes them
+// once. Times are medians of events around one call. The twin is held against a sample of the blocks; c9 is that of the
+// data once.
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "device/cuda/device_block.hpp"
+#include "device/cuda/device_buffer.hpp"
+#include "device_timing.hpp"
+#include "evaluate/evaluation.hpp"
+#include "evaluate/finder_choice.hpp"
+#include "match/brute_force/brute_force_cuda.hpp"
+#include "match/coop_stitch/coop_stitch_cuda.hpp"
+#include "match/hash_chain/hash_chain_cuda.hpp"
+#include "match/window_index/window_index_cuda.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::size_t kBlockBytes = 64 * 1024;
+constexpr std::size_t kMostHistoryBytes = 64 * 1024;
+constexpr std::size_t kFileBytesInFlight = 128u << 20;
+constexpr std::size_t kCorpusBytesInFlight = 2048u << 20;
+constexpr int kTimedCalls = 5;
+constexpr std::size_t kTwinBlocks = 4;
+
+using testing::Bytes;
+
+struct Corpus {
+  std::string name;
+  Bytes bytes;
+  std::size_t bytes_in_flight;
+};
+
+std::vector<Corpus> corpora(const std::filesystem::path& folder) {
+  Corpus all{"corpus", {}, kCorpusBytesInFlight};
+  std::vector<Corpus> list;
+  for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
+    list.push_back({name, testing::read_file(folder / "silesia" / name), kFileBytesInFlight});
+    all.bytes.insert(all.bytes.end(), list.back().bytes.begin(), list.back().bytes.end());
+  }
+  list.push_back({"zeros", Bytes(16u << 20, std::byte{0}), kFileBytesInFlight});
+  Bytes period(16u << 20);
+  for (std::size_t i = 0; i < period.size(); ++i) period[i] = static_cast<std::byte>(i % 11 * 37);
+  list.push_back({"period 11", period, kFileBytesInFlight});
+  list.push_back(std::move(all));
+  return list;
+}
+
+// The data over and over, cut into blocks.
+class RepeatedData {
+ public:
+  RepeatedData(const Corpus& corpus, std::size_t bytes_in_flight, std::size_t history_bytes,
+               cudaStream_t stream)
+      : d_bytes_(bytes_in_flight, stream), host_(bytes_in_flight / kBlockBytes) {
+    const std::size_t once = std::min(corpus.bytes.size(), bytes_in_flight);
+    cuda::check(cudaMemcpyAsync(d_bytes_.get(), corpus.bytes.data(), once, cudaMemcpyHostToDevice, stream),
+                "upload");
+    for (std::size_t filled = once; filled < bytes_in_flight;) {
+      const std::size_t more = std::min(filled, bytes_in_flight - filled) / once * once;
+      const std::size_t bytes = more != 0 ? more : bytes_in_flight - filled;
+      cuda::check(
+          cudaMemcpyAsync(d_bytes_.get() + filled, d_bytes_.get(), bytes, cudaMemcpyDeviceToDevice, stream),
+          "repeat");
+      filled += bytes;
+    }
+    for (std::size_t i = 0; i < host_.size(); ++i) {
+      const std::size_t begin = i * kBlockBytes;
+      host_[i] = {d_bytes_.get() + begin, kBlockBytes,
+                  static_cast<std::uint32_t>(std::min(begin, history_bytes)), begin};
+    }
+    d_blocks_ = cuda::DeviceBuffer<DeviceBlock>(host_.size(), stream);
+    d_blocks_.upload(host_);
+    batch_ = {d_blocks_.get(), static_cast<std::uint32_t>(host_.size()), kBlockBytes,
+              static_cast<std::uint32_t>(history_bytes), host_.size() * kBlockBytes};
+    cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+  const DeviceBlocks& blocks() const { return batch_; }
+
+ private:
+  cuda::DeviceBuffer<std::byte> d_bytes_;
+  std::vector<DeviceBlock> host_;
+  cuda::DeviceBuffer<DeviceBlock> d_blocks_;
+  DeviceBlocks batch_;
+};
+
+// Of the blocks that hold the data for the first time, each parsed by itself.
+double cost_of(const MatchRecords& records, std::size_t bytes, const FinderParameters& parameters) {
+  const std::size_t block_count = bytes / kBlockBytes;
+  const std::uint64_t bits = tbb::parallel_reduce(
+      tbb::blocked_range<std::size_t>(0, block_count, 1), std::uint64_t{0},
+      [&](const tbb::blocked_range<std::size_t>& blocks, std::uint64_t sum) {
+        for (std::size_t block = blocks.begin(); block != blocks.end(); ++block) {
+          const auto first = records.begin() + static_cast<std::ptrdiff_t>(block * kBlockBytes);
+          const ParseFigures figures = parse_figures(MatchRecords(first, first + kBlockBytes), parameters);
+          sum += figures.literal_count * parameters.literal_cost +
+                 figures.match_count * parameters.match_fixed_cost;
+        }
+        return sum;
+      },
+      std::plus<>());
+  return static_cast<double>(bits) / (8.0 * static_cast<double>(block_count * kBlockBytes));
+}
+
+struct Search {
+  FinderChoice choice;
+  std::size_t history_bytes;                           // a block; as much as the finder reaches
+  enum Extent { kAll, kCorpus, kOnce } extent = kAll;  // every file; the corpus; every file, but not repeated
+
+  std::size_t scratch_bytes(const DeviceBlocks& blocks) const {
+    if (const auto* chain = std::get_if<HashChainParameters>(&choice.how))
+      return cuda::find_hash_chain_cuda_scratch_bytes(blocks, *chain);
+    switch (std::get<Finder>(choice.how)) {
+      case Finder::kBruteForce:
+        return cuda::find_brute_force_cuda_scratch_bytes(blocks, choice.parameters);
+      case Finder::kWindowIndex:
+        return cuda::find_window_index_cuda_scratch_bytes(blocks, choice.parameters);
+      default:
+        return cuda::find_coop_stitch_cuda_scratch_bytes(blocks, choice.parameters);
+    }
+  }
+  void run(const DeviceBlocks& blocks, MatchRecord* d_records, const cuda::DeviceBuffer<std::byte>& scratch,
+           cudaStream_t stream) const {
+    const auto find = [&](auto& finder, const auto& parameters, auto output) {
+      finder(blocks, parameters, output, scratch.get(), scratch.bytes(), stream);
+    };
+    if (const auto* chain = std::get_if<HashChainParameters>(&choice.how))
+      return find(cuda::find_hash_chain_cuda, *chain, d_records);
+    switch (std::get<Finder>(choice.how)) {
+      case Finder::kBruteForce:
+        return find(cuda::find_brute_force_cuda, choice.parameters, d_records);
+      case Finder::kWindowIndex:
+        return find(cuda::find_window_index_cuda, choice.parameters, d_records);
+      default:
+        return find(cuda::find_coop_stitch_cuda, choice.parameters,
+                    cuda::CoopStitchOutput{.d_records = d_records});
+    }
+  }
+};
+
+// The finder of the levels over a sliding 32K, to hold coop_stitch against.
+Search chain_search(std::uint32_t depth, std::uint32_t cap_bytes) {
+  Search search{choose_finder(fmt::format("hash_chain:depth={}", depth)), 32768};
+  auto& chain = std::get<HashChainParameters>(search.choice.how);
+  chain.cap_bytes = cap_bytes;
+  chain.window_bytes = search.choice.parameters.window_size;
+  return search;
+}
+
+// Where the device and the twin differ first, as a sentence; empty where they do not.
+std::string difference_from_twin(std::span<const std::byte> data, const MatchRecords& records,
+                                 const Search& search) {
+  const std::size_t block_count = data.size() / kBlockBytes;
+  for (std::size_t sample = 0; sample < kTwinBlocks; ++sample) {
+    const std::size_t begin = block_count * sample / kTwinBlocks * kBlockBytes;
+    const std::size_t history = std::min(begin, search.history_bytes);
+    const MatchRecords twin =
+        search.choice.find({data.subspan(begin - history, history + kBlockBytes), history});
+    for (std::size_t i = 0; i < twin.size(); ++i)
+      if (twin[i] != records[begin + i])
+        return fmt::format("block at {}, position {}: the twin has ({}, {}), the device ({}, {})", begin, i,
+                           record_offset(twin[i]), record_length(twin[i]), record_offset(records[begin + i]),
+                           record_length(records[begin + i]));
+  }
+  return {};
+}
+
+void measure(const Search& search, const Corpus& corpus, cudaStream_t stream) {
+  const std::size_t in_flight = search.extent == Search::kOnce ? corpus.bytes.size() : corpus.bytes_in_flight;
+  const RepeatedData data(corpus, in_flight, search.history_bytes, stream);
+  const DeviceBlocks& blocks = data.blocks();
+  const cuda::DeviceBuffer<MatchRecord> d_records(blocks.total_block_bytes, stream);
+  const cuda::DeviceBuffer<std::byte> scratch(search.scratch_bytes(blocks), stream);
+  const double seconds = bench::median_seconds(stream, kTimedCalls,
+                                               [&] { search.run(blocks, d_records.get(), scratch, stream); });
+
+  const std::size_t once = std::min(corpus.bytes.size(), in_flight) / kBlockBytes * kBlockBytes;
+  MatchRecords records(once);
+  cuda::check(cudaMemcpyAsync(records.data(), d_records.get(), once * sizeof(MatchRecord),
+                              cudaMemcpyDeviceToHost, stream),
+              "download");
+  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  const std::string difference = difference_from_twin(std::span(corpus.bytes).first(once), records, search);
+  nlohmann::ordered_json row{{"what", "find"},
+                             {"backend", "cuda"},
+                             {"finder", search.choice.name},
+                             {"block_bytes", kBlockBytes},
+                             {"history_bytes", search.history_bytes},
+                             {"file", corpus.name},
+                             {"bytes", blocks.total_block_bytes},
+                             {"gbps", static_cast<double>(blocks.total_block_bytes) / seconds * 1e-9},
+                             {"span", "kernel"},
+                             {"c9", cost_of(records, once, search.choice.parameters)},
+                             {"verified", difference.empty()}};
+  if (!difference.empty()) row["difference"] = difference;
+  fmt::print("{}\n", row.dump());
+  std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int argument_count, char** arguments) {
+  using namespace hemstitch;
+  if (argument_count < 2) {
+    fmt::print(stderr, "usage: coop_device_bench FOLDER [FINDER]...\n");
+    return 2;
+  }
+  try {
+    const std::vector<Corpus> files = corpora(arguments[1]);
+    const cuda::Stream stream;
+    std::vector<Search> searches = {chain_search(1, 16), chain_search(4, 64), chain_search(64, 64)};
+    for (const char* description : {"coop_stitch:near-1k", "coop_stitch:4k", "window_index"})
+      searches.push_back({choose_finder(description), kMostHistoryBytes});
+    for (const char* description : {"coop_stitch:16k", "coop_stitch:32k"})
+      searches.push_back({choose_finder(description), kMostHistoryBytes, Search::kCorpus});
+    for (const char* description : {"brute_force", "brute_force:window_size=32768"})
+      searches.push_back({choose_finder(description), kMostHistoryBytes, Search::kOnce});
+    const std::span<char*> wanted(arguments + 2, static_cast<std::size_t>(argument_count - 2));
+    for (const Search& search : searches)
+      if (wanted.empty() || std::count(wanted.begin(), wanted.end(), search.choice.name) > 0)
+        for (const Corpus& file : files)
+          if (search.extent != Search::kCorpus || file.name == "corpus") measure(search, file, stream.get());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "coop_device_bench: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

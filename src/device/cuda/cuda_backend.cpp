@@ -1,0 +1,50 @@
+#include "device/cuda/cuda_backend.hpp"
+
+#include <fmt/format.h>
+
+#include "device/cuda/device_survey.hpp"
+#include "device/cuda/occupancy.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::string_view kNoEngine =
+    "it runs single finders and parses; it compresses and restores nothing yet";
+
+class CudaBackend : public Backend {
+ public:
+  std::string_view name() const override { return "cuda"; }
+
+  std::string description() const override {
+    const auto& device = cuda::chosen_device().device;
+    if (!device) return "finders and parses on NVIDIA GPUs";
+    return fmt::format("finders and parses on {} (compute capability {}.{}, {} multiprocessors, {:.0f} GiB)",
+                       device->name, device->capability / 10, device->capability % 10,
+                       device->multiprocessors, double(device->memory_bytes) / (1 << 30));
+  }
+
+  std::optional<std::string> unavailable_reason() const override {
+    const cuda::DeviceChoice& choice = cuda::chosen_device();
+    if (choice.device) return std::nullopt;
+    return choice.reason;
+  }
+
+  std::optional<std::string> no_engine_reason() const override { return std::string(kNoEngine); }
+  bool chosen_by_auto() const override { return false; }
+  std::string_view fallback_name() const override { return "reference"; }
+  std::unique_ptr<BlockEngine> make_engine() const override {
+    throw Error(Status::kDeviceUnavailable, std::string(kNoEngine));
+  }
+
+  std::vector<std::string> details() const override {
+    if (unavailable_reason()) return {};
+    cuda::use_device();
+    return cuda::occupancy_report();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend() { return std::make_unique<CudaBackend>(); }
+
+}  // namespace hemstitch

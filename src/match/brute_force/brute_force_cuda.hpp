@@ -1,0 +1,22 @@
+// brute_force on a CUDA device: to the byte what brute_force_reference finds.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "device/cuda/device_block.hpp"
+#include "hemstitch/match.hpp"
+
+namespace hemstitch::cuda {
+
+std::size_t find_brute_force_cuda_scratch_bytes(const DeviceBlocks& blocks,
+                                                const FinderParameters& parameters);
+
+// Throws kInvalidOption for parameters that check_finder_parameters refuses. Does not synchronise and does not
+// allocate; the scratch is free again when the stream has passed.
+void find_brute_force_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
+                           MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                           cudaStream_t stream);
+
+}  // namespace hemstitch::cuda

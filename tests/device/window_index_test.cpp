@@ -1,0 +1,89 @@
+// window_index on the device against its twin.
+#include "match/window_index/window_index.hpp"
+
+#include "cuda_test.hpp"
+#include "finder_batch.hpp"
+#include "match/window_index/window_index_cuda.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using test::FinderBatch;
+using test::text_of;
+
+class WindowIndexDevice : public CudaTest {};
+
+MatchRecords run(const FinderBatch& batch, const FinderParameters& parameters) {
+  return batch.run(cuda::find_window_index_cuda_scratch_bytes(batch.blocks(), parameters),
+                   [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
+                     cuda::find_window_index_cuda(batch.blocks(), parameters, d_records, d_scratch,
+                                                  scratch_bytes, batch.stream());
+                   });
+}
+
+void expect_twin(const FinderBatch& batch, const FinderParameters& parameters) {
+  batch.expect_twins(run(batch, parameters), text_of(parameters), [&](const FinderInput& input) {
+    SearchCounters counters;
+    return window_index_reference(input, parameters, counters);
+  });
+}
+
+TEST_F(WindowIndexDevice, EqualsItsTwin) {
+  const FinderBatch batch(test::finder_inputs(3000));
+  for (const FinderParameters& parameters :
+       std::vector<FinderParameters>{{.window_size = 4096},
+                                     {.window_size = 1},
+                                     {.window_size = 5},
+                                     {.min_match_len = 3, .window_size = 300},
+                                     {.min_match_len = 4, .max_match_len = 127, .window_size = 700},
+                                     {.min_match_len = 9, .max_match_len = 65535, .window_size = 1500}}) {
+    expect_twin(batch, parameters);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(WindowIndexDevice, EqualsItsTwinOverLargeWindows) {
+  std::vector<test::NamedInput> inputs;
+  for (const std::size_t history : {0, 1, 4095, 65536})
+    inputs.push_back({"copies", test::copied_bytes(140'001, 12), history});
+  inputs.push_back({"period 11", test::period_bytes(20'000, 11, 4), 5});
+  inputs.push_back({"period 300", test::period_bytes(20'000, 300, 4), 5});
+  const FinderBatch batch(inputs);
+  for (const std::uint32_t window : {4096u, 65535u}) {
+    expect_twin(batch, {.window_size = window});
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(WindowIndexDevice, EqualsItsTwinOnRealFiles) {
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  std::vector<test::NamedInput> inputs;
+  for (const char* name : {"silesia/dickens", "silesia/nci", "silesia/x-ray", "silesia/xml"})
+    inputs.push_back({name, testing::read_file(*folder / name, 262'144), 65536});
+  expect_twin(FinderBatch(inputs), {.window_size = 4096});
+}
+
+TEST_F(WindowIndexDevice, FindsTheBlocksOfAnUnequalBatch) {
+  for (const std::size_t count : {0, 1, 2, 31, 33, 1025, 3000}) {
+    expect_twin(FinderBatch(test::unequal_inputs(count, 20'000)), {.window_size = 4096});
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(WindowIndexDevice, GivesTheSameTwice) {
+  const FinderBatch batch({{"copies", test::copied_bytes(1'000'000, 3), 65536}});
+  EXPECT_EQ(run(batch, {.window_size = 4096}), run(batch, {.window_size = 4096}));
+}
+
+TEST_F(WindowIndexDevice, RefusesWhatTheTwinsDoorRefuses) {
+  const FinderBatch batch({{"copies", test::copied_bytes(100, 3), 0}});
+  EXPECT_THROW(cuda::find_window_index_cuda_scratch_bytes(batch.blocks(), {.window_size = 0}), Error);
+  EXPECT_THROW(
+      cuda::find_window_index_cuda(batch.blocks(), {.window_size = 0}, nullptr, nullptr, 0, batch.stream()),
+      Error);
+}
+
+}  // namespace
+}  // namespace hemstitch
