@@ -11,7 +11,7 @@ inline constexpr std::uint32_t kSegmentPositions = 65536;
 
 // Positions between barriers, and the threads that share them.
 inline constexpr std::uint32_t kTilePositions = 1024;
-inline constexpr std::uint32_t kTileThreads = 512;
+inline constexpr std::uint32_t kTileThreads = 512;  // with 1024: 6% slower at depth 4, 2% at depth 1
 
 // Thread blocks that a multiprocessor is to hold: the compiler keeps registers below what that allows.
 inline constexpr int kThreadBlocks = 2;
