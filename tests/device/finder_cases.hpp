@@ -39,24 +39,19 @@ class FinderBatch {
       begins.push_back(all.size());
       all.insert(all.end(), one.data.begin(), one.data.end());
     }
-    d_data_ = cuda::DeviceBuffer<std::byte>(all.size(), stream.get());
-    d_data_.upload(all);
-    std::vector<DeviceBlock> blocks;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      const FinderInput input = cases[i].input();
-      blocks.push_back({d_data_.get() + begins[i] + input.history_bytes,
-                        static_cast<std::uint32_t>(input.block_bytes()),
-                        static_cast<std::uint32_t>(input.history_bytes), batch_.total_block_bytes});
-      batch_.total_block_bytes += input.block_bytes();
-      batch_.max_block_bytes = std::max(batch_.max_block_bytes, blocks.back().block_bytes);
-      batch_.max_history_bytes = std::max(batch_.max_history_bytes, blocks.back().history_bytes);
-      positions_.push_back(blocks.back().position);
+    upload(cases, all, begins);
+  }
+
+  // The blocks of one file, as they follow each other in it: every history is the end of the blocks before.
+  FinderBatch(const Bytes& file, const std::vector<FinderCase>& cases, const cuda::Stream& stream)
+      : stream_(stream) {
+    std::vector<std::size_t> begins;
+    std::size_t block_begin = 0;
+    for (const FinderCase& one : cases) {
+      begins.push_back(block_begin - one.history_bytes);
+      block_begin += one.input().block_bytes();
     }
-    d_blocks_ = cuda::DeviceBuffer<DeviceBlock>(blocks.size(), stream.get());
-    d_blocks_.upload(blocks);
-    batch_.d_blocks = d_blocks_.get();
-    batch_.block_count = static_cast<std::uint32_t>(blocks.size());
-    stream.synchronize();
+    upload(cases, file, begins);
   }
 
   const DeviceBlocks& blocks() const { return batch_; }
@@ -80,6 +75,28 @@ class FinderBatch {
   }
 
  private:
+  void upload(const std::vector<FinderCase>& cases, const Bytes& all,
+              const std::vector<std::size_t>& begins) {
+    d_data_ = cuda::DeviceBuffer<std::byte>(all.size(), stream_.get());
+    d_data_.upload(all);
+    std::vector<DeviceBlock> blocks;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const FinderInput input = cases[i].input();
+      blocks.push_back({d_data_.get() + begins[i] + input.history_bytes,
+                        static_cast<std::uint32_t>(input.block_bytes()),
+                        static_cast<std::uint32_t>(input.history_bytes), batch_.total_block_bytes});
+      batch_.total_block_bytes += input.block_bytes();
+      batch_.max_block_bytes = std::max(batch_.max_block_bytes, blocks.back().block_bytes);
+      batch_.max_history_bytes = std::max(batch_.max_history_bytes, blocks.back().history_bytes);
+      positions_.push_back(blocks.back().position);
+    }
+    d_blocks_ = cuda::DeviceBuffer<DeviceBlock>(blocks.size(), stream_.get());
+    d_blocks_.upload(blocks);
+    batch_.d_blocks = d_blocks_.get();
+    batch_.block_count = static_cast<std::uint32_t>(blocks.size());
+    stream_.synchronize();
+  }
+
   const cuda::Stream& stream_;
   cuda::DeviceBuffer<std::byte> d_data_;
   cuda::DeviceBuffer<DeviceBlock> d_blocks_;
@@ -134,6 +151,21 @@ inline std::vector<FinderCase> large_cases() {
                 sparse.begin() + static_cast<std::ptrdiff_t>(i));
   cases.push_back({"sparse repeats", sparse, 0});
   cases.push_back({"sparse repeats", sparse, 65536});
+  return cases;
+}
+
+// The blocks of a file, each with up to `history_bytes` of what precedes it.
+inline std::vector<FinderCase> row_cases(const Bytes& file, std::size_t block_bytes,
+                                         std::size_t history_bytes) {
+  std::vector<FinderCase> cases;
+  for (std::size_t begin = 0; begin < file.size(); begin += block_bytes) {
+    const std::size_t history = std::min(begin, history_bytes),
+                      end = std::min(begin + block_bytes, file.size());
+    cases.push_back({"block at " + std::to_string(begin),
+                     Bytes(file.begin() + static_cast<std::ptrdiff_t>(begin - history),
+                           file.begin() + static_cast<std::ptrdiff_t>(end)),
+                     history});
+  }
   return cases;
 }
 

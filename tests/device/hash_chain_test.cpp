@@ -88,6 +88,25 @@ TEST_F(HashChainCuda, EqualsItsTwinOnFiles) {
   expect_equal(file_cases(4096, 0, 64), {{.hash_bits = 11, .depth = 4}});
 }
 
+// So many blocks that one warp builds the chains of several, and keeps its table where one goes on from the other.
+TEST_F(HashChainCuda, EqualsItsTwinOnBlocksInARow) {
+  const cuda::Stream stream;
+  const Bytes file = wordy_bytes(2'400'000, 11);
+  for (const std::size_t history_bytes : {0, 200, 1000}) {
+    const std::vector<FinderCase> cases = row_cases(file, 301, history_bytes);
+    const FinderBatch batch(file, cases, stream);
+    for (const HashChainParameters& parameters :
+         {HashChainParameters{.hash_bits = 11, .depth = 1, .cap_bytes = 16, .window_bytes = 500},
+          HashChainParameters{.hash_bits = 11, .depth = 1}, HashChainParameters{.hash_bits = 11, .depth = 4}})
+      EXPECT_EQ(
+          first_difference(cases, batch, find_on_device(batch, parameters, stream),
+                           [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
+          "")
+          << "history " << history_bytes << ", depth " << parameters.depth << ", window "
+          << parameters.window_bytes;
+  }
+}
+
 TEST_F(HashChainCuda, RunsInAGraph) {
   const cuda::Stream stream;
   const std::vector<FinderCase> cases = {{"words", wordy_bytes(100'000, 1), 1000}};

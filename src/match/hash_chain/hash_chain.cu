@@ -8,14 +8,16 @@ namespace {
 // Builds the chains: for every position the distance to the one before it with the same hash.
 //
 // Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of
-// one pass over the whole block. 32 positions a step, in order: lanes with equal hashes find each other by match_any; a
+// one pass over the whole block. Where there are many segments a warp takes several, and where one goes on from the other
+// in memory the table stays as it is. 32 positions a step, in order: lanes with equal hashes find each other by match_any; a
 // lane's previous position is the nearest such lane below it, or else the head; the highest lane of a class becomes the
 // head.
 //
 // Heads are 16 bits: a position, plus one, modulo 65536. So a head that is 65536 positions old or older stands for a
-// younger position q, and one that was never written stands for some q as well. Neither needs to be told here: if q had
-// this hash, q itself would have become the head. The walk compares hashes and ends at the first that differs, so the
-// table need not be swept, whatever the window.
+// younger position q, and one that was never written stands for some q as well. That is harmless: if q had this hash, q
+// itself would have become the head. So a link to a position of another hash is none, and the chain ends there; at depth 1
+// the bytes differ anyway. A walk need not look at hashes where links are exact: in tables of no more than 65536 positions,
+// and for windows of up to 32 KB, for which the table is swept of old heads every 32 KB from position 65536 on.
 //
 // Memory of one warp's lanes is in order: the loads of heads of the next step do not wait for those of this one, only
 // stand behind its stores. So the steps of a group overlap, and the warp waits for nothing but its next words, which set
@@ -47,56 +49,81 @@ __device__ void sweep_heads(std::uint16_t* sh_heads, unsigned hash_bits, const H
 }
 
 __global__ void __launch_bounds__(32)
-    build_chains(DeviceBlocks batch, Links links, std::uint32_t segments_per_block, unsigned hash_bits,
-                 std::uint32_t window_bytes, bool sweeping) {
+    build_chains(DeviceBlocks batch, Links links, std::uint32_t segments_per_block,
+                 std::uint32_t segments_per_warp, unsigned hash_bits, std::uint32_t window_bytes,
+                 bool sweeping) {
   extern __shared__ uint4 sh_memory[];
   auto* sh_heads = reinterpret_cast<std::uint16_t*>(sh_memory);
   const std::uint32_t lane = threadIdx.x;
-  const std::uint32_t block_index = blockIdx.x / segments_per_block;
-  const std::uint32_t segment_begin = blockIdx.x % segments_per_block * kSegmentPositions;
-  const DeviceBlock block = batch.d_blocks[block_index];
-  if (segment_begin >= block.block_bytes) return;
+  const std::uint64_t segments = std::uint64_t{batch.block_count} * segments_per_block;
 
-  const std::uint64_t before = std::uint64_t{block.history_bytes} + segment_begin;
-  const auto lead = static_cast<std::uint32_t>(min(before, std::uint64_t{window_bytes}));
-  const std::uint32_t readable = block.block_bytes - segment_begin;
-  const HashedRun run{block.d_block + segment_begin - lead, lead + min(readable, kSegmentPositions),
-                      std::uint64_t{lead} + readable};
-  // Links of the history: only the first segment leaves them, and only where there is room (above depth 1).
-  std::uint16_t* lead_links =
-      segment_begin == 0 && links.max_history_bytes > 0 ? links.of_history(block_index) - lead : nullptr;
-  std::uint16_t* segment_links = links.of_block(block) + segment_begin - lead;
+  HashedRun run{nullptr, 0, 0};
+  std::uint32_t entered = 0;  // positions of the run that are in the table
+  const std::uint64_t begin = std::uint64_t{blockIdx.x} * segments_per_warp;
+  for (std::uint64_t segment = begin; segment < min(begin + segments_per_warp, segments); ++segment) {
+    const auto block_index = static_cast<std::uint32_t>(segment / segments_per_block);
+    const auto segment_begin = static_cast<std::uint32_t>(segment % segments_per_block) * kSegmentPositions;
+    const DeviceBlock block = batch.d_blocks[block_index];
+    if (segment_begin >= block.block_bytes) continue;
 
-  clear_heads(sh_heads, hash_bits, lane);
-  LaneWords<kBuildSteps> words, next_words;
-  std::uint32_t distances[kBuildSteps];
-  words.load(run, 0, lane);
-  for (std::uint32_t group = 0; group < run.positions; group += kBuildGroup) {
-    if (sweeping && group >= 65536 && group % kSweepPositions == 0)
-      sweep_heads(sh_heads, hash_bits, run, group, lane);
-    const bool in_lead = group + kBuildGroup <= lead;
-    if ((in_lead || group >= lead) && group + kBuildGroup <= run.positions &&
-        run.inside(group + 4, 2 * kBuildGroup)) {
-      next_words.load_inside(run, group + kBuildGroup, lane);
-      enter_group<true, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
-      std::uint16_t* links_here = in_lead ? lead_links : segment_links;
-      if (links_here != nullptr)
-#pragma unroll
-        for (unsigned i = 0; i < kBuildSteps; ++i)
-          links_here[group + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
+    const std::uint64_t before = std::uint64_t{block.history_bytes} + segment_begin;
+    auto lead = static_cast<std::uint32_t>(min(before, std::uint64_t{window_bytes}));
+    const std::uint32_t readable = block.block_bytes - segment_begin;
+    const std::byte* here = block.d_block + segment_begin;
+    // Links of the history: only the first segment leaves them, and only where there is room (above depth 1).
+    const bool keeps_lead = segment_begin == 0 && links.max_history_bytes > 0;
+
+    // Where the segment goes on from the run so far, its window is in the table already. Positions before its window may
+    // be there too, but not where the history is shorter than the window: they would be within reach.
+    const bool goes_on = run.first != nullptr && run.first + run.positions == here && !sweeping &&
+                         !keeps_lead &&
+                         (run.first == here - lead || (lead == window_bytes && run.first < here - lead));
+    if (goes_on) {
+      lead = run.positions;
     } else {
-      next_words.load(run, group + kBuildGroup, lane);
-      enter_group<false, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
-#pragma unroll
-      for (unsigned i = 0; i < kBuildSteps; ++i) {
-        const std::uint32_t x = group + i * 32 + lane;
-        if (x >= lead && x < run.positions)
-          segment_links[x] = static_cast<std::uint16_t>(distances[i]);
-        else if (x < lead && lead_links != nullptr)
-          lead_links[x] = static_cast<std::uint16_t>(distances[i]);
-      }
+      run.first = here - lead;
+      entered = 0;
+      __syncwarp();
+      clear_heads(sh_heads, hash_bits, lane);
     }
-    words = next_words;
+    run.positions = lead + min(readable, kSegmentPositions);
+    run.readable = std::uint64_t{lead} + readable;
+    std::uint16_t* lead_links = keeps_lead ? links.of_history(block_index) - lead : nullptr;
+    std::uint16_t* segment_links = links.of_block(block) + segment_begin - lead;
+
+    LaneWords<kBuildSteps> words, next_words;
+    std::uint32_t distances[kBuildSteps];
+    words.load(run, entered, lane);
+    for (std::uint32_t group = entered; group < run.positions; group += kBuildGroup) {
+      if (sweeping && group >= 65536 && group % kSweepPositions == 0)
+        sweep_heads(sh_heads, hash_bits, run, group, lane);
+      const bool in_lead = group + kBuildGroup <= lead;
+      if ((in_lead || group >= lead) && group + kBuildGroup <= run.positions &&
+          run.inside(group + 4, 2 * kBuildGroup)) {
+        next_words.load_inside(run, group + kBuildGroup, lane);
+        enter_group<true, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
+        std::uint16_t* links_here = in_lead ? lead_links : segment_links;
+        if (links_here != nullptr)
+#pragma unroll
+          for (unsigned i = 0; i < kBuildSteps; ++i)
+            links_here[group + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
+      } else {
+        next_words.load(run, group + kBuildGroup, lane);
+        enter_group<false, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
+#pragma unroll
+        for (unsigned i = 0; i < kBuildSteps; ++i) {
+          const std::uint32_t x = group + i * 32 + lane;
+          if (x >= lead && x < run.positions)
+            segment_links[x] = static_cast<std::uint16_t>(distances[i]);
+          else if (x < lead && lead_links != nullptr)
+            lead_links[x] = static_cast<std::uint16_t>(distances[i]);
+        }
+      }
+      words = next_words;
+    }
+    // The last three positions of a block have no hash in it, and have one for the block behind it.
+    entered = static_cast<std::uint32_t>(min(
+        std::uint64_t{run.positions}, run.readable < kHashedBytes ? 0 : run.readable - (kHashedBytes - 1)));
   }
 }
 
@@ -110,11 +137,9 @@ const KernelRegistration kBuildRegistration(kBuildBudget, build_chains);
 constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
 const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
 const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
-const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, true>);
 const KernelRegistration kRingInexactRegistration(kFindBudget,
                                                   tiles::find_tiles<Candidates::kChain, true, false>);
-const KernelRegistration kFarInexactRegistration(kFindBudget,
-                                                 tiles::find_tiles<Candidates::kChain, false, false>);
+const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, false>);
 const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
 
 // Whether every link within the window is one: positions never pass 65536 in one warp's table, or it is swept.
@@ -158,14 +183,19 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
   check_hash_chain_parameters(parameters);
   const Scratch scratch(batch, parameters);
   check_scratch("hash_chain", scratch_bytes, scratch.bytes());
-  const std::uint32_t thread_blocks = batch.block_count * segments_per_block(batch);
-  if (thread_blocks == 0) return;
+  const std::uint64_t segments = std::uint64_t{batch.block_count} * segments_per_block(batch);
+  if (segments == 0) return;
+  // Several segments a warp spare it the windows before them, as long as there are warps enough.
+  std::uint32_t segments_per_warp = 1;
+  while (segments_per_warp < kMostSegmentsPerWarp && segments / (2 * segments_per_warp) >= kLeastWarps)
+    segments_per_warp *= 2;
   const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);
   check(cudaFuncSetAttribute(build_chains, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
         kBuildBudget.name.data());
-  build_chains<<<thread_blocks, 32, shared_bytes, stream>>>(
-      batch, scratch.links(d_scratch, batch), segments_per_block(batch), parameters.hash_bits,
-      parameters.window_bytes, parameters.depth > 1 && parameters.window_bytes <= kSweepPositions);
+  build_chains<<<static_cast<unsigned>((segments + segments_per_warp - 1) / segments_per_warp), 32,
+                 shared_bytes, stream>>>(batch, scratch.links(d_scratch, batch), segments_per_block(batch),
+                                         segments_per_warp, parameters.hash_bits, parameters.window_bytes,
+                                         parameters.depth > 1 && parameters.window_bytes <= kSweepPositions);
   check_launch(kBuildBudget.name.data());
 }
 
@@ -186,14 +216,19 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   search.stitch = parameters.stitch;
   const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);
+  int device = 0, most_shared_bytes = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&most_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "cudaDeviceGetAttribute");
+  const std::uint32_t ring_links_bytes =
+      tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) + sizeof(tiles::TileState);
   const bool ring_links =
-      parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth;
+      ring_links_bytes <= static_cast<std::uint32_t>(most_shared_bytes) &&
+      (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);
   if (parameters.depth == 1)
     launch_find_tiles<Candidates::kNearest>(search, name, stream);
   else if (exact_links && ring_links)
     launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
-  else if (exact_links)
-    launch_find_tiles<Candidates::kChain, false, true>(search, name, stream);
   else if (ring_links)
     launch_find_tiles<Candidates::kChain, true, false>(search, name, stream);
   else

@@ -5,31 +5,38 @@
 // the table's entry. This kernel does everything after that. CPU twins: walk_chains (hash_chain_reference.cpp),
 // look_up_in_groups (hash_step_reference.cpp), and all of match/stitch/stitch_reference.cpp.
 //
-// Mapping. One thread block (1024 threads) owns a segment of 64 KB of one block of the batch, and takes it in tiles of
-// 1024 positions from left to right, one position a thread. A ring in shared memory holds the bytes of the window before
-// the tile, and a second ring their links, so that a walk never leaves shared memory: its reads are scattered, and
-// scattered reads are what the device's memory is slow at.
+// Mapping. One thread block (512 threads) owns a segment of 64 KB of one block of the batch, and takes it in tiles of
+// 1024 positions from left to right: a warp has 64 of them in a row, a thread two, 32 apart. A ring in shared memory holds
+// the bytes of the window before the tile, and a second ring their links, so that a walk never leaves shared memory: its
+// reads are scattered, and scattered reads are what the device's memory is slow at. (Where the second ring would leave
+// room for one thread block only, walks of small depth read links from device memory instead.)
 //
 // A tile, with a barrier after each line:
-//   walk       every thread finds its best match, compared up to the cap. The next tile's bytes and links are on
-//              their way meanwhile.
+//   walk       every thread finds its best matches, compared up to the cap. Of a candidate only those four bytes are
+//              looked at that it must have to be longer than the best so far; most fail there. The next tile's bytes and
+//              links are on their way meanwhile.
 //   extend     only where some match reached the cap. Neighbours with the same offset are a run; a run's *last*
-//              position knows that everything up to its own cap agrees, so one warp compares from there on, 512 bytes
-//              a step. A run that leaves the tile hands on how far it is known to agree, so a long repeat is compared
-//              once. Every other position of the run ends where its last one ends.
+//              position knows that everything up to its own cap agrees. Mostly the next four bytes end it. Else a warp
+//              compares from there on, 512 bytes a step, and remembers the offset, where from, and how far: every later
+//              run at that offset inside is answered from memory, so that a text of few periods, or a repeat that
+//              collisions of hashes break into many runs, is compared once. Every other position of a run ends where its
+//              last one ends.
 //   backward   each position tries the offsets of the next four. The next four of a tile's last positions are in the
 //              next tile, so stitching runs four positions behind walking.
 //   forward    the running maximum of p + length is a scan: of 28-bit keys (end, position), so that the later position
-//              wins a tie, by shuffles in a warp, then over the 32 warps' totals, then with what the tile before
-//              carries in.
+//              wins a tie, by shuffles in a warp, then over the warps' totals, then with what the tile before carries in.
 //
 // Segments of a block do not wait for each other: each leaves what it carries out, and join_segments applies that to
 // the next one's first positions. A carry reaches 65534 positions at most, less than a segment, so it never passes over
 // one.
 //
-// Bounds of work: `depth` comparisons of `cap` bytes a position; extension of at most 64 KB for each run of a tile.
-// Shared memory: 3 bytes a position of the ring (1 without links) and 16 KB. Registers: 32, so that two thread blocks
-// fill a multiprocessor.
+// What binds is instructions, about 400 for 32 positions at depth 1: half of them walk and stitch, the rest is extending,
+// the scan and the tile's housekeeping. Sixty-four warps of 32 registers do no better than 32 warps of 64.
+//
+// Bounds of work: `depth` comparisons of `cap` bytes a position; extension of at most 64 KB for a run that nothing is
+// remembered of. Shared memory: 3 bytes a position of the ring (1 without links) and 9 KB: 114 KB for a window of 32 KB
+// with links, so that two thread blocks fill a multiprocessor of 228 KB; 77 KB for one of 64 KB without them, the least
+// that a device must have. Registers: 64.
 #pragma once
 
 #include <cstddef>
@@ -79,6 +86,7 @@ struct TileSearch {
   unsigned hash_bits;
   std::uint32_t depth;
   std::uint32_t cap_bytes;
+  std::uint32_t capped_rank;  // the least rank of that length (tiles::Rank)
   std::uint32_t window_bytes;
   bool stitch;
 };
@@ -114,6 +122,7 @@ inline constexpr std::uint32_t kPerThread = kTilePositions / kTileThreads;
 inline constexpr std::uint32_t kWarps = kTileThreads / 32;
 inline constexpr std::uint32_t kRows = kTilePositions / 32;
 static_assert(kRows <= 32, "one warp looks at all rows at once");
+static_assert(2 * kWarps <= 32, "a warp remembers two facts, and one warp looks at all");
 static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1u << 11,
               "a key of the forward scan packs an end and a position into 28 bits");
 static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over a segment");
@@ -125,6 +134,17 @@ __host__ __device__ constexpr std::uint32_t ring_positions(std::uint32_t reach_b
 }
 __host__ __device__ constexpr std::uint32_t shared_bytes(std::uint32_t positions, bool ring_links) {
   return positions + kMirrorBytes + (ring_links ? 2 * positions : 0);
+}
+
+// The largest of a warp's values.
+__device__ inline std::uint32_t warp_max(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(~0u, value);
+#else
+  for (unsigned distance = 16; distance > 0; distance /= 2)
+    value = max(value, __shfl_xor_sync(~0u, value, distance));
+  return value;
+#endif
 }
 
 // A match as one number that is larger for the better match: `length << 16 | ~offset`; 0 for none.
@@ -154,7 +174,7 @@ struct TileState {
   };
   std::uint32_t run_lasts[kRows];  // bit masks of the positions that are the last of a run
   std::uint32_t scan_totals[kWarps];
-  Known known[32];             // the newest of each warp
+  Known known[32];             // two of each warp
   std::uint32_t carry_end[2];  // counted from the tile's first position
   std::uint32_t carry_offset[2];
 };
@@ -327,7 +347,6 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
   if (thread < kReach) sh.found[thread] = 0;
   __syncthreads();
 
-  const Rank capped_rank = search.cap_bytes << 16;  // the least rank of that length
   unsigned parity = 0;
   for (std::uint32_t tile = 0; tile < segment_positions + kReach; tile += kTilePositions, parity ^= 1) {
     // The next tile's bytes and links set out.
@@ -408,7 +427,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
       }
       ranks[row] = rank;
       sh.found[kReach + index] = rank;
-      any_capped |= rank >= capped_rank;
+      any_capped |= rank >= search.capped_rank;
     }
 
     // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
@@ -430,15 +449,15 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
       unsigned lasts[kPerThread];
       Known known;
       bool knows = false;
-      std::uint32_t newest_runner = 0;
+      unsigned runners = 0;  // lanes whose `known` is new
 #pragma unroll
       for (std::uint32_t row = 0; row < kPerThread; ++row) {
         const std::uint32_t index = first_index + row * 32;
         const Rank rank = ranks[row];
-        bool last = rank >= capped_rank;
+        bool last = rank >= search.capped_rank;
         if (last && index + 1 < kTilePositions) {
           const Rank next = sh.found[kReach + index + 1];  // 0 behind the last position
-          last = next < capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
+          last = next < search.capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
         }
         lasts[row] = __ballot_sync(~0u, last);
         if (lane == 0) sh.run_lasts[warp * kPerThread + row] = lasts[row];
@@ -464,7 +483,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
           std::uint32_t end = run_last + search.cap_bytes;
           // Ends that are not the last word on it are the smaller ones.
           const bool holds = known.offset == offset && known.begin <= run_last && run_last < known.end;
-          const std::uint32_t best = __reduce_max_sync(~0u, holds ? known.end << 1 | known.ends_there : 0u);
+          const std::uint32_t best = warp_max(holds ? known.end << 1 | known.ends_there : 0u);
           bool ends_there = false;
           if (best >> 1 >= end) end = best >> 1, ends_there = best & 1;
           if (!ends_there && end < end_limit) {
@@ -475,15 +494,22 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
             sh.run_end[index] = end;
             known = {offset, run_last, end, ends_there};
           }
-          newest_runner = runner;
+          runners |= 1u << runner;
         }
       }
       __syncthreads();
-      if (knows && lane == newest_runner) sh.known[warp] = known;
+      // Two facts a warp outlive the tile: the last one, and one that differs from warp to warp, so that a text of few
+      // periods has them all remembered.
+      if (runners != 0) {
+        const unsigned later = runners & (~0u << (warp * 7 % 32));
+        const std::uint32_t chosen = __ffs(later != 0 ? later : runners) - 1;
+        if (lane == chosen) sh.known[warp] = known;
+        if (lane == 31 - __clz(runners)) sh.known[kWarps + warp] = known;
+      }
       const unsigned rows_with_lasts = __ballot_sync(~0u, lane < kRows && sh.run_lasts[lane % kRows] != 0);
 #pragma unroll
       for (std::uint32_t row = 0; row < kPerThread; ++row) {
-        if (ranks[row] < capped_rank) continue;
+        if (ranks[row] < search.capped_rank) continue;
         const std::uint32_t index = first_index + row * 32;
         const unsigned here_or_later = lasts[row] >> lane;
         std::uint32_t last_index;
@@ -545,8 +571,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
     __syncthreads();
     std::uint32_t earlier = 0;
     if (search.stitch)
-      earlier = max(__reduce_max_sync(~0u, lane < warp ? sh.scan_totals[lane % kWarps] : 0u),
-                    sh.carry_end[parity] << 11);
+      earlier = max(warp_max(lane < warp ? sh.scan_totals[lane % kWarps] : 0u), sh.carry_end[parity] << 11);
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
       const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;
@@ -605,17 +630,21 @@ consteval KernelBudget find_tiles_budget(std::string_view name) {
            .shared_bytes = 216 * 1024}};
 }
 
-// Launches the search; `search` lacks only the geometry. With kExactLinks every link that is not farther than the window is
-// one; without, the walk finds out.
+// Positions of the ring for a search over `batch`.
+inline std::uint32_t ring_positions(const DeviceBlocks& batch, std::uint32_t window_bytes) {
+  const std::uint64_t longest = std::uint64_t{batch.max_history_bytes} + batch.max_block_bytes;
+  return tiles::ring_positions(static_cast<std::uint32_t>(longest < window_bytes ? longest : window_bytes));
+}
+
+// Launches the search; `search` lacks only the geometry. kRingLinks: links stand in shared memory, else in device memory.
+// kExactLinks: every link that is not farther than the window is one, else the walk finds out.
 template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
 void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream) {
   search.segments_per_block = segments_per_block(search.batch);
   const std::uint32_t thread_blocks = search.batch.block_count * search.segments_per_block;
   if (thread_blocks == 0) return;
-  const std::uint64_t longest = std::uint64_t{search.batch.max_history_bytes} + search.batch.max_block_bytes;
-  const auto reach =
-      static_cast<std::uint32_t>(longest < search.window_bytes ? longest : search.window_bytes);
-  search.ring_positions = tiles::ring_positions(reach);
+  search.ring_positions = ring_positions(search.batch, search.window_bytes);
+  search.capped_rank = search.cap_bytes << 16;
   const std::uint32_t shared_bytes = tiles::shared_bytes(search.ring_positions, kRingLinks);
   check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
