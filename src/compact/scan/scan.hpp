@@ -6,8 +6,7 @@
 // piece its place in one dense output. Sizes have 32 bits, since no block is larger; offsets have 64, since a
 // batch is. Integer addition is associative, so however the work is divided the result is the same.
 //
-// On the CPU oneTBB's parallel scan, on CUDA CUB's (scan_cuda.hpp): one pass, each item read once and written
-// once. (Founding document 002 asks for a scan in log2(count) launches; its kernel is right for powers of two
+// On the CPU two passes over parts, by oneTBB; on CUDA CUB's scan in one pass (scan_cuda.hpp). (Founding document 002 asks for a scan in log2(count) launches; its kernel is right for powers of two
 // alone, and 32-bit totals end at 4 GiB.)
 #pragma once
 

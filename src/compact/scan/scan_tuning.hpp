@@ -5,7 +5,7 @@
 
 namespace hemstitch {
 
-// Items below which one thread adds up: waking others takes longer than reading 128 KB of sizes.
-inline constexpr std::size_t kSerialScanCount = 32768;
+// Items that one thread adds up at a time: reading 128 KB of sizes takes far longer than waking a thread.
+inline constexpr std::size_t kScanPartCount = 32768;
 
 }  // namespace hemstitch

@@ -5,7 +5,7 @@
 // their segments in step. The grid is as large as the device holds at once and strides over the groups of 32.
 //
 // Records. Lanes read records 4 KB apart, so the warp stages kStaged positions of all 32 segments at a time, as rows of
-// one 32-byte sector, asynchronously, while it works on those staged before. Each lane stages the same rows throughout and
+// two 32-byte sectors, asynchronously, while it works on those staged before. Each lane stages the same rows throughout and
 // keeps their places in registers. A row is one word longer than that, so that the reading down a column touches 32 banks.
 // Decisions replace the records in place and leave the same way, as 16-bit lengths.
 //
@@ -16,12 +16,12 @@
 //
 // Deciding. A cost is kept times 8, and each edge adds its number in the order of preference, 0 for the literal: the
 // smallest sum is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge. Instructions, not
-// memory, set the time, so edges are never tested one by one: lengths are made legal (LegalLengths), and one vote of the
+// memory, set the time, so edges are never tested one by one: lengths are made legal (Edges), and one vote of the
 // warp chooses between the ring alone and the way that also knows device memory and the horizon.
 //
 // Shared memory: 32 * (kNear + 2 * (kStaged + 1)) words a warp, which is the whole block.
 // Synchronisation: within the warp alone. Work: 1.25 positions a position, each O(tried lengths).
-// Registers: at most 96. CPU twin: solve_segment() in optimal_reference.hpp. Source: founding document 000's
+// Registers: at most 112. CPU twin: solve_segment() in optimal_reference.hpp. Source: founding document 000's
 // segmented parse. Holding all costs in shared memory would be simpler, but 160 KB a warp.
 #pragma once
 
@@ -46,33 +46,37 @@ constexpr std::uint32_t segment_count(std::uint32_t block_bytes) {
   return block_bytes / kSegmentPositions + (block_bytes % kSegmentPositions != 0);
 }
 
-// The lengths that a model tries, made so that no edge has to be tested: where an edge's length would be shorter than the
-// format's shortest match, or there is none, it is that of an earlier edge, which then costs the same and is preferred.
-// A model whose lengths allow a shorter way than this one has a specialisation beside its instantiation.
+// What a kernel asks of a model besides, made cheap. A model with a shorter way than this one has a specialisation beside
+// its instantiation.
 template <typename Model>
-struct LegalLengths {
-  static __device__ std::uint32_t get(const Model& model, std::uint32_t full_length, unsigned edge,
-                                      std::uint32_t shortest) {
+struct Edges {
+  // The lengths that the model tries, made so that none has to be tested: where one would be shorter than the format's
+  // shortest match, or there is none, it is that of an earlier edge, which then costs the same and is preferred.
+  static __device__ std::uint32_t legal_length(const Model& model, std::uint32_t full_length, unsigned edge,
+                                               std::uint32_t shortest) {
     const std::uint32_t tried = model.tried_length(full_length, edge);
     return tried >= shortest ? tried : full_length;
   }
+  // match_cost() of a length that is at most kNearCosts.
+  static __device__ std::uint32_t near_cost(const Model& model, std::uint32_t length) {
+    return model.match_cost(length);
+  }
 };
 
-// The smallest sum of a match's edges: cost there, price and number of the edge. `cost_at` gives the cost behind a length.
-template <typename Model, typename CostAt>
+// The smallest sum of a match's edges: cost behind the length, price of the length, and number of the edge.
+template <typename Model, typename CostAt, typename Price>
 __device__ std::uint32_t best_edge(const Model& model, std::uint32_t length, std::uint32_t shortest,
-                                   std::uint32_t most_priced, const CostAt& cost_at) {
+                                   const CostAt& cost_at, const Price& price) {
   std::uint32_t best = 0xFFFFFFFFu;
 #pragma unroll
   for (unsigned edge = 0; edge < model.tried_length_count(); ++edge) {
-    const std::uint32_t tried = LegalLengths<Model>::get(model, length, edge, shortest);
-    const std::uint32_t price = model.match_cost(min(tried, most_priced));
-    best = min(best, cost_at(tried) + ((price << kEdgeBits) + edge + 1));
+    const std::uint32_t tried = Edges<Model>::legal_length(model, length, edge, shortest);
+    best = min(best, cost_at(tried) + ((price(tried) << kEdgeBits) + edge + 1));
   }
   return best;
 }
 
-template <typename Model, unsigned kNear, unsigned kStaged>
+template <typename Model, unsigned kNear, unsigned kStaged, unsigned kUnroll>
 __global__ void __launch_bounds__(32)
     solve_segments(const DeviceBlock* __restrict__ d_blocks, std::uint32_t block_count,
                    const std::uint64_t* __restrict__ d_first_segment,
@@ -156,27 +160,30 @@ __global__ void __launch_bounds__(32)
       __pipeline_wait_prior(1);
       __syncwarp();
       std::uint32_t* const column = &sh_staged[tile & 1][lane * kRow];
-#pragma unroll 4
+      const bool near_horizon = static_cast<unsigned>(tile + 1) * kStaged + kNear > least_solved;
+#pragma unroll kUnroll
       for (int i = kStaged - 1; i >= 0; --i) {
         const unsigned position = static_cast<unsigned>(tile) * kStaged + static_cast<unsigned>(i);
         const std::uint32_t length = usable(column[i], position);
-        std::uint32_t best = 0xFFFFFFFFu;
-        if (__any_sync(~0u, length != 0)) {
-          if (__any_sync(~0u, length > kNear) || position + kNear > least_solved) {
-            // priced_length() of optimal.hpp: no more than lies before the horizon.
-            const std::uint32_t most_priced = max(solved - position, shortest);
-            best = best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
-              const unsigned target = position + tried;
-              std::uint32_t there = 0;
-              if (tried <= kNear) there = sh_cost[target * 32 % (kNear * 32) | lane];
-              if (tried > kNear && target < solved) there = far_costs[target * 32 | lane];
-              return there;
-            });
-          } else {
-            best = best_edge(model, length, shortest, kNear, [&](std::uint32_t tried) {
-              return sh_cost[(position + tried) * 32 % (kNear * 32) | lane];
-            });
-          }
+        std::uint32_t best;
+        if (near_horizon || __any_sync(~0u, length > kNear)) {
+          // priced_length() of optimal.hpp: no more than lies before the horizon.
+          const std::uint32_t most_priced = max(solved - position, shortest);
+          best = best_edge(
+              model, length, shortest,
+              [&](std::uint32_t tried) {
+                const unsigned target = position + tried;
+                std::uint32_t there = 0;
+                if (tried <= kNear) there = sh_cost[target * 32 % (kNear * 32) | lane];
+                if (tried > kNear && target < solved) there = far_costs[target * 32 | lane];
+                return there;
+              },
+              [&](std::uint32_t tried) { return model.match_cost(min(tried, most_priced)); });
+        } else {
+          best = best_edge(
+              model, length, shortest,
+              [&](std::uint32_t tried) { return sh_cost[(position + tried) * 32 % (kNear * 32) | lane]; },
+              [&](std::uint32_t tried) { return Edges<Model>::near_cost(model, tried); });
         }
         best = min(length != 0 ? best : 0xFFFFFFFFu, cost + literal_cost);
         if (position >= solved) best = 0;  // at and beyond the horizon
@@ -184,7 +191,7 @@ __global__ void __launch_bounds__(32)
         cost = best - edge;
         sh_cost[position * 32 % (kNear * 32) | lane] = cost;
         far_costs[position * 32 | lane] = cost;
-        column[i] = edge == 0 ? 0 : LegalLengths<Model>::get(model, length, edge - 1, shortest);
+        column[i] = edge == 0 ? 0 : Edges<Model>::legal_length(model, length, edge - 1, shortest);
       }
       __syncwarp();
       const unsigned tile_begin = static_cast<unsigned>(tile) * kStaged;
@@ -202,6 +209,6 @@ __global__ void __launch_bounds__(32)
 }
 
 constexpr KernelBudget kSolveBudget("optimal.solve_segments", "solve_segments",
-                                    {.threads = 32, .registers = 96, .shared_bytes = 12 * 1024});
+                                    {.threads = 32, .registers = 112, .shared_bytes = 14 * 1024});
 
 }  // namespace hemstitch::cuda
