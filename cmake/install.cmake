@@ -14,6 +14,11 @@ foreach(kind shared static)
   install(EXPORT hemstitch-${kind} NAMESPACE hemstitch:: DESTINATION ${package_dir}
           FILE hemstitch-${kind}-targets.cmake)
 endforeach()
+set(hemstitch_static_packages "Threads TBB fmt PkgConfig")
+if(HEMSTITCH_CUDA)
+  string(APPEND hemstitch_static_packages " CUDAToolkit")
+  set(hemstitch_cuda_libraries " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl")
+endif()
 configure_package_config_file(cmake/hemstitch-config.cmake.in hemstitch-config.cmake
                               INSTALL_DESTINATION ${package_dir})
 # Until 1.0 a minor version may change the interface.

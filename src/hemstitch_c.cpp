@@ -1,7 +1,5 @@
 // The C interface over the C++ one: statuses instead of exceptions.
-#include <new>
-#include <string>
-
+#include "core/c_call.hpp"
 #include "format/lz4/lz4_frame.hpp"
 #include "hemstitch/hemstitch.h"
 #include "hemstitch/hemstitch.hpp"
@@ -10,28 +8,8 @@
 namespace {
 
 using hemstitch::Error;
+using hemstitch::guarded;
 using hemstitch::Status;
-
-thread_local std::string last_error_message;
-
-// Runs `call` and turns what it throws into a status.
-template <class Call>
-hemstitch_status guarded(Call call) {
-  last_error_message.clear();
-  try {
-    call();
-    return HEMSTITCH_OK;
-  } catch (const Error& error) {
-    last_error_message = error.what();
-    return static_cast<hemstitch_status>(error.status());
-  } catch (const std::bad_alloc&) {
-    last_error_message = hemstitch::status_text(Status::kOutOfMemory);
-    return HEMSTITCH_OUT_OF_MEMORY;
-  } catch (const std::exception& error) {
-    last_error_message = error.what();
-    return HEMSTITCH_INTERNAL;
-  }
-}
 
 std::span<const std::byte> as_bytes(const void* data, std::size_t bytes) {
   return {static_cast<const std::byte*>(data), bytes};
@@ -63,7 +41,7 @@ const char* hemstitch_status_text(hemstitch_status status) {
   return hemstitch::status_text(static_cast<Status>(status));
 }
 
-const char* hemstitch_last_error_message(void) { return last_error_message.c_str(); }
+const char* hemstitch_last_error_message(void) { return hemstitch::last_error_message().c_str(); }
 
 const char* hemstitch_version(void) { return HEMSTITCH_VERSION_STRING; }
 

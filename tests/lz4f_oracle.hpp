@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "generated_data.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch::testing {
 

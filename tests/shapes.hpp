@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hemstitch::testing {
@@ -26,7 +27,7 @@ struct Shape {
 
 // Uniform bytes below `alphabet`. std::mt19937 is defined by the standard; distributions are not, so none is
 // used.
-inline Bytes random_bytes(std::size_t count, std::uint32_t seed, std::uint32_t alphabet = 256) {
+inline Bytes random_bytes(std::size_t count, std::uint32_t seed = 1, std::uint32_t alphabet = 256) {
   std::mt19937 random(seed);
   Bytes bytes(count);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>((random() >> 8) % alphabet);
@@ -42,7 +43,7 @@ inline Bytes periodic_bytes(std::size_t count, std::size_t period) {
 }
 
 // Words of a small vocabulary with spaces between them: repeats of all lengths and distances, as in text.
-inline Bytes wordy_bytes(std::size_t count, std::uint32_t seed) {
+inline Bytes wordy_bytes(std::size_t count, std::uint32_t seed = 1) {
   std::mt19937 random(seed);
   std::vector<std::string> vocabulary(300);
   for (std::string& word : vocabulary)
@@ -71,6 +72,37 @@ inline Bytes runs_bytes(std::size_t count, std::uint32_t seed) {
   }
   bytes.resize(count);
   return bytes;
+}
+
+inline Bytes equal_bytes(std::size_t count) { return Bytes(count, std::byte{'a'}); }
+
+// Pieces of words, noise, runs and repeats, so that compressed and stored blocks alternate.
+inline Bytes mixed_bytes(std::size_t count, std::uint32_t seed = 1) {
+  std::mt19937 random(seed);
+  Bytes bytes;
+  while (bytes.size() < count) {
+    const std::size_t piece_bytes = 1 + random() % 100000;
+    const auto kind = random() % 5;
+    const auto piece_seed = static_cast<std::uint32_t>(random());
+    const Bytes piece = kind == 0   ? random_bytes(piece_bytes, piece_seed)
+                        : kind == 1 ? equal_bytes(piece_bytes)
+                        : kind == 2 ? periodic_bytes(piece_bytes, 1 + piece_seed % 70000)
+                                    : wordy_bytes(piece_bytes, piece_seed);
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  }
+  bytes.resize(count);
+  return bytes;
+}
+
+inline Bytes bytes_of(std::string_view text) {
+  Bytes bytes;
+  for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
+  return bytes;
+}
+
+inline Bytes operator+(Bytes left, const Bytes& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
 }
 
 // One of every kind, `count` bytes each.

@@ -16,7 +16,7 @@ OUTPUT_LINES = 40
 
 def skip_reason(output):
     """The test's own words: a line that begins with "skipped", or the one after GoogleTest's "Skipped"."""
-    found = re.search(r"^(?:\S+: Skipped\n|skipped:? *)(.+)$", output, re.MULTILINE | re.IGNORECASE)
+    found = re.search(r"^(?:\S+: Skipped\n(?:skipped:? *)?|skipped:? *)(.+)$", output, re.MULTILINE | re.IGNORECASE)
     return found.group(1) if found else "no reason given"
 
 

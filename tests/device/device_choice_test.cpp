@@ -1,12 +1,12 @@
 // Which device is used, and why none is: decided over plain facts, so tested without a GPU.
-#include <gtest/gtest.h>
-
 #include "device/cuda/device_choice.hpp"
+
+#include <gtest/gtest.h>
 
 namespace hemstitch::cuda {
 namespace {
 
-constexpr const char* kArchitectures = "75-real;80-real;90-real;90-virtual";
+constexpr const char* kArchitectures = "75-real,80-real,90-real,90-virtual";
 
 DeviceSurvey survey(std::vector<DeviceFacts> devices, int driver_version = 13000) {
   return {driver_version, 13000, {}, std::move(devices)};

@@ -69,8 +69,9 @@ REGISTER(barrier_of_some, 32, sizeof(std::uint32_t) * kThreads);
 // The count of turns differs, so the barrier after the loop is one of some too: its condition is what is left of it.
 __global__ void barrier_after_loop(std::uint32_t* d_words) {
   std::uint32_t turns = 0;
-  for (std::uint32_t word = d_words[threadIdx.x]; word != 0; word &= word - 1) turns++;
-  if (turns == 3) __syncthreads();  // FAULT divergent-barrier
+  for (std::uint32_t word = d_words[threadIdx.x]; word > 1; word = word % 2 ? 3 * word + 1 : word / 2)
+    turns++;
+  if (turns == gridDim.x) __syncthreads();  // FAULT divergent-barrier
   d_words[threadIdx.x] = turns;
 }
 REGISTER(barrier_after_loop, 32, 0);

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "generated_data.hpp"
 #include "hemstitch/hemstitch.h"
 #include "lz4f_oracle.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -22,7 +22,7 @@ Bytes compress_c(const Bytes& content, int level = 0) {
 
 TEST(CInterface, RoundTripsWithinTheBound) {
   for (const std::size_t bytes : {0, 1, 1000, 262144, 262145, 1000000})
-    for (const Bytes& content : {random_bytes(bytes), text_bytes(bytes)}) {
+    for (const Bytes& content : {random_bytes(bytes), wordy_bytes(bytes)}) {
       const Bytes frame = compress_c(content);
       EXPECT_EQ(lz4f_restore(frame), content);
       std::uint64_t restored_bytes = 1;
@@ -38,7 +38,7 @@ TEST(CInterface, RoundTripsWithinTheBound) {
 }
 
 TEST(CInterface, OneByteShortIsTooSmall) {
-  const Bytes content = text_bytes(100000);
+  const Bytes content = wordy_bytes(100000);
   const Bytes frame = compress_c(content, 9);
   Bytes room(frame.size() - 1), restored(content.size() - 1);
   std::size_t bytes = 77;
@@ -55,7 +55,7 @@ TEST(CInterface, ErrorsHaveStatusAndMessage) {
   EXPECT_EQ(hemstitch_compress(room.data(), 10, 13, room.data() + 500, 500, &bytes),
             HEMSTITCH_INVALID_OPTION);
   EXPECT_NE(std::string(hemstitch_last_error_message()).find("level"), std::string::npos);
-  const Bytes frame = compress_c(text_bytes(1000));
+  const Bytes frame = compress_c(wordy_bytes(1000));
   EXPECT_STREQ(hemstitch_last_error_message(), "");
   EXPECT_EQ(hemstitch_restore(frame.data(), frame.size() - 1, room.data(), room.size(), &bytes),
             HEMSTITCH_TRUNCATED);

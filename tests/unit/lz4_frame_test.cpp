@@ -9,10 +9,10 @@
 #include "device/registry.hpp"
 #include "format/identify.hpp"
 #include "format/lz4/lz4_block_size.hpp"
-#include "generated_data.hpp"
 #include "guarded_buffer.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -39,7 +39,7 @@ std::vector<Bytes> edge_contents() {
       {}, equal_bytes(1), random_bytes(1), equal_bytes(1000000), periodic_bytes(300000, 65535)};
   for (const std::size_t bytes :
        {4, 5, 12, 13, 4095, 4096, 65535, 65536, 65537, 131072, 262143, 262144, 262145})
-    contents.push_back(text_bytes(bytes));
+    contents.push_back(wordy_bytes(bytes));
   contents.push_back(random_bytes(300000));
   contents.push_back(mixed_bytes(1500000));
   return contents;
@@ -150,7 +150,7 @@ Bytes legacy_frame(const Bytes& content) {
 }
 
 TEST(Lz4Frame, ConcatenatedSkippableAndLegacyFramesRestore) {
-  const Bytes a = text_bytes(100000, 1), b = random_bytes(70000), c = text_bytes(9000000, 2);
+  const Bytes a = wordy_bytes(100000, 1), b = random_bytes(70000), c = wordy_bytes(9000000, 2);
   const Bytes all = skippable_frame(10) + compress(a) + skippable_frame(0, 15) + legacy_frame(c) +
                     lz4f_compress(b) + compress({}) + legacy_frame(a) + skippable_frame(100000);
   EXPECT_EQ(restore(all), a + c + b + a);
@@ -172,7 +172,7 @@ TEST(Lz4Frame, ConcatenatedSkippableAndLegacyFramesRestore) {
 }
 
 TEST(Lz4Frame, TrailingGarbageIsFoundWhereItBegins) {
-  const Bytes content = text_bytes(1000), frame = compress(content);
+  const Bytes content = wordy_bytes(1000), frame = compress(content);
   for (const Bytes& garbage : {Bytes(1), Bytes(3), Bytes(100), bytes_of("some text after it")})
     for (const Bytes& whole : {frame, legacy_frame(content)}) {
       if (whole.size() != frame.size() && garbage[0] == std::byte{0})
@@ -196,8 +196,8 @@ TEST(Lz4Frame, TrailingGarbageIsFoundWhereItBegins) {
 }
 
 TEST(Lz4Frame, DictionariesWorkBothWays) {
-  const Bytes dictionary = text_bytes(100000, 7);
-  const Bytes content = Bytes(dictionary.end() - 60000, dictionary.end()) + text_bytes(140000, 9);
+  const Bytes dictionary = wordy_bytes(100000, 7);
+  const Bytes content = Bytes(dictionary.end() - 60000, dictionary.end()) + wordy_bytes(140000, 9);
   for (const bool linked : {false, true})
     for (const int level : {1, 9}) {
       CompressOptions options;
@@ -214,7 +214,7 @@ TEST(Lz4Frame, DictionariesWorkBothWays) {
       EXPECT_EQ(restore(frame, with), content);
 
       EXPECT_EQ(status_of_restoring(frame), Status::kDictionaryNeeded);
-      const Bytes other = text_bytes(100000, 8);
+      const Bytes other = wordy_bytes(100000, 8);
       with.dictionary = other;
       EXPECT_EQ(status_of_restoring(frame, with), Status::kDictionaryMismatch);
       with.accept_any_dictionary_id = true;
@@ -223,7 +223,7 @@ TEST(Lz4Frame, DictionariesWorkBothWays) {
 }
 
 TEST(Lz4Frame, RestoresLiblz4sDictionaryFrames) {
-  const Bytes dictionary = text_bytes(65536, 7), content = text_bytes(200000, 7);
+  const Bytes dictionary = wordy_bytes(65536, 7), content = wordy_bytes(200000, 7);
   for (const int variant : {0, 4}) {
     LZ4F_preferences_t preferences = preferences_of(variant);
     LZ4F_CDict* const prepared = LZ4F_createCDict(dictionary.data(), dictionary.size());
@@ -244,7 +244,7 @@ TEST(Lz4Frame, TruncationAtEveryByteIsAnError) {
   CompressOptions options;
   options.content_checksum = true;
   options.block_bytes = 64 * kKB;
-  Bytes content = text_bytes(700);
+  Bytes content = wordy_bytes(700);
   const Bytes frame = compress(content, options);
   for (std::size_t bytes = 0; bytes < frame.size(); bytes++) {
     const auto error = error_of([&] { restore(std::span(frame).first(bytes)); });
@@ -261,7 +261,7 @@ TEST(Lz4Frame, AFlipOfAnyBitIsAnError) {
   for (const bool stored : {false, true}) {
     CompressOptions options;
     options.content_checksum = true;
-    const Bytes content = stored ? random_bytes(500) : text_bytes(700);
+    const Bytes content = stored ? random_bytes(500) : wordy_bytes(700);
     Bytes frame = compress(content, options);
     for (std::size_t bit = 0; bit < 8 * frame.size(); bit++) {
       frame[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
@@ -290,7 +290,7 @@ TEST(Lz4Frame, ErrorsNameTheirPlace) {
 }
 
 TEST(Lz4Frame, EveryHeaderMistakeHasItsStatus) {
-  const Bytes frame = compress(text_bytes(1000));
+  const Bytes frame = compress(wordy_bytes(1000));
   const auto with_descriptor = [&](std::size_t at, int value) {
     Bytes changed = frame;
     changed[at] = static_cast<std::byte>(value);
@@ -348,10 +348,10 @@ TEST(Lz4Frame, MutatedFramesAreRestoredOrRefused) {
   std::vector<Bytes> frames;
   for (const int variant : {0, 4, 0 + 64, 4 + 64}) {
     LZ4F_preferences_t preferences = preferences_of(variant);
-    frames.push_back(lz4f_compress(text_bytes(300, static_cast<std::uint64_t>(variant)), preferences));
+    frames.push_back(lz4f_compress(wordy_bytes(300, static_cast<std::uint32_t>(variant)), preferences));
     frames.push_back(lz4f_compress_flushed(periodic_bytes(900, 40), 200, preferences));
   }
-  frames.push_back(legacy_frame(text_bytes(300)));
+  frames.push_back(legacy_frame(wordy_bytes(300)));
   RestoreOptions options;
   options.verify_checksums = false;
   options.threads = 1;
@@ -388,7 +388,7 @@ TEST(Lz4Block, MutatedBlocksStayBetweenTheGuardPages) {
   const auto engine = BackendRegistry::instance().find_usable("cpu").make_engine();
   std::mt19937_64 random(4);
   for (int round = 0; round < 20000; round++) {
-    const Bytes content = round % 2 ? text_bytes(1 + random() % 2000, random())
+    const Bytes content = round % 2 ? wordy_bytes(1 + random() % 2000, static_cast<std::uint32_t>(round))
                                     : periodic_bytes(1 + random() % 2000, 1 + random() % 20);
     Bytes packed(content.size() + 100);
     BlockTask task;
@@ -432,8 +432,8 @@ TEST(Lz4Block, SizeWalkRefusesWhatDoesNotAddUp) {
 
 TEST(Identify, KnowsDataByItsFirstBytes) {
   EXPECT_EQ(identify_data({}).kind, DataKind::kEmpty);
-  EXPECT_EQ(identify_data(compress(text_bytes(10))).kind, DataKind::kLz4Frame);
-  EXPECT_EQ(identify_data(legacy_frame(text_bytes(10))).kind, DataKind::kLz4Frame);
+  EXPECT_EQ(identify_data(compress(wordy_bytes(10))).kind, DataKind::kLz4Frame);
+  EXPECT_EQ(identify_data(legacy_frame(wordy_bytes(10))).kind, DataKind::kLz4Frame);
   EXPECT_EQ(identify_data(skippable_frame(1)).kind, DataKind::kLz4Frame);
   EXPECT_EQ(identify_data(bytes_of("hello, world")).kind, DataKind::kUnknown);
   const DataIdentity zstd = identify_data(bytes_of("\x28\xB5\x2F\xFD more"));

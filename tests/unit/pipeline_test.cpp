@@ -7,9 +7,9 @@
 #include "device/fake/fake_backend.hpp"
 #include "device/registry.hpp"
 #include "format/lz4/lz4_frame.hpp"
-#include "generated_data.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -165,7 +165,7 @@ TEST(Stream, StopsWhenCancelled) {
 }
 
 TEST(Stream, AFailingInputOrAChangedOneIsAnError) {
-  const Bytes content = text_bytes(2000000), frame = compress(content);
+  const Bytes content = wordy_bytes(2000000), frame = compress(content);
   NullSink sink;
   FailingSource source(content, 1000000), packed(frame, frame.size() / 2);
   EXPECT_EQ(status_of([&] { compress_stream(source, sink, {}); }), Status::kReadFailed);
@@ -295,7 +295,7 @@ TEST(Range, ReadsOnlyWhatItNeedsWhereBlocksAreFull) {
 }
 
 TEST(Range, OutsideOfTheContentIsAnError) {
-  const Bytes frame = compress(text_bytes(1000));
+  const Bytes frame = compress(wordy_bytes(1000));
   MemorySource source(frame), again(frame);
   NullSink sink;
   EXPECT_EQ(status_of([&] { restore_range(source, sink, 1001, 2000, {}); }), Status::kRangeOutsideContent);
@@ -306,7 +306,7 @@ TEST(Range, ADamagedBlockBeforeItIsAnErrorWhereItHasToBeWalked) {
   LZ4F_preferences_t preferences{};
   preferences.frameInfo.blockMode = LZ4F_blockIndependent;
   preferences.frameInfo.blockSizeID = LZ4F_max64KB;
-  Bytes frame = lz4f_compress(text_bytes(200000), preferences);
+  Bytes frame = lz4f_compress(wordy_bytes(200000), preferences);
   frame[7 + 4] = std::byte{0xFF};  // the first token asks for more literals than there are
   for (std::size_t i = 1; i < 40000; i++) frame[7 + 4 + i] = std::byte{0xFF};
   MemorySource source(frame);
@@ -370,7 +370,7 @@ TEST(Push, SkippableFramesAndLegacyEnds) {
   skippable[0] = std::byte{0x50}, skippable[1] = std::byte{0x2A}, skippable[2] = std::byte{0x4D},
   skippable[3] = std::byte{0x18};
   skippable[4] = std::byte{0xE8}, skippable[5] = std::byte{0x03};
-  const Bytes content = text_bytes(1000), frame = compress(content);
+  const Bytes content = wordy_bytes(1000), frame = compress(content);
   Bytes legacy{std::byte{0x02}, std::byte{0x21}, std::byte{0x4C}, std::byte{0x18}, std::byte{5},
                std::byte{0},    std::byte{0},    std::byte{0},    std::byte{0x40}, std::byte{'a'},
                std::byte{'b'},  std::byte{'c'},  std::byte{'d'}};
@@ -395,7 +395,7 @@ TEST(Push, SkippableFramesAndLegacyEnds) {
 TEST(Push, TruncationAtEveryByteIsFoundAtTheEnd) {
   CompressOptions options;
   options.content_checksum = true;
-  const Bytes frame = compress(text_bytes(300), options);
+  const Bytes frame = compress(wordy_bytes(300), options);
   for (std::size_t bytes = 0; bytes < frame.size(); bytes++) {
     Decompressor decompressor({}, [](std::span<const std::byte>) {});
     decompressor.write(std::span(frame).first(bytes));

@@ -21,7 +21,7 @@ bool driver_is_too_old(const DeviceSurvey& survey) {
 
 bool runs_on(std::string_view architectures, int capability) {
   while (!architectures.empty()) {
-    const std::size_t end = std::min(architectures.find(';'), architectures.size());
+    const std::size_t end = std::min(architectures.find(','), architectures.size());
     const std::string_view entry = architectures.substr(0, end);
     architectures.remove_prefix(std::min(end + 1, architectures.size()));
     int compiled = 0;

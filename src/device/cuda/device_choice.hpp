@@ -34,7 +34,8 @@ struct DeviceChoice {
   std::string reason;  // why there is none, and what mends it
 };
 
-// `architectures` is what the kernels were compiled for, as CMake has it: "75-real;80-real;90-real;90-virtual".
+// `architectures` is what the kernels were compiled for, as CMake has it but with commas:
+// "75-real,80-real,90-real,90-virtual".
 // True where a device of that capability runs them: machine code of its major version that is not newer, or PTX
 // that is not newer.
 bool runs_on(std::string_view architectures, int capability);

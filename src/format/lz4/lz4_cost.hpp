@@ -11,6 +11,7 @@
 
 #include "core/cost_model.hpp"
 #include "core/host_device.hpp"
+#include "core/match.hpp"
 #include "format/lz4/lz4_token.hpp"
 
 namespace hemstitch {
@@ -21,7 +22,11 @@ struct Lz4CostModel {
 
   HEMSTITCH_HOST_DEVICE constexpr std::uint32_t literal_cost() const { return kUnitsPerByte; }
   HEMSTITCH_HOST_DEVICE constexpr std::uint32_t match_cost(std::uint32_t length) const {
-    return (1 + kLz4OffsetBytes + lz4_extension_bytes(length - kLz4MinMatchBytes)) * kUnitsPerByte;
+    // lz4_extension_bytes(length - kLz4MinMatchBytes) without a branch or a division, since a device asks for five
+    // lengths a position: x / 255 is x * 32897 >> 23 as long as x < 66052.
+    static_assert(kMaxRecordLength - kLz4MinMatchBytes + 255 - kLz4NibbleMax < 66052);
+    const std::uint32_t extension_bytes = (length - kLz4MinMatchBytes + 255 - kLz4NibbleMax) * 32897 >> 23;
+    return (1 + kLz4OffsetBytes + extension_bytes) * kUnitsPerByte;
   }
 
   HEMSTITCH_HOST_DEVICE constexpr unsigned tried_length_count() const { return 1 + kShorterLengthCount + 1; }

@@ -23,39 +23,7 @@ namespace {
 //
 // Shared memory: 2^hash_bits heads of 2 bytes (32 KB at 14 bits: seven warps a multiprocessor). No barrier.
 // CPU twin: walk_chains in hash_chain_reference.cpp.
-constexpr unsigned kSteps = 4;
 constexpr std::uint32_t kSweepPositions = 32768;
-constexpr std::uint32_t kGroup = kSteps * 32;
-
-// Enters the positions [group, group + kGroup) and gives their distances; kInside says that all of them have hashes.
-template <bool kInside>
-__device__ void enter_group(std::uint16_t* sh_heads, const HashedRun& run, std::uint32_t group,
-                            std::uint32_t lane, unsigned hash_bits, const LaneWords<kSteps>& words,
-                            std::uint32_t (&distances)[kSteps]) {
-  const std::uint32_t lanes_below = (1u << lane) - 1;
-  std::uint32_t hashes[kSteps], peers[kSteps];
-#pragma unroll
-  for (unsigned i = 0; i < kSteps; ++i) {
-    hashes[i] = hash_word(words[i], hash_bits);
-    // A position without a hash is alone in a class of its own.
-    if (!kInside && !run.hashed(group + i * 32 + lane)) hashes[i] = 1u << 31 | lane;
-    peers[i] = __match_any_sync(~0u, hashes[i]);
-  }
-#pragma unroll
-  for (unsigned i = 0; i < kSteps; ++i) {
-    const std::uint32_t x = group + i * 32 + lane;
-    const bool hashed = kInside || hashes[i] >> 31 == 0;
-    std::uint32_t head = x + 1;  // a distance of 0
-    if (hashed) head = sh_heads[hashes[i]];
-    __syncwarp();
-    if (hashed && peers[i] >> lane == 1) sh_heads[hashes[i]] = static_cast<std::uint16_t>(x + 1);
-    __syncwarp();
-    const std::uint32_t below = peers[i] & lanes_below;
-    distances[i] = (x + 1 - head) & 0xFFFF;
-    if (distances[i] > x) distances[i] = 0;  // before the first position
-    if (below != 0) distances[i] = lane - (31 - __clz(below));
-  }
-}
 
 // Before position x enters, a multiple of kSweepPositions: heads farther back than that, and those that were never written,
 // become such as stay farther until the next sweep. By then a swept head looks like the newest position's, which is one.
@@ -100,26 +68,27 @@ __global__ void __launch_bounds__(32)
   std::uint16_t* segment_links = links.of_block(block) + segment_begin - lead;
 
   clear_heads(sh_heads, hash_bits, lane);
-  LaneWords<kSteps> words, next_words;
-  std::uint32_t distances[kSteps];
+  LaneWords<kBuildSteps> words, next_words;
+  std::uint32_t distances[kBuildSteps];
   words.load(run, 0, lane);
-  for (std::uint32_t group = 0; group < run.positions; group += kGroup) {
+  for (std::uint32_t group = 0; group < run.positions; group += kBuildGroup) {
     if (sweeping && group >= 65536 && group % kSweepPositions == 0)
       sweep_heads(sh_heads, hash_bits, run, group, lane);
-    const bool in_lead = group + kGroup <= lead;
-    if ((in_lead || group >= lead) && group + kGroup <= run.positions && run.inside(group + 4, 2 * kGroup)) {
-      next_words.load_inside(run, group + kGroup, lane);
-      enter_group<true>(sh_heads, run, group, lane, hash_bits, words, distances);
+    const bool in_lead = group + kBuildGroup <= lead;
+    if ((in_lead || group >= lead) && group + kBuildGroup <= run.positions &&
+        run.inside(group + 4, 2 * kBuildGroup)) {
+      next_words.load_inside(run, group + kBuildGroup, lane);
+      enter_group<true, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
       std::uint16_t* links_here = in_lead ? lead_links : segment_links;
       if (links_here != nullptr)
 #pragma unroll
-        for (unsigned i = 0; i < kSteps; ++i)
+        for (unsigned i = 0; i < kBuildSteps; ++i)
           links_here[group + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
     } else {
-      next_words.load(run, group + kGroup, lane);
-      enter_group<false>(sh_heads, run, group, lane, hash_bits, words, distances);
+      next_words.load(run, group + kBuildGroup, lane);
+      enter_group<false, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
 #pragma unroll
-      for (unsigned i = 0; i < kSteps; ++i) {
+      for (unsigned i = 0; i < kBuildSteps; ++i) {
         const std::uint32_t x = group + i * 32 + lane;
         if (x >= lead && x < run.positions)
           segment_links[x] = static_cast<std::uint16_t>(distances[i]);
@@ -130,6 +99,23 @@ __global__ void __launch_bounds__(32)
     words = next_words;
   }
 }
+
+constexpr KernelBudget kBuildBudget("hash_chain.build", "build_chains",
+                                    {.threads = 32,
+                                     .dynamic_shared_bytes = sizeof(std::uint16_t) << kMaxHashBits,
+                                     .registers = 72,
+                                     .shared_bytes = sizeof(std::uint16_t) << kMaxHashBits});
+const KernelRegistration kBuildRegistration(kBuildBudget, build_chains);
+
+constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
+const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
+const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
+const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, true>);
+const KernelRegistration kRingInexactRegistration(kFindBudget,
+                                                  tiles::find_tiles<Candidates::kChain, true, false>);
+const KernelRegistration kFarInexactRegistration(kFindBudget,
+                                                 tiles::find_tiles<Candidates::kChain, false, false>);
+const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
 
 // Whether every link within the window is one: positions never pass 65536 in one warp's table, or it is swept.
 bool links_are_exact(const DeviceBlocks& batch, const HashChainParameters& parameters) {
@@ -176,11 +162,11 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
   if (thread_blocks == 0) return;
   const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);
   check(cudaFuncSetAttribute(build_chains, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-        "hash_chain.build_chains");
+        kBuildBudget.name.data());
   build_chains<<<thread_blocks, 32, shared_bytes, stream>>>(
       batch, scratch.links(d_scratch, batch), segments_per_block(batch), parameters.hash_bits,
       parameters.window_bytes, parameters.depth > 1 && parameters.window_bytes <= kSweepPositions);
-  check_launch("hash_chain.build_chains");
+  check_launch(kBuildBudget.name.data());
 }
 
 void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters,
@@ -198,20 +184,20 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   search.cap_bytes = parameters.cap_bytes;
   search.window_bytes = parameters.window_bytes;
   search.stitch = parameters.stitch;
-  constexpr const char* kName = "hash_chain.find_tiles";
+  const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);
   const bool ring_links =
       parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth;
   if (parameters.depth == 1)
-    launch_find_tiles<Candidates::kNearest>(search, kName, stream);
+    launch_find_tiles<Candidates::kNearest>(search, name, stream);
   else if (exact_links && ring_links)
-    launch_find_tiles<Candidates::kChain, true, true>(search, kName, stream);
+    launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
   else if (exact_links)
-    launch_find_tiles<Candidates::kChain, false, true>(search, kName, stream);
+    launch_find_tiles<Candidates::kChain, false, true>(search, name, stream);
   else if (ring_links)
-    launch_find_tiles<Candidates::kChain, true, false>(search, kName, stream);
+    launch_find_tiles<Candidates::kChain, true, false>(search, name, stream);
   else
-    launch_find_tiles<Candidates::kChain, false, false>(search, kName, stream);
+    launch_find_tiles<Candidates::kChain, false, false>(search, name, stream);
 }
 
 }  // namespace hemstitch::cuda

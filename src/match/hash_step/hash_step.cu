@@ -9,7 +9,8 @@ namespace {
 //
 // Mapping. One warp a segment: the groups that begin in it, after the 65535 positions before the first of them have
 // entered the table. 32 positions a step; among lanes with equal hashes (match_any) the highest enters, so the newest
-// wins. A group of 32 or fewer is looked up and entered in one step; a longer one is gone through twice.
+// wins. Groups of 32, the level table's, are steps of the chains' build that do not see themselves; others are gone
+// through twice.
 //
 // Heads are 16 bits: a position, plus one, modulo 65536. One that is too old, or was never written, stands for another
 // position q. If q lies before the group and its four bytes were the right ones, q itself would be in the table; so it is
@@ -38,47 +39,76 @@ __global__ void __launch_bounds__(32)
                       lead + (block.block_bytes - begin)};
   std::uint16_t* run_links = links.of_block(block) + begin - lead;
 
-  // The table's entry of position x, then x in its place; x is hashed for lanes of `entering` alone.
-  const auto look_up_one = [&](std::uint32_t x, std::uint32_t hash, std::uint32_t group) {
-    const std::uint32_t distance = (x + 1 - sh_heads[hash]) & 0xFFFF;
-    // Candidates are positions 0..group-1 of the run.
-    return distance > x - group && distance <= x ? distance : 0;
-  };
-  const auto enter = [&](std::uint32_t x, bool hashed, std::uint32_t hash) {
-    const std::uint32_t peers = __match_any_sync(~0u, hashed ? hash : 1u << 31 | lane);
-    if (hashed && peers >> lane == 1) sh_heads[hash] = static_cast<std::uint16_t>(x + 1);
-    __syncwarp();
-  };
-
   clear_heads(sh_heads, hash_bits, lane);
-  LaneWords<1> words;
-  for (std::uint32_t step = 0; step < lead; step += 32) {
-    const std::uint32_t x = step + lane;
-    words.load(run, step, lane);
-    enter(x, x < lead && run.hashed(x), hash_word(words[0], hash_bits));
+  std::uint32_t distances[kBuildSteps];
+  LaneWords<kBuildSteps> words, next_words;
+  words.load(run, 0, lane);
+  for (std::uint32_t x = 0; x < lead; x += kBuildGroup) {
+    next_words.load(run, x + kBuildGroup, lane);
+    if (x + kBuildGroup <= lead && run.inside(x + 4, kBuildGroup))
+      enter_group<true, false>(sh_heads, run, x, lead, lane, hash_bits, words, distances);
+    else
+      enter_group<false, false>(sh_heads, run, x, lead, lane, hash_bits, words, distances);
+    words = next_words;
   }
+
+  if (group_positions == 32) {
+    words.load(run, lead, lane);
+    for (std::uint32_t x = lead; x < run.positions; x += kBuildGroup) {
+      if (x + kBuildGroup <= run.positions && run.inside(x + 4, 2 * kBuildGroup)) {
+        next_words.load_inside(run, x + kBuildGroup, lane);
+        enter_group<true, false>(sh_heads, run, x, run.positions, lane, hash_bits, words, distances);
+#pragma unroll
+        for (unsigned i = 0; i < kBuildSteps; ++i)
+          run_links[x + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
+      } else {
+        next_words.load(run, x + kBuildGroup, lane);
+        enter_group<false, false>(sh_heads, run, x, run.positions, lane, hash_bits, words, distances);
+#pragma unroll
+        for (unsigned i = 0; i < kBuildSteps; ++i)
+          if (x + i * 32 + lane < run.positions)
+            run_links[x + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
+      }
+      words = next_words;
+    }
+    return;
+  }
+
+  LaneWords<1> word;
   for (std::uint64_t group = lead; group < run.positions; group += group_positions) {
     const auto group_begin = static_cast<std::uint32_t>(group);
     const auto group_end =
         static_cast<std::uint32_t>(min(group + group_positions, std::uint64_t{run.positions}));
-    for (std::uint32_t step = group_begin; step < group_end; step += 32) {
-      const std::uint32_t x = step + lane;
-      words.load(run, step, lane);
-      const bool hashed = x < group_end && run.hashed(x);
-      const std::uint32_t hash = hash_word(words[0], hash_bits);
-      const std::uint32_t distance = hashed ? look_up_one(x, hash, group_begin) : 0;
-      if (x < group_end) run_links[x] = static_cast<std::uint16_t>(distance);
-      __syncwarp();
-      if (group_end - group_begin <= 32) enter(x, hashed, hash);
+    for (std::uint32_t x = group_begin + lane; x - lane < group_end; x += 32) {
+      word.load(run, x - lane, lane);
+      if (x >= group_end) continue;
+      std::uint32_t distance = 0;
+      if (run.hashed(x)) distance = (x + 1 - sh_heads[hash_word(word[0], hash_bits)]) & 0xFFFF;
+      // Candidates are the run's positions before the group.
+      run_links[x] = static_cast<std::uint16_t>(distance > x - group_begin && distance <= x ? distance : 0);
     }
-    if (group_end - group_begin > 32)
-      for (std::uint32_t step = group_begin; step < group_end; step += 32) {
-        const std::uint32_t x = step + lane;
-        words.load(run, step, lane);
-        enter(x, x < group_end && run.hashed(x), hash_word(words[0], hash_bits));
-      }
+    __syncwarp();
+    for (std::uint32_t x = group_begin + lane; x - lane < group_end; x += 32) {
+      word.load(run, x - lane, lane);
+      const bool hashed = x < group_end && run.hashed(x);
+      const std::uint32_t hash = hashed ? hash_word(word[0], hash_bits) : 1u << 31 | lane;
+      const std::uint32_t peers = __match_any_sync(~0u, hash);
+      if (hashed && peers >> lane == 1) sh_heads[hash] = static_cast<std::uint16_t>(x + 1);
+      __syncwarp();
+    }
   }
 }
+
+constexpr KernelBudget kLookUpBudget("hash_step.look_up", "look_up",
+                                     {.threads = 32,
+                                      .dynamic_shared_bytes = sizeof(std::uint16_t) << kMaxHashBits,
+                                      .registers = 72,
+                                      .shared_bytes = sizeof(std::uint16_t) << kMaxHashBits});
+const KernelRegistration kLookUpRegistration(kLookUpBudget, look_up);
+
+constexpr KernelBudget kFindBudget = find_tiles_budget("hash_step.find_tiles");
+const KernelRegistration kFindRegistration(kFindBudget, tiles::find_tiles<Candidates::kStep>);
+const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
 
 std::uint64_t carries_bytes(const DeviceBlocks& batch) {
   return std::uint64_t{batch.block_count} * segments_per_block(batch) * sizeof(MatchRecord);
@@ -112,11 +142,11 @@ void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& pa
 
   const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);
   check(cudaFuncSetAttribute(look_up, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-        "hash_step.look_up");
+        kLookUpBudget.name.data());
   look_up<<<thread_blocks, 32, shared_bytes, stream>>>(batch, search.links, segments_per_block(batch),
                                                        parameters.hash_bits, parameters.group_positions);
-  check_launch("hash_step.look_up");
-  launch_find_tiles<Candidates::kStep>(search, "hash_step.find_tiles", stream);
+  check_launch(kLookUpBudget.name.data());
+  launch_find_tiles<Candidates::kStep>(search, kFindBudget.name.data(), stream);
 }
 
 }  // namespace hemstitch::cuda

@@ -40,6 +40,7 @@
 #include "core/status.hpp"
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/device_block.hpp"
+#include "device/cuda/kernel_registry.hpp"
 #include "match/hash_step/hash_step.hpp"
 #include "match/hash_word.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
@@ -116,6 +117,15 @@ static_assert(kRows <= 32, "one warp looks at all rows at once");
 static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1u << 11,
               "a key of the forward scan packs an end and a position into 28 bits");
 static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over a segment");
+
+// Of a ring whose walks reach `reach_bytes` back: the tile's own positions, the next one's on their way, and room for
+// alignment, for what comparisons read ahead and for the four positions that stitching is behind.
+__host__ __device__ constexpr std::uint32_t ring_positions(std::uint32_t reach_bytes) {
+  return round_up(reach_bytes, 16) + 2 * kTilePositions + 256;
+}
+__host__ __device__ constexpr std::uint32_t shared_bytes(std::uint32_t positions, bool ring_links) {
+  return positions + kMirrorBytes + (ring_links ? 2 * positions : 0);
+}
 
 // A match as one number that is larger for the better match: `length << 16 | ~offset`; 0 for none.
 using Rank = std::uint32_t;
@@ -582,7 +592,18 @@ static __global__ void __launch_bounds__(32) join_segments(const TileSearch sear
   }
 }
 
+constexpr KernelBudget kJoinBudget("stitch.join_segments", "join_segments", {.threads = 32, .registers = 24});
+
 }  // namespace tiles
+
+consteval KernelBudget find_tiles_budget(std::string_view name) {
+  return {name,
+          "find_tiles",
+          {.threads = kTileThreads,
+           .dynamic_shared_bytes = tiles::shared_bytes(tiles::ring_positions(kMaxRecordOffset), true),
+           .registers = 64,
+           .shared_bytes = 216 * 1024}};
+}
 
 // Launches the search; `search` lacks only the geometry. With kExactLinks every link that is not farther than the window is
 // one; without, the walk finds out.
@@ -594,9 +615,8 @@ void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream)
   const std::uint64_t longest = std::uint64_t{search.batch.max_history_bytes} + search.batch.max_block_bytes;
   const auto reach =
       static_cast<std::uint32_t>(longest < search.window_bytes ? longest : search.window_bytes);
-  search.ring_positions = round_up(reach, 16) + 2 * kTilePositions + 256;
-  const std::uint32_t shared_bytes =
-      search.ring_positions + tiles::kMirrorBytes + (kRingLinks ? 2 * search.ring_positions : 0);
+  search.ring_positions = tiles::ring_positions(reach);
+  const std::uint32_t shared_bytes = tiles::shared_bytes(search.ring_positions, kRingLinks);
   check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
         name);

@@ -16,6 +16,9 @@ inline constexpr std::uint32_t kTileThreads = 512;
 // Thread blocks that a multiprocessor is to hold: the compiler keeps registers below what that allows.
 inline constexpr int kThreadBlocks = 2;
 
+// Steps of 32 positions that a warp which builds links has under way at once.
+inline constexpr unsigned kLinkSteps = 4;
+
 // Links stand in shared memory where two thread blocks with them fit a multiprocessor, or where a walk reads so many that
 // one does better; else in device memory.
 inline constexpr std::uint32_t kRingLinksWindowBytes = 32768;

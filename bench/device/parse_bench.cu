@@ -1,0 +1,288 @@
+// What the parses cost on a CUDA device, alone: records are found beforehand, by the twin, and lie on the device.
+//
+//   parse_device_bench FOLDER [GIGABYTES]
+//
+// FOLDER holds silesia/. Each file's blocks are repeated until there are GIGABYTES (2) of input; a position has one
+// record. Every figure is the median of five runs after one to warm up. Prints one row of a recorded run a line; a
+// row is verified when the lists of the file's first copy equal the twins'. Rows whose level names a kernel's shape
+// ("near 64, staged 32") time that kernel alone: they are what the tuning headers were chosen by.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compact/scan/scan_cuda.hpp"
+#include "device/cuda/cuda_error.hpp"
+#include "device/cuda/event.hpp"
+#include "format/lz4/lz4_lengths.cuh"
+#include "match/hash_chain/hash_chain.hpp"
+#include "parse/greedy/greedy.hpp"
+#include "parse/greedy/greedy_cuda.hpp"
+#include "parse/lazy/lazy.hpp"
+#include "parse/lazy/lazy_cuda.hpp"
+#include "parse/optimal/optimal_cuda.hpp"
+#include "parse/optimal/optimal_kernel.cuh"
+#include "parse/optimal/optimal_reference.hpp"
+#include "parse/parse.hpp"
+#include "parse/walk/walk.cuh"
+
+namespace hemstitch {
+namespace {
+
+using cuda::check;
+
+// Plain allocations, kept for the whole run: a lent device is this program's alone.
+template <class T>
+struct Array {
+  explicit Array(std::size_t n) : count(n) {
+    check(cudaMalloc(reinterpret_cast<void**>(&data), std::max<std::size_t>(n, 1) * sizeof(T)), "cudaMalloc");
+  }
+  ~Array() { cudaFree(data); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  T* data = nullptr;
+  std::size_t count;
+};
+
+double median_seconds(const std::function<void()>& run) {
+  constexpr int kRuns = 5;
+  run();
+  std::vector<float> milliseconds;
+  for (int i = 0; i < kRuns; ++i) {
+    cuda::Event start(cuda::Event::Kind::kTiming), end(cuda::Event::Kind::kTiming);
+    start.record(nullptr);
+    run();
+    end.record(nullptr);
+    end.synchronize();
+    milliseconds.push_back(end.milliseconds_since(start));
+  }
+  std::sort(milliseconds.begin(), milliseconds.end());
+  return milliseconds[kRuns / 2] / 1e3;
+}
+
+template <class Work>
+void on_all_cores(std::size_t count, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+    threads.emplace_back([&] {
+      for (std::size_t i; (i = next++) < count;) work(i);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+class Bench {
+ public:
+  // `bytes` in blocks of 64 KB, found by depth 4 and the stitch, then repeated up to `gigabytes`.
+  Bench(std::string file, const std::vector<std::byte>& bytes, double gigabytes) : file_(std::move(file)) {
+    constexpr std::size_t kFoundBlockBytes = 65536;
+    records_.resize(bytes.size());
+    on_all_cores((bytes.size() + kFoundBlockBytes - 1) / kFoundBlockBytes, [&](std::size_t i) {
+      const std::size_t begin = i * kFoundBlockBytes;
+      const auto block = std::span(bytes).subspan(begin, std::min(kFoundBlockBytes, bytes.size() - begin));
+      const MatchRecords found = find_hash_chain({block, 0}, {.hash_bits = 13, .depth = 4});
+      std::copy(found.begin(), found.end(), records_.begin() + static_cast<std::ptrdiff_t>(begin));
+    });
+    copies_ = std::max<std::size_t>(
+        1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(bytes.size())));
+    total_ = copies_ * records_.size();
+    d_records_ = std::make_unique<Array<MatchRecord>>(total_);
+    for (std::size_t copy = 0; copy < copies_; ++copy)
+      if (copy == 0)
+        check(cudaMemcpy(d_records_->data, records_.data(), records_.size() * 4, cudaMemcpyHostToDevice),
+              "cudaMemcpy");
+      else
+        check(cudaMemcpy(d_records_->data + copy * records_.size(), d_records_->data, records_.size() * 4,
+                         cudaMemcpyDeviceToDevice),
+              "cudaMemcpy");
+  }
+
+  void run(std::uint32_t block_bytes, bool shapes) {
+    block_bytes_ = block_bytes;
+    std::vector<DeviceBlock> blocks;
+    for (std::size_t copy = 0; copy < copies_; ++copy)
+      for (std::size_t begin = 0; begin < records_.size(); begin += block_bytes)
+        blocks.push_back(
+            {nullptr, static_cast<std::uint32_t>(std::min<std::size_t>(block_bytes, records_.size() - begin)),
+             0, copy * records_.size() + begin});
+    Array<DeviceBlock> d_blocks(blocks.size());
+    check(
+        cudaMemcpy(d_blocks.data, blocks.data(), blocks.size() * sizeof(DeviceBlock), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
+    const DeviceBlocks batch{d_blocks.data, static_cast<std::uint32_t>(blocks.size()), block_bytes, 0,
+                             total_};
+
+    const BlockPlan plan = lz4_block_plan();
+    Array<Sequence> d_sequences(cuda::device_sequence_capacity(batch, plan));
+    Array<std::uint32_t> d_counts(blocks.size());
+    Array<std::uint64_t> d_total(1);
+    const cuda::DeviceSequences out{d_sequences.data, d_counts.data, d_total.data};
+    const Lz4CostModel lz4;
+    const FullLengthCostModel flat;
+    Array<std::byte> d_scratch(std::max(cuda::parse_optimal_cuda_scratch_bytes(batch, lz4),
+                                        cuda::parse_optimal_cuda_scratch_bytes(batch, flat)));
+
+    const auto measure = [&](const char* level, const std::function<void()>& parse,
+                             const std::function<std::vector<Sequence>(const ParseInput&)>& twin) {
+      const double seconds = median_seconds(parse);
+      row(level, seconds, verified(blocks, out, plan, twin));
+    };
+    measure(
+        "greedy", [&] { cuda::parse_greedy_cuda(batch, d_records_->data, plan, out, nullptr); },
+        [](const ParseInput& input) { return parse_greedy(input); });
+    measure(
+        "lazy", [&] { cuda::parse_lazy_cuda(batch, d_records_->data, plan, 0, out, nullptr); },
+        [](const ParseInput& input) { return parse_lazy(input); });
+    measure(
+        "optimal",
+        [&] {
+          cuda::parse_optimal_cuda(batch, d_records_->data, plan, lz4, out, d_scratch.data, d_scratch.count,
+                                   nullptr);
+        },
+        [&](const ParseInput& input) { return parse_optimal(input, lz4); });
+    measure(
+        "optimal, flat",
+        [&] {
+          cuda::parse_optimal_cuda(batch, d_records_->data, plan, flat, out, d_scratch.data, d_scratch.count,
+                                   nullptr);
+        },
+        [&](const ParseInput& input) { return parse_optimal(input, flat); });
+    if (shapes) measure_shapes(batch, blocks, plan, out);
+  }
+
+ private:
+  void measure_shapes(const DeviceBlocks& batch, const std::vector<DeviceBlock>& blocks,
+                      const BlockPlan& plan, const cuda::DeviceSequences& out) {
+    std::vector<std::uint64_t> first_segment = {0};
+    for (const DeviceBlock& block : blocks)
+      first_segment.push_back(first_segment.back() + cuda::segment_count(block.block_bytes));
+    Array<std::uint64_t> d_first_segment(first_segment.size());
+    check(cudaMemcpy(d_first_segment.data, first_segment.data(), first_segment.size() * 8,
+                     cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+    Array<std::uint16_t> d_lengths(total_);
+    int multiprocessors = 0;
+    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0),
+          "cudaDeviceGetAttribute");
+    Array<std::uint32_t> d_far(std::size_t{32} * static_cast<unsigned>(multiprocessors) *
+                               cuda::kSolvedPositions * 32);
+
+    const auto solve = [&](auto kernel, const auto& model, const char* level) {
+      int warps = 0;
+      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, kernel, 32, 0), "occupancy");
+      const double seconds = median_seconds([&] {
+        kernel<<<multiprocessors * warps, 32>>>(batch.d_blocks, batch.block_count, d_first_segment.data,
+                                                d_records_->data, plan, model, d_lengths.data, d_far.data);
+        cuda::check_launch("solve");
+      });
+      row("solve, " + std::string(level) + ", " + std::to_string(warps) + " warps", seconds, false);
+    };
+    const Lz4CostModel lz4;
+    const FullLengthCostModel flat;
+    solve(cuda::solve_segments<FullLengthCostModel, 64, 8>, flat, "flat, near 64, staged 8");
+    solve(cuda::solve_segments<FullLengthCostModel, 64, 16>, flat, "flat, near 64, staged 16");
+    solve(cuda::solve_segments<Lz4CostModel, 32, 8>, lz4, "near 32, staged 8");
+    solve(cuda::solve_segments<Lz4CostModel, 64, 8>, lz4, "near 64, staged 8");
+    solve(cuda::solve_segments<Lz4CostModel, 128, 8>, lz4, "near 128, staged 8");
+    solve(cuda::solve_segments<Lz4CostModel, 64, 16>, lz4, "near 64, staged 16");
+
+    const cuda::StoredDecision decide{d_lengths.data};
+    const auto walk = [&](auto kernel, const char* level) {
+      const double seconds = median_seconds([&] {
+        kernel<<<batch.block_count, cuda::kWalkThreads>>>(batch.d_blocks, decide, d_records_->data, plan,
+                                                          out);
+        cuda::check_launch("walk");
+      });
+      row("walk, " + std::string(level), seconds, false);
+    };
+    walk(cuda::walk_block<32, cuda::StoredDecision>, "tile 32");
+    walk(cuda::walk_block<40, cuda::StoredDecision>, "tile 40");
+  }
+
+  // The lists of the first copy against the twin's.
+  bool verified(const std::vector<DeviceBlock>& blocks, const cuda::DeviceSequences& out,
+                const BlockPlan& plan,
+                const std::function<std::vector<Sequence>(const ParseInput&)>& twin) const {
+    const std::size_t count = (records_.size() + block_bytes_ - 1) / block_bytes_;
+    std::vector<std::uint32_t> counts(count);
+    check(cudaMemcpy(counts.data(), out.d_counts, count * 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    std::vector<Sequence> sequences(first_sequence(records_.size(), static_cast<std::uint32_t>(count), plan));
+    check(cudaMemcpy(sequences.data(), out.d_sequences, sequences.size() * sizeof(Sequence),
+                     cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
+    std::atomic<std::size_t> wrong = 0;
+    on_all_cores(count, [&](std::size_t b) {
+      const std::vector<Sequence> expected =
+          twin({std::span(records_).subspan(blocks[b].position, blocks[b].block_bytes), plan});
+      const Sequence* ours =
+          sequences.data() + first_sequence(blocks[b].position, static_cast<std::uint32_t>(b), plan);
+      const auto same = [](const Sequence& a, const Sequence& c) {
+        return a.literal_count == c.literal_count && a.match_length == c.match_length && a.offset == c.offset;
+      };
+      if (counts[b] != expected.size() || !std::equal(expected.begin(), expected.end(), ours, same))
+        if (wrong++ == 0) std::fprintf(stderr, "%s: block %zu differs from the twin\n", file_.c_str(), b);
+    });
+    return wrong == 0;
+  }
+
+  void row(const std::string& level, double seconds, bool is_verified) const {
+    std::printf(
+        "{\"what\":\"parse\",\"backend\":\"cuda\",\"format\":\"lz4\",\"level\":\"%s\",\"block_bytes\":%u,"
+        "\"file\":\"%s\","
+        "\"bytes\":%zu,\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n",
+        level.c_str(), block_bytes_, file_.c_str(), total_, static_cast<double>(total_) / seconds / 1e9,
+        is_verified ? "true" : "false");
+    std::fflush(stdout);
+  }
+
+  std::string file_;
+  std::uint32_t block_bytes_ = 0;
+  std::vector<MatchRecord> records_;
+  std::size_t copies_ = 0, total_ = 0;
+  std::unique_ptr<Array<MatchRecord>> d_records_;
+};
+
+std::vector<std::byte> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(file.tellg()));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+int bench(int count, char** arguments) {
+  if (count < 2) {
+    std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES]\n", arguments[0]);
+    return 1;
+  }
+  const double gigabytes = count > 2 ? std::atof(arguments[2]) : 2;
+  std::vector<std::byte> corpus;
+  for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
+    const std::vector<std::byte> bytes = read_file(std::string(arguments[1]) + "/silesia/" + name);
+    Bench(name, bytes, gigabytes).run(65536, true);
+    corpus.insert(corpus.end(), bytes.begin(), bytes.end());
+  }
+  Bench all("corpus", corpus, gigabytes);
+  all.run(65536, true);
+  for (const std::uint32_t block_bytes : {4096u, 262144u, 4194304u}) all.run(block_bytes, false);
+  Bench("zeros", std::vector<std::byte>(10'000'000), gigabytes).run(65536, false);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int count, char** arguments) {
+  try {
+    return hemstitch::bench(count, arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,199 @@
+// The batch interface: options are checked and put into the words of the stages; batch_device.hpp does the rest.
+#include "hemstitch/batch.h"
+
+#include <fmt/format.h>
+
+#include "batch/batch_device.hpp"
+#include "core/c_call.hpp"
+#include "core/status.hpp"
+#include "format/lz4/lz4_levels.hpp"
+#include "match/parameter_check.hpp"
+#include "parse/parse_room.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::uint32_t kMostHistoryBytes = 65536;
+
+void need(const void* pointer, std::string_view name) {
+  if (pointer == nullptr) throw Error(Status::kInvalidOption, fmt::format("batch: {} is NULL", name));
+}
+
+const hemstitch_batch& checked(const hemstitch_batch* batch) {
+  need(batch, "batch");
+  check_parameter("batch", "max_history_bytes", batch->max_history_bytes, 0, kMostHistoryBytes);
+  if (batch->count != 0) need(batch->input_bytes, "input_bytes");
+  return *batch;
+}
+
+int checked_level(int level) {
+  if (level < kMinLevel || level > kMaxLevel)
+    throw Error(Status::kInvalidOption,
+                fmt::format("level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
+  return level;
+}
+
+BatchFinder finder_of(const hemstitch_find_options* options) {
+  need(options, "options");
+  check_parameter("batch", "stitch", options->stitch, 0, 1);
+  switch (options->finder) {
+    case HEMSTITCH_FINDER_HASH_STEP:
+      return HashStepParameters{.hash_bits = options->hash_bits,
+                                .group_positions = options->group_positions,
+                                .cap_bytes = options->cap_bytes,
+                                .stitch = options->stitch != 0};
+    case HEMSTITCH_FINDER_HASH_CHAIN:
+      return HashChainParameters{.hash_bits = options->hash_bits,
+                                 .depth = options->depth,
+                                 .cap_bytes = options->cap_bytes,
+                                 .window_bytes = options->window_bytes,
+                                 .stitch = options->stitch != 0};
+  }
+  throw Error(Status::kInvalidOption,
+              fmt::format("batch: finder {} is none of the finders", static_cast<int>(options->finder)));
+}
+
+BatchParse parse_of(const hemstitch_parse_options* options) {
+  need(options, "options");
+  check_parameter("batch", "parse", static_cast<std::uint64_t>(options->parse), HEMSTITCH_PARSE_GREEDY,
+                  HEMSTITCH_PARSE_OPTIMAL_EXACT);
+  check_parameter("batch", "costs", static_cast<std::uint64_t>(options->costs), HEMSTITCH_COSTS_FLAT,
+                  HEMSTITCH_COSTS_LZ4);
+  const bool lz4 = options->costs == HEMSTITCH_COSTS_LZ4;
+  check_parameter("batch", "min_match_bytes", options->min_match_bytes, lz4 ? kLz4MinMatchBytes : 1,
+                  kMaxRecordLength);
+  check_parameter("batch", "max_match_bytes", options->max_match_bytes, options->min_match_bytes,
+                  kUnlimitedLength);
+  BatchParse parse{.parse = options->parse,
+                   .lazy_skip = options->lazy_skip,
+                   .costs = {},
+                   .plan = {options->min_match_bytes, options->max_match_bytes, options->max_offset,
+                            options->last_match_start_gap, options->last_match_end_gap}};
+  if (lz4) {
+    parse.costs = Lz4CostModel{};
+  } else {
+    constexpr std::uint32_t kMostBits = 4096;
+    check_parameter("batch", "literal_bits", options->literal_bits, 1, kMostBits);
+    check_parameter("batch", "match_bits", options->match_bits, 1, kMostBits);
+    FullLengthCostModel flat;
+    flat.literal_cost_bits = options->literal_bits;
+    flat.match_fixed_cost_bits = options->match_bits;
+    parse.costs = flat;
+  }
+  return parse;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+using hemstitch::guarded;
+
+extern "C" {
+
+hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_bytes,
+                                                  hemstitch_find_options* options) {
+  return guarded([&] {
+    hemstitch::need(options, "options");
+    const hemstitch::Lz4Level chosen = hemstitch::lz4_level(hemstitch::checked_level(level), block_bytes);
+    *options = {};
+    if (const auto* step = std::get_if<hemstitch::HashStepParameters>(&chosen.finder)) {
+      options->finder = HEMSTITCH_FINDER_HASH_STEP;
+      options->hash_bits = step->hash_bits;
+      options->cap_bytes = step->cap_bytes;
+      options->stitch = step->stitch;
+      options->group_positions = step->group_positions;
+    } else {
+      const auto& chain = std::get<hemstitch::HashChainParameters>(chosen.finder);
+      options->finder = HEMSTITCH_FINDER_HASH_CHAIN;
+      options->hash_bits = chain.hash_bits;
+      options->cap_bytes = chain.cap_bytes;
+      options->stitch = chain.stitch;
+      options->depth = chain.depth;
+      options->window_bytes = chain.window_bytes;
+    }
+  });
+}
+
+hemstitch_status hemstitch_find_temp_bytes(const hemstitch_batch* batch,
+                                           const hemstitch_find_options* options, size_t* temp_bytes) {
+  return guarded([&] {
+    hemstitch::need(temp_bytes, "temp_bytes");
+    *temp_bytes = hemstitch::batch_find_temp_bytes(hemstitch::checked(batch), hemstitch::finder_of(options));
+  });
+}
+
+hemstitch_status hemstitch_find_async(const hemstitch_batch* batch, const hemstitch_find_options* options,
+                                      hemstitch_candidate* candidates, uint64_t* first,
+                                      hemstitch_status* statuses, void* temp, size_t temp_bytes,
+                                      hemstitch_stream stream) {
+  return guarded([&] {
+    const hemstitch_batch& given = hemstitch::checked(batch);
+    if (given.count != 0) {
+      hemstitch::need(given.inputs, "inputs");
+      hemstitch::need(statuses, "statuses");
+    }
+    if (given.total_input_bytes != 0) hemstitch::need(candidates, "candidates");
+    hemstitch::need(first, "first");
+    hemstitch::batch_find_async(given, hemstitch::finder_of(options), candidates, first, statuses, temp,
+                                temp_bytes, stream);
+  });
+}
+
+hemstitch_status hemstitch_parse_options_for_level(int level, hemstitch_parse_options* options) {
+  return guarded([&] {
+    hemstitch::need(options, "options");
+    constexpr std::size_t kAnyBlockBytes = 65536;  // the parse of a level is that of every block size
+    const hemstitch::Lz4Level chosen = hemstitch::lz4_level(hemstitch::checked_level(level), kAnyBlockBytes);
+    const hemstitch::BlockPlan plan = hemstitch::lz4_block_plan();
+    *options = {};
+    options->parse =
+        chosen.parse == hemstitch::Lz4Parse::kLazy ? HEMSTITCH_PARSE_LAZY : HEMSTITCH_PARSE_OPTIMAL;
+    options->costs = HEMSTITCH_COSTS_LZ4;
+    options->min_match_bytes = plan.min_match_length;
+    options->max_match_bytes = plan.max_match_length;
+    options->max_offset = plan.max_offset;
+    options->last_match_start_gap = plan.last_match_start_gap;
+    options->last_match_end_gap = plan.last_match_end_gap;
+  });
+}
+
+hemstitch_status hemstitch_parse_capacity(const hemstitch_batch* batch,
+                                          const hemstitch_parse_options* options, uint64_t* sequences) {
+  return guarded([&] {
+    hemstitch::need(sequences, "sequences");
+    const hemstitch_batch& given = hemstitch::checked(batch);
+    *sequences =
+        hemstitch::first_sequence(given.total_input_bytes, given.count, hemstitch::parse_of(options).plan);
+  });
+}
+
+hemstitch_status hemstitch_parse_temp_bytes(const hemstitch_batch* batch,
+                                            const hemstitch_parse_options* options, size_t* temp_bytes) {
+  return guarded([&] {
+    hemstitch::need(temp_bytes, "temp_bytes");
+    *temp_bytes = hemstitch::batch_parse_temp_bytes(hemstitch::checked(batch), hemstitch::parse_of(options));
+  });
+}
+
+hemstitch_status hemstitch_parse_async(const hemstitch_batch* batch, const hemstitch_parse_options* options,
+                                       const hemstitch_candidate* candidates, hemstitch_sequence* sequences,
+                                       uint64_t* first_sequences, uint32_t* sequence_counts, uint64_t* total,
+                                       hemstitch_status* statuses, void* temp, size_t temp_bytes,
+                                       hemstitch_stream stream) {
+  return guarded([&] {
+    const hemstitch_batch& given = hemstitch::checked(batch);
+    if (given.count != 0) {
+      hemstitch::need(sequences, "sequences");
+      hemstitch::need(first_sequences, "first_sequences");
+      hemstitch::need(sequence_counts, "sequence_counts");
+      hemstitch::need(statuses, "statuses");
+    }
+    if (given.total_input_bytes != 0) hemstitch::need(candidates, "candidates");
+    hemstitch::need(total, "total");
+    hemstitch::batch_parse_async(given, hemstitch::parse_of(options), candidates,
+                                 {sequences, first_sequences, sequence_counts, total}, statuses, temp,
+                                 temp_bytes, stream);
+  });
+}
+
+}  // extern "C"

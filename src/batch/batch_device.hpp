@@ -1,0 +1,47 @@
+// What the batch interface asks of a device, with options already checked and in the words of the stages. One of
+// batch_cuda.cu and batch_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "core/block_plan.hpp"
+#include "core/cost_model.hpp"
+#include "format/lz4/lz4_cost.hpp"
+#include "hemstitch/batch.h"
+#include "match/hash_chain/hash_chain.hpp"
+#include "match/hash_step/hash_step.hpp"
+#include "parse/optimal/optimal.hpp"
+
+namespace hemstitch {
+
+using BatchFinder = std::variant<HashStepParameters, HashChainParameters>;
+
+struct BatchParse {
+  hemstitch_parse parse;
+  std::uint32_t lazy_skip;
+  std::variant<FullLengthCostModel, Lz4CostModel> costs;
+  BlockPlan plan;
+};
+
+// As the functions of the same names in batch.h; they throw Error.
+std::size_t batch_find_temp_bytes(const hemstitch_batch& batch, const BatchFinder& finder);
+void batch_find_async(const hemstitch_batch& batch, const BatchFinder& finder,
+                      hemstitch_candidate* d_candidates, std::uint64_t* d_first, hemstitch_status* d_statuses,
+                      void* d_temp, std::size_t temp_bytes, hemstitch_stream stream);
+
+struct BatchLists {
+  hemstitch_sequence* d_sequences;
+  std::uint64_t* d_first_sequences;
+  std::uint32_t* d_counts;
+  std::uint64_t* d_total;
+};
+
+std::size_t batch_parse_temp_bytes(const hemstitch_batch& batch, const BatchParse& parse);
+void batch_parse_async(const hemstitch_batch& batch, const BatchParse& parse,
+                       const hemstitch_candidate* d_candidates, const BatchLists& lists,
+                       hemstitch_status* d_statuses, void* d_temp, std::size_t temp_bytes,
+                       hemstitch_stream stream);
+
+}  // namespace hemstitch

@@ -1,0 +1,24 @@
+// gather: pieces that lie anywhere, brought together in one span.
+//
+// Piece i, sizes[i] bytes at sources[i], goes to output + offsets[i]. With the offsets of scan/ the output is
+// dense; any other offsets will do as long as pieces do not overlap there. Sources and offsets may have any
+// alignment, sizes any value, 0 included. The work is divided by bytes, never by pieces: one large piece among
+// a million small ones must not set the time. (Founding document 002 gives each piece to one thread, and copies
+// 16 bytes at a time from addresses that are not aligned.)
+//
+// On the CPU oneTBB and memcpy, on CUDA CUB's batched copy (gather_cuda.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace hemstitch {
+
+// `sources`, `sizes` and `offsets` have one element a piece; offsets ascend, and the last piece ends inside
+// `output`. Throws kInvalidOption for different counts, kOutputTooSmall where a piece does not fit.
+// Thread safety: any number of calls at once.
+void gather_pieces(std::span<const std::byte* const> sources, std::span<const std::uint32_t> sizes,
+                   std::span<const std::uint64_t> offsets, std::span<std::byte> output);
+
+}  // namespace hemstitch

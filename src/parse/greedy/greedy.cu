@@ -1,0 +1,33 @@
+// Greedy has no decisions of its own: every usable match is one. The walk (parse/walk/walk.cuh, with mapping, shared
+// memory and cost) reads the records, applies the format's limits and goes. CPU twin: greedy_reference.cpp.
+#include "parse/greedy/greedy_cuda.hpp"
+#include "parse/usable_length.cuh"
+#include "parse/walk/walk.cuh"
+
+namespace hemstitch::cuda {
+namespace {
+
+struct GreedyDecision {
+  const MatchRecord* d_records;
+  BlockPlan plan;
+
+  template <class Put>
+  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count,
+                             const Put& put) const {
+    const UsableLengths usable(plan, block.block_bytes, begin);
+    const MatchRecord* const records = d_records + block.position + begin;
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < count; i += kWalkThreads) put(i, usable(records[i], i));
+  }
+};
+
+const KernelRegistration kRegistration(kWalkBudget, walk_block<kWalkTilePositions, GreedyDecision>);
+
+}  // namespace
+
+void parse_greedy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+                       const DeviceSequences& sequences, cudaStream_t stream) {
+  walk_blocks(blocks, GreedyDecision{d_records, plan}, d_records, plan, sequences, stream);
+}
+
+}  // namespace hemstitch::cuda

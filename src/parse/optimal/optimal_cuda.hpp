@@ -1,0 +1,36 @@
+// optimal on a CUDA device; the definition stands in optimal.hpp.
+//
+// For FullLengthCostModel these are compiled into the library, and for the models of formats beside their formats
+// (format/lz4/lz4_parse.cu); optimal_launch.cuh and optimal_exact.cuh have them for every other model. Both parses throw kInvalidOption for scratch below their
+// `..._scratch_bytes`, and parse_optimal_cuda() also for costs above kMaxUnitCost. Asynchronous on `stream`; may be
+// captured in a graph.
+#pragma once
+
+#include "parse/optimal/optimal.hpp"
+#include "parse/parse_cuda.hpp"
+
+namespace hemstitch::cuda {
+
+// The most that one literal or match may cost: 4096 bits. Then 1280 of them, and three bits below, fit 32 bits.
+inline constexpr std::uint32_t kMaxUnitCost = 4096 * kCostUnitsPerBit;
+
+// One list of sequences a block, equal to parse_optimal()'s.
+// Scratch: 2 bytes a position for the decisions; 12 bytes a block; and 160 KB for each warp that the device runs at
+// once, but no more than 5 bytes a position.
+template <typename Model>
+std::size_t parse_optimal_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model& model);
+template <typename Model>
+void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+                        const Model& model, const DeviceSequences& sequences, void* d_scratch,
+                        std::size_t scratch_bytes, cudaStream_t stream);
+
+// One list of sequences a block, equal to parse_optimal_exact()'s. One thread a block: for evaluation and tests.
+// Scratch: 10 bytes a position.
+template <typename Model>
+std::size_t parse_optimal_exact_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model& model);
+template <typename Model>
+void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+                              const Model& model, const DeviceSequences& sequences, void* d_scratch,
+                              std::size_t scratch_bytes, cudaStream_t stream);
+
+}  // namespace hemstitch::cuda

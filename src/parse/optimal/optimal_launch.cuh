@@ -1,0 +1,104 @@
+// The launches of the optimal parse, a template over the cost model: whoever brings a model includes this file in a .cu
+// file of its own and instantiates parse_optimal_cuda(), parse_optimal_exact_cuda() and what they ask for scratch.
+//
+// Segments are counted and ranked over the batch, solved (optimal_kernel.cuh, with mapping, shared memory and cost), and
+// the walk (parse/walk/walk.cuh) collects the decisions. CPU twin: optimal_reference.hpp.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "compact/scan/scan_cuda.hpp"
+#include "core/status.hpp"
+#include "device/cuda/cuda_error.hpp"
+#include "device/cuda/scratch.hpp"
+#include "parse/optimal/optimal_cuda.hpp"
+#include "parse/optimal/optimal_cuda_tuning.hpp"
+#include "parse/optimal/optimal_kernel.cuh"
+#include "parse/walk/walk.cuh"
+
+namespace hemstitch::cuda {
+namespace optimal_detail {
+
+// One count a block (optimal.cu).
+void count_segments(const DeviceBlocks& blocks, std::uint32_t* d_counts, cudaStream_t stream);
+
+// Warps that the current device runs at once, for a batch that needs no more than `groups`.
+template <typename Model>
+std::uint32_t resident_warps(std::uint64_t groups) {
+  int device = 0, multiprocessors = 0, warps = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &warps, solve_segments<Model, kNearCosts, kStagedPositions>, 32, 0),
+        "optimal: occupancy");
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(groups, 1, static_cast<std::uint64_t>(multiprocessors) * warps));
+}
+
+struct Scratch {
+  std::uint32_t* d_segment_counts;
+  std::uint64_t* d_first_segment;
+  std::byte* d_scan;
+  std::size_t scan_bytes;
+  std::uint16_t* d_lengths;
+  std::uint32_t* d_far_costs;
+  std::uint32_t warps;
+  std::size_t bytes;
+};
+
+template <typename Model>
+Scratch carve(const DeviceBlocks& blocks, void* d_scratch) {
+  // One segment a block may be short.
+  const std::uint64_t most_segments = blocks.total_block_bytes / kSegmentPositions + blocks.block_count;
+  Carver carver(d_scratch);
+  Scratch scratch{};
+  scratch.warps = resident_warps<Model>((most_segments + 31) / 32);
+  scratch.scan_bytes = scan_sizes_cuda_scratch_bytes(blocks.block_count);
+  scratch.d_segment_counts = carver.take<std::uint32_t>(blocks.block_count);
+  scratch.d_first_segment = carver.take<std::uint64_t>(std::size_t{blocks.block_count} + 1);
+  scratch.d_scan = carver.take<std::byte>(scratch.scan_bytes);
+  scratch.d_lengths = carver.take<std::uint16_t>(blocks.total_block_bytes);
+  scratch.d_far_costs = carver.take<std::uint32_t>(std::size_t{scratch.warps} * kSolvedPositions * 32);
+  scratch.bytes = carver.bytes();
+  return scratch;
+}
+
+template <typename Model>
+void check_unit_costs(const Model& model) {
+  const std::uint32_t costs[] = {model.literal_cost(), model.match_cost(kMaxRecordLength)};
+  for (const std::uint32_t cost : costs)
+    if (cost > kMaxUnitCost)
+      throw Error(Status::kInvalidOption, "parse_optimal: a literal or match costs " + std::to_string(cost) +
+                                              " units, the most is " + std::to_string(kMaxUnitCost));
+}
+
+}  // namespace optimal_detail
+
+template <typename Model>
+std::size_t parse_optimal_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model&) {
+  return optimal_detail::carve<Model>(blocks, nullptr).bytes;
+}
+
+template <typename Model>
+void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+                        const Model& model, const DeviceSequences& sequences, void* d_scratch,
+                        std::size_t scratch_bytes, cudaStream_t stream) {
+  optimal_detail::check_unit_costs(model);
+  const optimal_detail::Scratch scratch = optimal_detail::carve<Model>(blocks, d_scratch);
+  check_scratch("parse_optimal", scratch.bytes, d_scratch, scratch_bytes);
+
+  if (blocks.block_count != 0) {
+    optimal_detail::count_segments(blocks, scratch.d_segment_counts, stream);
+    scan_sizes_cuda(scratch.d_segment_counts, blocks.block_count, scratch.d_first_segment, scratch.d_scan,
+                    scratch.scan_bytes, stream);
+    solve_segments<Model, kNearCosts, kStagedPositions>
+        <<<scratch.warps, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, scratch.d_first_segment,
+                                           d_records, plan, model, scratch.d_lengths, scratch.d_far_costs);
+    check_launch(kSolveBudget.name.data(), blocks);
+  }
+  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,185 @@
+// The walk: from one decision a position to the list of sequences.
+//
+// A decision is the length of the match to take at a position, 0 for a literal. The walk starts at position 0
+// and steps over each literal or match it meets; only what it meets counts. It is one long chain of dependent
+// steps, and the twins walk it so. Here a workgroup owns a block and takes it in chunks; in a chunk every
+// thread owns a tile of consecutive positions.
+//
+//   1. load    all threads: lengths into shared memory, coalesced. Greedy and lazy decide here, on the fly.
+//   2. exits   each thread, backwards over its tile: the first position outside the tile that a walk from here
+//              comes to. A literal or short match inherits its target's exit. No guess, no repetition: one pass.
+//   3. hops    one thread: from the chunk's first position to its exit, from there to that tile's exit, ...
+//              Each tile the walk touches learns where it is entered. Tiles inside a long match are skipped.
+//   4. count   each thread, forwards from its entry: matches on the walk. A prefix sum ranks them.
+//   5. list    the same steps again: match starts, in order, into shared memory (over the exits, no longer needed).
+//   6. emit    thread r writes the sequence of rank r: neighbours in the list are neighbours in memory. The
+//              literals before a match begin where the match of rank r-1 ends.
+//
+// The next chunk begins where the walk left this one, so a match of any length costs nothing more. Everything
+// is exact and in order: no result depends on which thread is first.
+//
+// Mapping: one workgroup of kWalkThreads a block of the batch. Shared memory: 4 bytes a position of the chunk.
+// A tile's row is two 16-bit words longer than the tile, so that equal positions of 32 tiles are in 32 banks.
+// Synchronisation: seven workgroup barriers a chunk. Work: O(1) a position, whatever the lengths; time a chunk
+// about one shared-memory latency for each position of a tile and for each tile. Registers: at most 64.
+// CPU twins: the loops at the end of parse/*/*_reference.cpp. Source: jump pointers by doubling, of which
+// the backward pass is the serial form: two accesses a position instead of 2 log2(tile).
+#pragma once
+
+#include "device/cuda/cuda_error.hpp"
+#include "device/cuda/kernel_registry.hpp"
+#include "parse/parse_cuda.hpp"
+#include "parse/walk/walk_tuning.hpp"
+
+namespace hemstitch::cuda {
+
+template <unsigned kTilePositions>
+struct WalkChunk {
+  static_assert(kTilePositions % 4 == 0, "with two words of padding a row is an odd number of banks");
+  static constexpr unsigned kPositions = kWalkThreads * kTilePositions;
+  static constexpr unsigned kSlots = kWalkThreads * (kTilePositions + 2);
+  static_assert(kPositions < 0xFFFF, "positions of a chunk have 16 bits");
+
+  static __device__ unsigned slot(unsigned position) { return position + position / kTilePositions * 2; }
+};
+
+// `Decide` is called by all threads of the workgroup, as decide(block, begin, count, put), and calls put(i, length) once
+// for each i below `count` with the decision at position begin + i: 0, or a length that ends inside the block.
+template <unsigned kTilePositions, class Decide>
+__global__ void __launch_bounds__(kWalkThreads)
+    walk_block(const DeviceBlock* __restrict__ d_blocks, const Decide decide,
+               const MatchRecord* __restrict__ d_records, const BlockPlan plan,
+               const DeviceSequences sequences) {
+  using Chunk = WalkChunk<kTilePositions>;
+  constexpr std::uint16_t kNotEntered = 0xFFFF;
+  constexpr unsigned kWarps = kWalkThreads / 32;
+  __shared__ std::uint16_t sh_length[Chunk::kSlots];
+  __shared__ std::uint16_t sh_exit[Chunk::kSlots];
+  __shared__ std::uint16_t sh_entry[kWalkThreads];
+  __shared__ unsigned sh_warp_count[kWarps];
+  __shared__ std::uint32_t sh_next_chunk;
+  std::uint16_t* const sh_list = sh_exit;  // from step 5 on
+
+  const DeviceBlock block = d_blocks[blockIdx.x];
+  const MatchRecord* const block_records = d_records + block.position;
+  Sequence* const out = sequences.d_sequences + first_sequence(block.position, blockIdx.x, plan);
+  const unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  const unsigned tile_begin = thread * kTilePositions;
+
+  std::uint32_t written = 0;         // sequences of earlier chunks
+  std::uint32_t literals_begin = 0;  // position behind the last match of earlier chunks
+  for (std::uint32_t chunk_begin = 0; chunk_begin < block.block_bytes;) {
+    const unsigned count = min(Chunk::kPositions, block.block_bytes - chunk_begin);
+    const unsigned tile_end = min(tile_begin + kTilePositions, count);
+
+    decide(block, chunk_begin, count, [&](unsigned i, std::uint32_t length) {
+      sh_length[Chunk::slot(i)] = static_cast<std::uint16_t>(length);
+    });
+    sh_entry[thread] = kNotEntered;
+    __syncthreads();
+
+    unsigned exit = tile_end;  // of the position to the right
+    for (unsigned i = tile_end; i-- > tile_begin;) {
+      const unsigned length = sh_length[Chunk::slot(i)];
+      // An exit beyond the chunk needs no precision: step 4 finds it.
+      if (length != 0)
+        exit = i + length < tile_end ? sh_exit[Chunk::slot(i + length)] : min(i + length, 0xFFFFu);
+      sh_exit[Chunk::slot(i)] = static_cast<std::uint16_t>(exit);
+    }
+    __syncthreads();
+
+    if (thread == 0)
+      for (unsigned i = 0; i < count; i = sh_exit[Chunk::slot(i)])
+        sh_entry[i / kTilePositions] = static_cast<std::uint16_t>(i);
+    __syncthreads();
+
+    const unsigned entry = sh_entry[thread];
+    unsigned matches = 0;
+    if (entry != kNotEntered) {
+      unsigned i = entry;
+      while (i < tile_end) {
+        const unsigned length = sh_length[Chunk::slot(i)];
+        matches += length != 0;
+        i += max(length, 1u);
+      }
+      if (i >= count) sh_next_chunk = chunk_begin + i;  // the tile by which the walk leaves the chunk
+    }
+
+    unsigned rank = matches;  // then: matches in this tile and those before it
+#pragma unroll
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+      const unsigned other = __shfl_up_sync(~0u, rank, distance);
+      if (lane >= distance) rank += other;
+    }
+    if (lane == 31) sh_warp_count[warp] = rank;
+    __syncthreads();
+    unsigned chunk_matches = 0;
+#pragma unroll
+    for (unsigned w = 0; w < kWarps; ++w) {
+      if (w < warp) rank += sh_warp_count[w];
+      chunk_matches += sh_warp_count[w];
+    }
+    rank -= matches;
+
+    if (matches != 0) {
+      unsigned i = entry;
+      while (i < tile_end) {
+        const unsigned length = sh_length[Chunk::slot(i)];
+        if (length != 0) sh_list[rank++] = static_cast<std::uint16_t>(i);
+        i += max(length, 1u);
+      }
+    }
+    __syncthreads();
+
+#pragma unroll 4
+    for (unsigned r = thread; r < chunk_matches; r += kWalkThreads) {
+      const unsigned i = sh_list[r];
+      std::uint32_t run_begin = literals_begin;
+      if (r != 0) run_begin = chunk_begin + sh_list[r - 1] + sh_length[Chunk::slot(sh_list[r - 1])];
+      out[written + r] = {chunk_begin + i - run_begin, sh_length[Chunk::slot(i)],
+                          record_offset(block_records[chunk_begin + i])};
+    }
+    if (chunk_matches != 0) {
+      const unsigned last = sh_list[chunk_matches - 1];
+      literals_begin = chunk_begin + last + sh_length[Chunk::slot(last)];
+    }
+    written += chunk_matches;
+    chunk_begin = sh_next_chunk;
+    __syncthreads();
+  }
+
+  if (thread == 0) {
+    out[written] = {block.block_bytes - literals_begin, 0, 0};
+    sequences.d_counts[blockIdx.x] = written + 1;
+    atomicAdd(reinterpret_cast<unsigned long long*>(sequences.d_total), written + 1ull);
+  }
+}
+
+constexpr KernelBudget kWalkBudget("parse.walk", "walk_block",
+                                   {.threads = kWalkThreads, .registers = 64, .shared_bytes = 18 * 1024});
+
+// Decisions that a kernel before the walk made and stored.
+struct StoredDecision {
+  const std::uint16_t* d_lengths;  // one a position of the batch
+
+  template <class Put>
+  __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count,
+                             const Put& put) const {
+    const std::uint16_t* const lengths = d_lengths + block.position + begin;
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < count; i += kWalkThreads) put(i, lengths[i]);
+  }
+};
+
+// Launches the walk over a batch.
+template <class Decide>
+void walk_blocks(const DeviceBlocks& blocks, const Decide& decide, const MatchRecord* d_records,
+                 const BlockPlan& plan, const DeviceSequences& sequences, cudaStream_t stream) {
+  check(cudaMemsetAsync(sequences.d_total, 0, sizeof(std::uint64_t), stream), "walk: cudaMemsetAsync");
+  if (blocks.block_count == 0) return;
+  walk_block<kWalkTilePositions>
+      <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, d_records, plan, sequences);
+  check_launch(kWalkBudget.name.data(), blocks);
+}
+
+}  // namespace hemstitch::cuda

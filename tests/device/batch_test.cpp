@@ -1,0 +1,292 @@
+// The batch interface on a CUDA device: what a caller of the C functions gets, against the twins.
+#include "hemstitch/batch.h"
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <optional>
+
+#include "cuda_test.hpp"
+#include "device/cuda/device_buffer.hpp"
+#include "format/lz4/lz4_cost.hpp"
+#include "match/hash_chain/hash_chain.hpp"
+#include "match/hash_step/hash_step.hpp"
+#include "parse/greedy/greedy.hpp"
+#include "parse/lazy/lazy.hpp"
+#include "parse/optimal/optimal_reference.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+using cuda::check;
+using cuda::DeviceBuffer;
+
+struct Block {
+  Bytes data;  // history, then the block
+  std::uint32_t history_bytes = 0;
+};
+
+// A batch on the device, its blocks at odd addresses.
+class UploadedBatch {
+ public:
+  UploadedBatch(const std::vector<Block>& blocks, cudaStream_t stream) {
+    Bytes all;
+    std::vector<std::size_t> begins;
+    std::vector<std::uint32_t> sizes, histories;
+    for (const Block& block : blocks) {
+      all.resize(all.size() + 1 + begins.size() % 3, std::byte{0xEE});
+      begins.push_back(all.size() + block.history_bytes);
+      all.insert(all.end(), block.data.begin(), block.data.end());
+      sizes.push_back(static_cast<std::uint32_t>(block.data.size() - block.history_bytes));
+      histories.push_back(block.history_bytes);
+      batch.max_input_bytes = std::max(batch.max_input_bytes, sizes.back());
+      batch.max_history_bytes = std::max(batch.max_history_bytes, block.history_bytes);
+      batch.total_input_bytes += sizes.back();
+    }
+    data_ = DeviceBuffer<std::byte>(all.size() + 1, stream);
+    data_.upload(all);
+    std::vector<const void*> inputs;
+    for (const std::size_t begin : begins) inputs.push_back(data_.get() + begin);
+    inputs_ = DeviceBuffer<const void*>(inputs.size(), stream);
+    inputs_.upload(inputs);
+    sizes_ = DeviceBuffer<std::uint32_t>(sizes.size(), stream);
+    sizes_.upload(sizes);
+    histories_ = DeviceBuffer<std::uint32_t>(histories.size(), stream);
+    histories_.upload(histories);
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    batch.inputs = inputs_.get();
+    batch.input_bytes = sizes_.get();
+    batch.history_bytes = histories_.get();
+    batch.count = static_cast<std::uint32_t>(blocks.size());
+  }
+
+  hemstitch_batch batch{};
+
+ private:
+  DeviceBuffer<std::byte> data_;
+  DeviceBuffer<const void*> inputs_;
+  DeviceBuffer<std::uint32_t> sizes_, histories_;
+};
+
+struct Results {
+  std::vector<hemstitch_candidate> candidates;
+  std::vector<std::uint64_t> first, first_sequences;
+  std::vector<hemstitch_sequence> sequences;
+  std::vector<std::uint32_t> counts;
+  std::vector<hemstitch_status> find_statuses, parse_statuses;
+  std::uint64_t total = 0;
+};
+
+#define ASSERT_HEMSTITCH(call) ASSERT_EQ(call, HEMSTITCH_OK) << hemstitch_last_error_message()
+
+class BatchDeviceTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
+  }
+  cudaStream_t stream() const { return stream_->get(); }
+
+  // Finds and parses, once or as a graph that is launched twice.
+  void run(const hemstitch_batch& batch, const hemstitch_find_options& find,
+           const hemstitch_parse_options& parse, bool as_graph, Results& results) const {
+    std::size_t find_bytes = 0, parse_bytes = 0;
+    std::uint64_t capacity = 0;
+    ASSERT_HEMSTITCH(hemstitch_find_temp_bytes(&batch, &find, &find_bytes));
+    ASSERT_HEMSTITCH(hemstitch_parse_temp_bytes(&batch, &parse, &parse_bytes));
+    ASSERT_HEMSTITCH(hemstitch_parse_capacity(&batch, &parse, &capacity));
+    DeviceBuffer<std::byte> d_find(find_bytes, stream()), d_parse(parse_bytes, stream());
+    DeviceBuffer<hemstitch_candidate> d_candidates(batch.total_input_bytes + 1, stream());
+    DeviceBuffer<std::uint64_t> d_first(batch.count + 1, stream()), d_lists(batch.count + 1, stream()),
+        d_total(1, stream());
+    DeviceBuffer<hemstitch_sequence> d_sequences(capacity + 1, stream());
+    DeviceBuffer<std::uint32_t> d_counts(batch.count + 1, stream());
+    DeviceBuffer<hemstitch_status> d_found(batch.count + 1, stream()), d_parsed(batch.count + 1, stream());
+    check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+
+    const auto enqueue = [&] {
+      ASSERT_HEMSTITCH(hemstitch_find_async(&batch, &find, d_candidates.get(), d_first.get(), d_found.get(),
+                                            d_find.get(), find_bytes, stream()));
+      ASSERT_HEMSTITCH(hemstitch_parse_async(&batch, &parse, d_candidates.get(), d_sequences.get(),
+                                             d_lists.get(), d_counts.get(), d_total.get(), d_parsed.get(),
+                                             d_parse.get(), parse_bytes, stream()));
+    };
+    if (as_graph) {
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t executable = nullptr;
+      check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+      enqueue();
+      check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
+      check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+      for (int launch = 0; launch < 2; ++launch)
+        check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+      check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+      cudaGraphExecDestroy(executable);
+      cudaGraphDestroy(graph);
+    } else {
+      enqueue();
+    }
+    const auto download = [](const auto& buffer, auto& into) {
+      into.resize(buffer.count());
+      buffer.download(into);
+    };
+    download(d_candidates, results.candidates);
+    download(d_first, results.first);
+    download(d_lists, results.first_sequences);
+    download(d_sequences, results.sequences);
+    download(d_counts, results.counts);
+    download(d_found, results.find_statuses);
+    download(d_parsed, results.parse_statuses);
+    d_total.download({&results.total, 1});
+    check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+  }
+
+ private:
+  std::optional<cuda::Stream> stream_;
+};
+
+std::vector<Block> mixed_blocks() {
+  std::vector<Block> blocks;
+  for (Shape& shape : boundary_shapes(4097)) blocks.push_back({std::move(shape.bytes), 0});
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    const Bytes bytes = wordy_bytes(100'000, i);
+    blocks.push_back({bytes, i * 5500});
+  }
+  return blocks;
+}
+
+MatchRecords twin_candidates(const hemstitch_find_options& options, const Block& block) {
+  if (options.finder == HEMSTITCH_FINDER_HASH_STEP)
+    return find_hash_step({block.data, block.history_bytes}, {.hash_bits = options.hash_bits,
+                                                              .group_positions = options.group_positions,
+                                                              .cap_bytes = options.cap_bytes,
+                                                              .stitch = options.stitch != 0});
+  return find_hash_chain({block.data, block.history_bytes}, {.hash_bits = options.hash_bits,
+                                                             .depth = options.depth,
+                                                             .cap_bytes = options.cap_bytes,
+                                                             .window_bytes = options.window_bytes,
+                                                             .stitch = options.stitch != 0});
+}
+
+std::vector<Sequence> twin_sequences(const hemstitch_parse_options& options, const MatchRecords& records) {
+  const ParseInput input{records, lz4_block_plan()};
+  switch (options.parse) {
+    case HEMSTITCH_PARSE_GREEDY:
+      return parse_greedy(input);
+    case HEMSTITCH_PARSE_LAZY:
+      return parse_lazy(input, options.lazy_skip);
+    case HEMSTITCH_PARSE_OPTIMAL:
+      return parse_optimal(input, Lz4CostModel{});
+    case HEMSTITCH_PARSE_OPTIMAL_EXACT:
+      return parse_optimal_exact(input, Lz4CostModel{});
+  }
+  return {};
+}
+
+TEST_F(BatchDeviceTest, GivesWhatTheTwinsGive) {
+  const std::vector<Block> blocks = mixed_blocks();
+  const UploadedBatch uploaded(blocks, stream());
+  for (const int level : {1, 3, 12})
+    for (const hemstitch_parse parse : {HEMSTITCH_PARSE_GREEDY, HEMSTITCH_PARSE_LAZY, HEMSTITCH_PARSE_OPTIMAL,
+                                        HEMSTITCH_PARSE_OPTIMAL_EXACT}) {
+      hemstitch_find_options find{};
+      hemstitch_parse_options options{};
+      ASSERT_HEMSTITCH(hemstitch_find_options_for_level(level, 65536, &find));
+      ASSERT_HEMSTITCH(hemstitch_parse_options_for_level(level, &options));
+      options.parse = parse;
+      Results results;
+      ASSERT_NO_FATAL_FAILURE(run(uploaded.batch, find, options, parse == HEMSTITCH_PARSE_OPTIMAL, results));
+      std::uint64_t position = 0, total = 0;
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        const MatchRecords candidates = twin_candidates(find, blocks[b]);
+        ASSERT_EQ(results.find_statuses[b], HEMSTITCH_OK);
+        ASSERT_EQ(results.parse_statuses[b], HEMSTITCH_OK);
+        ASSERT_EQ(results.first[b], position);
+        const auto ours = results.candidates.begin() + static_cast<std::ptrdiff_t>(position);
+        const auto wrong = std::mismatch(candidates.begin(), candidates.end(), ours);
+        ASSERT_EQ(wrong.first, candidates.end())
+            << "level " << level << ", block " << b << ", position " << wrong.first - candidates.begin()
+            << ": twin " << *wrong.first << ", device " << *wrong.second;
+        const std::vector<Sequence> sequences = twin_sequences(options, candidates);
+        ASSERT_EQ(results.counts[b], sequences.size()) << "level " << level << ", block " << b;
+        for (std::size_t i = 0; i < sequences.size(); ++i) {
+          const hemstitch_sequence& sequence = results.sequences[results.first_sequences[b] + i];
+          ASSERT_EQ(sequence.literal_bytes, sequences[i].literal_count)
+              << "block " << b << ", sequence " << i;
+          ASSERT_EQ(sequence.match_bytes, sequences[i].match_length) << "block " << b << ", sequence " << i;
+          ASSERT_EQ(sequence.offset, sequences[i].offset) << "block " << b << ", sequence " << i;
+        }
+        position += candidates.size();
+        total += sequences.size();
+      }
+      EXPECT_EQ(results.first[blocks.size()], position);
+      EXPECT_EQ(results.total, total);
+    }
+}
+
+TEST_F(BatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
+  std::vector<Block> blocks;
+  for (std::uint32_t i = 0; i < 5; ++i) blocks.push_back({wordy_bytes(5000, i), 0});
+  blocks[1] = {wordy_bytes(9000, 1), 0};     // larger than the bound
+  blocks[3] = {wordy_bytes(6000, 3), 1000};  // more history than the bound
+  UploadedBatch uploaded(blocks, stream());
+  uploaded.batch.max_input_bytes = 5000;
+  uploaded.batch.max_history_bytes = 500;
+  uploaded.batch.total_input_bytes = 14'999;  // one byte less than the other three
+  hemstitch_find_options find{};
+  hemstitch_parse_options parse{};
+  ASSERT_HEMSTITCH(hemstitch_find_options_for_level(3, 65536, &find));
+  ASSERT_HEMSTITCH(hemstitch_parse_options_for_level(3, &parse));
+  Results results;
+  ASSERT_NO_FATAL_FAILURE(run(uploaded.batch, find, parse, false, results));
+  const std::vector<hemstitch_status> expected = {HEMSTITCH_OK, HEMSTITCH_INVALID_OPTION, HEMSTITCH_OK,
+                                                  HEMSTITCH_INVALID_OPTION, HEMSTITCH_OUTPUT_TOO_SMALL};
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    EXPECT_EQ(results.find_statuses[b], expected[b]) << b;
+    EXPECT_EQ(results.parse_statuses[b], expected[b]) << b;
+    if (expected[b] != HEMSTITCH_OK) {
+      EXPECT_EQ(results.counts[b], 1u) << b;
+      EXPECT_EQ(results.sequences[results.first_sequences[b]].literal_bytes, 0u) << b;
+    } else {
+      const MatchRecords candidates = twin_candidates(find, blocks[b]);
+      EXPECT_TRUE(std::equal(candidates.begin(), candidates.end(),
+                             results.candidates.begin() + static_cast<std::ptrdiff_t>(results.first[b])))
+          << b;
+      EXPECT_EQ(results.counts[b], twin_sequences(parse, candidates).size()) << b;
+    }
+  }
+}
+
+TEST_F(BatchDeviceTest, AnEmptyBatchIsNothing) {
+  const UploadedBatch uploaded({}, stream());
+  hemstitch_find_options find{};
+  hemstitch_parse_options parse{};
+  ASSERT_HEMSTITCH(hemstitch_find_options_for_level(3, 65536, &find));
+  ASSERT_HEMSTITCH(hemstitch_parse_options_for_level(3, &parse));
+  Results results;
+  ASSERT_NO_FATAL_FAILURE(run(uploaded.batch, find, parse, false, results));
+  EXPECT_EQ(results.first[0], 0u);
+  EXPECT_EQ(results.total, 0u);
+}
+
+TEST_F(BatchDeviceTest, TooLittleTemporaryMemoryIsAnError) {
+  const std::vector<Block> blocks = {{wordy_bytes(5000, 1), 0}};
+  const UploadedBatch uploaded(blocks, stream());
+  hemstitch_find_options find{};
+  ASSERT_HEMSTITCH(hemstitch_find_options_for_level(3, 65536, &find));
+  std::size_t temp_bytes = 0;
+  ASSERT_HEMSTITCH(hemstitch_find_temp_bytes(&uploaded.batch, &find, &temp_bytes));
+  DeviceBuffer<std::byte> d_temp(temp_bytes, stream());
+  DeviceBuffer<hemstitch_candidate> d_candidates(5000, stream());
+  DeviceBuffer<std::uint64_t> d_first(2, stream());
+  DeviceBuffer<hemstitch_status> d_statuses(1, stream());
+  EXPECT_EQ(hemstitch_find_async(&uploaded.batch, &find, d_candidates.get(), d_first.get(), d_statuses.get(),
+                                 d_temp.get(), temp_bytes - 1, stream()),
+            HEMSTITCH_INVALID_OPTION);
+  EXPECT_NE(std::string(hemstitch_last_error_message()).find("scratch"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hemstitch

@@ -1,0 +1,108 @@
+// The batch interface as far as it goes without a device: options, and saying why there is no device.
+#include "hemstitch/batch.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+namespace {
+
+hemstitch_batch empty_batch() { return {}; }
+
+// A number that is none of the enumeration's, as a caller in C may pass it.
+void as_c_would(auto& enumeration, int value) {
+  static_assert(sizeof enumeration == sizeof value);
+  std::memcpy(&enumeration, &value, sizeof value);
+}
+
+TEST(Batch, LevelsNameTheirFinderAndParse) {
+  hemstitch_find_options find{};
+  ASSERT_EQ(hemstitch_find_options_for_level(1, 65536, &find), HEMSTITCH_OK);
+  EXPECT_EQ(find.finder, HEMSTITCH_FINDER_HASH_STEP);
+  EXPECT_GE(find.group_positions, 1u);
+  ASSERT_EQ(hemstitch_find_options_for_level(12, 65536, &find), HEMSTITCH_OK);
+  EXPECT_EQ(find.finder, HEMSTITCH_FINDER_HASH_CHAIN);
+  EXPECT_EQ(find.depth, 64u);
+  EXPECT_EQ(find.window_bytes, 65535u);
+
+  hemstitch_parse_options parse{};
+  ASSERT_EQ(hemstitch_parse_options_for_level(2, &parse), HEMSTITCH_OK);
+  EXPECT_EQ(parse.parse, HEMSTITCH_PARSE_LAZY);
+  ASSERT_EQ(hemstitch_parse_options_for_level(3, &parse), HEMSTITCH_OK);
+  EXPECT_EQ(parse.parse, HEMSTITCH_PARSE_OPTIMAL);
+  EXPECT_EQ(parse.min_match_bytes, 4u);
+  EXPECT_EQ(parse.last_match_start_gap, 12u);
+}
+
+TEST(Batch, LevelsOutsideTheTableAreErrors) {
+  hemstitch_find_options find{};
+  hemstitch_parse_options parse{};
+  for (const int level : {-1, 0, 13}) {
+    EXPECT_EQ(hemstitch_find_options_for_level(level, 65536, &find), HEMSTITCH_INVALID_OPTION) << level;
+    EXPECT_EQ(hemstitch_parse_options_for_level(level, &parse), HEMSTITCH_INVALID_OPTION) << level;
+    EXPECT_NE(std::string(hemstitch_last_error_message()).find("level"), std::string::npos);
+  }
+}
+
+TEST(Batch, TheRoomForSequencesFollowsFromTheShortestMatch) {
+  hemstitch_batch batch = empty_batch();
+  const std::uint32_t unused = 0;
+  batch.input_bytes = &unused;
+  batch.count = 10;
+  batch.total_input_bytes = 5'000'000'000;
+  hemstitch_parse_options options{};
+  ASSERT_EQ(hemstitch_parse_options_for_level(3, &options), HEMSTITCH_OK);
+  std::uint64_t capacity = 0;
+  ASSERT_EQ(hemstitch_parse_capacity(&batch, &options, &capacity), HEMSTITCH_OK);
+  EXPECT_EQ(capacity, 1'250'000'010u);
+}
+
+TEST(Batch, ErrorsNameTheFieldThatIsWrong) {
+  const hemstitch_batch batch = empty_batch();
+  const auto message_for = [&](auto change) {
+    hemstitch_parse_options options{};
+    hemstitch_parse_options_for_level(3, &options);
+    hemstitch_batch given = batch;
+    change(given, options);
+    std::uint64_t capacity = 0;
+    EXPECT_EQ(hemstitch_parse_capacity(&given, &options, &capacity), HEMSTITCH_INVALID_OPTION);
+    return std::string(hemstitch_last_error_message());
+  };
+  const auto names = [](const std::string& message, const char* field) {
+    return message.find(field) != std::string::npos;
+  };
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.min_match_bytes = 3; }), "min_match_bytes");
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.max_match_bytes = 3; }), "max_match_bytes");
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { as_c_would(o.parse, 4); }),
+               "parse");
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { as_c_would(o.costs, 2); }),
+               "costs");
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.costs = HEMSTITCH_COSTS_FLAT; }), "literal_bits");
+  EXPECT_PRED2(names, message_for([](auto& b, auto&) { b.max_history_bytes = 65537; }), "max_history_bytes");
+  EXPECT_PRED2(names, message_for([](auto& b, auto&) { b.count = 1; }), "input_bytes");
+  std::uint64_t capacity = 0;
+  EXPECT_EQ(hemstitch_parse_capacity(nullptr, nullptr, &capacity), HEMSTITCH_INVALID_OPTION);
+}
+
+TEST(Batch, WithoutADeviceTheReasonIsGiven) {
+  const hemstitch_batch batch = empty_batch();
+  hemstitch_find_options find{};
+  ASSERT_EQ(hemstitch_find_options_for_level(3, 65536, &find), HEMSTITCH_OK);
+  hemstitch_parse_options parse{};
+  ASSERT_EQ(hemstitch_parse_options_for_level(3, &parse), HEMSTITCH_OK);
+  std::size_t temp_bytes = 0;
+  const hemstitch_status status = hemstitch_find_temp_bytes(&batch, &find, &temp_bytes);
+  if (status == HEMSTITCH_OK) GTEST_SKIP() << "there is a device here";
+  EXPECT_EQ(status, HEMSTITCH_DEVICE_UNAVAILABLE);
+  EXPECT_NE(std::string(hemstitch_last_error_message()), "");
+  EXPECT_EQ(hemstitch_parse_temp_bytes(&batch, &parse, &temp_bytes), HEMSTITCH_DEVICE_UNAVAILABLE);
+  std::uint64_t first = 0, total = 0;
+  EXPECT_EQ(hemstitch_find_async(&batch, &find, nullptr, &first, nullptr, nullptr, 0, nullptr),
+            HEMSTITCH_DEVICE_UNAVAILABLE);
+  EXPECT_EQ(hemstitch_parse_async(&batch, &parse, nullptr, nullptr, nullptr, nullptr, &total, nullptr,
+                                  nullptr, 0, nullptr),
+            HEMSTITCH_DEVICE_UNAVAILABLE);
+}
+
+}  // namespace
