@@ -11,6 +11,7 @@
 #include <tbb/parallel_reduce.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,7 @@
 #include "device_timing.hpp"
 #include "evaluate/evaluation.hpp"
 #include "insertion/insertion.hpp"
+#include "match/find.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "shapes.hpp"
 
@@ -46,7 +48,8 @@ constexpr std::uint32_t kMostPieces = 64;
 class Insertion {
  public:
   Insertion(const Bytes& corpus, std::uint32_t bytes)
-      : d_data_(bytes, stream_.get()),
+      : corpus_(corpus),
+        d_data_(bytes, stream_.get()),
         d_heads_(std::size_t{1} << kHashBits, stream_.get()),
         d_links_(bytes, stream_.get()),
         d_exact_(bytes, stream_.get()),
@@ -121,8 +124,20 @@ class Insertion {
     });
   }
 
+  struct Judgement {
+    double cost;
+    bool verified;  // every match of the pieces stands for equal bytes
+  };
+
+  // The bytes before `end` of the repeated corpus.
+  Bytes text_before(std::size_t end, std::size_t bytes) const {
+    Bytes text(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) text[i] = corpus_[(end - bytes + i) % corpus_.size()];
+    return text;
+  }
+
   // Of pieces that are parsed by themselves.
-  double cost() {
+  Judgement judge() {
     const std::uint32_t piece_count = std::min(kMostPieces, chains_.bytes / kPieceBytes);
     std::vector<MatchRecords> pieces(piece_count, MatchRecords(kPieceBytes));
     for (std::uint32_t i = 0; i < piece_count; ++i) {
@@ -133,6 +148,7 @@ class Insertion {
     }
     stream_.synchronize();
     const FinderParameters parameters;
+    std::atomic<bool> verified = true;
     const std::uint64_t bits = tbb::parallel_reduce(
         tbb::blocked_range<std::uint32_t>(0, piece_count, 1), std::uint64_t{0},
         [&](const tbb::blocked_range<std::uint32_t>& range, std::uint64_t sum) {
@@ -140,6 +156,10 @@ class Insertion {
             for (std::uint32_t p = 0; p < kPieceBytes; ++p)
               pieces[i][p] = pack_match(record_offset(pieces[i][p]),
                                         std::min(record_length(pieces[i][p]), kPieceBytes - p));
+            const std::size_t begin = chains_.bytes / piece_count * std::size_t{i};
+            const std::size_t history = std::min<std::size_t>(begin, kWindowBytes);
+            const Bytes text = text_before(begin + kPieceBytes, history + kPieceBytes);
+            if (first_wrong_record({text, history}, pieces[i])) verified = false;
             const ParseFigures figures = parse_figures(pieces[i], parameters);
             sum += figures.literal_count * parameters.literal_cost +
                    figures.match_count * parameters.match_fixed_cost;
@@ -147,12 +167,13 @@ class Insertion {
           return sum;
         },
         std::plus<>());
-    return static_cast<double>(bits) / (8.0 * piece_count * kPieceBytes);
+    return {static_cast<double>(bits) / (8.0 * piece_count * kPieceBytes), verified};
   }
 
   void print(const std::string& finder, const Row& details, double build, double walk,
              const cuda::DeviceBuffer<std::uint32_t>* links) {
     const double positions = chains_.bytes;
+    const Judgement judgement = judge();
     Row row{{"what", "build"}, {"backend", "cuda"}, {"finder", finder}};
     row.update(details);
     row.update({{"file", "corpus"},
@@ -162,7 +183,8 @@ class Insertion {
                 {"span", "kernel"},
                 {"share_of_match_time", build / (build + walk)},
                 {"depth", kDepth},
-                {"c9", cost()}});
+                {"c9", judgement.cost},
+                {"verified", judgement.verified}});
     if (links != nullptr) {
       LinkOrder order;
       cuda::DeviceBuffer<LinkOrder> d_order(1, stream_.get());
@@ -179,6 +201,7 @@ class Insertion {
     std::fflush(stdout);
   }
 
+  const Bytes& corpus_;
   cuda::Stream stream_;
   cuda::DeviceBuffer<std::byte> d_data_;
   cuda::DeviceBuffer<std::uint32_t> d_heads_;

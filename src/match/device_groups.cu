@@ -61,8 +61,8 @@ DeviceGroups number_groups(const DeviceBlocks& blocks, std::uint32_t group_posit
   if (blocks.block_count == 0) return {};
   const std::size_t needed = number_groups_scratch_bytes(blocks, group_positions);
   if (scratch_bytes < needed)
-    throw Error(Status::kInternal, "scratch of " + std::to_string(scratch_bytes) + " bytes where " +
-                                       std::to_string(needed) + " are needed");
+    throw Error(Status::kInvalidOption, "scratch of " + std::to_string(scratch_bytes) + " bytes where " +
+                                            std::to_string(needed) + " are needed");
   auto* const d_ends = static_cast<std::uint32_t*>(d_scratch);
   std::size_t scan_bytes = scratch_bytes - ends_bytes(blocks);
   sum_groups(blocks, group_positions, static_cast<std::byte*>(d_scratch) + ends_bytes(blocks), scan_bytes,

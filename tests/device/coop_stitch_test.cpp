@@ -22,21 +22,23 @@ struct DeviceResult {
   SearchCounters counters;
 };
 
-DeviceResult run(const FinderBatch& batch, const FinderParameters& parameters, bool counted) {
+DeviceResult run(const FinderBatch& batch, const FinderParameters& parameters, bool counted,
+                 FinderBatch::By by = FinderBatch::By::kLaunch) {
   DeviceResult result;
   cuda::DeviceBuffer<SearchCounters> d_counters(1, batch.stream());
   d_counters.upload({&result.counters, 1});
   result.before_stitch.assign(batch.blocks().total_block_bytes, test::kUnwritten);
   cuda::DeviceBuffer<MatchRecord> d_before(result.before_stitch.size(), batch.stream());
-  result.records =
-      batch.run(cuda::find_coop_stitch_cuda_scratch_bytes(batch.blocks(), parameters),
-                [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
-                  cuda::find_coop_stitch_cuda(batch.blocks(), parameters,
-                                              {.d_records = d_records,
-                                               .d_before_stitch = d_before.get(),
-                                               .d_counters = counted ? d_counters.get() : nullptr},
-                                              d_scratch, scratch_bytes, batch.stream());
-                });
+  result.records = batch.run(
+      cuda::find_coop_stitch_cuda_scratch_bytes(batch.blocks(), parameters),
+      [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
+        cuda::find_coop_stitch_cuda(batch.blocks(), parameters,
+                                    {.d_records = d_records,
+                                     .d_before_stitch = d_before.get(),
+                                     .d_counters = counted ? d_counters.get() : nullptr},
+                                    d_scratch, scratch_bytes, batch.stream());
+      },
+      by);
   if (!result.before_stitch.empty()) d_before.download(result.before_stitch);
   d_counters.download({&result.counters, 1});
   cuda::check(cudaStreamSynchronize(batch.stream()), "cudaStreamSynchronize");
@@ -149,19 +151,21 @@ TEST_F(CoopStitchDevice, FindsTheBlocksOfAnUnequalBatch) {
   }
 }
 
-TEST_F(CoopStitchDevice, GivesTheSameTwice) {
+TEST_F(CoopStitchDevice, GivesTheSameTwiceAndFromAGraph) {
   const FinderBatch batch({{"copies", test::copied_bytes(300'000, 3), 65536}});
   const FinderParameters parameters = finder_preset("near-1k");
   const DeviceResult first = run(batch, parameters, true), second = run(batch, parameters, true);
   EXPECT_EQ(first.records, second.records);
+  EXPECT_EQ(first.records, run(batch, parameters, false, FinderBatch::By::kGraph).records);
   expect_counters(first.counters, second.counters, "second run");
 }
 
-TEST_F(CoopStitchDevice, RefusesWhatTheTwinsDoorRefuses) {
+TEST_F(CoopStitchDevice, RefusesBadParametersAndTooLittleScratch) {
   const FinderBatch batch({{"copies", test::copied_bytes(100, 3), 0}});
   EXPECT_THROW(cuda::find_coop_stitch_cuda_scratch_bytes(batch.blocks(), {.top_k = 17}), Error);
   EXPECT_THROW(cuda::find_coop_stitch_cuda(batch.blocks(), {.top_k = 17}, {}, nullptr, 0, batch.stream()),
                Error);
+  EXPECT_THROW(cuda::find_coop_stitch_cuda(batch.blocks(), {}, {}, nullptr, 0, batch.stream()), Error);
 }
 
 }  // namespace

@@ -56,14 +56,20 @@ class FinderBatch {
   const std::vector<NamedInput>& inputs() const { return inputs_; }
   cudaStream_t stream() const { return stream_.get(); }
 
-  // Runs find(d_records, d_scratch, scratch_bytes) and gives all its records.
+  enum class By { kLaunch, kGraph };
+
+  // Runs find(d_records, d_scratch, scratch_bytes), straight away or captured in a graph, and gives all its records.
   template <typename Find>
-  MatchRecords run(std::size_t scratch_bytes, const Find& find) const {
+  MatchRecords run(std::size_t scratch_bytes, const Find& find, By by = By::kLaunch) const {
     MatchRecords records(batch_.total_block_bytes, kUnwritten);
     cuda::DeviceBuffer<MatchRecord> d_records(records.size(), stream_.get());
     cuda::DeviceBuffer<std::byte> d_scratch(scratch_bytes, stream_.get());
     if (!records.empty()) d_records.upload(records);
-    find(d_records.get(), d_scratch.get(), d_scratch.bytes());
+    const auto call = [&] { find(d_records.get(), d_scratch.get(), d_scratch.bytes()); };
+    if (by == By::kGraph)
+      launch_as_graph(call);
+    else
+      call();
     if (!records.empty()) d_records.download(records);
     stream_.synchronize();
     return records;
@@ -85,6 +91,21 @@ class FinderBatch {
   }
 
  private:
+  template <typename Call>
+  void launch_as_graph(const Call& call) const {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    cuda::check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal),
+                "cudaStreamBeginCapture");
+    call();
+    cuda::check(cudaStreamEndCapture(stream_.get(), &graph), "cudaStreamEndCapture");
+    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    cuda::check(cudaGraphLaunch(executable, stream_.get()), "cudaGraphLaunch");
+    stream_.synchronize();
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  }
+
   std::vector<NamedInput> inputs_;
   cuda::Stream stream_;
   cuda::DeviceBuffer<std::byte> d_bytes_;

@@ -14,12 +14,15 @@ using test::text_of;
 
 class WindowIndexDevice : public CudaTest {};
 
-MatchRecords run(const FinderBatch& batch, const FinderParameters& parameters) {
-  return batch.run(cuda::find_window_index_cuda_scratch_bytes(batch.blocks(), parameters),
-                   [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
-                     cuda::find_window_index_cuda(batch.blocks(), parameters, d_records, d_scratch,
-                                                  scratch_bytes, batch.stream());
-                   });
+MatchRecords run(const FinderBatch& batch, const FinderParameters& parameters,
+                 FinderBatch::By by = FinderBatch::By::kLaunch) {
+  return batch.run(
+      cuda::find_window_index_cuda_scratch_bytes(batch.blocks(), parameters),
+      [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
+        cuda::find_window_index_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes,
+                                     batch.stream());
+      },
+      by);
 }
 
 void expect_twin(const FinderBatch& batch, const FinderParameters& parameters) {
@@ -72,17 +75,20 @@ TEST_F(WindowIndexDevice, FindsTheBlocksOfAnUnequalBatch) {
   }
 }
 
-TEST_F(WindowIndexDevice, GivesTheSameTwice) {
+TEST_F(WindowIndexDevice, GivesTheSameTwiceAndFromAGraph) {
   const FinderBatch batch({{"copies", test::copied_bytes(1'000'000, 3), 65536}});
-  EXPECT_EQ(run(batch, {.window_size = 4096}), run(batch, {.window_size = 4096}));
+  const MatchRecords records = run(batch, {.window_size = 4096});
+  EXPECT_EQ(records, run(batch, {.window_size = 4096}));
+  EXPECT_EQ(records, run(batch, {.window_size = 4096}, FinderBatch::By::kGraph));
 }
 
-TEST_F(WindowIndexDevice, RefusesWhatTheTwinsDoorRefuses) {
+TEST_F(WindowIndexDevice, RefusesBadParametersAndTooLittleScratch) {
   const FinderBatch batch({{"copies", test::copied_bytes(100, 3), 0}});
   EXPECT_THROW(cuda::find_window_index_cuda_scratch_bytes(batch.blocks(), {.window_size = 0}), Error);
   EXPECT_THROW(
       cuda::find_window_index_cuda(batch.blocks(), {.window_size = 0}, nullptr, nullptr, 0, batch.stream()),
       Error);
+  EXPECT_THROW(cuda::find_window_index_cuda(batch.blocks(), {}, nullptr, nullptr, 0, batch.stream()), Error);
 }
 
 }  // namespace

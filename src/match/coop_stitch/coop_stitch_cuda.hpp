@@ -23,8 +23,8 @@ struct CoopStitchOutput {
 std::size_t find_coop_stitch_cuda_scratch_bytes(const DeviceBlocks& blocks,
                                                 const FinderParameters& parameters);
 
-// Throws kInvalidOption for parameters that check_finder_parameters refuses. Does not synchronise and does not
-// allocate; the scratch is free again when the stream has passed.
+// Throws kInvalidOption for parameters that check_finder_parameters refuses, for too little scratch and for blocks of
+// 2 GiB. Asynchronous; may be captured in a graph. The scratch is free again when the stream has passed.
 void find_coop_stitch_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
                            const CoopStitchOutput& output, void* d_scratch, std::size_t scratch_bytes,
                            cudaStream_t stream);

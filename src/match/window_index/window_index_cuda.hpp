@@ -13,8 +13,8 @@ namespace hemstitch::cuda {
 std::size_t find_window_index_cuda_scratch_bytes(const DeviceBlocks& blocks,
                                                  const FinderParameters& parameters);
 
-// Throws kInvalidOption for parameters that check_finder_parameters refuses. Does not synchronise and does not
-// allocate; the scratch is free again when the stream has passed.
+// Throws kInvalidOption for parameters that check_finder_parameters refuses, for too little scratch and for blocks of
+// 2 GiB. Asynchronous; may be captured in a graph. The scratch is free again when the stream has passed.
 void find_window_index_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
                             MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
                             cudaStream_t stream);
