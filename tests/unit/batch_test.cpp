@@ -74,10 +74,8 @@ TEST(Batch, ErrorsNameTheFieldThatIsWrong) {
   };
   EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.min_match_bytes = 3; }), "min_match_bytes");
   EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.max_match_bytes = 3; }), "max_match_bytes");
-  EXPECT_PRED2(names, message_for([](auto&, auto& o) { as_c_would(o.parse, 4); }),
-               "parse");
-  EXPECT_PRED2(names, message_for([](auto&, auto& o) { as_c_would(o.costs, 2); }),
-               "costs");
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { as_c_would(o.parse, 4); }), "parse");
+  EXPECT_PRED2(names, message_for([](auto&, auto& o) { as_c_would(o.costs, 2); }), "costs");
   EXPECT_PRED2(names, message_for([](auto&, auto& o) { o.costs = HEMSTITCH_COSTS_FLAT; }), "literal_bits");
   EXPECT_PRED2(names, message_for([](auto& b, auto&) { b.max_history_bytes = 65537; }), "max_history_bytes");
   EXPECT_PRED2(names, message_for([](auto& b, auto&) { b.count = 1; }), "input_bytes");

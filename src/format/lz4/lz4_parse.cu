@@ -6,8 +6,8 @@
 namespace hemstitch::cuda {
 namespace {
 
-const KernelRegistration kSolveRegistration(kSolveBudget,
-                                            solve_segments<Lz4CostModel, kNearCosts, kStagedPositions, kUnrolledPositions>);
+const KernelRegistration kSolveRegistration(
+    kSolveBudget, solve_segments<Lz4CostModel, kNearCosts, kStagedPositions, kUnrolledPositions>);
 const KernelRegistration kSolveBlocksRegistration(optimal_detail::kSolveBlocksBudget,
                                                   optimal_detail::solve_blocks<Lz4CostModel>);
 
