@@ -19,7 +19,7 @@
 #include "compact/scan/scan_cuda.hpp"
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/event.hpp"
-#include "format/lz4/lz4_edges.cuh"
+#include "format/lz4/lz4_lengths.cuh"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/greedy/greedy_cuda.hpp"
@@ -184,12 +184,12 @@ class Bench {
     };
     const Lz4CostModel lz4;
     const FullLengthCostModel flat;
-    solve(cuda::solve_segments<FullLengthCostModel, 64, 16, 2>, flat, "flat, near 64, staged 16, unrolled 2");
-    solve(cuda::solve_segments<FullLengthCostModel, 64, 32, 4>, flat, "flat, near 64, staged 32, unrolled 4");
-    solve(cuda::solve_segments<Lz4CostModel, 64, 16, 1>, lz4, "near 64, staged 16, unrolled 1");
-    solve(cuda::solve_segments<Lz4CostModel, 64, 16, 2>, lz4, "near 64, staged 16, unrolled 2");
-    solve(cuda::solve_segments<Lz4CostModel, 64, 16, 4>, lz4, "near 64, staged 16, unrolled 4");
-    solve(cuda::solve_segments<Lz4CostModel, 128, 16, 2>, lz4, "near 128, staged 16, unrolled 2");
+    solve(cuda::solve_segments<FullLengthCostModel, 64, 32>, flat, "flat, near 64, staged 32");
+    solve(cuda::solve_segments<FullLengthCostModel, 32, 16>, flat, "flat, near 32, staged 16");
+    solve(cuda::solve_segments<Lz4CostModel, 32, 32>, lz4, "near 32, staged 32");
+    solve(cuda::solve_segments<Lz4CostModel, 64, 32>, lz4, "near 64, staged 32");
+    solve(cuda::solve_segments<Lz4CostModel, 32, 16>, lz4, "near 32, staged 16");
+    solve(cuda::solve_segments<Lz4CostModel, 64, 16>, lz4, "near 64, staged 16");
 
     const cuda::StoredDecision decide{d_lengths.data};
     const auto walk = [&](auto kernel, const char* level) {
@@ -200,7 +200,9 @@ class Bench {
       });
       row("walk, " + std::string(level), seconds, false);
     };
+    walk(cuda::walk_block<16, cuda::StoredDecision>, "tile 16");
     walk(cuda::walk_block<32, cuda::StoredDecision>, "tile 32");
+    walk(cuda::walk_block<64, cuda::StoredDecision>, "tile 64");
   }
 
   // The lists of the first copy against the twin's.
@@ -264,7 +266,7 @@ int bench(int count, char** arguments) {
   std::vector<std::byte> corpus;
   for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
     const std::vector<std::byte> bytes = read_file(std::string(arguments[1]) + "/silesia/" + name);
-    Bench(name, bytes, gigabytes).run(65536, true);
+    Bench(name, bytes, gigabytes).run(65536, false);
     corpus.insert(corpus.end(), bytes.begin(), bytes.end());
   }
   Bench all("corpus", corpus, gigabytes);

@@ -11,13 +11,13 @@ struct UsableLengths {
   std::uint32_t last_end;  // and ends at most here
   std::uint32_t longest;
   std::uint32_t shortest;
-  MatchRecord max_record;  // records above this have too large an offset
+  std::uint32_t max_offset;
 
   // For positions that count from `begin`, a position of a block of `block_bytes`.
   __device__ UsableLengths(const BlockPlan& plan, std::uint32_t block_bytes, std::uint32_t begin)
       : longest(min(plan.max_match_length, kMaxRecordLength)),
         shortest(shortest_match(plan)),
-        max_record(min(plan.max_offset, kMaxRecordOffset) << 16 | kMaxRecordLength) {
+        max_offset(plan.max_offset) {
     const std::uint32_t rest = block_bytes - begin;
     const std::uint32_t gap = max(plan.last_match_start_gap, plan.last_match_end_gap);
     starts = rest >= gap ? rest - gap + 1 : 0;
@@ -27,7 +27,7 @@ struct UsableLengths {
   // 0 for no match.
   __device__ std::uint32_t operator()(MatchRecord record, std::uint32_t position) const {
     const std::uint32_t length = min(min(record_length(record), longest), last_end - position);
-    const bool usable = position < starts && length >= shortest && record <= max_record;
+    const bool usable = position < starts && length >= shortest && record_offset(record) <= max_offset;
     return usable ? length : 0;
   }
 };

@@ -1,13 +1,13 @@
 // The optimal parses for LZ4's costs.
-#include "format/lz4/lz4_edges.cuh"
+#include "format/lz4/lz4_lengths.cuh"
 #include "parse/optimal/optimal_exact.cuh"
 #include "parse/optimal/optimal_launch.cuh"
 
 namespace hemstitch::cuda {
 namespace {
 
-const KernelRegistration kSolveRegistration(
-    kSolveBudget, solve_segments<Lz4CostModel, kNearCosts, kStagedPositions, kUnrolledPositions>);
+const KernelRegistration kSolveRegistration(kSolveBudget,
+                                            solve_segments<Lz4CostModel, kNearCosts, kStagedPositions>);
 const KernelRegistration kSolveBlocksRegistration(optimal_detail::kSolveBlocksBudget,
                                                   optimal_detail::solve_blocks<Lz4CostModel>);
 

@@ -19,7 +19,7 @@ constexpr KernelBudget kCountBudget("optimal.count_segments", "count_segments_of
                                     {.threads = kCountThreads, .registers = 32});
 const KernelRegistration kCountRegistration(kCountBudget, count_segments_of_blocks);
 const KernelRegistration kSolveRegistration(
-    kSolveBudget, solve_segments<FullLengthCostModel, kNearCosts, kStagedPositions, kUnrolledPositions>);
+    kSolveBudget, solve_segments<FullLengthCostModel, kNearCosts, kStagedPositions>);
 const KernelRegistration kSolveBlocksRegistration(optimal_detail::kSolveBlocksBudget,
                                                   optimal_detail::solve_blocks<FullLengthCostModel>);
 const KernelRegistration kWalkRegistration(kWalkBudget, walk_block<kWalkTilePositions, StoredDecision>);

@@ -4,25 +4,24 @@
 // Mapping. A warp takes 32 segments, neighbours in the batch, and all its lanes go from position 1279 down to 0 of
 // their segments in step. The grid is as large as the device holds at once and strides over the groups of 32.
 //
-// Records. Lanes read records 4 KB apart, so the warp stages kStaged positions of all 32 segments at a time, as rows of
-// two 32-byte sectors, asynchronously, while it works on those staged before. Each lane stages the same rows throughout and
-// keeps their places in registers. A row is one word longer than that, so that the reading down a column touches 32 banks.
-// Decisions replace the records in place and leave the same way, as 16-bit lengths.
+// Records. Lanes read records 4 KB apart, so the warp stages 32 positions of 32 segments at a time: 32 rows of 128
+// bytes, asynchronously, while it works on the 32 positions staged before. A row is one word longer than that, so
+// that both the staging (along rows) and the reading (down a column) touch 32 banks. Decisions replace the records
+// in place and leave the same way, as 16-bit lengths.
 //
 // Costs. cost(p + length) is wanted for any length, up to 1280 positions ahead; but most matches are short. The
 // nearest kNear costs of each lane are a ring in shared memory, lane l in bank l whatever its position. Every cost is
 // also written to device memory (one coalesced store), where longer matches look them up; a lane reads only what it
-// wrote itself. Costs at the horizon and beyond are 0: the ring starts zeroed, and stays so there.
+// wrote itself. Costs at the horizon and beyond are 0: the ring starts zeroed and is not written there.
 //
 // Deciding. A cost is kept times 8, and each edge adds its number in the order of preference, 0 for the literal: the
-// smallest sum is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge. Instructions, not
-// memory, set the time, so edges are never tested one by one: lengths are made legal (Edges), and one vote of the
-// warp chooses between the ring alone and the way that also knows device memory and the horizon.
+// smallest sum is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge. Instructions set
+// the time, so edges are not tested one by one: their lengths are made legal (LegalLengths).
 //
-// Shared memory: 32 * (kNear + 2 * (kStaged + 1)) words a warp, which is the whole block.
+// Shared memory: 32 * (kNear + 2 * (kStaged + 1)) words and 512 bytes a warp, which is the whole block.
 // Synchronisation: within the warp alone. Work: 1.25 positions a position, each O(tried lengths).
-// Registers: at most 112. CPU twin: solve_segment() in optimal_reference.hpp. Source: founding document 000's
-// segmented parse. Holding all costs in shared memory would be simpler, but 160 KB a warp.
+// Registers: at most 80. CPU twin: solve_segment() in optimal_reference.hpp. Source: founding document 000's segmented
+// parse. Holding all costs in shared memory would be simpler, but takes 160 KB a warp.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -46,37 +45,33 @@ constexpr std::uint32_t segment_count(std::uint32_t block_bytes) {
   return block_bytes / kSegmentPositions + (block_bytes % kSegmentPositions != 0);
 }
 
-// What a kernel asks of a model besides, made cheap. A model with a shorter way than this one has a specialisation beside
-// its instantiation.
+// The lengths that a model tries, made so that no edge has to be tested: where an edge's length would be shorter than the
+// format's shortest match, or there is none, it is that of an earlier edge, which then costs the same and is preferred.
+// A model whose lengths allow a shorter way than this one has a specialisation beside its instantiation.
 template <typename Model>
-struct Edges {
-  // The lengths that the model tries, made so that none has to be tested: where one would be shorter than the format's
-  // shortest match, or there is none, it is that of an earlier edge, which then costs the same and is preferred.
-  static __device__ std::uint32_t legal_length(const Model& model, std::uint32_t full_length, unsigned edge,
-                                               std::uint32_t shortest) {
+struct LegalLengths {
+  static __device__ std::uint32_t get(const Model& model, std::uint32_t full_length, unsigned edge,
+                                      std::uint32_t shortest) {
     const std::uint32_t tried = model.tried_length(full_length, edge);
     return tried >= shortest ? tried : full_length;
   }
-  // match_cost() of a length that is at most kNearCosts.
-  static __device__ std::uint32_t near_cost(const Model& model, std::uint32_t length) {
-    return model.match_cost(length);
-  }
 };
 
-// The smallest sum of a match's edges: cost behind the length, price of the length, and number of the edge.
-template <typename Model, typename CostAt, typename Price>
+// The smallest sum of a match's edges: cost there, price and number of the edge. `cost_at` gives the cost behind a length.
+template <typename Model, typename CostAt>
 __device__ std::uint32_t best_edge(const Model& model, std::uint32_t length, std::uint32_t shortest,
-                                   const CostAt& cost_at, const Price& price) {
+                                   std::uint32_t most_priced, const CostAt& cost_at) {
   std::uint32_t best = 0xFFFFFFFFu;
 #pragma unroll
   for (unsigned edge = 0; edge < model.tried_length_count(); ++edge) {
-    const std::uint32_t tried = Edges<Model>::legal_length(model, length, edge, shortest);
-    best = min(best, cost_at(tried) + ((price(tried) << kEdgeBits) + edge + 1));
+    const std::uint32_t tried = LegalLengths<Model>::get(model, length, edge, shortest);
+    const std::uint32_t price = model.match_cost(min(tried, most_priced));
+    best = min(best, cost_at(tried) + ((price << kEdgeBits) + edge + 1));
   }
   return best;
 }
 
-template <typename Model, unsigned kNear, unsigned kStaged, unsigned kUnroll>
+template <typename Model, unsigned kNear, unsigned kStaged>
 __global__ void __launch_bounds__(32)
     solve_segments(const DeviceBlock* __restrict__ d_blocks, std::uint32_t block_count,
                    const std::uint64_t* __restrict__ d_first_segment,
@@ -86,9 +81,15 @@ __global__ void __launch_bounds__(32)
                 kSegmentPositions % kStaged == 0);
   static_assert(kStaged <= 32 && 32 % kStaged == 0);
   constexpr unsigned kRow = kStaged + 1;
-  constexpr unsigned kRowsAtOnce = 32 / kStaged, kRowsOfLane = kStaged;
+  constexpr unsigned kRowsAtOnce = 32 / kStaged;
+  struct alignas(16) Row {
+    std::uint64_t first;   // index in the batch of the segment's first position
+    std::uint32_t own;     // positions of the segment
+    std::uint32_t solved;  // these and the look-ahead
+  };
   __shared__ std::uint32_t sh_cost[kNear * 32];
   __shared__ std::uint32_t sh_staged[2][32 * kRow];
+  __shared__ Row sh_row[32];
 
   const unsigned lane = threadIdx.x;
   const unsigned staging_row = lane / kStaged, staging_column = lane % kStaged;
@@ -98,8 +99,7 @@ __global__ void __launch_bounds__(32)
   const std::uint32_t literal_cost = model.literal_cost() << kEdgeBits;
 
   for (std::uint64_t group = blockIdx.x; group * 32 < all_segments; group += gridDim.x) {
-    std::uint64_t first = 0;  // index in the batch of the segment's first position
-    unsigned solved = 0;      // positions of the segment and its look-ahead
+    Row row{};
     UsableLengths usable(plan, 0, 0);
     const std::uint64_t segment = group * 32 + lane;
     if (segment < all_segments) {
@@ -115,43 +115,33 @@ __global__ void __launch_bounds__(32)
       const std::uint32_t block_bytes = d_blocks[low].block_bytes;
       const std::uint32_t begin =
           static_cast<std::uint32_t>(segment - d_first_segment[low]) * kSegmentPositions;
-      first = d_blocks[low].position + begin;
-      solved = min(block_bytes - begin, kSolvedPositions);
+      const std::uint32_t rest = block_bytes - begin;
+      row = {d_blocks[low].position + begin, min(rest, static_cast<std::uint32_t>(kSegmentPositions)),
+             min(rest, kSolvedPositions)};
       usable = UsableLengths(plan, block_bytes, begin);
     }
-
-    // The rows that this lane stages, each at its column.
-    std::uint64_t row_first[kRowsOfLane];
-    unsigned row_solved[kRowsOfLane];
-#pragma unroll
-    for (unsigned k = 0; k < kRowsOfLane; ++k) {
-      const int row = static_cast<int>(staging_row + k * kRowsAtOnce);
-      row_first[k] = __shfl_sync(~0u, first, row) + staging_column;
-      row_solved[k] = __shfl_sync(~0u, solved, row);
-    }
-    unsigned most_solved = solved, least_solved = solved;
-#pragma unroll
-    for (unsigned distance = 16; distance > 0; distance /= 2) {
-      most_solved = max(most_solved, __shfl_xor_sync(~0u, most_solved, distance));
-      least_solved = min(least_solved, __shfl_xor_sync(~0u, least_solved, distance));
-    }
+    __syncwarp();
+    sh_row[lane] = row;
 #pragma unroll
     for (unsigned i = 0; i < kNear; ++i) sh_cost[i * 32 + lane] = 0;
+    __syncwarp();
 
     const auto stage = [&](int tile) {
       if (tile >= 0) {
-        const unsigned tile_begin = static_cast<unsigned>(tile) * kStaged;
-        const MatchRecord* const records = d_records + tile_begin;
-        std::uint32_t* const into = &sh_staged[tile & 1][staging_row * kRow + staging_column];
-#pragma unroll
-        for (unsigned k = 0; k < kRowsOfLane; ++k)
-          if (tile_begin + staging_column < row_solved[k])
-            __pipeline_memcpy_async(into + k * kRowsAtOnce * kRow, records + row_first[k],
-                                    sizeof(MatchRecord));
+        const unsigned position = static_cast<unsigned>(tile) * kStaged + staging_column;
+#pragma unroll 8
+        for (unsigned r = staging_row; r < 32; r += kRowsAtOnce)
+          if (position < sh_row[r].solved)
+            __pipeline_memcpy_async(&sh_staged[tile & 1][r * kRow + staging_column],
+                                    d_records + sh_row[r].first + position, sizeof(MatchRecord));
       }
       __pipeline_commit();
     };
 
+    unsigned most_solved = row.solved;
+#pragma unroll
+    for (unsigned distance = 16; distance > 0; distance /= 2)
+      most_solved = max(most_solved, __shfl_xor_sync(~0u, most_solved, distance));
     const int top = static_cast<int>((most_solved + kStaged - 1) / kStaged) - 1;
     std::uint32_t cost = 0;  // of the position to the right
     stage(top);
@@ -160,48 +150,40 @@ __global__ void __launch_bounds__(32)
       __pipeline_wait_prior(1);
       __syncwarp();
       std::uint32_t* const column = &sh_staged[tile & 1][lane * kRow];
-      const bool near_horizon = static_cast<unsigned>(tile + 1) * kStaged + kNear > least_solved;
-#pragma unroll kUnroll
+#pragma unroll 4
       for (int i = kStaged - 1; i >= 0; --i) {
-        const unsigned position = static_cast<unsigned>(tile) * kStaged + static_cast<unsigned>(i);
-        const std::uint32_t length = usable(column[i], position);
-        std::uint32_t best;
-        if (near_horizon || __any_sync(~0u, length > kNear)) {
+        const int position = tile * static_cast<int>(kStaged) + i;
+        const std::uint32_t length = usable(column[i], static_cast<unsigned>(position));
+        std::uint32_t best = cost + literal_cost;
+        if (length != 0) {
+          const unsigned from = static_cast<unsigned>(position);
           // priced_length() of optimal.hpp: no more than lies before the horizon.
-          const std::uint32_t most_priced = max(solved - position, shortest);
-          best = best_edge(
-              model, length, shortest,
-              [&](std::uint32_t tried) {
-                const unsigned target = position + tried;
-                std::uint32_t there = 0;
-                if (tried <= kNear) there = sh_cost[target * 32 % (kNear * 32) | lane];
-                if (tried > kNear && target < solved) there = far_costs[target * 32 | lane];
-                return there;
-              },
-              [&](std::uint32_t tried) { return model.match_cost(min(tried, most_priced)); });
-        } else {
-          best = best_edge(
-              model, length, shortest,
-              [&](std::uint32_t tried) { return sh_cost[(position + tried) * 32 % (kNear * 32) | lane]; },
-              [&](std::uint32_t tried) { return Edges<Model>::near_cost(model, tried); });
+          const std::uint32_t most_priced = max(row.solved - from, shortest);
+          if (length <= kNear)
+            best = min(best, best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
+                         return sh_cost[(from + tried) * 32 % (kNear * 32) | lane];
+                       }));
+          else
+            best = min(best, best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
+                         const unsigned target = from + tried;
+                         return target < row.solved ? far_costs[target * 32 | lane] : 0;
+                       }));
         }
-        best = min(length != 0 ? best : 0xFFFFFFFFu, cost + literal_cost);
-        if (position >= solved) best = 0;  // at and beyond the horizon
+        if (position >= static_cast<int>(row.solved)) best = 0;  // at and beyond the horizon
         const unsigned edge = best % (1u << kEdgeBits);
         cost = best - edge;
-        sh_cost[position * 32 % (kNear * 32) | lane] = cost;
-        far_costs[position * 32 | lane] = cost;
-        column[i] = edge == 0 ? 0 : Edges<Model>::legal_length(model, length, edge - 1, shortest);
+        sh_cost[static_cast<unsigned>(position) * 32 % (kNear * 32) | lane] = cost;
+        far_costs[static_cast<unsigned>(position) * 32 | lane] = cost;
+        column[i] = edge == 0 ? 0 : LegalLengths<Model>::get(model, length, edge - 1, shortest);
       }
       __syncwarp();
-      const unsigned tile_begin = static_cast<unsigned>(tile) * kStaged;
-      if (tile_begin < kSegmentPositions) {
-        std::uint16_t* const lengths = d_lengths + tile_begin;
-        const std::uint32_t* const from = &sh_staged[tile & 1][staging_row * kRow + staging_column];
-#pragma unroll
-        for (unsigned k = 0; k < kRowsOfLane; ++k)
-          if (tile_begin + staging_column < row_solved[k])
-            lengths[row_first[k]] = static_cast<std::uint16_t>(from[k * kRowsAtOnce * kRow]);
+      const unsigned position = static_cast<unsigned>(tile) * kStaged + staging_column;
+      if (position < kSegmentPositions) {
+#pragma unroll 8
+        for (unsigned r = staging_row; r < 32; r += kRowsAtOnce)
+          if (position < sh_row[r].own)
+            d_lengths[sh_row[r].first + position] =
+                static_cast<std::uint16_t>(sh_staged[tile & 1][r * kRow + staging_column]);
       }
       __syncwarp();
     }
@@ -209,6 +191,6 @@ __global__ void __launch_bounds__(32)
 }
 
 constexpr KernelBudget kSolveBudget("optimal.solve_segments", "solve_segments",
-                                    {.threads = 32, .registers = 112, .shared_bytes = 14 * 1024});
+                                    {.threads = 32, .registers = 80, .shared_bytes = 18 * 1024});
 
 }  // namespace hemstitch::cuda

@@ -31,7 +31,7 @@ std::uint32_t resident_warps(std::uint64_t groups) {
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &warps, solve_segments<Model, kNearCosts, kStagedPositions, kUnrolledPositions>, 32, 0),
+            &warps, solve_segments<Model, kNearCosts, kStagedPositions>, 32, 0),
         "optimal: occupancy");
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(groups, 1, static_cast<std::uint64_t>(multiprocessors) * warps));
@@ -93,7 +93,7 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
     optimal_detail::count_segments(blocks, scratch.d_segment_counts, stream);
     scan_sizes_cuda(scratch.d_segment_counts, blocks.block_count, scratch.d_first_segment, scratch.d_scan,
                     scratch.scan_bytes, stream);
-    solve_segments<Model, kNearCosts, kStagedPositions, kUnrolledPositions>
+    solve_segments<Model, kNearCosts, kStagedPositions>
         <<<scratch.warps, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, scratch.d_first_segment,
                                            d_records, plan, model, scratch.d_lengths, scratch.d_far_costs);
     check_launch(kSolveBudget.name.data(), blocks);
