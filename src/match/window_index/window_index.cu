@@ -1,12 +1,13 @@
 // window_index for CUDA: the inverted cooperative search. CPU twin: window_index_reference.cpp.
 //
 // Threads: a workgroup of 256 for a group of 1024 positions; blocks of a batch through device_groups.
-// Shared bytes: 28 KB: the positions sorted by hash (2 KB) with their leading bytes (4 KB), where each hash ends (16 KB),
-// the best match of each position (4 KB), and what the scan needs.
+// Shared bytes: 30 KB: the positions sorted by hash (2 KB) with their leading bytes (4 KB), where each hash ends (16 KB),
+// the best match of each position (4 KB), the waiting pairs of the warps (2 KB), and what the scan needs.
 // Synchronisation: barriers between the steps of sorting, and behind each round of 1024 candidates.
 // Work: (window_size + 1024) / 1024 lookups a byte, and one step for each pair of a position and a candidate with the
 // same hash. How many pairs a candidate has differs by a factor of hundreds, so a warp adds up those of its 32
-// candidates and deals them out to its lanes one by one. At worst all positions have the same hash and none is done:
+// candidates and deals them out to its lanes one by one; and those of them that are worth a comparison wait until there
+// are 32, so that one long match does not hold up 31 idle lanes. At worst all positions have the same hash and none is done:
 // 1024 steps a candidate.
 // Registers: 64 at most.
 //
@@ -111,6 +112,8 @@ __device__ std::uint32_t owner_of(std::uint32_t pair, std::uint32_t running_sum)
 __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
     window_index_kernel(DeviceGroups groups, FinderParameters parameters, MatchRecord* d_records) {
   __shared__ GroupIndex sh_index;
+  __shared__ std::uint32_t sh_queues[kIndexThreads / 32]
+                                    [64];  // pairs of each warp that wait for their comparison
 
   GroupPlace place;
   if (!find_group(groups, blockIdx.x, place)) return;
@@ -155,6 +158,20 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
 
   // The window streams past from its near end, a round of four candidates a thread after the other.
   const std::uint32_t lane = threadIdx.x % 32;
+  std::uint32_t* const sh_waiting = sh_queues[threadIdx.x / 32];
+  std::uint32_t waiting = 0;
+  // Of a pair, index << 16 | offset. Others raise the best meanwhile.
+  const auto may_raise = [&](std::uint32_t pair) {
+    const std::uint32_t index = pair >> 16, position = group_begin + index;
+    const RankedMatch best = *static_cast<volatile RankedMatch*>(&sh_index.best[index]);
+    return may_be_better(text, position, pair & 0xFFFFu, limit_at(position), best);
+  };
+  const auto compare = [&](std::uint32_t pair) {
+    if (!may_raise(pair)) return;
+    const std::uint32_t index = pair >> 16, offset = pair & 0xFFFFu, position = group_begin + index;
+    atomicMax(&sh_index.best[index],
+              ranked(offset, text.common_length(position, position - offset, 0, limit_at(position))));
+  };
   const std::uint32_t oldest = group_begin - min(group_begin - text.begin(), parameters.window_size);
   const std::uint32_t last_word = (group_begin + count - 1) & ~3u;
   const std::uint32_t words = (last_word - (oldest & ~3u)) / 4 + 1;
@@ -188,20 +205,31 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
         const std::uint32_t index_place = __shfl_sync(0xFFFFFFFFu, first_place, owner) + pairs + lane;
         const std::uint32_t owner_key = __shfl_sync(0xFFFFFFFFu, key, owner);
         const std::uint32_t owner_candidate = __shfl_sync(0xFFFFFFFFu, candidate, owner);
-        if (pairs + lane >= pair_count || sh_index.keys[index_place] != owner_key) continue;
-        const std::uint32_t index = sh_index.positions[index_place];
-        const std::uint32_t position = group_begin + index;
-        const std::uint32_t offset =
-            position - owner_candidate;  // wraps around where it is no earlier position
-        if (offset - 1 >= parameters.window_size) continue;
-        const std::uint32_t limit = limit_at(position);
-        const RankedMatch best =
-            *static_cast<volatile RankedMatch*>(&sh_index.best[index]);  // others raise it
-        if (!may_be_better(text, position, offset, limit, best)) continue;
-        atomicMax(&sh_index.best[index],
-                  ranked(offset, text.common_length(position, position - offset, 0, limit)));
+        bool is_worth = false;
+        std::uint32_t pair = 0;
+        if (pairs + lane < pair_count && sh_index.keys[index_place] == owner_key) {
+          const std::uint32_t index = sh_index.positions[index_place];
+          // Wraps around where the candidate is no earlier position.
+          const std::uint32_t offset = group_begin + index - owner_candidate;
+          pair = index << 16 | (offset & 0xFFFFu);
+          is_worth = offset - 1 < parameters.window_size && may_raise(pair);
+        }
+        const std::uint32_t worth = __ballot_sync(0xFFFFFFFFu, is_worth);
+        if (is_worth) sh_waiting[waiting + __popc(worth & ((1u << lane) - 1))] = pair;
+        waiting += __popc(worth);
+        if (waiting >= 32) {
+          __syncwarp();
+          compare(sh_waiting[lane]);
+          __syncwarp();
+          waiting -= 32;
+          if (lane < waiting) sh_waiting[lane] = sh_waiting[32 + lane];
+          __syncwarp();
+        }
       }
     }
+    __syncwarp();
+    if (lane < waiting) compare(sh_waiting[lane]);
+    waiting = 0;
     // All candidates to come are farther than all before: a position whose match can't be longer is done. The index is
     // made anew without such positions where they are many.
     const auto is_done = [&](std::uint32_t index) {
@@ -232,7 +260,7 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
 }
 
 constexpr KernelBudget kBudget("window_index", "window_index_kernel",
-                               {.threads = kIndexThreads, .registers = 64, .shared_bytes = 28 * 1024});
+                               {.threads = kIndexThreads, .registers = 64, .shared_bytes = 30 * 1024});
 const KernelRegistration kRegistration(kBudget, window_index_kernel);
 
 }  // namespace
