@@ -65,7 +65,7 @@ typedef enum hemstitch_finder {
 
 /* Fields that a finder has no use for are ignored. */
 typedef struct hemstitch_find_options {
-  hemstitch_finder finder;
+  int32_t finder;           /* a hemstitch_finder */
   uint32_t hash_bits;       /* a table of 2^hash_bits entries */
   uint32_t cap_bytes;       /* where comparing stops before a match's true length is found; 4..65535 */
   uint32_t stitch;          /* 0 or 1: let neighbours carry their matches to each other */
@@ -115,11 +115,11 @@ typedef enum hemstitch_costs {
 } hemstitch_costs;
 
 typedef struct hemstitch_parse_options {
-  hemstitch_parse parse;
+  int32_t parse;      /* a hemstitch_parse */
   uint32_t lazy_skip; /* lazy: a match of this many bytes is taken without looking further; 0: never */
 
   /* optimal and optimal_exact: what they believe that things cost */
-  hemstitch_costs costs;
+  int32_t costs;         /* a hemstitch_costs */
   uint32_t literal_bits; /* flat: 1..4096 */
   uint32_t match_bits;   /* flat: 1..4096 */
 

@@ -50,21 +50,21 @@ BatchFinder finder_of(const hemstitch_find_options* options) {
                                  .stitch = options->stitch != 0};
   }
   throw Error(Status::kInvalidOption,
-              fmt::format("batch: finder {} is none of the finders", static_cast<int>(options->finder)));
+              fmt::format("batch: finder {} is none of the finders", options->finder));
 }
 
 BatchParse parse_of(const hemstitch_parse_options* options) {
   need(options, "options");
-  check_parameter("batch", "parse", static_cast<std::uint64_t>(options->parse), HEMSTITCH_PARSE_GREEDY,
+  check_parameter("batch", "parse", static_cast<std::uint32_t>(options->parse), HEMSTITCH_PARSE_GREEDY,
                   HEMSTITCH_PARSE_OPTIMAL_EXACT);
-  check_parameter("batch", "costs", static_cast<std::uint64_t>(options->costs), HEMSTITCH_COSTS_FLAT,
+  check_parameter("batch", "costs", static_cast<std::uint32_t>(options->costs), HEMSTITCH_COSTS_FLAT,
                   HEMSTITCH_COSTS_LZ4);
   const bool lz4 = options->costs == HEMSTITCH_COSTS_LZ4;
   check_parameter("batch", "min_match_bytes", options->min_match_bytes, lz4 ? kLz4MinMatchBytes : 1,
                   kMaxRecordLength);
   check_parameter("batch", "max_match_bytes", options->max_match_bytes, options->min_match_bytes,
                   kUnlimitedLength);
-  BatchParse parse{.parse = options->parse,
+  BatchParse parse{.parse = static_cast<hemstitch_parse>(options->parse),
                    .lazy_skip = options->lazy_skip,
                    .costs = {},
                    .plan = {options->min_match_bytes, options->max_match_bytes, options->max_offset,
