@@ -121,7 +121,6 @@ class Batch {
     d_scratch_ = std::make_unique<Array<std::byte>>(cuda::restore_lz4_cuda_scratch_bytes(batch_));
   }
 
-  const cuda::DeviceLz4Restore& batch() const { return batch_; }
   std::size_t bytes() const { return raw_.size() * copies_; }
   double ratio() const { return ratio_; }
 
