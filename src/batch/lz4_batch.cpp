@@ -142,6 +142,7 @@ hemstitch_lz4_frame read_header(std::span<const std::byte> begin) {
 }  // namespace hemstitch
 
 using hemstitch::guarded;
+using hemstitch::need_arrays;
 using hemstitch::need_for;
 using hemstitch::needed;
 
