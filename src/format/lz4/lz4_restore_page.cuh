@@ -17,8 +17,8 @@
 //    period.
 // 4. Store.
 //
-// The page's last sequence, and whatever stops the walk or fails a check, goes through restore_lz4_sequence, which alone
-// decides on statuses. A block too large for any page (they exist only damaged) goes through it from the start.
+// The page's last sequence goes through restore_lz4_sequence, which alone decides on statuses. A damaged page goes through
+// it from its start, sequence by sequence; so does a block that is too large for any page, since it must be damaged.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -37,9 +37,10 @@ inline constexpr std::uint32_t kMostPageBlockBytes = kPageBytes + 32;
 static_assert(kPageBytes + kPageBytes / 255 + 2 <= kMostPageBlockBytes);
 static_assert(kMostPageBlockBytes <= kLz4MostWalkedBytes);
 
-// By how much the block's end stands behind the output's.
-inline constexpr std::uint32_t kPageMarginBytes = 32;
-static_assert(kPageBytes / 255 + 2 <= kPageMarginBytes);
+// By how much the block's end stands behind the output's. Literals are read at least a window behind where they are
+// written, so that a window's bytes can be read and written in any order.
+inline constexpr std::uint32_t kPageMarginBytes = 64;
+static_assert(kPageBytes / 255 + 2 + kWindowBytes <= kPageMarginBytes);
 
 // Where the pieces of a window are found.
 struct Lz4Window {
@@ -49,10 +50,10 @@ struct Lz4Window {
 
 template <std::uint32_t kPieces>
 struct alignas(16) Lz4PageMemory {
-  // The block's end is at most 15 bytes behind its place, for its alignment; lanes behind the output's end read, and
-  // discard, up to 31 bytes more.
-  std::uint8_t buffer[kPageBytes + kPageMarginBytes + 64];
-  std::int16_t distances[kPieces];
+  // The block's end is at most 15 bytes behind its place, for its alignment. (Lanes behind the output's end read, and
+  // discard, what stands behind the buffer.)
+  std::uint8_t buffer[kPageBytes + kPageMarginBytes + 16];
+  std::int16_t distances[kPieces];  // from where a piece is written back to where it is read, less one
   Lz4Window windows[kPageWindows];
 };
 
@@ -113,107 +114,117 @@ struct Lz4LaneWalk {
   Lz4Walk walk;
 };
 
-__device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, std::uint32_t begin,
-                                                std::uint32_t segment_bytes, std::uint32_t limit,
-                                                unsigned lane) {
-  const std::uint32_t segment_end = begin + (lane + 1) * segment_bytes;
-  Lz4LaneWalk mine;
-  mine.entry = begin + lane * segment_bytes;
-  // A guess at or behind the limit walks over nothing, and is no stop.
+// Rounds in which every lane that began wrong walks again. Where more are needed, the guesses were no good (random
+// bytes), and only the first lane that began wrong walks on.
+inline constexpr unsigned kGuessingRounds = 4;
+
+__device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,
+                                                std::uint32_t limit, unsigned lane) {
+  const std::uint32_t segment_end = (lane + 1) * segment_bytes;
   const std::uint32_t end = min(segment_end, limit);
-  mine.walk = walk_lz4(sh_bytes, mine.entry, end, limit);
-  for (;;) {
+  Lz4LaneWalk mine;
+  mine.entry = lane * segment_bytes;
+  bool walks = true;
+  for (unsigned round = 0;; ++round) {
+    if (walks) mine.walk = walk_lz4(sh_bytes, mine.entry, end, limit);
     const std::uint32_t entry = __shfl_up_sync(kAllLanes, mine.walk.left_at, 1);
-    const bool changes = lane != 0 && entry != mine.entry;
-    if (!__any_sync(kAllLanes, changes)) return mine;
-    if (changes) {
+    const bool began_wrong = lane != 0 && entry != mine.entry;
+    const unsigned wrong = __ballot_sync(kAllLanes, began_wrong);
+    if (wrong == 0) return mine;
+    // All lanes before the first wrong one are right. Those after it whose segments lie behind where it should begin are
+    // done with at once: a literal run covers them, or the walk has stopped.
+    const auto first = static_cast<unsigned>(__ffs(static_cast<int>(wrong))) - 1;
+    const std::uint32_t right_entry = __shfl_sync(kAllLanes, entry, static_cast<int>(first));
+    const bool is_covered = lane >= first && segment_end <= right_entry;
+    walks = began_wrong && !is_covered && (round < kGuessingRounds || lane == first);
+    if (is_covered) {
+      mine = {right_entry, {right_entry, 0}};
+    } else if (walks) {
       mine.entry = entry;
-      mine.walk = walk_lz4(sh_bytes, entry, end, limit);
     }
   }
 }
 
-// Step 3 for one window where bytes may read from bytes before them in it.
-__device__ inline void copy_lz4_window(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
-                                       unsigned lane) {
+// Step 3 for one window, some bytes of which read from bytes before them in it. Distances are less one.
+__device__ inline void copy_lz4_window(std::uint8_t* sh_position, std::int32_t distance, unsigned lane) {
   unsigned source_lane =
-      static_cast<unsigned>(distance - 1) < lane ? lane - static_cast<unsigned>(distance) : lane;
+      static_cast<unsigned>(distance) < lane ? lane - 1 - static_cast<unsigned>(distance) : lane;
   bool moves = true;
   while (moves) {
     const unsigned next = __shfl_sync(kAllLanes, source_lane, static_cast<int>(source_lane));
     moves = __any_sync(kAllLanes, next != source_lane);
     source_lane = next;
   }
-  const unsigned byte = sh_buffer[static_cast<std::int32_t>(position) - distance];
+  const unsigned byte = *(sh_position - distance - 1);
   const unsigned resolved = __shfl_sync(kAllLanes, byte, static_cast<int>(source_lane));
   __syncwarp();
-  sh_buffer[position] = static_cast<std::uint8_t>(resolved);
+  *sh_position = static_cast<std::uint8_t>(resolved);
   __syncwarp();
 }
 
-// The warp's page. kGroup windows are copied at a time where none of them reads from another.
+// The status of a chunk, and how far it is sound, without its bytes.
+__device__ inline Lz4Progress check_lz4_chunk(const Lz4Chunk& chunk, Lz4Place& place, unsigned lane) {
+  Lz4Chunk unwritten = chunk;
+  unwritten.d_output = nullptr;
+  place = {};
+  Lz4Progress progress = Lz4Progress::kGoesOn;
+  while (progress == Lz4Progress::kGoesOn) progress = restore_lz4_sequence(unwritten, place, lane);
+  return progress;
+}
+
+// The warp's page. Windows are looked up kGroup at a time.
 template <std::uint32_t kPieces, unsigned kGroup>
 __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPieces>& sh, Lz4Place& place,
                                         unsigned lane) {
-  if (chunk.block_bytes > kMostPageBlockBytes) {
-    Lz4Chunk checked = chunk;
-    checked.d_output = nullptr;
-    Lz4Progress progress = Lz4Progress::kGoesOn;
-    while (progress == Lz4Progress::kGoesOn) progress = restore_lz4_sequence(checked, place, lane);
-    return progress;
-  }
+  static_assert(kPageWindows % kGroup == 0 && kGroup * kWindowBytes < kPieces);
+  if (chunk.block_bytes > kMostPageBlockBytes) return check_lz4_chunk(chunk, place, lane);
 
   // The block's place: as far back as the margin asks, and on, to its alignment.
   const std::uint32_t output_end = chunk.capacity + kPageMarginBytes;
   const std::uint32_t earliest = output_end > chunk.block_bytes ? output_end - chunk.block_bytes : 0;
-  const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(chunk.d_block));
-  const std::uint32_t block_begin = earliest + (misaligned - earliest) % 16;
+  const auto address = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(chunk.d_block));
+  const std::uint32_t block_begin = earliest + (address - earliest) % 16;
   std::uint8_t* const sh_block = sh.buffer + block_begin;
-  load_lz4_bytes(chunk.d_block, sh_block, chunk.block_bytes, lane);
   for (std::uint32_t window = lane; window < kPageWindows; window += 32) sh.windows[window].begins = 0;
+  load_lz4_bytes(chunk.d_block, sh_block, chunk.block_bytes, lane);
 
   const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
-  const Lz4LaneWalk mine = walk_lz4_together(sh_block, 0, segment_bytes, chunk.block_bytes, lane);
+  const Lz4LaneWalk mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
   std::uint32_t all_sums;
   const std::uint32_t sums = sum_before(mine.walk.sums, all_sums, lane);
-  __syncwarp();
-
-  // Step 2. `first_piece` is the number of the first piece that is kept.
+  const std::uint32_t walked_bytes = all_sums & kLz4BytesMask;
   const std::uint32_t walk_end = mine.walk.left_at & ~kLz4WalkStopped;
-  const auto unfold = [&](std::uint32_t first_piece, Lz4Place& reached) {
+  if (walked_bytes > chunk.capacity) return check_lz4_chunk(chunk, place, lane);
+
+  // Step 2. Kept are the pieces from number `first_piece` on.
+  const std::uint32_t walked_pieces = all_sums >> kLz4PieceShift;
+  const auto unfold = [&](std::uint32_t first_piece) {
     std::uint32_t piece = (sums >> kLz4PieceShift) - first_piece;
-    reached = {mine.entry & ~kLz4WalkStopped, sums & kLz4BytesMask};
-    while (reached.read < walk_end) {
-      Lz4Step step;
-      read_lz4_step(sh_block, reached.read, chunk.block_bytes, step);
-      const std::uint32_t offset = sh_block[step.offset_begin] | sh_block[step.offset_begin + 1] << 8;
-      const std::uint32_t match_begin = reached.written + step.literal_count;
-      if (offset == 0 || offset > match_begin || match_begin + step.match_length > chunk.capacity)
-        return false;
+    std::uint32_t read = mine.entry & ~kLz4WalkStopped, written = sums & kLz4BytesMask;
+    while (read < walk_end) {
+      const Lz4Step step = read_lz4_step(sh_block, read, chunk.block_bytes);
+      const std::uint32_t offset_begin = step.literals_begin + step.literal_count;
+      const std::uint32_t offset_less_one =
+          (sh_block[offset_begin] | static_cast<std::uint32_t>(sh_block[offset_begin + 1]) << 8) - 1;
+      const std::uint32_t match_begin = written + step.literal_count;
+      if (offset_less_one >= match_begin) return false;
       if (step.literal_count != 0) {
         if (piece < kPieces)
-          sh.distances[piece] =
-              static_cast<std::int16_t>(reached.written - (block_begin + step.literals_begin));
-        atomicOr(&sh.windows[reached.written / kWindowBytes].begins, 1u << reached.written % kWindowBytes);
+          sh.distances[piece] = static_cast<std::int16_t>(written - (block_begin + step.literals_begin) - 1);
+        atomicOr(&sh.windows[written / kWindowBytes].begins, 1u << written % kWindowBytes);
         ++piece;
       }
-      if (piece < kPieces) sh.distances[piece] = static_cast<std::int16_t>(offset);
+      if (piece < kPieces) sh.distances[piece] = static_cast<std::int16_t>(offset_less_one);
       atomicOr(&sh.windows[match_begin / kWindowBytes].begins, 1u << match_begin % kWindowBytes);
       ++piece;
-      reached = {step.next, match_begin + step.match_length};
+      read = step.next;
+      written = match_begin + step.match_length;
     }
     return true;
   };
-  Lz4Place reached;
-  const bool is_sound = unfold(0, reached);
+  if (!__all_sync(kAllLanes, unfold(0))) return check_lz4_chunk(chunk, place, lane);
   __syncwarp();
-  const unsigned unsound = ~__ballot_sync(kAllLanes, is_sound);
-  // Where the walk stopped: the first check that failed, or behind the last lane.
-  const int stopped_lane = unsound == 0 ? 31 : __ffs(static_cast<int>(unsound)) - 1;
-  place.read = __shfl_sync(kAllLanes, unsound == 0 ? walk_end : reached.read, stopped_lane);
-  place.written =
-      __shfl_sync(kAllLanes, unsound == 0 ? all_sums & kLz4BytesMask : reached.written, stopped_lane);
-  const std::uint32_t walked = place.written;
+  place = {__shfl_sync(kAllLanes, walk_end, 31), walked_bytes};
   Lz4Chunk in_shared = chunk;
   in_shared.d_block = sh_block;
   in_shared.d_output = nullptr;
@@ -222,80 +233,76 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
 
   // The last literals are one more piece.
   const std::uint32_t total = place.written;
-  const std::uint32_t last_piece = all_sums >> kLz4PieceShift;
-  const auto last_distance = static_cast<std::int16_t>(total - (block_begin + chunk.block_bytes));
-  if (total > walked && lane == 0) {
-    if (last_piece < kPieces) sh.distances[last_piece] = last_distance;
-    sh.windows[walked / kWindowBytes].begins |= 1u << walked % kWindowBytes;
-  }
+  const auto keep_last_piece = [&](std::uint32_t first_piece) {
+    if (total > walked_bytes && walked_pieces - first_piece < kPieces && lane == 0)
+      sh.distances[walked_pieces - first_piece] =
+          static_cast<std::int16_t>(total - (block_begin + chunk.block_bytes) - 1);
+  };
+  keep_last_piece(0);
+  if (total > walked_bytes && lane == 0)
+    sh.windows[walked_bytes / kWindowBytes].begins |= 1u << walked_bytes % kWindowBytes;
   __syncwarp();
-  std::uint32_t in_lane = 0;
+  constexpr unsigned kWindowsEach = kPageWindows / 32;
+  std::uint32_t begins[kWindowsEach], in_lane = 0;
 #pragma unroll
-  for (unsigned i = 0; i < kPageWindows / 32; ++i)
-    in_lane += static_cast<std::uint32_t>(__popc(sh.windows[lane * (kPageWindows / 32) + i].begins));
+  for (unsigned i = 0; i < kWindowsEach; ++i) {
+    begins[i] = sh.windows[lane * kWindowsEach + i].begins;
+    in_lane += static_cast<std::uint32_t>(__popc(begins[i]));
+  }
   std::uint32_t piece_count;
   std::uint32_t before = sum_before(in_lane, piece_count, lane);
 #pragma unroll
-  for (unsigned i = 0; i < kPageWindows / 32; ++i) {
-    Lz4Window& window = sh.windows[lane * (kPageWindows / 32) + i];
-    window.piece_before = static_cast<std::int32_t>(before) - 1;
-    before += static_cast<std::uint32_t>(__popc(window.begins));
+  for (unsigned i = 0; i < kWindowsEach; ++i) {
+    sh.windows[lane * kWindowsEach + i].piece_before = static_cast<std::int32_t>(before) - 1;
+    before += static_cast<std::uint32_t>(__popc(begins[i]));
   }
   __syncwarp();
 
   // Step 3.
   const unsigned up_to_lane = kAllLanes >> (31 - lane);
   const std::uint32_t window_count = (total + kWindowBytes - 1) / kWindowBytes;
+  const auto pieces_before = [&](std::uint32_t window) {
+    return window < kPageWindows ? static_cast<std::uint32_t>(sh.windows[window].piece_before + 1)
+                                 : piece_count;
+  };
   std::uint32_t window = 0, first_piece = 0;
   for (;;) {
-    const auto distance_at = [&](std::uint32_t w) {
-      const Lz4Window here = sh.windows[w];
-      return std::int32_t{
-          sh.distances[here.piece_before + __popc(here.begins & up_to_lane) - static_cast<int>(first_piece)]};
-    };
+    // As far as pieces are kept.
     std::uint32_t end = window_count;
-    if (piece_count > first_piece + kPieces) {
-      end = window;
-      while (end < window_count &&
-             static_cast<std::uint32_t>(sh.windows[end].piece_before + 1 + __popc(sh.windows[end].begins)) <=
-                 first_piece + kPieces)
-        ++end;
-    }
-    for (; window + kGroup <= end; window += kGroup) {
+    if (piece_count > first_piece + kPieces)
+      for (end = window; end < window_count && pieces_before(end + kGroup) <= first_piece + kPieces;)
+        end += kGroup;
+    const std::int16_t* const sh_distances = sh.distances - static_cast<int>(first_piece);
+    for (; window < end; window += kGroup) {
+      std::uint8_t* const sh_position = sh.buffer + window * kWindowBytes + lane;
       std::int32_t distances[kGroup];
-      bool reads_group = false;
+      bool reads_window = false;
 #pragma unroll
       for (unsigned g = 0; g < kGroup; ++g) {
-        distances[g] = distance_at(window + g);
-        reads_group |= static_cast<unsigned>(distances[g] - 1) < kWindowBytes * g + lane;
+        const Lz4Window here = sh.windows[window + g];
+        distances[g] = sh_distances[here.piece_before + __popc(here.begins & up_to_lane)];
+        reads_window |= static_cast<unsigned>(distances[g]) < lane;
       }
-      const std::uint32_t position = window * kWindowBytes + lane;
-      if (__any_sync(kAllLanes, reads_group)) {
+      if (__any_sync(kAllLanes, reads_window)) {
 #pragma unroll
         for (unsigned g = 0; g < kGroup; ++g)
-          copy_lz4_window(sh.buffer, position + kWindowBytes * g, distances[g], lane);
-        continue;
+          copy_lz4_window(sh_position + kWindowBytes * g, distances[g], lane);
+      } else {
+        // What a window reads is neither its own place, so that lanes need no order...
+#pragma unroll
+        for (unsigned g = 0; g < kGroup; ++g) {
+          sh_position[kWindowBytes * g] = *(sh_position + kWindowBytes * g - distances[g] - 1);
+          __syncwarp();  // ...nor written later.
+        }
       }
-      std::uint8_t bytes[kGroup];
-#pragma unroll
-      for (unsigned g = 0; g < kGroup; ++g)
-        bytes[g] = sh.buffer[static_cast<std::int32_t>(position + kWindowBytes * g) - distances[g]];
-      __syncwarp();
-#pragma unroll
-      for (unsigned g = 0; g < kGroup; ++g) sh.buffer[position + kWindowBytes * g] = bytes[g];
-      __syncwarp();
     }
-    for (; window < end; ++window)
-      copy_lz4_window(sh.buffer, window * kWindowBytes + lane, distance_at(window), lane);
-    if (window == window_count) break;
+    if (window >= window_count) break;
 
     // The pieces from this window's first byte on take the place of those that are done with.
     first_piece = static_cast<std::uint32_t>(sh.windows[window].piece_before);
     __syncwarp();
-    Lz4Place ignored;
-    unfold(first_piece, ignored);
-    if (total > walked && last_piece - first_piece < kPieces && lane == 0)
-      sh.distances[last_piece - first_piece] = last_distance;
+    unfold(first_piece);
+    keep_last_piece(first_piece);
     __syncwarp();
   }
 
