@@ -16,14 +16,6 @@
 
 namespace hemstitch::testing {
 
-struct FinderCase {
-  std::string name;
-  Bytes data;  // history, then the block
-  std::size_t history_bytes = 0;
-
-  FinderInput input() const { return {data, history_bytes}; }
-};
-
 // The cases' bytes stand in one allocation with gaps of 0 to 15 bytes, so that every alignment occurs; the first begins
 // with the allocation and the last ends with it. A gap goes on as the bytes before it did, so that a match that passes
 // the end of a block shows.

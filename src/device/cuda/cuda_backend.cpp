@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "batch/batch_workspace.hpp"
 #include "device/cuda/cuda_engine.hpp"
 #include "device/cuda/device_survey.hpp"
 #include "device/cuda/occupancy.hpp"
@@ -34,7 +35,9 @@ class CudaBackend : public Backend {
   std::vector<std::string> details() const override {
     if (unavailable_reason()) return {};
     cuda::use_device();
-    return cuda::occupancy_report();
+    std::vector<std::string> lines = cuda::occupancy_report();
+    for (std::string& line : batch_workspace_report()) lines.push_back(std::move(line));
+    return lines;
   }
 };
 

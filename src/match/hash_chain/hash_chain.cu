@@ -1,3 +1,4 @@
+#include "device/cuda/kernel_trace.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/stitch/find_tiles.cuh"
 #include "match/stitch/link_table.cuh"
@@ -65,6 +66,7 @@ __global__ void __launch_bounds__(32)
     const auto segment_begin = static_cast<std::uint32_t>(segment % segments_per_block) * kSegmentPositions;
     const DeviceBlock block = batch.d_blocks[block_index];
     if (segment_begin >= block.block_bytes) continue;
+    if (lane == 0) trace_mark(kTraceBuildChains, static_cast<std::uint32_t>(segment));
 
     const std::uint64_t before = std::uint64_t{block.history_bytes} + segment_begin;
     auto lead = static_cast<std::uint32_t>(min(before, std::uint64_t{window_bytes}));

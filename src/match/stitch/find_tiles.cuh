@@ -48,6 +48,7 @@
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/device_block.hpp"
 #include "device/cuda/kernel_registry.hpp"
+#include "device/cuda/kernel_trace.hpp"
 #include "match/hash_step/hash_step.hpp"
 #include "match/hash_word.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
@@ -349,6 +350,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
 
   unsigned parity = 0;
   for (std::uint32_t tile = 0; tile < segment_positions + kReach; tile += kTilePositions, parity ^= 1) {
+    if (thread == 0) trace_mark(kTraceFindTile, tile);
     // The next tile's bytes and links set out.
     uint4 next_chunk;
     if (thread < kTilePositions / 16)
@@ -446,6 +448,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
 
     // Extend.
     if (__syncthreads_or(any_capped)) {
+      if (thread == 0) trace_mark(kTraceExtendTile, tile);
       unsigned lasts[kPerThread];
       Known known;
       bool knows = false;
