@@ -252,6 +252,7 @@ class Lz4RestoreDeviceTest : public CudaTest {
 
 // Levels: 0 the fast compressor, otherwise HC.
 Bytes block_by_liblz4(std::span<const std::byte> raw, int level) {
+  if (raw.empty()) return Bytes(1);  // liblz4's best level reads what is not there
   Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.size()))));
   const char* from = reinterpret_cast<const char*>(raw.data());
   char* to = reinterpret_cast<char*>(block.data());
