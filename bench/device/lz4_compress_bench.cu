@@ -251,13 +251,13 @@ int measure(int argument_count, char** arguments) {
     for (const std::uint32_t block_bytes : {4096u, 65536u}) {
       const Blocks blocks(file, bytes, block_bytes, in_flight);
       if (asked('l')) means.add(blocks.compress(1, scratch));
-      if (asked('t') && block_bytes == 4096)
-        for (int table = 0; table < 3; ++table) {
+      if (asked('t'))
+        for (int table = 0; table < 4; ++table) {
           Row row = blocks.stage("compress", [&] {
             cuda::compress_lz4_as_pages_cuda(blocks.batch(), blocks.output(), nullptr, table);
           });
           row.level = "table " + std::to_string(table);
-          row.verified = blocks.verified(lz4_level(1, 4096));
+          row.verified = blocks.verified(lz4_level(1, block_bytes));
           means.add(row);
         }
       if (asked('s')) {
