@@ -154,7 +154,8 @@ hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* b
                                                    size_t* temp_bytes) {
   return guarded([&] {
     const auto& given = hemstitch::checked(blocks);
-    *needed(temp_bytes, "temp_bytes") =
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes =
         hemstitch::lz4_compress_temp_bytes(given, hemstitch::checked_level(level, given.max_block_bytes));
   });
 }
@@ -177,7 +178,8 @@ hemstitch_status hemstitch_lz4_span_temp_bytes(const hemstitch_lz4_blocks* block
                                                size_t* temp_bytes) {
   return guarded([&] {
     const auto& given = hemstitch::checked(blocks);
-    *needed(temp_bytes, "temp_bytes") =
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes =
         hemstitch::lz4_span_temp_bytes(given, hemstitch::checked_level(level, given.max_block_bytes));
   });
 }
@@ -200,7 +202,8 @@ hemstitch_status hemstitch_lz4_span_async(const hemstitch_lz4_blocks* blocks, in
 hemstitch_status hemstitch_lz4_restore_temp_bytes(const hemstitch_lz4_compressed* compressed,
                                                   size_t max_output_bytes, size_t* temp_bytes) {
   return guarded([&] {
-    *needed(temp_bytes, "temp_bytes") =
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes =
         hemstitch::lz4_restore_temp_bytes(hemstitch::checked(compressed, max_output_bytes), max_output_bytes);
   });
 }
@@ -223,7 +226,8 @@ hemstitch_status hemstitch_lz4_restore_async(const hemstitch_lz4_compressed* com
 hemstitch_status hemstitch_lz4_sizes_temp_bytes(const hemstitch_lz4_compressed* compressed,
                                                 size_t max_output_bytes, size_t* temp_bytes) {
   return guarded([&] {
-    *needed(temp_bytes, "temp_bytes") =
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes =
         hemstitch::lz4_sizes_temp_bytes(hemstitch::checked(compressed, max_output_bytes), max_output_bytes);
   });
 }
@@ -253,7 +257,8 @@ hemstitch_status hemstitch_lz4_pages_compress_temp_bytes(const hemstitch_lz4_blo
                                                          size_t* temp_bytes) {
   return guarded([&] {
     const auto& given = hemstitch::checked_pages(pages);
-    *needed(temp_bytes, "temp_bytes") = hemstitch::lz4_pages_compress_temp_bytes(
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes = hemstitch::lz4_pages_compress_temp_bytes(
         given, hemstitch::checked_level(level, given.max_block_bytes));
   });
 }
@@ -273,7 +278,10 @@ hemstitch_status hemstitch_lz4_pages_compress_async(const hemstitch_lz4_blocks* 
 }
 
 hemstitch_status hemstitch_lz4_pages_restore_temp_bytes(uint64_t count, size_t* temp_bytes) {
-  return guarded([&] { *needed(temp_bytes, "temp_bytes") = hemstitch::lz4_pages_restore_temp_bytes(count); });
+  return guarded([&] {
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes = hemstitch::lz4_pages_restore_temp_bytes(count);
+  });
 }
 
 hemstitch_status hemstitch_lz4_pages_restore_async(const void* const* kept,
@@ -309,7 +317,8 @@ hemstitch_status hemstitch_lz4_frame_compress_temp_bytes(uint64_t content_bytes,
                                                          size_t* temp_bytes) {
   return guarded([&] {
     const auto& given = hemstitch::to_write(frame, content_bytes);
-    *needed(temp_bytes, "temp_bytes") = hemstitch::lz4_frame_compress_temp_bytes(
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes = hemstitch::lz4_frame_compress_temp_bytes(
         content_bytes, given, hemstitch::checked_level(level, given.block_bytes));
   });
 }
@@ -341,7 +350,8 @@ hemstitch_status hemstitch_lz4_frame_read_header(const void* begin, size_t bytes
 hemstitch_status hemstitch_lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame* frame,
                                                         size_t* temp_bytes) {
   return guarded([&] {
-    *needed(temp_bytes, "temp_bytes") = hemstitch::lz4_frame_restore_temp_bytes(hemstitch::to_read(frame));
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes = hemstitch::lz4_frame_restore_temp_bytes(hemstitch::to_read(frame));
   });
 }
 

@@ -103,8 +103,11 @@ __global__ void __launch_bounds__(kThreads)
     write_headers(const WrittenFrame frame, const HeaderBytes header, const std::byte** d_spans,
                   std::size_t* d_span_bytes) {
   const std::uint32_t i = thread_index();
-  if (i == 0 && frame.header_bytes <= frame.capacity)
-    for (std::uint32_t byte = 0; byte < header.count; ++byte) frame.d_output[byte] = header.bytes[byte];
+  if (i == 0 && frame.header_bytes <= frame.capacity) {
+#pragma unroll
+    for (std::uint32_t byte = 0; byte < kMaxFrameHeaderBytes; ++byte)
+      if (byte < header.count) frame.d_output[byte] = header.bytes[byte];
+  }
   if (i >= frame.count) return;
   const bool there = frame.d_statuses[i] == HEMSTITCH_OK;
   std::byte* const d_block = frame.d_output + frame.header_bytes + frame.d_offsets[i];
