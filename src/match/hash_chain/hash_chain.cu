@@ -10,10 +10,12 @@ namespace {
 //
 // Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of
 // one pass over the whole block. Where there are many segments a warp takes several, and where one goes on from the other
-// in memory the table stays as it is. The links of a block's history are stored apart, unless it continues the block before
-// it (continues_previous): then that block's serve for both. 32 positions a step, in order: lanes with equal hashes find each other by match_any; a
+// in memory the table stays as it is. 32 positions a step, in order: lanes with equal hashes find each other by match_any; a
 // lane's previous position is the nearest such lane below it, or else the head; the highest lane of a class becomes the
 // head.
+//
+// Above depth 1 a walk also needs the links of the history. They are stored apart, unless the block continues the one before
+// it (continues_previous): then that block's links serve for both, and nothing is entered twice.
 //
 // Heads are 16 bits: a position, plus one, modulo 65536. So a head that is 65536 positions old or older stands for a
 // younger position q, and one that was never written stands for some q as well. That is harmless: if q had this hash, q
