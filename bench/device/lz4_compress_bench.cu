@@ -252,7 +252,7 @@ int measure(int argument_count, char** arguments) {
       const Blocks blocks(file, bytes, block_bytes, in_flight);
       if (asked('l')) means.add(blocks.compress(1, scratch));
       if (asked('t'))
-        for (int table = 0; table < 4; ++table) {
+        for (int table = 0; table < (block_bytes == 4096 ? 4 : 3); ++table) {
           Row row = blocks.stage("compress", [&] {
             cuda::compress_lz4_as_pages_cuda(blocks.batch(), blocks.output(), nullptr, table);
           });

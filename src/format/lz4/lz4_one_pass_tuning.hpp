@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kOnePassStageBytes = 1024;
 // Literals that the lane of a sequence copies itself; more are copied by the whole warp.
 inline constexpr std::uint32_t kLaneLiteralBytes = 16;
 
-// How far ahead a block's bytes are asked for, in rows of 32: many times the way from device memory.
-inline constexpr std::uint32_t kOnePassPrefetchRows = 32;
+// How far ahead a block's bytes are asked for: many times the way from device memory.
+inline constexpr std::uint32_t kOnePassPrefetchBytes = 1024;
 
 }  // namespace hemstitch::cuda
