@@ -24,7 +24,7 @@
 #include "device/reference/lz4_compress_reference.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_compress_pages.hpp"
+#include "format/lz4/lz4_one_pass_cuda.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 
@@ -254,7 +254,7 @@ int measure(int argument_count, char** arguments) {
       if (asked('t'))
         for (int table = 0; table < (block_bytes == 4096 ? 4 : 3); ++table) {
           Row row = blocks.stage("compress", [&] {
-            cuda::compress_lz4_as_pages_cuda(blocks.batch(), blocks.output(), nullptr, table);
+            cuda::compress_one_pass_cuda(blocks.batch(), blocks.output(), nullptr, table);
           });
           row.level = "table " + std::to_string(table);
           row.verified = blocks.verified(lz4_level(1, block_bytes));

@@ -1,7 +1,7 @@
 // Level 1 on pages and small blocks: a warp each (lz4_one_pass.cuh, with mapping, shared memory and cost).
 #include "device/cuda/launch.hpp"
-#include "format/lz4/lz4_compress_pages.hpp"
 #include "format/lz4/lz4_one_pass.cuh"
+#include "format/lz4/lz4_one_pass_cuda.hpp"
 
 namespace hemstitch::cuda {
 namespace {
@@ -54,7 +54,7 @@ constexpr KernelBudget kBlock2 = budget("lz4.compress_blocks", 2, kBlockShared);
 
 }  // namespace
 
-bool compresses_as_pages(const DeviceBlocks& blocks, const Lz4Level& level) {
+bool one_pass_takes(const DeviceBlocks& blocks, const Lz4Level& level) {
   const auto* chain = std::get_if<HashChainParameters>(&level.finder);
   if (blocks.max_block_bytes > kOnePassBlockBytes || blocks.max_history_bytes != 0 || chain == nullptr)
     return false;
@@ -63,8 +63,8 @@ bool compresses_as_pages(const DeviceBlocks& blocks, const Lz4Level& level) {
          chain->window_bytes >= kMaxRecordOffset && chain->stitch && level.parse == Lz4Parse::kLazy;
 }
 
-void compress_lz4_as_pages_cuda(const DeviceBlocks& blocks, const DeviceLz4Output& output,
-                                cudaStream_t stream, int table) {
+void compress_one_pass_cuda(const DeviceBlocks& blocks, const DeviceLz4Output& output, cudaStream_t stream,
+                            int table) {
   if (blocks.max_block_bytes <= kPageBytes) {
     if (table == 0) run<SharedText, kPageBits, 4>(kPage4, blocks, output, stream);
     if (table == 1) run<SharedText, kPageBits, 1>(kPage1, blocks, output, stream);
