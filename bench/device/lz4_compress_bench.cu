@@ -24,8 +24,7 @@
 #include "device/reference/lz4_compress_reference.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_one_pass_cuda.hpp"
-#include "match/hash_step/hash_step_cuda.hpp"
+#include "match/hash_chain/hash_chain_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 
 namespace hemstitch {
@@ -251,24 +250,18 @@ int measure(int argument_count, char** arguments) {
     for (const std::uint32_t block_bytes : {4096u, 65536u}) {
       const Blocks blocks(file, bytes, block_bytes, in_flight);
       if (asked('l')) means.add(blocks.compress(1, scratch));
-      if (asked('t'))
-        for (int table = 0; table < (block_bytes == 4096 ? 4 : 3); ++table) {
-          Row row = blocks.stage("compress", [&] {
-            cuda::compress_one_pass_cuda(blocks.batch(), blocks.output(), nullptr, table);
-          });
-          row.level = "table " + std::to_string(table);
-          row.verified = blocks.verified(lz4_level(1, block_bytes));
-          means.add(row);
-        }
       if (asked('s')) {
-        const auto parameters = std::get<HashStepParameters>(lz4_level(1, block_bytes).finder);
+        const auto parameters = std::get<HashChainParameters>(lz4_level(1, block_bytes).finder);
         Array<MatchRecord> d_records(blocks.batch().total_block_bytes);
         Array<Sequence> d_sequences(cuda::device_sequence_capacity(blocks.batch(), lz4_block_plan()));
         Array<std::uint32_t> d_counts(blocks.batch().block_count);
         Array<std::uint64_t> d_total(1);
+        means.add(blocks.stage("build", [&] {
+          cuda::build_hash_chains_cuda(blocks.batch(), parameters, scratch.data, scratch.count, nullptr);
+        }));
         means.add(blocks.stage("find", [&] {
-          cuda::find_hash_step_cuda(blocks.batch(), parameters, d_records.data, scratch.data, scratch.count,
-                                    nullptr);
+          cuda::find_hash_chain_cuda(blocks.batch(), parameters, d_records.data, scratch.data, scratch.count,
+                                     nullptr);
         }));
         means.add(blocks.stage("parse", [&] {
           cuda::parse_lazy_cuda(blocks.batch(), d_records.data, lz4_block_plan(), 0,

@@ -330,7 +330,7 @@ TEST(Lz4CompressCudaScratch, IsRefusedWhereItIsTooLittle) {
   const DeviceBlocks batch{
       .d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10'000, .total_block_bytes = 10'000};
   std::byte some;
-  const Lz4Level level = lz4_level(1, 65536);
+  const Lz4Level level = lz4_level(3, 65536);
   EXPECT_THROW(cuda::compress_lz4_cuda(batch, level, {}, &some,
                                        cuda::compress_lz4_cuda_scratch_bytes(batch, level) - 1, nullptr),
                Error);

@@ -8,9 +8,9 @@
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_one_pass_cuda.hpp"
 #include "format/lz4/lz4_cost.hpp"
 #include "format/lz4/lz4_encode.cuh"
+#include "format/lz4/lz4_one_pass_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
@@ -138,13 +138,14 @@ struct StagedSpan {
 }  // namespace
 
 std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return one_pass_takes(blocks, level) ? 0 : Staged(blocks, level, nullptr).carver.bytes();
+  return one_pass_takes(blocks, level) ? compress_one_pass_cuda_scratch_bytes(blocks, level)
+                                       : Staged(blocks, level, nullptr).carver.bytes();
 }
 
 void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   if (one_pass_takes(blocks, level)) {
-    compress_one_pass_cuda(blocks, output, stream);
+    compress_one_pass_cuda(blocks, level, output, d_scratch, scratch_bytes, stream);
     return;
   }
   const Staged staged(blocks, level, d_scratch);
