@@ -270,16 +270,19 @@ Device::Pipeline& Device::pipeline(const Step& step) {
   throw_errors(key);
 
   // Binding 0 is the uniform block.
-  std::vector<WGPUBindGroupLayoutEntry> entries(step.bindings.size() + 1);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    entries[i] = {};
-    entries[i].binding = static_cast<std::uint32_t>(i);
-    entries[i].visibility = WGPUShaderStage_Compute;
-    entries[i].buffer.type = i == 0 ? WGPUBufferBindingType_Uniform
-                             : step.bindings[i - 1].access == Access::kReadWrite
-                                 ? WGPUBufferBindingType_Storage
-                                 : WGPUBufferBindingType_ReadOnlyStorage;
-  }
+  std::vector<WGPUBindGroupLayoutEntry> entries;
+  const auto add_entry = [&](std::size_t number, WGPUBufferBindingType type) {
+    WGPUBindGroupLayoutEntry entry{};
+    entry.binding = static_cast<std::uint32_t>(number);
+    entry.visibility = WGPUShaderStage_Compute;
+    entry.buffer.type = type;
+    entries.push_back(entry);
+  };
+  add_entry(0, WGPUBufferBindingType_Uniform);
+  for (std::size_t i = 0; i < step.bindings.size(); ++i)
+    if (step.bindings[i].access != Access::kNone)
+      add_entry(i + 1, step.bindings[i].access == Access::kReadWrite ? WGPUBufferBindingType_Storage
+                                                                     : WGPUBufferBindingType_ReadOnlyStorage);
   WGPUBindGroupLayoutDescriptor layout_descriptor{};
   layout_descriptor.entryCount = entries.size();
   layout_descriptor.entries = entries.data();
@@ -357,19 +360,21 @@ void Device::encode(WGPUCommandEncoder encoder, const Recording& recording, cons
     }
     if (step.workgroup_count > 0) {
       Pipeline& compiled = pipeline(step);
-      std::vector<WGPUBindGroupEntry> entries(step.bindings.size() + 1);
-      for (std::size_t b = 0; b < entries.size(); ++b) {
-        entries[b] = {};
-        entries[b].binding = static_cast<std::uint32_t>(b);
-        if (b == 0) {
-          entries[b].buffer = uniform.get();
-          entries[b].offset = i * kUniformAlignment;
-          entries[b].size = kUniformBlockBytes;
-        } else {
-          const Buffer& buffer = buffers[step.bindings[b - 1].buffer.index];
-          entries[b].buffer = buffer.get();
-          entries[b].size = buffer.bytes();
-        }
+      std::vector<WGPUBindGroupEntry> entries;
+      const auto add_entry = [&](std::size_t number, WGPUBuffer buffer, std::uint64_t offset,
+                                 std::uint64_t bytes) {
+        WGPUBindGroupEntry entry{};
+        entry.binding = static_cast<std::uint32_t>(number);
+        entry.buffer = buffer;
+        entry.offset = offset;
+        entry.size = bytes;
+        entries.push_back(entry);
+      };
+      add_entry(0, uniform.get(), i * kUniformAlignment, kUniformBlockBytes);
+      for (std::size_t b = 0; b < step.bindings.size(); ++b) {
+        if (step.bindings[b].access == Access::kNone) continue;
+        const Buffer& buffer = buffers[step.bindings[b].buffer.index];
+        add_entry(b + 1, buffer.get(), 0, buffer.bytes());
       }
       WGPUBindGroupDescriptor descriptor{};
       descriptor.layout = compiled.bindings.get();

@@ -44,12 +44,14 @@ class BufferPlan {
 // Zeroed room behind what was asked for, so that unaligned words at the end of data can be loaded as two whole ones.
 inline constexpr std::uint64_t kSlackBytes = 16;
 
-enum class Access : std::uint8_t { kRead, kReadWrite };
+enum class Access : std::uint8_t { kNone, kRead, kReadWrite };
 
 struct Binding {
   BufferId buffer;
-  Access access = Access::kRead;
+  Access access = Access::kNone;
 };
+// Holds the place of a binding that an entry point does not use. (One buffer may not be bound twice where it is written.)
+inline constexpr Binding kNoBinding = {};
 
 // One dispatch. Bindings are those of group 0: binding 0 is the uniform buffer with `parameters`, then `bindings` in
 // their order.
