@@ -4,12 +4,10 @@
 
 #include <cstdlib>
 
-#include "device/webgpu/device.hpp"
+#include "device/webgpu/webgpu_engine.hpp"
 
 namespace hemstitch {
 namespace {
-
-constexpr std::string_view kNoEngine = "it runs single stages; it compresses and restores nothing yet";
 
 std::string wanted_adapter() {
   const char* const wanted = std::getenv("HEMSTITCH_DEVICE");
@@ -39,11 +37,10 @@ class WebgpuBackend : public Backend {
     return reason;
   }
 
-  std::optional<std::string> no_engine_reason() const override { return std::string(kNoEngine); }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
   std::unique_ptr<BlockEngine> make_engine() const override {
-    throw Error(Status::kDeviceUnavailable, std::string(kNoEngine));
+    return webgpu::make_engine(webgpu::Device::shared());
   }
 
   std::vector<std::string> details() const override {

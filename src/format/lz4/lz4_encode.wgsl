@@ -191,23 +191,23 @@ fn extension_byte(value: u32, index: u32, count: u32) -> u32 {
   return select(255u, (value - kNibbleMax) % 255u, index + 1u == count);
 }
 
-fn layout_byte(layout: Layout, place: u32) -> u32 {
-  let count = layout.offset - layout.literals;
-  let length_code = select(layout.match_length - kMinMatchBytes, 0u, layout.match_length == 0u);
-  if (place == layout.begin) {
+fn layout_byte(parts: Layout, place: u32) -> u32 {
+  let count = parts.offset - parts.literals;
+  let length_code = select(parts.match_length - kMinMatchBytes, 0u, parts.match_length == 0u);
+  if (place == parts.begin) {
     return (min(count, kNibbleMax) << 4u) | min(length_code, kNibbleMax);
   }
-  if (place < layout.literals) {
-    return extension_byte(count, place - layout.begin - 1u, layout.literals - layout.begin - 1u);
+  if (place < parts.literals) {
+    return extension_byte(count, place - parts.begin - 1u, parts.literals - parts.begin - 1u);
   }
-  if (place < layout.offset) {
-    return data_byte(layout.source + place - layout.literals);
+  if (place < parts.offset) {
+    return data_byte(parts.source + place - parts.literals);
   }
-  let behind = place - layout.offset;
+  let behind = place - parts.offset;
   if (behind < 2u) {
-    return (layout.match_offset >> (8u * behind)) & 0xFFu;
+    return (parts.match_offset >> (8u * behind)) & 0xFFu;
   }
-  return extension_byte(length_code, behind - 2u, layout.end - layout.offset - 2u);
+  return extension_byte(length_code, behind - 2u, parts.end - parts.offset - 2u);
 }
 
 @compute @workgroup_size(kThreads)
@@ -221,17 +221,17 @@ fn write_words(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: 
   let block = blocks[number];
   let first = word * 4u - begins[number];
   let stop = min(first + 4u, sizes[number]);
-  var layout = layout_at(block, first);
-  if (first >= layout.literals && first + 4u <= layout.offset) {
-    output[word] = data_word(layout.source + first - layout.literals);
+  var parts = layout_at(block, first);
+  if (first >= parts.literals && first + 4u <= parts.offset) {
+    output[word] = data_word(parts.source + first - parts.literals);
     return;
   }
   var value = 0u;
   for (var place = first; place < stop; place++) {
-    if (place == layout.end) {
-      layout = layout_at(block, place);
+    if (place == parts.end) {
+      parts = layout_at(block, place);
     }
-    value |= layout_byte(layout, place) << (8u * (place - first));
+    value |= layout_byte(parts, place) << (8u * (place - first));
   }
   output[word] = value;
 }
