@@ -79,7 +79,8 @@ bench                   time round trips in memory; without FILE, made data
                         is over 5% slower or larger
   -B, -T, --memory, --backend, --reproducible as above
 backends                what this build can run on; --json as JSON; -vv adds
-                        how full each kernel keeps a GPU
+                        how full each kernel keeps a GPU, and the memory
+                        that a batch takes there
 evaluate                judge match finders on each FILE
   --finder DESCRIPTION  which; several times for a table
                         (default: coop_stitch)

@@ -41,6 +41,7 @@ if(LOWDOWN)
   add_custom_command(OUTPUT ${man_page} DEPENDS ${man_source} VERBATIM
                      COMMAND ${LOWDOWN} -s -Tman -o ${man_page} ${man_source})
   add_custom_target(man ALL DEPENDS ${man_page})
+  add_dependencies(hemstitch man)  # who builds the tool alone can install as well
   install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 else()
   message(STATUS "lowdown is not here: the man page is not built")

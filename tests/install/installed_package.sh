@@ -2,10 +2,11 @@
 # Installs a build into a folder of its own and uses it as a stranger would: the examples by CMake and by pkg-config,
 # the tool, the man page, components that do not exist, exported symbols, moving the folder, uninstalling.
 #
-#   installed_package.sh SOURCE_FOLDER BUILD_FOLDER
+#   installed_package.sh SOURCE_FOLDER BUILD_FOLDER [CUDA_TOOLKIT]      with it, the CUDA example as well
 set -euo pipefail
 source_folder=$1
 build_folder=$2
+cuda_toolkit=${3:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -92,6 +93,19 @@ check_c_example "$work/c/round_trip"
 check_example "$work/cpp/compress_file"
 check_example "$work/cpp/compress_file_static"
 if ldd "$work/cpp/compress_file_static" | grep -q libhemstitch; then fail "the static example uses the shared library"; fi
+
+if [[ -n $cuda_toolkit ]]; then
+  echo "the CUDA example builds, and runs or says why not"
+  configure "$source_folder/examples/cuda" "$work/cuda" -DCUDAToolkit_ROOT="$cuda_toolkit" ||
+    fail "$(cat "$work/configure.log")"
+  cmake --build "$work/cuda" > "$work/build.log" || fail "$(cat "$work/build.log")"
+  if "$work/cuda/sequences_on_device" "$work/sample" > "$work/output" 2>&1; then
+    grep -q "^$(stat --format %s "$work/sample") bytes: [1-9][0-9]* sequences" "$work/output" || fail "$(cat "$work/output")"
+  else
+    # What the CUDA runtime says where there is no driver, or no device.
+    grep -q -E 'driver version is insufficient|no CUDA-capable device' "$work/output" || fail "$(cat "$work/output")"
+  fi
+fi
 
 echo "the examples build by pkg-config"
 read -r -a flags <<< "$(pkg-config --cflags --libs hemstitch)"

@@ -1,0 +1,227 @@
+// What restoring LZ4 blocks costs on a CUDA device.
+//
+//   lz4_restore_device_bench FOLDER [GIGABYTES]
+//
+// FOLDER holds silesia/. Blocks are written by liblz4 (LZ4_compress_default), at 4 KB, 64 KB and 4 MB, and repeated,
+// each copy at addresses of its own, until there are GIGABYTES (2) of output; and once more at a tenth of that. Every
+// figure is the median of seven runs after one to warm up. Prints one row of a recorded run a line; a row is verified
+// when all statuses and sizes, and all bytes of the first and the last copy, are right. "mean" is the harmonic mean over
+// the files.
+#include <lz4.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "device/cuda/cuda_error.hpp"
+#include "device_timing.hpp"
+#include "format/lz4/lz4_restore_cuda.hpp"
+
+namespace hemstitch {
+namespace {
+
+using cuda::check;
+
+// Plain allocations: the device is this program's alone.
+template <class T>
+struct Array {
+  explicit Array(std::size_t n) : count(n) {
+    check(cudaMalloc(reinterpret_cast<void**>(&data), std::max<std::size_t>(n, 1) * sizeof(T)), "cudaMalloc");
+  }
+  explicit Array(const std::vector<T>& values) : Array(values.size()) {
+    check(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  ~Array() { cudaFree(data); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  std::vector<T> download(std::size_t begin, std::size_t n) const {
+    std::vector<T> values(n);
+    check(cudaMemcpy(values.data(), data + begin, n * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return values;
+  }
+  T* data = nullptr;
+  std::size_t count;
+};
+
+template <class Work>
+void on_all_cores(std::size_t count, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+    threads.emplace_back([&] {
+      for (std::size_t i; (i = next++) < count;) work(i);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A file's blocks, and as many copies of them on the device as were asked for.
+class Batch {
+ public:
+  Batch(const std::vector<std::byte>& raw, std::size_t block_bytes, double gigabytes) : raw_(raw) {
+    const std::size_t count = (raw.size() + block_bytes - 1) / block_bytes;
+    std::vector<std::vector<char>> blocks(count);
+    on_all_cores(count, [&](std::size_t i) {
+      const std::size_t begin = i * block_bytes, bytes = std::min(block_bytes, raw.size() - begin);
+      blocks[i].resize(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(bytes))));
+      const int written =
+          LZ4_compress_default(reinterpret_cast<const char*>(raw.data() + begin), blocks[i].data(),
+                               static_cast<int>(bytes), static_cast<int>(blocks[i].size()));
+      blocks[i].resize(static_cast<std::size_t>(written));
+    });
+    std::vector<std::byte> packed;
+    std::vector<std::size_t> begins;
+    for (const std::vector<char>& block : blocks) {
+      begins.push_back(packed.size());
+      const auto* bytes = reinterpret_cast<const std::byte*>(block.data());
+      packed.insert(packed.end(), bytes, bytes + block.size());
+      largest_ = std::max(largest_, block.size());
+    }
+    ratio_ = static_cast<double>(raw.size()) / static_cast<double>(packed.size());
+    copies_ =
+        std::max<std::size_t>(1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(raw.size())));
+    d_blocks_ = std::make_unique<Array<std::byte>>(packed.size() * copies_);
+    const std::size_t stride = (raw.size() + 255) / 256 * 256;
+    d_output_ = std::make_unique<Array<std::byte>>(stride * copies_);
+    stride_ = stride;
+    std::vector<const std::byte*> block_pointers;
+    std::vector<std::byte*> outputs;
+    std::vector<std::size_t> block_sizes;
+    for (std::size_t copy = 0; copy < copies_; ++copy) {
+      check(cudaMemcpy(d_blocks_->data + copy * packed.size(), copy == 0 ? packed.data() : d_blocks_->data,
+                       packed.size(), copy == 0 ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice),
+            "cudaMemcpy");
+      for (std::size_t i = 0; i < count; ++i) {
+        block_pointers.push_back(d_blocks_->data + copy * packed.size() + begins[i]);
+        block_sizes.push_back(blocks[i].size());
+        outputs.push_back(d_output_->data + copy * stride + i * block_bytes);
+        sizes_.push_back(std::min(block_bytes, raw.size() - i * block_bytes));
+      }
+    }
+    d_block_pointers_ = std::make_unique<Array<const std::byte*>>(block_pointers);
+    d_output_pointers_ = std::make_unique<Array<std::byte*>>(outputs);
+    d_block_bytes_ = std::make_unique<Array<std::size_t>>(block_sizes);
+    d_capacities_ = std::make_unique<Array<std::size_t>>(sizes_);
+    d_sizes_ = std::make_unique<Array<std::size_t>>(sizes_.size());
+    d_statuses_ = std::make_unique<Array<hemstitch_status>>(sizes_.size());
+    batch_.d_blocks = d_block_pointers_->data;
+    batch_.d_block_bytes = d_block_bytes_->data;
+    batch_.d_outputs = d_output_pointers_->data;
+    batch_.d_capacities = d_capacities_->data;
+    batch_.d_output_bytes = d_sizes_->data;
+    batch_.d_statuses = d_statuses_->data;
+    batch_.count = sizes_.size();
+    batch_.max_capacity = block_bytes;
+    batch_.max_block_bytes = largest_;
+    d_scratch_ = std::make_unique<Array<std::byte>>(cuda::restore_lz4_cuda_scratch_bytes(batch_));
+  }
+
+  std::size_t bytes() const { return raw_.size() * copies_; }
+  double ratio() const { return ratio_; }
+
+  void restore(cudaStream_t stream) const {
+    cuda::restore_lz4_cuda(batch_, d_scratch_->data, d_scratch_->count, stream);
+  }
+  void poison() const {
+    check(cudaMemset(d_output_->data, 0xA5, d_output_->count), "cudaMemset");
+    check(cudaMemset(d_statuses_->data, 0xA5, d_statuses_->count * sizeof(hemstitch_status)), "cudaMemset");
+  }
+  bool is_right() const {
+    for (const std::size_t copy : {std::size_t{0}, copies_ - 1}) {
+      const std::vector<std::byte> output = d_output_->download(copy * stride_, raw_.size());
+      const auto [ours, theirs] = std::mismatch(output.begin(), output.end(), raw_.begin());
+      if (ours == output.end()) continue;
+      std::fprintf(stderr, "copy %zu: byte %td is %02x instead of %02x\n", copy, ours - output.begin(),
+                   static_cast<unsigned>(*ours), static_cast<unsigned>(*theirs));
+      return false;
+    }
+    const std::vector<hemstitch_status> statuses = d_statuses_->download(0, sizes_.size());
+    for (std::size_t i = 0; i < statuses.size(); ++i)
+      if (statuses[i] != HEMSTITCH_OK) {
+        std::fprintf(stderr, "chunk %zu has status %d\n", i, static_cast<int>(statuses[i]));
+        return false;
+      }
+    return d_sizes_->download(0, sizes_.size()) == sizes_;
+  }
+
+ private:
+  const std::vector<std::byte>& raw_;
+  double ratio_ = 0;
+  std::size_t copies_ = 0, stride_ = 0, largest_ = 0;
+  std::vector<std::size_t> sizes_;
+  std::unique_ptr<Array<std::byte>> d_blocks_, d_output_, d_scratch_;
+  std::unique_ptr<Array<const std::byte*>> d_block_pointers_;
+  std::unique_ptr<Array<std::byte*>> d_output_pointers_;
+  std::unique_ptr<Array<std::size_t>> d_block_bytes_, d_capacities_, d_sizes_;
+  std::unique_ptr<Array<hemstitch_status>> d_statuses_;
+  cuda::DeviceLz4Restore batch_;
+};
+
+std::vector<std::byte> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(file.tellg()));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+void row(std::size_t block_bytes, const std::string& file, std::size_t bytes, double ratio, double gbps,
+         bool is_verified) {
+  std::printf(
+      "{\"what\":\"restore\",\"backend\":\"cuda\",\"format\":\"lz4\",\"block_bytes\":%zu,\"file\":\"%s\","
+      "\"bytes\":%zu,"
+      "\"ratio\":%.3f,\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n",
+      block_bytes, file.c_str(), bytes, ratio, gbps, is_verified ? "true" : "false");
+  std::fflush(stdout);
+}
+
+int run_bench(int count, char** arguments) {
+  if (count < 2) {
+    std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES]\n", arguments[0]);
+    return 1;
+  }
+  const double most_gigabytes = count > 2 ? std::atof(arguments[2]) : 2;
+  std::vector<std::pair<std::string, std::vector<std::byte>>> files;
+  for (const char* name : {"dickens", "nci", "samba", "mr", "osdb", "xml", "x-ray"})
+    files.emplace_back(name, read_file(std::string(arguments[1]) + "/silesia/" + name));
+  for (const double gigabytes : {most_gigabytes, most_gigabytes / 10})
+    for (const std::size_t block_bytes : {4096u, 65536u, 4194304u}) {
+      double seconds_a_byte = 0, slowest = 1e9, ratios = 0;
+      bool all_right = true;
+      for (const auto& [name, raw] : files) {
+        const Batch batch(raw, block_bytes, gigabytes);
+        batch.poison();
+        const double seconds = bench::median_seconds(nullptr, 7, [&] { batch.restore(nullptr); });
+        const bool is_right = batch.is_right();
+        const double gbps = static_cast<double>(batch.bytes()) / seconds / 1e9;
+        row(block_bytes, name, batch.bytes(), batch.ratio(), gbps, is_right);
+        all_right &= is_right;
+        seconds_a_byte += 1 / gbps;
+        ratios += 1 / batch.ratio();
+        slowest = std::min(slowest, gbps);
+      }
+      const auto bytes = static_cast<std::size_t>(gigabytes * 1e9);
+      const auto file_count = static_cast<double>(files.size());
+      row(block_bytes, "mean", bytes, file_count / ratios, file_count / seconds_a_byte, all_right);
+      row(block_bytes, "worst", bytes, 0, slowest, all_right);
+    }
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int count, char** arguments) {
+  try {
+    return hemstitch::run_bench(count, arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,145 @@
+// One LZ4 sequence restored by a warp, straight from and to global memory, with every check of
+// decode_lz4_block_reference in its order. The plain way: what the fast kernels leave to it is what is rare or long, and
+// whatever they find wrong, so that a status is decided here alone.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "format/lz4/lz4_token.hpp"
+#include "hemstitch/hemstitch.h"
+
+namespace hemstitch::cuda {
+
+inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+
+// One chunk of the batch, as its warp sees it; the same in all lanes.
+struct Lz4Chunk {
+  const std::uint8_t* d_block;
+  std::uint32_t block_bytes;
+  std::uint8_t* d_output;  // nullptr: sizes alone
+  std::uint32_t capacity;
+  std::uint32_t history_bytes;
+};
+
+// How far the warp is in its chunk; the same in all lanes.
+struct Lz4Place {
+  std::uint32_t read = 0;     // of the block
+  std::uint32_t written = 0;  // of the output
+};
+
+enum class Lz4Progress { kGoesOn, kDone, kCorrupt, kTooSmall };
+
+// A number that began with a full nibble goes on at `read`: the bytes up to the first that is not 255 are added, 32 of
+// them looked at together. False where the block ends before that byte. Sums stay below 2^39.
+__device__ inline bool read_lz4_number(const Lz4Chunk& chunk, std::uint32_t& read, std::uint64_t& value,
+                                       unsigned lane) {
+  for (;;) {
+    const bool inside = lane < chunk.block_bytes - read;
+    const unsigned addend = inside ? chunk.d_block[read + lane] : 0;
+    const unsigned ends = __ballot_sync(kAllLanes, addend != 255);
+    if (ends == 0) {
+      value += 32 * 255;
+      read += 32;
+      continue;
+    }
+    const unsigned last = static_cast<unsigned>(__ffs(static_cast<int>(ends))) - 1;
+    if (last >= chunk.block_bytes - read) return false;
+    value += 255 * last + __shfl_sync(kAllLanes, addend, static_cast<int>(last));
+    read += last + 1;
+    return true;
+  }
+}
+
+// `count` literals to the output; both ranges were checked. Four bytes a lane in flight.
+__device__ inline void copy_lz4_literals(const std::uint8_t* d_from, std::uint8_t* d_to, std::uint32_t count,
+                                         unsigned lane) {
+  std::uint32_t i = lane;
+  for (; i + 96 < count; i += 128) {
+    const std::uint8_t a = d_from[i], b = d_from[i + 32], c = d_from[i + 64], d = d_from[i + 96];
+    d_to[i] = a;
+    d_to[i + 32] = b;
+    d_to[i + 64] = c;
+    d_to[i + 96] = d;
+  }
+  for (; i < count; i += 32) d_to[i] = d_from[i];
+}
+
+// `length` bytes from `offset` back; both ranges were checked. What lies before the match is read as it stands, so
+// rounds of 32 bytes need no order among their lanes: a short offset repeats the bytes before the match, a longer one
+// reads what earlier rounds wrote.
+__device__ inline void copy_lz4_match(std::uint8_t* d_to, std::uint32_t offset, std::uint32_t length,
+                                      unsigned lane) {
+  __syncwarp();
+  if (offset < 32) {
+    const std::uint8_t* d_period = d_to - offset;
+    const std::uint8_t byte_of_lane = d_period[lane % offset];
+    // A round of 32 bytes moves on in the period by 32 % offset.
+    std::uint32_t place = lane % offset;
+    const std::uint32_t step = 32 % offset;
+    for (std::uint32_t i = lane; i - lane < length; i += 32) {
+      const std::uint8_t byte =
+          static_cast<std::uint8_t>(__shfl_sync(kAllLanes, byte_of_lane, static_cast<int>(place)));
+      if (i < length) d_to[i] = byte;
+      place += step;
+      if (place >= offset) place -= offset;
+    }
+  } else {
+    // As many bytes a round as the offset allows, up to 128: sources of a round lie before it.
+    const std::uint32_t round = offset >= 128 ? 128 : 32;
+    for (std::uint32_t begin = 0; begin < length; begin += round) {
+      std::uint8_t bytes[4];
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        const std::uint32_t i = begin + 32 * k + lane;
+        if (32 * k < round && i < length) bytes[k] = (d_to - offset)[i];
+      }
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k) {
+        const std::uint32_t i = begin + 32 * k + lane;
+        if (32 * k < round && i < length) d_to[i] = bytes[k];
+      }
+      __syncwarp();
+    }
+  }
+  __syncwarp();
+}
+
+// The sequence at `place`, all of it, or what is wrong with it. All lanes call it with the same values.
+// Afterwards what was written is visible to the warp.
+__device__ inline Lz4Progress restore_lz4_sequence(const Lz4Chunk& chunk, Lz4Place& place, unsigned lane) {
+  if (place.read >= chunk.block_bytes) return Lz4Progress::kCorrupt;
+  const unsigned token = chunk.d_block[place.read++];
+
+  std::uint64_t literal_count = token >> 4;
+  if (literal_count == kLz4NibbleMax && !read_lz4_number(chunk, place.read, literal_count, lane))
+    return Lz4Progress::kCorrupt;
+  if (literal_count > chunk.block_bytes - place.read) return Lz4Progress::kCorrupt;
+  if (literal_count > chunk.capacity - place.written) return Lz4Progress::kTooSmall;
+  const auto literals = static_cast<std::uint32_t>(literal_count);
+  if (chunk.d_output != nullptr)
+    copy_lz4_literals(chunk.d_block + place.read, chunk.d_output + place.written, literals, lane);
+  place.read += literals;
+  place.written += literals;
+  if (place.read == chunk.block_bytes) return Lz4Progress::kDone;
+
+  if (chunk.block_bytes - place.read < kLz4OffsetBytes) return Lz4Progress::kCorrupt;
+  const std::uint32_t offset =
+      chunk.d_block[place.read] | static_cast<std::uint32_t>(chunk.d_block[place.read + 1]) << 8;
+  place.read += kLz4OffsetBytes;
+  if (offset == 0 || offset > std::uint64_t{chunk.history_bytes} + place.written)
+    return Lz4Progress::kCorrupt;
+
+  std::uint64_t length_code = token & kLz4NibbleMax;
+  if (length_code == kLz4NibbleMax && !read_lz4_number(chunk, place.read, length_code, lane))
+    return Lz4Progress::kCorrupt;
+  if (length_code + kLz4MinMatchBytes > chunk.capacity - place.written) return Lz4Progress::kTooSmall;
+  const auto length = static_cast<std::uint32_t>(length_code) + kLz4MinMatchBytes;
+  if (chunk.d_output != nullptr) copy_lz4_match(chunk.d_output + place.written, offset, length, lane);
+  place.written += length;
+  return Lz4Progress::kGoesOn;
+}
+
+}  // namespace hemstitch::cuda

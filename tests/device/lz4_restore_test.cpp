@@ -1,0 +1,654 @@
+// Restoration of LZ4 blocks on a CUDA device, against decode_lz4_block_reference: bytes, sizes and statuses, of sound
+// blocks and of all kinds of damage. Guard bytes stand around every output.
+#include <lz4.h>
+#include <lz4hc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "core/page.hpp"
+#include "cuda_test.hpp"
+#include "device/cuda/device_buffer.hpp"
+#include "format/lz4/lz4_decode_reference.hpp"
+#include "format/lz4/lz4_restore_cuda.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using testing::Bytes;
+
+struct Chunk {
+  Bytes block;
+  std::size_t capacity = 0;
+  Bytes history = {};
+  std::string name = {};
+};
+
+struct Restored {
+  hemstitch_status status = HEMSTITCH_INTERNAL;
+  std::size_t bytes = 0;
+  Bytes output = {};  // `bytes` of them
+};
+
+constexpr std::byte kGuard{0xA5};
+constexpr std::size_t kGuardBytes = 64;
+
+void on_all_cores(std::size_t count, const auto& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+    threads.emplace_back([&] {
+      for (std::size_t i; (i = next++) < count;) work(i);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+Restored by_reference(const Chunk& chunk) {
+  Restored expected;
+  expected.output.resize(chunk.capacity);
+  const DecodedBlock decoded = decode_lz4_block_reference(chunk.block, chunk.history, expected.output);
+  expected.status = static_cast<hemstitch_status>(decoded.status);
+  expected.bytes = decoded.bytes;
+  expected.output.resize(decoded.bytes);
+  return expected;
+}
+
+// What lies on the device for a batch: blocks at changing alignments, each output between guards and behind its
+// history.
+class DeviceBatch {
+ public:
+  DeviceBatch(std::span<const Chunk> chunks, cudaStream_t stream) : count_(chunks.size()), stream_(stream) {
+    std::size_t block_bytes = 0, output_bytes = 0;
+    std::vector<std::size_t> block_at, room, block_sizes;
+    std::vector<std::uint32_t> histories;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const Chunk& chunk = chunks[i];
+      block_at.push_back(block_bytes + i % 17);
+      block_bytes = block_at.back() + chunk.block.size();
+      output_at_.push_back(output_bytes + kGuardBytes + i % 19 + chunk.history.size());
+      output_bytes = output_at_.back() + chunk.capacity + kGuardBytes;
+      block_sizes.push_back(chunk.block.size());
+      room.push_back(chunk.capacity);
+      histories.push_back(static_cast<std::uint32_t>(chunk.history.size()));
+      batch_.max_capacity = std::max(batch_.max_capacity, chunk.capacity);
+      batch_.max_block_bytes = std::max(batch_.max_block_bytes, chunk.block.size());
+      has_history_ |= !chunk.history.empty();
+    }
+    Bytes blocks(block_bytes);
+    poisoned_.assign(output_bytes, kGuard);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      std::copy(chunks[i].block.begin(), chunks[i].block.end(),
+                blocks.begin() + static_cast<std::ptrdiff_t>(block_at[i]));
+      std::copy(chunks[i].history.begin(), chunks[i].history.end(),
+                poisoned_.begin() + static_cast<std::ptrdiff_t>(output_at_[i] - chunks[i].history.size()));
+    }
+    d_blocks_ = upload(blocks);
+    d_outputs_ = upload(poisoned_);
+    std::vector<const std::byte*> block_pointers;
+    std::vector<std::byte*> output_pointers;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      block_pointers.push_back(d_blocks_.get() + block_at[i]);
+      output_pointers.push_back(d_outputs_.get() + output_at_[i]);
+    }
+    d_block_pointers_ = upload(block_pointers);
+    d_output_pointers_ = upload(output_pointers);
+    d_block_bytes_ = upload(block_sizes);
+    d_capacities_ = upload(room);
+    d_histories_ = upload(histories);
+    d_output_bytes_ = cuda::DeviceBuffer<std::size_t>(count_ + 1, stream);
+    d_statuses_ = cuda::DeviceBuffer<hemstitch_status>(count_ + 1, stream);
+    batch_.d_blocks = d_block_pointers_.get();
+    batch_.d_block_bytes = d_block_bytes_.get();
+    batch_.d_outputs = d_output_pointers_.get();
+    batch_.d_capacities = d_capacities_.get();
+    batch_.d_history_bytes = has_history_ ? d_histories_.get() : nullptr;
+    batch_.d_output_bytes = d_output_bytes_.get();
+    batch_.d_statuses = d_statuses_.get();
+    batch_.count = count_;
+    d_scratch_ = cuda::DeviceBuffer<std::byte>(cuda::restore_lz4_cuda_scratch_bytes(batch_) + 1, stream);
+  }
+
+  cuda::DeviceLz4Restore& batch() { return batch_; }
+
+  void poison() {
+    d_outputs_.upload(poisoned_);
+    cuda::check(cudaMemsetAsync(d_output_bytes_.get(), 0xA5, d_output_bytes_.bytes(), stream_), "memset");
+    cuda::check(cudaMemsetAsync(d_statuses_.get(), 0xA5, d_statuses_.bytes(), stream_), "memset");
+  }
+  void restore() { cuda::restore_lz4_cuda(batch_, d_scratch_.get(), d_scratch_.bytes(), stream_); }
+  // Waits. What is outside of the outputs must be as it was.
+  std::vector<Restored> results() {
+    std::vector<std::size_t> sizes(count_ + 1);
+    std::vector<hemstitch_status> statuses(count_ + 1);
+    Bytes outputs(poisoned_.size());
+    d_output_bytes_.download(sizes);
+    d_statuses_.download(statuses);
+    d_outputs_.download(outputs);
+    cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    std::vector<std::size_t> room(count_);
+    d_capacities_.download(room);
+    cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    std::vector<Restored> results(count_);
+    std::size_t guard_begin = 0;
+    for (std::size_t i = 0; i <= count_; ++i) {
+      const std::size_t guard_end = i < count_ ? output_at_[i] : outputs.size();
+      for (std::size_t at = guard_begin; at < guard_end; ++at)
+        if (outputs[at] != poisoned_[at]) {
+          ADD_FAILURE() << "wrote outside of an output: byte " << at << ", between chunks " << i
+                        << " - 1 and " << i;
+          break;
+        }
+      if (i == count_) break;
+      guard_begin = guard_end + room[i];
+      results[i].status = statuses[i];
+      results[i].bytes = sizes[i];
+      const std::size_t kept = std::min(sizes[i], room[i]);
+      const auto begin = outputs.begin() + static_cast<std::ptrdiff_t>(output_at_[i]);
+      results[i].output.assign(begin, begin + static_cast<std::ptrdiff_t>(kept));
+    }
+    std::uint32_t behind = 0;
+    std::memcpy(&behind, &statuses[count_], sizeof behind);
+    EXPECT_EQ(behind, 0xA5A5A5A5u) << "wrote a status too many";
+    return results;
+  }
+
+ private:
+  template <class T>
+  cuda::DeviceBuffer<T> upload(const std::vector<T>& values) {
+    cuda::DeviceBuffer<T> d_values(values.size() + 1, stream_);
+    d_values.upload(values);
+    cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    return d_values;
+  }
+
+  std::size_t count_;
+  cudaStream_t stream_;
+  bool has_history_ = false;
+  std::vector<std::size_t> output_at_;
+  Bytes poisoned_;
+  cuda::DeviceBuffer<std::byte> d_blocks_, d_outputs_, d_scratch_;
+  cuda::DeviceBuffer<const std::byte*> d_block_pointers_;
+  cuda::DeviceBuffer<std::byte*> d_output_pointers_;
+  cuda::DeviceBuffer<std::size_t> d_block_bytes_, d_capacities_, d_output_bytes_;
+  cuda::DeviceBuffer<std::uint32_t> d_histories_;
+  cuda::DeviceBuffer<hemstitch_status> d_statuses_;
+  cuda::DeviceLz4Restore batch_;
+};
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 64))) {
+    char digits[4];
+    std::snprintf(digits, sizeof digits, "%02x ", static_cast<unsigned>(byte));
+    text += digits;
+  }
+  return text;
+}
+
+// Says what differs in the first chunk that does.
+::testing::AssertionResult same(std::span<const Chunk> chunks, const std::vector<Restored>& restored,
+                                bool sizes_alone = false) {
+  std::vector<char> is_wrong(chunks.size());
+  on_all_cores((chunks.size() + 255) / 256, [&](std::size_t part) {
+    for (std::size_t i = part * 256; i < std::min(chunks.size(), part * 256 + 256); ++i) {
+      const Restored expected = by_reference(chunks[i]);
+      is_wrong[i] = expected.status != restored[i].status || expected.bytes != restored[i].bytes ||
+                    (!sizes_alone && expected.output != restored[i].output);
+    }
+  });
+  const auto first = std::find(is_wrong.begin(), is_wrong.end(), 1);
+  if (first == is_wrong.end()) return ::testing::AssertionSuccess();
+  const auto i = static_cast<std::size_t>(first - is_wrong.begin());
+  const Restored expected = by_reference(chunks[i]);
+  auto failure = ::testing::AssertionFailure();
+  failure << std::count(is_wrong.begin(), is_wrong.end(), 1) << " of " << chunks.size()
+          << " chunks differ, the first is chunk " << i << " (" << chunks[i].name << "; "
+          << chunks[i].block.size() << " bytes, room " << chunks[i].capacity << ", history "
+          << chunks[i].history.size() << "): expected status " << expected.status << " and " << expected.bytes
+          << " bytes, got " << restored[i].status << " and " << restored[i].bytes;
+  if (expected.status == restored[i].status && expected.bytes == restored[i].bytes) {
+    const auto [left, right] =
+        std::mismatch(expected.output.begin(), expected.output.end(), restored[i].output.begin());
+    failure << "; byte " << left - expected.output.begin() << " is " << static_cast<unsigned>(*right)
+            << " instead of " << static_cast<unsigned>(*left);
+  }
+  return failure << "; block " << hex(chunks[i].block);
+}
+
+class Lz4RestoreDeviceTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) stream_ = std::make_unique<cuda::Stream>();
+  }
+  cudaStream_t stream() const { return stream_->get(); }
+
+  std::vector<Restored> restore(std::span<const Chunk> chunks) const {
+    DeviceBatch batch(chunks, stream());
+    batch.poison();
+    batch.restore();
+    return batch.results();
+  }
+  // With and without output.
+  void expect_same(std::span<const Chunk> chunks) const {
+    DeviceBatch batch(chunks, stream());
+    batch.poison();
+    batch.restore();
+    ASSERT_TRUE(same(chunks, batch.results()));
+    batch.poison();
+    batch.batch().d_outputs = nullptr;
+    batch.restore();
+    ASSERT_TRUE(same(chunks, batch.results(), true)) << "sizes alone";
+  }
+
+ private:
+  std::unique_ptr<cuda::Stream> stream_;
+};
+
+// Levels: 0 the fast compressor, otherwise HC.
+Bytes block_by_liblz4(std::span<const std::byte> raw, int level) {
+  if (raw.empty()) return Bytes(1);  // liblz4's best level reads what is not there
+  Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.size()))));
+  const char* from = reinterpret_cast<const char*>(raw.data());
+  char* to = reinterpret_cast<char*>(block.data());
+  const int from_bytes = static_cast<int>(raw.size()), to_bytes = static_cast<int>(block.size());
+  const int written = level == 0 ? LZ4_compress_default(from, to, from_bytes, to_bytes)
+                                 : LZ4_compress_HC(from, to, from_bytes, to_bytes, level);
+  block.resize(static_cast<std::size_t>(written));
+  return block;
+}
+
+// Blocks written by hand.
+class Writer {
+ public:
+  // A match length of 0 ends the block.
+  Writer& sequence(const Bytes& literals, std::size_t offset, std::size_t match_length) {
+    const std::size_t code = match_length == 0 ? 0 : match_length - 4;
+    byte(std::min<std::size_t>(literals.size(), 15) << 4 | std::min<std::size_t>(code, 15));
+    extension(literals.size());
+    block_.insert(block_.end(), literals.begin(), literals.end());
+    if (match_length == 0) return *this;
+    byte(offset & 0xFF);
+    byte(offset >> 8);
+    extension(code);
+    return *this;
+  }
+  Bytes take() const { return block_; }
+
+ private:
+  void byte(std::size_t value) { block_.push_back(static_cast<std::byte>(value)); }
+  void extension(std::size_t value) {
+    if (value < 15) return;
+    for (value -= 15; value >= 255; value -= 255) byte(255);
+    byte(value);
+  }
+  Bytes block_;
+};
+
+TEST_F(Lz4RestoreDeviceTest, RestoresWhatLiblz4Writes) {
+  for (const std::size_t most : {std::size_t{4096}, std::size_t{65537}}) {
+    std::vector<Chunk> chunks;
+    for (const testing::Shape& shape : testing::boundary_shapes(most))
+      for (const int level : {0, 9, 12}) {
+        const Bytes block = block_by_liblz4(shape.bytes, level);
+        chunks.push_back({block, shape.bytes.size(), {}, shape.name + ", exact"});
+        if (!shape.bytes.empty())
+          chunks.push_back({block, shape.bytes.size() - 1, {}, shape.name + ", one short"});
+        if (shape.bytes.size() < most) chunks.push_back({block, most, {}, shape.name + ", room left"});
+      }
+    expect_same(chunks);
+  }
+}
+
+TEST_F(Lz4RestoreDeviceTest, RestoresRealFilesOfEveryBlockSize) {
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA names no folder of real files";
+  for (const char* name : {"dickens", "nci", "mr", "osdb", "xml", "x-ray"}) {
+    const Bytes raw = testing::read_file(*folder / "silesia" / name, 9'000'000);
+    for (const std::size_t block_bytes : {1000u, 4096u, 65536u, 262144u, 4194304u}) {
+      std::vector<Chunk> chunks((std::min<std::size_t>(raw.size(), 1000 * block_bytes) + block_bytes - 1) /
+                                block_bytes);
+      on_all_cores(chunks.size(), [&](std::size_t i) {
+        const auto part =
+            std::span(raw).subspan(i * block_bytes, std::min(block_bytes, raw.size() - i * block_bytes));
+        chunks[i] = {block_by_liblz4(part, i % 2 == 0 ? 0 : 6), part.size(), {}, std::string(name)};
+      });
+      expect_same(chunks);
+      if (HasFatalFailure()) FAIL() << name << ", blocks of " << block_bytes;
+    }
+  }
+}
+
+TEST_F(Lz4RestoreDeviceTest, LargeBlocksOfEveryShape) {
+  std::vector<Chunk> chunks;
+  std::vector<testing::Shape> shapes = testing::shapes_of(5'000'000);
+  shapes.push_back({"mixed, 16 MB", testing::mixed_bytes(16 << 20)});
+  for (const testing::Shape& shape : shapes)
+    chunks.push_back({block_by_liblz4(shape.bytes, 0), shape.bytes.size(), {}, shape.name});
+  expect_same(chunks);
+}
+
+TEST_F(Lz4RestoreDeviceTest, MatchesReachIntoTheHistory) {
+  std::vector<Chunk> chunks;
+  std::mt19937 random(1);
+  for (const std::size_t history_bytes : {1u, 5u, 31u, 32u, 4096u, 65535u, 65536u, 100'000u})
+    for (const std::size_t raw_bytes : {1u, 100u, 4096u, 65536u, 200'000u}) {
+      const Bytes all = testing::wordy_bytes(history_bytes + raw_bytes, static_cast<std::uint32_t>(random()));
+      const Bytes history(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(history_bytes));
+      LZ4_streamHC_t* state = LZ4_createStreamHC();
+      LZ4_resetStreamHC_fast(state, 6);
+      LZ4_loadDictHC(state, reinterpret_cast<const char*>(history.data()), static_cast<int>(history_bytes));
+      Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw_bytes))));
+      const int written = LZ4_compress_HC_continue(
+          state, reinterpret_cast<const char*>(all.data() + history_bytes),
+          reinterpret_cast<char*>(block.data()), static_cast<int>(raw_bytes), static_cast<int>(block.size()));
+      LZ4_freeStreamHC(state);
+      block.resize(static_cast<std::size_t>(written));
+      chunks.push_back({block, raw_bytes, history, "sound"});
+      chunks.push_back({block, raw_bytes, Bytes(history.begin() + 1, history.end()), "history one short"});
+      chunks.push_back({block, raw_bytes, {}, "no history"});
+    }
+  expect_same(chunks);
+  std::vector<Chunk> pages;
+  for (const Chunk& chunk : chunks)
+    if (chunk.capacity <= kPageBytes) pages.push_back(chunk);
+  expect_same(pages);
+}
+
+// Offsets around every period up to 70 at lengths around every stride, and the largest offsets there are.
+TEST_F(Lz4RestoreDeviceTest, OverlapsOfEveryPeriod) {
+  std::vector<Chunk> chunks, larger;
+  for (std::size_t offset = 1; offset <= 70; ++offset)
+    for (const std::size_t length :
+         {4u, 5u, 18u, 19u, 31u, 32u, 33u, 64u, 100u, 273u, 274u, 528u, 1000u, 3000u}) {
+      const Bytes literals = testing::random_bytes(70, static_cast<std::uint32_t>(offset));
+      const Bytes block = Writer()
+                              .sequence(literals, offset, length)
+                              .sequence(testing::random_bytes(offset % 20), 70, 9)
+                              .sequence(testing::random_bytes(5), 0, 0)
+                              .take();
+      chunks.push_back(
+          {block, 4096, {}, "offset " + std::to_string(offset) + ", length " + std::to_string(length)});
+      larger.push_back(chunks.back());
+      larger.back().capacity = 5000;
+    }
+  expect_same(chunks);
+  for (const std::size_t offset : {4095u, 4096u, 8191u, 8192u, 32768u, 65534u, 65535u})
+    for (const std::size_t length : {4u, 40u, 70'000u, 300'000u}) {
+      Writer writer;
+      writer.sequence(testing::random_bytes(offset), offset, length);
+      writer.sequence(testing::random_bytes(3), 65535, 50'000).sequence({}, 1, 4);
+      writer.sequence(testing::random_bytes(66'000), 65535, 66'000).sequence(testing::random_bytes(5), 0, 0);
+      larger.push_back({writer.take(), 600'000, {}, "offset " + std::to_string(offset)});
+    }
+  expect_same(larger);
+}
+
+// As many sequences as a block can have, each kind of shortest one.
+TEST_F(Lz4RestoreDeviceTest, CraftedWorstCases) {
+  std::vector<Chunk> pages, blocks;
+  for (const std::size_t capacity : {std::size_t{4096}, std::size_t{65536}, std::size_t{1'000'000}}) {
+    std::vector<Chunk>& chunks = capacity <= kPageBytes ? pages : blocks;
+    for (const std::size_t literals : {0u, 1u, 2u, 3u, 14u, 15u, 16u})
+      for (const std::size_t offset : {1u, 2u, 4u, 5u, 31u, 33u, 100u, 4000u})
+        for (const std::size_t length : {4u, 5u, 18u, 19u, 20u}) {
+          Writer writer;
+          const std::size_t lead = std::min<std::size_t>(offset, 100);
+          writer.sequence(testing::random_bytes(lead), lead, 4);
+          std::size_t written = lead + 4;
+          while (written + literals + length <= capacity) {
+            writer.sequence(testing::random_bytes(literals, static_cast<std::uint32_t>(written)),
+                            std::min(offset, written), length);
+            written += literals + length;
+          }
+          writer.sequence(testing::random_bytes(capacity - written), 0, 0);
+          const std::string name = std::to_string(literals) + " literals, offset " + std::to_string(offset) +
+                                   ", length " + std::to_string(length);
+          chunks.push_back({writer.take(), capacity, {}, name});
+          chunks.push_back({writer.take(), capacity - 1, {}, name + ", one short"});
+        }
+  }
+  // Chains of 255, ended and not, in literals and in matches; and blocks far larger than their room.
+  for (const std::size_t chain : {1u, 31u, 32u, 33u, 1000u, 4000u, 4100u, 70'000u, 3'000'000u})
+    for (const unsigned token : {0xF0u, 0x1Fu, 0x0Fu, 0xFFu})
+      for (const bool ends : {false, true}) {
+        Bytes block = {static_cast<std::byte>(token)};
+        if (token == 0x1F) block.insert(block.end(), {std::byte{'a'}, std::byte{1}, std::byte{0}});
+        if (token == 0x0F) block.insert(block.end(), {std::byte{1}, std::byte{0}});
+        block.insert(block.end(), chain, std::byte{255});
+        if (ends) block.insert(block.end(), {std::byte{7}, std::byte{0}});
+        for (const std::size_t capacity : {std::size_t{0}, std::size_t{300}, std::size_t{4096}})
+          pages.push_back({block, capacity, {}, "chain of " + std::to_string(chain)});
+        blocks.push_back({block, 300 * chain, {}, "chain of " + std::to_string(chain)});
+        blocks.push_back({block, 2 * chain, {}, "chain of " + std::to_string(chain)});
+      }
+  for (const std::size_t block_bytes : {4200u, 10'000u, 1'000'000u})
+    for (const unsigned byte : {0x00u, 0x10u, 0x11u, 0x20u, 0xF0u, 0xFFu, 0x01u})
+      pages.push_back({Bytes(block_bytes, static_cast<std::byte>(byte)), 4096, {}, "one byte repeated"});
+  expect_same(pages);
+  expect_same(blocks);
+}
+
+TEST_F(Lz4RestoreDeviceTest, EveryTruncation) {
+  for (const std::size_t capacity : {std::size_t{1500}, kPageBytes, std::size_t{6000}}) {
+    std::vector<Chunk> chunks;
+    for (const testing::Shape& shape : testing::shapes_of(capacity)) {
+      const Bytes block = block_by_liblz4(shape.bytes, 9);
+      for (std::size_t kept = 0; kept < block.size(); ++kept)
+        chunks.push_back({Bytes(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(kept)),
+                          capacity,
+                          {},
+                          shape.name + ", truncated"});
+    }
+    ASSERT_TRUE(same(chunks, restore(chunks)));
+  }
+}
+
+TEST_F(Lz4RestoreDeviceTest, EveryBitFlipped) {
+  for (const std::size_t capacity : {std::size_t{1200}, std::size_t{5000}}) {
+    std::vector<Chunk> chunks;
+    for (const testing::Shape& shape : testing::shapes_of(capacity)) {
+      const Bytes block = block_by_liblz4(shape.bytes, 9);
+      if (block.size() > 1300) continue;
+      for (std::size_t bit = 0; bit < 8 * block.size(); ++bit) {
+        chunks.push_back({block, capacity, {}, shape.name + ", bit " + std::to_string(bit)});
+        chunks.back().block[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+      }
+    }
+    ASSERT_TRUE(same(chunks, restore(chunks)));
+  }
+}
+
+// Random changes to sound blocks of all shapes, and random bytes: as pages, with history, and as larger blocks.
+TEST_F(Lz4RestoreDeviceTest, MutationsGetTheReferencesVerdict) {
+  struct Sound {
+    Bytes block, history;
+    std::size_t raw_bytes;
+  };
+  std::vector<Sound> sound;
+  for (const std::size_t raw_bytes : {40u, 130u, 400u, 1100u, 4096u})
+    for (const testing::Shape& shape : testing::shapes_of(raw_bytes))
+      sound.push_back({block_by_liblz4(shape.bytes, 9), {}, raw_bytes});
+  constexpr std::size_t kBatch = 100'000;
+  constexpr std::size_t kBatches = 100;
+  std::size_t accepted = 0;
+  for (std::size_t round = 0; round < kBatches; ++round) {
+    std::vector<Chunk> chunks(kBatch);
+    on_all_cores(100, [&](std::size_t part) {
+      std::mt19937 random(static_cast<std::uint32_t>(round * 100 + part));
+      for (std::size_t i = part * (kBatch / 100); i < (part + 1) * (kBatch / 100); ++i) {
+        Chunk& chunk = chunks[i];
+        // Small blocks more often than large ones.
+        const std::size_t which =
+            std::min({random() % sound.size(), random() % sound.size(), random() % sound.size()});
+        if (i % 10 == 0) {
+          chunk.block = testing::random_bytes(random() % 200, static_cast<std::uint32_t>(random()),
+                                              i % 20 == 0 ? 256 : 40);
+          chunk.capacity = random() % 300;
+        } else {
+          chunk.block = sound[which].block;
+          for (std::uint32_t change = 0; change <= random() % 4; ++change)
+            chunk.block[random() % chunk.block.size()] =
+                static_cast<std::byte>(random() % 2 == 0 ? random() % 256 : random() % 20);
+          if (random() % 8 == 0) chunk.block.resize(random() % (chunk.block.size() + 1));
+          chunk.capacity = sound[which].raw_bytes + random() % 3 - 1;
+        }
+        if (round % 4 == 1) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
+      }
+    });
+    if (round % 2 == 1) chunks[0].capacity = 5000;  // the whole batch takes the way of larger blocks
+    const std::vector<Restored> restored = restore(chunks);
+    ASSERT_TRUE(same(chunks, restored)) << "round " << round;
+    for (const Restored& one : restored) accepted += one.status == HEMSTITCH_OK;
+  }
+  EXPECT_GT(accepted, kBatch * kBatches / 100);
+}
+
+TEST_F(Lz4RestoreDeviceTest, BatchesOfAnyNumberOfChunks) {
+  expect_same({});
+  const Bytes raw = testing::wordy_bytes(300);
+  const Bytes block = block_by_liblz4(raw, 9);
+  expect_same(std::vector<Chunk>(1, {block, raw.size(), {}, "one"}));
+  std::vector<Chunk> small((1 << 20) + 3,
+                           {Writer().sequence(testing::random_bytes(3), 2, 7).sequence({}, 0, 0).take(), 10});
+  for (std::size_t i = 0; i < small.size(); i += 3) small[i] = {Bytes(1), 0};  // an empty chunk
+  for (std::size_t i = 1; i < small.size(); i += 5) small[i] = {{}, 0};        // no block at all
+  expect_same(small);
+  small.resize(5000);
+  small[77].capacity = 70'000;
+  expect_same(small);
+}
+
+TEST_F(Lz4RestoreDeviceTest, ChunksAboveTheBoundsAreLeftOut) {
+  const Bytes raw = testing::wordy_bytes(3000);
+  const Bytes block = block_by_liblz4(raw, 9);
+  std::vector<Chunk> chunks(9, {block, 3000, {}, "in bounds"});
+  chunks[4].capacity = 3001;
+  chunks[7].block.push_back(std::byte{0});
+  DeviceBatch batch(chunks, stream());
+  batch.batch().max_capacity = 3000;
+  batch.batch().max_block_bytes = block.size();
+  batch.poison();
+  batch.restore();
+  const std::vector<Restored> restored = batch.results();
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const bool is_out = i == 4 || i == 7;
+    EXPECT_EQ(restored[i].status, is_out ? HEMSTITCH_INVALID_OPTION : HEMSTITCH_OK) << i;
+    EXPECT_EQ(restored[i].bytes, is_out ? 0u : 3000u) << i;
+  }
+  cuda::DeviceLz4Restore too_large = batch.batch();
+  too_large.max_capacity = cuda::kLz4RestoreMaxBytes + 1;
+  EXPECT_THROW(cuda::restore_lz4_cuda_scratch_bytes(too_large), Error);
+}
+
+std::vector<Chunk> mixed_chunks(std::size_t raw_bytes, std::size_t count) {
+  std::vector<Chunk> chunks(count);
+  on_all_cores(count, [&](std::size_t i) {
+    const auto seed = static_cast<std::uint32_t>(i);
+    const Bytes raw = i % 7 == 0   ? testing::random_bytes(raw_bytes, seed)
+                      : i % 7 == 1 ? testing::runs_bytes(raw_bytes, seed)
+                                   : testing::wordy_bytes(raw_bytes, seed);
+    chunks[i] = {block_by_liblz4(raw, 0), raw_bytes, {}, "mixed"};
+    if (i % 11 == 0) chunks[i].block[raw_bytes / 50] ^= std::byte{0x10};
+  });
+  return chunks;
+}
+
+TEST_F(Lz4RestoreDeviceTest, RunsAreEqualAlsoOnTwoStreamsAtOnce) {
+  for (const std::size_t raw_bytes : {std::size_t{4096}, std::size_t{65536}}) {
+    const std::vector<Chunk> chunks = mixed_chunks(raw_bytes, 500);
+    cuda::Stream other;
+    DeviceBatch left(chunks, stream()), right(chunks, other.get());
+    for (int run = 0; run < 5; ++run) {
+      left.poison();
+      right.poison();
+      left.restore();
+      right.restore();
+      ASSERT_TRUE(same(chunks, left.results())) << "run " << run;
+      ASSERT_TRUE(same(chunks, right.results())) << "run " << run;
+    }
+  }
+}
+
+TEST_F(Lz4RestoreDeviceTest, AGraphIsReplayedWithChangingData) {
+  for (const std::size_t raw_bytes : {std::size_t{4096}, std::size_t{30'000}}) {
+    std::vector<std::vector<Chunk>> data;
+    constexpr std::size_t kRoom = 70'000;
+    for (std::uint32_t version = 0; version < 4; ++version) {
+      std::vector<Chunk> chunks;
+      for (std::uint32_t i = 0; i < 64; ++i) {
+        const Bytes raw = testing::wordy_bytes(raw_bytes, version * 64 + i);
+        chunks.push_back({block_by_liblz4(raw, 0), raw_bytes, {}, "version " + std::to_string(version)});
+      }
+      data.push_back(std::move(chunks));
+    }
+    cuda::DeviceBuffer<std::byte> d_blocks(64 * kRoom, stream()), d_outputs(64 * raw_bytes, stream());
+    std::vector<const std::byte*> blocks;
+    std::vector<std::byte*> outputs;
+    for (std::size_t i = 0; i < 64; ++i) {
+      blocks.push_back(d_blocks.get() + i * kRoom);
+      outputs.push_back(d_outputs.get() + i * raw_bytes);
+    }
+    cuda::DeviceBuffer<const std::byte*> d_block_pointers(64, stream());
+    cuda::DeviceBuffer<std::byte*> d_output_pointers(64, stream());
+    cuda::DeviceBuffer<std::size_t> d_block_bytes(64, stream()), d_capacities(64, stream()),
+        d_sizes(64, stream());
+    cuda::DeviceBuffer<hemstitch_status> d_statuses(64, stream());
+    d_block_pointers.upload(blocks);
+    d_output_pointers.upload(outputs);
+    d_capacities.upload(std::vector<std::size_t>(64, raw_bytes));
+    cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+    cuda::DeviceLz4Restore batch;
+    batch.d_blocks = d_block_pointers.get();
+    batch.d_block_bytes = d_block_bytes.get();
+    batch.d_outputs = d_output_pointers.get();
+    batch.d_capacities = d_capacities.get();
+    batch.d_output_bytes = d_sizes.get();
+    batch.d_statuses = d_statuses.get();
+    batch.count = 64;
+    batch.max_capacity = raw_bytes;
+    batch.max_block_bytes = kRoom;
+    cuda::DeviceBuffer<std::byte> d_scratch(cuda::restore_lz4_cuda_scratch_bytes(batch) + 1, stream());
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    cuda::check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "capture");
+    cuda::restore_lz4_cuda(batch, d_scratch.get(), d_scratch.bytes(), stream());
+    cuda::check(cudaStreamEndCapture(stream(), &graph), "capture");
+    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    for (std::size_t replay = 0; replay < 100; ++replay) {
+      const std::vector<Chunk>& chunks = data[replay % data.size()];
+      Bytes packed(64 * kRoom);
+      std::vector<std::size_t> sizes;
+      for (std::size_t i = 0; i < 64; ++i) {
+        std::copy(chunks[i].block.begin(), chunks[i].block.end(),
+                  packed.begin() + static_cast<std::ptrdiff_t>(i * kRoom));
+        sizes.push_back(chunks[i].block.size());
+      }
+      d_blocks.upload(packed);
+      d_block_bytes.upload(sizes);
+      cuda::check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+      Bytes output(64 * raw_bytes);
+      std::vector<hemstitch_status> statuses(64);
+      d_outputs.download(output);
+      d_statuses.download(statuses);
+      cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+      for (std::size_t i = 0; i < 64; ++i) {
+        ASSERT_EQ(statuses[i], HEMSTITCH_OK) << "replay " << replay << ", chunk " << i;
+        ASSERT_TRUE(std::equal(output.begin() + static_cast<std::ptrdiff_t>(i * raw_bytes),
+                               output.begin() + static_cast<std::ptrdiff_t>((i + 1) * raw_bytes),
+                               by_reference(chunks[i]).output.begin()))
+            << "replay " << replay << ", chunk " << i;
+      }
+    }
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  }
+}
+
+}  // namespace
+}  // namespace hemstitch
