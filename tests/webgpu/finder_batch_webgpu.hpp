@@ -38,9 +38,7 @@ class WebgpuFinderBatch {
     batch.data = plan.add("data", data_.size());
     batch.rows = plan.add("blocks", table_.rows.size() * sizeof(webgpu::BlockRow));
     batch.tiles = plan.add("tiles", table_.tiles.size() * 4);
-    batch.block_count = static_cast<std::uint32_t>(table_.rows.size());
-    batch.tile_count = static_cast<std::uint32_t>(table_.tiles.size());
-    return batch;
+    return batch.of(table_);
   }
   void upload_to(webgpu::Device& device, const webgpu::BufferSet& buffers,
                  const webgpu::BlockBatch& batch) const {

@@ -20,6 +20,15 @@ void BlockTable::add(std::uint32_t begin, std::uint32_t history_bytes, std::uint
   rows.push_back(row);
   data_bytes = std::max(data_bytes, begin + history_bytes + block_bytes);
   sequence_count += block_bytes / shortest_match + 1;
+  longest_bytes = std::max(longest_bytes, history_bytes + block_bytes);
+}
+
+BlockBatch BlockBatch::of(const BlockTable& table) const {
+  BlockBatch batch = *this;
+  batch.block_count = static_cast<std::uint32_t>(table.rows.size());
+  batch.tile_count = static_cast<std::uint32_t>(table.tiles.size());
+  batch.longest_bytes = table.longest_bytes;
+  return batch;
 }
 
 }  // namespace hemstitch::webgpu

@@ -35,6 +35,7 @@ struct BlockTable {
   std::vector<std::uint32_t> tiles;
   std::uint32_t data_bytes = 0;      // of all blocks with their histories
   std::uint32_t sequence_count = 0;  // room for all lists
+  std::uint32_t longest_bytes = 0;   // of one block with its history
 
   // A block whose history begins at `begin`, at or behind the end of the block before. `shortest_match` bounds how many
   // sequences it can have.
@@ -48,6 +49,10 @@ struct BlockBatch {
   BufferId tiles;  // block number a tile
   std::uint32_t block_count = 0;
   std::uint32_t tile_count = 0;
+  std::uint32_t longest_bytes = 0;  // of one block with its history
+
+  // The same buffers with the blocks of `table`, for which they have room.
+  BlockBatch of(const BlockTable& table) const;
 };
 
 }  // namespace hemstitch::webgpu

@@ -40,8 +40,6 @@ Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity) {
   plan.batch.data = buffers.add("data", capacity.data_bytes);
   plan.batch.rows = buffers.add("blocks", capacity.block_count * sizeof(BlockRow));
   plan.batch.tiles = buffers.add("tiles", std::uint64_t{capacity.tile_count} * 4);
-  plan.batch.block_count = capacity.block_count;
-  plan.batch.tile_count = capacity.tile_count;
   plan.heads = buffers.add("heads", link_heads_bytes(capacity.block_count, capacity.hash_bits));
   plan.first = buffers.add("first array", array_bytes);
   plan.second = buffers.add("second array", array_bytes);
@@ -58,9 +56,7 @@ Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity) {
 
 Recording record_lz4_compress(const Lz4CompressPlan& plan, const BlockTable& table, const Lz4Level& level,
                               std::uint64_t output_bytes) {
-  BlockBatch batch = plan.batch;
-  batch.block_count = static_cast<std::uint32_t>(table.rows.size());
-  batch.tile_count = static_cast<std::uint32_t>(table.tiles.size());
+  const BlockBatch batch = plan.batch.of(table);
   const HashFinderBuffers finder{plan.heads, plan.first, plan.second, plan.marks};
 
   Recording recording;

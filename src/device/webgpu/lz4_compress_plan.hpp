@@ -44,7 +44,7 @@ BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes,
 
 struct Lz4CompressPlan {
   BufferPlan buffers;
-  BlockBatch batch;  // its counts are those of the capacity
+  BlockBatch batch;  // its buffers; counts come with a table
   BufferId heads, first, second, marks, entries, counts, sizes, padded, begins, output;
   ScanBuffers scan;
 };

@@ -11,6 +11,7 @@
 
 #include "core/status.hpp"
 #include "device/webgpu/lz4_compress_plan.hpp"
+#include "format/lz4/lz4_decode_webgpu.hpp"
 
 namespace hemstitch::webgpu {
 namespace {
@@ -20,6 +21,14 @@ constexpr std::uint64_t kHardwareBatchBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kSoftwareBatchBytes = std::uint64_t{1} << 20;
 // Results up to this size are read back with their sizes, without asking for those first: a wait costs more than they do.
 constexpr std::uint64_t kReadWholeBytes = std::uint64_t{1} << 20;
+
+// No LZ4 block is longer: literals alone, with the extension bytes of their count.
+constexpr std::uint64_t most_encoded_bytes(std::uint64_t block_bytes) {
+  return block_bytes + block_bytes / 255 + 2;
+}
+
+// The sequences of a block of input have 4 bytes for each of its bytes, and 12 for the last.
+constexpr std::uint64_t kShortestBlockBytes = 4;
 
 constexpr std::uint64_t whole_words(std::uint64_t bytes) { return divided_up(bytes, 4) * 4; }
 
@@ -69,16 +78,24 @@ struct CompressSlot {
   BufferSet buffers;
 };
 
+struct RestoreSlot {
+  RestoreCapacity capacity;
+  Lz4RestorePlan plan;
+  BufferSet buffers;
+};
+
 struct Slot {
   Staging upload{BufferUse::kUpload};
   Staging download{BufferUse::kDownload};
   CompressSlot compress;
+  RestoreSlot restore;
   bool free = true;
 
   void forget_buffers() {
     upload = Staging(BufferUse::kUpload);
     download = Staging(BufferUse::kDownload);
     compress = {};
+    restore = {};
   }
 };
 
@@ -100,12 +117,20 @@ class Engine : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
-    for_each_batch(tasks, level,
-                   [&](Slot& slot, std::span<BlockTask> batch) { compress_batch(slot, batch, level); });
+    // The arrays of positions bound a batch, and so do the heads.
+    for_each_batch(
+        tasks, binding_room() >> (hash_bits(level) + 2),
+        [](const BlockTask& task) { return task.history.size() + task.input.size(); },
+        [&](Slot& slot, std::span<BlockTask> batch) { compress_batch(slot, batch, level); });
   }
 
   void restore(std::span<BlockTask> tasks, Format) override {
-    for (BlockTask& task : tasks) task.status = Status::kDeviceFault;
+    for_each_batch(
+        tasks, tasks.size(),
+        [](const BlockTask& task) {
+          return std::max(task.history.size() + task.input.size() + kShortestBlockBytes, task.output.size());
+        },
+        [&](Slot& slot, std::span<BlockTask> batch) { restore_batch(slot, batch); });
   }
 
  private:
@@ -135,16 +160,17 @@ class Engine : public BlockEngine {
     return nullptr;
   }
 
-  // Calls `work` for as many tasks at once as the device takes: the arrays of positions and the heads bound them.
-  template <typename Work>
-  void for_each_batch(std::span<BlockTask> tasks, const Lz4Level& level, Work work) {
-    const std::uint64_t most_blocks =
-        std::max<std::uint64_t>(1, (device_->limits().binding_bytes - kSlackBytes) >> (hash_bits(level) + 2));
+  std::uint64_t binding_room() const { return device_->limits().binding_bytes - kSlackBytes; }
+
+  // Calls `work` for as many tasks at once as the device takes.
+  template <typename TaskBytes, typename Work>
+  void for_each_batch(std::span<BlockTask> tasks, std::uint64_t most_blocks, TaskBytes task_bytes,
+                      Work work) {
     while (!tasks.empty()) {
       std::size_t count = 0;
       std::uint64_t bytes = 0;
-      while (count < tasks.size() && count < most_blocks) {
-        const std::uint64_t more = whole_words(tasks[count].history.size() + tasks[count].input.size());
+      while (count < tasks.size() && count < std::max<std::uint64_t>(1, most_blocks)) {
+        const std::uint64_t more = whole_words(task_bytes(tasks[count]));
         if (count > 0 && bytes + more > batch_bytes_) break;
         bytes += more;
         ++count;
@@ -161,20 +187,27 @@ class Engine : public BlockEngine {
     }
   }
 
-  void make_room(CompressSlot& slot, const BatchCapacity& needed) {
-    if (slot.capacity.holds(needed)) return;
-    // Grown in powers of two, so that batches that grow little by little do not make new buffers each time.
-    BatchCapacity grown = needed;
-    const auto larger = [](auto a, auto b) { return std::bit_ceil(std::max(a, b)); };
-    grown.data_bytes = std::min(larger(needed.data_bytes, slot.capacity.data_bytes),
-                                std::max(needed.data_bytes, batch_bytes_));
-    grown.output_bytes = std::min(larger(needed.output_bytes, slot.capacity.output_bytes),
-                                  std::max(needed.output_bytes, batch_bytes_));
-    slot.buffers.clear();
-    slot.capacity = {};
-    slot.plan = plan_lz4_compress(grown);
-    slot.buffers = device_->make_buffers(slot.plan.buffers);
-    slot.capacity = grown;
+  // Grown in powers of two, so that batches that grow little by little do not make new buffers each time.
+  template <typename SlotPart, typename Capacity, typename MakePlan>
+  void make_room(SlotPart& part, const Capacity& needed, MakePlan make_plan) {
+    if (part.capacity.holds(needed)) return;
+    Capacity grown = needed;
+    const auto larger = [&](std::uint64_t wanted, std::uint64_t before) {
+      return std::min(std::bit_ceil(std::max(wanted, before)), std::max(wanted, batch_bytes_));
+    };
+    grown.data_bytes = larger(needed.data_bytes, part.capacity.data_bytes);
+    grown.output_bytes = larger(needed.output_bytes, part.capacity.output_bytes);
+    const auto larger_count = [](std::uint32_t wanted, std::uint32_t before) {
+      return std::max(wanted, before);
+    };
+    grown.block_count = larger_count(needed.block_count, part.capacity.block_count);
+    grown.tile_count = larger_count(needed.tile_count, part.capacity.tile_count);
+    grown.sequence_count = larger_count(needed.sequence_count, part.capacity.sequence_count);
+    part.buffers.clear();
+    part.capacity = {};
+    part.plan = make_plan(grown);
+    part.buffers = device_->make_buffers(part.plan.buffers);
+    part.capacity = grown;
   }
 
   void compress_batch(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level) {
@@ -182,8 +215,8 @@ class Engine : public BlockEngine {
     std::uint64_t begin = 0;
     BatchCapacity needed;
     for (const BlockTask& task : tasks) {
-      // What is not smaller than its block is of no use, so room for the block's own size is enough on the device.
-      const std::size_t room = std::min(task.output.size(), task.input.size());
+      const std::size_t room =
+          std::min<std::size_t>(task.output.size(), most_encoded_bytes(task.input.size()));
       table.add(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(task.history.size()),
                 static_cast<std::uint32_t>(task.input.size()), static_cast<std::uint32_t>(room),
                 lz4_block_plan().min_match_length);
@@ -195,7 +228,7 @@ class Engine : public BlockEngine {
     needed.tile_count = static_cast<std::uint32_t>(table.tiles.size());
     needed.sequence_count = table.sequence_count;
     needed.hash_bits = hash_bits(level);
-    make_room(slot.compress, needed);
+    make_room(slot.compress, needed, plan_lz4_compress);
     const Lz4CompressPlan& plan = slot.compress.plan;
     const BufferSet& buffers = slot.compress.buffers;
 
@@ -257,6 +290,57 @@ class Engine : public BlockEngine {
       std::copy_n(read + header_bytes + begins[i], sizes[i], task.output.begin());
       task.output_bytes = sizes[i];
       task.status = Status::kOk;
+    }
+    device_->unmap(download);
+  }
+
+  void restore_batch(Slot& slot, std::span<BlockTask> tasks) {
+    RestoreTable table;
+    for (const BlockTask& task : tasks)
+      table.add(static_cast<std::uint32_t>(task.history.size()),
+                static_cast<std::uint32_t>(task.input.size()),
+                static_cast<std::uint32_t>(task.output.size()));
+    make_room(slot.restore, capacity_of(table), plan_lz4_restore);
+    const Lz4RestorePlan& plan = slot.restore.plan;
+    const BufferSet& buffers = slot.restore.buffers;
+
+    Upload upload;
+    const std::uint64_t data_at = upload.add(plan.data, table.data_bytes);
+    const std::uint64_t rows_at = upload.add(plan.rows, table.rows.size() * sizeof(RestoreRow));
+    const std::uint64_t tiles_at = upload.add(plan.tiles, table.tiles.size() * sizeof(std::uint32_t));
+    const Buffer& staging = slot.upload.of(*device_, upload.bytes);
+    std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      std::byte* const to = mapped + data_at + table.rows[i].begin;
+      std::copy(tasks[i].history.begin(), tasks[i].history.end(), to);
+      std::copy(tasks[i].input.begin(), tasks[i].input.end(), to + tasks[i].history.size());
+    }
+    std::copy_n(reinterpret_cast<const std::byte*>(table.rows.data()), table.rows.size() * sizeof(RestoreRow),
+                mapped + rows_at);
+    std::copy_n(reinterpret_cast<const std::byte*>(table.tiles.data()),
+                table.tiles.size() * sizeof(std::uint32_t), mapped + tiles_at);
+    device_->unmap(staging);
+
+    // Blocks restore to their whole room but for the last of a file, so everything is read at once.
+    const std::uint64_t results_bytes = tasks.size() * sizeof(RestoreResult);
+    const Buffer& download = slot.download.of(*device_, results_bytes + table.output_bytes);
+    const Copy after[] = {{&buffers[plan.results.index], 0, &download, 0, results_bytes},
+                          {&buffers[plan.output.index], 0, &download, results_bytes, table.output_bytes}};
+    device_->submit(upload.copies(staging, buffers), record_lz4_restore(plan, table), buffers, after);
+
+    const std::byte* const read = device_->map_for_reading(download, results_bytes + table.output_bytes);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      BlockTask& task = tasks[i];
+      RestoreResult result;
+      std::memcpy(&result, read + i * sizeof result, sizeof result);
+      task.status = restore_status(result);
+      // The room is the frame's, so a block that restores to more is damaged.
+      if (task.status == Status::kOutputTooSmall) task.status = Status::kCorruptBlock;
+      if (result.restored_bytes > task.output.size()) task.status = Status::kDeviceFault;
+      if (task.status != Status::kOk) continue;
+      std::copy_n(read + results_bytes + table.rows[i].output_begin, result.restored_bytes,
+                  task.output.begin());
+      task.output_bytes = result.restored_bytes;
     }
     device_->unmap(download);
   }

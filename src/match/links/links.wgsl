@@ -1,6 +1,7 @@
 // links: for every position, how far back the previous position with the same hash is (contract: links_webgpu.hpp).
 //
-// Passes      link     a workgroup owns a block and takes its positions, history first, in groups of 256, in order
+// Passes      link     a workgroup owns a block and takes 32,768 of its positions, history first, in groups of 256, in order;
+//                      run as often as the longest block needs, so that no run takes long
 // Buffers     data_words (read); blocks (read); heads (written) 4 bytes for each of 2^hash_bits hashes of each block: the newest
 //             position with that hash, from 1 on; links (written) 4 bytes a position
 // Workgroup   256 invocations, 9 KB: for each of 256 buckets of hashes the positions of the group that fall into it, as bits
@@ -17,6 +18,7 @@ struct Parameters {
   block_count: u32,
   hash_bits: u32,
   most_distance: u32,
+  first_position: u32,  // of each block's data: a multiple of 32,768
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
@@ -29,6 +31,7 @@ const kThreads = 256u;
 const kBuckets = 256u;
 const kMaskWords = kThreads / 32u;
 const kHashedBytes = 4u;
+const kTurnPositions = 32768u;
 
 var<workgroup> sh_masks: array<atomic<u32>, kBuckets * kMaskWords>;
 var<workgroup> sh_hashes: array<u32, kThreads>;
@@ -81,10 +84,13 @@ fn link(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   let data_bytes = block.history_bytes + block.block_bytes;
   let head_count = 1u << parameters.hash_bits;
   let first_head = number * head_count;
-  for (var i = thread; i < head_count; i += kThreads) {
-    atomicStore(&heads[first_head + i], 0u);
+  if (parameters.first_position == 0u) {
+    for (var i = thread; i < head_count; i += kThreads) {
+      atomicStore(&heads[first_head + i], 0u);
+    }
   }
-  for (var group = 0u; group < data_bytes; group += kThreads) {
+  let stop = min(data_bytes, parameters.first_position + kTurnPositions);
+  for (var group = parameters.first_position; group < stop; group += kThreads) {
     for (var i = thread; i < kBuckets * kMaskWords; i += kThreads) {
       atomicStore(&sh_masks[i], 0u);
     }
