@@ -16,8 +16,8 @@ void record(Recording& recording, const BlockBatch& batch, const OptimalExactBuf
   for (std::uint64_t solved = 0; solved < largest_block_bytes; solved += kPassPositions)
     recording.dispatch({"parse/optimal/optimal_exact.wgsl",
                         "solve",
-                        plan_parameters(plan, {batch.block_count, static_cast<std::uint32_t>(solved), literal_cost,
-                                               match_cost}),
+                        plan_parameters(plan, {batch.block_count, static_cast<std::uint32_t>(solved),
+                                               literal_cost, match_cost}),
                         {{batch.rows, Access::kRead},
                          {buffers.records, Access::kRead},
                          {buffers.costs, Access::kReadWrite},
@@ -36,8 +36,8 @@ void record_optimal_exact(Recording& recording, const BlockBatch& batch, const O
   check_parameter("optimal_exact", "match_fixed_cost_bits", model.match_fixed_cost_bits, 0, 65535);
   check_parameter("optimal_exact", "literal_cost_bits", model.literal_cost_bits, 0,
                   (kMost - 65535) / std::max<std::uint64_t>(1, largest_block_bytes));
-  record(recording, batch, buffers, largest_block_bytes, plan, model.literal_cost_bits, model.match_fixed_cost_bits,
-         false);
+  record(recording, batch, buffers, largest_block_bytes, plan, model.literal_cost_bits,
+         model.match_fixed_cost_bits, false);
 }
 
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
