@@ -16,7 +16,10 @@ void record_stitch(Recording& recording, const BlockBatch& batch, const StitchBu
                          {buffers.marks, Access::kReadWrite}},
                         batch.tile_count});
   };
+  // A pointer is longer than the cap, and lengths end at 65535: 16 hops, four times over, follow any row of them.
+  constexpr int kFollowPasses = 4;
   pass("extend", buffers.records, buffers.other);
+  for (int i = 0; i < kFollowPasses; ++i) pass("follow", buffers.records, buffers.other);
   pass("inherit", buffers.records, buffers.other);
   if (!stitch) return;
   pass("backward", buffers.other, buffers.records);
