@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/webgpu/block_batch.hpp"
-#include "finder_inputs.hpp"
 #include "match/finder.hpp"
+#include "shapes.hpp"
 #include "webgpu_test.hpp"
 
 namespace hemstitch::testing {
@@ -16,10 +16,10 @@ namespace hemstitch::testing {
 // before it did, so that a match that passes the end of a block shows.
 class WebgpuFinderBatch {
  public:
-  explicit WebgpuFinderBatch(const std::vector<test::NamedInput>& inputs, std::uint32_t shortest_match = 4)
+  explicit WebgpuFinderBatch(const std::vector<testing::FinderCase>& inputs, std::uint32_t shortest_match = 4)
       : inputs_(inputs) {
     std::mt19937 random(7);
-    for (const test::NamedInput& input : inputs) {
+    for (const testing::FinderCase& input : inputs) {
       if (data_.size() >= 11)
         for (std::size_t gap = random() % 16; gap > 0; --gap) data_.push_back(data_[data_.size() - 11]);
       const auto block_bytes = static_cast<std::uint32_t>(input.data.size() - input.history_bytes);
@@ -57,7 +57,7 @@ class WebgpuFinderBatch {
   std::string first_difference(const std::vector<MatchRecord>& records,
                                const std::function<MatchRecords(const FinderInput&)>& twin) const {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const MatchRecords expected = twin(inputs_[i].finder_input());
+      const MatchRecords expected = twin(inputs_[i].input());
       const std::span<const MatchRecord> got = of_block(records, i);
       for (std::size_t p = 0; p < expected.size(); ++p)
         if (got[p] != expected[p])
@@ -71,7 +71,7 @@ class WebgpuFinderBatch {
   }
 
  private:
-  const std::vector<test::NamedInput>& inputs_;
+  const std::vector<testing::FinderCase>& inputs_;
   std::vector<std::byte> data_;
   webgpu::BlockTable table_;
 };

@@ -47,7 +47,7 @@ class WebgpuFinders : public testing::WebgpuTest {
     record_hash_step(recording, batch, ids, parameters);
   }
 
-  static void expect_twin(const std::vector<test::NamedInput>& inputs,
+  static void expect_twin(const std::vector<testing::FinderCase>& inputs,
                           const HashChainParameters& parameters) {
     const WebgpuFinderBatch batch(inputs);
     for (Device* one : both_orders())
@@ -56,7 +56,8 @@ class WebgpuFinders : public testing::WebgpuTest {
                     [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
                 "");
   }
-  static void expect_twin(const std::vector<test::NamedInput>& inputs, const HashStepParameters& parameters) {
+  static void expect_twin(const std::vector<testing::FinderCase>& inputs,
+                          const HashStepParameters& parameters) {
     const WebgpuFinderBatch batch(inputs);
     for (Device* one : both_orders())
       EXPECT_EQ(
@@ -67,18 +68,18 @@ class WebgpuFinders : public testing::WebgpuTest {
 };
 
 // Sizes at which tiles and groups change, of every shape.
-std::vector<test::NamedInput> boundary_inputs(std::size_t most_bytes) {
-  std::vector<test::NamedInput> inputs;
+std::vector<testing::FinderCase> boundary_inputs(std::size_t most_bytes) {
+  std::vector<testing::FinderCase> inputs;
   for (testing::Shape& shape : testing::boundary_shapes(most_bytes))
     inputs.push_back({std::move(shape.name), std::move(shape.bytes), 0});
   return inputs;
 }
 
 // Long enough for lengths above 65535, and for rows that pass many tiles.
-std::vector<test::NamedInput> long_inputs() {
-  std::vector<test::NamedInput> inputs;
+std::vector<testing::FinderCase> long_inputs() {
+  std::vector<testing::FinderCase> inputs;
   for (const std::size_t period : {1u, 2u, 31u, 300u, 4096u})
-    inputs.push_back({"long period " + std::to_string(period), test::period_bytes(150000, period, 9), 0});
+    inputs.push_back({"long period " + std::to_string(period), testing::periodic_bytes(150000, period), 0});
   // A break in a run, and one just where a length would be 65535.
   for (const std::size_t at : {70000u, 65534u, 65535u, 65536u, 65537u, 66560u}) {
     std::vector<std::byte> run(140000, std::byte{5});
@@ -90,7 +91,7 @@ std::vector<test::NamedInput> long_inputs() {
 }
 
 TEST_F(WebgpuFinders, HashChainIsItsTwin) {
-  const std::vector<test::NamedInput> inputs = test::finder_inputs(6000);
+  const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
   for (const std::uint32_t depth : {1u, 4u, 16u})
     expect_twin(inputs, HashChainParameters{.hash_bits = 12, .depth = depth});
   // Few hash bits: equal hashes of different bytes.
@@ -99,7 +100,7 @@ TEST_F(WebgpuFinders, HashChainIsItsTwin) {
 }
 
 TEST_F(WebgpuFinders, HashStepIsItsTwin) {
-  const std::vector<test::NamedInput> inputs = test::finder_inputs(6000);
+  const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
   expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
   expect_twin(inputs, HashStepParameters{.hash_bits = 8, .group_positions = 100, .cap_bytes = 4});
   expect_twin(inputs,
@@ -107,13 +108,13 @@ TEST_F(WebgpuFinders, HashStepIsItsTwin) {
 }
 
 TEST_F(WebgpuFinders, BoundarySizes) {
-  const std::vector<test::NamedInput> inputs = boundary_inputs(4097);
+  const std::vector<testing::FinderCase> inputs = boundary_inputs(4097);
   expect_twin(inputs, HashChainParameters{.hash_bits = 11, .depth = 4});
   expect_twin(inputs, HashStepParameters{.hash_bits = 11, .group_positions = 32, .cap_bytes = 16});
 }
 
 TEST_F(WebgpuFinders, LongRowsPassManyTiles) {
-  const std::vector<test::NamedInput> inputs = long_inputs();
+  const std::vector<testing::FinderCase> inputs = long_inputs();
   expect_twin(inputs, HashChainParameters{.hash_bits = 14, .depth = 4});
   expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
 }
@@ -121,7 +122,7 @@ TEST_F(WebgpuFinders, LongRowsPassManyTiles) {
 TEST_F(WebgpuFinders, RealFiles) {
   const auto folder = testing::corpora();
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
-  std::vector<test::NamedInput> inputs;
+  std::vector<testing::FinderCase> inputs;
   for (const char* name : {"canterbury/alice29.txt", "silesia/nci", "silesia/x-ray"})
     inputs.push_back({name, testing::read_file(*folder / name, 100000), inputs.size() * 20000});
   expect_twin(inputs, HashChainParameters{.hash_bits = 14, .depth = 16});

@@ -33,7 +33,7 @@ bool same(const Sequence& a, const Sequence& b) {
 class WebgpuParse : public testing::WebgpuTest {
  protected:
   // `all_records` has a list of records for each input.
-  static void expect_twin(const std::vector<test::NamedInput>& inputs,
+  static void expect_twin(const std::vector<testing::FinderCase>& inputs,
                           const std::vector<MatchRecords>& all_records, const BlockPlan& plan,
                           const RecordParse& parse, const Twin& twin) {
     const WebgpuFinderBatch batch_inputs(inputs, std::max(1u, plan.min_match_length));
@@ -82,7 +82,7 @@ class WebgpuParse : public testing::WebgpuTest {
     }
   }
 
-  static void expect_all_parses(const std::vector<test::NamedInput>& inputs,
+  static void expect_all_parses(const std::vector<testing::FinderCase>& inputs,
                                 const std::vector<MatchRecords>& records, const BlockPlan& plan) {
     expect_twin(
         inputs, records, plan,
@@ -113,19 +113,18 @@ class WebgpuParse : public testing::WebgpuTest {
   }
 };
 
-std::vector<MatchRecords> found(const std::vector<test::NamedInput>& inputs) {
+std::vector<MatchRecords> found(const std::vector<testing::FinderCase>& inputs) {
   std::vector<MatchRecords> records;
-  for (const test::NamedInput& input : inputs)
-    records.push_back(
-        find_hash_chain(input.finder_input(), HashChainParameters{.hash_bits = 12, .depth = 4}));
+  for (const testing::FinderCase& input : inputs)
+    records.push_back(find_hash_chain(input.input(), HashChainParameters{.hash_bits = 12, .depth = 4}));
   return records;
 }
 
 // Any offset and length at any position; a third are none. Parses read no bytes, so nothing has to match.
-std::vector<MatchRecords> random_records(const std::vector<test::NamedInput>& inputs) {
+std::vector<MatchRecords> random_records(const std::vector<testing::FinderCase>& inputs) {
   std::mt19937 random(21);
   std::vector<MatchRecords> all;
-  for (const test::NamedInput& input : inputs) {
+  for (const testing::FinderCase& input : inputs) {
     MatchRecords records(input.data.size() - input.history_bytes);
     for (MatchRecord& record : records) {
       const auto length = static_cast<std::uint32_t>(random() % (random() % 16 == 0 ? 65536 : 40));
@@ -137,14 +136,14 @@ std::vector<MatchRecords> random_records(const std::vector<test::NamedInput>& in
 }
 
 TEST_F(WebgpuParse, RecordsOfAFinder) {
-  const std::vector<test::NamedInput> inputs = test::finder_inputs(7000);
+  const std::vector<testing::FinderCase> inputs = testing::finder_cases(7000);
   const std::vector<MatchRecords> records = found(inputs);
   expect_all_parses(inputs, records, lz4_block_plan());
   expect_all_parses(inputs, records, lzss_block_plan(5, 258));
 }
 
 TEST_F(WebgpuParse, AnyRecords) {
-  std::vector<test::NamedInput> inputs;
+  std::vector<testing::FinderCase> inputs;
   for (const std::size_t bytes : testing::kBoundarySizes)
     inputs.push_back({std::to_string(bytes) + " bytes", std::vector<std::byte>(bytes), 0});
   inputs.push_back({"200000 bytes", std::vector<std::byte>(200000), 1234});
@@ -155,8 +154,8 @@ TEST_F(WebgpuParse, AnyRecords) {
 }
 
 TEST_F(WebgpuParse, RunsLongerThanARecord) {
-  std::vector<test::NamedInput> inputs = {{"all equal", std::vector<std::byte>(300000, std::byte{1}), 0},
-                                          {"period 31", test::period_bytes(140000, 31, 4), 77}};
+  std::vector<testing::FinderCase> inputs = {{"all equal", std::vector<std::byte>(300000, std::byte{1}), 0},
+                                             {"period 31", testing::periodic_bytes(140000, 31), 77}};
   expect_all_parses(inputs, found(inputs), lz4_block_plan());
 }
 

@@ -22,6 +22,11 @@ constexpr std::uint64_t kSoftwareBatchBytes = std::uint64_t{1} << 20;
 // Results up to this size are read back with their sizes, without asking for those first: a wait costs more than they do.
 constexpr std::uint64_t kReadWholeBytes = std::uint64_t{1} << 20;
 
+// No LZ4 block is longer: literals alone, with the extension bytes of their count.
+constexpr std::uint64_t most_encoded_bytes(std::uint64_t block_bytes) {
+  return block_bytes + block_bytes / 255 + 2;
+}
+
 // The sequences of a block of input have 4 bytes for each of its bytes, and 12 for the last.
 constexpr std::uint64_t kShortestBlockBytes = 4;
 
@@ -210,8 +215,8 @@ class Engine : public BlockEngine {
     std::uint64_t begin = 0;
     BatchCapacity needed;
     for (const BlockTask& task : tasks) {
-      // What is not smaller than its block is of no use, so room for the block's own size is enough on the device.
-      const std::size_t room = std::min(task.output.size(), task.input.size());
+      const std::size_t room =
+          std::min<std::size_t>(task.output.size(), most_encoded_bytes(task.input.size()));
       table.add(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(task.history.size()),
                 static_cast<std::uint32_t>(task.input.size()), static_cast<std::uint32_t>(room),
                 lz4_block_plan().min_match_length);
