@@ -10,7 +10,6 @@
 
 #include "device/reference/reference_backend.hpp"
 #include "device/webgpu/webgpu_engine.hpp"
-#include "finder_inputs.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -127,7 +126,7 @@ TEST_F(WebgpuEngine, EveryLevelWritesTheTwinsBytes) {
 TEST_F(WebgpuEngine, HistoriesAndLittleRoom) {
   const auto engine = webgpu::make_engine(shared_device());
   std::vector<Case> cases;
-  for (const test::NamedInput& input : test::finder_inputs(5000)) {
+  for (const testing::FinderCase& input : testing::finder_cases(5000)) {
     const std::span<const std::byte> data(input.data);
     const Bytes history = copy_of(data.first(input.history_bytes)),
                 block = copy_of(data.subspan(input.history_bytes));
