@@ -22,7 +22,7 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kPageThreads = kPageWarps * 32;
-using Pass = PagePass<hash_chain_fast_bits(kPageBytes)>;
+using Pass = OnePass<SharedText, hash_chain_fast_bits(kPageBytes)>;
 
 // By the warp: whether every byte equals the one 8 before it.
 //
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(kPageThreads, 24 / kPageWarps)
     return;
   }
   Pass pass(reinterpret_cast<Pass::Shared*>(sh_memory)[threadIdx.x / 32], page.d_block, page.block_bytes,
-            lane);
-  const std::uint32_t bytes = pass.compress(room, page.block_bytes == 0 ? 0 : page.block_bytes - 1);
+            room, page.block_bytes == 0 ? 0 : page.block_bytes - 1, lane);
+  const std::uint32_t bytes = pass.compress();
   if (bytes == Pass::kDoesNotFit)
     keep_raw(page, room, entry, lane);
   else if (lane == 0)
@@ -190,11 +190,6 @@ const KernelRegistration kFinishRegistration(kFinishBudget, finish_pages);
 const KernelRegistration kSelectRegistration(kSelectBudget, select_compressed);
 const KernelRegistration kFillRegistration(kFillBudget, fill_pages);
 
-// At another table's size, pages go the way of blocks.
-bool one_pass_takes_pages(const DeviceBlocks& pages, const Lz4Level& level) {
-  return one_pass_takes(pages, level) && compress_one_pass_cuda_scratch_bytes(pages, level) == 0;
-}
-
 unsigned warps_grid(std::uint64_t pages) {
   return static_cast<unsigned>((pages + kPageWarps - 1) / kPageWarps);
 }
@@ -244,14 +239,14 @@ struct RestoreScratch {
 }  // namespace
 
 std::size_t compress_lz4_pages_cuda_scratch_bytes(const DeviceBlocks& pages, const Lz4Level& level) {
-  return one_pass_takes_pages(pages, level) ? 0 : CompressScratch(pages, level, nullptr).carver.bytes();
+  return one_pass_takes_as_pages(pages, level) ? 0 : CompressScratch(pages, level, nullptr).carver.bytes();
 }
 
 void compress_lz4_pages_cuda(const DeviceBlocks& pages, const Lz4Level& level,
                              const DeviceLz4PageOutput& output, void* d_scratch, std::size_t scratch_bytes,
                              cudaStream_t stream) {
   const unsigned grid = warps_grid(pages.block_count);
-  if (one_pass_takes_pages(pages, level)) {
+  if (one_pass_takes_as_pages(pages, level)) {
     launch({.kernel = kCompressBudget, .grid = grid, .stream = stream, .batch = &pages}, compress_pages,
            pages, output);
     return;
