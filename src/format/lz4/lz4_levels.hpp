@@ -32,7 +32,8 @@ inline Lz4Level lz4_level(int level, std::size_t block_bytes) {
   if (level <= 2)
     return {HashChainParameters{.hash_bits = hash_chain_fast_bits(block_bytes),
                                 .depth = 1,
-                                .cap_bytes = kHashChainFastCapBytes},
+                                .cap_bytes = kHashChainFastCapBytes,
+                                .stitch_reach = kHashChainFastStitchReach},
             Lz4Parse::kLazy};
   const std::uint32_t depth = level <= 5 ? 4 : level <= 8 ? 8 : level <= 11 ? 16 : 64;
   return {HashChainParameters{

@@ -67,7 +67,8 @@ bool one_pass_takes(const DeviceBlocks& blocks, const Lz4Level& level) {
     return false;
   return (is_for_pages(blocks, chain->hash_bits) || chain->hash_bits == kBlockHashBits) &&
          chain->depth == 1 && chain->cap_bytes == kOnePassCapBytes &&
-         chain->window_bytes == kMaxRecordOffset && chain->stitch && level.parse == Lz4Parse::kLazy;
+         chain->window_bytes == kMaxRecordOffset && chain->stitch &&
+         chain->stitch_reach == kHashChainFastStitchReach && level.parse == Lz4Parse::kLazy;
 }
 
 bool one_pass_takes_as_pages(const DeviceBlocks& blocks, const Lz4Level& level) {

@@ -1,6 +1,6 @@
-// Numbers of hash_chain in the level table. Part of the definition of the levels: changing one changes bytes. Sizes are those of the nine Silesia files in total, from bench/lz4_block_sizes.cpp with one number
-// changed; "64 KB" and the like are independent blocks of that size. Those of bits and caps were taken when the
-// stitch reached 4 positions.
+// Numbers of hash_chain in the level table. Part of the definition of the levels: changing one changes bytes.
+// Sizes are those of the nine Silesia files in total, from bench/lz4_block_sizes.cpp with one number changed; "64 KB" and
+// the like are independent blocks of that size. Those of bits and caps were taken when the stitch reached 4 positions.
 #pragma once
 
 #include <cstddef>
@@ -35,11 +35,13 @@ inline constexpr std::uint32_t kHashChainCapBytes = 64;
 inline constexpr std::uint32_t kHashChainStitchReach = 8;
 
 // Levels 1 and 2, depth 1: a table a bit smaller, since two thirds of what a warp that compresses a block needs of a
-// multiprocessor is its table; and comparisons of four words. Ratios of seven files at 4 KB and 64 KB against hash_step,
-// which looks up 32 positions before it enters them: equal within 0.3 %, nci at 4 KB 1.7 % and xml 1 % better.
+// multiprocessor is its table; comparisons of four words; and the reach that four shuffles give. Ratios of seven files at
+// 4 KB and 64 KB against hash_step, which looks up 32 positions before it enters them: equal within 0.3 %, but for nci and
+// xml at 4 KB, which are 1.5 % and 1 % better.
 constexpr unsigned hash_chain_fast_bits(std::size_t block_bytes) {
   return block_bytes <= kPageBytes ? 11 : 13;
 }
 inline constexpr std::uint32_t kHashChainFastCapBytes = 16;
+inline constexpr std::uint32_t kHashChainFastStitchReach = 4;
 
 }  // namespace hemstitch
