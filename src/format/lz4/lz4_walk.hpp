@@ -99,6 +99,24 @@ HEMSTITCH_HOST_DEVICE inline Lz4Step read_lz4_step(const std::uint8_t* bytes, st
   return step;
 }
 
+// Where to begin a walk: the first of a few bytes from `position` on that may well be a token, since the offsets of its
+// sequence and of the next one would be less than `reach`. Any answer will do; good ones save rounds.
+inline constexpr unsigned kLz4GuessedBytes = 8;
+
+HEMSTITCH_HOST_DEVICE inline std::uint32_t likely_lz4_begin(const std::uint8_t* bytes, std::uint32_t position,
+                                                            std::uint32_t reach) {
+  for (unsigned tried = 0; tried < kLz4GuessedBytes; ++tried, ++position) {
+    const std::uint32_t token = bytes[position];
+    const std::uint32_t high =
+        position + 1 + (token >> 4) + 1;  // the offset's high byte, unless the literals go on
+    const std::uint32_t second = high + 1 + ((token & kLz4NibbleMax) + 1) / 16;
+    const std::uint32_t second_high = second + 1 + (bytes[second] >> 4) + 1;
+    const std::uint32_t highs = bytes[high] > bytes[second_high] ? bytes[high] : bytes[second_high];
+    if (highs < reach / 256) return position;
+  }
+  return position;
+}
+
 // What a walk found out: bytes that its sequences restore, and the pieces (literal runs that are not empty, and
 // matches) that they are made of. Packed, so that one scan adds up both.
 //
