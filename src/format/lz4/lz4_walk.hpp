@@ -100,7 +100,7 @@ HEMSTITCH_HOST_DEVICE inline Lz4Step read_lz4_step(const std::uint8_t* bytes, st
 }
 
 // Where to begin a walk: the first of a few bytes from `position` on that may well be a token, since the offsets of its
-// sequence and of the next one would be less than `reach`. Any answer will do; good ones save rounds.
+// sequence and of the next one would be less than `reach`, a power of two. Any answer will do; good ones save rounds.
 inline constexpr unsigned kLz4GuessedBytes = 8;
 
 HEMSTITCH_HOST_DEVICE inline std::uint32_t likely_lz4_begin(const std::uint8_t* bytes, std::uint32_t position,
@@ -110,9 +110,8 @@ HEMSTITCH_HOST_DEVICE inline std::uint32_t likely_lz4_begin(const std::uint8_t* 
     const std::uint32_t high =
         position + 1 + (token >> 4) + 1;  // the offset's high byte, unless the literals go on
     const std::uint32_t second = high + 1 + ((token & kLz4NibbleMax) + 1) / 16;
-    const std::uint32_t second_high = second + 1 + (bytes[second] >> 4) + 1;
-    const std::uint32_t highs = bytes[high] > bytes[second_high] ? bytes[high] : bytes[second_high];
-    if (highs < reach / 256) return position;
+    const std::uint32_t second_high = second + 1 + (lz4_opaque(bytes[second]) >> 4) + 1;
+    if (static_cast<std::uint32_t>(bytes[high] | bytes[second_high]) < reach / 256) return position;
   }
   return position;
 }
