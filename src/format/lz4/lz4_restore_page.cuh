@@ -347,7 +347,8 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
           continue;
         }
       }
-      std::uint8_t* const sh_position = sh.buffer + (window * kWindowBytes + 2 * lane);
+      // Of the byte before the lane's first, which is what distances less one are counted from.
+      const auto position = static_cast<std::int32_t>(lz4_opaque(window * kWindowBytes + 2 * lane - 1));
       std::int32_t first_distances[kGroup], second_distances[kGroup];
       bool reads_span = false;
 #pragma unroll
@@ -362,11 +363,11 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
                       static_cast<unsigned>(second_distances[g]) < 2 * lane + 1;
       }
       const auto copy_apart = [&](unsigned g) {
-        std::uint8_t* const sh_here = sh_position + kSpanBytes * g;
-        const unsigned first_byte = *(sh_here - first_distances[g] - 1);
-        const unsigned second_byte = *(sh_here - second_distances[g]);
+        std::uint8_t* const sh_span = sh.buffer + kSpanBytes * g;
+        const unsigned first_byte = sh_span[position - first_distances[g]];
+        const unsigned second_byte = (sh_span + 1)[position - second_distances[g]];
         // A span reads neither from its own place, so that lanes need no order...
-        *reinterpret_cast<std::uint16_t*>(sh_here) =
+        *reinterpret_cast<std::uint16_t*>(sh_span + 1 + position) =
             static_cast<std::uint16_t>(first_byte | second_byte << 8);
       };
       if (!__any_sync(kAllLanes, reads_span)) {
@@ -380,7 +381,8 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
         for (unsigned g = 0; g < kGroup; ++g) {
           if (__any_sync(kAllLanes, static_cast<unsigned>(first_distances[g]) < 2 * lane ||
                                         static_cast<unsigned>(second_distances[g]) < 2 * lane + 1))
-            copy_lz4_span(sh_position + kSpanBytes * g, first_distances[g], second_distances[g], lane);
+            copy_lz4_span(sh.buffer + 1 + kSpanBytes * g + position, first_distances[g], second_distances[g],
+                          lane);
           else
             copy_apart(g);
           __syncwarp();
