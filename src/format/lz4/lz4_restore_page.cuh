@@ -11,9 +11,9 @@
 // 2. Unfold: each lane goes over its sequences again, now knowing where they write. Of every piece (a literal run or a
 //    match) it keeps the distance from where it writes to where it reads, which for literals is negative, and sets the
 //    bit of its first byte in a bitmap of the output. Here every offset and every length is checked.
-// 3. Copy, 64 bytes of the output (a span) at a time, two a lane: a population count of the bitmap up to the lane's bit
-//    says which piece the byte belongs to, its distance where to read. Where some byte reads from its own span, lanes
-//    first follow each other's sources, doubling the step, to one outside of it: six rounds at most, whatever the
+// 3. Copy, 32 bytes of the output (a window) at a time, one a lane: a population count of the bitmap up to the lane's bit
+//    says which piece the byte belongs to, its distance where to read. Where some byte reads from its own window, lanes
+//    first follow each other's sources, doubling the step, to one outside of it: five rounds at most, whatever the
 //    period.
 // 4. Store.
 //
@@ -31,17 +31,16 @@ namespace hemstitch::cuda {
 
 inline constexpr std::uint32_t kWindowBytes = 32;
 inline constexpr std::uint32_t kPageWindows = kPageBytes / kWindowBytes;
-inline constexpr std::uint32_t kSpanBytes = 64;  // copied together: two windows, two bytes a lane
 
 // A block that restores to n bytes has at most n + n / 255 + 2 of them.
 inline constexpr std::uint32_t kMostPageBlockBytes = kPageBytes + 32;
 static_assert(kPageBytes + kPageBytes / 255 + 2 <= kMostPageBlockBytes);
 static_assert(kMostPageBlockBytes <= kLz4MostWalkedBytes);
 
-// By how much the block's end stands behind the output's. Literals are read at least a span behind where they are
-// written, so that a span's bytes can be read and written in any order.
-inline constexpr std::uint32_t kPageMarginBytes = 96;
-static_assert(kPageBytes / 255 + 2 + kSpanBytes <= kPageMarginBytes);
+// By how much the block's end stands behind the output's. Literals are read at least a window behind where they are
+// written, so that a window's bytes can be read and written in any order.
+inline constexpr std::uint32_t kPageMarginBytes = 64;
+static_assert(kPageBytes / 255 + 2 + kWindowBytes <= kPageMarginBytes);
 
 // Where the pieces of a window are found.
 struct Lz4Window {
@@ -182,35 +181,27 @@ __device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t 
   return false;
 }
 
-// Step 3 for one span, some bytes of which read from bytes before them in it. Distances are less one.
-__device__ inline void copy_lz4_span(std::uint8_t* sh_position, std::int32_t first_distance,
-                                     std::int32_t second_distance, unsigned lane) {
-  // Which byte of the span each byte reads from; itself, if that lies before the span. Two to a word.
-  const auto source_of = [](std::int32_t distance, unsigned byte) {
-    return static_cast<unsigned>(distance) < byte ? byte - 1 - static_cast<unsigned>(distance) : byte;
-  };
-  const auto half_of = [](unsigned halves, unsigned byte) {
-    return __shfl_sync(kAllLanes, halves, static_cast<int>(byte / 2)) >> byte % 2 * 16 & 0xFFFF;
-  };
-  unsigned sources = source_of(first_distance, 2 * lane) | source_of(second_distance, 2 * lane + 1) << 16;
+// Step 3 for one window, some bytes of which read from bytes before them in it. `distance` is less one.
+__device__ inline void copy_lz4_window(std::uint8_t* sh_position, std::int32_t distance, unsigned lane) {
+  unsigned source_lane =
+      static_cast<unsigned>(distance) < lane ? lane - 1 - static_cast<unsigned>(distance) : lane;
   bool moves = true;
   while (moves) {
-    const unsigned next = half_of(sources, sources & 0xFFFF) | half_of(sources, sources >> 16) << 16;
-    moves = __any_sync(kAllLanes, next != sources);
-    sources = next;
+    const unsigned next = __shfl_sync(kAllLanes, source_lane, static_cast<int>(source_lane));
+    moves = __any_sync(kAllLanes, next != source_lane);
+    source_lane = next;
   }
-  const unsigned bytes =
-      *(sh_position - first_distance - 1) | static_cast<unsigned>(*(sh_position - second_distance)) << 16;
-  const unsigned resolved = half_of(bytes, sources & 0xFFFF) | half_of(bytes, sources >> 16) << 8;
+  const unsigned byte = *(sh_position - distance - 1);
+  const unsigned resolved = __shfl_sync(kAllLanes, byte, static_cast<int>(source_lane));
   __syncwarp();
-  *reinterpret_cast<std::uint16_t*>(sh_position) = static_cast<std::uint16_t>(resolved);
+  *sh_position = static_cast<std::uint8_t>(resolved);
 }
 
-// Step 3 for spans that belong to one piece altogether: four bytes a lane.
+// Step 3 for windows that belong to one piece altogether: four bytes a lane.
 template <unsigned kGroup>
 __device__ inline void copy_lz4_words(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
                                       unsigned lane) {
-  constexpr unsigned kLanes = kGroup * kSpanBytes / 4;
+  constexpr unsigned kLanes = kGroup * kWindowBytes / 4;
   const std::uint32_t from = position + 4 * lane - static_cast<std::uint32_t>(distance) - 1;
   auto* sh_words = reinterpret_cast<std::uint32_t*>(sh_buffer);
   std::uint32_t word = 0;
@@ -230,12 +221,11 @@ __device__ inline Lz4Progress check_lz4_chunk(const Lz4Chunk& chunk, Lz4Place& p
   return progress;
 }
 
-// The warp's page. Spans are looked up kGroup at a time.
+// The warp's page. Windows are looked up kGroup at a time.
 template <std::uint32_t kPieces, unsigned kGroup>
 __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPieces>& sh, Lz4Place& place,
                                         unsigned lane) {
-  static_assert(kGroup <= 2 && kGroup * kSpanBytes < kPieces);
-  constexpr unsigned kGroupWindows = kGroup * kSpanBytes / kWindowBytes;
+  static_assert(kPageWindows % kGroup == 0 && kGroup <= 4 && kGroup * kWindowBytes < kPieces);
   if (chunk.block_bytes > kMostPageBlockBytes) return check_lz4_chunk(chunk, place, lane);
 
   // The block's place: as far back as the margin asks, and on, to its alignment.
@@ -322,8 +312,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   __syncwarp();
 
   // Step 3.
-  const unsigned first_bit = 2 * (lane % 16);  // of the lane's two bytes in their window
-  const unsigned up_to_first = kAllLanes >> (31 - first_bit), second = 2u << first_bit;
+  const unsigned up_to_lane = kAllLanes >> (31 - lane);
   const std::uint32_t window_count = (total + kWindowBytes - 1) / kWindowBytes;
   const bool has_long_pieces = kLongPieceBytes * piece_count < total;
   std::uint32_t first_piece = 0;
@@ -332,59 +321,45 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
     const std::uint32_t kept_pieces = min(piece_count - first_piece, kPieces);
     std::uint32_t end = window_count;
     if (kept_pieces < piece_count - first_piece)
-      for (end = window + kGroupWindows;
-           end + kGroupWindows < kPageWindows &&
-           sh.windows[end + kGroupWindows].piece_before + 1 <= static_cast<int>(kept_pieces);)
-        end += kGroupWindows;
-    for (; window < end; window += kGroupWindows) {
+      for (end = window + kGroup; end + kGroup < kPageWindows &&
+                                  sh.windows[end + kGroup].piece_before + 1 <= static_cast<int>(kept_pieces);)
+        end += kGroup;
+    for (; window < end; window += kGroup) {
       if (has_long_pieces) {
         std::uint32_t begins_in_group = 0;
 #pragma unroll
-        for (unsigned w = 0; w < kGroupWindows; ++w) begins_in_group |= sh.windows[window + w].begins;
+        for (unsigned g = 0; g < kGroup; ++g) begins_in_group |= sh.windows[window + g].begins;
         const std::int32_t distance = sh.distances[max(sh.windows[window].piece_before, 0)];
-        if (begins_in_group == 0 && static_cast<unsigned>(distance) >= kGroup * kSpanBytes - 1) {
+        if (begins_in_group == 0 && static_cast<unsigned>(distance) >= kGroup * kWindowBytes - 1) {
           copy_lz4_words<kGroup>(sh.buffer, window * kWindowBytes, distance, lane);
           continue;
         }
       }
-      // Of the byte before the lane's first, which is what distances less one are counted from.
-      const auto position = static_cast<std::int32_t>(lz4_opaque(window * kWindowBytes + 2 * lane - 1));
-      std::int32_t first_distances[kGroup], second_distances[kGroup];
-      bool reads_span = false;
+      const std::uint32_t position = lz4_opaque(window * kWindowBytes + lane - 1);
+      std::int32_t distances[kGroup];
+      bool reads_window = false;
 #pragma unroll
       for (unsigned g = 0; g < kGroup; ++g) {
-        const Lz4Window here = sh.windows[window + 2 * g + lane / 16];
-        const std::int16_t* const sh_piece =
-            sh.distances + (here.piece_before + __popc(here.begins & up_to_first));
-        first_distances[g] = sh_piece[0];
-        second_distances[g] = first_distances[g];
-        if ((here.begins & second) != 0) second_distances[g] = sh_piece[1];
-        reads_span |= static_cast<unsigned>(first_distances[g]) < 2 * lane ||
-                      static_cast<unsigned>(second_distances[g]) < 2 * lane + 1;
+        const Lz4Window here = sh.windows[window + g];
+        distances[g] = sh.distances[here.piece_before + __popc(here.begins & up_to_lane)];
+        reads_window |= static_cast<unsigned>(distances[g]) < lane;
       }
-      const auto copy_apart = [&](unsigned g) {
-        std::uint8_t* const sh_span = sh.buffer + kSpanBytes * g;
-        const unsigned first_byte = sh_span[position - first_distances[g]];
-        const unsigned second_byte = (sh_span + 1)[position - second_distances[g]];
-        // A span reads neither from its own place, so that lanes need no order...
-        *reinterpret_cast<std::uint16_t*>(sh_span + 1 + position) =
-            static_cast<std::uint16_t>(first_byte | second_byte << 8);
-      };
-      if (!__any_sync(kAllLanes, reads_span)) {
+      if (!__any_sync(kAllLanes, reads_window)) {
+        // A window reads neither from its own place, so that lanes need no order...
 #pragma unroll
         for (unsigned g = 0; g < kGroup; ++g) {
-          copy_apart(g);
+          sh.buffer[position + kWindowBytes * g + 1] =
+              sh.buffer[position + kWindowBytes * g - static_cast<std::uint32_t>(distances[g])];
           __syncwarp();  // ...nor from what is written later.
         }
       } else {
 #pragma unroll
         for (unsigned g = 0; g < kGroup; ++g) {
-          if (__any_sync(kAllLanes, static_cast<unsigned>(first_distances[g]) < 2 * lane ||
-                                        static_cast<unsigned>(second_distances[g]) < 2 * lane + 1))
-            copy_lz4_span(sh.buffer + 1 + kSpanBytes * g + position, first_distances[g], second_distances[g],
-                          lane);
+          std::uint8_t* const sh_position = sh.buffer + (position + kWindowBytes * g + 1);
+          if (__any_sync(kAllLanes, static_cast<unsigned>(distances[g]) < lane))
+            copy_lz4_window(sh_position, distances[g], lane);
           else
-            copy_apart(g);
+            *sh_position = *(sh_position - distances[g] - 1);
           __syncwarp();
         }
       }

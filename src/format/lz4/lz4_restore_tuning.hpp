@@ -13,7 +13,7 @@ inline constexpr unsigned kLz4PagesPerBlock = 4;
 // multiprocessor.
 inline constexpr std::uint32_t kLz4PagePieces = 896;
 
-// Spans of 64 bytes whose pieces are looked up together.
-inline constexpr unsigned kLz4PageGroup = 2;
+// Windows of 32 bytes whose pieces are looked up together.
+inline constexpr unsigned kLz4PageGroup = 4;
 
 }  // namespace hemstitch::cuda
