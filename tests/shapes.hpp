@@ -2,6 +2,7 @@
 // is one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "match/finder.hpp"
+
 namespace hemstitch::testing {
 
 using Bytes = std::vector<std::byte>;
@@ -23,6 +26,15 @@ using Bytes = std::vector<std::byte>;
 struct Shape {
   std::string name;
   Bytes bytes;
+};
+
+// What a finder is given: a block, and what stands before it.
+struct FinderCase {
+  std::string name;
+  Bytes data;  // history, then the block
+  std::size_t history_bytes = 0;
+
+  FinderInput input() const { return {data, history_bytes}; }
 };
 
 // Uniform bytes below `alphabet`. std::mt19937 is defined by the standard; distributions are not, so none is
@@ -69,6 +81,21 @@ inline Bytes runs_bytes(std::size_t count, std::uint32_t seed) {
   while (bytes.size() < count) {
     const std::size_t length = kLengths[random() % std::size(kLengths)];
     bytes.insert(bytes.end(), length, static_cast<std::byte>(random() % 5));
+  }
+  bytes.resize(count);
+  return bytes;
+}
+
+// Pieces of what came before, at all distances and of all lengths, between a few new bytes.
+inline Bytes copied_bytes(std::size_t count, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  Bytes bytes = random_bytes(std::min<std::size_t>(count, 16), seed);
+  while (bytes.size() < count) {
+    const std::size_t reach = std::size_t{1} << (random() % 17);
+    const std::size_t offset = 1 + random() % std::min(bytes.size(), reach);
+    for (std::size_t length = 2 + random() % (random() % 8 == 0 ? 400 : 24); length > 0; --length)
+      bytes.push_back(bytes[bytes.size() - offset]);
+    bytes.push_back(static_cast<std::byte>(random() % 4));
   }
   bytes.resize(count);
   return bytes;
@@ -131,6 +158,33 @@ inline std::vector<Shape> boundary_shapes(std::size_t most_bytes) {
     for (Shape& shape : shapes_of(count)) all.push_back(std::move(shape));
   }
   return all;
+}
+
+// Inputs that finders get wrong when they get something wrong, of about `count` bytes each: ends of data, ends of groups,
+// runs, periods, histories, and many matches of many lengths.
+inline std::vector<FinderCase> finder_cases(std::size_t count) {
+  std::vector<FinderCase> cases;
+  cases.push_back({"empty", {}, 0});
+  for (const std::size_t small : {1, 2, 3, 4, 5, 6, 63, 64, 65, 129})
+    cases.push_back({"copies of " + std::to_string(small), copied_bytes(small, 7), 0});
+  cases.push_back({"all equal", equal_bytes(count), 0});
+  for (const std::size_t period : {2, 3, 7, 8, 9, 11, 64, 255, 1000, 4096, 65535})
+    cases.push_back({"period " + std::to_string(period), periodic_bytes(count, period), 0});
+  cases.push_back({"random", random_bytes(count, 2), 0});
+  cases.push_back({"two symbols", random_bytes(count / 2, 3, 2), 0});
+  cases.push_back({"four symbols", random_bytes(count, 4, 4), 0});
+  cases.push_back({"copies", copied_bytes(count, 5), 0});
+  cases.push_back({"copies, odd size", copied_bytes(count - 13, 6), 0});
+  for (const std::size_t history : {std::size_t{1}, std::size_t{64}, count / 3, count - 1, count})
+    cases.push_back({"copies, history " + std::to_string(history), copied_bytes(count, 8), history});
+  // Runs that end at a group's edge and go on behind a single other byte.
+  Bytes runs(count, std::byte{0});
+  for (std::size_t i = 63; i < count; i += 64 + i % 5) runs[i] = std::byte{1};
+  cases.push_back({"broken runs", runs, 0});
+  Bytes long_runs(count, std::byte{0});
+  for (std::size_t i = 100; i < count; i += 90 + i % 301) long_runs[i] = static_cast<std::byte>(i);
+  cases.push_back({"long broken runs", long_runs, 17});
+  return cases;
 }
 
 // The folder of real files that HEMSTITCH_CORPORA names, or nothing.

@@ -27,7 +27,9 @@ CompressJob::CompressJob(const CompressOptions& options)
 
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
-  needs.buffer_bytes_per_block = options.block_bytes + output_bytes_per_block();
+  needs.buffer_bytes_per_block =
+      options.block_bytes + output_bytes_per_block() +
+      engine_.preferred().staging_bytes(options.block_bytes, output_bytes_per_block());
   needs.buffer_bytes_per_batch = options.linked_blocks ? kHistoryBytes : 0;
   needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);

@@ -52,7 +52,9 @@ void RestoreJob::begin_frame() {
 
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
-  needs.buffer_bytes_per_block = max_block_data_bytes(header) + kBlockChecksumBytes + header.block_bytes;
+  needs.buffer_bytes_per_block =
+      max_block_data_bytes(header) + kBlockChecksumBytes + header.block_bytes +
+      engine_.preferred().staging_bytes(max_block_data_bytes(header), header.block_bytes);
   needs.buffer_bytes_per_batch = header.linked_blocks ? kHistoryBytes : 0;
   needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);

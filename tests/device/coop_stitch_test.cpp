@@ -11,8 +11,8 @@
 namespace hemstitch {
 namespace {
 
-using test::FinderBatch;
-using test::text_of;
+using testing::text_of;
+using testing::TwinBatch;
 
 class CoopStitchDevice : public CudaTest {};
 
@@ -22,12 +22,12 @@ struct DeviceResult {
   SearchCounters counters;
 };
 
-DeviceResult run(const FinderBatch& batch, const FinderParameters& parameters, bool counted,
-                 FinderBatch::By by = FinderBatch::By::kLaunch) {
+DeviceResult run(const TwinBatch& batch, const FinderParameters& parameters, bool counted,
+                 TwinBatch::By by = TwinBatch::By::kLaunch) {
   DeviceResult result;
   cuda::DeviceBuffer<SearchCounters> d_counters(1, batch.stream());
   d_counters.upload({&result.counters, 1});
-  result.before_stitch.assign(batch.blocks().total_block_bytes, test::kUnwritten);
+  result.before_stitch.assign(batch.blocks().total_block_bytes, testing::kUnwritten);
   cuda::DeviceBuffer<MatchRecord> d_before(result.before_stitch.size(), batch.stream());
   result.records = batch.run(
       cuda::find_coop_stitch_cuda_scratch_bytes(batch.blocks(), parameters),
@@ -53,7 +53,7 @@ void expect_counters(const SearchCounters& expected, const SearchCounters& actua
   EXPECT_EQ(expected.byte_comparisons, actual.byte_comparisons) << what;
 }
 
-void expect_twin(const FinderBatch& batch, const FinderParameters& parameters) {
+void expect_twin(const TwinBatch& batch, const FinderParameters& parameters) {
   const std::string what = text_of(parameters);
   const DeviceResult fast = run(batch, parameters, false);
   const DeviceResult counted = run(batch, parameters, true);
@@ -105,7 +105,7 @@ std::vector<FinderParameters> small_parameters() {
 }
 
 TEST_F(CoopStitchDevice, EqualsItsTwin) {
-  const FinderBatch batch(test::finder_inputs(2500));
+  const TwinBatch batch(testing::finder_cases(2500));
   for (const FinderParameters& parameters : small_parameters()) {
     expect_twin(batch, parameters);
     if (HasFailure()) return;
@@ -113,11 +113,11 @@ TEST_F(CoopStitchDevice, EqualsItsTwin) {
 }
 
 TEST_F(CoopStitchDevice, EqualsItsTwinWithEveryPreset) {
-  std::vector<test::NamedInput> inputs;
+  std::vector<testing::FinderCase> inputs;
   for (const std::size_t history : {0, 1000, 65536})
-    inputs.push_back({"copies", test::copied_bytes(90'000, 12), history});
-  inputs.push_back({"period 33000", test::period_bytes(70'000, 33'000, 4), 5});
-  const FinderBatch batch(inputs);
+    inputs.push_back({"copies", testing::copied_bytes(90'000, 12), history});
+  inputs.push_back({"period 33000", testing::periodic_bytes(70'000, 33'000), 5});
+  const TwinBatch batch(inputs);
   for (const std::string_view name : finder_preset_names())
     for (const std::uint32_t top_k : {4u, 16u}) {
       FinderParameters parameters = finder_preset(name);
@@ -130,10 +130,10 @@ TEST_F(CoopStitchDevice, EqualsItsTwinWithEveryPreset) {
 TEST_F(CoopStitchDevice, EqualsItsTwinOnRealFiles) {
   const auto folder = testing::corpora();
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
-  std::vector<test::NamedInput> inputs;
+  std::vector<testing::FinderCase> inputs;
   for (const char* name : {"silesia/dickens", "silesia/nci", "silesia/x-ray", "silesia/xml"})
     inputs.push_back({name, testing::read_file(*folder / name, 131'072), 65536});
-  const FinderBatch batch(inputs);
+  const TwinBatch batch(inputs);
   for (const char* name : {"4k", "near-1k"}) {
     const FinderParameters parameters = finder_preset(name);
     const DeviceResult fast = run(batch, parameters, false);
@@ -145,23 +145,23 @@ TEST_F(CoopStitchDevice, EqualsItsTwinOnRealFiles) {
 
 TEST_F(CoopStitchDevice, FindsTheBlocksOfAnUnequalBatch) {
   for (const std::size_t count : {0, 1, 2, 31, 33, 1025, 3000}) {
-    const FinderBatch batch(test::unequal_inputs(count, 20'000));
+    const TwinBatch batch(testing::unequal_inputs(count, 20'000));
     expect_twin(batch, {.near_range = 16});
     if (HasFailure()) return;
   }
 }
 
 TEST_F(CoopStitchDevice, GivesTheSameTwiceAndFromAGraph) {
-  const FinderBatch batch({{"copies", test::copied_bytes(300'000, 3), 65536}});
+  const TwinBatch batch({{"copies", testing::copied_bytes(300'000, 3), 65536}});
   const FinderParameters parameters = finder_preset("near-1k");
   const DeviceResult first = run(batch, parameters, true), second = run(batch, parameters, true);
   EXPECT_EQ(first.records, second.records);
-  EXPECT_EQ(first.records, run(batch, parameters, false, FinderBatch::By::kGraph).records);
+  EXPECT_EQ(first.records, run(batch, parameters, false, TwinBatch::By::kGraph).records);
   expect_counters(first.counters, second.counters, "second run");
 }
 
 TEST_F(CoopStitchDevice, RefusesBadParametersAndTooLittleScratch) {
-  const FinderBatch batch({{"copies", test::copied_bytes(100, 3), 0}});
+  const TwinBatch batch({{"copies", testing::copied_bytes(100, 3), 0}});
   EXPECT_THROW(cuda::find_coop_stitch_cuda_scratch_bytes(batch.blocks(), {.top_k = 17}), Error);
   EXPECT_THROW(cuda::find_coop_stitch_cuda(batch.blocks(), {.top_k = 17}, {}, nullptr, 0, batch.stream()),
                Error);

@@ -2,7 +2,7 @@
 #include "cuda_test.hpp"
 #include "evaluate/evaluation.hpp"
 #include "evaluate/finder_choice.hpp"
-#include "finder_inputs.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 class EvaluateDevice : public CudaTest {};
 
 TEST_F(EvaluateDevice, FindsWhatTheReferenceFinds) {
-  const std::vector<std::byte> data = test::copied_bytes(50'000, 21);
+  const std::vector<std::byte> data = testing::copied_bytes(50'000, 21);
   for (const char* description :
        {"brute_force", "window_index", "coop_stitch", "coop_stitch:near-1k:top_k_policy=bucket",
         "coop_stitch:stitch=off", "hash_chain:depth=4", "hash_chain:stitch=off", "hash_step", "level:6"}) {
@@ -31,12 +31,12 @@ TEST_F(EvaluateDevice, FindsWhatTheReferenceFinds) {
 }
 
 TEST_F(EvaluateDevice, CountsTheProbesOfCoopStitch) {
-  const std::vector<std::byte> data = test::copied_bytes(20'000, 22);
+  const std::vector<std::byte> data = testing::copied_bytes(20'000, 22);
   EXPECT_TRUE(choose_finder("coop_stitch:backend=cuda").find_with_stitch_apart({data, 0}).counters);
 }
 
 TEST_F(EvaluateDevice, SaysThatLazyScanHasNoKernel) {
-  const std::vector<std::byte> data = test::copied_bytes(100, 22);
+  const std::vector<std::byte> data = testing::copied_bytes(100, 22);
   EXPECT_THROW(choose_finder("lazy_scan:backend=cuda").find({data, 0}), Error);
 }
 

@@ -13,18 +13,18 @@
 
 #include "device/cuda/device_block.hpp"
 #include "device/cuda/device_buffer.hpp"
-#include "finder_inputs.hpp"
+#include "shapes.hpp"
 
-namespace hemstitch::test {
+namespace hemstitch::testing {
 
 inline constexpr MatchRecord kUnwritten = 0xDEADBEEF;  // an offset and a length that no test's finder gives
 
-class FinderBatch {
+class TwinBatch {
  public:
-  explicit FinderBatch(std::vector<NamedInput> inputs) : inputs_(std::move(inputs)) {
+  explicit TwinBatch(std::vector<FinderCase> inputs) : inputs_(std::move(inputs)) {
     std::vector<std::byte> bytes;
     std::vector<std::size_t> begins;
-    for (const NamedInput& input : inputs_) {
+    for (const FinderCase& input : inputs_) {
       // Every alignment in turn; the bytes between are the text's own first ones, or go on with the text before.
       if (!bytes.empty())
         for (std::size_t i = 0; i < 1 + begins.size() % 17; ++i)
@@ -37,7 +37,7 @@ class FinderBatch {
 
     std::vector<DeviceBlock> blocks;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const auto block_bytes = static_cast<std::uint32_t>(inputs_[i].finder_input().block_bytes());
+      const auto block_bytes = static_cast<std::uint32_t>(inputs_[i].input().block_bytes());
       const auto history_bytes = static_cast<std::uint32_t>(inputs_[i].history_bytes);
       blocks.push_back(
           {d_bytes_.get() + begins[i] + history_bytes, block_bytes, history_bytes, batch_.total_block_bytes});
@@ -53,7 +53,7 @@ class FinderBatch {
   }
 
   const DeviceBlocks& blocks() const { return batch_; }
-  const std::vector<NamedInput>& inputs() const { return inputs_; }
+  const std::vector<FinderCase>& inputs() const { return inputs_; }
   cudaStream_t stream() const { return stream_.get(); }
 
   enum class By { kLaunch, kGraph };
@@ -79,8 +79,8 @@ class FinderBatch {
   template <typename Twin>
   void expect_twins(const MatchRecords& records, const std::string& what, const Twin& twin) const {
     std::size_t position = 0;
-    for (const NamedInput& input : inputs_) {
-      const MatchRecords expected = twin(input.finder_input());
+    for (const FinderCase& input : inputs_) {
+      const MatchRecords expected = twin(input.input());
       for (std::size_t i = 0; i < expected.size(); ++i, ++position)
         ASSERT_EQ(expected[i], records[position])
             << what << ", block '" << input.name << "' of " << expected.size() << " bytes behind "
@@ -106,7 +106,7 @@ class FinderBatch {
     cudaGraphDestroy(graph);
   }
 
-  std::vector<NamedInput> inputs_;
+  std::vector<FinderCase> inputs_;
   cuda::Stream stream_;
   cuda::DeviceBuffer<std::byte> d_bytes_;
   cuda::DeviceBuffer<DeviceBlock> d_blocks_;
@@ -123,8 +123,8 @@ inline std::string text_of(const FinderParameters& p) {
 
 // Many small blocks of all sizes, empty ones among them, and a large one: a search for a workgroup's block that is off
 // by one shows.
-inline std::vector<NamedInput> unequal_inputs(std::size_t count, std::size_t large_bytes) {
-  std::vector<NamedInput> inputs;
+inline std::vector<FinderCase> unequal_inputs(std::size_t count, std::size_t large_bytes) {
+  std::vector<FinderCase> inputs;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t bytes = i == count / 2 ? large_bytes : i * 7919 % 163;
     inputs.push_back(
@@ -133,4 +133,4 @@ inline std::vector<NamedInput> unequal_inputs(std::size_t count, std::size_t lar
   return inputs;
 }
 
-}  // namespace hemstitch::test
+}  // namespace hemstitch::testing

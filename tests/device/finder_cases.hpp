@@ -16,14 +16,6 @@
 
 namespace hemstitch::testing {
 
-struct FinderCase {
-  std::string name;
-  Bytes data;  // history, then the block
-  std::size_t history_bytes = 0;
-
-  FinderInput input() const { return {data, history_bytes}; }
-};
-
 // The cases' bytes stand in one allocation with gaps of 0 to 15 bytes, so that every alignment occurs; the first begins
 // with the allocation and the last ends with it. A gap goes on as the bytes before it did, so that a match that passes
 // the end of a block shows.
@@ -109,6 +101,7 @@ inline std::string first_difference(const std::vector<FinderCase>& cases, const 
                                     std::span<const MatchRecord> records,
                                     const std::function<MatchRecords(const FinderInput&)>& twin) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].input().block_bytes() == 0) continue;
     const MatchRecords expected = twin(cases[i].input());
     for (std::size_t p = 0; p < expected.size(); ++p) {
       const MatchRecord got = records[batch.position(i) + p];

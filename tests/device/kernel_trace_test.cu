@@ -7,6 +7,7 @@
 #include "device/cuda/kernel_trace.hpp"
 #include "device/cuda_child.hpp"
 #include "device/cuda_test.hpp"
+#include "parse/walk/walk.cuh"
 
 #ifndef HEMSTITCH_KERNEL_TRACE
 #error "this test marks, so it is compiled with HEMSTITCH_KERNEL_TRACE"
@@ -54,8 +55,40 @@ TEST_F(KernelTraceTest, GoesOnAfterALaunchThatSucceeds) {
   EXPECT_EQ(run_child("good-launch"), "3 marks, 3 kept, last 3 (value 30)");
 }
 
+// A shape of the walk that the library does not have, so that it is this file's, and marks.
+TEST_F(KernelTraceTest, KernelsOfTheLibraryMarkTheirPieces) {
+  EXPECT_EQ(run_child("walk"), "2 marks: (1006, 0), (1006, 1024)");
+}
+
 std::string count_text(const KernelTrace& trace) {
   return std::to_string(trace.mark_count()) + " marks, " + std::to_string(trace.records().size()) + " kept";
+}
+
+// A block that is all literals, four positions longer than one chunk.
+std::string walk_two_chunks(const KernelTrace& trace) {
+  constexpr unsigned kTilePositions = 8;
+  constexpr std::uint32_t kBlockBytes = cuda::WalkChunk<kTilePositions>::kPositions + 4;
+  struct Memory {
+    DeviceBlock block;
+    Sequence sequence;
+    std::uint32_t count;
+    std::uint64_t total;
+    std::uint16_t lengths[kBlockBytes];
+  };
+  Memory* memory = nullptr;
+  cuda::check(cudaMallocManaged(&memory, sizeof(Memory)), "cudaMallocManaged");
+  std::memset(static_cast<void*>(memory), 0, sizeof(Memory));
+  memory->block.block_bytes = kBlockBytes;
+  cuda::walk_block<kTilePositions><<<1, cuda::kWalkThreads>>>(
+      &memory->block, cuda::StoredDecision{memory->lengths}, nullptr, BlockPlan{.min_match_length = 4},
+      cuda::DeviceSequences{&memory->sequence, &memory->count, &memory->total});
+  cuda::check_launch("tests.walk_two_chunks");
+  cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  std::string text = std::to_string(trace.mark_count()) + " marks:";
+  for (const TraceRecord& record : trace.records())
+    text += " (" + std::to_string(record.marker) + ", " + std::to_string(record.value) + "),";
+  text.pop_back();
+  return text;
 }
 
 std::string child_case(const std::string& name) {
@@ -73,6 +106,7 @@ std::string child_case(const std::string& name) {
       if (record.marker == 7 && record.value == record.block * 100 + record.thread) sum += record.value;
     return count_text(trace) + ", values sum " + std::to_string(sum);
   }
+  if (name == "walk") return walk_two_chunks(trace);
   std::byte* d_words = nullptr;
   cuda::check(cudaMalloc(&d_words, 64), "cudaMalloc");
   mark_around_store<<<1, 1>>>(d_words + (name == "failed-launch" ? 1 : 0));

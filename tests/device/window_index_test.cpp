@@ -9,13 +9,13 @@
 namespace hemstitch {
 namespace {
 
-using test::FinderBatch;
-using test::text_of;
+using testing::text_of;
+using testing::TwinBatch;
 
 class WindowIndexDevice : public CudaTest {};
 
-MatchRecords run(const FinderBatch& batch, const FinderParameters& parameters,
-                 FinderBatch::By by = FinderBatch::By::kLaunch) {
+MatchRecords run(const TwinBatch& batch, const FinderParameters& parameters,
+                 TwinBatch::By by = TwinBatch::By::kLaunch) {
   return batch.run(
       cuda::find_window_index_cuda_scratch_bytes(batch.blocks(), parameters),
       [&](MatchRecord* d_records, std::byte* d_scratch, std::size_t scratch_bytes) {
@@ -25,7 +25,7 @@ MatchRecords run(const FinderBatch& batch, const FinderParameters& parameters,
       by);
 }
 
-void expect_twin(const FinderBatch& batch, const FinderParameters& parameters) {
+void expect_twin(const TwinBatch& batch, const FinderParameters& parameters) {
   batch.expect_twins(run(batch, parameters), text_of(parameters), [&](const FinderInput& input) {
     SearchCounters counters;
     return window_index_reference(input, parameters, counters);
@@ -33,7 +33,7 @@ void expect_twin(const FinderBatch& batch, const FinderParameters& parameters) {
 }
 
 TEST_F(WindowIndexDevice, EqualsItsTwin) {
-  const FinderBatch batch(test::finder_inputs(3000));
+  const TwinBatch batch(testing::finder_cases(3000));
   for (const FinderParameters& parameters :
        std::vector<FinderParameters>{{.window_size = 4096},
                                      {.window_size = 1},
@@ -47,12 +47,12 @@ TEST_F(WindowIndexDevice, EqualsItsTwin) {
 }
 
 TEST_F(WindowIndexDevice, EqualsItsTwinOverLargeWindows) {
-  std::vector<test::NamedInput> inputs;
+  std::vector<testing::FinderCase> inputs;
   for (const std::size_t history : {0, 1, 4095, 65536})
-    inputs.push_back({"copies", test::copied_bytes(140'001, 12), history});
-  inputs.push_back({"period 11", test::period_bytes(20'000, 11, 4), 5});
-  inputs.push_back({"period 300", test::period_bytes(20'000, 300, 4), 5});
-  const FinderBatch batch(inputs);
+    inputs.push_back({"copies", testing::copied_bytes(140'001, 12), history});
+  inputs.push_back({"period 11", testing::periodic_bytes(20'000, 11), 5});
+  inputs.push_back({"period 300", testing::periodic_bytes(20'000, 300), 5});
+  const TwinBatch batch(inputs);
   for (const std::uint32_t window : {4096u, 65535u}) {
     expect_twin(batch, {.window_size = window});
     if (HasFailure()) return;
@@ -62,28 +62,28 @@ TEST_F(WindowIndexDevice, EqualsItsTwinOverLargeWindows) {
 TEST_F(WindowIndexDevice, EqualsItsTwinOnRealFiles) {
   const auto folder = testing::corpora();
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
-  std::vector<test::NamedInput> inputs;
+  std::vector<testing::FinderCase> inputs;
   for (const char* name : {"silesia/dickens", "silesia/nci", "silesia/x-ray", "silesia/xml"})
     inputs.push_back({name, testing::read_file(*folder / name, 262'144), 65536});
-  expect_twin(FinderBatch(inputs), {.window_size = 4096});
+  expect_twin(TwinBatch(inputs), {.window_size = 4096});
 }
 
 TEST_F(WindowIndexDevice, FindsTheBlocksOfAnUnequalBatch) {
   for (const std::size_t count : {0, 1, 2, 31, 33, 1025, 3000}) {
-    expect_twin(FinderBatch(test::unequal_inputs(count, 20'000)), {.window_size = 4096});
+    expect_twin(TwinBatch(testing::unequal_inputs(count, 20'000)), {.window_size = 4096});
     if (HasFailure()) return;
   }
 }
 
 TEST_F(WindowIndexDevice, GivesTheSameTwiceAndFromAGraph) {
-  const FinderBatch batch({{"copies", test::copied_bytes(1'000'000, 3), 65536}});
+  const TwinBatch batch({{"copies", testing::copied_bytes(1'000'000, 3), 65536}});
   const MatchRecords records = run(batch, {.window_size = 4096});
   EXPECT_EQ(records, run(batch, {.window_size = 4096}));
-  EXPECT_EQ(records, run(batch, {.window_size = 4096}, FinderBatch::By::kGraph));
+  EXPECT_EQ(records, run(batch, {.window_size = 4096}, TwinBatch::By::kGraph));
 }
 
 TEST_F(WindowIndexDevice, RefusesBadParametersAndTooLittleScratch) {
-  const FinderBatch batch({{"copies", test::copied_bytes(100, 3), 0}});
+  const TwinBatch batch({{"copies", testing::copied_bytes(100, 3), 0}});
   EXPECT_THROW(cuda::find_window_index_cuda_scratch_bytes(batch.blocks(), {.window_size = 0}), Error);
   EXPECT_THROW(
       cuda::find_window_index_cuda(batch.blocks(), {.window_size = 0}, nullptr, nullptr, 0, batch.stream()),

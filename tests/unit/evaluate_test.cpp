@@ -4,7 +4,6 @@
 #include "core/status.hpp"
 #include "evaluate/analysis.hpp"
 #include "evaluate/evaluation.hpp"
-#include "finder_inputs.hpp"
 #include "match/scan_offsets.hpp"
 #include "shapes.hpp"
 
@@ -25,7 +24,7 @@ std::uint64_t cheapest(const MatchRecords& records, const FinderParameters& p, s
 
 TEST(Evaluation, CostsAreTheCheapestOfAllParses) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
-    const std::vector<std::byte> data = test::random_bytes(14, 2, seed);
+    const std::vector<std::byte> data = testing::random_bytes(14, seed, 2);
     const FinderParameters parameters{
         .min_match_len = 3, .max_match_len = 6, .window_size = 14, .match_fixed_cost = 15 + seed % 15};
     SearchCounters counters;
@@ -40,7 +39,7 @@ TEST(Evaluation, CostsAreTheCheapestOfAllParses) {
 
 // With matches of all lengths, the longest match of each position is all that the optimum needs.
 TEST(Evaluation, AWiderWindowNeverCostsMore) {
-  const std::vector<std::byte> data = test::copied_bytes(20'000, 3);
+  const std::vector<std::byte> data = testing::copied_bytes(20'000, 3);
   double before = 2;
   for (const std::uint32_t window : {16u, 256u, 4096u, 65535u}) {
     const double cost = optimum(data, window, {}).figures.cost_all_lengths;
@@ -50,7 +49,7 @@ TEST(Evaluation, AWiderWindowNeverCostsMore) {
 }
 
 TEST(Evaluation, TellsBothSidesOfTheStitch) {
-  const std::vector<std::byte> data = test::copied_bytes(30'000, 4);
+  const std::vector<std::byte> data = testing::copied_bytes(30'000, 4);
   const Evaluation with = evaluate(data, choose_finder("coop_stitch:16k"));
   const Evaluation without = evaluate(data, choose_finder("coop_stitch:16k:stitch=off"));
   EXPECT_TRUE(with.verified);
@@ -151,7 +150,7 @@ TEST(Analysis, ClassesHaveTheirEdges) {
 }
 
 TEST(Analysis, SharesAddUp) {
-  const std::vector<std::byte> data = test::copied_bytes(50'000, 5);
+  const std::vector<std::byte> data = testing::copied_bytes(50'000, 5);
   const FinderChoice choice = choose_finder("brute_force:window_size=65535");
   const MatchAnalysis analysis = analyze(data, choice, choice.find({data, 0}));
   MatchShare by_distance, by_length;
@@ -182,7 +181,7 @@ TEST(Analysis, ComparesCandidatesAsTheParseSeesThem) {
 
 TEST(Analysis, TheMapIsDrawnForAnyFile) {
   const FinderChoice choice = choose_finder("window_index");
-  for (const test::NamedInput& input : test::finder_inputs(3000)) {
+  for (const testing::FinderCase& input : testing::finder_cases(3000)) {
     if (input.data.empty()) continue;
     const MatchAnalysis analysis = analyze(input.data, choice, choice.find({input.data, 0}));
     const std::string svg = match_map_svg(analysis, "a<b>&c", input.data.size());
@@ -204,7 +203,7 @@ TEST(Analysis, TheMapShowsARunAtTheBottom) {
 }
 
 TEST(ScanOffsets, StopsAtEveryEqualByte) {
-  const std::vector<std::byte> data = test::random_bytes(400, 3, 77);
+  const std::vector<std::byte> data = testing::random_bytes(400, 77, 3);
   const std::byte* text = data.data() + 200;
   for (std::uint32_t first = 1; first <= 60; ++first)
     for (std::uint32_t last = first - 1; last <= 200; last += 7) {

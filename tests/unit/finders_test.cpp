@@ -1,18 +1,17 @@
 // The exhaustive and the cooperative finders, each against a second version of its definition.
 #include <gtest/gtest.h>
 
-#include "finder_inputs.hpp"
 #include "match/find.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
 
-using test::finder_inputs;
-using test::NamedInput;
+using testing::finder_cases;
+using testing::FinderCase;
 
 // Byte by byte, so that it shares nothing with the twins.
-std::uint32_t naive_length(const NamedInput& input, std::size_t position, std::size_t offset,
+std::uint32_t naive_length(const FinderCase& input, std::size_t position, std::size_t offset,
                            std::uint32_t max) {
   std::uint32_t length = 0;
   while (length < max && position + length < input.data.size() &&
@@ -21,7 +20,7 @@ std::uint32_t naive_length(const NamedInput& input, std::size_t position, std::s
   return length;
 }
 
-Match naive_best(const NamedInput& input, std::size_t position, const std::vector<std::uint32_t>& offsets,
+Match naive_best(const FinderCase& input, std::size_t position, const std::vector<std::uint32_t>& offsets,
                  const FinderParameters& parameters) {
   Match best;
   for (const std::uint32_t offset : offsets) {
@@ -33,7 +32,7 @@ Match naive_best(const NamedInput& input, std::size_t position, const std::vecto
   return best;
 }
 
-MatchRecords naive_exhaustive(const NamedInput& input, const FinderParameters& parameters) {
+MatchRecords naive_exhaustive(const FinderCase& input, const FinderParameters& parameters) {
   std::vector<std::uint32_t> offsets;
   for (std::uint32_t offset = 1; offset <= parameters.window_size; ++offset) offsets.push_back(offset);
   MatchRecords records;
@@ -69,31 +68,31 @@ std::string text_of(const FinderParameters& p) {
 }
 
 TEST(BruteForce, EqualsTheDoubleLoop) {
-  for (const NamedInput& input : finder_inputs(1600))
+  for (const FinderCase& input : finder_cases(1600))
     for (const FinderParameters& parameters : exhaustive_parameters()) {
       SearchCounters counters;
-      const MatchRecords records = brute_force_reference(input.finder_input(), parameters, counters);
+      const MatchRecords records = brute_force_reference(input.input(), parameters, counters);
       expect_same(naive_exhaustive(input, parameters), records, input.name + text_of(parameters));
     }
 }
 
 TEST(BruteForce, CountsTheProbesOfTheDefinition) {
-  const NamedInput input{"copies", test::copied_bytes(1000, 1), 100};
+  const FinderCase input{"copies", testing::copied_bytes(1000, 1), 100};
   SearchCounters counters;
-  brute_force_reference(input.finder_input(), {.window_size = 150}, counters);
+  brute_force_reference(input.input(), {.window_size = 150}, counters);
   EXPECT_EQ(counters.probes, (100u + 149u) * 50u / 2 + 850u * 150u);
 }
 
 // Pieces that are searched apart from each other join without a seam, whatever the window.
 TEST(BruteForce, PiecesDoNotShow) {
-  const NamedInput whole{"copies", test::copied_bytes(1'100'000, 11), 0};
+  const FinderCase whole{"copies", testing::copied_bytes(1'100'000, 11), 0};
   const FinderParameters parameters{.window_size = 65535};
   SearchCounters counters;
-  const MatchRecords records = brute_force_reference(whole.finder_input(), parameters, counters);
-  EXPECT_FALSE(first_wrong_record(whole.finder_input(), records));
+  const MatchRecords records = brute_force_reference(whole.input(), parameters, counters);
+  EXPECT_FALSE(first_wrong_record(whole.input(), records));
   // The same data with another cut: the pieces start at other positions.
-  const NamedInput shifted{"copies", whole.data, 123'456};
-  const MatchRecords rest = brute_force_reference(shifted.finder_input(), parameters, counters);
+  const FinderCase shifted{"copies", whole.data, 123'456};
+  const MatchRecords rest = brute_force_reference(shifted.input(), parameters, counters);
   expect_same(MatchRecords(records.begin() + 123'456, records.end()), rest, "after 123456 bytes");
 }
 
@@ -104,7 +103,7 @@ TEST(LazyScan, EqualsItsDefinition) {
       {.window_size = 50, .near_range = 200, .far_step = 8},
       {.window_size = 65535, .near_range = 7, .far_step = 97},
       {.min_match_len = 3, .window_size = 900, .near_range = 30, .far_step = 1}};
-  for (const NamedInput& input : finder_inputs(1800))
+  for (const FinderCase& input : finder_cases(1800))
     for (const FinderParameters& parameters : sets) {
       std::vector<std::uint32_t> offsets;
       for (std::uint32_t offset = 1; offset <= parameters.window_size; ++offset)
@@ -116,29 +115,29 @@ TEST(LazyScan, EqualsItsDefinition) {
         expected.push_back(pack_match(best.offset, best.length));
       }
       SearchCounters counters;
-      expect_same(expected, lazy_scan_reference(input.finder_input(), parameters, counters),
+      expect_same(expected, lazy_scan_reference(input.input(), parameters, counters),
                   input.name + text_of(parameters));
     }
 }
 
 TEST(LazyScan, EndsAtAGoodMatch) {
   // 40 bytes stand 100 back, and 60 bytes that begin with the same 40 stand 200 back.
-  NamedInput input{"good", test::random_bytes(260, 256, 9), 0};
+  FinderCase input{"good", testing::random_bytes(260, 9), 0};
   std::copy_n(input.data.begin(), 60, input.data.begin() + 200);
   std::copy_n(input.data.begin(), 40, input.data.begin() + 100);
   FinderParameters parameters{.window_size = 250, .near_range = 250, .good_match_len = 40};
   SearchCounters counters;
-  MatchRecords records = lazy_scan_reference(input.finder_input(), parameters, counters);
+  MatchRecords records = lazy_scan_reference(input.input(), parameters, counters);
   EXPECT_EQ(records[200], pack_match(100, 40));
   parameters.good_match_len = 41;
-  records = lazy_scan_reference(input.finder_input(), parameters, counters);
+  records = lazy_scan_reference(input.input(), parameters, counters);
   EXPECT_EQ(records[200], pack_match(200, 60));
 }
 
 // Document 000's words once more, as plainly as they can be put: sets and sorting instead of bands that skip
 // and lists that insert.
 struct NaiveStitch {
-  const NamedInput& input;
+  const FinderCase& input;
   const FinderParameters& parameters;
 
   std::vector<Match> phase_a(std::size_t position, std::uint32_t thread, std::vector<Match>& shown) const {
@@ -226,26 +225,25 @@ std::vector<FinderParameters> stitch_parameters() {
 }
 
 TEST(CoopStitch, EqualsTheDocumentsWords) {
-  for (const NamedInput& input : finder_inputs(1500))
+  for (const FinderCase& input : finder_cases(1500))
     for (const FinderParameters& parameters : stitch_parameters())
       expect_same(NaiveStitch{input, parameters}.records(),
-                  coop_stitch_reference(input.finder_input(), parameters).records,
-                  input.name + text_of(parameters));
+                  coop_stitch_reference(input.input(), parameters).records, input.name + text_of(parameters));
 }
 
 TEST(CoopStitch, PresetsEqualTheDocumentsWords) {
-  const NamedInput input{"copies", test::copied_bytes(6000, 21), 5000};
+  const FinderCase input{"copies", testing::copied_bytes(6000, 21), 5000};
   for (const std::string_view name : finder_preset_names())
     expect_same(NaiveStitch{input, finder_preset(name)}.records(),
-                coop_stitch_reference(input.finder_input(), finder_preset(name)).records, std::string(name));
+                coop_stitch_reference(input.input(), finder_preset(name)).records, std::string(name));
 }
 
 TEST(CoopStitch, PhaseAAloneIsTheResultWithoutStitch) {
-  for (const NamedInput& input : finder_inputs(1500)) {
+  for (const FinderCase& input : finder_cases(1500)) {
     FinderParameters parameters{.window_size = 16, .stride = 8, .near_range = 8};
-    const CoopStitchResult with = coop_stitch_reference(input.finder_input(), parameters);
+    const CoopStitchResult with = coop_stitch_reference(input.input(), parameters);
     parameters.stitch = false;
-    const CoopStitchResult without = coop_stitch_reference(input.finder_input(), parameters);
+    const CoopStitchResult without = coop_stitch_reference(input.input(), parameters);
     expect_same(without.records, with.before_stitch, input.name);
     expect_same(without.records, without.before_stitch, input.name);
     EXPECT_EQ(without.counters.stitch_probes, 0u);
@@ -254,10 +252,10 @@ TEST(CoopStitch, PhaseAAloneIsTheResultWithoutStitch) {
 
 TEST(CoopStitch, CarriesAnOffsetToItsNeighbours) {
   // A repetition 3000 bytes back: only the position whose band holds 3000 can see it by itself.
-  NamedInput input{"one repetition", test::random_bytes(6400, 256, 31), 0};
+  FinderCase input{"one repetition", testing::random_bytes(6400, 31), 0};
   std::copy_n(input.data.begin() + 3328 - 3000, 64, input.data.begin() + 3328);
   const FinderParameters parameters{.window_size = 64, .stride = 64, .near_range = 16};
-  const CoopStitchResult result = coop_stitch_reference(input.finder_input(), parameters);
+  const CoopStitchResult result = coop_stitch_reference(input.input(), parameters);
   std::size_t before = 0, after = 0;
   for (std::size_t position = 3328; position < 3328 + 60; ++position) {
     before += record_offset(result.before_stitch[position]) == 3000;
@@ -270,10 +268,10 @@ TEST(CoopStitch, CarriesAnOffsetToItsNeighbours) {
 TEST(CoopStitch, CountsProbesAndRepetitions) {
   // All equal: from position 200 on every offset fits, so every list is full. min_match_len keeps phase A
   // whole.
-  const NamedInput input{"equal", std::vector<std::byte>(4096, std::byte{1}), 2048};
+  const FinderCase input{"equal", std::vector<std::byte>(4096, std::byte{1}), 2048};
   const FinderParameters parameters{
       .max_match_len = 10, .window_size = 16, .stride = 8, .near_range = 8, .top_k = 4};
-  const CoopStitchResult result = coop_stitch_reference(input.finder_input(), parameters);
+  const CoopStitchResult result = coop_stitch_reference(input.input(), parameters);
   const std::uint64_t positions = 2048;
   // 8 near and 16 in the band, of which position 0 of a group has 8 in common.
   const std::uint64_t own_probes = positions * 24 - positions / 64 * 8;
@@ -310,7 +308,7 @@ TEST(CoopStitch, PlanTellsCoverageAndGaps) {
 }
 
 // The definition in reverse: brute force, except inside runs.
-MatchRecords naive_window_index(const NamedInput& input, const FinderParameters& parameters) {
+MatchRecords naive_window_index(const FinderCase& input, const FinderParameters& parameters) {
   MatchRecords records = naive_exhaustive(input, parameters);
   std::vector<std::uint32_t> near;
   for (std::uint32_t offset = 1; offset <= std::min(8u, parameters.window_size); ++offset)
@@ -323,13 +321,12 @@ MatchRecords naive_window_index(const NamedInput& input, const FinderParameters&
 }
 
 TEST(WindowIndex, EqualsTheExhaustiveSearchOutsideRuns) {
-  for (const NamedInput& input : finder_inputs(1600))
+  for (const FinderCase& input : finder_cases(1600))
     for (const FinderParameters& parameters : exhaustive_parameters()) {
       const MatchRecords expected = naive_window_index(input, parameters);
       for (const std::uint32_t group_positions : {64u, 100u, 1024u}) {
         SearchCounters counters;
-        expect_same(expected,
-                    window_index_reference(input.finder_input(), parameters, counters, group_positions),
+        expect_same(expected, window_index_reference(input.input(), parameters, counters, group_positions),
                     input.name + text_of(parameters) + " group " + std::to_string(group_positions));
       }
     }
@@ -339,25 +336,25 @@ TEST(WindowIndex, ARunOf128BytesEndsTheSearch) {
   // Twice 129 equal bytes and the same 60 behind them. From the second of them on, the run at offset 1 is 128, 127, ..
   // bytes long, the repetition 188, 187, ..
   std::vector<std::byte> piece(129, std::byte{1});
-  const std::vector<std::byte> tail = test::random_bytes(60, 200, 5);
+  const std::vector<std::byte> tail = testing::random_bytes(60, 5, 200);
   piece.insert(piece.end(), tail.begin(), tail.end());
-  NamedInput input{"two runs", piece, 0};
-  const std::vector<std::byte> between = test::random_bytes(500, 256, 6);
+  FinderCase input{"two runs", piece, 0};
+  const std::vector<std::byte> between = testing::random_bytes(500, 6);
   input.data.insert(input.data.end(), between.begin(), between.end());
   const std::size_t second = input.data.size();
   const auto offset = static_cast<std::uint32_t>(second);
   input.data.insert(input.data.end(), piece.begin(), piece.end());
   SearchCounters counters;
-  const MatchRecords records = window_index_reference(input.finder_input(), {.window_size = 4096}, counters);
+  const MatchRecords records = window_index_reference(input.input(), {.window_size = 4096}, counters);
   EXPECT_EQ(records[second], pack_match(offset, 189));
   EXPECT_EQ(records[second + 1], pack_match(1, 128));
   EXPECT_EQ(records[second + 2], pack_match(offset, 187));
 }
 
 TEST(WindowIndex, RunsAreNotIndexed) {
-  const NamedInput input{"equal", std::vector<std::byte>(50'000, std::byte{7}), 0};
+  const FinderCase input{"equal", std::vector<std::byte>(50'000, std::byte{7}), 0};
   SearchCounters counters;
-  window_index_reference(input.finder_input(), {.window_size = 4096}, counters);
+  window_index_reference(input.input(), {.window_size = 4096}, counters);
   EXPECT_LT(counters.probes, 50'000u * 8 + 130u * 4096u);
 }
 
@@ -378,7 +375,7 @@ TEST(Finders, OnRealTextAllMatchesAreRight) {
 
 TEST(FirstWrongRecord, FindsEveryKindOfLie) {
   // The bytes go on behind the data as the period asks: only the size says that a match ends too late.
-  const std::vector<std::byte> bytes = test::period_bytes(320, 10, 1);
+  const std::vector<std::byte> bytes = testing::periodic_bytes(320, 10);
   const FinderInput input{std::span(bytes).first(300), 0};
   const MatchRecords none(300, 0);
   EXPECT_FALSE(first_wrong_record(input, none));

@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "finder_inputs.hpp"
 #include "hemstitch/match.hpp"
 #include "match/finder_parameters.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
@@ -92,7 +92,7 @@ TEST(LzssMatcher, AnotherBackendIsNotReplaced) {
 TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
   for (const Finder finder :
        {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex})
-    for (const test::NamedInput& input : test::finder_inputs(3000)) {
+    for (const testing::FinderCase& input : testing::finder_cases(3000)) {
       const LzssMatcher matcher({.min_match_len = 3}, finder);
       std::vector<std::byte> restored;
       for (const PositionedMatch& match : matcher.find_matches(input.data)) {
@@ -119,7 +119,7 @@ TEST(LzssMatcher, ARunIsOneLiteralAndMatches) {
 
 TEST(LzssMatcher, CostsDecide) {
   // One repetition of 5 bytes, 9 bits each: 45 bits of literals against a match.
-  const std::vector<std::byte> unique = test::random_bytes(100, 256, 1);
+  const std::vector<std::byte> unique = testing::random_bytes(100, 1);
   std::vector<std::byte> data = unique;
   data.insert(data.end(), unique.begin(), unique.begin() + 5);
   data.push_back(~unique[5]);
@@ -128,7 +128,7 @@ TEST(LzssMatcher, CostsDecide) {
 }
 
 TEST(LzssMatcher, CandidatesCountFromTheEndOfTheHistory) {
-  const test::NamedInput input{"copies", test::copied_bytes(2000, 3), 0};
+  const testing::FinderCase input{"copies", testing::copied_bytes(2000, 3), 0};
   const LzssMatcher matcher({.window_size = 500}, Finder::kBruteForce);
   const std::vector<std::uint32_t> all = matcher.find_candidates(input.data);
   ASSERT_EQ(all.size(), 2000u);

@@ -11,6 +11,9 @@
 //
 // In a kernel:   trace_mark(3, position);          // marker 3 of your own numbering, not 0; any 32-bit value
 //
+// The kernels that do the most leave marks of their own, numbered from 1001 (TraceMarker), one for each piece of work: so
+// the last one says which piece a kernel died in, and marks put beside it say where in that piece.
+//
 // Marks are compiled to nothing unless HEMSTITCH_KERNEL_TRACE is defined (CMake option of that name). A mark costs an
 // atomic over the bus, a microsecond or so: for a handful of blocks and few marks, never for speed measurements.
 #pragma once
@@ -26,6 +29,16 @@ struct TraceRecord {
   std::uint32_t value;
   std::uint32_t block;
   std::uint32_t thread;
+};
+
+// Made by one thread of a warp or workgroup when it begins with ...
+enum TraceMarker : std::uint32_t {
+  kTraceBuildChains = 1001,    // hash_chain.build: a segment; the value is its number in the batch
+  kTraceLookUp = 1002,         // hash_step.look_up: a segment; the position of its first byte in the block
+  kTraceFindTile = 1003,       // find_tiles: a tile; its position in the segment
+  kTraceExtendTile = 1004,     // find_tiles: the true lengths of a tile that has capped matches; as above
+  kTraceSolveSegments = 1005,  // optimal.solve_segments: 32 segments; the number of that group in the batch
+  kTraceWalkChunk = 1006,      // parse.walk: a chunk; its position in the block
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

@@ -1,3 +1,4 @@
+#include "device/cuda/kernel_trace.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 #include "match/stitch/find_tiles.cuh"
 #include "match/stitch/link_table.cuh"
@@ -33,6 +34,7 @@ __global__ void __launch_bounds__(32)
   const std::uint64_t end =
       min(whole_groups(std::uint64_t{segment_begin} + kSegmentPositions), std::uint64_t{block.block_bytes});
   if (begin >= end) return;
+  if (lane == 0) trace_mark(kTraceLookUp, segment_begin);
   const auto lead =
       static_cast<std::uint32_t>(min(block.history_bytes + begin, std::uint64_t{kMaxRecordOffset}));
   const HashedRun run{block.d_block + begin - lead, static_cast<std::uint32_t>(lead + (end - begin)),

@@ -48,6 +48,7 @@
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/device_block.hpp"
 #include "device/cuda/kernel_registry.hpp"
+#include "device/cuda/kernel_trace.hpp"
 #include "match/hash_step/hash_step.hpp"
 #include "match/hash_word.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
@@ -75,6 +76,18 @@ struct Links {
     return d_links + total_block_bytes + (std::uint64_t{index} + 1) * max_history_bytes;
   }
 };
+
+// Whether a block's history is the end of the block before it in the batch, no shorter than the window: as the blocks of a
+// file follow each other. Then that block's links are those of the history as well. They were made with other bytes before
+// them, but only a link farther than the window can tell.
+__device__ inline bool continues_previous(const DeviceBlocks& batch, std::uint32_t index,
+                                          std::uint32_t window_bytes) {
+  if (index == 0 || index >= batch.block_count || window_bytes < kHashedBytes) return false;
+  const DeviceBlock previous = batch.d_blocks[index - 1], block = batch.d_blocks[index];
+  return block.block_bytes > 0 && block.history_bytes >= window_bytes &&
+         previous.block_bytes >= window_bytes && previous.d_block + previous.block_bytes == block.d_block &&
+         previous.position + previous.block_bytes == block.position;
+}
 
 struct TileSearch {
   DeviceBlocks batch;
@@ -323,7 +336,11 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
         return slot < ring_positions ? slot : slot - ring_positions;
       };
 
-  const auto first_block_position = -static_cast<std::int32_t>(min(segment_begin, 2 * kMaxRecordOffset));
+  std::uint32_t linked_before = segment_begin;
+  if constexpr (kCandidates == Candidates::kChain)
+    if (continues_previous(search.batch, block_index, search.window_bytes))
+      linked_before += search.window_bytes;
+  const auto first_block_position = -static_cast<std::int32_t>(min(linked_before, 2 * kMaxRecordOffset));
   const std::uint16_t* block_links = search.links.of_block(block) + segment_begin;
   const std::uint16_t* history_links = search.links.of_history(block_index) + segment_begin;
   const auto far_link = [&](std::int32_t position) -> std::uint32_t {
@@ -349,6 +366,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
 
   unsigned parity = 0;
   for (std::uint32_t tile = 0; tile < segment_positions + kReach; tile += kTilePositions, parity ^= 1) {
+    if (thread == 0) trace_mark(kTraceFindTile, tile);
     // The next tile's bytes and links set out.
     uint4 next_chunk;
     if (thread < kTilePositions / 16)
@@ -446,6 +464,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
 
     // Extend.
     if (__syncthreads_or(any_capped)) {
+      if (thread == 0) trace_mark(kTraceExtendTile, tile);
       unsigned lasts[kPerThread];
       Known known;
       bool knows = false;

@@ -28,6 +28,7 @@
 
 #include "core/match.hpp"
 #include "device/cuda/kernel_registry.hpp"
+#include "device/cuda/kernel_trace.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/optimal/optimal_tuning.hpp"
 #include "parse/usable_length.cuh"
@@ -99,6 +100,7 @@ __global__ void __launch_bounds__(32)
   const std::uint32_t literal_cost = model.literal_cost() << kEdgeBits;
 
   for (std::uint64_t group = blockIdx.x; group * 32 < all_segments; group += gridDim.x) {
+    if (lane == 0) trace_mark(kTraceSolveSegments, static_cast<std::uint32_t>(group));
     Row row{};
     UsableLengths usable(plan, 0, 0);
     const std::uint64_t segment = group * 32 + lane;

@@ -28,6 +28,7 @@
 
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/kernel_registry.hpp"
+#include "device/cuda/kernel_trace.hpp"
 #include "parse/parse_cuda.hpp"
 #include "parse/walk/walk_tuning.hpp"
 
@@ -71,6 +72,7 @@ __global__ void __launch_bounds__(kWalkThreads)
   for (std::uint32_t chunk_begin = 0; chunk_begin < block.block_bytes;) {
     const unsigned count = min(Chunk::kPositions, block.block_bytes - chunk_begin);
     const unsigned tile_end = min(tile_begin + kTilePositions, count);
+    if (thread == 0) trace_mark(kTraceWalkChunk, chunk_begin);
 
     decide(block, chunk_begin, count, [&](unsigned i, std::uint32_t length) {
       sh_length[Chunk::slot(i)] = static_cast<std::uint16_t>(length);

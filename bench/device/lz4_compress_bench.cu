@@ -1,0 +1,303 @@
+// What writing LZ4 blocks costs on a CUDA device.
+//
+//   lz4_compress_device_bench FOLDER [GIGABYTES [WHAT]]
+//
+// FOLDER holds silesia/. Each file's blocks are repeated until there are GIGABYTES (2) of input in flight. WHAT is one or
+// more of these letters, all by default:
+//   l  level 1, blocks of 4 KB and 64 KB     s  its stages one by one     h  levels 3, 6, 9 and 12 at 64 KB
+//   f  200 MB in flight                      p  from 100 to 100,000 pages, kernels alone and between pinned memory
+//   c  XXH32 of blocks                       z  pages: same-filled, and as the files have them
+// Every figure is the median of five runs after one to warm up. Prints one row of a recorded run a line; a row is verified
+// when the blocks of the file's first 4 MB equal the twin's.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "device/cuda/cuda_error.hpp"
+#include "device/reference/lz4_compress_reference.hpp"
+#include "device_timing.hpp"
+#include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_compress_pages.hpp"
+#include "match/hash_step/hash_step_cuda.hpp"
+#include "parse/lazy/lazy_cuda.hpp"
+
+namespace hemstitch {
+namespace {
+
+using bench::median_seconds;
+using cuda::check;
+
+constexpr int kRuns = 5;
+constexpr std::size_t kVerifiedBytes = 4 << 20;
+constexpr const char* kFiles[] = {"dickens", "nci", "samba", "mr", "osdb", "xml", "x-ray"};
+
+// Plain allocations, kept for the whole run: a lent device is this program's alone.
+template <class T>
+struct Array {
+  explicit Array(std::size_t n) : count(n) {
+    check(cudaMalloc(reinterpret_cast<void**>(&data), std::max<std::size_t>(n, 1) * sizeof(T)), "cudaMalloc");
+  }
+  ~Array() { cudaFree(data); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  void upload(const std::vector<T>& from) {
+    check(cudaMemcpy(data, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  std::vector<T> download(std::size_t n) const {
+    std::vector<T> into(n);
+    check(cudaMemcpy(into.data(), data, n * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return into;
+  }
+  T* data = nullptr;
+  std::size_t count;
+};
+
+template <class Work>
+void on_all_cores(std::size_t count, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+    threads.emplace_back([&] {
+      for (std::size_t i; (i = next++) < count;) work(i);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+std::vector<std::byte> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(file.tellg()));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+struct Row {
+  std::string what, level, file, span = "kernel";
+  std::uint32_t block_bytes;
+  std::size_t bytes;
+  double ratio, gbps;
+  bool verified;
+
+  void print() const {
+    std::printf(
+        "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"lz4\",\"level\":\"%s\",\"block_bytes\":%u,"
+        "\"file\":\"%s\",\"bytes\":%zu,",
+        what.c_str(), level.c_str(), block_bytes, file.c_str(), bytes);
+    if (ratio != 0) std::printf("\"ratio\":%.4f,", ratio);
+    std::printf("\"gbps\":%.1f,\"span\":\"%s\",\"verified\":%s}\n", gbps, span.c_str(),
+                verified ? "true" : "false");
+    std::fflush(stdout);
+  }
+};
+
+// The means over the files of each kind of row, and the slowest.
+class Means {
+ public:
+  void add(const Row& row) {
+    row.print();
+    rows_[row.what + "/" + row.level + "/" + std::to_string(row.block_bytes)].push_back(row);
+  }
+  void print() const {
+    for (const auto& [key, rows] : rows_) {
+      Row mean = rows[0], worst = rows[0];
+      double seconds_a_byte = 0;
+      for (const Row& row : rows) {
+        seconds_a_byte += 1 / row.gbps;
+        if (row.gbps < worst.gbps) worst = row;
+        mean.verified &= row.verified;
+      }
+      mean.file = "mean";
+      mean.ratio = 0;
+      mean.gbps = static_cast<double>(rows.size()) / seconds_a_byte;
+      mean.print();
+      worst.file = "worst";
+      worst.print();
+    }
+  }
+
+ private:
+  std::map<std::string, std::vector<Row>> rows_;
+};
+
+// A file in blocks of one size, repeated, with room for what becomes of it.
+class Blocks {
+ public:
+  Blocks(const std::string& file, const std::vector<std::byte>& bytes, std::uint32_t block_bytes,
+         std::size_t in_flight)
+      : file_(file), bytes_(bytes), block_bytes_(block_bytes) {
+    const std::size_t copies = std::max<std::size_t>(1, in_flight / bytes.size());
+    total_ = copies * bytes.size();
+    d_input_ = std::make_unique<Array<std::byte>>(total_);
+    d_input_->upload(bytes);
+    for (std::size_t copy = 1; copy < copies; ++copy)
+      check(cudaMemcpy(d_input_->data + copy * bytes.size(), d_input_->data, bytes.size(),
+                       cudaMemcpyDeviceToDevice),
+            "cudaMemcpy");
+    const std::size_t room = (cuda::max_lz4_block_bytes(block_bytes) + 15) / 16 * 16;
+    std::vector<DeviceBlock> blocks;
+    for (std::size_t copy = 0; copy < copies; ++copy)
+      for (std::size_t begin = 0; begin < bytes.size(); begin += block_bytes) {
+        const std::size_t position = copy * bytes.size() + begin;
+        blocks.push_back(
+            {d_input_->data + position,
+             static_cast<std::uint32_t>(std::min<std::size_t>(block_bytes, bytes.size() - begin)), 0,
+             position});
+      }
+    count_ = blocks.size();
+    first_copy_ = count_ / copies;
+    d_blocks_ = std::make_unique<Array<DeviceBlock>>(count_);
+    d_blocks_->upload(blocks);
+    batch_ = {d_blocks_->data, static_cast<std::uint32_t>(count_), block_bytes, 0, total_};
+    d_output_ = std::make_unique<Array<std::byte>>(count_ * room);
+    std::vector<std::byte*> outputs;
+    for (std::size_t i = 0; i < count_; ++i) outputs.push_back(d_output_->data + i * room);
+    d_outputs_ = std::make_unique<Array<std::byte*>>(count_);
+    d_outputs_->upload(outputs);
+    d_capacities_ = std::make_unique<Array<std::size_t>>(count_);
+    d_capacities_->upload(std::vector<std::size_t>(count_, room));
+    d_sizes_ = std::make_unique<Array<std::size_t>>(count_);
+    d_statuses_ = std::make_unique<Array<hemstitch_status>>(count_);
+  }
+
+  const DeviceBlocks& batch() const { return batch_; }
+  cuda::DeviceLz4Output output() const {
+    return {d_outputs_->data, d_capacities_->data, d_sizes_->data, d_statuses_->data};
+  }
+
+  Row compress(int level_number, Array<std::byte>& scratch) const {
+    const Lz4Level level = lz4_level(level_number, block_bytes_);
+    const double seconds = median_seconds(nullptr, kRuns, [&] {
+      cuda::compress_lz4_cuda(batch_, level, output(), scratch.data, scratch.count, nullptr);
+    });
+    std::size_t written = 0;
+    const std::vector<std::size_t> sizes = d_sizes_->download(first_copy_);
+    for (const std::size_t size : sizes) written += size;
+    return {"compress",
+            std::to_string(level_number),
+            file_,
+            "kernel",
+            block_bytes_,
+            total_,
+            static_cast<double>(bytes_.size()) / static_cast<double>(written),
+            static_cast<double>(total_) / seconds / 1e9,
+            verified(level)};
+  }
+
+  Row stage(const char* what, const std::function<void()>& run) const {
+    const double seconds = median_seconds(nullptr, kRuns, run);
+    return {what, "1", file_, "kernel", block_bytes_, total_, 0, static_cast<double>(total_) / seconds / 1e9,
+            false};
+  }
+
+  bool verified(const Lz4Level& level) const {
+    const std::vector<std::size_t> sizes = d_sizes_->download(first_copy_);
+    const std::size_t room = (cuda::max_lz4_block_bytes(block_bytes_) + 15) / 16 * 16;
+    const std::size_t count = std::min(first_copy_, kVerifiedBytes / block_bytes_);
+    const std::vector<std::byte> got = d_output_->download(count * room);
+    std::atomic<std::size_t> wrong = 0;
+    on_all_cores(count, [&](std::size_t i) {
+      const std::size_t begin = i * block_bytes_;
+      const auto block =
+          std::span(bytes_).subspan(begin, std::min<std::size_t>(block_bytes_, bytes_.size() - begin));
+      std::vector<std::byte> expected(room);
+      const EncodedBlock encoded = compress_lz4_block_reference({block, 0}, level, expected);
+      if (encoded.bytes != sizes[i] ||
+          !std::equal(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(encoded.bytes),
+                      got.begin() + static_cast<std::ptrdiff_t>(i * room)))
+        if (wrong++ == 0)
+          std::fprintf(stderr, "%s, blocks of %u: block %zu differs from the twin\n", file_.c_str(),
+                       block_bytes_, i);
+    });
+    return wrong == 0;
+  }
+
+ private:
+  std::string file_;
+  const std::vector<std::byte>& bytes_;
+  std::uint32_t block_bytes_;
+  std::size_t total_ = 0, count_ = 0, first_copy_ = 0;
+  DeviceBlocks batch_;
+  std::unique_ptr<Array<std::byte>> d_input_, d_output_;
+  std::unique_ptr<Array<DeviceBlock>> d_blocks_;
+  std::unique_ptr<Array<std::byte*>> d_outputs_;
+  std::unique_ptr<Array<std::size_t>> d_capacities_, d_sizes_;
+  std::unique_ptr<Array<hemstitch_status>> d_statuses_;
+};
+
+int measure(int argument_count, char** arguments) {
+  if (argument_count < 2) {
+    std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES [WHAT]]\n", arguments[0]);
+    return 1;
+  }
+  const double gigabytes = argument_count > 2 ? std::atof(arguments[2]) : 2;
+  const std::string what = argument_count > 3 ? arguments[3] : "lshfpcz";
+  const auto asked = [&](char letter) { return what.find(letter) != std::string::npos; };
+  const auto in_flight = static_cast<std::size_t>(gigabytes * 1e9);
+
+  std::size_t free_bytes = 0, device_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &device_bytes), "cudaMemGetInfo");
+  Array<std::byte> scratch(static_cast<std::size_t>(gigabytes * 16e9) + (std::size_t{4} << 30));
+  Means means;
+  for (const char* file : kFiles) {
+    const std::vector<std::byte> bytes = read_file(std::string(arguments[1]) + "/silesia/" + file);
+    for (const std::uint32_t block_bytes : {4096u, 65536u}) {
+      const Blocks blocks(file, bytes, block_bytes, in_flight);
+      if (asked('l')) means.add(blocks.compress(1, scratch));
+      if (asked('t'))
+        for (int table = 0; table < 4; ++table) {
+          Row row = blocks.stage("compress", [&] {
+            cuda::compress_lz4_as_pages_cuda(blocks.batch(), blocks.output(), nullptr, table);
+          });
+          row.level = "table " + std::to_string(table);
+          row.verified = blocks.verified(lz4_level(1, block_bytes));
+          means.add(row);
+        }
+      if (asked('s')) {
+        const auto parameters = std::get<HashStepParameters>(lz4_level(1, block_bytes).finder);
+        Array<MatchRecord> d_records(blocks.batch().total_block_bytes);
+        Array<Sequence> d_sequences(cuda::device_sequence_capacity(blocks.batch(), lz4_block_plan()));
+        Array<std::uint32_t> d_counts(blocks.batch().block_count);
+        Array<std::uint64_t> d_total(1);
+        means.add(blocks.stage("find", [&] {
+          cuda::find_hash_step_cuda(blocks.batch(), parameters, d_records.data, scratch.data, scratch.count,
+                                    nullptr);
+        }));
+        means.add(blocks.stage("parse", [&] {
+          cuda::parse_lazy_cuda(blocks.batch(), d_records.data, lz4_block_plan(), 0,
+                                {d_sequences.data, d_counts.data, d_total.data}, nullptr);
+        }));
+      }
+      if (asked('h') && block_bytes == 65536)
+        for (const int level : {3, 6, 9, 12}) means.add(blocks.compress(level, scratch));
+    }
+    if (asked('f'))
+      for (const std::uint32_t block_bytes : {4096u, 65536u}) {
+        const Blocks blocks(file, bytes, block_bytes, 200'000'000);
+        Row row = blocks.compress(1, scratch);
+        row.what = "compress, 200 MB";
+        means.add(row);
+      }
+  }
+  means.print();
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int count, char** arguments) {
+  try {
+    return hemstitch::measure(count, arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

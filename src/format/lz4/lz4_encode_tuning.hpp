@@ -1,0 +1,20 @@
+// Numbers of the encoder on a device. They decide speed, never bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace hemstitch::cuda {
+
+// Threads that share a block; each takes one sequence of a tile.
+inline constexpr unsigned kEncodeThreads = 256;
+
+// Bytes of a tile that are put together in shared memory: what 256 sequences of text fill, twice over. A larger tile,
+// which is mostly literals, goes straight to its place.
+inline constexpr std::uint32_t kEncodeStageBytes = 8192;
+
+// Literals that the thread of a sequence copies itself; more are copied by its warp, and more than the second number by
+// the whole workgroup.
+inline constexpr std::uint32_t kThreadLiteralBytes = 24;
+inline constexpr std::uint32_t kWarpLiteralBytes = 2048;
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,59 @@
+// Pages: blocks of at most 4096 bytes that are kept one by one, each with its size and its kind beside it.
+//
+// A page that does not shrink is kept raw, and a page that repeats one word of eight bytes is kept as that word. Neither
+// can be told from the size alone (a compressed page may have 4095 bytes as a shorter raw one has, and 8 bytes as a word
+// has), so a page entry says which it is:
+//
+//   same-filled  page_bytes > 8, and every byte equals the one 8 before it: the first 8 bytes
+//   compressed   an LZ4 block with fewer bytes than the page
+//   raw          the page itself
+//
+// The first of these that holds is taken, so an entry follows from the page's bytes alone. Restoring takes an entry as
+// hostile: a kind that is none of these, a raw page whose size is not the page's, a word that is not of 8 bytes or stands
+// for a page of 8 or fewer, and a compressed page that is no smaller than its page are corrupt.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/host_device.hpp"
+#include "core/page.hpp"
+#include "core/status.hpp"
+#include "format/lz4/lz4_levels.hpp"
+
+namespace hemstitch {
+
+enum class Lz4PageKind : std::uint32_t { kCompressed = 1, kRaw = 2, kSameFilled = 3 };
+
+struct Lz4PageEntry {
+  std::uint32_t bytes = 0;  // as kept
+  Lz4PageKind kind = Lz4PageKind::kRaw;
+};
+
+// What a same-filled page is kept as.
+inline constexpr std::uint32_t kPageWordBytes = 8;
+
+// Whether a page of `page_bytes` bytes can have been kept as `entry`.
+HEMSTITCH_HOST_DEVICE constexpr bool legal_page_entry(const Lz4PageEntry& entry, std::size_t page_bytes) {
+  switch (entry.kind) {
+    case Lz4PageKind::kCompressed:
+      return entry.bytes < page_bytes;
+    case Lz4PageKind::kRaw:
+      return entry.bytes == page_bytes;
+    case Lz4PageKind::kSameFilled:
+      return entry.bytes == kPageWordBytes && page_bytes > kPageWordBytes;
+  }
+  return false;
+}
+
+// A page is never kept in more bytes than it has, so `output` needs the page's size.
+Lz4PageEntry compress_lz4_page_reference(std::span<const std::byte> page, const Lz4Level& level,
+                                         std::span<std::byte> output);
+
+// `page` has exactly the bytes that the page had; kCorruptBlock for an entry that is not legal, and for a compressed page
+// that does not restore to exactly them.
+Status restore_lz4_page_reference(const Lz4PageEntry& entry, std::span<const std::byte> kept,
+                                  std::span<std::byte> page);
+
+}  // namespace hemstitch

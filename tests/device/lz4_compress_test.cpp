@@ -1,0 +1,340 @@
+// LZ4 blocks written on the device: the twin's bytes, whatever the level, size, history and room.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <lz4.h>
+
+#include "core/status.hpp"
+#include "cuda_test.hpp"
+#include "format/lz4/lz4_compress_cuda.hpp"
+#include "lz4_batch.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+using Lz4CompressCuda = CudaTest;
+
+constexpr int kLevels[] = {1, 3, 6, 9, 12};
+
+struct Run {
+  const std::vector<FinderCase>& cases;
+  const FinderBatch& batch;
+  Lz4Level level;
+  std::string what;
+};
+
+OutputRooms::Result compress(const Run& run, const std::vector<std::size_t>& capacities,
+                             const cuda::Stream& stream) {
+  const OutputRooms rooms(capacities, stream.get());
+  const Scratch scratch(cuda::compress_lz4_cuda_scratch_bytes(run.batch.blocks(), run.level), stream.get());
+  cuda::compress_lz4_cuda(run.batch.blocks(), run.level, rooms.output(), scratch.get(), scratch.bytes(),
+                          stream.get());
+  return rooms.result();
+}
+
+// Into rooms of exactly the twin's sizes; then again, where every third is a byte short.
+void expect_twins(const Run& run, const cuda::Stream& stream) {
+  const std::vector<Bytes> expected = twins_blocks(run.cases, run.level);
+  std::vector<std::size_t> capacities;
+  for (const Bytes& block : expected) capacities.push_back(block.size());
+  for (const bool some_short : {false, true}) {
+    if (some_short)
+      for (std::size_t i = 0; i < capacities.size(); i += 3) --capacities[i];
+    const OutputRooms::Result got = compress(run, capacities, stream);
+    EXPECT_EQ(got.guards, "") << run.what;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const bool fits = capacities[i] == expected[i].size();
+      const std::string name = fmt::format("{}: block {} ({}, history {}, {} bytes{})", run.what, i,
+                                           run.cases[i].name, run.cases[i].history_bytes,
+                                           run.cases[i].input().block_bytes(), fits ? "" : ", a byte short");
+      ASSERT_EQ(got.statuses[i], fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL) << name;
+      ASSERT_EQ(block_difference(name, fits ? expected[i] : Bytes{}, got.blocks[i]), "");
+    }
+  }
+}
+
+void expect_twins(const std::vector<FinderCase>& cases, const FinderBatch& batch, std::size_t block_bytes,
+                  std::initializer_list<int> levels, const cuda::Stream& stream) {
+  for (const int level : levels)
+    expect_twins(
+        {cases, batch, lz4_level(level, block_bytes), fmt::format("level {} at {}", level, block_bytes)},
+        stream);
+}
+
+void expect_twins(const std::vector<FinderCase>& cases, std::size_t block_bytes,
+                  std::initializer_list<int> levels) {
+  const cuda::Stream stream;
+  expect_twins(cases, FinderBatch(cases, stream), block_bytes, levels, stream);
+}
+
+std::vector<FinderCase> without_history(const std::vector<Shape>& shapes) {
+  std::vector<FinderCase> cases;
+  for (const Shape& shape : shapes) cases.push_back({shape.name, shape.bytes, 0});
+  return cases;
+}
+
+TEST_F(Lz4CompressCuda, EqualsItsTwinOnPages) {
+  std::vector<FinderCase> cases = without_history(boundary_shapes(4096));
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    cases.push_back({fmt::format("mixed {}", seed), wordy_bytes(1 + seed * 7919 % 4096, seed), 0});
+    cases.push_back(
+        {fmt::format("few letters {}", seed), random_bytes(seed * 6007 % 4097, seed, 2 + seed % 7), 0});
+    cases.push_back({fmt::format("runs {}", seed), runs_bytes(4096 - seed % 40, seed), 0});
+    cases.push_back({fmt::format("period {}", seed), periodic_bytes(4096, 1 + seed * 11), 0});
+  }
+  expect_twins(cases, 4096, {1, 3, 12});
+}
+
+TEST_F(Lz4CompressCuda, EqualsItsTwinOnSmallBlocksWithAndWithoutHistory) {
+  expect_twins(small_cases(), 65536, {1, 3, 6, 9, 12});
+}
+
+TEST_F(Lz4CompressCuda, EqualsItsTwinOnLargeBlocks) {
+  std::vector<FinderCase> cases;
+  for (const std::size_t history : {0, 65536})
+    for (const std::size_t size : {65535, 65536, 65537, 200'000})
+      for (Shape& shape : shapes_of(size + history))
+        cases.push_back({std::move(shape.name), std::move(shape.bytes), history});
+  expect_twins(cases, 65536, {1, 9});
+  expect_twins(cases, 262'144, {3});
+}
+
+// Matches of more than 65535 bytes are joined from several records, and literals run through many tiles.
+TEST_F(Lz4CompressCuda, EqualsItsTwinOnBlocksOfMegabytes) {
+  std::vector<FinderCase> cases;
+  for (const std::size_t size : {1'048'576, 4'194'304, 4'194'303}) {
+    cases.push_back({"zeros", Bytes(size), 0});
+    cases.push_back({"period 31", periodic_bytes(size, 31), 0});
+    cases.push_back({"random", random_bytes(size), 0});
+    cases.push_back({"mixed", mixed_bytes(size), 0});
+    cases.push_back({"random, then zeros", random_bytes(100'000) + Bytes(size - 100'000), 0});
+    cases.push_back({"zeros, then random", Bytes(size - 100'000) + random_bytes(100'000), 0});
+  }
+  expect_twins(cases, 4'194'304, {1, 6});
+}
+
+TEST_F(Lz4CompressCuda, EqualsItsTwinOnFiles) {
+  if (!corpora()) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";
+  expect_twins(file_cases(4096, 0, 250), 4096, {1, 3, 12});
+  expect_twins(file_cases(65536, 0, 12), 65536, {1, 3, 6, 9, 12});
+  expect_twins(file_cases(262'144, 0, 3), 262'144, {1, 6});
+}
+
+// The blocks of one file, each with the end of the one before as its history: linked blocks.
+TEST_F(Lz4CompressCuda, EqualsItsTwinOnLinkedBlocks) {
+  const cuda::Stream stream;
+  const Bytes file = mixed_bytes(1'500'000, 5);
+  for (const std::size_t block_bytes : {4096, 65536, 262'144}) {
+    const std::vector<FinderCase> cases = row_cases(file, block_bytes, 65536);
+    expect_twins(cases, FinderBatch(file, cases, stream), block_bytes, {1, 9}, stream);
+  }
+}
+
+TEST_F(Lz4CompressCuda, LiblzRestoresWhatItWrites) {
+  const cuda::Stream stream;
+  std::vector<FinderCase> cases = without_history(shapes_of(65536));
+  for (FinderCase& one : without_history(shapes_of(4096))) cases.push_back(std::move(one));
+  const FinderBatch batch(cases, stream);
+  std::vector<std::size_t> capacities;
+  for (const FinderCase& one : cases) capacities.push_back(cuda::max_lz4_block_bytes(one.data.size()));
+  for (const int level : kLevels) {
+    const OutputRooms::Result got = compress({cases, batch, lz4_level(level, 65536), ""}, capacities, stream);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      Bytes restored(cases[i].data.size());
+      ASSERT_EQ(
+          LZ4_decompress_safe(reinterpret_cast<const char*>(got.blocks[i].data()),
+                              reinterpret_cast<char*>(restored.data()),
+                              static_cast<int>(got.blocks[i].size()), static_cast<int>(restored.size())),
+          static_cast<int>(restored.size()))
+          << cases[i].name << ", level " << level;
+      ASSERT_EQ(restored, cases[i].data) << cases[i].name << ", level " << level;
+    }
+  }
+}
+
+TEST_F(Lz4CompressCuda, TakesEmptyBatchesAndEmptyBlocks) {
+  expect_twins({}, 65536, {1, 3});
+  expect_twins({{"empty", {}, 0}}, 65536, {1, 3});
+  expect_twins({{"empty", {}, 0}, {"empty behind history", random_bytes(100), 100}, {"empty", {}, 0}}, 4096,
+               {1, 3});
+}
+
+TEST_F(Lz4CompressCuda, TakesAMillionBlocks) {
+  std::vector<FinderCase> cases;
+  const Bytes words = wordy_bytes(1 << 20, 4);
+  for (std::size_t i = 0; i < 1 << 20; ++i) {
+    const std::size_t begin = i * 31 % (words.size() - 64), size = i % 48;
+    cases.push_back({"piece",
+                     Bytes(words.begin() + static_cast<std::ptrdiff_t>(begin),
+                           words.begin() + static_cast<std::ptrdiff_t>(begin + size)),
+                     0});
+  }
+  expect_twins(cases, 4096, {1});
+}
+
+// ---- One span ----
+
+struct SpanRun {
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> sizes;
+  std::vector<hemstitch_status> statuses;
+  Bytes bytes;
+};
+
+constexpr std::uint32_t kLeadBytes = 4, kTrailBytes = 5;
+constexpr std::size_t kSpanBegin = 3;  // not aligned
+
+SpanRun compress_to_span(const FinderBatch& batch, const Lz4Level& level, std::uint64_t capacity,
+                         const cuda::Stream& stream) {
+  const std::size_t count = batch.blocks().block_count;
+  cuda::DeviceBuffer<std::byte> d_span(kSpanBegin + capacity + 16, stream.get());
+  cuda::check(cudaMemsetAsync(d_span.get(), 0xA5, d_span.bytes(), stream.get()), "cudaMemsetAsync");
+  cuda::DeviceBuffer<std::uint64_t> d_offsets(count + 1, stream.get());
+  cuda::DeviceBuffer<std::uint32_t> d_sizes(count, stream.get());
+  cuda::DeviceBuffer<hemstitch_status> d_statuses(count, stream.get());
+  const Scratch scratch(cuda::compress_lz4_span_cuda_scratch_bytes(batch.blocks(), level), stream.get());
+  cuda::compress_lz4_span_cuda(batch.blocks(), level,
+                               {d_span.get() + kSpanBegin, capacity, kLeadBytes, kTrailBytes, d_offsets.get(),
+                                d_sizes.get(), d_statuses.get()},
+                               scratch.get(), scratch.bytes(), stream.get());
+  SpanRun run{std::vector<std::uint64_t>(count + 1), std::vector<std::uint32_t>(count),
+              std::vector<hemstitch_status>(count), Bytes(d_span.count())};
+  d_offsets.download(run.offsets);
+  d_sizes.download(run.sizes);
+  d_statuses.download(run.statuses);
+  d_span.download(run.bytes);
+  stream.synchronize();
+  return run;
+}
+
+void expect_twins_in_a_span(const std::vector<FinderCase>& cases, std::size_t block_bytes, int level_number) {
+  const cuda::Stream stream;
+  const FinderBatch batch(cases, stream);
+  const Lz4Level level = lz4_level(level_number, block_bytes);
+  const std::vector<Bytes> twins = twins_blocks(cases, level);
+
+  Bytes expected(kSpanBegin, std::byte{0xA5});
+  std::vector<std::uint64_t> offsets = {0};
+  std::vector<std::uint32_t> sizes;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Bytes block(cases[i].data.begin() + static_cast<std::ptrdiff_t>(cases[i].history_bytes),
+                      cases[i].data.end());
+    const bool stored = twins[i].size() >= block.size();
+    const Bytes& kept = stored ? block : twins[i];
+    sizes.push_back(static_cast<std::uint32_t>(kept.size()) | (stored ? cuda::kLz4StoredBit : 0));
+    expected.insert(expected.end(), kLeadBytes, std::byte{0xA5});
+    expected.insert(expected.end(), kept.begin(), kept.end());
+    expected.insert(expected.end(), kTrailBytes, std::byte{0xA5});
+    offsets.push_back(expected.size() - kSpanBegin);
+  }
+  expected.insert(expected.end(), 16, std::byte{0xA5});
+
+  SpanRun got = compress_to_span(batch, level, offsets.back(), stream);
+  EXPECT_EQ(got.offsets, offsets);
+  EXPECT_EQ(got.sizes, sizes);
+  EXPECT_EQ(got.statuses, std::vector<hemstitch_status>(cases.size(), HEMSTITCH_OK));
+  EXPECT_EQ(block_difference("the span", expected, got.bytes), "");
+  if (cases.empty()) return;
+
+  // A byte short: the last block is not there, all others are, and the sizes are the same.
+  got = compress_to_span(batch, level, offsets.back() - 1, stream);
+  EXPECT_EQ(got.offsets, offsets);
+  EXPECT_EQ(got.sizes, sizes);
+  EXPECT_EQ(got.statuses.back(), HEMSTITCH_OUTPUT_TOO_SMALL);
+  const std::size_t last_begin = kSpanBegin + offsets[cases.size() - 1];
+  std::fill(expected.begin() + static_cast<std::ptrdiff_t>(last_begin), expected.end(), std::byte{0xA5});
+  expected.pop_back();
+  EXPECT_EQ(block_difference("the span, a byte short", expected, got.bytes), "");
+}
+
+TEST_F(Lz4CompressCuda, BringsBlocksTogetherInASpan) {
+  expect_twins_in_a_span(small_cases(), 65536, 1);
+  std::vector<FinderCase> cases = without_history(boundary_shapes(65537));
+  for (const int level : {1, 3}) expect_twins_in_a_span(cases, 65536, level);
+  expect_twins_in_a_span(without_history(boundary_shapes(4096)), 4096, 1);
+  expect_twins_in_a_span(without_history({{"random", random_bytes(3'000'000)}, {"zeros", Bytes(300'000)}}),
+                         4'194'304, 1);
+  expect_twins_in_a_span({}, 65536, 1);
+}
+
+// ---- Streams, graphs, scratch ----
+
+TEST_F(Lz4CompressCuda, MayBeCapturedAndReplayedWithOtherData) {
+  constexpr std::size_t kBlocks = 40, kBlockBytes = 4096;
+  for (const int level_number : {1, 6}) {
+    const Lz4Level level = lz4_level(level_number, kBlockBytes);
+    const cuda::Stream stream;
+    cuda::DeviceBuffer<std::byte> d_input(kBlocks * kBlockBytes, stream.get());
+    std::vector<DeviceBlock> blocks;
+    for (std::size_t i = 0; i < kBlocks; ++i)
+      blocks.push_back({d_input.get() + i * kBlockBytes, kBlockBytes, 0, i * kBlockBytes});
+    cuda::DeviceBuffer<DeviceBlock> d_blocks(kBlocks, stream.get());
+    d_blocks.upload(blocks);
+    const DeviceBlocks batch{d_blocks.get(), kBlocks, kBlockBytes, 0, kBlocks * kBlockBytes};
+    const OutputRooms rooms(std::vector<std::size_t>(kBlocks, cuda::max_lz4_block_bytes(kBlockBytes)),
+                            stream.get());
+    const Scratch scratch(cuda::compress_lz4_cuda_scratch_bytes(batch, level), stream.get());
+    stream.synchronize();
+
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+                "cudaStreamBeginCapture");
+    cuda::compress_lz4_cuda(batch, level, rooms.output(), scratch.get(), scratch.bytes(), stream.get());
+    cuda::check(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
+    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    for (std::uint32_t round = 0; round < 100; ++round) {
+      const Bytes input = round % 3 == 0   ? wordy_bytes(kBlocks * kBlockBytes, round)
+                          : round % 3 == 1 ? runs_bytes(kBlocks * kBlockBytes, round)
+                                           : random_bytes(kBlocks * kBlockBytes, round, 3);
+      d_input.upload(input);
+      cuda::check(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+      const OutputRooms::Result got = rooms.result();
+      ASSERT_EQ(got.guards, "");
+      const std::vector<FinderCase> cases = row_cases(input, kBlockBytes, 0);
+      const std::vector<Bytes> expected = twins_blocks(cases, level);
+      for (std::size_t i = 0; i < kBlocks; ++i)
+        ASSERT_EQ(
+            block_difference(fmt::format("round {}, {}", round, cases[i].name), expected[i], got.blocks[i]),
+            "");
+    }
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  }
+}
+
+TEST_F(Lz4CompressCuda, WorksOnTwoStreamsAtOnceAndAlikeEveryTime) {
+  for (const std::size_t block_bytes : {4096, 65536}) {
+    const std::vector<FinderCase> cases = row_cases(mixed_bytes(3'000'000, 8), block_bytes, 0);
+    const Lz4Level level = lz4_level(1, block_bytes);
+    const std::vector<Bytes> expected = twins_blocks(cases, level);
+    const std::vector<std::size_t> capacities(cases.size(), cuda::max_lz4_block_bytes(block_bytes));
+    const cuda::Stream streams[2];
+    const FinderBatch batch(cases, streams[0]);
+    const std::size_t scratch_bytes = cuda::compress_lz4_cuda_scratch_bytes(batch.blocks(), level);
+    const OutputRooms rooms[2] = {{capacities, streams[0].get()}, {capacities, streams[1].get()}};
+    const Scratch scratch[2] = {{scratch_bytes, streams[0].get()}, {scratch_bytes, streams[1].get()}};
+    for (int round = 0; round < 5; ++round) {
+      for (int s = 0; s < 2; ++s)
+        cuda::compress_lz4_cuda(batch.blocks(), level, rooms[s].output(), scratch[s].get(), scratch_bytes,
+                                streams[s].get());
+      for (int s = 0; s < 2; ++s)
+        ASSERT_TRUE(rooms[s].result().blocks == expected) << "round " << round << ", stream " << s;
+    }
+  }
+}
+
+// Needs no device.
+TEST(Lz4CompressCudaScratch, IsRefusedWhereItIsTooLittle) {
+  const DeviceBlocks batch{
+      .d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10'000, .total_block_bytes = 10'000};
+  std::byte some;
+  const Lz4Level level = lz4_level(1, 65536);
+  EXPECT_THROW(cuda::compress_lz4_cuda(batch, level, {}, &some,
+                                       cuda::compress_lz4_cuda_scratch_bytes(batch, level) - 1, nullptr),
+               Error);
+}
+
+}  // namespace
+}  // namespace hemstitch
