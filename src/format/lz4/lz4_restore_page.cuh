@@ -25,6 +25,7 @@
 
 #include "core/page.hpp"
 #include "format/lz4/lz4_restore_sequence.cuh"
+#include "format/lz4/lz4_restore_tuning.hpp"
 #include "format/lz4/lz4_walk.hpp"
 
 namespace hemstitch::cuda {
@@ -47,9 +48,6 @@ struct Lz4Window {
   std::uint32_t begins;       // bit i: a piece begins with byte i
   std::int32_t piece_before;  // the piece that its first byte would belong to if none began there
 };
-
-// Pages whose pieces are longer than this on average are looked through for windows that lie in one piece.
-inline constexpr std::uint32_t kLongPieceBytes = 48;
 
 template <std::uint32_t kPieces>
 struct alignas(16) Lz4PageMemory {
@@ -117,10 +115,6 @@ struct Lz4LaneWalk {
   Lz4Walk walk;
 };
 
-// Rounds in which every lane that began wrong walks again. Where more are needed, the guesses were no good (random
-// bytes), and only the first lane that began wrong walks on.
-inline constexpr unsigned kGuessingRounds = 4;
-
 __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,
                                                 std::uint32_t limit, unsigned lane) {
   const std::uint32_t segment_end = (lane + 1) * segment_bytes;
@@ -140,7 +134,7 @@ __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, st
     const auto first = static_cast<unsigned>(__ffs(static_cast<int>(wrong))) - 1;
     const std::uint32_t right_entry = __shfl_sync(kAllLanes, entry, static_cast<int>(first));
     const bool is_covered = lane >= first && segment_end <= right_entry;
-    walks = began_wrong && !is_covered && (round < kGuessingRounds || lane == first);
+    walks = began_wrong && !is_covered && (round < kLz4GuessingRounds || lane == first);
     if (is_covered) {
       mine = {right_entry, {right_entry, 0}};
     } else if (walks) {
@@ -150,15 +144,13 @@ __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, st
 }
 
 // Step 1 for blocks of few, long sequences, whose guesses would be no good: one after the other, the same in all lanes.
-// Each lane gets kFewEach of them. False where there are more.
-inline constexpr unsigned kFewEach = 2;
-
+// Each lane gets kLz4FewEach of them. False where there are more, or they are short after all.
 __device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t limit, unsigned lane,
                                     Lz4LaneWalk& mine, std::uint32_t& sums_before, std::uint32_t& all_sums) {
   std::uint32_t position = 0, sums = 0;
-  for (unsigned count = 0; count < 32 * kFewEach; ++count) {
-    if (count == 16 && position < limit / 4) return false;
-    if (count == kFewEach * lane) {
+  for (unsigned count = 0; count < 32 * kLz4FewEach; ++count) {
+    if (count == kLz4FewTried && position < limit / kLz4FewTriedPart) return false;
+    if (count == kLz4FewEach * lane) {
       mine.entry = position;
       sums_before = sums;
     }
@@ -166,17 +158,17 @@ __device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t 
     const bool is_complete = position < limit && (read_lz4_short_step(sh_bytes, position, step) ||
                                                   read_lz4_long_step(sh_bytes, position, limit, step));
     if (!is_complete || step.next > limit) {
-      if (count < kFewEach * lane) {
+      if (count < kLz4FewEach * lane) {
         mine.entry = position;
         sums_before = sums;
       }
-      if (count < kFewEach * (lane + 1)) mine.walk.left_at = position;
+      if (count < kLz4FewEach * (lane + 1)) mine.walk.left_at = position;
       all_sums = sums;
       return true;
     }
     position = step.next;
     sums += lz4_sums(step.literal_count, step.match_length);
-    if (count == kFewEach * lane + kFewEach - 1) mine.walk.left_at = position;
+    if (count == kLz4FewEach * lane + kLz4FewEach - 1) mine.walk.left_at = position;
   }
   return false;
 }
@@ -239,7 +231,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
 
   Lz4LaneWalk mine;
   std::uint32_t sums, all_sums;
-  if (16 * chunk.block_bytes < 15 * chunk.capacity ||
+  if (16 * chunk.block_bytes < kLz4FewSixteenths * chunk.capacity ||
       !walk_few_lz4(sh_block, chunk.block_bytes, lane, mine, sums, all_sums)) {
     const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
     mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
@@ -314,7 +306,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   // Step 3.
   const unsigned up_to_lane = kAllLanes >> (31 - lane);
   const std::uint32_t window_count = (total + kWindowBytes - 1) / kWindowBytes;
-  const bool has_long_pieces = kLongPieceBytes * piece_count < total;
+  const bool has_long_pieces = kLz4LongPieceBytes * piece_count < total;
   std::uint32_t first_piece = 0;
   for (std::uint32_t window = 0;;) {
     // As far as pieces are kept. Numbers in `windows` count from the first that is.
