@@ -30,12 +30,24 @@ constexpr std::uint32_t kStageVectors = 64;  // two a lane
 constexpr std::uint32_t kStageBytes = kStageVectors * kVectorBytes;
 static_assert(kLz4WindowBytes + kVectorBytes <= kStageBytes, "a window is staged at any alignment");
 constexpr std::uint32_t kTileBytes = 32 * kLz4TileStripes;
+constexpr std::uint32_t kPartStripes = 32;  // a lane prepares one
+constexpr std::uint32_t kPartBytes = 32 * kPartStripes;
+static_assert(kPartBytes % kTileBytes == 0);
 constexpr std::uint32_t kMaxOffset = 65535;
+// A word holds the bytes that 32 sequences write and the number of their pieces.
+constexpr unsigned kPieceBits = 7;
+static_assert(std::uint64_t{64} * kLz4WalkedLengthBytes << kPieceBits < std::uint64_t{1} << 32);
+
+// A stripe of output: where pieces begin, and how many began before it, less one.
+struct Stripe {
+  std::uint32_t starts, pieces_before;
+};
 
 // What a warp needs of shared memory.
 struct WarpMemory {
   uint4 stage[kStageVectors];
-  std::int32_t pieces[64];
+  std::int64_t pieces[64];
+  Stripe stripes[kPartStripes];
   std::uint16_t tokens[kLz4WindowSequences];
   std::uint8_t tile[kTileBytes];
 };
@@ -87,21 +99,14 @@ __device__ inline std::uint32_t sum_up_to_lane(std::uint32_t value, unsigned lan
   return value;
 }
 
-__device__ inline std::uint32_t warp_or(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(kAllLanes, value);
-#else
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value |= __shfl_xor_sync(kAllLanes, value, distance);
+// Bytes of the device's memory, which others of the warp may have written before.
+__device__ inline std::uint32_t load_byte(const std::uint8_t* d_byte) {
+  std::uint32_t value;
+  asm volatile("ld.global.u8 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(d_byte)) : "memory");
   return value;
-#endif
 }
-
-// 1 << place, and 0 for a place outside of the word.
-__device__ inline std::uint32_t bit_at(std::uint32_t place) {
-  std::uint32_t bit;
-  asm("shl.b32 %0, 1, %1;" : "=r"(bit) : "r"(place));
-  return bit;
+__device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
+  asm volatile("st.global.u8 [%0], %1;" ::"l"(__cvta_generic_to_global(d_byte)), "r"(value) : "memory");
 }
 
 // The sequences of a window whose first token is at its first byte: where they begin, in order, in sh_tokens.
@@ -135,21 +140,21 @@ __device__ std::uint32_t find_tokens(const WindowBytes& bytes, std::uint32_t end
   return __shfl_sync(kAllLanes, up_to_lane, 31);
 }
 
-// Where the pieces of 32 sequences, one a lane, lie in what these write together.
+// What 32 sequences, one a lane, write together.
 struct Group {
-  const std::uint8_t* d_literals;  // sources of literals count from here
-  std::uint8_t* d_output;          // where the first sequence writes
+  std::uint8_t* d_output;
   std::uint32_t bytes;
-  std::uint32_t literal_begin, match_begin;  // of this lane
+  std::uint32_t literal_begin, match_begin;  // of this lane's sequence, from d_output on
 };
 
-// The bytes of a tile whose sources lie in it: `value` of the others is there.
-__device__ inline void resolve_tile(std::uint8_t* sh_tile, std::uint32_t (&value)[kLz4TileStripes],
-                                    const std::int32_t (&source)[kLz4TileStripes], unsigned lane) {
+// The bytes of a tile of kStripes stripes whose sources lie in it: source >= 0, counted from the tile's first byte.
+// `value` of the others is there already.
+template <unsigned kStripes>
+__device__ inline void resolve_tile(std::uint8_t* sh_tile, std::uint32_t (&value)[kStripes],
+                                    const std::int32_t (&source)[kStripes], unsigned lane) {
 #pragma unroll
-  for (unsigned stripe = 0; stripe < kLz4TileStripes; ++stripe) {
+  for (unsigned stripe = 0; stripe < kStripes; ++stripe) {
     const std::int32_t stripe_begin = 32 * static_cast<std::int32_t>(stripe);
-    // Sources outside of the tile are marked by a negative number.
     if (source[stripe] >= 0 && source[stripe] < stripe_begin) value[stripe] = sh_tile[source[stripe]];
     const bool waits = source[stripe] >= stripe_begin;
     if (__any_sync(kAllLanes, waits)) {
@@ -163,44 +168,64 @@ __device__ inline void resolve_tile(std::uint8_t* sh_tile, std::uint32_t (&value
   }
 }
 
-__device__ void write_group(const Group& group, const std::int32_t* sh_pieces, std::uint8_t* sh_tile,
-                            unsigned lane) {
+// Writes a tile of a part: kStripes stripes from sh_stripes on, of which `bytes` bytes are there.
+template <unsigned kStripes>
+__device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, const Stripe* sh_stripes,
+                                  const std::int64_t* sh_pieces, std::uint8_t* sh_tile, unsigned lane) {
   const std::uint32_t up_to_lane = 0xFFFFFFFFu >> (31 - lane);
-  int pieces_before = -1;
-  for (std::uint32_t tile_begin = 0; tile_begin < group.bytes; tile_begin += kTileBytes) {
-    std::uint32_t value[kLz4TileStripes];
-    std::int32_t source[kLz4TileStripes];  // in the tile; negative: elsewhere, and loaded
-    bool waits = false;
+  std::uint8_t* d_lane = d_tile + lane;
+  std::uint32_t value[kStripes];
+  std::int32_t source[kStripes];
+  bool waits = false;
 #pragma unroll
-    for (unsigned stripe = 0; stripe < kLz4TileStripes; ++stripe) {
-      const std::uint32_t begin = tile_begin + 32 * stripe;
-      const std::uint32_t literal_starts = warp_or(bit_at(group.literal_begin - begin));
-      const std::uint32_t match_starts = warp_or(bit_at(group.match_begin - begin));
-      const int piece =
-          pieces_before + __popc(literal_starts & up_to_lane) + __popc(match_starts & up_to_lane);
-      pieces_before += __popc(literal_starts) + __popc(match_starts);
-      const std::uint32_t at = begin + lane;
-      source[stripe] = -1;
-      value[stripe] = 0;
-      if (at < group.bytes) {
-        const std::int32_t from = static_cast<std::int32_t>(at) + sh_pieces[piece];
-        const bool is_match = piece % 2 != 0;
-        const std::int32_t in_tile = from - static_cast<std::int32_t>(tile_begin);
-        if (is_match && in_tile >= 0) {
-          source[stripe] = in_tile;
-          waits = true;
-        } else {
-          value[stripe] = (is_match ? group.d_output : group.d_literals)[from];
-        }
-      }
-    }
-    if (__any_sync(kAllLanes, waits)) resolve_tile(sh_tile, value, source, lane);
+  for (unsigned s = 0; s < kStripes; ++s) {
+    const Stripe stripe = sh_stripes[s];
+    const std::int64_t distance =
+        sh_pieces[stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane))];
+    const bool is_inside = 32 * s + lane < bytes;
+    // Literals never lie in the output, so what points into the tile is a match.
+    const std::int64_t at = 32 * s + lane;
+    const bool is_waiting =
+        is_inside && static_cast<std::uint64_t>(distance) >= static_cast<std::uint64_t>(-at);
+    source[s] = is_waiting ? static_cast<std::int32_t>(at + distance) : -1;
+    value[s] = 0;
+    if (is_inside && !is_waiting) value[s] = load_byte(d_lane + 32 * s + distance);
+    waits |= is_waiting;
+  }
+  if (__any_sync(kAllLanes, waits)) resolve_tile<kStripes>(sh_tile, value, source, lane);
 #pragma unroll
-    for (unsigned stripe = 0; stripe < kLz4TileStripes; ++stripe) {
-      const std::uint32_t at = tile_begin + 32 * stripe + lane;
-      if (at < group.bytes) group.d_output[at] = static_cast<std::uint8_t>(value[stripe]);
-    }
+  for (unsigned s = 0; s < kStripes; ++s)
+    if (32 * s + lane < bytes) store_byte(d_lane + 32 * s, value[s]);
+  __syncwarp();
+}
+
+// Writes what the group's pieces say, in parts, for each of which the stripes are prepared first.
+__device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned lane) {
+  std::uint32_t pieces_before = 0xFFFFFFFFu;  // one less
+  for (std::uint32_t part_begin = 0; part_begin < group.bytes; part_begin += kPartBytes) {
+    sh.stripes[lane].starts = 0;
     __syncwarp();
+    const std::uint32_t literal_at = group.literal_begin - part_begin,
+                        match_at = group.match_begin - part_begin;
+    if (literal_at < kPartBytes && group.literal_begin != group.match_begin)
+      atomicOr(&sh.stripes[literal_at / 32].starts, 1u << literal_at % 32);
+    if (match_at < kPartBytes) atomicOr(&sh.stripes[match_at / 32].starts, 1u << match_at % 32);
+    __syncwarp();
+    const auto count = static_cast<std::uint32_t>(__popc(sh.stripes[lane].starts));
+    const std::uint32_t up_to_lane = sum_up_to_lane(count, lane);
+    sh.stripes[lane].pieces_before = pieces_before + up_to_lane - count;
+    pieces_before += __shfl_sync(kAllLanes, up_to_lane, 31);
+    __syncwarp();
+
+    const std::uint32_t part_bytes = min(kPartBytes, group.bytes - part_begin);
+    std::uint8_t* d_part = group.d_output + part_begin;
+    std::uint32_t begin = 0;
+    for (; begin + kTileBytes / 2 < part_bytes; begin += kTileBytes)
+      write_tile<kLz4TileStripes>(d_part + begin, part_bytes - begin, sh.stripes + begin / 32, sh.pieces,
+                                  sh.tile, lane);
+    if (begin < part_bytes)
+      write_tile<kLz4TileStripes / 2>(d_part + begin, part_bytes - begin, sh.stripes + begin / 32, sh.pieces,
+                                      sh.tile, lane);
   }
 }
 
@@ -221,8 +246,11 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
       walk_lz4_sequence(bytes, token, end, sequence);
       offset = bytes(sequence.offset_at) | bytes(sequence.offset_at + 1) << 8;
     }
+    // What the sequences before write, and how many pieces they are, in one sum.
     const std::uint32_t writes = sequence.literal_count + sequence.match_length;
-    const std::uint32_t up_to_lane = sum_up_to_lane(writes, lane);
+    const std::uint32_t own_pieces = sequence.literal_count == 0 ? 1 : 2;
+    const std::uint32_t sums = sum_up_to_lane(writes << kPieceBits | own_pieces, lane);
+    const std::uint32_t up_to_lane = sums >> kPieceBits;
     const std::uint32_t literal_begin = up_to_lane - writes;
     const std::uint32_t match_begin = literal_begin + sequence.literal_count;
     // Sums stay below 2^31: what was written and the history's reach are at most 2^30 + 2^16, a group 2^18.
@@ -233,12 +261,12 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     const std::uint32_t group_bytes =
         __shfl_sync(kAllLanes, wrongs == 0 ? up_to_lane : literal_begin, static_cast<int>(last));
     if (chunk.d_output != nullptr) {
-      sh.pieces[2 * lane] =
-          static_cast<std::int32_t>(sequence.literal_begin) - static_cast<std::int32_t>(literal_begin);
-      sh.pieces[2 * lane + 1] = -static_cast<std::int32_t>(offset);
-      __syncwarp();
-      write_group({bytes.d_window, chunk.d_output + place.written, group_bytes, literal_begin, match_begin},
-                  sh.pieces, sh.tile, lane);
+      std::uint8_t* d_output = chunk.d_output + place.written;
+      const std::uint32_t match_piece = sums % (1u << kPieceBits) - 1;
+      if (sequence.literal_count != 0)
+        sh.pieces[match_piece - 1] = (bytes.d_window + sequence.literal_begin) - (d_output + literal_begin);
+      sh.pieces[match_piece] = -static_cast<std::int64_t>(offset);
+      write_group({d_output, group_bytes, literal_begin, match_begin}, sh, lane);
     }
     place.written += group_bytes;
     if (wrongs != 0) {
