@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
@@ -67,6 +68,8 @@ int run_words(const std::vector<std::string>& words) {
 }  // namespace
 
 int run_tool(int argument_count, char** arguments) {
+  // Mesa's Vulkan layer that picks a default GPU complains on stderr where there is no display; we pick ourselves.
+  setenv("NODEVICE_SELECT", "1", 0);
   int status = kExitError;
   try {
     status = run_words(std::vector<std::string>(arguments + 1, arguments + argument_count));
