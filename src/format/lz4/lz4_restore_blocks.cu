@@ -34,9 +34,14 @@ constexpr std::uint32_t kPartStripes = 32;  // a lane prepares one
 constexpr std::uint32_t kPartBytes = 32 * kPartStripes;
 static_assert(kPartBytes % kTileBytes == 0);
 constexpr std::uint32_t kMaxOffset = 65535;
-// A word holds the bytes that 32 sequences write and the number of their pieces.
-constexpr unsigned kPieceBits = 7;
-static_assert(std::uint64_t{64} * kLz4WalkedLengthBytes << kPieceBits < std::uint64_t{1} << 32);
+// Sequences that a lane takes at a time, one behind the other.
+constexpr std::uint32_t kLaneSequences = 4;
+constexpr std::uint32_t kGroupSequences = 32 * kLaneSequences;
+// A word holds the bytes that a group writes and the number of its pieces.
+constexpr unsigned kPieceBits = 9;
+static_assert(2 * kGroupSequences < 1u << kPieceBits);
+static_assert(std::uint64_t{2} * kGroupSequences * kLz4LinkedLengthBytes << kPieceBits < std::uint64_t{1}
+                                                                                             << 32);
 
 // A stripe of output: where pieces begin, and how many began before it, less one.
 struct Stripe {
@@ -46,11 +51,16 @@ struct Stripe {
 // What a warp needs of shared memory.
 struct WarpMemory {
   uint4 stage[kStageVectors];
-  std::int64_t pieces[64];
+  union {
+    std::uint16_t exits[kLz4SegmentBytes][kLz4SegmentsPerWindow];  // of a position in each segment
+    std::int64_t pieces[2 * kGroupSequences];
+  };
   Stripe stripes[kPartStripes];
-  std::uint16_t tokens[kLz4WindowSequences];
+  std::uint16_t entries[kLz4SegmentsPerWindow];  // where each segment is entered
+  alignas(8) std::uint16_t tokens[kLz4WindowSequences];
   std::uint8_t tile[kTileBytes];
 };
+static_assert(kLz4WindowSequences % kLaneSequences == 0);
 
 // The bytes of a window: staged, or where the stage ends, in the block itself.
 struct WindowBytes {
@@ -58,7 +68,6 @@ struct WindowBytes {
   const std::uint8_t* d_window;
   std::uint32_t staged_bytes;
 
-  __device__ std::uint32_t near(std::uint32_t position) const { return sh_window[position]; }
   __device__ std::uint32_t operator()(std::uint32_t position) const {
     return position < staged_bytes ? sh_window[position] : d_window[position];
   }
@@ -109,42 +118,63 @@ __device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
   asm volatile("st.global.u8 [%0], %1;" ::"l"(__cvta_generic_to_global(d_byte)), "r"(value) : "memory");
 }
 
-// The sequences of a window whose first token is at its first byte: where they begin, in order, in sh_tokens.
-// Returns their number; `after` is the exit behind the last one.
-__device__ std::uint32_t find_tokens(const WindowBytes& bytes, std::uint32_t end, std::uint16_t* sh_tokens,
-                                     std::uint32_t& after, unsigned lane) {
-  Lz4Segment segment;
-  segment.begin = lane * kLz4SegmentBytes;
-  segment.end = segment.begin + kLz4SegmentBytes;
-  segment.entry = segment.begin;
-  segment.starts = 0;
-  walk_lz4_segment(bytes, end, segment);
-  for (;;) {
-    const std::uint32_t exit_before = __shfl_up_sync(kAllLanes, segment.exit, 1);
-    const bool changes = lane != 0 && exit_before != segment.entry;
-    if (__ballot_sync(kAllLanes, changes) == 0) break;
-    if (changes) {
-      segment.entry = exit_before;
-      walk_lz4_segment(bytes, end, segment);
-    }
-    __syncwarp();
+// A segment of the window as lz4_segment.hpp wants it.
+struct SegmentBytes {
+  const std::uint8_t* sh_segment;
+  __device__ std::uint32_t operator()(std::uint32_t position) const { return sh_segment[position]; }
+};
+struct SegmentExits {
+  std::uint16_t* sh_exits;
+  __device__ std::uint32_t get(std::uint32_t position) const {
+    return sh_exits[position * kLz4SegmentsPerWindow];
   }
-  after = __shfl_sync(kAllLanes, segment.exit, 31);
-  const auto count = static_cast<std::uint32_t>(__popc(segment.starts));
+  __device__ void set(std::uint32_t position, std::uint32_t exit) {
+    sh_exits[position * kLz4SegmentsPerWindow] = static_cast<std::uint16_t>(exit);
+  }
+};
+
+// The sequences of a window whose first token is at its first byte: where they begin, in order, in sh.tokens. `after` is
+// the position behind the last one, and `stops` says that the sequence there is left to others.
+__device__ inline std::uint32_t find_tokens(const WindowBytes& bytes, std::uint32_t end, WarpMemory& sh,
+                                            std::uint32_t& after, bool& stops, unsigned lane) {
+  const std::uint32_t segment_begin = lane * kLz4SegmentBytes;
+  const SegmentBytes segment{bytes.sh_window + segment_begin};
+  SegmentExits exits{&sh.exits[0][lane]};
+  find_lz4_exits(segment, bytes.staged_bytes - segment_begin, end > segment_begin ? end - segment_begin : 0,
+                 exits);
+  __syncwarp();
+  std::uint32_t entry = 0;
+#pragma unroll 8
+  for (std::uint32_t i = 0; i < kLz4SegmentsPerWindow; ++i) {
+    if (lane == 0) sh.entries[i] = static_cast<std::uint16_t>(entry);
+    entry = entry < kLz4SegmentBytes ? sh.exits[entry][i] & kLz4ExitMask : entry - kLz4SegmentBytes;
+  }
+  __syncwarp();
+  std::uint32_t position = sh.entries[lane];
+  const std::uint32_t exit = position < kLz4SegmentBytes ? exits.get(position) : 0;
+  const unsigned stopped = __ballot_sync(kAllLanes, (exit & kLz4ExitStops) != 0);
+  stops = stopped != 0;
+  after = kLz4WindowBytes + entry;
+  if (stops) {
+    const int last = __ffs(static_cast<int>(stopped)) - 1;
+    after = __shfl_sync(kAllLanes, segment_begin + (exit & (kLz4ExitStops - 1)), last);
+  }
+  std::uint32_t count = exit >> kLz4ExitBits;
   const std::uint32_t up_to_lane = sum_up_to_lane(count, lane);
-  std::uint32_t index = up_to_lane - count;
-  for (std::uint32_t starts = segment.starts; starts != 0; starts &= starts - 1)
-    sh_tokens[index++] = static_cast<std::uint16_t>(
-        segment.begin + static_cast<std::uint32_t>(__ffs(static_cast<int>(starts))) - 1);
+  for (std::uint16_t* sh_token = sh.tokens + (up_to_lane - count); count != 0; --count) {
+    *sh_token++ = static_cast<std::uint16_t>(segment_begin + position);
+    position = next_lz4_sequence(segment, position);
+  }
   __syncwarp();
   return __shfl_sync(kAllLanes, up_to_lane, 31);
 }
 
-// What 32 sequences, one a lane, write together.
+// What a group of sequences writes together.
 struct Group {
   std::uint8_t* d_output;
   std::uint32_t bytes;
-  std::uint32_t literal_begin, match_begin;  // of this lane's sequence, from d_output on
+  // Of this lane's sequences, from d_output on.
+  std::uint32_t literal_begins[kLaneSequences], match_begins[kLaneSequences];
 };
 
 // The bytes of a tile of kStripes stripes whose sources lie in it: source >= 0, counted from the tile's first byte.
@@ -183,11 +213,10 @@ __device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, con
     const std::int64_t distance =
         sh_pieces[stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane))];
     const bool is_inside = 32 * s + lane < bytes;
-    // Literals never lie in the output, so what points into the tile is a match.
-    const std::int64_t at = 32 * s + lane;
-    const bool is_waiting =
-        is_inside && static_cast<std::uint64_t>(distance) >= static_cast<std::uint64_t>(-at);
-    source[s] = is_waiting ? static_cast<std::int32_t>(at + distance) : -1;
+    // Literals never lie in the output, so what points between the tile's first byte and this one is a match.
+    const std::uint64_t at = 32 * s + lane, in_tile = at + static_cast<std::uint64_t>(distance);
+    const bool is_waiting = is_inside && in_tile < at;
+    source[s] = is_waiting ? static_cast<std::int32_t>(in_tile) : -1;
     value[s] = 0;
     if (is_inside && !is_waiting) value[s] = load_byte(d_lane + 32 * s + distance);
     waits |= is_waiting;
@@ -205,11 +234,14 @@ __device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned 
   for (std::uint32_t part_begin = 0; part_begin < group.bytes; part_begin += kPartBytes) {
     sh.stripes[lane].starts = 0;
     __syncwarp();
-    const std::uint32_t literal_at = group.literal_begin - part_begin,
-                        match_at = group.match_begin - part_begin;
-    if (literal_at < kPartBytes && group.literal_begin != group.match_begin)
-      atomicOr(&sh.stripes[literal_at / 32].starts, 1u << literal_at % 32);
-    if (match_at < kPartBytes) atomicOr(&sh.stripes[match_at / 32].starts, 1u << match_at % 32);
+#pragma unroll
+    for (unsigned i = 0; i < kLaneSequences; ++i) {
+      const std::uint32_t literal_at = group.literal_begins[i] - part_begin;
+      const std::uint32_t match_at = group.match_begins[i] - part_begin;
+      if (literal_at < kPartBytes && literal_at != match_at)
+        atomicOr(&sh.stripes[literal_at / 32].starts, 1u << literal_at % 32);
+      if (match_at < kPartBytes) atomicOr(&sh.stripes[match_at / 32].starts, 1u << match_at % 32);
+    }
     __syncwarp();
     const auto count = static_cast<std::uint32_t>(__popc(sh.stripes[lane].starts));
     const std::uint32_t up_to_lane = sum_up_to_lane(count, lane);
@@ -235,52 +267,72 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
   const std::uint32_t window_begin = place.read, end = chunk.block_bytes - window_begin;
   const WindowBytes bytes = load_window(chunk, window_begin, sh.stage, lane);
   std::uint32_t after;
-  const std::uint32_t count = find_tokens(bytes, end, sh.tokens, after, lane);
+  bool stops;
+  const std::uint32_t count = find_tokens(bytes, end, sh, after, stops, lane);
   const std::uint32_t reach_before = min(chunk.history_bytes, kMaxOffset);
-  for (std::uint32_t first = 0; first < count; first += 32) {
-    const bool active = first + lane < count;
-    Lz4WalkedSequence sequence{};
-    std::uint32_t token = 0, offset = 1;
-    if (active) {
-      token = sh.tokens[first + lane];
-      walk_lz4_sequence(bytes, token, end, sequence);
-      offset = bytes(sequence.offset_at) | bytes(sequence.offset_at + 1) << 8;
+  for (std::uint32_t first = 0; first < count; first += kGroupSequences) {
+    const std::uint32_t own_first = first + lane * kLaneSequences;
+    std::uint32_t tokens[kLaneSequences];
+    Lz4LinkedSequence sequences[kLaneSequences];
+    // What is written, and the number of pieces, in one sum.
+    std::uint32_t own_sums = 0;
+#pragma unroll
+    for (unsigned i = 0; i < kLaneSequences; ++i) {
+      tokens[i] = 0;
+      if (own_first + i < count) {
+        tokens[i] = sh.tokens[own_first + i];
+        sequences[i] = read_lz4_sequence(bytes, tokens[i]);
+      }
+      own_sums += (sequences[i].literal_count + sequences[i].match_length) << kPieceBits |
+                  (sequences[i].literal_count == 0 ? 1u : 2u);
     }
-    // What the sequences before write, and how many pieces they are, in one sum.
-    const std::uint32_t writes = sequence.literal_count + sequence.match_length;
-    const std::uint32_t own_pieces = sequence.literal_count == 0 ? 1 : 2;
-    const std::uint32_t sums = sum_up_to_lane(writes << kPieceBits | own_pieces, lane);
-    const std::uint32_t up_to_lane = sums >> kPieceBits;
-    const std::uint32_t literal_begin = up_to_lane - writes;
-    const std::uint32_t match_begin = literal_begin + sequence.literal_count;
-    // Sums stay below 2^31: what was written and the history's reach are at most 2^30 + 2^16, a group 2^18.
-    const bool wrong = active && (offset - 1 >= reach_before + place.written + match_begin ||
-                                  place.written + up_to_lane > chunk.capacity);
-    const unsigned wrongs = __ballot_sync(kAllLanes, wrong);
-    const unsigned last = wrongs == 0 ? 31 : static_cast<unsigned>(__ffs(static_cast<int>(wrongs))) - 1;
-    const std::uint32_t group_bytes =
-        __shfl_sync(kAllLanes, wrongs == 0 ? up_to_lane : literal_begin, static_cast<int>(last));
-    if (chunk.d_output != nullptr) {
-      std::uint8_t* d_output = chunk.d_output + place.written;
-      const std::uint32_t match_piece = sums % (1u << kPieceBits) - 1;
+    const std::uint32_t sums_up_to_lane = sum_up_to_lane(own_sums, lane);
+
+    std::uint8_t* d_output = chunk.d_output + place.written;
+    Group group{d_output, 0, {}, {}};
+    std::uint32_t sums = sums_up_to_lane - own_sums;
+    // The first sequence that does not fit or reaches too far.
+    bool is_wrong = false;
+    std::uint32_t wrong_begin = 0, wrong_token = 0;
+#pragma unroll
+    for (unsigned i = 0; i < kLaneSequences; ++i) {
+      const Lz4LinkedSequence& sequence = sequences[i];
+      const std::uint32_t literal_begin = sums >> kPieceBits;
+      const std::uint32_t match_begin = literal_begin + sequence.literal_count;
+      const std::uint32_t piece = sums % (1u << kPieceBits);
+      group.literal_begins[i] = literal_begin;
+      group.match_begins[i] = match_begin;
+      // Sums stay below 2^31: what was written and the history's reach are at most 2^30 + 2^16, a group 2^18.
+      if (!is_wrong && own_first + i < count &&
+          (sequence.offset - 1 >= reach_before + place.written + match_begin ||
+           place.written + match_begin + sequence.match_length > chunk.capacity)) {
+        is_wrong = true;
+        wrong_begin = literal_begin;
+        wrong_token = tokens[i];
+      }
       if (sequence.literal_count != 0)
-        sh.pieces[match_piece - 1] = (bytes.d_window + sequence.literal_begin) - (d_output + literal_begin);
-      sh.pieces[match_piece] = -static_cast<std::int64_t>(offset);
-      write_group({d_output, group_bytes, literal_begin, match_begin}, sh, lane);
+        sh.pieces[piece] = (bytes.d_window + sequence.literal_begin) - (d_output + literal_begin);
+      sh.pieces[piece + (sequence.literal_count == 0 ? 0 : 1)] = -static_cast<std::int64_t>(sequence.offset);
+      sums += (sequence.literal_count + sequence.match_length) << kPieceBits |
+              (sequence.literal_count == 0 ? 1u : 2u);
     }
-    place.written += group_bytes;
+    const unsigned wrongs = __ballot_sync(kAllLanes, is_wrong);
+    const int first_wrong = wrongs == 0 ? 31 : __ffs(static_cast<int>(wrongs)) - 1;
+    group.bytes =
+        __shfl_sync(kAllLanes, wrongs == 0 ? sums_up_to_lane >> kPieceBits : wrong_begin, first_wrong);
+    if (chunk.d_output != nullptr) write_group(group, sh, lane);
+    place.written += group.bytes;
     if (wrongs != 0) {
-      place.read = window_begin + __shfl_sync(kAllLanes, token, static_cast<int>(last));
+      place.read = window_begin + __shfl_sync(kAllLanes, wrong_token, first_wrong);
       return true;
     }
   }
-  place.read = window_begin + (after & ~kLz4Stopped);
-  return (after & kLz4Stopped) != 0;
+  place.read = window_begin + after;
+  return stops;
 }
 
-// Mapping: a warp a block. Shared memory: 2 KB a warp. Synchronisation: inside of warps alone. Work: linear in bytes
-// read and written, times at most 32 for the walks of a block that is made to mislead them. CPU twin:
-// decode_lz4_block_reference.
+// Mapping: a warp a block. Shared memory: 4 KB a warp. Synchronisation: inside of warps alone. Work: linear in bytes
+// read and written. CPU twin: decode_lz4_block_reference.
 __global__ void __launch_bounds__(32 * kLz4BlockWarps, kLz4BlockResidency)
     restore_blocks(const DeviceLz4Restore batch) {
   __shared__ WarpMemory sh_memory[kLz4BlockWarps];
