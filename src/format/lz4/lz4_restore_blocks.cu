@@ -26,9 +26,8 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr std::uint32_t kVectorBytes = 16;
-constexpr std::uint32_t kStageVectors = 64;  // two a lane
-constexpr std::uint32_t kStageBytes = kStageVectors * kVectorBytes;
-static_assert(kLz4WindowBytes + kVectorBytes <= kStageBytes, "a window is staged at any alignment");
+// A window is staged at any alignment.
+constexpr std::uint32_t kStageVectors = (kLz4StagedBytes + 2 * (kVectorBytes - 1)) / kVectorBytes;
 constexpr std::uint32_t kTileBytes = 32 * kLz4TileStripes;
 constexpr std::uint32_t kPartStripes = 32;  // a lane prepares one
 constexpr std::uint32_t kPartBytes = 32 * kPartStripes;
@@ -62,20 +61,32 @@ struct WarpMemory {
 };
 static_assert(kLz4WindowSequences % kLaneSequences == 0);
 
-// The bytes of a window: staged, or where the stage ends, in the block itself.
-struct WindowBytes {
-  const std::uint8_t* sh_window;
-  const std::uint8_t* d_window;
-  std::uint32_t staged_bytes;
+// Bytes in shared memory, by addresses of 32 bits.
+struct SharedBytes {
+  std::uint32_t address;
 
+  explicit __device__ SharedBytes(const void* sh_bytes)
+      : address(static_cast<std::uint32_t>(__cvta_generic_to_shared(sh_bytes))) {}
   __device__ std::uint32_t operator()(std::uint32_t position) const {
-    return position < staged_bytes ? sh_window[position] : d_window[position];
+    std::uint32_t value;
+    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address + position) : "memory");
+    return value;
+  }
+  // 0 where the condition is not true; without a branch, which lanes would take one after the other.
+  __device__ std::uint32_t get_if(bool condition, std::uint32_t position) const {
+    std::uint32_t value;
+    asm volatile(
+        "{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; mov.u32 %0, 0; @is_read ld.shared.u8 %0, [%1]; }"
+        : "=r"(value)
+        : "r"(address + position), "r"(static_cast<std::uint32_t>(condition))
+        : "memory");
+    return value;
   }
 };
 
 // Loads what follows `d_window`, up to d_end, in aligned vectors; only those at the ends of the block byte by byte.
-__device__ WindowBytes load_window(const Lz4Chunk& chunk, std::uint32_t window_begin, uint4* sh_stage,
-                                   unsigned lane) {
+__device__ inline SharedBytes load_window(const Lz4Chunk& chunk, std::uint32_t window_begin, uint4* sh_stage,
+                                          unsigned lane) {
   const std::uint8_t* d_window = chunk.d_block + window_begin;
   const auto shift = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_window) % kVectorBytes);
   // From the first vector on: where the block's bytes lie. Negative before the block.
@@ -83,20 +94,20 @@ __device__ WindowBytes load_window(const Lz4Chunk& chunk, std::uint32_t window_b
       static_cast<std::int32_t>(shift) - static_cast<std::int32_t>(window_begin);
   const std::int32_t inside_end = static_cast<std::int32_t>(shift + (chunk.block_bytes - window_begin));
 #pragma unroll
-  for (unsigned round = 0; round < kStageVectors / 32; ++round) {
-    const unsigned vector = round * 32 + lane;
+  for (unsigned vector = lane; vector < kStageVectors; vector += 32) {
     const auto begin = static_cast<std::int32_t>(vector * kVectorBytes);
     const std::uint8_t* d_vector = d_window - shift + begin;
     if (begin >= inside_begin && begin + static_cast<std::int32_t>(kVectorBytes) <= inside_end) {
       sh_stage[vector] = __ldg(reinterpret_cast<const uint4*>(d_vector));
     } else {
       auto* sh_bytes = reinterpret_cast<std::uint8_t*>(sh_stage + vector);
+#pragma unroll 1
       for (std::int32_t i = 0; i < static_cast<std::int32_t>(kVectorBytes); ++i)
         if (begin + i >= inside_begin && begin + i < inside_end) sh_bytes[i] = d_vector[i];
     }
   }
   __syncwarp();
-  return {reinterpret_cast<const std::uint8_t*>(sh_stage) + shift, d_window, kStageBytes - shift};
+  return SharedBytes(reinterpret_cast<const std::uint8_t*>(sh_stage) + shift);
 }
 
 __device__ inline std::uint32_t sum_up_to_lane(std::uint32_t value, unsigned lane) {
@@ -118,30 +129,40 @@ __device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
   asm volatile("st.global.u8 [%0], %1;" ::"l"(__cvta_generic_to_global(d_byte)), "r"(value) : "memory");
 }
 
-// A segment of the window as lz4_segment.hpp wants it.
-struct SegmentBytes {
-  const std::uint8_t* sh_segment;
-  __device__ std::uint32_t operator()(std::uint32_t position) const { return sh_segment[position]; }
-};
+// The table of a segment: a column of sh.exits.
 struct SegmentExits {
-  std::uint16_t* sh_exits;
-  __device__ std::uint32_t get(std::uint32_t position) const {
-    return sh_exits[position * kLz4SegmentsPerWindow];
+  std::uint32_t address;
+
+  explicit __device__ SegmentExits(const std::uint16_t* sh_column)
+      : address(static_cast<std::uint32_t>(__cvta_generic_to_shared(sh_column))) {}
+  __device__ std::uint32_t get_if(bool condition, std::uint32_t position, std::uint32_t otherwise) const {
+    asm volatile(
+        "{ .reg .pred is_read; .reg .b16 exit; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u16 %0, [%1]; }"
+        : "+r"(otherwise)
+        : "r"(address + position * kRowBytes), "r"(static_cast<std::uint32_t>(condition))
+        : "memory");
+    return otherwise;
   }
-  __device__ void set(std::uint32_t position, std::uint32_t exit) {
-    sh_exits[position * kLz4SegmentsPerWindow] = static_cast<std::uint16_t>(exit);
+  __device__ void set(std::uint32_t position, std::uint32_t exit) const {
+    asm volatile("st.shared.u16 [%0], %1;" ::"r"(address + position * kRowBytes), "r"(exit) : "memory");
   }
+
+ private:
+  static constexpr std::uint32_t kRowBytes = sizeof(std::uint16_t) * kLz4SegmentsPerWindow;
 };
 
 // The sequences of a window whose first token is at its first byte: where they begin, in order, in sh.tokens. `after` is
 // the position behind the last one, and `stops` says that the sequence there is left to others.
-__device__ inline std::uint32_t find_tokens(const WindowBytes& bytes, std::uint32_t end, WarpMemory& sh,
+__device__ inline std::uint32_t find_tokens(SharedBytes bytes, std::uint32_t end, WarpMemory& sh,
                                             std::uint32_t& after, bool& stops, unsigned lane) {
   const std::uint32_t segment_begin = lane * kLz4SegmentBytes;
-  const SegmentBytes segment{bytes.sh_window + segment_begin};
-  SegmentExits exits{&sh.exits[0][lane]};
-  find_lz4_exits(segment, bytes.staged_bytes - segment_begin, end > segment_begin ? end - segment_begin : 0,
-                 exits);
+  SharedBytes segment = bytes;
+  segment.address += segment_begin;
+  SegmentExits exits(&sh.exits[0][lane]);
+  if (end >= kLz4StagedBytes)
+    find_lz4_exits<false>(segment, 0, exits);
+  else
+    find_lz4_exits<true>(segment, end > segment_begin ? end - segment_begin : 0, exits);
   __syncwarp();
   std::uint32_t entry = 0;
 #pragma unroll 8
@@ -151,7 +172,7 @@ __device__ inline std::uint32_t find_tokens(const WindowBytes& bytes, std::uint3
   }
   __syncwarp();
   std::uint32_t position = sh.entries[lane];
-  const std::uint32_t exit = position < kLz4SegmentBytes ? exits.get(position) : 0;
+  const std::uint32_t exit = exits.get_if(position < kLz4SegmentBytes, position, 0);
   const unsigned stopped = __ballot_sync(kAllLanes, (exit & kLz4ExitStops) != 0);
   stops = stopped != 0;
   after = kLz4WindowBytes + entry;
@@ -265,24 +286,20 @@ __device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned 
 // restore_lz4_sequence.
 __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& place, unsigned lane) {
   const std::uint32_t window_begin = place.read, end = chunk.block_bytes - window_begin;
-  const WindowBytes bytes = load_window(chunk, window_begin, sh.stage, lane);
+  const SharedBytes bytes = load_window(chunk, window_begin, sh.stage, lane);
   std::uint32_t after;
   bool stops;
   const std::uint32_t count = find_tokens(bytes, end, sh, after, stops, lane);
+  const std::uint8_t* d_window = chunk.d_block + window_begin;
   const std::uint32_t reach_before = min(chunk.history_bytes, kMaxOffset);
   for (std::uint32_t first = 0; first < count; first += kGroupSequences) {
     const std::uint32_t own_first = first + lane * kLaneSequences;
-    std::uint32_t tokens[kLaneSequences];
     Lz4LinkedSequence sequences[kLaneSequences];
     // What is written, and the number of pieces, in one sum.
     std::uint32_t own_sums = 0;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {
-      tokens[i] = 0;
-      if (own_first + i < count) {
-        tokens[i] = sh.tokens[own_first + i];
-        sequences[i] = read_lz4_sequence(bytes, tokens[i]);
-      }
+      if (own_first + i < count) sequences[i] = read_lz4_sequence(bytes, sh.tokens[own_first + i]);
       own_sums += (sequences[i].literal_count + sequences[i].match_length) << kPieceBits |
                   (sequences[i].literal_count == 0 ? 1u : 2u);
     }
@@ -293,7 +310,7 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     std::uint32_t sums = sums_up_to_lane - own_sums;
     // The first sequence that does not fit or reaches too far.
     bool is_wrong = false;
-    std::uint32_t wrong_begin = 0, wrong_token = 0;
+    std::uint32_t wrong_begin = 0, wrong_index = 0;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {
       const Lz4LinkedSequence& sequence = sequences[i];
@@ -308,10 +325,10 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
            place.written + match_begin + sequence.match_length > chunk.capacity)) {
         is_wrong = true;
         wrong_begin = literal_begin;
-        wrong_token = tokens[i];
+        wrong_index = own_first + i;
       }
       if (sequence.literal_count != 0)
-        sh.pieces[piece] = (bytes.d_window + sequence.literal_begin) - (d_output + literal_begin);
+        sh.pieces[piece] = (d_window + sequence.literal_begin) - (d_output + literal_begin);
       sh.pieces[piece + (sequence.literal_count == 0 ? 0 : 1)] = -static_cast<std::int64_t>(sequence.offset);
       sums += (sequence.literal_count + sequence.match_length) << kPieceBits |
               (sequence.literal_count == 0 ? 1u : 2u);
@@ -323,7 +340,7 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     if (chunk.d_output != nullptr) write_group(group, sh, lane);
     place.written += group.bytes;
     if (wrongs != 0) {
-      place.read = window_begin + __shfl_sync(kAllLanes, wrong_token, first_wrong);
+      place.read = window_begin + sh.tokens[__shfl_sync(kAllLanes, wrong_index, first_wrong)];
       return true;
     }
   }
