@@ -119,10 +119,14 @@ __device__ inline std::uint32_t sum_up_to_lane(std::uint32_t value, unsigned lan
   return value;
 }
 
-// Bytes of the device's memory, which others of the warp may have written before.
-__device__ inline std::uint32_t load_byte(const std::uint8_t* d_byte) {
+// A byte of the device's memory, which others of the warp may have written before; anything where the condition is not
+// true. Without a branch, so that several are on their way at once.
+__device__ inline std::uint32_t load_byte_if(bool condition, const std::uint8_t* d_byte) {
   std::uint32_t value;
-  asm volatile("ld.global.u8 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(d_byte)) : "memory");
+  asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.global.u8 %0, [%1]; }"
+               : "=r"(value)
+               : "l"(__cvta_generic_to_global(d_byte)), "r"(static_cast<std::uint32_t>(condition))
+               : "memory");
   return value;
 }
 __device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
@@ -219,33 +223,35 @@ __device__ inline void resolve_tile(std::uint8_t* sh_tile, std::uint32_t (&value
   }
 }
 
-// Writes a tile of a part: kStripes stripes from sh_stripes on, of which `bytes` bytes are there.
-template <unsigned kStripes>
+// Writes a tile of a part: kStripes stripes from sh_stripes on, of which `bytes` bytes are there: all, if kIsFull.
+template <unsigned kStripes, bool kIsFull>
 __device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, const Stripe* sh_stripes,
                                   const std::int64_t* sh_pieces, std::uint8_t* sh_tile, unsigned lane) {
   const std::uint32_t up_to_lane = 0xFFFFFFFFu >> (31 - lane);
-  std::uint8_t* d_lane = d_tile + lane;
-  std::uint32_t value[kStripes];
-  std::int32_t source[kStripes];
-  bool waits = false;
+  std::uint32_t pieces[kStripes];
 #pragma unroll
   for (unsigned s = 0; s < kStripes; ++s) {
     const Stripe stripe = sh_stripes[s];
-    const std::int64_t distance =
-        sh_pieces[stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane))];
-    const bool is_inside = 32 * s + lane < bytes;
-    // Literals never lie in the output, so what points between the tile's first byte and this one is a match.
-    const std::uint64_t at = 32 * s + lane, in_tile = at + static_cast<std::uint64_t>(distance);
-    const bool is_waiting = is_inside && in_tile < at;
-    source[s] = is_waiting ? static_cast<std::int32_t>(in_tile) : -1;
-    value[s] = 0;
-    if (is_inside && !is_waiting) value[s] = load_byte(d_lane + 32 * s + distance);
-    waits |= is_waiting;
+    pieces[s] = stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane));
   }
-  if (__any_sync(kAllLanes, waits)) resolve_tile<kStripes>(sh_tile, value, source, lane);
+  asm("" : "+l"(d_tile));  // one address, not a sum that is made again for each stripe
+  std::uint32_t values[kStripes];
+  // Sources in the tile, from its first byte on; -1: elsewhere.
+  std::int32_t waits_for[kStripes], no_one_waits = -1;
+#pragma unroll
+  for (unsigned s = 0; s < kStripes; ++s) {
+    const std::uint64_t source = static_cast<std::uint64_t>(sh_pieces[pieces[s]]) + (32 * s + lane);
+    // Literals never lie in the output, so what points between the tile's first byte and this one is a match.
+    const bool is_waiting = source < 32 * s + lane && (kIsFull || 32 * s + lane < bytes);
+    waits_for[s] = is_waiting ? static_cast<std::int32_t>(source) : -1;
+    asm("" : "+r"(waits_for[s]));  // compared once
+    no_one_waits &= waits_for[s];
+    values[s] = load_byte_if(waits_for[s] < 0 && (kIsFull || 32 * s + lane < bytes), d_tile + source);
+  }
+  if (__any_sync(kAllLanes, no_one_waits != -1)) resolve_tile<kStripes>(sh_tile, values, waits_for, lane);
 #pragma unroll
   for (unsigned s = 0; s < kStripes; ++s)
-    if (32 * s + lane < bytes) store_byte(d_lane + 32 * s, value[s]);
+    if (kIsFull || 32 * s + lane < bytes) store_byte(d_tile + 32 * s + lane, values[s]);
   __syncwarp();
 }
 
@@ -273,12 +279,16 @@ __device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned 
     const std::uint32_t part_bytes = min(kPartBytes, group.bytes - part_begin);
     std::uint8_t* d_part = group.d_output + part_begin;
     std::uint32_t begin = 0;
-    for (; begin + kTileBytes / 2 < part_bytes; begin += kTileBytes)
-      write_tile<kLz4TileStripes>(d_part + begin, part_bytes - begin, sh.stripes + begin / 32, sh.pieces,
-                                  sh.tile, lane);
-    if (begin < part_bytes)
-      write_tile<kLz4TileStripes / 2>(d_part + begin, part_bytes - begin, sh.stripes + begin / 32, sh.pieces,
-                                      sh.tile, lane);
+    for (; begin + kTileBytes <= part_bytes; begin += kTileBytes)
+      write_tile<kLz4TileStripes, true>(d_part + begin, kTileBytes, sh.stripes + begin / 32, sh.pieces,
+                                        sh.tile, lane);
+    const std::uint32_t rest = part_bytes - begin;
+    if (rest > kTileBytes / 2)
+      write_tile<kLz4TileStripes, false>(d_part + begin, rest, sh.stripes + begin / 32, sh.pieces, sh.tile,
+                                         lane);
+    else if (rest != 0)
+      write_tile<kLz4TileStripes / 2, false>(d_part + begin, rest, sh.stripes + begin / 32, sh.pieces,
+                                             sh.tile, lane);
   }
 }
 
