@@ -14,14 +14,13 @@ namespace {
 
 using namespace testing;
 
-constexpr std::uint32_t kSegmentReach = kLz4SegmentBytes - 1 + kLz4LinkedSequenceBytes;
-
 // A sequence as the format says it; nothing where the chain stops.
 struct Followed {
   std::uint32_t next;
   Lz4LinkedSequence sequence;
 };
-std::optional<Followed> follow(std::span<const std::byte> block, std::size_t begin, std::uint32_t position) {
+std::optional<Followed> follow(std::span<const std::byte> block, std::size_t begin, std::uint32_t position,
+                               std::uint32_t staged_bytes) {
   const auto at = [&](std::size_t p) { return static_cast<std::uint32_t>(block[begin + p]); };
   const std::size_t end = block.size() - begin;
   Lz4LinkedSequence sequence;
@@ -40,46 +39,37 @@ std::optional<Followed> follow(std::span<const std::byte> block, std::size_t beg
   p += 2;
   sequence.match_length = token % 16 + 4;
   if (token % 16 == 15) {
-    if (p >= end || at(p) == 255) return std::nullopt;
+    if (p >= end || p >= staged_bytes || at(p) == 255) return std::nullopt;
     sequence.match_length += at(p++);
   }
   return Followed{static_cast<std::uint32_t>(p), sequence};
 }
 
-// Bytes of a segment. Those behind the block are anything, those out of reach must not be asked for.
+// Bytes of a segment. Those behind the block are anything, those behind the stage must not be asked for.
 struct SegmentBytes {
   std::span<const std::byte> block;
   std::size_t begin;
+  std::uint32_t staged_bytes;
   std::uint32_t operator()(std::uint32_t position) const {
-    EXPECT_LT(position, kSegmentReach);
+    EXPECT_LT(position, staged_bytes);
     return begin + position < block.size() ? static_cast<std::uint32_t>(block[begin + position])
                                            : (position * 2654435761u) >> 24;
-  }
-  std::uint32_t get_if(bool condition, std::uint32_t position) const {
-    return condition ? (*this)(position) : 0;
   }
 };
 struct Exits {
   std::array<std::uint32_t, kLz4SegmentBytes> entries;
-  std::uint32_t get_if(bool condition, std::uint32_t position, std::uint32_t otherwise) const {
-    return condition ? entries.at(position) : otherwise;
-  }
+  std::uint32_t get(std::uint32_t position) const { return entries[position]; }
   void set(std::uint32_t position, std::uint32_t exit) {
     EXPECT_LT(exit, 1u << 16);
     entries[position] = exit;
   }
 };
 
-void expect_exits(std::span<const std::byte> block, std::size_t begin, const std::string& name) {
-  const SegmentBytes bytes{block, begin};
+void expect_exits(std::span<const std::byte> block, std::size_t begin, std::uint32_t staged_bytes,
+                  const std::string& name) {
+  const SegmentBytes bytes{block, begin, staged_bytes};
   Exits exits{};
-  const auto end = static_cast<std::uint32_t>(block.size() - begin);
-  find_lz4_exits<true>(bytes, end, exits);
-  if (end >= kSegmentReach) {
-    Exits inner{};
-    find_lz4_exits<false>(bytes, 0, inner);
-    ASSERT_EQ(inner.entries, exits.entries) << name << ", byte " << begin;
-  }
+  find_lz4_exits(bytes, staged_bytes, static_cast<std::uint32_t>(block.size() - begin), exits);
   for (std::uint32_t entry = 0; entry < kLz4SegmentBytes; ++entry) {
     std::uint32_t position = entry, count = 0, expected = 0;
     for (;; ++count) {
@@ -87,29 +77,31 @@ void expect_exits(std::span<const std::byte> block, std::size_t begin, const std
         expected = position - kLz4SegmentBytes;
         break;
       }
-      const auto followed = follow(block, begin, position);
+      const auto followed = follow(block, begin, position, staged_bytes);
       if (!followed) {
         expected = kLz4ExitStops | position;
         break;
       }
-      ASSERT_EQ(next_lz4_sequence(bytes, position), followed->next) << name << ", byte " << begin + position;
-      const Lz4LinkedSequence sequence = read_lz4_sequence(bytes, position);
+      const SegmentBytes all{block, begin, 0xFFFFFFFFu};
+      ASSERT_EQ(next_lz4_sequence(all, position), followed->next) << name << ", byte " << begin + position;
+      const Lz4LinkedSequence sequence = read_lz4_sequence(all, position);
       ASSERT_EQ(sequence.literal_begin, followed->sequence.literal_begin) << name;
       ASSERT_EQ(sequence.literal_count, followed->sequence.literal_count) << name;
       ASSERT_EQ(sequence.offset, followed->sequence.offset) << name;
       ASSERT_EQ(sequence.match_length, followed->sequence.match_length) << name;
       position = followed->next;
     }
-    ASSERT_EQ(exits.entries[entry] & kLz4ExitMask, expected) << name << ", byte " << begin + entry;
-    ASSERT_EQ(exits.entries[entry] >> kLz4ExitBits, count) << name << ", byte " << begin + entry;
+    ASSERT_EQ(exits.get(entry) & kLz4ExitMask, expected) << name << ", byte " << begin + entry;
+    ASSERT_EQ(exits.get(entry) >> kLz4ExitBits, count) << name << ", byte " << begin + entry;
   }
 }
 
 void expect_exits_everywhere(const Bytes& block, const std::string& name) {
-  for (std::size_t begin = 0; begin <= block.size(); begin += 1 + begin % 3) {
-    expect_exits(block, begin, name);
-    if (::testing::Test::HasFatalFailure()) return;
-  }
+  for (std::size_t begin = 0; begin <= block.size(); begin += 1 + begin % 7)
+    for (const std::uint32_t staged_bytes : {kLz4SegmentBytes + 1, 47u, 200u, 1009u}) {
+      expect_exits(block, begin, staged_bytes, name);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
 }
 
 TEST(Lz4Segment, ChainsOfBlocksFromLiblz4) {

@@ -26,8 +26,9 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr std::uint32_t kVectorBytes = 16;
-// A window is staged at any alignment.
-constexpr std::uint32_t kStageVectors = (kLz4StagedBytes + 2 * (kVectorBytes - 1)) / kVectorBytes;
+constexpr std::uint32_t kStageVectors = 64;  // two a lane
+constexpr std::uint32_t kStageBytes = kStageVectors * kVectorBytes;
+static_assert(kLz4WindowBytes + kVectorBytes <= kStageBytes, "a window is staged at any alignment");
 constexpr std::uint32_t kTileBytes = 32 * kLz4TileStripes;
 constexpr std::uint32_t kPartStripes = 32;  // a lane prepares one
 constexpr std::uint32_t kPartBytes = 32 * kPartStripes;
@@ -61,32 +62,20 @@ struct WarpMemory {
 };
 static_assert(kLz4WindowSequences % kLaneSequences == 0);
 
-// Bytes in shared memory, by addresses of 32 bits.
-struct SharedBytes {
-  std::uint32_t address;
+// The bytes of a window: staged, or where the stage ends, in the block itself.
+struct WindowBytes {
+  const std::uint8_t* sh_window;
+  const std::uint8_t* d_window;
+  std::uint32_t staged_bytes;
 
-  explicit __device__ SharedBytes(const void* sh_bytes)
-      : address(static_cast<std::uint32_t>(__cvta_generic_to_shared(sh_bytes))) {}
   __device__ std::uint32_t operator()(std::uint32_t position) const {
-    std::uint32_t value;
-    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address + position) : "memory");
-    return value;
-  }
-  // 0 where the condition is not true; without a branch, which lanes would take one after the other.
-  __device__ std::uint32_t get_if(bool condition, std::uint32_t position) const {
-    std::uint32_t value;
-    asm volatile(
-        "{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; mov.u32 %0, 0; @is_read ld.shared.u8 %0, [%1]; }"
-        : "=r"(value)
-        : "r"(address + position), "r"(static_cast<std::uint32_t>(condition))
-        : "memory");
-    return value;
+    return position < staged_bytes ? sh_window[position] : d_window[position];
   }
 };
 
 // Loads what follows `d_window`, up to d_end, in aligned vectors; only those at the ends of the block byte by byte.
-__device__ inline SharedBytes load_window(const Lz4Chunk& chunk, std::uint32_t window_begin, uint4* sh_stage,
-                                          unsigned lane) {
+__device__ WindowBytes load_window(const Lz4Chunk& chunk, std::uint32_t window_begin, uint4* sh_stage,
+                                   unsigned lane) {
   const std::uint8_t* d_window = chunk.d_block + window_begin;
   const auto shift = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_window) % kVectorBytes);
   // From the first vector on: where the block's bytes lie. Negative before the block.
@@ -94,20 +83,20 @@ __device__ inline SharedBytes load_window(const Lz4Chunk& chunk, std::uint32_t w
       static_cast<std::int32_t>(shift) - static_cast<std::int32_t>(window_begin);
   const std::int32_t inside_end = static_cast<std::int32_t>(shift + (chunk.block_bytes - window_begin));
 #pragma unroll
-  for (unsigned vector = lane; vector < kStageVectors; vector += 32) {
+  for (unsigned round = 0; round < kStageVectors / 32; ++round) {
+    const unsigned vector = round * 32 + lane;
     const auto begin = static_cast<std::int32_t>(vector * kVectorBytes);
     const std::uint8_t* d_vector = d_window - shift + begin;
     if (begin >= inside_begin && begin + static_cast<std::int32_t>(kVectorBytes) <= inside_end) {
       sh_stage[vector] = __ldg(reinterpret_cast<const uint4*>(d_vector));
     } else {
       auto* sh_bytes = reinterpret_cast<std::uint8_t*>(sh_stage + vector);
-#pragma unroll 1
       for (std::int32_t i = 0; i < static_cast<std::int32_t>(kVectorBytes); ++i)
         if (begin + i >= inside_begin && begin + i < inside_end) sh_bytes[i] = d_vector[i];
     }
   }
   __syncwarp();
-  return SharedBytes(reinterpret_cast<const std::uint8_t*>(sh_stage) + shift);
+  return {reinterpret_cast<const std::uint8_t*>(sh_stage) + shift, d_window, kStageBytes - shift};
 }
 
 __device__ inline std::uint32_t sum_up_to_lane(std::uint32_t value, unsigned lane) {
@@ -119,54 +108,40 @@ __device__ inline std::uint32_t sum_up_to_lane(std::uint32_t value, unsigned lan
   return value;
 }
 
-// A byte of the device's memory, which others of the warp may have written before; anything where the condition is not
-// true. Without a branch, so that several are on their way at once.
-__device__ inline std::uint32_t load_byte_if(bool condition, const std::uint8_t* d_byte) {
+// Bytes of the device's memory, which others of the warp may have written before.
+__device__ inline std::uint32_t load_byte(const std::uint8_t* d_byte) {
   std::uint32_t value;
-  asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.global.u8 %0, [%1]; }"
-               : "=r"(value)
-               : "l"(__cvta_generic_to_global(d_byte)), "r"(static_cast<std::uint32_t>(condition))
-               : "memory");
+  asm volatile("ld.global.u8 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(d_byte)) : "memory");
   return value;
 }
 __device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
   asm volatile("st.global.u8 [%0], %1;" ::"l"(__cvta_generic_to_global(d_byte)), "r"(value) : "memory");
 }
 
-// The table of a segment: a column of sh.exits.
+// A segment of the window as lz4_segment.hpp wants it.
+struct SegmentBytes {
+  const std::uint8_t* sh_segment;
+  __device__ std::uint32_t operator()(std::uint32_t position) const { return sh_segment[position]; }
+};
 struct SegmentExits {
-  std::uint32_t address;
-
-  explicit __device__ SegmentExits(const std::uint16_t* sh_column)
-      : address(static_cast<std::uint32_t>(__cvta_generic_to_shared(sh_column))) {}
-  __device__ std::uint32_t get_if(bool condition, std::uint32_t position, std::uint32_t otherwise) const {
-    asm volatile(
-        "{ .reg .pred is_read; .reg .b16 exit; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u16 %0, [%1]; }"
-        : "+r"(otherwise)
-        : "r"(address + position * kRowBytes), "r"(static_cast<std::uint32_t>(condition))
-        : "memory");
-    return otherwise;
+  std::uint16_t* sh_exits;
+  __device__ std::uint32_t get(std::uint32_t position) const {
+    return sh_exits[position * kLz4SegmentsPerWindow];
   }
-  __device__ void set(std::uint32_t position, std::uint32_t exit) const {
-    asm volatile("st.shared.u16 [%0], %1;" ::"r"(address + position * kRowBytes), "r"(exit) : "memory");
+  __device__ void set(std::uint32_t position, std::uint32_t exit) {
+    sh_exits[position * kLz4SegmentsPerWindow] = static_cast<std::uint16_t>(exit);
   }
-
- private:
-  static constexpr std::uint32_t kRowBytes = sizeof(std::uint16_t) * kLz4SegmentsPerWindow;
 };
 
 // The sequences of a window whose first token is at its first byte: where they begin, in order, in sh.tokens. `after` is
 // the position behind the last one, and `stops` says that the sequence there is left to others.
-__device__ inline std::uint32_t find_tokens(SharedBytes bytes, std::uint32_t end, WarpMemory& sh,
+__device__ inline std::uint32_t find_tokens(const WindowBytes& bytes, std::uint32_t end, WarpMemory& sh,
                                             std::uint32_t& after, bool& stops, unsigned lane) {
   const std::uint32_t segment_begin = lane * kLz4SegmentBytes;
-  SharedBytes segment = bytes;
-  segment.address += segment_begin;
-  SegmentExits exits(&sh.exits[0][lane]);
-  if (end >= kLz4StagedBytes)
-    find_lz4_exits<false>(segment, 0, exits);
-  else
-    find_lz4_exits<true>(segment, end > segment_begin ? end - segment_begin : 0, exits);
+  const SegmentBytes segment{bytes.sh_window + segment_begin};
+  SegmentExits exits{&sh.exits[0][lane]};
+  find_lz4_exits(segment, bytes.staged_bytes - segment_begin, end > segment_begin ? end - segment_begin : 0,
+                 exits);
   __syncwarp();
   std::uint32_t entry = 0;
 #pragma unroll 8
@@ -176,7 +151,7 @@ __device__ inline std::uint32_t find_tokens(SharedBytes bytes, std::uint32_t end
   }
   __syncwarp();
   std::uint32_t position = sh.entries[lane];
-  const std::uint32_t exit = exits.get_if(position < kLz4SegmentBytes, position, 0);
+  const std::uint32_t exit = position < kLz4SegmentBytes ? exits.get(position) : 0;
   const unsigned stopped = __ballot_sync(kAllLanes, (exit & kLz4ExitStops) != 0);
   stops = stopped != 0;
   after = kLz4WindowBytes + entry;
@@ -223,35 +198,33 @@ __device__ inline void resolve_tile(std::uint8_t* sh_tile, std::uint32_t (&value
   }
 }
 
-// Writes a tile of a part: kStripes stripes from sh_stripes on, of which `bytes` bytes are there: all, if kIsFull.
-template <unsigned kStripes, bool kIsFull>
+// Writes a tile of a part: kStripes stripes from sh_stripes on, of which `bytes` bytes are there.
+template <unsigned kStripes>
 __device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, const Stripe* sh_stripes,
                                   const std::int64_t* sh_pieces, std::uint8_t* sh_tile, unsigned lane) {
   const std::uint32_t up_to_lane = 0xFFFFFFFFu >> (31 - lane);
-  std::uint32_t pieces[kStripes];
+  std::uint8_t* d_lane = d_tile + lane;
+  std::uint32_t value[kStripes];
+  std::int32_t source[kStripes];
+  bool waits = false;
 #pragma unroll
   for (unsigned s = 0; s < kStripes; ++s) {
     const Stripe stripe = sh_stripes[s];
-    pieces[s] = stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane));
-  }
-  asm("" : "+l"(d_tile));  // one address, not a sum that is made again for each stripe
-  std::uint32_t values[kStripes];
-  // Sources in the tile, from its first byte on; -1: elsewhere.
-  std::int32_t waits_for[kStripes], no_one_waits = -1;
-#pragma unroll
-  for (unsigned s = 0; s < kStripes; ++s) {
-    const std::uint64_t source = static_cast<std::uint64_t>(sh_pieces[pieces[s]]) + (32 * s + lane);
+    const std::int64_t distance =
+        sh_pieces[stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane))];
+    const bool is_inside = 32 * s + lane < bytes;
     // Literals never lie in the output, so what points between the tile's first byte and this one is a match.
-    const bool is_waiting = source < 32 * s + lane && (kIsFull || 32 * s + lane < bytes);
-    waits_for[s] = is_waiting ? static_cast<std::int32_t>(source) : -1;
-    asm("" : "+r"(waits_for[s]));  // compared once
-    no_one_waits &= waits_for[s];
-    values[s] = load_byte_if(waits_for[s] < 0 && (kIsFull || 32 * s + lane < bytes), d_tile + source);
+    const std::uint64_t at = 32 * s + lane, in_tile = at + static_cast<std::uint64_t>(distance);
+    const bool is_waiting = is_inside && in_tile < at;
+    source[s] = is_waiting ? static_cast<std::int32_t>(in_tile) : -1;
+    value[s] = 0;
+    if (is_inside && !is_waiting) value[s] = load_byte(d_lane + 32 * s + distance);
+    waits |= is_waiting;
   }
-  if (__any_sync(kAllLanes, no_one_waits != -1)) resolve_tile<kStripes>(sh_tile, values, waits_for, lane);
+  if (__any_sync(kAllLanes, waits)) resolve_tile<kStripes>(sh_tile, value, source, lane);
 #pragma unroll
   for (unsigned s = 0; s < kStripes; ++s)
-    if (kIsFull || 32 * s + lane < bytes) store_byte(d_tile + 32 * s + lane, values[s]);
+    if (32 * s + lane < bytes) store_byte(d_lane + 32 * s, value[s]);
   __syncwarp();
 }
 
@@ -279,16 +252,12 @@ __device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned 
     const std::uint32_t part_bytes = min(kPartBytes, group.bytes - part_begin);
     std::uint8_t* d_part = group.d_output + part_begin;
     std::uint32_t begin = 0;
-    for (; begin + kTileBytes <= part_bytes; begin += kTileBytes)
-      write_tile<kLz4TileStripes, true>(d_part + begin, kTileBytes, sh.stripes + begin / 32, sh.pieces,
-                                        sh.tile, lane);
-    const std::uint32_t rest = part_bytes - begin;
-    if (rest > kTileBytes / 2)
-      write_tile<kLz4TileStripes, false>(d_part + begin, rest, sh.stripes + begin / 32, sh.pieces, sh.tile,
-                                         lane);
-    else if (rest != 0)
-      write_tile<kLz4TileStripes / 2, false>(d_part + begin, rest, sh.stripes + begin / 32, sh.pieces,
-                                             sh.tile, lane);
+    for (; begin + kTileBytes / 2 < part_bytes; begin += kTileBytes)
+      write_tile<kLz4TileStripes>(d_part + begin, part_bytes - begin, sh.stripes + begin / 32, sh.pieces,
+                                  sh.tile, lane);
+    if (begin < part_bytes)
+      write_tile<kLz4TileStripes / 2>(d_part + begin, part_bytes - begin, sh.stripes + begin / 32, sh.pieces,
+                                      sh.tile, lane);
   }
 }
 
@@ -296,20 +265,24 @@ __device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned 
 // restore_lz4_sequence.
 __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& place, unsigned lane) {
   const std::uint32_t window_begin = place.read, end = chunk.block_bytes - window_begin;
-  const SharedBytes bytes = load_window(chunk, window_begin, sh.stage, lane);
+  const WindowBytes bytes = load_window(chunk, window_begin, sh.stage, lane);
   std::uint32_t after;
   bool stops;
   const std::uint32_t count = find_tokens(bytes, end, sh, after, stops, lane);
-  const std::uint8_t* d_window = chunk.d_block + window_begin;
   const std::uint32_t reach_before = min(chunk.history_bytes, kMaxOffset);
   for (std::uint32_t first = 0; first < count; first += kGroupSequences) {
     const std::uint32_t own_first = first + lane * kLaneSequences;
+    std::uint32_t tokens[kLaneSequences];
     Lz4LinkedSequence sequences[kLaneSequences];
     // What is written, and the number of pieces, in one sum.
     std::uint32_t own_sums = 0;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {
-      if (own_first + i < count) sequences[i] = read_lz4_sequence(bytes, sh.tokens[own_first + i]);
+      tokens[i] = 0;
+      if (own_first + i < count) {
+        tokens[i] = sh.tokens[own_first + i];
+        sequences[i] = read_lz4_sequence(bytes, tokens[i]);
+      }
       own_sums += (sequences[i].literal_count + sequences[i].match_length) << kPieceBits |
                   (sequences[i].literal_count == 0 ? 1u : 2u);
     }
@@ -320,7 +293,7 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     std::uint32_t sums = sums_up_to_lane - own_sums;
     // The first sequence that does not fit or reaches too far.
     bool is_wrong = false;
-    std::uint32_t wrong_begin = 0, wrong_index = 0;
+    std::uint32_t wrong_begin = 0, wrong_token = 0;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {
       const Lz4LinkedSequence& sequence = sequences[i];
@@ -335,10 +308,10 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
            place.written + match_begin + sequence.match_length > chunk.capacity)) {
         is_wrong = true;
         wrong_begin = literal_begin;
-        wrong_index = own_first + i;
+        wrong_token = tokens[i];
       }
       if (sequence.literal_count != 0)
-        sh.pieces[piece] = (d_window + sequence.literal_begin) - (d_output + literal_begin);
+        sh.pieces[piece] = (bytes.d_window + sequence.literal_begin) - (d_output + literal_begin);
       sh.pieces[piece + (sequence.literal_count == 0 ? 0 : 1)] = -static_cast<std::int64_t>(sequence.offset);
       sums += (sequence.literal_count + sequence.match_length) << kPieceBits |
               (sequence.literal_count == 0 ? 1u : 2u);
@@ -350,7 +323,7 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     if (chunk.d_output != nullptr) write_group(group, sh, lane);
     place.written += group.bytes;
     if (wrongs != 0) {
-      place.read = window_begin + sh.tokens[__shfl_sync(kAllLanes, wrong_index, first_wrong)];
+      place.read = window_begin + __shfl_sync(kAllLanes, wrong_token, first_wrong);
       return true;
     }
   }

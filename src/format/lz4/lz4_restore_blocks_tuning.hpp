@@ -12,7 +12,7 @@ namespace hemstitch::cuda {
 inline constexpr unsigned kLz4BlockWarps = RB_WARPS;
 // Workgroups a multiprocessor shall hold: limits the registers.
 #ifndef RB_RESIDENT
-#define RB_RESIDENT 16
+#define RB_RESIDENT 20
 #endif
 inline constexpr unsigned kLz4BlockResidency = RB_RESIDENT;
 

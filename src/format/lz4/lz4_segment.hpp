@@ -47,21 +47,15 @@ inline constexpr std::uint32_t kLz4ExitMask = (1u << kLz4ExitBits) - 1;
 inline constexpr std::uint32_t kLz4ExitStops = 1u << (kLz4ExitBits - 1);
 static_assert(kLz4SegmentBytes / kLz4MinSequenceBytes < 1u << (16 - kLz4ExitBits), "an entry is 16 bits");
 static_assert(kLz4SegmentBytes + 2 * kLz4LinkedLengthBytes < kLz4ExitStops);
-// Bytes of a sequence that are looked at, from its token on: up to the one behind the offset. (Chains stop at a literal
-// count that 255 extends, but not before the length is looked at.)
-inline constexpr std::uint32_t kLz4LinkedSequenceBytes = 1 + 1 + (kLz4NibbleMax + 255) + kLz4OffsetBytes + 1;
-// Bytes that must be there from a window's first byte on.
-inline constexpr std::uint32_t kLz4StagedBytes = kLz4WindowBytes - 1 + kLz4LinkedSequenceBytes;
-
 // A stopped chain enters no segment behind.
 static_assert(kLz4ExitStops - kLz4WindowBytes >= kLz4SegmentBytes);
 
 // Makes the table of a segment: table.set(position, entry), and table.get(position) for greater positions.
-// bytes(p) is asked for p < kLz4SegmentBytes - 1 + kLz4LinkedSequenceBytes; bytes.get_if(condition, p) is 0 where the
-// condition is not true. The block ends at `end`, and what there is behind it may be anything; kEnds is false where all
-// of these bytes lie before it.
-template <bool kEnds, class Bytes, class Table>
-HEMSTITCH_HOST_DEVICE inline void find_lz4_exits(const Bytes& bytes, std::uint32_t end, Table& table) {
+// bytes(p) is asked for p < staged_bytes alone, which is greater than kLz4SegmentBytes; the block ends at `end`, and
+// what is staged behind it may be anything.
+template <class Bytes, class Table>
+HEMSTITCH_HOST_DEVICE inline void find_lz4_exits(const Bytes& bytes, std::uint32_t staged_bytes,
+                                                 std::uint32_t end, Table& table) {
   std::uint32_t following = bytes(kLz4SegmentBytes);
 #if defined(__CUDA_ARCH__)
 #pragma unroll 10
@@ -69,16 +63,22 @@ HEMSTITCH_HOST_DEVICE inline void find_lz4_exits(const Bytes& bytes, std::uint32
   for (std::uint32_t position = kLz4SegmentBytes; position-- > 0;) {
     const std::uint32_t token = bytes(position);
     std::uint32_t next = position + kLz4MinSequenceBytes + (token >> 4);
-    const bool extends_literals = token >= kLz4NibbleMax << 4;
-    const bool extends_match = (token & kLz4NibbleMax) == kLz4NibbleMax;
-    if (extends_literals) next += 1 + following;
-    const std::uint32_t extension = bytes.get_if(extends_match, next);
-    if (extends_match) next += 1;
-    bool stops = (extends_literals && following == 255) || extension == 255;
-    if (kEnds) stops |= next > end;
-    std::uint32_t entry = table.get_if(next < kLz4SegmentBytes, next, next - kLz4SegmentBytes);
+    bool stops = false;
+    if (token >= kLz4NibbleMax << 4) {
+      next += 1 + following;
+      stops = following == 255;
+    }
+    if ((token & kLz4NibbleMax) == kLz4NibbleMax) {
+      const std::uint32_t extension = next < staged_bytes ? bytes(next) : 255;
+      next += 1;
+      stops |= extension == 255;
+    }
+    stops |= next > end;
+    std::uint32_t entry = next - kLz4SegmentBytes;
+    if (next < kLz4SegmentBytes) entry = table.get(next);
     entry += 1u << kLz4ExitBits;
-    table.set(position, stops ? kLz4ExitStops | position : entry);
+    if (stops) entry = kLz4ExitStops | position;
+    table.set(position, entry);
     following = token;
   }
 }
@@ -88,9 +88,7 @@ template <class Bytes>
 HEMSTITCH_HOST_DEVICE inline std::uint32_t next_lz4_sequence(const Bytes& bytes, std::uint32_t position) {
   const std::uint32_t token = bytes(position);
   std::uint32_t next = position + kLz4MinSequenceBytes + (token >> 4);
-  const bool extends_literals = token >= kLz4NibbleMax << 4;
-  next += bytes.get_if(extends_literals, position + 1);
-  if (extends_literals) next += 1;
+  if (token >= kLz4NibbleMax << 4) next += 1 + bytes(position + 1);
   if ((token & kLz4NibbleMax) == kLz4NibbleMax) next += 1;
   return next;
 }
@@ -104,15 +102,17 @@ struct Lz4LinkedSequence {
 template <class Bytes>
 HEMSTITCH_HOST_DEVICE inline Lz4LinkedSequence read_lz4_sequence(const Bytes& bytes, std::uint32_t position) {
   const std::uint32_t token = bytes(position);
-  const bool extends_literals = token >= kLz4NibbleMax << 4;
   Lz4LinkedSequence sequence;
-  sequence.literal_begin = position + (extends_literals ? 2 : 1);
-  sequence.literal_count = (token >> 4) + bytes.get_if(extends_literals, position + 1);
+  sequence.literal_begin = position + 1;
+  sequence.literal_count = token >> 4;
+  if (token >= kLz4NibbleMax << 4) {
+    sequence.literal_count += bytes(position + 1);
+    sequence.literal_begin += 1;
+  }
   const std::uint32_t offset_at = sequence.literal_begin + sequence.literal_count;
-  const std::uint32_t length_code = token & kLz4NibbleMax;
+  sequence.match_length = (token & kLz4NibbleMax) + kLz4MinMatchBytes;
   sequence.offset = bytes(offset_at) | bytes(offset_at + 1) << 8;
-  sequence.match_length = length_code + kLz4MinMatchBytes +
-                          bytes.get_if(length_code == kLz4NibbleMax, offset_at + kLz4OffsetBytes);
+  if ((token & kLz4NibbleMax) == kLz4NibbleMax) sequence.match_length += bytes(offset_at + kLz4OffsetBytes);
   return sequence;
 }
 
