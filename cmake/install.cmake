@@ -36,6 +36,11 @@ string(REGEX REPLACE "/$" "" prefix_from_pkgconfig ${prefix_from_pkgconfig})
 configure_file(cmake/hemstitch.pc.in hemstitch.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Beside our own library, where the program looks for it.
+if(hemstitch_webgpu AND HEMSTITCH_WEBGPU_LIBRARY)
+  install(FILES ${HEMSTITCH_WEBGPU_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 find_program(LOWDOWN lowdown)
 if(LOWDOWN)
   set(man_source ${PROJECT_SOURCE_DIR}/docs/man/hemstitch.1.md)

@@ -56,8 +56,14 @@ class WebgpuFinderBatch {
   // Empty if `records` holds what `twin` gives for every input; else the first difference in full.
   std::string first_difference(const std::vector<MatchRecord>& records,
                                const std::function<MatchRecords(const FinderInput&)>& twin) const {
+    std::vector<MatchRecords> expected;
+    for (const FinderCase& input : inputs_) expected.push_back(twin(input.input()));
+    return first_difference(records, expected);
+  }
+  std::string first_difference(const std::vector<MatchRecord>& records,
+                               const std::vector<MatchRecords>& expected_of_all) const {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const MatchRecords expected = twin(inputs_[i].input());
+      const MatchRecords& expected = expected_of_all[i];
       const std::span<const MatchRecord> got = of_block(records, i);
       for (std::size_t p = 0; p < expected.size(); ++p)
         if (got[p] != expected[p])

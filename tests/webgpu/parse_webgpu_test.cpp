@@ -11,6 +11,7 @@
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"
+#include "parse/optimal/optimal_exact_webgpu.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 #include "parse/optimal/optimal_webgpu.hpp"
 #include "shapes.hpp"
@@ -23,7 +24,9 @@ using testing::download;
 using testing::upload;
 using testing::WebgpuFinderBatch;
 
-using RecordParse = std::function<void(Recording&, const BlockBatch&, BufferId records, BufferId decisions)>;
+// `spare` has 4 bytes for each byte of the data.
+using RecordParse =
+    std::function<void(Recording&, const BlockBatch&, BufferId records, BufferId decisions, BufferId spare)>;
 using Twin = std::function<std::vector<Sequence>(const ParseInput&)>;
 
 bool same(const Sequence& a, const Sequence& b) {
@@ -55,7 +58,7 @@ class WebgpuParse : public testing::WebgpuTest {
       upload(*one, buffers, records, flat);
 
       Recording recording;
-      parse(recording, batch, records, walk.decisions);
+      parse(recording, batch, records, walk.decisions, walk.exits);
       record_walk(recording, batch, walk);
       one->run(recording, buffers);
 
@@ -86,30 +89,47 @@ class WebgpuParse : public testing::WebgpuTest {
                                 const std::vector<MatchRecords>& records, const BlockPlan& plan) {
     expect_twin(
         inputs, records, plan,
-        [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to) {
+        [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
           record_greedy(recording, batch, from, to, plan);
         },
         parse_greedy);
     for (const std::uint32_t skip : {0u, 12u})
       expect_twin(
           inputs, records, plan,
-          [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to) {
+          [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
             record_lazy(recording, batch, from, to, plan, skip);
           },
           [&](const ParseInput& input) { return parse_lazy(input, skip); });
     expect_twin(
         inputs, records, plan,
-        [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to) {
+        [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
           record_optimal(recording, batch, from, to, plan, FullLengthCostModel{});
         },
         [](const ParseInput& input) { return parse_optimal(input, FullLengthCostModel{}); });
-    if (plan.min_match_length >= 4)
+    // The passes of optimal_exact are sized for the largest block, whoever else is in the batch.
+    std::uint32_t largest = 0;
+    for (const testing::FinderCase& input : inputs)
+      largest = std::max(largest, static_cast<std::uint32_t>(input.data.size() - input.history_bytes));
+    expect_twin(
+        inputs, records, plan,
+        [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId spare) {
+          record_optimal_exact(recording, batch, {from, spare, to}, largest, plan, FullLengthCostModel{});
+        },
+        [](const ParseInput& input) { return parse_optimal_exact(input, FullLengthCostModel{}); });
+    if (plan.min_match_length >= 4) {
       expect_twin(
           inputs, records, plan,
-          [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to) {
+          [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId spare) {
+            record_optimal_exact(recording, batch, {from, spare, to}, largest, plan, Lz4CostModel{});
+          },
+          [](const ParseInput& input) { return parse_optimal_exact(input, Lz4CostModel{}); });
+      expect_twin(
+          inputs, records, plan,
+          [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
             record_optimal(recording, batch, from, to, plan, Lz4CostModel{});
           },
           [](const ParseInput& input) { return parse_optimal(input, Lz4CostModel{}); });
+    }
   }
 };
 

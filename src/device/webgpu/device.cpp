@@ -13,6 +13,13 @@
 #include "device/webgpu/shader_text.hpp"
 
 namespace hemstitch::webgpu {
+// For callbacks that say "done" from whatever thread.
+struct Outcome {
+  std::atomic<bool> done = false;
+  bool succeeded = false;
+  std::string message;
+};
+
 namespace {
 
 WGPUStringView view(std::string_view text) { return {text.data(), text.size()}; }
@@ -77,13 +84,6 @@ struct Instance {
     static Instance* const instance = new Instance();
     return *instance;
   }
-};
-
-// For callbacks that say "done" from whatever thread.
-struct Outcome {
-  std::atomic<bool> done = false;
-  bool succeeded = false;
-  std::string message;
 };
 
 // Sleeps longer the longer it waits: a wait inside wgpu-native would hold its locks, and then no other thread could
@@ -456,18 +456,24 @@ void Device::submit(std::span<const Copy> before, const Recording& recording, co
   if (values != nullptr) unmap(stamps_read);
 }
 
-void Device::map(const Buffer& buffer, WGPUMapMode mode, std::uint64_t bytes) {
-  Outcome outcome;
+std::shared_ptr<Outcome> Device::start_mapping(const Buffer& buffer, WGPUMapMode mode, std::uint64_t bytes) {
+  auto outcome = std::make_shared<Outcome>();
   WGPUBufferMapCallbackInfo on_mapped{};
   on_mapped.mode = WGPUCallbackMode_AllowSpontaneous;
-  on_mapped.userdata1 = &outcome;
+  // The callback comes in any case, be it when the buffer goes: its share keeps the outcome until then.
+  on_mapped.userdata1 = new std::shared_ptr<Outcome>(outcome);
   on_mapped.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* out, void*) {
-    auto& answer = *static_cast<Outcome*>(out);
+    const std::unique_ptr<std::shared_ptr<Outcome>> share(static_cast<std::shared_ptr<Outcome>*>(out));
+    Outcome& answer = **share;
     answer.succeeded = status == WGPUMapAsyncStatus_Success;
     answer.message = text_of(message);
     answer.done = true;
   };
   api_.BufferMapAsync(buffer.get(), mode, 0, divided_up(bytes, 4) * 4, on_mapped);
+  return outcome;
+}
+
+void Device::finish_mapping(const Outcome& outcome) {
   for (Patience patience; !outcome.done; patience.wait()) api_.DevicePoll(device_.get(), 0, nullptr);
   throw_errors("mapping a buffer");
   if (!outcome.succeeded)
@@ -475,15 +481,32 @@ void Device::map(const Buffer& buffer, WGPUMapMode mode, std::uint64_t bytes) {
                 fmt::format("mapping a buffer of {}: {}", facts_.name, outcome.message));
 }
 
+PendingRead Device::start_reading(const Buffer& buffer, std::uint64_t bytes) {
+  PendingRead read;
+  read.outcome_ = start_mapping(buffer, WGPUMapMode_Read, bytes);
+  read.buffer_ = &buffer;
+  read.bytes_ = bytes;
+  return read;
+}
+
+bool Device::is_ready(const PendingRead& read) {
+  if (!read.outcome_->done) api_.DevicePoll(device_.get(), 0, nullptr);
+  return read.outcome_->done;
+}
+
+const std::byte* Device::finish_reading(const PendingRead& read) {
+  finish_mapping(*read.outcome_);
+  return static_cast<const std::byte*>(
+      api_.BufferGetConstMappedRange(read.buffer_->get(), 0, divided_up(read.bytes_, 4) * 4));
+}
+
 std::byte* Device::map_for_writing(const Buffer& buffer, std::uint64_t bytes) {
-  map(buffer, WGPUMapMode_Write, bytes);
+  finish_mapping(*start_mapping(buffer, WGPUMapMode_Write, bytes));
   return static_cast<std::byte*>(api_.BufferGetMappedRange(buffer.get(), 0, divided_up(bytes, 4) * 4));
 }
 
 const std::byte* Device::map_for_reading(const Buffer& buffer, std::uint64_t bytes) {
-  map(buffer, WGPUMapMode_Read, bytes);
-  return static_cast<const std::byte*>(
-      api_.BufferGetConstMappedRange(buffer.get(), 0, divided_up(bytes, 4) * 4));
+  return finish_reading(start_reading(buffer, bytes));
 }
 
 void Device::unmap(const Buffer& buffer) { api_.BufferUnmap(buffer.get()); }

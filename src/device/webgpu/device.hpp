@@ -75,6 +75,20 @@ class Buffer {
   std::uint64_t bytes_ = 0;
 };
 
+struct Outcome;  // of a callback
+
+// A kDownload buffer on its way to being mapped. The buffer must outlive it, or be unmapped before it goes.
+class PendingRead {
+ public:
+  PendingRead() = default;
+
+ private:
+  friend class Device;
+  std::shared_ptr<Outcome> outcome_;
+  const Buffer* buffer_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
 enum class BufferUse {
   kStorage,   // shaders read and write it, copies go to and from it
   kUpload,    // mapped for writing, copied from
@@ -138,6 +152,14 @@ class Device {
   std::byte* map_for_writing(const Buffer& buffer, std::uint64_t bytes);
   const std::byte* map_for_reading(const Buffer& buffer, std::uint64_t bytes);
   void unmap(const Buffer& buffer);
+  // map_for_reading() in two halves, of which the first never waits; is_ready() never waits either.
+  PendingRead start_reading(const Buffer& buffer, std::uint64_t bytes);
+  bool is_ready(const PendingRead& read);
+  const std::byte* finish_reading(const PendingRead& read);
+
+  // The device itself, for those who go on working there with what it made.
+  WGPUDevice get() const { return device_.get(); }
+  WGPUQueue queue() const { return queue_.get(); }
 
   // Waits for all work so far and copies: for tests and small results.
   void write(const Buffer& buffer, std::span<const std::byte> bytes);
@@ -163,7 +185,8 @@ class Device {
   Pipeline& pipeline(const Step& step);
   void encode(WGPUCommandEncoder encoder, const Recording& recording, const BufferSet& buffers,
               WGPUQuerySet queries);
-  void map(const Buffer& buffer, WGPUMapMode mode, std::uint64_t bytes);
+  std::shared_ptr<Outcome> start_mapping(const Buffer& buffer, WGPUMapMode mode, std::uint64_t bytes);
+  void finish_mapping(const Outcome& outcome);
   void throw_errors(std::string_view doing);
 
   const Api& api_;

@@ -115,6 +115,10 @@ class Engine : public BlockEngine {
     return static_cast<unsigned>(slots_.size());
   }
 
+  std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override {
+    return input_bytes + output_bytes;
+  }
+
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
     // The arrays of positions bound a batch, and so do the heads.

@@ -1,14 +1,17 @@
 // stitch: from capped matches to final records (contract: stitch.hpp).
 //
-// Passes      extend    the last of a row of positions with the same capped offset compares on to its true length
+// Passes      extend    the last of a row of positions with the same capped offset compares on, to its true length or to the
+//                       end of another row with that offset, which it then points to
+//             follow    those pointers are followed, 16 at a time; run four times
 //             inherit   the others of the row take theirs from it: one byte more for each position before it
-//             backward  each position tries the offsets of the next four
+//             backward  each position tries the offsets of the next `reach` ones
 //             forward   the tail of a match is a match: a running maximum of where matches end
 // Buffers     data_words, blocks, tiles (read); records in `source` (read) and `result` (written), which the passes use in
 //             turn, 4 bytes a position each; marks (written, then read) 4 bytes a tile
 // Workgroup   256 invocations, at most 1.3 KB
 // A row is passed from its end, not its beginning: at its end a match has come down to the cap, so as a rule nothing is
-// left to compare. What passes over from one tile to another goes through `marks`: lengths end at 65535, so 64 tiles back or
+// left to compare. Where rows are cut short by nearer matches again and again (periods such as 31), pointing from row to row
+// keeps the work linear: each stretch is compared once for an offset. What passes over from one tile to another goes through `marks`: lengths end at 65535, so 64 tiles back or
 // ahead say it all and no tile waits for another one.
 
 #import device/webgpu/shared/workgroup.wgsl
@@ -20,6 +23,7 @@
 struct Parameters {
   tile_count: u32,
   cap_bytes: u32,
+  reach: u32,  // at most 8
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
@@ -28,14 +32,18 @@ struct Parameters {
 @group(0) @binding(3) var<storage, read> tiles: array<u32>;
 @group(0) @binding(4) var<storage, read> source: array<u32>;
 @group(0) @binding(5) var<storage, read_write> result: array<u32>;
+@group(0) @binding(5) var<storage, read_write> shared_result: array<atomic<u32>>;  // the same, as follow needs it
 @group(0) @binding(6) var<storage, read_write> marks: array<u32>;
 
 const kThreads = 256u;
 const kReachTiles = 64u;
-const kStitchReach = 4u;
 const kNone = 0xFFFFFFFFu;
+const kHops = 16u;
+// In a tile's mark, beside its first row end: some row end of the tile points to another one.
+const kPoints = 0x80000000u;
 
 var<workgroup> sh_mark: atomic<u32>;
+var<workgroup> sh_points: atomic<u32>;
 var<workgroup> sh_ends: array<atomic<u32>, kTilePositions / 32u>;  // inherit: which positions of the tile end a row, as bits
 var<workgroup> sh_best: array<u32, kThreads>;                      // forward
 
@@ -56,7 +64,38 @@ fn ends_row(place: u32, end: u32) -> bool {
   return !is_capped(next) || record_offset(next) != record_offset(record);
 }
 
-// Marks: the first position of the tile that ends a row.
+// What a row end becomes that points to another one, `distance` bytes on: a record without an offset.
+fn pointer_to(distance: u32) -> u32 {
+  return distance;
+}
+
+fn is_pointer(record: u32) -> bool {
+  return record != 0u && record_offset(record) == 0u;
+}
+
+// The record of a row end, or a pointer. Only what is newly compared is searched for another row end.
+fn extended(place: u32, end: u32) -> u32 {
+  let record = source[place];
+  let offset = record_offset(record);
+  let limit = min(end - place, kMaxRecordLength);
+  var length = record_length(record);
+  while (length < limit) {
+    let difference = data_word(place + length) ^ data_word(place + length - offset);
+    if (difference != 0u) {
+      return pack_match(offset, min(length + countTrailingZeros(difference) / 8u, limit));
+    }
+    for (var i = 1u; i <= 4u && length + i < limit; i++) {
+      let other = place + length + i;
+      if (record_offset(source[other]) == offset && ends_row(other, end)) {
+        return pointer_to(length + i);
+      }
+    }
+    length += 4u;
+  }
+  return pack_match(offset, limit);
+}
+
+// Marks: the first position of the tile that ends a row, and whether any of them points.
 @compute @workgroup_size(kThreads)
 fn extend(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
           @builtin(local_invocation_index) thread: u32) {
@@ -68,21 +107,53 @@ fn extend(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u
   let end = block_end(block);
   if (thread == 0u) {
     atomicStore(&sh_mark, kNone);
+    atomicStore(&sh_points, 0u);
   }
   workgroupBarrier();
   for (var place = tile_begin(block, tile) + thread; place < tile_end(block, tile); place += kThreads) {
     var record = source[place];
     if (ends_row(place, end)) {
-      let offset = record_offset(record);
-      let limit = min(end - place, kMaxRecordLength);
-      record = pack_match(offset, common_length(place, place - offset, record_length(record), limit));
+      record = extended(place, end);
       atomicMin(&sh_mark, place);
+      if (is_pointer(record)) {
+        atomicStore(&sh_points, kPoints);
+      }
     }
     result[place] = record;
   }
   workgroupBarrier();
   if (thread == 0u) {
-    marks[tile] = atomicLoad(&sh_mark);
+    marks[tile] = atomicLoad(&sh_mark) | atomicLoad(&sh_points);
+  }
+}
+
+// Others may follow their own pointers meanwhile: what is read is then a pointer farther on, or a record.
+@compute @workgroup_size(kThreads)
+fn follow(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+          @builtin(local_invocation_index) thread: u32) {
+  let tile = workgroup_number(id, size, parameters.tile_count);
+  if (tile >= parameters.tile_count || marks[tile] == kNone || (marks[tile] & kPoints) == 0u) {
+    return;
+  }
+  let block = blocks[tiles[tile]];
+  for (var place = tile_begin(block, tile) + thread; place < tile_end(block, tile); place += kThreads) {
+    var record = atomicLoad(&shared_result[place]);
+    if (!is_pointer(record)) {
+      continue;
+    }
+    var distance = 0u;
+    for (var hop = 0u; hop < kHops && is_pointer(record) && distance < kMaxRecordLength; hop++) {
+      distance += record_length(record);
+      record = atomicLoad(&shared_result[place + distance]);
+    }
+    if (distance >= kMaxRecordLength) {
+      record = pack_match(record_offset(source[place]), kMaxRecordLength);
+    } else if (is_pointer(record)) {
+      record = pointer_to(distance);
+    } else {
+      record = pack_match(record_offset(record), record_length(record) + distance);
+    }
+    atomicStore(&shared_result[place], record);
   }
 }
 
@@ -92,7 +163,7 @@ fn row_end_behind(block: Block, tile: u32) -> u32 {
   let stop = min(tile + kReachTiles + 2u, block.first_tile + block.tile_count);
   for (var behind = tile + 1u; behind < stop; behind++) {
     if (marks[behind] != kNone) {
-      return marks[behind];
+      return marks[behind] & ~kPoints;
     }
   }
   return kNone;
@@ -176,14 +247,19 @@ fn backward(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec
   for (var place = begin + thread; place < tile_end(block, tile); place += kThreads) {
     var best = source[place];
     let here = data_word(place);
-    for (var ahead = 1u; ahead <= kStitchReach && place + ahead < end; ahead++) {
+    for (var ahead = 1u; ahead <= parameters.reach && place + ahead < end; ahead++) {
       let record = source[place + ahead];
       let offset = record_offset(record);
       let borrowed = pack_match(offset, record_length(record) + ahead);
       if (offset == 0u || offset > place - block.begin || match_rank(borrowed) <= match_rank(best)) {
         continue;
       }
-      let difference = (data_word(place - offset) ^ here) << (32u - 8u * ahead);
+      var difference = data_word(place - offset) ^ here;
+      if (ahead < 4u) {
+        difference <<= 32u - 8u * ahead;
+      } else if (ahead > 4u) {
+        difference |= (data_word(place + 4u - offset) ^ data_word(place + 4u)) << (64u - 8u * ahead);
+      }
       if (difference == 0u) {
         best = borrowed;
       }
