@@ -3,18 +3,17 @@
 // A warp works through a block by windows of about 1 KB of input. For each it
 //   1. loads the window into shared memory,
 //   2. finds where sequences begin, 32 segments at once (lz4_segment.hpp), and lists the places,
-//   3. takes 32 sequences at a time, one a lane: sizes, checks, and a prefix sum of what they write,
-//   4. writes what these 32 say, in tiles of 128 bytes, a byte a lane and stripe.
+//   3. takes 128 sequences at a time, a group, four a lane: sizes, checks, and a prefix sum of what they write,
+//   4. writes what the group says: parts of 1 KB, in tiles of 128 bytes, of four stripes, a byte a lane and stripe.
 //
-// A tile. Sequences cover the output in pieces: literals, match, literals, match, ... Every lane knows where its two
-// pieces begin; one bit each, put together over the warp, gives for a stripe of 32 bytes a word of literal starts and
-// one of match starts. The number of bits up to a byte is the number of its piece, and sh_pieces[piece] the distance to
-// its source: in the block for literals (even), in the output for matches (odd). The sources of all stripes are
-// gathered at once. Those inside of the tile itself wait: they are resolved stripe by stripe, and inside of a stripe by
-// letting every byte point to its source's source until all point to bytes that are known.
+// Sequences cover the output in pieces: literals, match, literals, match, ... (a piece of no literals is left out). For a
+// part, every piece sets the bit of the byte that it begins at. So the number of bits up to a byte is the number of its
+// piece, and sh.pieces says how far away that piece's sources lie: in the block for literals, in the output for a match.
+// A tile gathers the sources of all its bytes at once. Those inside of the tile itself wait: they are resolved stripe by
+// stripe, and inside of a stripe by letting every byte point to its source's source until all point to known ones.
 //
-// What a walk leaves out (the last sequence, long lengths) and what a check finds wrong is given to
-// restore_lz4_sequence, which alone decides statuses.
+// What chains leave out (the last sequence, long lengths) and what a check finds wrong is given to restore_lz4_sequence,
+// which alone decides statuses.
 #include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/launch.hpp"
 #include "format/lz4/lz4_restore_blocks_cuda.hpp"
@@ -73,7 +72,7 @@ struct WindowBytes {
   }
 };
 
-// Loads what follows `d_window`, up to d_end, in aligned vectors; only those at the ends of the block byte by byte.
+// Stages the block's bytes from window_begin on, in aligned vectors; only those at the ends of the block byte by byte.
 __device__ WindowBytes load_window(const Lz4Chunk& chunk, std::uint32_t window_begin, uint4* sh_stage,
                                    unsigned lane) {
   const std::uint8_t* d_window = chunk.d_block + window_begin;

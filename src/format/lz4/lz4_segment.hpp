@@ -16,7 +16,8 @@
 // entered, and the threads list the sequences of their segments.
 //
 // Chains stop before a sequence that is better left to others: the last of a block, one that the block's end cuts off,
-// and one whose length takes two bytes or more behind a nibble. Whoever restores that one goes on behind it.
+// one whose length takes two bytes or more behind a nibble, and one whose match length lies behind what is staged. Whoever
+// restores that one goes on behind it.
 //
 // Positions count from the segment's first byte. The same code runs on host and device.
 #pragma once
