@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "commands.hpp"
@@ -75,6 +76,9 @@ int run_tool(int argument_count, char** arguments) {
     status = run_words(std::vector<std::string>(arguments + 1, arguments + argument_count));
   } catch (const UsageError& error) {
     print_message(fmt::format("{} (hemstitch -h lists the options)", error.what()));
+  } catch (const std::system_error& error) {
+    // Printing ends at once where stdout takes no more; that is told below, with stdout's name.
+    if (std::ferror(stdout) == 0) print_message(error.what());
   } catch (const std::exception& error) {
     print_message(error.what());
   }

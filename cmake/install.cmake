@@ -15,7 +15,9 @@ foreach(kind shared static)
           FILE hemstitch-${kind}-targets.cmake)
 endforeach()
 set(hemstitch_static_packages "Threads TBB fmt PkgConfig")
+set(hemstitch_has_cuda FALSE)
 if(HEMSTITCH_CUDA)
+  set(hemstitch_has_cuda TRUE)
   string(APPEND hemstitch_static_packages " CUDAToolkit")
   set(hemstitch_cuda_libraries " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl")
 endif()
@@ -33,6 +35,11 @@ file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconf
 string(REGEX REPLACE "/$" "" prefix_from_pkgconfig ${prefix_from_pkgconfig})
 configure_file(cmake/hemstitch.pc.in hemstitch.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Beside our own library, where the program looks for it.
+if(hemstitch_webgpu AND HEMSTITCH_WEBGPU_LIBRARY)
+  install(FILES ${HEMSTITCH_WEBGPU_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 
 find_program(LOWDOWN lowdown)
 if(LOWDOWN)

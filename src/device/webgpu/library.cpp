@@ -31,7 +31,8 @@ std::vector<std::string> candidates() {
   Dl_info here{};
   if (dladdr(reinterpret_cast<const void*>(&library), &here) != 0 && here.dli_fname != nullptr) {
     const std::filesystem::path folder = std::filesystem::path(here.dli_fname).parent_path();
-    for (const char* sub : {"", "lib", "../lib"}) paths.push_back((folder / sub / kFileName).string());
+    for (const char* sub : {"", "lib", "../lib", "../" HEMSTITCH_LIBDIR})
+      paths.push_back((folder / sub / kFileName).string());
   }
   paths.emplace_back(HEMSTITCH_WEBGPU_BUILD_LIBRARY);
   return paths;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <sstream>
 
 #include "device/webgpu/webgpu_engine.hpp"
 
@@ -60,6 +61,14 @@ class WebgpuBackend : public Backend {
                                 device->limits().binding_bytes >> 20, device->limits().buffer_bytes >> 20,
                                 device->limits().workgroups_per_dimension,
                                 device->has_timestamps() ? ", timestamps" : ", no timestamps"));
+    // 64 MB of blocks of 64 KB, the smallest: larger ones take less.
+    constexpr std::uint64_t kBlockBytes = 65536, kBytes = std::uint64_t{64} << 20;
+    const WorkspacePlan plan = webgpu::device_workspace(kBlockBytes, kBytes);
+    lines.push_back(fmt::format(
+        "a batch of {} MiB in blocks of 64 KiB takes {:.2f} bytes of device memory a byte:", kBytes >> 20,
+        double(plan.total_bytes()) / double(kBytes)));
+    std::istringstream table(plan.text());
+    for (std::string line; std::getline(table, line);) lines.push_back("  " + line);
     return lines;
   }
 };

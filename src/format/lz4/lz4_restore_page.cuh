@@ -48,6 +48,9 @@ struct Lz4Window {
   std::int32_t piece_before;  // the piece that its first byte would belong to if none began there
 };
 
+// Pages whose pieces are longer than this on average are looked through for windows that lie in one piece.
+inline constexpr std::uint32_t kLongPieceBytes = 48;
+
 template <std::uint32_t kPieces>
 struct alignas(16) Lz4PageMemory {
   // The block's end is at most 15 bytes behind its place, for its alignment. (Lanes behind the output's end read, and
@@ -121,7 +124,7 @@ inline constexpr unsigned kGuessingRounds = 4;
 __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,
                                                 std::uint32_t limit, unsigned lane) {
   const std::uint32_t segment_end = (lane + 1) * segment_bytes;
-  const std::uint32_t end = min(segment_end, limit);
+  const std::uint32_t end = lz4_opaque(min(segment_end, limit));  // else it is computed anew in every step
   Lz4LaneWalk mine;
   mine.entry = lane * segment_bytes;
   bool walks = true;
@@ -145,7 +148,35 @@ __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, st
   }
 }
 
-// Step 3 for one window, some bytes of which read from bytes before them in it. Distances are less one.
+// Step 1 for blocks of few, long sequences, whose guesses would be no good: one after the other, the same in all lanes.
+// Each lane gets kFewEach of them. False where there are more.
+inline constexpr unsigned kFewEach = 2;
+
+__device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t limit, unsigned lane,
+                                    Lz4LaneWalk& mine, std::uint32_t& sums_before, std::uint32_t& all_sums) {
+  std::uint32_t position = 0, sums = 0;
+  for (unsigned count = 0;; ++count) {
+    if (count == 32 * kFewEach || (count == 16 && position < limit / 4)) return false;
+    if (count == kFewEach * lane) {
+      mine.entry = position;
+      sums_before = sums;
+    }
+    const Lz4Walk walk = walk_lz4(sh_bytes, position, min(position + 1, limit), limit);
+    position = walk.left_at;
+    sums += walk.sums;
+    if (count / kFewEach == lane) mine.walk.left_at = position;
+    if (position >= limit) {
+      if (count < kFewEach * lane) {
+        mine = {position, {position, 0}};
+        sums_before = sums;
+      }
+      all_sums = sums;
+      return true;
+    }
+  }
+}
+
+// Step 3 for one window, some bytes of which read from bytes before them in it. `distance` is less one.
 __device__ inline void copy_lz4_window(std::uint8_t* sh_position, std::int32_t distance, unsigned lane) {
   unsigned source_lane =
       static_cast<unsigned>(distance) < lane ? lane - 1 - static_cast<unsigned>(distance) : lane;
@@ -159,6 +190,16 @@ __device__ inline void copy_lz4_window(std::uint8_t* sh_position, std::int32_t d
   const unsigned resolved = __shfl_sync(kAllLanes, byte, static_cast<int>(source_lane));
   __syncwarp();
   *sh_position = static_cast<std::uint8_t>(resolved);
+}
+
+// Step 3 for windows that belong to one piece altogether: four bytes a lane.
+__device__ inline void copy_lz4_words(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
+                                      unsigned lane) {
+  const std::uint32_t from = position + 4 * lane - static_cast<std::uint32_t>(distance) - 1;
+  const auto* sh_words = reinterpret_cast<const std::uint32_t*>(sh_buffer);
+  const std::uint32_t word = __funnelshift_r(sh_words[from / 4], sh_words[from / 4 + 1], 8 * (from % 4));
+  __syncwarp();
+  reinterpret_cast<std::uint32_t*>(sh_buffer)[position / 4 + lane] = word;
   __syncwarp();
 }
 
@@ -188,10 +229,14 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   for (std::uint32_t window = lane; window < kPageWindows; window += 32) sh.windows[window].begins = 0;
   load_lz4_bytes(chunk.d_block, sh_block, chunk.block_bytes, lane);
 
-  const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
-  const Lz4LaneWalk mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
-  std::uint32_t all_sums;
-  const std::uint32_t sums = sum_before(mine.walk.sums, all_sums, lane);
+  Lz4LaneWalk mine;
+  std::uint32_t sums, all_sums;
+  if (16 * chunk.block_bytes < 15 * chunk.capacity ||
+      !walk_few_lz4(sh_block, chunk.block_bytes, lane, mine, sums, all_sums)) {
+    const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
+    mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
+    sums = sum_before(mine.walk.sums, all_sums, lane);
+  }
   const std::uint32_t walked_bytes = all_sums & kLz4BytesMask;
   const std::uint32_t walk_end = mine.walk.left_at & ~kLz4WalkStopped;
   if (walked_bytes > chunk.capacity) return check_lz4_chunk(chunk, place, lane);
@@ -261,46 +306,58 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   // Step 3.
   const unsigned up_to_lane = kAllLanes >> (31 - lane);
   const std::uint32_t window_count = (total + kWindowBytes - 1) / kWindowBytes;
-  const auto pieces_before = [&](std::uint32_t window) {
-    return window < kPageWindows ? static_cast<std::uint32_t>(sh.windows[window].piece_before + 1)
-                                 : piece_count;
-  };
-  std::uint32_t window = 0, first_piece = 0;
-  for (;;) {
-    // As far as pieces are kept.
+  const bool has_long_pieces = kLongPieceBytes * piece_count < total;
+  std::uint32_t first_piece = 0;
+  for (std::uint32_t window = 0;;) {
+    // As far as pieces are kept. Numbers in `windows` count from the first that is.
+    const std::uint32_t kept_pieces = min(piece_count - first_piece, kPieces);
     std::uint32_t end = window_count;
-    if (piece_count > first_piece + kPieces)
-      for (end = window; end < window_count && pieces_before(end + kGroup) <= first_piece + kPieces;)
+    if (kept_pieces < piece_count - first_piece)
+      for (end = window + kGroup; end + kGroup < kPageWindows &&
+                                  sh.windows[end + kGroup].piece_before + 1 <= static_cast<int>(kept_pieces);)
         end += kGroup;
-    const std::int16_t* const sh_distances = sh.distances - static_cast<int>(first_piece);
     for (; window < end; window += kGroup) {
-      std::uint8_t* const sh_position = sh.buffer + window * kWindowBytes + lane;
+      const std::uint32_t position = lz4_opaque(window * kWindowBytes + lane - 1);
       std::int32_t distances[kGroup];
+      std::uint32_t begins_in_group = 0;
       bool reads_window = false;
 #pragma unroll
       for (unsigned g = 0; g < kGroup; ++g) {
         const Lz4Window here = sh.windows[window + g];
-        distances[g] = sh_distances[here.piece_before + __popc(here.begins & up_to_lane)];
+        begins_in_group |= here.begins;
+        distances[g] = sh.distances[here.piece_before + __popc(here.begins & up_to_lane)];
         reads_window |= static_cast<unsigned>(distances[g]) < lane;
       }
-      if (__any_sync(kAllLanes, reads_window)) {
-#pragma unroll
-        for (unsigned g = 0; g < kGroup; ++g)
-          copy_lz4_window(sh_position + kWindowBytes * g, distances[g], lane);
-      } else {
-        // What a window reads is neither its own place, so that lanes need no order...
+      if (has_long_pieces && begins_in_group == 0 &&
+          static_cast<unsigned>(distances[0]) >= kGroup * kWindowBytes - 1 && kGroup == 4) {
+        copy_lz4_words(sh.buffer, window * kWindowBytes, distances[0], lane);
+      } else if (!__any_sync(kAllLanes, reads_window)) {
+        // A window reads neither from its own place, so that lanes need no order...
 #pragma unroll
         for (unsigned g = 0; g < kGroup; ++g) {
-          sh_position[kWindowBytes * g] = *(sh_position + kWindowBytes * g - distances[g] - 1);
-          __syncwarp();  // ...nor written later.
+          sh.buffer[position + kWindowBytes * g + 1] =
+              sh.buffer[position + kWindowBytes * g - static_cast<std::uint32_t>(distances[g])];
+          __syncwarp();  // ...nor from what is written later.
+        }
+      } else {
+#pragma unroll
+        for (unsigned g = 0; g < kGroup; ++g) {
+          std::uint8_t* const sh_position = sh.buffer + (position + kWindowBytes * g + 1);
+          if (__any_sync(kAllLanes, static_cast<unsigned>(distances[g]) < lane))
+            copy_lz4_window(sh_position, distances[g], lane);
+          else
+            *sh_position = *(sh_position - distances[g] - 1);
+          __syncwarp();
         }
       }
     }
     if (window >= window_count) break;
 
     // The pieces from this window's first byte on take the place of those that are done with.
-    first_piece = static_cast<std::uint32_t>(sh.windows[window].piece_before);
+    const std::int32_t done = sh.windows[window].piece_before;
+    first_piece += static_cast<std::uint32_t>(done);
     __syncwarp();
+    for (std::uint32_t w = lane; w < kPageWindows; w += 32) sh.windows[w].piece_before -= done;
     unfold(first_piece);
     keep_last_piece(first_piece);
     __syncwarp();

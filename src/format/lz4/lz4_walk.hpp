@@ -28,11 +28,6 @@ namespace hemstitch {
 // In the position where a walk ended: it stopped there. Beyond every segment, so that later walks do not begin.
 inline constexpr std::uint32_t kLz4WalkStopped = 1u << 31;
 
-// Whether one of the token's nibbles is full, so that more of the number follows.
-HEMSTITCH_HOST_DEVICE constexpr bool lz4_token_goes_on(std::uint32_t token) {
-  return token >= kLz4NibbleMax << 4 || (token & kLz4NibbleMax) == kLz4NibbleMax;
-}
-
 // A sequence with a match.
 struct Lz4Step {
   std::uint32_t literals_begin, literal_count;
@@ -40,44 +35,67 @@ struct Lz4Step {
   std::uint32_t next;  // behind the sequence
 };
 
-// The one at `position`, whose token goes on; false where it is not complete before `limit`.
-HEMSTITCH_HOST_DEVICE inline bool read_lz4_long_step(const std::uint8_t* bytes, std::uint32_t position,
-                                                     std::uint32_t limit, Lz4Step& step) {
-  const std::uint32_t token = bytes[position];
-  std::uint32_t read = position + 1;
-  step.literal_count = token >> 4;
-  if (step.literal_count == kLz4NibbleMax) {
-    std::uint32_t addend = 255;
-    while (addend == 255) {
-      if (read >= limit) return false;
-      addend = bytes[read++];
-      step.literal_count += addend;
-    }
+// Keeps the compiler from knowing what the number is made of: it would turn sums into branches, and words into bytes.
+HEMSTITCH_HOST_DEVICE inline std::uint32_t lz4_opaque(std::uint32_t number) {
+  asm("" : "+r"(number));
+  return number;
+}
+
+// The sequence at `position`, unless a number in it goes on behind a 255; then false.
+//
+// One way for all of them, so that threads that run together stay together: a nibble that goes on costs a few additions,
+// not a branch. For that it reads up to kLz4StepOverread bytes behind `position`, whatever they are.
+inline constexpr std::uint32_t kLz4StepOverread = 2 + kLz4NibbleMax + 255 + kLz4OffsetBytes;
+
+HEMSTITCH_HOST_DEVICE inline bool read_lz4_short_step(const std::uint8_t* bytes, std::uint32_t position,
+                                                      Lz4Step& step) {
+  const std::uint32_t token = bytes[position], code = token & kLz4NibbleMax;
+  // 1 where the nibble is full.
+  const std::uint32_t literals_go_on = lz4_opaque((token + (1 << 4)) >> 8);
+  const std::uint32_t match_goes_on = lz4_opaque((code + 1) >> 4);
+  const std::uint32_t more_literals = lz4_opaque(bytes[position + 1]) * literals_go_on;
+  step.literal_count = (token >> 4) + more_literals;
+  step.literals_begin = position + 1 + literals_go_on;
+  const std::uint32_t offset_begin = step.literals_begin + step.literal_count;
+  const std::uint32_t more_match = lz4_opaque(bytes[offset_begin + kLz4OffsetBytes]) * match_goes_on;
+  step.match_length = code + kLz4MinMatchBytes + more_match;
+  step.next = offset_begin + kLz4OffsetBytes + match_goes_on;
+  return (more_literals > more_match ? more_literals : more_match) != 255;
+}
+
+// What follows a nibble that goes on, from `read` on: bytes to be added, up to the first that is not 255.
+HEMSTITCH_HOST_DEVICE inline bool read_lz4_chain(const std::uint8_t* bytes, std::uint32_t& read,
+                                                 std::uint32_t limit, std::uint32_t& number) {
+  std::uint32_t addend = 255;
+  while (addend == 255) {
+    if (read >= limit) return false;
+    addend = bytes[read++];
+    number += addend;
   }
-  step.literals_begin = read;
-  read += step.literal_count + kLz4OffsetBytes;
-  if (read > limit) return false;
-  step.match_length = (token & kLz4NibbleMax) + kLz4MinMatchBytes;
-  if ((token & kLz4NibbleMax) == kLz4NibbleMax) {
-    std::uint32_t addend = 255;
-    while (addend == 255) {
-      if (read >= limit) return false;
-      addend = bytes[read++];
-      step.match_length += addend;
-    }
-  }
-  step.next = read;
   return true;
 }
 
-// The sequence at `position`, which a walk has passed over: complete.
+// Any sequence at `position` < limit; false where it is not complete before `limit`.
+HEMSTITCH_HOST_DEVICE inline bool read_lz4_long_step(const std::uint8_t* bytes, std::uint32_t position,
+                                                     std::uint32_t limit, Lz4Step& step) {
+  const std::uint32_t token = bytes[position];
+  step.literals_begin = position + 1;
+  step.literal_count = token >> 4;
+  if (step.literal_count == kLz4NibbleMax &&
+      !read_lz4_chain(bytes, step.literals_begin, limit, step.literal_count))
+    return false;
+  step.next = step.literals_begin + step.literal_count + kLz4OffsetBytes;
+  if (step.next > limit) return false;
+  step.match_length = (token & kLz4NibbleMax) + kLz4MinMatchBytes;
+  return (token & kLz4NibbleMax) != kLz4NibbleMax ||
+         read_lz4_chain(bytes, step.next, limit, step.match_length);
+}
+
+// A sequence that is known to be complete.
 HEMSTITCH_HOST_DEVICE inline Lz4Step read_lz4_step(const std::uint8_t* bytes, std::uint32_t position,
                                                    std::uint32_t limit) {
-  const std::uint32_t token = bytes[position];
-  const std::uint32_t literal_count = token >> 4;
-  Lz4Step step{position + 1, literal_count, (token & kLz4NibbleMax) + kLz4MinMatchBytes,
-               position + 1 + kLz4OffsetBytes + literal_count};
-  if (lz4_token_goes_on(token)) read_lz4_long_step(bytes, position, limit, step);
+  Lz4Step step{};
+  if (!read_lz4_short_step(bytes, position, step)) read_lz4_long_step(bytes, position, limit, step);
   return step;
 }
 
@@ -97,29 +115,36 @@ struct Lz4Walk {
   std::uint32_t sums = 0;  // pieces << kLz4PieceShift | bytes; pieces are right modulo 2^11
 };
 
+HEMSTITCH_HOST_DEVICE constexpr std::uint32_t lz4_sums(std::uint32_t literal_count,
+                                                       std::uint32_t match_length) {
+  return literal_count + match_length + (literal_count == 0 ? 1 : 2) * kLz4OnePiece;
+}
+
 // From `position` over all sequences that begin before `end` (<= limit).
 HEMSTITCH_HOST_DEVICE inline Lz4Walk walk_lz4(const std::uint8_t* bytes, std::uint32_t position,
                                               std::uint32_t end, std::uint32_t limit) {
   if (position >= end) return {position, 0};
   std::uint32_t sums = 0, token = 0;
-  const auto short_sums = [](std::uint32_t t) {
-    return (t >> 4) + (t & kLz4NibbleMax) + (t >= 16 ? 2 : 1) * kLz4OnePiece + kLz4MinMatchBytes;
-  };
   do {
     token = bytes[position];
-    if (lz4_token_goes_on(token)) {
-      Lz4Step step;
-      if (!read_lz4_long_step(bytes, position, limit, step)) return {position | kLz4WalkStopped, sums};
-      sums += step.literal_count + step.match_length + (step.literal_count == 0 ? 1 : 2) * kLz4OnePiece;
-      position = step.next;
+    const std::uint32_t code = token & kLz4NibbleMax;
+    if (token < kLz4NibbleMax << 4 && code != kLz4NibbleMax) {
+      sums += lz4_sums(token >> 4, code + kLz4MinMatchBytes);
+      position += 1 + (token >> 4) + kLz4OffsetBytes;
     } else {
-      sums += short_sums(token);
-      position += 1 + kLz4OffsetBytes + (token >> 4);
+      Lz4Step step;
+      if (!read_lz4_short_step(bytes, position, step) && !read_lz4_long_step(bytes, position, limit, step))
+        return {position | kLz4WalkStopped, sums};
+      if (step.next > limit) return {position | kLz4WalkStopped, sums};
+      sums += lz4_sums(step.literal_count, step.match_length);
+      position = step.next;
     }
   } while (position < end);
-  // Only a short sequence is passed over unseen, and only the last one can be incomplete: it is taken back.
   if (position <= limit) return {position, sums};
-  return {(position - (1 + kLz4OffsetBytes + (token >> 4))) | kLz4WalkStopped, sums - short_sums(token)};
+  // The shortest sequences are passed over unchecked. Only the last one can be incomplete: it is taken back.
+  const std::uint32_t literal_count = token >> 4, match_length = (token & kLz4NibbleMax) + kLz4MinMatchBytes;
+  return {(position - (1 + literal_count + kLz4OffsetBytes)) | kLz4WalkStopped,
+          sums - lz4_sums(literal_count, match_length)};
 }
 
 }  // namespace hemstitch
