@@ -13,6 +13,8 @@ constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kFirstBufferBytes = 96 * 1024 + kPageBytes;
 constexpr std::uint64_t kGuardBytes = 8;
 
+constexpr std::string_view kBinaryLineEnds("\n\0", 2);
+
 std::uint64_t find_byte(std::string_view content, char byte, std::uint64_t from) {
   return std::min<std::uint64_t>(content.find(byte, from), content.size());
 }
@@ -93,9 +95,10 @@ std::uint64_t count_matching_lines(std::string_view content, MatchCursor& matche
       within = match->position;
     }
     ++count;
-    std::uint64_t end = find_byte(content, '\n', within);
-    if (end >= text_bytes && text_bytes < content.size())
-      end = std::min(end, find_byte(content, '\0', std::max(within, text_bytes)));
+    const bool binary = within >= text_bytes;
+    const std::uint64_t end =
+        binary ? std::min<std::uint64_t>(content.find_first_of(kBinaryLineEnds, within), content.size())
+               : find_byte(content, '\n', within);
     from = end + 1;
   }
   return count;

@@ -20,7 +20,7 @@ std::string lower(std::string text) {
 
 std::vector<SearchMatch> all_matches(std::string_view text, const PatternSet& patterns) {
   std::vector<SearchMatch> matches;
-  for (std::uint64_t from = 0; const auto match = patterns.next(text, from); from = match->position + 1)
+  for (auto match = patterns.next(text, 0); match; match = patterns.next(text, match->position + 1))
     matches.push_back(*match);
   return matches;
 }
