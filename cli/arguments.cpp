@@ -436,6 +436,14 @@ Request parse_main(std::span<const std::string> words) {
   return request;
 }
 
+BenchSpan span_from(const std::string& name) {
+  if (name == "memory") return BenchSpan::kMemory;
+  if (name == "file") return BenchSpan::kFile;
+  if (name == "pinned") return BenchSpan::kPinned;
+  if (name == "kernel") return BenchSpan::kKernel;
+  throw UsageError(fmt::format("--span '{}': memory, file, pinned or kernel", name));
+}
+
 Request parse_bench(std::span<const std::string> words) {
   Request request;
   CLI::App app;
@@ -443,11 +451,13 @@ Request parse_bench(std::span<const std::string> words) {
   EffortWords effort;
   add_effort_options(app, effort);
   bool compare = false, help = false;
-  std::string seconds;
+  std::string seconds, span, repeat_to;
   app.add_flag("--json", request.json);
   app.add_flag("--compare", compare);
   app.add_flag("-h,--help", help);
   app.add_option("--seconds", seconds);
+  app.add_option("--span", span);
+  app.add_option("--repeat-to", repeat_to);
   request.files = read_options(app, words);
   request.action = help ? Action::kHelp : compare ? Action::kCompareRuns : Action::kBench;
   if (help) return request;
@@ -464,6 +474,14 @@ Request parse_bench(std::span<const std::string> words) {
     request.seconds = std::strtod(seconds.c_str(), &end);
     if (end != seconds.c_str() + seconds.size() || !(request.seconds >= 0 && request.seconds <= kMaxSeconds))
       throw UsageError(fmt::format("--seconds '{}': a number from 0 to {}", seconds, kMaxSeconds));
+  }
+  if (!span.empty()) request.span = span_from(span);
+  if (!repeat_to.empty()) {
+    const auto bytes = read_size(repeat_to);
+    if (!bytes || *bytes == 0)
+      throw UsageError(
+          fmt::format("--repeat-to '{}': write a number of bytes, with K, M or G where wanted", repeat_to));
+    request.repeat_to_bytes = *bytes;
   }
   return request;
 }

@@ -34,6 +34,14 @@ enum class Action {
   kVersion,
 };
 
+// What bench times: from where to where the data goes.
+enum class BenchSpan {
+  kMemory,  // through the library, from memory to memory
+  kFile,    // from file to file
+  kPinned,  // on a device, with the transfers
+  kKernel,  // on a device, without them
+};
+
 // Half-open, in bytes of the content.
 struct ByteRange {
   std::uint64_t begin = 0;
@@ -65,6 +73,8 @@ struct Request {
   bool json = false;
   std::vector<int> levels;
   double seconds = 1.0;  // for each row
+  BenchSpan span = BenchSpan::kMemory;
+  std::uint64_t repeat_to_bytes = 0;  // each file over and over, up to so many; 0: once
 };
 
 // A mistake in the arguments or in an environment variable.

@@ -1,18 +1,14 @@
-// hemstitch bench: compresses and restores each file in memory, again and again, and tells the fastest run of
-// each. Every round trip that is timed is compared with the original byte for byte.
+// hemstitch bench: compresses and restores each file, again and again, and tells the fastest run of each. Every round
+// trip is compared with the original byte for byte.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <limits>
 
+#include "bench_spans.hpp"
 #include "commands.hpp"
 #include "device/registry.hpp"
 #include "files.hpp"
 #include "messages.hpp"
-#include "pipeline/stream.hpp"
 #include "recorded_run.hpp"
 #include "sample_data.hpp"
 
@@ -21,77 +17,36 @@ namespace {
 
 constexpr int kDefaultLevels[] = {1, 3, 6, 9, 12};
 constexpr double kGiga = 1e9;
-// Data in ordinary memory at both ends, nothing of a file system's.
-constexpr const char* kSpan = "memory";
 
 struct Data {
   std::string name;
   std::vector<std::byte> bytes;
 };
 
-struct Figures {
-  std::uint64_t compressed_bytes = 0;
-  double compress_seconds = std::numeric_limits<double>::infinity();
-  double restore_seconds = std::numeric_limits<double>::infinity();
-};
-
-// Keeps its room from run to run, so that the system's page faults are paid once and not timed.
-class MemorySink : public Sink {
- public:
-  explicit MemorySink(std::size_t expected_bytes) : bytes_(expected_bytes) {}
-  void write(std::span<const std::byte> piece) override {
-    if (used_ + piece.size() > bytes_.size()) bytes_.resize(2 * (used_ + piece.size()));
-    std::memcpy(bytes_.data() + used_, piece.data(), piece.size());
-    used_ += piece.size();
-  }
-  void clear() { used_ = 0; }
-  std::span<const std::byte> content() const { return std::span(bytes_).first(used_); }
-
- private:
-  std::vector<std::byte> bytes_;
-  std::size_t used_ = 0;
-};
-
-template <typename Work>
-double seconds_of(const Work& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+// The machine: the backend's device, where it has one of its own, and the processor.
+std::string machine_name(const Backend& backend) {
+  const std::string device = backend.device_name();
+  return device.empty() ? processor_name() : fmt::format("{}; {}", device, processor_name());
 }
 
-Figures measure(const Data& data, const CompressOptions& compress, const RestoreOptions& restore,
-                double seconds) {
-  MemorySink compressed(data.bytes.size()), restored(data.bytes.size());
-  Figures figures;
-  double spent = 0;
-  do {
-    compressed.clear();
-    restored.clear();
-    const double compressing = seconds_of([&] {
-      MemorySource source(data.bytes);
-      compress_stream(source, compressed, compress);
-    });
-    const double restoring = seconds_of([&] {
-      MemorySource source(compressed.content());
-      restore_stream(source, restored, restore);
-    });
-    if (!std::ranges::equal(restored.content(), data.bytes))
-      throw ToolError(fmt::format("level {}: the restored data differs from the original", compress.level));
-    figures.compressed_bytes = compressed.content().size();
-    figures.compress_seconds = std::min(figures.compress_seconds, compressing);
-    figures.restore_seconds = std::min(figures.restore_seconds, restoring);
-    spent += compressing + restoring;
-  } while (spent < seconds);
-  return figures;
+// Over and over, up to `bytes`.
+void repeat_to(std::vector<std::byte>& data, std::uint64_t bytes) {
+  const std::size_t once = data.size();
+  if (bytes <= once) return;
+  data.resize(static_cast<std::size_t>(bytes));
+  for (std::size_t at = once; at < data.size(); ++at) data[at] = data[at - once];
 }
 
 class Report {
  public:
-  Report(const Request& request, const std::string& backend, const std::string& command_line)
-      : request_(request), backend_(backend), run_(begin_recorded_run(processor_name(), command_line)) {
+  Report(const Request& request, const Backend& backend, const std::string& command_line)
+      : request_(request),
+        backend_(backend.name()),
+        run_(begin_recorded_run(machine_name(backend), command_line)) {
     if (request.json) return;
-    fmt::print("{}\nbackend {}, blocks of {}K\n", run_["device"].get<std::string>(), backend,
-               request.compress.block_bytes / 1024);
+    fmt::print("{}\nbackend {}, blocks of {}K{}\n", run_["device"].get<std::string>(), backend_,
+               request.compress.block_bytes / 1024,
+               request.span == BenchSpan::kMemory ? "" : fmt::format(", span {}", span_name(request.span)));
     fmt::print("{:>5} {:>12} {:>12} {:>8} {:>14} {:>14}  {}\n", "level", "bytes", "compressed", "ratio",
                "compress GB/s", "restore GB/s", "file");
   }
@@ -130,7 +85,7 @@ class Report {
                             {"bytes", data.bytes.size()},
                             {"ratio", ratio},
                             {"gbps", gbps},
-                            {"span", kSpan},
+                            {"span", span_name(request_.span)},
                             {"verified", true}});
   }
 
@@ -144,7 +99,10 @@ std::string name_without_folder(const std::string& path) { return path.substr(pa
 }  // namespace
 
 int run_bench(const Request& request, const std::string& command_line) {
-  const std::string backend(BackendRegistry::instance().choose(request.compress.backend).name());
+  const Backend& backend = BackendRegistry::instance().choose(request.compress.backend);
+  if ((request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned) && backend.name() != "cuda")
+    throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
+                                span_name(request.span), backend.name()));
   std::vector<int> levels = request.levels;
   if (levels.empty()) levels.assign(std::begin(kDefaultLevels), std::end(kDefaultLevels));
 
@@ -164,12 +122,13 @@ int run_bench(const Request& request, const std::string& command_line) {
       if (data.bytes.empty())
         throw ToolError(fmt::format("{}: empty, so nothing to time", shown_name(request.files[i])));
     }
+    repeat_to(data.bytes, request.repeat_to_bytes);
     report.add_data(data);
     for (const int level : levels) {
       CompressOptions options = request.compress;
       options.level = level;
       options.content_bytes = data.bytes.size();
-      report.add(data, level, measure(data, options, request.restore, request.seconds));
+      report.add(data, level, measure(request.span, data.bytes, options, request.restore, request.seconds));
     }
   }
   report.finish();

@@ -71,15 +71,19 @@ What to say
   -q, --quiet           errors alone: no warnings, summaries or progress
   -v, --verbose         backend, threads, ratio and speed of each file
 
-bench                   time round trips in memory; without FILE, made data
+bench                   time round trips; without FILE, made data
   -1 ... -12            the levels (default: 1, 3, 6, 9 and 12)
   --seconds N           for each row, at least (default: 1)
+  --span SPAN           memory (default), file, or on a GPU alone: pinned (with
+                        the transfers), kernel
+  --repeat-to SIZE      each FILE over and over, up to SIZE
   --json                as a recorded run
   --compare OLD NEW     two recorded runs of one machine: exit 1 where a row
                         is over 5% slower or larger
   -B, -T, --memory, --backend, --reproducible as above
 backends                what this build can run on; --json as JSON; -vv adds
-                        how full each kernel keeps a GPU
+                        how full each kernel keeps a GPU, and the memory
+                        that a batch takes there
 evaluate                judge match finders on each FILE
   --finder DESCRIPTION  which; several times for a table
                         (default: coop_stitch)

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "commands.hpp"
@@ -69,11 +71,16 @@ int run_words(const std::vector<std::string>& words) {
 }  // namespace
 
 int run_tool(int argument_count, char** arguments) {
+  // Mesa's Vulkan layer that picks a default GPU complains on stderr where there is no display; we pick ourselves.
+  setenv("NODEVICE_SELECT", "1", 0);
   int status = kExitError;
   try {
     status = run_words(std::vector<std::string>(arguments + 1, arguments + argument_count));
   } catch (const UsageError& error) {
     print_message(fmt::format("{} (hemstitch -h lists the options)", error.what()));
+  } catch (const std::system_error& error) {
+    // Printing ends at once where stdout takes no more; that is told below, with stdout's name.
+    if (std::ferror(stdout) == 0) print_message(error.what());
   } catch (const std::exception& error) {
     print_message(error.what());
   }

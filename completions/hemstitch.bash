@@ -15,8 +15,9 @@ _hemstitch() {
     --format) choices='lz4' ;;
     --check) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='block content' ;;
     -B | --block-size) choices='64K 256K 1M 4M' ;;
+    --span) choices='memory file pinned kernel' ;;
     --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    -T | --threads | --memory | --seconds | --range) return ;;
+    -T | --threads | --memory | --seconds | --repeat-to | --range) return ;;
   esac
   if [[ -n $choices ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
@@ -24,7 +25,7 @@ _hemstitch() {
   fi
   if [[ $word == -* ]]; then
     case $command in
-      bench) choices='--level --best --threads --block-size --memory --backend --reproducible --seconds --json --compare --help' ;;
+      bench) choices='--level --best --threads --block-size --memory --backend --reproducible --seconds --span --repeat-to --json --compare --help' ;;
       backends) choices='--json --verbose --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;

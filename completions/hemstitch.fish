@@ -45,6 +45,8 @@ complete -c hemstitch -n $main -s D -l dictionary -r -F -d 'History for every bl
 complete -c hemstitch -n $main -s v -l verbose -d 'Backend, threads, ratio and speed'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Least time for each row'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l span -x -a 'memory file pinned kernel' -d 'What is timed'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l repeat-to -x -d 'Each file over and over, up to SIZE'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l compare -d 'Hold two recorded runs against each other'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze' -l json -d 'As JSON'
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose -d 'Twice: how full kernels keep a GPU'

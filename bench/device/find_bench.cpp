@@ -1,13 +1,13 @@
 // Speed of the device's finders, and of a finder with the optimal parse behind it, on real files and on made ones;
 // device-resident.
 //
-// Each input is repeated to TOTAL_GB, in blocks with up to 32 KB of the same copy before them, or with none. Rows say
-// what was timed, between events, after one call to warm up: "build" (the chains alone), "find" (build included),
-// "find+parse". The figure is the median of RUNS calls, of three at depth 64. A sample of the blocks is held against the
-// twins, records and sequences. find+parse prices a literal with 9 bits and a match with 25, as founding document 000
-// does: "cost" is what the whole input then costs, 1 being raw. "scratch_bytes_per_byte" is all device memory besides the
-// input: records, the larger of both stages' scratch, and room for the sequences. "worst" is the slowest of the real
-// files.
+// Each input is repeated to TOTAL_GB, or to half of that where nothing is parsed, in blocks with up to 32 KB of the same
+// copy before them, or with none. Rows say what was timed, between events, after one call to warm up: "build" (the chains
+// alone), "find" (build included), "find+parse". The figure is the median of RUNS calls, of three at depth 64. A sample of
+// the blocks is held against the twins, records and sequences. find+parse prices a literal with 9 bits and a match with
+// 25, as founding document 000 does: "cost" is what the whole input then costs, 1 being raw. "scratch_bytes_per_byte" is
+// all device memory besides the input: records, the larger of both stages' scratch, and room for the sequences. "worst" is
+// the slowest of the real files.
 //
 //   find_device_bench FOLDER [TOTAL_GB [RUNS]]      default: 2 GB, 5 runs; the Silesia files are in FOLDER/silesia
 #include <cuda_runtime.h>
@@ -43,7 +43,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kRealFiles[] = {"dickens", "mr", "nci", "osdb", "samba", "xml", "x-ray"};
 constexpr std::size_t kMadeBytes = 16 << 20;
-constexpr std::size_t kSampledBlocks = 24;
+constexpr std::size_t kSampledBlocks = 32;
 constexpr int kRunsAtDepth64 = 3;
 
 // The flat costs of document 000, with its shortest and longest match.
@@ -95,7 +95,7 @@ struct Memory {
 // An input repeated on the device, as often as it fits, cut into blocks.
 struct Repeated {
   Repeated(const Source& source, const Memory& memory, const Config& config, const cuda::Stream& stream) {
-    const std::uint64_t copies = memory.d_data.bytes() / source.bytes.size();
+    const std::uint64_t copies = memory.d_data.bytes() / (config.parse ? 1 : 2) / source.bytes.size();
     std::byte* d_data = memory.d_data.get();
     for (std::uint64_t copy = 0; copy < copies; ++copy) {
       cuda::check(copy == 0 ? cudaMemcpyAsync(d_data, source.bytes.data(), source.bytes.size(),
@@ -180,8 +180,17 @@ class Bench {
                                                                    find_scratch_bytes, stream_.get());
                                     }),
               true);
-    const double find_seconds = bench::median_seconds(stream_.get(), runs, find);
-    add_row("find", source, config, repeated, find_seconds,
+    const std::size_t parse_scratch_bytes =
+        config.parse ? cuda::parse_optimal_cuda_scratch_bytes(repeated.batch, kCosts) : 0;
+    check_scratch(parse_scratch_bytes);
+    std::vector<std::function<void()>> steps = {find};
+    if (config.parse)
+      steps.push_back([&] {
+        cuda::parse_optimal_cuda(repeated.batch, d_records, kPlan, kCosts, memory_.sequences(), d_scratch,
+                                 parse_scratch_bytes, stream_.get());
+      });
+    const std::vector<double> seconds = bench::median_step_seconds(stream_.get(), runs, steps);
+    add_row("find", source, config, repeated, seconds[0],
             compare(source, repeated, [&](std::size_t sample, const FinderInput& input) {
               return records_differ(
                   repeated, sample,
@@ -189,13 +198,6 @@ class Bench {
             }));
     if (!config.parse) return;
 
-    const std::size_t parse_scratch_bytes = cuda::parse_optimal_cuda_scratch_bytes(repeated.batch, kCosts);
-    check_scratch(parse_scratch_bytes);
-    const double seconds = bench::median_seconds(stream_.get(), runs, [&] {
-      find();
-      cuda::parse_optimal_cuda(repeated.batch, d_records, kPlan, kCosts, memory_.sequences(), d_scratch,
-                               parse_scratch_bytes, stream_.get());
-    });
     const std::uint64_t cost = cost_of_first_copy(repeated);
     const bool same = compare(source, repeated, [&](std::size_t sample, const FinderInput& input) {
       return sequences_differ(repeated, sample, find_hash_chain(input, config.chain));
@@ -205,7 +207,7 @@ class Bench {
         bytes * sizeof(MatchRecord) + std::max(find_scratch_bytes, parse_scratch_bytes) +
         cuda::device_sequence_capacity(repeated.batch, kPlan) * sizeof(Sequence) +
         repeated.blocks.size() * sizeof(std::uint32_t);
-    add_row("find+parse", source, config, repeated, seconds, same,
+    add_row("find+parse", source, config, repeated, seconds[2], same,
             {{"cost", static_cast<double>(cost) / (8.0 * kCostUnitsPerBit) /
                           static_cast<double>(source.bytes.size())},
              {"scratch_bytes_per_byte", static_cast<double>(device_bytes) / static_cast<double>(bytes)}});

@@ -24,6 +24,7 @@
 #include "device/reference/lz4_compress_reference.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_compress_pages.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 
@@ -187,7 +188,7 @@ class Blocks {
             total_,
             static_cast<double>(bytes_.size()) / static_cast<double>(written),
             static_cast<double>(total_) / seconds / 1e9,
-            verified(level, sizes)};
+            verified(level)};
   }
 
   Row stage(const char* what, const std::function<void()>& run) const {
@@ -196,8 +197,8 @@ class Blocks {
             false};
   }
 
- private:
-  bool verified(const Lz4Level& level, const std::vector<std::size_t>& sizes) const {
+  bool verified(const Lz4Level& level) const {
+    const std::vector<std::size_t> sizes = d_sizes_->download(first_copy_);
     const std::size_t room = (cuda::max_lz4_block_bytes(block_bytes_) + 15) / 16 * 16;
     const std::size_t count = std::min(first_copy_, kVerifiedBytes / block_bytes_);
     const std::vector<std::byte> got = d_output_->download(count * room);
@@ -218,6 +219,7 @@ class Blocks {
     return wrong == 0;
   }
 
+ private:
   std::string file_;
   const std::vector<std::byte>& bytes_;
   std::uint32_t block_bytes_;
@@ -249,6 +251,15 @@ int measure(int argument_count, char** arguments) {
     for (const std::uint32_t block_bytes : {4096u, 65536u}) {
       const Blocks blocks(file, bytes, block_bytes, in_flight);
       if (asked('l')) means.add(blocks.compress(1, scratch));
+      if (asked('t'))
+        for (int table = 0; table < 4; ++table) {
+          Row row = blocks.stage("compress", [&] {
+            cuda::compress_lz4_as_pages_cuda(blocks.batch(), blocks.output(), nullptr, table);
+          });
+          row.level = "table " + std::to_string(table);
+          row.verified = blocks.verified(lz4_level(1, block_bytes));
+          means.add(row);
+        }
       if (asked('s')) {
         const auto parameters = std::get<HashStepParameters>(lz4_level(1, block_bytes).finder);
         Array<MatchRecord> d_records(blocks.batch().total_block_bytes);

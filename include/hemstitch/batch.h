@@ -1,27 +1,31 @@
-/* Hemstitch's batch interface: match finding and parsing on a CUDA device, for callers with an encoder of their own.
+/* Hemstitch's batch interface: LZ4 on a CUDA device, for data that is there already; and match finding and parsing
+ * alone, for callers with an encoder of their own.
  *
- * Input, candidates and sequences stay on the device. The shape is the usual one of batched GPU libraries: arrays of
- * device pointers and sizes, a call that says how much temporary memory is needed, a call that enqueues the work, and
- * a status for every block.
+ * Input and results stay on the device. The shape is the usual one of batched GPU libraries: arrays of device pointers
+ * and sizes, a call that says how much temporary memory is needed, a call that enqueues the work, and a status for
+ * every block.
  *
- *   hemstitch_find_temp_bytes   -> allocate   hemstitch_find_async    bytes      -> candidates, one a position
- *   hemstitch_parse_temp_bytes  -> allocate   hemstitch_parse_async   candidates -> sequences, one list a block
+ *   hemstitch_lz4_compress_...   raw blocks -> LZ4 blocks, each into room of its own
+ *   hemstitch_lz4_span_...       raw blocks -> LZ4 blocks, one behind the other in one span
+ *   hemstitch_lz4_restore_...    LZ4 blocks -> raw blocks
+ *   hemstitch_lz4_sizes_...      LZ4 blocks -> their restored sizes
+ *   hemstitch_lz4_pages_...      pages of at most 4096 bytes: compressed, raw or same-filled
+ *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
+ *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
  *
  * The results are those of the reference engine (`reference`), byte for byte, on every device, run after run.
- *
- * Positions. The blocks of a batch are laid one behind the other: block i has positions first[i] .. first[i+1] - 1,
- * where first[0] = 0 and first[i+1] = first[i] + input_bytes[i]; a block that is left out (see below) counts 0 bytes.
- * The candidate of the block's byte j stands at candidates[first[i] + j]. hemstitch_find_async() writes `first`. Give
- * both calls the same batch.
  *
  * Asynchronous. The `..._async` functions enqueue on `stream` and return: they allocate nothing, wait for nothing, copy
  * nothing to the host and may be captured in a CUDA graph. Everything they are given on the device must stay until the
  * stream has passed them. What they return speaks of the call (options, temporary memory, the launch); what became of a
  * block stands in statuses[i].
  *
+ * Bounds. Sizes stand on the device, where the host does not look. So a call names bounds for them (`max_...`,
+ * `total_...`), and temporary memory follows from these. A block that breaks a bound is no error of the call: it gets a
+ * status, and all others are done.
+ *
  * Errors. A build without CUDA, and one with CUDA on a machine without a driver or device, returns
- * HEMSTITCH_DEVICE_UNAVAILABLE from every function that needs one; hemstitch_last_error_message() says why. A batch with
- * blocks that break its own bounds is no error of the call: those blocks get a status, and all others are done.
+ * HEMSTITCH_DEVICE_UNAVAILABLE from every function that needs one; hemstitch_last_error_message() says why.
  *
  * Thread safety: every function may be called from any number of threads at once; the work of two calls must not share
  * temporary memory or results unless one stream orders them. The device is the calling thread's current one.
@@ -41,6 +45,198 @@ extern "C" {
 /* A cudaStream_t, without CUDA's headers. NULL is the default stream. */
 struct CUstream_st;
 typedef struct CUstream_st* hemstitch_stream;
+
+/* ---- LZ4 blocks ---- */
+
+/* Raw blocks on the device. Arrays are aligned as their types; blocks have any alignment, and may overlap each other and
+ * each other's histories. */
+typedef struct hemstitch_lz4_blocks {
+  const void* const* blocks; /* device array: where each begins; NULL only where its size is 0 */
+  const size_t* block_bytes; /* device array: its size, 0 included */
+  const uint32_t*
+      history_bytes; /* device array: bytes directly before the block that its matches may point to, up to
+                                  * 65536, and that will be there when it is restored; NULL: no block has any */
+  uint32_t count;    /* blocks; 0 included */
+  uint32_t max_history_bytes; /* bounds of the arrays above. A block that breaks one is left out, with */
+  size_t max_block_bytes;     /* HEMSTITCH_INVALID_OPTION as its status, */
+  uint64_t total_block_bytes; /* and one that ends beyond this with HEMSTITCH_OUTPUT_TOO_SMALL */
+} hemstitch_lz4_blocks;
+
+/* The most bytes that a block of `block_bytes` becomes. */
+HEMSTITCH_API size_t hemstitch_lz4_compress_bound(size_t block_bytes);
+
+/* Temporary device memory for hemstitch_lz4_compress_async(). Reads the bounds of `blocks`, never its arrays. `level` is
+ * 1..12; tables go by max_block_bytes, so equal blocks under equal bounds give equal bytes. */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* blocks,
+                                                                 int level, size_t* temp_bytes);
+
+/* outputs       device: count pointers, any alignment
+ * capacities    device: count elements, the room at each; NULL: hemstitch_lz4_compress_bound(max_block_bytes) at each
+ * output_bytes  device: count elements, the size of each LZ4 block; 0 where the status is not OK
+ * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL where a block does not fit */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_compress_async(const hemstitch_lz4_blocks* blocks, int level,
+                                                            void* const* outputs, const size_t* capacities,
+                                                            size_t* output_bytes, hemstitch_status* statuses,
+                                                            void* temp, size_t temp_bytes,
+                                                            hemstitch_stream stream);
+
+/* Set in sizes[i] where a block is stored, since compressing would not make it smaller: the bit of LZ4 frames. */
+#define HEMSTITCH_LZ4_STORED_BIT 0x80000000u
+
+/* Where blocks go that are to lie one behind the other. */
+typedef struct hemstitch_lz4_span {
+  void* span;           /* device */
+  uint64_t capacity;    /* total_block_bytes + count * (lead_bytes + trail_bytes) always suffices */
+  uint32_t lead_bytes;  /* left free before every block, */
+  uint32_t trail_bytes; /* and behind it: for headers and checksums of the caller's */
+  uint64_t*
+      offsets; /* device: count + 1 elements: where the room before each block begins; the end of the last */
+  uint32_t*
+      sizes; /* device: count elements: bytes of each block, with HEMSTITCH_LZ4_STORED_BIT where stored */
+} hemstitch_lz4_span;
+
+HEMSTITCH_API hemstitch_status hemstitch_lz4_span_temp_bytes(const hemstitch_lz4_blocks* blocks, int level,
+                                                             size_t* temp_bytes);
+/* statuses  device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL for blocks that end behind the capacity */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_span_async(const hemstitch_lz4_blocks* blocks, int level,
+                                                        const hemstitch_lz4_span* span,
+                                                        hemstitch_status* statuses, void* temp,
+                                                        size_t temp_bytes, hemstitch_stream stream);
+
+/* LZ4 blocks on the device, of any content. */
+typedef struct hemstitch_lz4_compressed {
+  const void* const* blocks; /* device array: where each begins, any alignment */
+  const size_t* block_bytes; /* device array: its size */
+  uint64_t count;            /* blocks; 0 included */
+  size_t max_block_bytes; /* no block is larger, nor than 2^30; one that is gets HEMSTITCH_INVALID_OPTION */
+} hemstitch_lz4_compressed;
+
+/* `max_output_bytes`: no element of `capacities` is larger, nor than 2^30. Up to 4096, pages are what is restored. */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_restore_temp_bytes(const hemstitch_lz4_compressed* compressed,
+                                                                size_t max_output_bytes, size_t* temp_bytes);
+/* outputs        device: count pointers, any alignment
+ * capacities     device: count elements; no byte behind them is written
+ * history_bytes  device: count elements, bytes directly before each output that matches may reach, already there; or
+ *                NULL: none
+ * output_bytes   device: count elements, restored bytes; 0 where the status is not OK
+ * statuses       device: count elements: HEMSTITCH_OK, HEMSTITCH_CORRUPT_BLOCK or HEMSTITCH_OUTPUT_TOO_SMALL; what
+ *                stands in an output is unspecified unless it is OK */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_restore_async(
+    const hemstitch_lz4_compressed* compressed, void* const* outputs, const size_t* capacities,
+    size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes, hemstitch_status* statuses,
+    void* temp, size_t temp_bytes, hemstitch_stream stream);
+
+/* What restoring would give, without writing it. Blocks above `max_output_bytes` get HEMSTITCH_OUTPUT_TOO_SMALL. */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_sizes_temp_bytes(const hemstitch_lz4_compressed* compressed,
+                                                              size_t max_output_bytes, size_t* temp_bytes);
+HEMSTITCH_API hemstitch_status hemstitch_lz4_sizes_async(const hemstitch_lz4_compressed* compressed,
+                                                         size_t max_output_bytes, size_t* output_bytes,
+                                                         hemstitch_status* statuses, void* temp,
+                                                         size_t temp_bytes, hemstitch_stream stream);
+
+/* XXH32 with seed 0 of each of `count` spans, as LZ4 frames have it behind their blocks. All arrays on the device. */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_checksums_async(const void* const* spans,
+                                                             const size_t* span_bytes, uint64_t count,
+                                                             uint32_t* checksums, hemstitch_stream stream);
+
+/* ---- Pages ---- */
+
+typedef enum hemstitch_lz4_page_kind {
+  HEMSTITCH_LZ4_PAGE_COMPRESSED = 1, /* an LZ4 block, smaller than the page */
+  HEMSTITCH_LZ4_PAGE_RAW = 2,        /* the page as it is */
+  HEMSTITCH_LZ4_PAGE_SAME_FILLED = 3 /* the 8 bytes that it repeats */
+} hemstitch_lz4_page_kind;
+
+/* What a page is kept as; the first kind of same-filled, compressed, raw that applies. */
+typedef struct hemstitch_lz4_page_entry {
+  uint32_t bytes;
+  int32_t kind; /* a hemstitch_lz4_page_kind */
+} hemstitch_lz4_page_entry;
+
+/* `pages`: max_block_bytes is at most 4096, and no page has a history. */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_compress_temp_bytes(const hemstitch_lz4_blocks* pages,
+                                                                       int level, size_t* temp_bytes);
+/* outputs   device: count pointers, at each as much room as its page has bytes
+ * entries   device: count elements */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_compress_async(const hemstitch_lz4_blocks* pages,
+                                                                  int level, void* const* outputs,
+                                                                  hemstitch_lz4_page_entry* entries,
+                                                                  hemstitch_status* statuses, void* temp,
+                                                                  size_t temp_bytes, hemstitch_stream stream);
+
+HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_restore_temp_bytes(uint64_t count, size_t* temp_bytes);
+/* kept        device: count pointers
+ * entries     device: count elements, of any content: an entry that no page of that size has is corrupt
+ * pages       device: count pointers
+ * page_bytes  device: count elements, exactly what each page had; at most 4096
+ * statuses    device: count elements: HEMSTITCH_OK or HEMSTITCH_CORRUPT_BLOCK */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_restore_async(const void* const* kept,
+                                                                 const hemstitch_lz4_page_entry* entries,
+                                                                 uint64_t count, void* const* pages,
+                                                                 const size_t* page_bytes,
+                                                                 hemstitch_status* statuses, void* temp,
+                                                                 size_t temp_bytes, hemstitch_stream stream);
+
+/* ---- Frames ---- */
+
+/* What a frame's header says. For a frame to be written: fill block_bytes, and the flags that are wanted, and leave the
+ * rest 0. */
+typedef struct hemstitch_lz4_frame {
+  uint32_t block_bytes;        /* 64K, 256K, 1M or 4M: every block but the last, at most */
+  int32_t linked_blocks;       /* 0 or 1: blocks may refer to the 64 KB before them */
+  int32_t block_checksums;     /* 0 or 1 */
+  int32_t content_checksum;    /* 0 or 1; read, never written or verified here: it is serial */
+  int32_t content_bytes_known; /* 0 or 1; always written */
+  uint32_t header_bytes;       /* magic number included */
+  uint64_t content_bytes;      /* where known */
+  uint32_t
+      max_block_count; /* to be read: room for so many blocks. hemstitch_lz4_frame_read_header() sets what a frame
+                                 * of full blocks needs, where the size is known, else 0 */
+} hemstitch_lz4_frame;
+
+/* The most bytes of a frame with that content. */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_bound(uint64_t content_bytes,
+                                                         const hemstitch_lz4_frame* frame, uint64_t* bytes);
+HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_temp_bytes(uint64_t content_bytes,
+                                                                       const hemstitch_lz4_frame* frame,
+                                                                       int level, size_t* temp_bytes);
+/* content       device: content_bytes bytes
+ * output        device: room for `capacity` bytes
+ * output_bytes  device: one element, 8-byte aligned: the frame's size; 0 where the status is not OK
+ * status        device: one element: HEMSTITCH_OK or HEMSTITCH_OUTPUT_TOO_SMALL */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_async(const void* content, uint64_t content_bytes,
+                                                                  const hemstitch_lz4_frame* frame, int level,
+                                                                  void* output, uint64_t capacity,
+                                                                  uint64_t* output_bytes,
+                                                                  hemstitch_status* status, void* temp,
+                                                                  size_t temp_bytes, hemstitch_stream stream);
+
+/* Reads the header from the first bytes of a frame, in host memory: 19 always suffice. Skippable and legacy frames are
+ * HEMSTITCH_UNSUPPORTED_FEATURE. */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_read_header(const void* begin, size_t bytes,
+                                                               hemstitch_lz4_frame* frame);
+/* `frame` as read, with a max_block_count above 0. Frames with linked blocks, or that need a dictionary, are
+ * HEMSTITCH_UNSUPPORTED_FEATURE: they are one chain, for which a device is the wrong place. */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame* frame,
+                                                                      size_t* temp_bytes);
+/* frame_bytes   of the frame, its header included; what follows it is not looked at
+ * output        device: room for `capacity` bytes
+ * output_bytes  device: one element, 8-byte aligned: restored bytes; 0 where the status is not OK
+ * status        device: one element: what the whole frame came to, the first block's failure first; block checksums are
+ *               verified. HEMSTITCH_MEMORY_LIMIT: there are more than max_block_count blocks */
+HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_async(
+    const void* data, uint64_t frame_bytes, const hemstitch_lz4_frame* frame, void* output, uint64_t capacity,
+    uint64_t* output_bytes, hemstitch_status* status, void* temp, size_t temp_bytes, hemstitch_stream stream);
+
+/* ---- Blocks to be found in and parsed ----
+ *
+ *   hemstitch_find_temp_bytes   -> allocate   hemstitch_find_async    bytes      -> candidates, one a position
+ *   hemstitch_parse_temp_bytes  -> allocate   hemstitch_parse_async   candidates -> sequences, one list a block
+ *
+ * Positions. The blocks of a batch are laid one behind the other: block i has positions first[i] .. first[i+1] - 1,
+ * where first[0] = 0 and first[i+1] = first[i] + input_bytes[i]; a block that is left out (see below) counts 0 bytes.
+ * The candidate of the block's byte j stands at candidates[first[i] + j]. hemstitch_find_async() writes `first`. Give
+ * both calls the same batch. */
 
 /* Blocks on the device. Pointers and arrays may have any alignment that their types ask for; the bytes of blocks any at
  * all. Blocks may overlap, in memory, each other and each other's histories. */
@@ -68,7 +264,8 @@ typedef struct hemstitch_find_options {
   int32_t finder;           /* a hemstitch_finder */
   uint32_t hash_bits;       /* a table of 2^hash_bits entries */
   uint32_t cap_bytes;       /* where comparing stops before a match's true length is found; 4..65535 */
-  uint32_t stitch;          /* 0 or 1: let neighbours carry their matches to each other */
+  uint32_t stitch;          /* 0 or 1: let matches be carried back, over at most 8 positions (hash_chain) or 4
+                                  * (hash_step), and then forward */
   uint32_t group_positions; /* hash_step: positions looked up before any of them is entered */
   uint32_t depth;           /* hash_chain: candidates a position, at least 1 */
   uint32_t window_bytes;    /* hash_chain: the largest offset, 1..65535 */

@@ -46,6 +46,10 @@ class BlockEngine {
   virtual std::size_t preferred_batch_bytes() const = 0;
   // How many batches should be in flight at once, given the number of host threads.
   virtual unsigned preferred_batches_in_flight(unsigned threads) const = 0;
+  // Host memory of its own that it may hold for a task with so much input and room, while the task is in flight.
+  virtual std::size_t staging_bytes(std::size_t /*input_bytes*/, std::size_t /*output_bytes*/) const {
+    return 0;
+  }
 
   // Every task ends with a status. Throws Error (device family) when the batch as a whole failed; the tasks'
   // outputs are unspecified then.
@@ -59,6 +63,8 @@ class Backend {
 
   virtual std::string_view name() const = 0;
   virtual std::string description() const = 0;
+  // Of the device, as its driver calls it; empty for the processor.
+  virtual std::string device_name() const { return {}; }
   // Why this backend cannot be used here and what mends it; nothing when it can.
   virtual std::optional<std::string> unavailable_reason() const = 0;
   // Why it makes no engine though it can be used: it runs single stages only. Nothing for those that compress and

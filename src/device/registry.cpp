@@ -10,6 +10,9 @@
 #ifdef HEMSTITCH_CUDA
 #include "device/cuda/cuda_backend.hpp"
 #endif
+#ifdef HEMSTITCH_WEBGPU
+#include "device/webgpu/webgpu_backend.hpp"
+#endif
 
 namespace hemstitch {
 
@@ -18,6 +21,9 @@ BackendRegistry::BackendRegistry() {
   backends_.push_back(make_reference_backend());
 #ifdef HEMSTITCH_CUDA
   backends_.push_back(make_cuda_backend());
+#endif
+#ifdef HEMSTITCH_WEBGPU
+  backends_.push_back(make_webgpu_backend());
 #endif
 }
 

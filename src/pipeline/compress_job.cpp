@@ -27,7 +27,9 @@ CompressJob::CompressJob(const CompressOptions& options)
 
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
-  needs.buffer_bytes_per_block = options.block_bytes + output_bytes_per_block();
+  needs.buffer_bytes_per_block =
+      options.block_bytes + output_bytes_per_block() +
+      engine_.preferred().staging_bytes(options.block_bytes, output_bytes_per_block());
   needs.buffer_bytes_per_batch = options.linked_blocks ? kHistoryBytes : 0;
   needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
@@ -50,10 +52,8 @@ std::size_t CompressJob::output_bytes_per_block() const {
 
 CompressSlot CompressJob::make_slot() const {
   CompressSlot slot;
-  slot.input = std::make_unique_for_overwrite<std::byte[]>((options_.linked_blocks ? kHistoryBytes : 0) +
-                                                           batch_bytes_);
-  slot.output =
-      std::make_unique_for_overwrite<std::byte[]>(plan_.blocks_per_batch * output_bytes_per_block());
+  slot.input = LargeBuffer((options_.linked_blocks ? kHistoryBytes : 0) + batch_bytes_);
+  slot.output = LargeBuffer(plan_.blocks_per_batch * output_bytes_per_block());
   return slot;
 }
 

@@ -52,7 +52,9 @@ void RestoreJob::begin_frame() {
 
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
-  needs.buffer_bytes_per_block = max_block_data_bytes(header) + kBlockChecksumBytes + header.block_bytes;
+  needs.buffer_bytes_per_block =
+      max_block_data_bytes(header) + kBlockChecksumBytes + header.block_bytes +
+      engine_.preferred().staging_bytes(max_block_data_bytes(header), header.block_bytes);
   needs.buffer_bytes_per_batch = header.linked_blocks ? kHistoryBytes : 0;
   needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
@@ -70,10 +72,9 @@ void RestoreJob::begin_frame() {
 RestoreSlot RestoreJob::make_slot() const {
   const Lz4FrameHeader& header = parser_.header();
   RestoreSlot slot;
-  slot.input = std::make_unique_for_overwrite<std::byte[]>(
-      plan_.blocks_per_batch * (max_block_data_bytes(header) + kBlockChecksumBytes));
-  slot.output = std::make_unique_for_overwrite<std::byte[]>((header.linked_blocks ? kHistoryBytes : 0) +
-                                                            plan_.blocks_per_batch * header.block_bytes);
+  slot.input = LargeBuffer(plan_.blocks_per_batch * (max_block_data_bytes(header) + kBlockChecksumBytes));
+  slot.output =
+      LargeBuffer((header.linked_blocks ? kHistoryBytes : 0) + plan_.blocks_per_batch * header.block_bytes);
   return slot;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "batch/batch_workspace.hpp"
 #include "cuda_test.hpp"
 #include "device/cuda/device_buffer.hpp"
 #include "format/lz4/lz4_cost.hpp"
@@ -269,6 +270,43 @@ TEST_F(BatchDeviceTest, AnEmptyBatchIsNothing) {
   ASSERT_NO_FATAL_FAILURE(run(uploaded.batch, find, parse, false, results));
   EXPECT_EQ(results.first[0], 0u);
   EXPECT_EQ(results.total, 0u);
+}
+
+// Of a batch that fills a large device.
+TEST_F(BatchDeviceTest, AByteOfInputTakesAtMostTwelveBesides) {
+  constexpr std::uint32_t kHistoryBytes = 65536, kInputBytes = 256 << 20;
+  for (const std::uint32_t block_bytes : {64u << 10, 256u << 10, 4u << 20})
+    for (int level = 1; level <= 12; ++level) {
+      const BatchShape shape{kInputBytes / block_bytes, block_bytes, kHistoryBytes};
+      const WorkspacePlan plan = batch_workspace(shape, level);
+      EXPECT_LE(plan.total_bytes(), 12 * shape.input_bytes()) << plan.text();
+      EXPECT_GE(plan.total_bytes(), 4 * shape.input_bytes()) << plan.text();
+    }
+}
+
+TEST_F(BatchDeviceTest, ThePlanIsWhatTheCallsAskFor) {
+  const BatchShape shape{100, 65536, 3000};
+  hemstitch_batch batch{};
+  const std::uint32_t no_sizes = 0;  // only the bounds are read
+  batch.input_bytes = &no_sizes;
+  batch.count = shape.block_count;
+  batch.max_input_bytes = shape.block_bytes;
+  batch.max_history_bytes = shape.history_bytes;
+  batch.total_input_bytes = shape.input_bytes();
+  for (const int level : {1, 3, 12}) {
+    hemstitch_find_options find{};
+    hemstitch_parse_options parse{};
+    ASSERT_HEMSTITCH(hemstitch_find_options_for_level(level, shape.block_bytes, &find));
+    ASSERT_HEMSTITCH(hemstitch_parse_options_for_level(level, &parse));
+    std::size_t find_bytes = 0, parse_bytes = 0;
+    std::uint64_t sequences = 0;
+    ASSERT_HEMSTITCH(hemstitch_find_temp_bytes(&batch, &find, &find_bytes));
+    ASSERT_HEMSTITCH(hemstitch_parse_temp_bytes(&batch, &parse, &parse_bytes));
+    ASSERT_HEMSTITCH(hemstitch_parse_capacity(&batch, &parse, &sequences));
+    const WorkspacePlan plan = batch_workspace(shape, level);
+    EXPECT_EQ(plan.parts()[1].bytes_each, std::max(find_bytes, parse_bytes)) << level;
+    EXPECT_EQ(plan.parts()[2].count, sequences) << level;
+  }
 }
 
 TEST_F(BatchDeviceTest, TooLittleTemporaryMemoryIsAnError) {

@@ -97,7 +97,11 @@ TEST_F(HashChainCuda, EqualsItsTwinOnBlocksInARow) {
     const FinderBatch batch(file, cases, stream);
     for (const HashChainParameters& parameters :
          {HashChainParameters{.hash_bits = 11, .depth = 1, .cap_bytes = 16, .window_bytes = 500},
-          HashChainParameters{.hash_bits = 11, .depth = 1}, HashChainParameters{.hash_bits = 11, .depth = 4}})
+          HashChainParameters{.hash_bits = 11, .depth = 1}, HashChainParameters{.hash_bits = 11, .depth = 4},
+          HashChainParameters{.hash_bits = 11, .depth = 4, .window_bytes = 3},
+          HashChainParameters{.hash_bits = 11, .depth = 4, .window_bytes = 4},
+          HashChainParameters{.hash_bits = 11, .depth = 4, .window_bytes = 200},
+          HashChainParameters{.hash_bits = 11, .depth = 4, .window_bytes = 301}})
       EXPECT_EQ(
           first_difference(cases, batch, find_on_device(batch, parameters, stream),
                            [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
@@ -105,6 +109,35 @@ TEST_F(HashChainCuda, EqualsItsTwinOnBlocksInARow) {
           << "history " << history_bytes << ", depth " << parameters.depth << ", window "
           << parameters.window_bytes;
   }
+}
+
+// Blocks that continue each other and that one warp takes eight of, so that its table sees half a million positions: empty
+// blocks make it think that there are many. The links of a block's history are then those of the block before.
+TEST_F(HashChainCuda, EqualsItsTwinOnLongRows) {
+  constexpr std::size_t kEnoughBlocks = 30'000;
+  const cuda::Stream stream;
+  struct Row {
+    std::size_t block_bytes, history_bytes;
+    std::uint32_t window_bytes;
+  };
+  for (const Bytes& file : {wordy_bytes(1'200'000, 12), mixed_bytes(1'200'000, 3),
+                            periodic_bytes(1'200'000, 32'000), random_bytes(1'200'000, 5, 4)})
+    for (const Row& row : {Row{65536, 32768, 32768}, Row{65536, 32768, 30'001}, Row{50'001, 65536, 32768},
+                           Row{65536, 65535, 65535}, Row{65536, 30'000, 32768}, Row{40'000, 32768, 32767}}) {
+      std::vector<FinderCase> cases = row_cases(file, row.block_bytes, row.history_bytes);
+      cases.resize(kEnoughBlocks);
+      const FinderBatch batch(file, cases, stream);
+      for (const std::uint32_t depth : {1u, 4u, 16u}) {
+        const HashChainParameters parameters{
+            .hash_bits = 14, .depth = depth, .window_bytes = row.window_bytes};
+        ASSERT_EQ(
+            first_difference(cases, batch, find_on_device(batch, parameters, stream),
+                             [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
+            "")
+            << "blocks of " << row.block_bytes << ", history " << row.history_bytes << ", window "
+            << row.window_bytes << ", depth " << depth;
+      }
+    }
 }
 
 TEST_F(HashChainCuda, RunsInAGraph) {

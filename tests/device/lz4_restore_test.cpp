@@ -252,6 +252,7 @@ class Lz4RestoreDeviceTest : public CudaTest {
 
 // Levels: 0 the fast compressor, otherwise HC.
 Bytes block_by_liblz4(std::span<const std::byte> raw, int level) {
+  if (raw.empty()) return Bytes(1);  // liblz4's best level reads what is not there
   Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.size()))));
   const char* from = reinterpret_cast<const char*>(raw.data());
   char* to = reinterpret_cast<char*>(block.data());
@@ -397,11 +398,13 @@ TEST_F(Lz4RestoreDeviceTest, CraftedWorstCases) {
       for (const std::size_t offset : {1u, 2u, 4u, 5u, 31u, 33u, 100u, 4000u})
         for (const std::size_t length : {4u, 5u, 18u, 19u, 20u}) {
           Writer writer;
+          const Bytes noise = testing::random_bytes(16 + 4096);
           const std::size_t lead = std::min<std::size_t>(offset, 100);
           writer.sequence(testing::random_bytes(lead), lead, 4);
           std::size_t written = lead + 4;
           while (written + literals + length <= capacity) {
-            writer.sequence(testing::random_bytes(literals, static_cast<std::uint32_t>(written)),
+            const auto some = noise.begin() + static_cast<std::ptrdiff_t>(written % 4096);
+            writer.sequence(Bytes(some, some + static_cast<std::ptrdiff_t>(literals)),
                             std::min(offset, written), length);
             written += literals + length;
           }
@@ -413,7 +416,7 @@ TEST_F(Lz4RestoreDeviceTest, CraftedWorstCases) {
         }
   }
   // Chains of 255, ended and not, in literals and in matches; and blocks far larger than their room.
-  for (const std::size_t chain : {1u, 31u, 32u, 33u, 1000u, 4000u, 4100u, 70'000u, 3'000'000u})
+  for (const std::size_t chain : {1u, 31u, 32u, 33u, 1000u, 4000u, 4100u, 70'000u, 300'000u})
     for (const unsigned token : {0xF0u, 0x1Fu, 0x0Fu, 0xFFu})
       for (const bool ends : {false, true}) {
         Bytes block = {static_cast<std::byte>(token)};

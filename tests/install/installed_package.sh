@@ -2,10 +2,11 @@
 # Installs a build into a folder of its own and uses it as a stranger would: the examples by CMake and by pkg-config,
 # the tool, the man page, components that do not exist, exported symbols, moving the folder, uninstalling.
 #
-#   installed_package.sh SOURCE_FOLDER BUILD_FOLDER
+#   installed_package.sh SOURCE_FOLDER BUILD_FOLDER [CUDA_TOOLKIT]      with it, the CUDA examples as well
 set -euo pipefail
 source_folder=$1
 build_folder=$2
+cuda_toolkit=${3:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -63,7 +64,7 @@ while read -r name; do
   grep -q -w -e "$plain" "$prefix"/include/hemstitch/* || fail "exported, but not in the public headers: $name"
 done < "$work/exported.names"
 for name in hemstitch_compress hemstitch_restore hemstitch_restored_size hemstitch_compress_bound hemstitch_version \
-  hemstitch_status_text hemstitch_last_error_message; do
+  hemstitch_status_text hemstitch_last_error_message hemstitch_lz4_compress_async hemstitch_lz4_frame_restore_async; do
   grep -q -x "$name" "$work/exported" || fail "$name is not exported"
 done
 
@@ -93,6 +94,43 @@ check_example "$work/cpp/compress_file"
 check_example "$work/cpp/compress_file_static"
 if ldd "$work/cpp/compress_file_static" | grep -q libhemstitch; then fail "the static example uses the shared library"; fi
 
+if [[ -n $cuda_toolkit ]]; then
+  echo "the CUDA examples build, and run or say why not"
+  configure "$source_folder/examples/cuda" "$work/cuda" -DCUDAToolkit_ROOT="$cuda_toolkit" ||
+    fail "$(cat "$work/configure.log")"
+  cmake --build "$work/cuda" > "$work/build.log" || fail "$(cat "$work/build.log")"
+  if "$work/cuda/sequences_on_device" "$work/sample" > "$work/output" 2>&1; then
+    grep -q "^$(stat --format %s "$work/sample") bytes: [1-9][0-9]* sequences" "$work/output" || fail "$(cat "$work/output")"
+  else
+    # What the CUDA runtime says where there is no driver, or no device.
+    grep -q -E 'driver version is insufficient|no CUDA-capable device' "$work/output" || fail "$(cat "$work/output")"
+  fi
+  if "$work/cuda/lz4_on_device" "$work/sample" "$work/sample.lz4" > "$work/output" 2>&1; then
+    grep -q 'restored exactly' "$work/output" || fail "$(cat "$work/output")"
+    lz4 -dcf "$work/sample.lz4" 2> /dev/null | cmp - "$work/sample" || fail "lz4_on_device: lz4 restores something else"
+  else
+    grep -q -E 'driver version is insufficient|no CUDA-capable device' "$work/output" || fail "$(cat "$work/output")"
+  fi
+fi
+
+echo "the batch interface links, and works or says why not"
+cat > "$work/batch.c" << 'PROGRAM'
+#include <hemstitch/batch.h>
+#include <stdio.h>
+int main(void) {
+  hemstitch_lz4_blocks blocks = {0};
+  size_t bytes = 0;
+  const hemstitch_status status = hemstitch_lz4_compress_temp_bytes(&blocks, 1, &bytes);
+  printf("%d %s\n", status, hemstitch_last_error_message());
+  return 0;
+}
+PROGRAM
+read -r -a flags <<< "$(pkg-config --cflags --libs hemstitch)"
+cc -Wall -Wextra -Wpedantic -std=c99 "$work/batch.c" "${flags[@]}" -o "$work/batch" || fail "batch.h in C"
+"$work/batch" > "$work/output"
+grep -q -E '^(0 $|500 ..)' "$work/output" || fail "$(cat "$work/output")"
+if [[ -z $cuda_toolkit ]]; then grep -q '^500 .*has no CUDA' "$work/output" || fail "$(cat "$work/output")"; fi
+
 echo "the examples build by pkg-config"
 read -r -a flags <<< "$(pkg-config --cflags --libs hemstitch)"
 cc "$source_folder/examples/c/round_trip.c" "${flags[@]}" -o "$work/c_by_pkg_config"
@@ -114,5 +152,12 @@ PROJECT
 configure "$work/component" "$work/component/build" -DWANTED=static || fail "$(cat "$work/configure.log")"
 if configure "$work/component" "$work/component/build" -DWANTED=warp_drive; then fail "the component warp_drive was found"; fi
 grep -q "no component 'warp_drive'" "$work/configure.log" || fail "$(cat "$work/configure.log")"
+if [[ -n $cuda_toolkit ]]; then
+  configure "$work/component" "$work/component/build" -DWANTED=cuda || fail "$(cat "$work/configure.log")"
+else
+  if configure "$work/component" "$work/component/build" -DWANTED=cuda; then fail "the component cuda was found"; fi
+  grep -q "no component 'cuda'" "$work/configure.log" || fail "$(cat "$work/configure.log")"
+  grep -q "HEMSTITCH_CUDA=ON" "$work/configure.log" || fail "$(cat "$work/configure.log")"
+fi
 
 echo "passed"

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "batch/batch_workspace.hpp"
+#include "device/cuda/cuda_engine.hpp"
 #include "device/cuda/device_survey.hpp"
 #include "device/cuda/occupancy.hpp"
 
 namespace hemstitch {
 namespace {
-
-constexpr std::string_view kNoEngine =
-    "it runs single finders and parses; it compresses and restores nothing yet";
 
 class CudaBackend : public Backend {
  public:
@@ -17,10 +16,15 @@ class CudaBackend : public Backend {
 
   std::string description() const override {
     const auto& device = cuda::chosen_device().device;
-    if (!device) return "finders and parses on NVIDIA GPUs";
-    return fmt::format("finders and parses on {} (compute capability {}.{}, {} multiprocessors, {:.0f} GiB)",
-                       device->name, device->capability / 10, device->capability % 10,
-                       device->multiprocessors, double(device->memory_bytes) / (1 << 30));
+    if (!device) return "LZ4 on NVIDIA GPUs";
+    return fmt::format("LZ4 on {} (compute capability {}.{}, {} multiprocessors, {:.0f} GiB)", device->name,
+                       device->capability / 10, device->capability % 10, device->multiprocessors,
+                       double(device->memory_bytes) / (1 << 30));
+  }
+
+  std::string device_name() const override {
+    const auto& device = cuda::chosen_device().device;
+    return device ? device->name : std::string();
   }
 
   std::optional<std::string> unavailable_reason() const override {
@@ -29,17 +33,16 @@ class CudaBackend : public Backend {
     return choice.reason;
   }
 
-  std::optional<std::string> no_engine_reason() const override { return std::string(kNoEngine); }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
-  std::unique_ptr<BlockEngine> make_engine() const override {
-    throw Error(Status::kDeviceUnavailable, std::string(kNoEngine));
-  }
+  std::unique_ptr<BlockEngine> make_engine() const override { return std::make_unique<cuda::CudaEngine>(); }
 
   std::vector<std::string> details() const override {
     if (unavailable_reason()) return {};
     cuda::use_device();
-    return cuda::occupancy_report();
+    std::vector<std::string> lines = cuda::occupancy_report();
+    for (std::string& line : batch_workspace_report()) lines.push_back(std::move(line));
+    return lines;
   }
 };
 

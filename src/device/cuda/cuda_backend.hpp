@@ -1,5 +1,4 @@
-// `cuda`: NVIDIA GPUs. For now its finders and parses can be used one by one (match/*/*_cuda.hpp, parse/*/*_cuda.hpp);
-// it makes no engine, so no file is compressed or restored on it.
+// `cuda`: NVIDIA GPUs. Compresses and restores LZ4 (cuda_engine.hpp), with the bytes of `reference`.
 #pragma once
 
 #include <memory>

@@ -8,6 +8,7 @@
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_compress_pages.hpp"
 #include "format/lz4/lz4_cost.hpp"
 #include "format/lz4/lz4_encode.cuh"
 #include "match/hash_chain/hash_chain_cuda.hpp"
@@ -137,11 +138,15 @@ struct StagedSpan {
 }  // namespace
 
 std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return Staged(blocks, level, nullptr).carver.bytes();
+  return compresses_as_pages(blocks, level) ? 0 : Staged(blocks, level, nullptr).carver.bytes();
 }
 
 void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  if (compresses_as_pages(blocks, level)) {
+    compress_lz4_as_pages_cuda(blocks, output, stream);
+    return;
+  }
   const Staged staged(blocks, level, d_scratch);
   check_scratch("compress_lz4", staged.carver.bytes(), d_scratch, scratch_bytes);
   staged.find_and_parse(blocks, level, stream);

@@ -14,11 +14,15 @@ namespace {
 // lane's previous position is the nearest such lane below it, or else the head; the highest lane of a class becomes the
 // head.
 //
+// Above depth 1 a walk also needs the links of the history. They are stored apart, unless the block continues the one before
+// it (continues_previous): then that block's links serve for both, and nothing is entered twice.
+//
 // Heads are 16 bits: a position, plus one, modulo 65536. So a head that is 65536 positions old or older stands for a
 // younger position q, and one that was never written stands for some q as well. That is harmless: if q had this hash, q
 // itself would have become the head. So a link to a position of another hash is none, and the chain ends there; at depth 1
 // the bytes differ anyway. A walk need not look at hashes where links are exact: in tables of no more than 65536 positions,
-// and for windows of up to 32 KB, for which the table is swept of old heads every 32 KB from position 65536 on.
+// and for windows of up to 32 KB, for which the table is swept of old heads before 65536 positions have passed since it
+// was cleared, and then about every 32 KB.
 //
 // Memory of one warp's lanes is in order: the loads of heads of the next step do not wait for those of this one, only
 // stand behind its stores. So the steps of a group overlap, and the warp waits for nothing but its next words, which set
@@ -26,28 +30,26 @@ namespace {
 //
 // Shared memory: 2^hash_bits heads of 2 bytes (32 KB at 14 bits: seven warps a multiprocessor). No barrier.
 // CPU twin: walk_chains in hash_chain_reference.cpp.
-constexpr std::uint32_t kSweepPositions = 32768;
+constexpr std::uint32_t kSweptWindowBytes = 32768;
+// Two groups short of where heads would be mistaken: a group begins anywhere.
+constexpr std::uint32_t kFirstSweep = 65536 - 2 * kBuildGroup;
+constexpr std::uint32_t kSweepPositions = 32768 - 2 * kBuildGroup;
 
-// Before position x enters, a multiple of kSweepPositions: heads farther back than that, and those that were never written,
-// become such as stay farther until the next sweep. By then a swept head looks like the newest position's, which is one.
-__device__ void sweep_heads(std::uint16_t* sh_heads, unsigned hash_bits, const HashedRun& run,
-                            std::uint32_t x, std::uint32_t lane) {
-  std::uint32_t newest_hash = ~0u;
-  if (run.hashed(x - 1)) {
-    std::uint32_t word = 0;
-    for (std::uint32_t k = 0; k < 4; ++k) word |= static_cast<std::uint32_t>(run.first[x - 1 + k]) << (8 * k);
-    newest_hash = hash_word(word, hash_bits);
-  }
+// Before position x enters: heads more than kSweptWindowBytes back, and those that were never written, become such as stay
+// farther than that, and nearer than 65536, until the next sweep.
+__device__ void sweep_heads(std::uint16_t* sh_heads, unsigned hash_bits, std::uint32_t x,
+                            std::uint32_t lane) {
   auto* pairs = reinterpret_cast<std::uint32_t*>(sh_heads);
-  const std::uint32_t far = (x - kSweepPositions) & 0xFFFF;
-  const auto swept = [&](std::uint32_t head, std::uint32_t hash) {
-    const bool never = head == (x & 0xFFFF) && hash != newest_hash;
-    return never || ((x + 1 - head) & 0xFFFF) > kSweepPositions ? far : head;
-  };
-  for (std::uint32_t i = lane; i < (1u << hash_bits) / 2; i += 32)
-    pairs[i] = swept(pairs[i] & 0xFFFF, 2 * i) | swept(pairs[i] >> 16, 2 * i + 1) << 16;
+  const std::uint32_t far = (x - kSweptWindowBytes) & 0xFFFF, next = (x + 1) << 16;
+  for (std::uint32_t i = lane; i < (1u << hash_bits) / 2; i += 32) {
+    const std::uint32_t pair = pairs[i];
+    const bool low_is_old = next - (pair << 16) > kSweptWindowBytes << 16;
+    const bool high_is_old = next - (pair & 0xFFFF0000u) > kSweptWindowBytes << 16;
+    pairs[i] = (low_is_old ? far : pair & 0xFFFF) | (high_is_old ? far << 16 : pair & 0xFFFF0000u);
+  }
   __syncwarp();
 }
+static_assert((1u << kMinHashBits) / 2 % 32 == 0);
 
 __global__ void __launch_bounds__(32)
     build_chains(DeviceBlocks batch, Links links, std::uint32_t segments_per_block,
@@ -60,6 +62,7 @@ __global__ void __launch_bounds__(32)
 
   HashedRun run{nullptr, 0, 0};
   std::uint32_t entered = 0;  // positions of the run that are in the table
+  std::uint32_t next_sweep = 0;
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * segments_per_warp;
   for (std::uint64_t segment = begin; segment < min(begin + segments_per_warp, segments); ++segment) {
     const auto block_index = static_cast<std::uint32_t>(segment / segments_per_block);
@@ -72,19 +75,26 @@ __global__ void __launch_bounds__(32)
     auto lead = static_cast<std::uint32_t>(min(before, std::uint64_t{window_bytes}));
     const std::uint32_t readable = block.block_bytes - segment_begin;
     const std::byte* here = block.d_block + segment_begin;
-    // Links of the history: only the first segment leaves them, and only where there is room (above depth 1).
-    const bool keeps_lead = segment_begin == 0 && links.max_history_bytes > 0;
+    // Links of the history are wanted above depth 1, which is where there is room for them; the first segment leaves them.
+    const bool wants_lead = segment_begin == 0 && links.max_history_bytes > 0;
+    const bool continues = wants_lead && continues_previous(batch, block_index, window_bytes);
+    const bool keeps_lead = wants_lead && !continues;
+    // The last three positions of a block have no hash in it, and have one for the block that continues it: which is the one
+    // that leaves their links.
+    const std::uint32_t left_before = continues ? kHashedBytes - 1 : 0;
+    const bool leaves_last =
+        links.max_history_bytes == 0 || !continues_previous(batch, block_index + 1, window_bytes);
 
     // Where the segment goes on from the run so far, its window is in the table already. Positions before its window may
     // be there too, but not where the history is shorter than the window: they would be within reach.
-    const bool goes_on = run.first != nullptr && run.first + run.positions == here && !sweeping &&
-                         !keeps_lead &&
+    const bool goes_on = run.first != nullptr && run.first + run.positions == here && !keeps_lead &&
                          (run.first == here - lead || (lead == window_bytes && run.first < here - lead));
     if (goes_on) {
       lead = run.positions;
     } else {
       run.first = here - lead;
       entered = 0;
+      next_sweep = kFirstSweep;
       __syncwarp();
       clear_heads(sh_heads, hash_bits, lane);
     }
@@ -97,9 +107,11 @@ __global__ void __launch_bounds__(32)
     std::uint32_t distances[kBuildSteps];
     words.load(run, entered, lane);
     for (std::uint32_t group = entered; group < run.positions; group += kBuildGroup) {
-      if (sweeping && group >= 65536 && group % kSweepPositions == 0)
-        sweep_heads(sh_heads, hash_bits, run, group, lane);
-      const bool in_lead = group + kBuildGroup <= lead;
+      if (sweeping && group >= next_sweep) {
+        sweep_heads(sh_heads, hash_bits, group, lane);
+        next_sweep = group + kSweepPositions;
+      }
+      const bool in_lead = group + kBuildGroup + left_before <= lead;
       if ((in_lead || group >= lead) && group + kBuildGroup <= run.positions &&
           run.inside(group + 4, 2 * kBuildGroup)) {
         next_words.load_inside(run, group + kBuildGroup, lane);
@@ -115,10 +127,11 @@ __global__ void __launch_bounds__(32)
 #pragma unroll
         for (unsigned i = 0; i < kBuildSteps; ++i) {
           const std::uint32_t x = group + i * 32 + lane;
-          if (x >= lead && x < run.positions)
-            segment_links[x] = static_cast<std::uint16_t>(distances[i]);
-          else if (x < lead && lead_links != nullptr)
+          if (x + left_before >= lead && x < run.positions) {
+            if (leaves_last || run.hashed(x)) segment_links[x] = static_cast<std::uint16_t>(distances[i]);
+          } else if (x < lead && lead_links != nullptr) {
             lead_links[x] = static_cast<std::uint16_t>(distances[i]);
+          }
         }
       }
       words = next_words;
@@ -137,16 +150,18 @@ constexpr KernelBudget kBuildBudget("hash_chain.build", "build_chains",
 const KernelRegistration kBuildRegistration(kBuildBudget, build_chains);
 
 constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
+// One thread block a multiprocessor, so it may have the registers of two.
+constexpr KernelBudget kFarFindBudget = find_tiles_budget("hash_chain.find_tiles_far", 96);
 const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
 const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
-const KernelRegistration kRingInexactRegistration(kFindBudget,
+const KernelRegistration kRingInexactRegistration(kFarFindBudget,
                                                   tiles::find_tiles<Candidates::kChain, true, false>);
 const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, false>);
 const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
 
 // Whether every link within the window is one: positions never pass 65536 in one warp's table, or it is swept.
 bool links_are_exact(const DeviceBlocks& batch, const HashChainParameters& parameters) {
-  if (parameters.window_bytes <= kSweepPositions) return true;
+  if (parameters.window_bytes <= kSweptWindowBytes) return true;
   const std::uint32_t lead =
       batch.max_history_bytes < parameters.window_bytes ? batch.max_history_bytes : parameters.window_bytes;
   return segments_per_block(batch) <= 1 && std::uint64_t{lead} + batch.max_block_bytes <= 65536;
@@ -195,9 +210,10 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
   check(cudaFuncSetAttribute(build_chains, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
         kBuildBudget.name.data());
   build_chains<<<static_cast<unsigned>((segments + segments_per_warp - 1) / segments_per_warp), 32,
-                 shared_bytes, stream>>>(batch, scratch.links(d_scratch, batch), segments_per_block(batch),
-                                         segments_per_warp, parameters.hash_bits, parameters.window_bytes,
-                                         parameters.depth > 1 && parameters.window_bytes <= kSweepPositions);
+                 shared_bytes, stream>>>(
+      batch, scratch.links(d_scratch, batch), segments_per_block(batch), segments_per_warp,
+      parameters.hash_bits, parameters.window_bytes,
+      parameters.depth > 1 && parameters.window_bytes <= kSweptWindowBytes);
   check_launch(kBuildBudget.name.data());
 }
 
@@ -223,7 +239,8 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   check(cudaDeviceGetAttribute(&most_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
         "cudaDeviceGetAttribute");
   const std::uint32_t ring_links_bytes =
-      tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) + sizeof(tiles::TileState);
+      tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) +
+      sizeof(tiles::TileState<kHashChainStitchReach>);
   const bool ring_links =
       ring_links_bytes <= static_cast<std::uint32_t>(most_shared_bytes) &&
       (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);
@@ -232,7 +249,7 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   else if (exact_links && ring_links)
     launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
   else if (ring_links)
-    launch_find_tiles<Candidates::kChain, true, false>(search, name, stream);
+    launch_find_tiles<Candidates::kChain, true, false>(search, kFarFindBudget.name.data(), stream);
   else
     launch_find_tiles<Candidates::kChain, false, false>(search, name, stream);
 }

@@ -1,0 +1,159 @@
+// What the engine of `cuda` reaches from host memory to host memory, and how that depends on batches and threads.
+//
+//   engine_device_bench FOLDER       the folder holds silesia/: its nine files, one behind the other, make 1 GiB
+//
+// Every figure is the best of two passes over all the data after one that warms up (pinning memory is part of that
+// one). Threads take batches as the pipeline's do: each from ordinary memory, into ordinary memory. Prints one row of a
+// recorded run a line.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include "device/cuda/cuda_engine.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using testing::Bytes;
+
+constexpr std::size_t kDataBytes = std::size_t{1} << 30;
+constexpr int kPasses = 3;
+
+struct Setting {
+  int level;
+  std::size_t block_bytes;
+  std::size_t batch_bytes;
+  unsigned threads;
+};
+
+// Runs work(batch) for every batch on the setting's threads; seconds.
+template <class Work>
+double run(const Setting& setting, std::size_t batch_count, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < setting.threads; ++i)
+    threads.emplace_back([&] {
+      try {
+        for (std::size_t batch; (batch = next++) < batch_count;) work(batch);
+      } catch (const std::exception& error) {
+        if (!failed.exchange(true)) std::fprintf(stderr, "%s\n", error.what());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  if (failed) throw std::runtime_error("a batch failed");
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void measure(BlockEngine& engine, const Bytes& data, Bytes& room, Bytes& restored, const Setting& setting) {
+  const std::size_t block_count = data.size() / setting.block_bytes;
+  const std::size_t batch_blocks = std::max<std::size_t>(1, setting.batch_bytes / setting.block_bytes);
+  const std::size_t batch_count = (block_count + batch_blocks - 1) / batch_blocks;
+  std::vector<BlockTask> blocks(block_count), back(block_count);
+  for (std::size_t i = 0; i < block_count; ++i) {
+    blocks[i].input = std::span(data).subspan(i * setting.block_bytes, setting.block_bytes);
+    blocks[i].output = std::span(room).subspan(i * setting.block_bytes, setting.block_bytes - 1);
+  }
+  const auto part = [&](std::vector<BlockTask>& tasks, std::size_t batch) {
+    const std::size_t begin = batch * batch_blocks;
+    return std::span(tasks).subspan(begin, std::min(batch_blocks, block_count - begin));
+  };
+  const EncodeParameters parameters{.level = setting.level, .block_bytes = setting.block_bytes};
+  double compressing = 1e9, restoring = 1e9;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const double seconds = run(setting, batch_count,
+                               [&](std::size_t batch) { engine.compress(part(blocks, batch), parameters); });
+    if (pass > 0) compressing = std::min(compressing, seconds);
+  }
+  std::size_t compressed_bytes = 0;
+  std::vector<BlockTask> shrunk;
+  for (std::size_t i = 0; i < block_count; ++i) {
+    if (blocks[i].status != Status::kOk) {
+      compressed_bytes += setting.block_bytes;
+      continue;
+    }
+    compressed_bytes += blocks[i].output_bytes;
+    shrunk.push_back({.input = blocks[i].output.first(blocks[i].output_bytes),
+                      .history = {},
+                      .output = std::span(restored).subspan(i * setting.block_bytes, setting.block_bytes)});
+  }
+  const std::size_t shrunk_bytes = shrunk.size() * setting.block_bytes;
+  const std::size_t shrunk_batches = (shrunk.size() + batch_blocks - 1) / batch_blocks;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const double seconds = run(setting, shrunk_batches, [&](std::size_t batch) {
+      const std::size_t begin = batch * batch_blocks;
+      engine.restore(std::span(shrunk).subspan(begin, std::min(batch_blocks, shrunk.size() - begin)),
+                     Format::kLz4);
+    });
+    if (pass > 0) restoring = std::min(restoring, seconds);
+  }
+  bool verified = true;
+  for (const BlockTask& task : shrunk) {
+    const std::size_t at = static_cast<std::size_t>(task.output.data() - restored.data());
+    verified &=
+        task.status == Status::kOk && task.output_bytes == setting.block_bytes &&
+        std::equal(task.output.begin(), task.output.end(), data.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  const auto row = [&](const char* what, std::size_t bytes, double seconds) {
+    std::printf(
+        "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"lz4\",\"level\":%d,\"block_bytes\":%zu,\"batch_"
+        "bytes\":"
+        "%zu,\"threads\":%u,\"file\":\"corpus\",\"bytes\":%zu,\"ratio\":%.4f,\"gbps\":%.2f,\"span\":"
+        "\"memory\","
+        "\"verified\":%s}\n",
+        what, setting.level, setting.block_bytes, setting.batch_bytes, setting.threads, bytes,
+        static_cast<double>(block_count * setting.block_bytes) / static_cast<double>(compressed_bytes),
+        static_cast<double>(bytes) / seconds / 1e9, verified ? "true" : "false");
+  };
+  row("compress", block_count * setting.block_bytes, compressing);
+  row("restore", shrunk_bytes, restoring);
+  std::fflush(stdout);
+}
+
+int bench(const std::filesystem::path& folder) {
+  Bytes files;
+  for (const auto& file : std::filesystem::directory_iterator(folder / "silesia")) {
+    const Bytes bytes = testing::read_file(file.path());
+    files.insert(files.end(), bytes.begin(), bytes.end());
+  }
+  if (files.empty()) throw std::runtime_error("no files in " + folder.string() + "/silesia");
+  Bytes data(kDataBytes), room(kDataBytes), restored(kDataBytes);
+  for (std::size_t at = 0; at < data.size(); at += files.size())
+    std::copy_n(files.begin(), std::min(files.size(), data.size() - at),
+                data.begin() + static_cast<std::ptrdiff_t>(at));
+  cuda::CudaEngine engine;
+  constexpr std::size_t kMega = std::size_t{1} << 20;
+  constexpr std::size_t k64K = 64 << 10, k256K = 256 << 10, k4M = 4 * kMega;
+  for (const Setting& setting : std::initializer_list<Setting>{{1, k64K, 32 * kMega, 5},
+                                                               {1, k256K, 16 * kMega, 5},
+                                                               {1, k256K, 32 * kMega, 5},
+                                                               {1, k256K, 64 * kMega, 5},
+                                                               {1, k256K, 32 * kMega, 1},
+                                                               {1, k4M, 32 * kMega, 5},
+                                                               {1, k4M, 128 * kMega, 5},
+                                                               {3, k256K, 32 * kMega, 5},
+                                                               {12, k256K, 32 * kMega, 5}})
+    measure(engine, data, room, restored, setting);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: %s FOLDER\n", arguments[0]);
+    return 1;
+  }
+  try {
+    return hemstitch::bench(arguments[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,335 @@
+// Speed of the WebGPU backend on real files: each pass on the device, whole batches, and streams with their transfers.
+//
+// For each file, repeated to TOTAL_MB, in blocks of 64 KB: compresses and restores one batch that is already on the device
+// (timestamps around every pass; the median of RUNS after one that warms up), then streams all of it through the engine's
+// ring from three threads, and measures one block of 256 KB from call to result. Everything is verified by liblz4. One JSON
+// row a line, as in bench/results, on standard output; times of passes on standard error.
+//
+//   webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]
+#include <fmt/format.h>
+#include <lz4.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/status.hpp"
+#include "device/webgpu/device.hpp"
+#include "device/webgpu/lz4_compress_plan.hpp"
+#include "device/webgpu/webgpu_engine.hpp"
+#include "format/lz4/lz4_decode_webgpu.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace webgpu;
+using testing::Bytes;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kBlockBytes = 65536;
+constexpr const char* kFiles[] = {"silesia/dickens", "silesia/samba"};
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  fmt::print(stderr, "WRONG: {}\n", what);
+  std::exit(1);
+}
+
+struct Setting {
+  int runs = 5;
+  std::string file;
+  int level = 0;
+};
+
+void print_row(const Setting& setting, const char* what, std::size_t block_bytes, double ratio, double gbps,
+               const char* span, const std::string& clock) {
+  Json row{{"what", what},
+           {"backend", "webgpu"},
+           {"format", "lz4"},
+           {"level", setting.level},
+           {"block_bytes", block_bytes},
+           {"file", setting.file},
+           {"ratio", ratio},
+           {"gbps", gbps},
+           {"span", span},
+           {"clock", clock},
+           {"verified", true}};
+  fmt::print("{}\n", row.dump());
+  std::fflush(stdout);
+}
+
+// Runs a recording, and gives the median of the device's time for all of it; prints the median of each pass. Where the device
+// has no timestamps, the host's clock from submission to the last pass's end counts.
+double measure(Device& device, const Recording& recording, const BufferSet& buffers, const Setting& setting,
+               const char* what, std::string& clock) {
+  std::vector<double> totals;
+  std::map<std::string, std::vector<double>> passes;
+  std::vector<std::string> order;
+  clock = "device";
+  for (int run = 0; run <= setting.runs; ++run) {
+    std::vector<StepTime> times;
+    const auto begin = Clock::now();
+    device.run(recording, buffers, &times);
+    if (!device.has_timestamps()) {
+      std::uint32_t word = 0;
+      device.read(buffers[0], std::as_writable_bytes(std::span(&word, 1)));
+    }
+    double total = 0;
+    std::map<std::string, double> sums;
+    for (const StepTime& time : times) {
+      if (!time.seconds) clock = "host";
+      total += time.seconds.value_or(0);
+      if (std::find(order.begin(), order.end(), time.name) == order.end()) order.push_back(time.name);
+      sums[time.name] += time.seconds.value_or(0);
+    }
+    if (clock == "host") total = seconds_since(begin);
+    if (run == 0) continue;
+    totals.push_back(total);
+    for (const auto& [name, seconds] : sums) passes[name].push_back(seconds);
+  }
+  for (const std::string& name : order)
+    fmt::print(stderr, "{} level {} {} {:.3f} ms {}\n", setting.file, setting.level, what,
+               1e3 * median(passes[name]), name);
+  return median(totals);
+}
+
+void bench_batch(Device& device, const Bytes& data, const Setting& setting) {
+  const Lz4Level level = lz4_level(setting.level, kBlockBytes);
+  BlockTable table;
+  for (std::size_t at = 0; at < data.size(); at += kBlockBytes) {
+    const auto bytes = static_cast<std::uint32_t>(std::min(kBlockBytes, data.size() - at));
+    table.add(static_cast<std::uint32_t>(at), 0, bytes, bytes - 1, 4);
+  }
+  const auto block_count = static_cast<std::uint32_t>(table.rows.size());
+  const Lz4CompressPlan plan =
+      plan_lz4_compress(capacity_of_blocks(block_count, kBlockBytes, 0, hash_bits(level)));
+  std::vector<std::uint32_t> sizes(block_count), begins(block_count + 1);
+  Bytes output;
+  {
+    const BufferSet buffers = device.make_buffers(plan.buffers);
+    device.write(buffers[plan.batch.data.index], data);
+    device.write(buffers[plan.batch.rows.index], std::as_bytes(std::span(table.rows)));
+    device.write(buffers[plan.batch.tiles.index], std::as_bytes(std::span(table.tiles)));
+    std::string clock;
+    const double seconds = measure(device, record_lz4_compress(plan, table, level, data.size()), buffers,
+                                   setting, "compress", clock);
+    device.read(buffers[plan.sizes.index], std::as_writable_bytes(std::span(sizes)));
+    device.read(buffers[plan.begins.index], std::as_writable_bytes(std::span(begins)));
+    output.resize(begins.back());
+    device.read(buffers[plan.output.index], output);
+
+    std::size_t output_bytes = 0;
+    Bytes back(kBlockBytes);
+    for (std::uint32_t i = 0; i < block_count; ++i) {
+      const BlockRow& row = table.rows[i];
+      if (sizes[i] == kEncodedTooLarge) {
+        output_bytes += row.block_bytes;
+        continue;
+      }
+      output_bytes += sizes[i];
+      const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(output.data() + begins[i]),
+                                          reinterpret_cast<char*>(back.data()), static_cast<int>(sizes[i]),
+                                          static_cast<int>(back.size()));
+      require(got == static_cast<int>(row.block_bytes) &&
+                  std::equal(back.begin(), back.begin() + got, data.begin() + row.begin),
+              "liblz4 does not restore a block");
+    }
+    print_row(setting, "compress", kBlockBytes, double(data.size()) / double(output_bytes),
+              double(data.size()) / seconds * 1e-9, "kernel", clock);
+  }
+
+  RestoreTable restore_table;
+  std::vector<std::uint32_t> restored;  // numbers of the blocks that were not stored
+  std::uint64_t raw_bytes = 0;
+  for (std::uint32_t i = 0; i < block_count; ++i)
+    if (sizes[i] != kEncodedTooLarge) {
+      restore_table.add(0, sizes[i], table.rows[i].block_bytes);
+      restored.push_back(i);
+      raw_bytes += table.rows[i].block_bytes;
+    }
+  const Lz4RestorePlan restore_plan = plan_lz4_restore(capacity_of(restore_table));
+  const BufferSet buffers = device.make_buffers(restore_plan.buffers);
+  Bytes packed(restore_table.data_bytes);
+  for (std::size_t k = 0; k < restored.size(); ++k)
+    std::copy_n(output.begin() + begins[restored[k]], sizes[restored[k]],
+                packed.begin() + restore_table.rows[k].begin);
+  device.write(buffers[restore_plan.data.index], packed);
+  device.write(buffers[restore_plan.rows.index], std::as_bytes(std::span(restore_table.rows)));
+  device.write(buffers[restore_plan.tiles.index], std::as_bytes(std::span(restore_table.tiles)));
+  std::string clock;
+  const double seconds =
+      measure(device, record_lz4_restore(restore_plan, restore_table), buffers, setting, "restore", clock);
+  Bytes back(restore_table.output_bytes);
+  device.read(buffers[restore_plan.output.index], back);
+  for (std::size_t k = 0; k < restored.size(); ++k) {
+    const BlockRow& row = table.rows[restored[k]];
+    require(std::equal(data.begin() + row.begin, data.begin() + row.begin + row.block_bytes,
+                       back.begin() + restore_table.rows[k].output_begin),
+            "a block is not restored to what it was");
+  }
+  print_row(setting, "restore", kBlockBytes, double(raw_bytes) / double(packed.size()),
+            double(raw_bytes) / seconds * 1e-9, "kernel", clock);
+}
+
+// Hands batches to `threads` threads in order.
+void in_threads(unsigned threads, std::size_t batch_count, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> all;
+  for (unsigned t = 0; t < threads; ++t)
+    all.emplace_back([&] {
+      for (std::size_t batch; (batch = next++) < batch_count;) work(batch);
+    });
+  for (std::thread& thread : all) thread.join();
+}
+
+void bench_stream(const std::shared_ptr<Device>& device, const Bytes& data, const Setting& setting) {
+  const auto engine = make_engine(device);
+  EncodeParameters parameters;
+  parameters.level = setting.level;
+  parameters.block_bytes = kBlockBytes;
+  std::vector<BlockTask> tasks;
+  Bytes output(data.size()), back(data.size());
+  for (std::size_t at = 0; at < data.size(); at += kBlockBytes) {
+    BlockTask task;
+    task.input = std::span(data).subspan(at, std::min(kBlockBytes, data.size() - at));
+    task.output = std::span(output).subspan(at, task.input.size() - 1);
+    tasks.push_back(task);
+  }
+  const std::size_t per_batch = std::max<std::size_t>(1, engine->preferred_batch_bytes() / kBlockBytes);
+  const auto batches = static_cast<std::size_t>(divided_up(tasks.size(), per_batch));
+  const auto of_batch = [&](std::vector<BlockTask>& all, std::size_t batch) {
+    return std::span(all).subspan(batch * per_batch, std::min(per_batch, all.size() - batch * per_batch));
+  };
+  std::vector<double> compress_seconds, restore_seconds;
+  std::size_t output_bytes = 0;
+  for (int run = 0; run <= setting.runs; ++run) {
+    auto begin = Clock::now();
+    in_threads(kSlotCount, batches,
+               [&](std::size_t batch) { engine->compress(of_batch(tasks, batch), parameters); });
+    if (run > 0) compress_seconds.push_back(seconds_since(begin));
+
+    std::vector<BlockTask> back_tasks;
+    output_bytes = 0;
+    for (const BlockTask& task : tasks) {
+      const auto at = static_cast<std::size_t>(task.input.data() - data.data());
+      if (task.status == Status::kOutputTooSmall) {
+        std::copy(task.input.begin(), task.input.end(), back.begin() + static_cast<std::ptrdiff_t>(at));
+        output_bytes += task.input.size();
+        continue;
+      }
+      require(task.status == Status::kOk, "a block was not compressed");
+      output_bytes += task.output_bytes;
+      BlockTask one;
+      one.input = task.output.first(task.output_bytes);
+      one.output = std::span(back).subspan(at, task.input.size());
+      back_tasks.push_back(one);
+    }
+    begin = Clock::now();
+    in_threads(kSlotCount, static_cast<std::size_t>(divided_up(back_tasks.size(), per_batch)),
+               [&](std::size_t batch) { engine->restore(of_batch(back_tasks, batch), Format::kLz4); });
+    if (run > 0) restore_seconds.push_back(seconds_since(begin));
+    require(back == data, "the stream is not restored to what it was");
+    std::fill(back.begin(), back.end(), std::byte{0});
+  }
+  const double ratio = double(data.size()) / double(output_bytes);
+  print_row(setting, "compress", kBlockBytes, ratio, double(data.size()) / median(compress_seconds) * 1e-9,
+            "pinned", "host");
+  print_row(setting, "restore", kBlockBytes, ratio, double(data.size()) / median(restore_seconds) * 1e-9,
+            "pinned", "host");
+}
+
+void bench_latency(const std::shared_ptr<Device>& device, const Bytes& data, const Setting& setting) {
+  const auto engine = make_engine(device);
+  EncodeParameters parameters;
+  parameters.level = setting.level;
+  parameters.block_bytes = 262144;
+  Bytes output(parameters.block_bytes), back(parameters.block_bytes);
+  BlockTask task;
+  task.input = std::span(data).first(parameters.block_bytes);
+  task.output = output;
+  std::vector<double> compress_seconds, restore_seconds;
+  for (int run = 0; run <= 4 * setting.runs; ++run) {
+    auto begin = Clock::now();
+    engine->compress({&task, 1}, parameters);
+    if (run > 0) compress_seconds.push_back(seconds_since(begin));
+    require(task.status == Status::kOk, "the block was not compressed");
+    BlockTask one;
+    one.input = task.output.first(task.output_bytes);
+    one.output = back;
+    begin = Clock::now();
+    engine->restore({&one, 1}, Format::kLz4);
+    if (run > 0) restore_seconds.push_back(seconds_since(begin));
+    require(one.status == Status::kOk && std::equal(back.begin(), back.end(), data.begin()),
+            "the block is not restored to what it was");
+  }
+  fmt::print(stderr, "{} level {} 256 KB from call to result: compress {:.3f} ms, restore {:.3f} ms\n",
+             setting.file, setting.level, 1e3 * median(compress_seconds), 1e3 * median(restore_seconds));
+  const double ratio = double(task.input.size()) / double(task.output_bytes);
+  print_row(setting, "compress", parameters.block_bytes, ratio,
+            double(parameters.block_bytes) / median(compress_seconds) * 1e-9, "call", "host");
+  print_row(setting, "restore", parameters.block_bytes, ratio,
+            double(parameters.block_bytes) / median(restore_seconds) * 1e-9, "call", "host");
+}
+
+int run(int argument_count, char** arguments) {
+  if (argument_count < 2) {
+    fmt::print(stderr, "webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]\n");
+    return 1;
+  }
+  const std::size_t total_bytes = (argument_count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 256) << 20;
+  Setting setting;
+  if (argument_count > 3) setting.runs = std::atoi(arguments[3]);
+  std::vector<int> levels;
+  for (int i = 4; i < argument_count; ++i) levels.push_back(std::atoi(arguments[i]));
+  if (levels.empty()) levels = {3};
+  const std::shared_ptr<Device> device = Device::shared();
+  fmt::print(stderr, "{}, {}, timestamps: {}\n", device->adapter().name, device->adapter().driver,
+             device->has_timestamps());
+  for (const char* name : kFiles) {
+    const Bytes file = testing::read_file(std::filesystem::path(arguments[1]) / name);
+    Bytes data;
+    while (data.size() < total_bytes) data.insert(data.end(), file.begin(), file.end());
+    data.resize(total_bytes);
+    setting.file = std::filesystem::path(name).filename();
+    const std::size_t batch_bytes = std::min(total_bytes, make_engine(device)->preferred_batch_bytes());
+    for (const int level : levels) {
+      setting.level = level;
+      bench_batch(*device, Bytes(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(batch_bytes)),
+                  setting);
+      bench_stream(device, data, setting);
+      bench_latency(device, data, setting);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int argument_count, char** arguments) {
+  try {
+    return hemstitch::run(argument_count, arguments);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "webgpu_bench: {}\n", error.what());
+    return 1;
+  }
+}

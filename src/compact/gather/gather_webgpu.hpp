@@ -1,0 +1,27 @@
+// gather through WebGPU; the definition stands in gather.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "device/webgpu/recording.hpp"
+
+namespace hemstitch::webgpu {
+
+// Where a piece stands in the source buffer.
+struct GatherPiece {
+  std::uint32_t source = 0;  // byte
+  std::uint32_t bytes = 0;
+};
+
+struct GatherBuffers {
+  BufferId source;
+  BufferId pieces;  // GatherPiece a piece
+  BufferId begins;  // of scan: where each goes, and the total
+  BufferId output;  // whole words: bytes behind the total in its last word become 0
+};
+
+// The pieces must fit the output, whose bytes are at most `most_output_bytes`.
+void record_gather(Recording& recording, const GatherBuffers& buffers, std::uint32_t piece_count,
+                   std::uint64_t most_output_bytes);
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,48 @@
+#include "compact/scan/scan_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+namespace {
+constexpr std::string_view kShader = "compact/scan/scan.wgsl";
+}
+
+ScanBuffers plan_scan(BufferPlan& plan, std::uint64_t most_elements) {
+  ScanBuffers buffers;
+  // A level's sums are scanned into the next buffer: sums and where they begin, both a word longer for the total.
+  for (std::uint64_t tiles = divided_up(most_elements, kScanTileElements);;
+       tiles = divided_up(tiles, kScanTileElements)) {
+    buffers.levels.push_back(plan.add("sums of tiles", (tiles + 1) * sizeof(std::uint32_t)));
+    buffers.levels.push_back(plan.add("begins of tiles", (tiles + 1) * sizeof(std::uint32_t)));
+    if (tiles <= 1) return buffers;
+  }
+}
+
+namespace {
+
+void record_level(Recording& recording, BufferId sizes, BufferId begins, const ScanBuffers& buffers,
+                  std::uint32_t count, std::size_t level) {
+  const auto tiles = static_cast<std::uint32_t>(divided_up(count, kScanTileElements));
+  const BufferId sums = buffers.levels[2 * level], tile_begins = buffers.levels[2 * level + 1];
+  if (tiles > 1) {
+    recording.dispatch({kShader,
+                        "reduce",
+                        {count, tiles},
+                        {{sizes, Access::kRead}, {sums, Access::kReadWrite}, {begins, Access::kReadWrite}},
+                        tiles});
+    record_level(recording, sums, tile_begins, buffers, tiles, level + 1);
+  }
+  recording.dispatch(
+      {kShader,
+       "apply",
+       {count, tiles},
+       {{sizes, Access::kRead}, {tile_begins, Access::kReadWrite}, {begins, Access::kReadWrite}},
+       tiles});
+}
+
+}  // namespace
+
+void record_scan(Recording& recording, BufferId sizes, BufferId begins, const ScanBuffers& buffers,
+                 std::uint32_t count) {
+  record_level(recording, sizes, begins, buffers, count, 0);
+}
+
+}  // namespace hemstitch::webgpu

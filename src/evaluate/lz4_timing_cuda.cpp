@@ -1,0 +1,294 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "compact/gather/gather_cuda.hpp"
+#include "device/cuda/cuda_engine_tuning.hpp"
+#include "device/cuda/device_buffer.hpp"
+#include "device/cuda/device_survey.hpp"
+#include "device/cuda/event.hpp"
+#include "evaluate/lz4_timing.hpp"
+#include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_restore_cuda.hpp"
+
+namespace hemstitch {
+namespace {
+
+using cuda::check;
+using cuda::DeviceBuffer;
+using cuda::Event;
+using cuda::PinnedBuffer;
+
+// Where the blocks of a slice lie once they are compressed: offsets, sizes with kLz4StoredBit.
+struct CompressedSlice {
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> sizes;
+  std::uint64_t bytes() const { return offsets.back(); }
+};
+
+// A part of the data on the device, compressed into a span and restored from it. Memory is for the largest part that
+// it will be given.
+class DeviceSlice {
+ public:
+  DeviceSlice(std::size_t most_bytes, std::size_t block_bytes, int level)
+      : block_bytes_(block_bytes),
+        most_blocks_((most_bytes + block_bytes - 1) / block_bytes),
+        level_(lz4_level(level, block_bytes)),
+        d_raw_(most_bytes, stream_.get()),
+        d_span_(most_bytes, stream_.get()),
+        d_restored_(most_bytes, stream_.get()),
+        d_blocks_(most_blocks_, stream_.get()),
+        d_offsets_(most_blocks_ + 1, stream_.get()),
+        d_sizes_(most_blocks_, stream_.get()),
+        d_compress_statuses_(most_blocks_, stream_.get()),
+        d_sources_(most_blocks_, stream_.get()),
+        d_source_bytes_(most_blocks_, stream_.get()),
+        d_outputs_(most_blocks_, stream_.get()),
+        d_rooms_(most_blocks_, stream_.get()),
+        d_output_bytes_(most_blocks_, stream_.get()),
+        d_statuses_(most_blocks_, stream_.get()),
+        d_stored_bytes_(most_blocks_, stream_.get()),
+        d_places_(most_blocks_, stream_.get()) {
+    set_bytes(most_bytes);
+    d_scratch_ = DeviceBuffer<std::byte>(std::max(cuda::compress_lz4_span_cuda_scratch_bytes(batch_, level_),
+                                                  cuda::restore_lz4_cuda_scratch_bytes(restore_batch())),
+                                         stream_.get());
+    d_gather_ = DeviceBuffer<std::byte>(cuda::gather_pieces_cuda_scratch_bytes(most_blocks_), stream_.get());
+  }
+
+  cudaStream_t stream() const { return stream_.get(); }
+  void synchronize() const { stream_.synchronize(); }
+  std::byte* d_raw() const { return d_raw_.get(); }
+  std::byte* d_span() const { return d_span_.get(); }
+  std::byte* d_restored() const { return d_restored_.get(); }
+
+  // How much of the data the next calls are about.
+  void set_bytes(std::size_t bytes) {
+    bytes_ = bytes;
+    std::vector<DeviceBlock> blocks;
+    for (std::size_t at = 0; at < bytes; at += block_bytes_)
+      blocks.push_back(
+          {d_raw_.get() + at, static_cast<std::uint32_t>(std::min(block_bytes_, bytes - at)), 0, at});
+    batch_ = {d_blocks_.get(), static_cast<std::uint32_t>(blocks.size()),
+              static_cast<std::uint32_t>(std::min(block_bytes_, bytes)), 0, bytes};
+    d_blocks_.upload(blocks);
+    synchronize();
+  }
+
+  void compress() {
+    cuda::compress_lz4_span_cuda(batch_, level_,
+                                 {.d_span = d_span_.get(),
+                                  .capacity_bytes = bytes_,
+                                  .lead_bytes = 0,
+                                  .trail_bytes = 0,
+                                  .d_offsets = d_offsets_.get(),
+                                  .d_sizes = d_sizes_.get(),
+                                  .d_statuses = d_compress_statuses_.get()},
+                                 d_scratch_.get(), d_scratch_.bytes(), stream());
+  }
+
+  // Waits for compress().
+  CompressedSlice compressed() const {
+    CompressedSlice slice;
+    slice.offsets.resize(batch_.block_count + 1);
+    slice.sizes.resize(batch_.block_count);
+    download(d_offsets_, slice.offsets);
+    download(d_sizes_, slice.sizes);
+    synchronize();
+    return slice;
+  }
+
+  // `slice` is what d_span() holds.
+  void set_compressed(const CompressedSlice& slice) {
+    const std::size_t count = batch_.block_count;
+    std::vector<const std::byte*> sources(count);
+    std::vector<std::size_t> source_bytes(count), rooms(count);
+    std::vector<std::byte*> outputs(count);
+    std::vector<std::uint32_t> stored_bytes(count);
+    std::vector<std::uint64_t> places(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool stored = (slice.sizes[i] & cuda::kLz4StoredBit) != 0;
+      const std::uint32_t size = slice.sizes[i] & ~cuda::kLz4StoredBit;
+      places[i] = i * block_bytes_;
+      sources[i] = d_span_.get() + slice.offsets[i];
+      outputs[i] = d_restored_.get() + places[i];
+      rooms[i] = std::min(block_bytes_, bytes_ - i * block_bytes_);
+      source_bytes[i] = stored ? 0 : size;
+      stored_bytes[i] = stored ? size : 0;
+    }
+    d_sources_.upload(sources);
+    d_source_bytes_.upload(source_bytes);
+    d_outputs_.upload(outputs);
+    d_rooms_.upload(rooms);
+    d_stored_bytes_.upload(stored_bytes);
+    d_places_.upload(places);
+    synchronize();
+  }
+
+  void restore() {
+    cuda::restore_lz4_cuda(restore_batch(), d_scratch_.get(), d_scratch_.bytes(), stream());
+    cuda::gather_pieces_cuda(d_sources_.get(), d_stored_bytes_.get(), d_places_.get(), batch_.block_count,
+                             d_restored_.get(), d_gather_.get(), d_gather_.bytes(), stream());
+  }
+
+ private:
+  template <class T>
+  static void download(const DeviceBuffer<T>& from, std::vector<T>& into) {
+    from.download(into);
+  }
+
+  cuda::DeviceLz4Restore restore_batch() const {
+    return {.d_blocks = d_sources_.get(),
+            .d_block_bytes = d_source_bytes_.get(),
+            .d_outputs = d_outputs_.get(),
+            .d_capacities = d_rooms_.get(),
+            .d_output_bytes = d_output_bytes_.get(),
+            .d_statuses = d_statuses_.get(),
+            .count = batch_.block_count,
+            .max_capacity = batch_.max_block_bytes,
+            .max_block_bytes = batch_.max_block_bytes};
+  }
+
+  cuda::Stream stream_;
+  std::size_t block_bytes_, most_blocks_, bytes_ = 0;
+  Lz4Level level_;
+  DeviceBuffer<std::byte> d_raw_, d_span_, d_restored_;
+  DeviceBuffer<DeviceBlock> d_blocks_;
+  DeviceBuffer<std::uint64_t> d_offsets_;
+  DeviceBuffer<std::uint32_t> d_sizes_;
+  DeviceBuffer<hemstitch_status> d_compress_statuses_;
+  DeviceBuffer<const std::byte*> d_sources_;
+  DeviceBuffer<std::size_t> d_source_bytes_;
+  DeviceBuffer<std::byte*> d_outputs_;
+  DeviceBuffer<std::size_t> d_rooms_, d_output_bytes_;
+  DeviceBuffer<hemstitch_status> d_statuses_;
+  DeviceBuffer<std::uint32_t> d_stored_bytes_;
+  DeviceBuffer<std::uint64_t> d_places_;
+  DeviceBuffer<std::byte> d_scratch_, d_gather_;
+  DeviceBlocks batch_;
+};
+
+// The fastest of runs that take `seconds` together, after one that does not count.
+double fastest(double seconds, const std::function<double()>& run) {
+  run();
+  double best = std::numeric_limits<double>::infinity(), spent = 0;
+  do {
+    const double one = run();
+    best = std::min(best, one);
+    spent += one;
+  } while (spent < seconds);
+  return best;
+}
+
+void require_equal(std::span<const std::byte> restored, std::span<const std::byte> data) {
+  if (std::memcmp(restored.data(), data.data(), data.size()) != 0)
+    throw Error(Status::kInternal, "the restored data differs from the original");
+}
+
+Lz4Timing time_kernels(std::span<const std::byte> data, int level, std::size_t block_bytes, double seconds) {
+  DeviceSlice slice(data.size(), block_bytes, level);
+  const auto kernel_seconds = [&](const auto& enqueue) {
+    Event begin(Event::Kind::kTiming), end(Event::Kind::kTiming);
+    begin.record(slice.stream());
+    enqueue();
+    end.record(slice.stream());
+    end.synchronize();
+    return static_cast<double>(end.milliseconds_since(begin)) / 1e3;
+  };
+  check(cudaMemcpy(slice.d_raw(), data.data(), data.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  Lz4Timing timing;
+  timing.compress_seconds = fastest(seconds, [&] { return kernel_seconds([&] { slice.compress(); }); });
+  const CompressedSlice compressed = slice.compressed();
+  timing.compressed_bytes = compressed.bytes();
+  slice.set_compressed(compressed);
+  timing.restore_seconds = fastest(seconds, [&] { return kernel_seconds([&] { slice.restore(); }); });
+  std::vector<std::byte> restored(data.size());
+  check(cudaMemcpy(restored.data(), slice.d_restored(), data.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require_equal(restored, data);
+  return timing;
+}
+
+void copy(const DeviceSlice& slice, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  check(cudaMemcpyAsync(to, from, bytes, kind, slice.stream()), "cudaMemcpyAsync");
+}
+
+Lz4Timing time_pinned(std::span<const std::byte> data, int level, std::size_t block_bytes, double seconds) {
+  // As many batches at once as the engine has slots, of the size that it prefers.
+  const std::size_t slice_bytes =
+      std::max(cuda::kEngineBatchBytes / block_bytes, std::size_t{1}) * block_bytes;
+  const std::size_t slice_count = (data.size() + slice_bytes - 1) / slice_bytes;
+  const auto bytes_of = [&](std::size_t i) { return std::min(slice_bytes, data.size() - i * slice_bytes); };
+  const PinnedBuffer<std::byte> raw(data.size()), spans(data.size()), restored(data.size());
+  std::copy(data.begin(), data.end(), raw.span().begin());
+  std::vector<CompressedSlice> compressed(slice_count);
+  std::vector<std::unique_ptr<DeviceSlice>> slices;
+  for (unsigned i = 0; i < cuda::kEngineSlots; ++i)
+    slices.push_back(std::make_unique<DeviceSlice>(std::min(slice_bytes, data.size()), block_bytes, level));
+
+  // work(slice, number) for every part of the data, on a thread for each slice.
+  const auto seconds_of = [&](const auto& work) {
+    std::atomic<std::size_t> next = 0;
+    std::exception_ptr error;
+    std::mutex mutex;
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::thread> threads;
+    for (const auto& slice : slices)
+      threads.emplace_back([&] {
+        try {
+          cuda::use_device();
+          for (std::size_t i; (i = next++) < slice_count;) work(*slice, i);
+          slice->synchronize();
+        } catch (...) {
+          const std::lock_guard lock(mutex);
+          error = std::current_exception();
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    if (error) std::rethrow_exception(error);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  Lz4Timing timing;
+  timing.compress_seconds = fastest(seconds, [&] {
+    return seconds_of([&](DeviceSlice& slice, std::size_t i) {
+      slice.set_bytes(bytes_of(i));
+      copy(slice, slice.d_raw(), raw.span().data() + i * slice_bytes, bytes_of(i), cudaMemcpyHostToDevice);
+      slice.compress();
+      compressed[i] = slice.compressed();
+      copy(slice, spans.span().data() + i * slice_bytes, slice.d_span(), compressed[i].bytes(),
+           cudaMemcpyDeviceToHost);
+    });
+  });
+  for (const CompressedSlice& slice : compressed) timing.compressed_bytes += slice.bytes();
+  timing.restore_seconds = fastest(seconds, [&] {
+    return seconds_of([&](DeviceSlice& slice, std::size_t i) {
+      slice.set_bytes(bytes_of(i));
+      slice.set_compressed(compressed[i]);
+      copy(slice, slice.d_span(), spans.span().data() + i * slice_bytes, compressed[i].bytes(),
+           cudaMemcpyHostToDevice);
+      slice.restore();
+      copy(slice, restored.span().data() + i * slice_bytes, slice.d_restored(), bytes_of(i),
+           cudaMemcpyDeviceToHost);
+    });
+  });
+  require_equal(restored.span(), data);
+  return timing;
+}
+
+}  // namespace
+
+Lz4Timing time_lz4_on_device(std::span<const std::byte> data, int level, std::size_t block_bytes,
+                             TimedSpan span, double seconds) {
+  cuda::use_device();
+  return span == TimedSpan::kKernel ? time_kernels(data, level, block_bytes, seconds)
+                                    : time_pinned(data, level, block_bytes, seconds);
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,370 @@
+// Restores a page by a warp, in shared memory alone.
+//
+// The block is loaded behind the place of the output, in one buffer, so that the output grows toward what is still to be
+// read and never reaches it: a sequence restores at least as many bytes as it takes, but for one byte in every 255
+// literals and two at the end, and the buffer leaves more room than that.
+//
+//   buffer   | output .......................... |
+//            |         | block .................... |
+//
+// 1. Walk (lz4_walk.hpp): 32 segments, one a lane.
+// 2. Unfold: each lane goes over its sequences again, now knowing where they write. Of every piece (a literal run or a
+//    match) it keeps the distance from where it writes to where it reads, which for literals is negative, and sets the
+//    bit of its first byte in a bitmap of the output. Here every offset and every length is checked.
+// 3. Copy, 32 bytes of the output (a window) at a time, one a lane: a population count of the bitmap up to the lane's bit
+//    says which piece the byte belongs to, its distance where to read. Where some byte reads from its own window, lanes
+//    first follow each other's sources, doubling the step, to one outside of it: five rounds at most, whatever the
+//    period.
+// 4. Store.
+//
+// The page's last sequence goes through restore_lz4_sequence, which alone decides on statuses. A damaged page goes through
+// it from its start, sequence by sequence; so does a block that is too large for any page, since it must be damaged.
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include "core/page.hpp"
+#include "format/lz4/lz4_restore_sequence.cuh"
+#include "format/lz4/lz4_walk.hpp"
+
+namespace hemstitch::cuda {
+
+inline constexpr std::uint32_t kWindowBytes = 32;
+inline constexpr std::uint32_t kPageWindows = kPageBytes / kWindowBytes;
+
+// A block that restores to n bytes has at most n + n / 255 + 2 of them.
+inline constexpr std::uint32_t kMostPageBlockBytes = kPageBytes + 32;
+static_assert(kPageBytes + kPageBytes / 255 + 2 <= kMostPageBlockBytes);
+static_assert(kMostPageBlockBytes <= kLz4MostWalkedBytes);
+
+// By how much the block's end stands behind the output's. Literals are read at least a window behind where they are
+// written, so that a window's bytes can be read and written in any order.
+inline constexpr std::uint32_t kPageMarginBytes = 64;
+static_assert(kPageBytes / 255 + 2 + kWindowBytes <= kPageMarginBytes);
+
+// Where the pieces of a window are found.
+struct Lz4Window {
+  std::uint32_t begins;       // bit i: a piece begins with byte i
+  std::int32_t piece_before;  // the piece that its first byte would belong to if none began there
+};
+
+// Pages whose pieces are longer than this on average are looked through for windows that lie in one piece.
+inline constexpr std::uint32_t kLongPieceBytes = 48;
+
+template <std::uint32_t kPieces>
+struct alignas(16) Lz4PageMemory {
+  // The block's end is at most 15 bytes behind its place, for its alignment. (Lanes behind the output's end read, and
+  // discard, what stands behind the buffer.)
+  std::uint8_t buffer[kPageBytes + kPageMarginBytes + 16];
+  std::int16_t distances[kPieces];  // from where a piece is written back to where it is read, less one
+  Lz4Window windows[kPageWindows];
+};
+
+// Adds up over the lanes before this one, and over all.
+__device__ inline std::uint32_t sum_before(std::uint32_t value, std::uint32_t& total, unsigned lane) {
+  std::uint32_t sum = value;
+#pragma unroll
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const std::uint32_t below = __shfl_up_sync(kAllLanes, sum, step);
+    if (lane >= step) sum += below;
+  }
+  total = __shfl_sync(kAllLanes, sum, 31);
+  return sum - value;
+}
+
+// Global bytes to shared memory of the same alignment modulo 16. No byte outside of the range is read.
+__device__ inline void load_lz4_bytes(const std::uint8_t* d_from, std::uint8_t* sh_to, std::uint32_t count,
+                                      unsigned lane) {
+  const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_from) % 16);
+  const std::uint32_t head = min((16 - misaligned) % 16, count);
+  const std::uint32_t vectors = (count - head) / 16;
+  for (std::uint32_t i = lane; i < vectors; i += 32)
+    __pipeline_memcpy_async(sh_to + head + 16 * i, d_from + head + 16 * i, 16);
+  __pipeline_commit();
+  if (lane < head) sh_to[lane] = d_from[lane];
+  const std::uint32_t tail_begin = head + 16 * vectors;
+  if (tail_begin + lane < count && lane < 16) sh_to[tail_begin + lane] = d_from[tail_begin + lane];
+  __pipeline_wait_prior(0);
+  __syncwarp();
+}
+
+// Shared bytes at a multiple of 16 to global memory of any alignment. No byte outside of the range is written.
+__device__ inline void store_lz4_bytes(const std::uint8_t* sh_from, std::uint8_t* d_to, std::uint32_t count,
+                                       unsigned lane) {
+  const auto address = reinterpret_cast<std::uintptr_t>(d_to);
+  if (address % 16 == 0) {
+    const std::uint32_t vectors = count / 16;
+    for (std::uint32_t i = lane; i < vectors; i += 32)
+      reinterpret_cast<uint4*>(d_to)[i] = reinterpret_cast<const uint4*>(sh_from)[i];
+    const std::uint32_t tail = 16 * vectors + lane;
+    if (tail < count) d_to[tail] = sh_from[tail];
+    return;
+  }
+  const std::uint32_t head = min(static_cast<std::uint32_t>(-address % 4), count);
+  const std::uint32_t words = (count - head) / 4;
+  const auto* sh_words = reinterpret_cast<const std::uint32_t*>(sh_from);
+  auto* d_words = reinterpret_cast<std::uint32_t*>(d_to + head);
+  for (std::uint32_t i = lane; i < words; i += 32)
+    d_words[i] = __funnelshift_r(sh_words[i], sh_words[i + 1], 8 * head);
+  if (lane < head) d_to[lane] = sh_from[lane];
+  const std::uint32_t tail = head + 4 * words + lane;
+  if (tail < count) d_to[tail] = sh_from[tail];
+}
+
+// Step 1: where each lane begins and what it walks over.
+struct Lz4LaneWalk {
+  std::uint32_t entry;
+  Lz4Walk walk;
+};
+
+// Rounds in which every lane that began wrong walks again. Where more are needed, the guesses were no good (random
+// bytes), and only the first lane that began wrong walks on.
+inline constexpr unsigned kGuessingRounds = 4;
+
+__device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,
+                                                std::uint32_t limit, unsigned lane) {
+  const std::uint32_t segment_end = (lane + 1) * segment_bytes;
+  const std::uint32_t end = lz4_opaque(min(segment_end, limit));  // else it is computed anew in every step
+  Lz4LaneWalk mine;
+  mine.entry = lane * segment_bytes;
+  bool walks = true;
+  for (unsigned round = 0;; ++round) {
+    if (walks) mine.walk = walk_lz4(sh_bytes, mine.entry, end, limit);
+    const std::uint32_t entry = __shfl_up_sync(kAllLanes, mine.walk.left_at, 1);
+    const bool began_wrong = lane != 0 && entry != mine.entry;
+    const unsigned wrong = __ballot_sync(kAllLanes, began_wrong);
+    if (wrong == 0) return mine;
+    // All lanes before the first wrong one are right. Those after it whose segments lie behind where it should begin are
+    // done with at once: a literal run covers them, or the walk has stopped.
+    const auto first = static_cast<unsigned>(__ffs(static_cast<int>(wrong))) - 1;
+    const std::uint32_t right_entry = __shfl_sync(kAllLanes, entry, static_cast<int>(first));
+    const bool is_covered = lane >= first && segment_end <= right_entry;
+    walks = began_wrong && !is_covered && (round < kGuessingRounds || lane == first);
+    if (is_covered) {
+      mine = {right_entry, {right_entry, 0}};
+    } else if (walks) {
+      mine.entry = entry;
+    }
+  }
+}
+
+// Step 1 for blocks of few, long sequences, whose guesses would be no good: one after the other, the same in all lanes.
+// Each lane gets kFewEach of them. False where there are more.
+inline constexpr unsigned kFewEach = 2;
+
+__device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t limit, unsigned lane,
+                                    Lz4LaneWalk& mine, std::uint32_t& sums_before, std::uint32_t& all_sums) {
+  std::uint32_t position = 0, sums = 0;
+  for (unsigned count = 0;; ++count) {
+    if (count == 32 * kFewEach || (count == 16 && position < limit / 4)) return false;
+    if (count == kFewEach * lane) {
+      mine.entry = position;
+      sums_before = sums;
+    }
+    const Lz4Walk walk = walk_lz4(sh_bytes, position, min(position + 1, limit), limit);
+    position = walk.left_at;
+    sums += walk.sums;
+    if (count / kFewEach == lane) mine.walk.left_at = position;
+    if (position >= limit) {
+      if (count < kFewEach * lane) {
+        mine = {position, {position, 0}};
+        sums_before = sums;
+      }
+      all_sums = sums;
+      return true;
+    }
+  }
+}
+
+// Step 3 for one window, some bytes of which read from bytes before them in it. `distance` is less one.
+__device__ inline void copy_lz4_window(std::uint8_t* sh_position, std::int32_t distance, unsigned lane) {
+  unsigned source_lane =
+      static_cast<unsigned>(distance) < lane ? lane - 1 - static_cast<unsigned>(distance) : lane;
+  bool moves = true;
+  while (moves) {
+    const unsigned next = __shfl_sync(kAllLanes, source_lane, static_cast<int>(source_lane));
+    moves = __any_sync(kAllLanes, next != source_lane);
+    source_lane = next;
+  }
+  const unsigned byte = *(sh_position - distance - 1);
+  const unsigned resolved = __shfl_sync(kAllLanes, byte, static_cast<int>(source_lane));
+  __syncwarp();
+  *sh_position = static_cast<std::uint8_t>(resolved);
+}
+
+// Step 3 for windows that belong to one piece altogether: four bytes a lane.
+__device__ inline void copy_lz4_words(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
+                                      unsigned lane) {
+  const std::uint32_t from = position + 4 * lane - static_cast<std::uint32_t>(distance) - 1;
+  const auto* sh_words = reinterpret_cast<const std::uint32_t*>(sh_buffer);
+  const std::uint32_t word = __funnelshift_r(sh_words[from / 4], sh_words[from / 4 + 1], 8 * (from % 4));
+  __syncwarp();
+  reinterpret_cast<std::uint32_t*>(sh_buffer)[position / 4 + lane] = word;
+  __syncwarp();
+}
+
+// The status of a chunk, and how far it is sound, without its bytes.
+__device__ inline Lz4Progress check_lz4_chunk(const Lz4Chunk& chunk, Lz4Place& place, unsigned lane) {
+  Lz4Chunk unwritten = chunk;
+  unwritten.d_output = nullptr;
+  place = {};
+  Lz4Progress progress = Lz4Progress::kGoesOn;
+  while (progress == Lz4Progress::kGoesOn) progress = restore_lz4_sequence(unwritten, place, lane);
+  return progress;
+}
+
+// The warp's page. Windows are looked up kGroup at a time.
+template <std::uint32_t kPieces, unsigned kGroup>
+__device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPieces>& sh, Lz4Place& place,
+                                        unsigned lane) {
+  static_assert(kPageWindows % kGroup == 0 && kGroup * kWindowBytes < kPieces);
+  if (chunk.block_bytes > kMostPageBlockBytes) return check_lz4_chunk(chunk, place, lane);
+
+  // The block's place: as far back as the margin asks, and on, to its alignment.
+  const std::uint32_t output_end = chunk.capacity + kPageMarginBytes;
+  const std::uint32_t earliest = output_end > chunk.block_bytes ? output_end - chunk.block_bytes : 0;
+  const auto address = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(chunk.d_block));
+  const std::uint32_t block_begin = earliest + (address - earliest) % 16;
+  std::uint8_t* const sh_block = sh.buffer + block_begin;
+  for (std::uint32_t window = lane; window < kPageWindows; window += 32) sh.windows[window].begins = 0;
+  load_lz4_bytes(chunk.d_block, sh_block, chunk.block_bytes, lane);
+
+  Lz4LaneWalk mine;
+  std::uint32_t sums, all_sums;
+  if (16 * chunk.block_bytes < 15 * chunk.capacity ||
+      !walk_few_lz4(sh_block, chunk.block_bytes, lane, mine, sums, all_sums)) {
+    const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
+    mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
+    sums = sum_before(mine.walk.sums, all_sums, lane);
+  }
+  const std::uint32_t walked_bytes = all_sums & kLz4BytesMask;
+  const std::uint32_t walk_end = mine.walk.left_at & ~kLz4WalkStopped;
+  if (walked_bytes > chunk.capacity) return check_lz4_chunk(chunk, place, lane);
+
+  // Step 2. Kept are the pieces from number `first_piece` on.
+  const std::uint32_t walked_pieces = all_sums >> kLz4PieceShift;
+  const auto unfold = [&](std::uint32_t first_piece) {
+    std::uint32_t piece = (sums >> kLz4PieceShift) - first_piece;
+    std::uint32_t read = mine.entry & ~kLz4WalkStopped, written = sums & kLz4BytesMask;
+    while (read < walk_end) {
+      const Lz4Step step = read_lz4_step(sh_block, read, chunk.block_bytes);
+      const std::uint32_t offset_begin = step.literals_begin + step.literal_count;
+      const std::uint32_t offset_less_one =
+          (sh_block[offset_begin] | static_cast<std::uint32_t>(sh_block[offset_begin + 1]) << 8) - 1;
+      const std::uint32_t match_begin = written + step.literal_count;
+      if (offset_less_one >= match_begin) return false;
+      if (step.literal_count != 0) {
+        if (piece < kPieces)
+          sh.distances[piece] = static_cast<std::int16_t>(written - (block_begin + step.literals_begin) - 1);
+        atomicOr(&sh.windows[written / kWindowBytes].begins, 1u << written % kWindowBytes);
+        ++piece;
+      }
+      if (piece < kPieces) sh.distances[piece] = static_cast<std::int16_t>(offset_less_one);
+      atomicOr(&sh.windows[match_begin / kWindowBytes].begins, 1u << match_begin % kWindowBytes);
+      ++piece;
+      read = step.next;
+      written = match_begin + step.match_length;
+    }
+    return true;
+  };
+  if (!__all_sync(kAllLanes, unfold(0))) return check_lz4_chunk(chunk, place, lane);
+  __syncwarp();
+  place = {__shfl_sync(kAllLanes, walk_end, 31), walked_bytes};
+  Lz4Chunk in_shared = chunk;
+  in_shared.d_block = sh_block;
+  in_shared.d_output = nullptr;
+  const Lz4Progress progress = restore_lz4_sequence(in_shared, place, lane);
+  if (progress != Lz4Progress::kDone || chunk.d_output == nullptr) return progress;
+
+  // The last literals are one more piece.
+  const std::uint32_t total = place.written;
+  const auto keep_last_piece = [&](std::uint32_t first_piece) {
+    if (total > walked_bytes && walked_pieces - first_piece < kPieces && lane == 0)
+      sh.distances[walked_pieces - first_piece] =
+          static_cast<std::int16_t>(total - (block_begin + chunk.block_bytes) - 1);
+  };
+  keep_last_piece(0);
+  if (total > walked_bytes && lane == 0)
+    sh.windows[walked_bytes / kWindowBytes].begins |= 1u << walked_bytes % kWindowBytes;
+  __syncwarp();
+  constexpr unsigned kWindowsEach = kPageWindows / 32;
+  std::uint32_t begins[kWindowsEach], in_lane = 0;
+#pragma unroll
+  for (unsigned i = 0; i < kWindowsEach; ++i) {
+    begins[i] = sh.windows[lane * kWindowsEach + i].begins;
+    in_lane += static_cast<std::uint32_t>(__popc(begins[i]));
+  }
+  std::uint32_t piece_count;
+  std::uint32_t before = sum_before(in_lane, piece_count, lane);
+#pragma unroll
+  for (unsigned i = 0; i < kWindowsEach; ++i) {
+    sh.windows[lane * kWindowsEach + i].piece_before = static_cast<std::int32_t>(before) - 1;
+    before += static_cast<std::uint32_t>(__popc(begins[i]));
+  }
+  __syncwarp();
+
+  // Step 3.
+  const unsigned up_to_lane = kAllLanes >> (31 - lane);
+  const std::uint32_t window_count = (total + kWindowBytes - 1) / kWindowBytes;
+  const bool has_long_pieces = kLongPieceBytes * piece_count < total;
+  std::uint32_t first_piece = 0;
+  for (std::uint32_t window = 0;;) {
+    // As far as pieces are kept. Numbers in `windows` count from the first that is.
+    const std::uint32_t kept_pieces = min(piece_count - first_piece, kPieces);
+    std::uint32_t end = window_count;
+    if (kept_pieces < piece_count - first_piece)
+      for (end = window + kGroup; end + kGroup < kPageWindows &&
+                                  sh.windows[end + kGroup].piece_before + 1 <= static_cast<int>(kept_pieces);)
+        end += kGroup;
+    for (; window < end; window += kGroup) {
+      const std::uint32_t position = lz4_opaque(window * kWindowBytes + lane - 1);
+      std::int32_t distances[kGroup];
+      std::uint32_t begins_in_group = 0;
+      bool reads_window = false;
+#pragma unroll
+      for (unsigned g = 0; g < kGroup; ++g) {
+        const Lz4Window here = sh.windows[window + g];
+        begins_in_group |= here.begins;
+        distances[g] = sh.distances[here.piece_before + __popc(here.begins & up_to_lane)];
+        reads_window |= static_cast<unsigned>(distances[g]) < lane;
+      }
+      if (has_long_pieces && begins_in_group == 0 &&
+          static_cast<unsigned>(distances[0]) >= kGroup * kWindowBytes - 1 && kGroup == 4) {
+        copy_lz4_words(sh.buffer, window * kWindowBytes, distances[0], lane);
+      } else if (!__any_sync(kAllLanes, reads_window)) {
+        // A window reads neither from its own place, so that lanes need no order...
+#pragma unroll
+        for (unsigned g = 0; g < kGroup; ++g) {
+          sh.buffer[position + kWindowBytes * g + 1] =
+              sh.buffer[position + kWindowBytes * g - static_cast<std::uint32_t>(distances[g])];
+          __syncwarp();  // ...nor from what is written later.
+        }
+      } else {
+#pragma unroll
+        for (unsigned g = 0; g < kGroup; ++g) {
+          std::uint8_t* const sh_position = sh.buffer + (position + kWindowBytes * g + 1);
+          if (__any_sync(kAllLanes, static_cast<unsigned>(distances[g]) < lane))
+            copy_lz4_window(sh_position, distances[g], lane);
+          else
+            *sh_position = *(sh_position - distances[g] - 1);
+          __syncwarp();
+        }
+      }
+    }
+    if (window >= window_count) break;
+
+    // The pieces from this window's first byte on take the place of those that are done with.
+    const std::int32_t done = sh.windows[window].piece_before;
+    first_piece += static_cast<std::uint32_t>(done);
+    __syncwarp();
+    for (std::uint32_t w = lane; w < kPageWindows; w += 32) sh.windows[w].piece_before -= done;
+    unfold(first_piece);
+    keep_last_piece(first_piece);
+    __syncwarp();
+  }
+
+  store_lz4_bytes(sh.buffer, chunk.d_output, total, lane);
+  return Lz4Progress::kDone;
+}
+
+}  // namespace hemstitch::cuda

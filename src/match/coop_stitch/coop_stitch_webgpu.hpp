@@ -1,0 +1,13 @@
+// coop_stitch through WebGPU: to the byte what coop_stitch_reference finds, and the same counters.
+#pragma once
+
+#include "match/coop_stitch/coop_stitch.hpp"
+#include "match/finder_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+
+// Throws kInvalidOption for parameters that check_finder_parameters refuses.
+void record_coop_stitch(Recording& recording, const BlockBatch& batch, const FinderOutput& output,
+                        const FinderParameters& parameters);
+
+}  // namespace hemstitch::webgpu

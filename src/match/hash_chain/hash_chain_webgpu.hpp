@@ -1,0 +1,21 @@
+// hash_chain through WebGPU; the definition stands in hash_chain.hpp.
+#pragma once
+
+#include "device/webgpu/block_batch.hpp"
+#include "match/hash_chain/hash_chain.hpp"
+
+namespace hemstitch::webgpu {
+
+// What hash_chain and hash_step work in.
+struct HashFinderBuffers {
+  BufferId heads;    // link_heads_bytes()
+  BufferId records;  // 4 bytes for each byte of the data
+  BufferId other;    // as large; has the final records in the end
+  BufferId marks;    // 4 bytes a tile
+};
+
+// The records of find_hash_chain(), in `other`. Throws kInvalidOption as check_hash_chain_parameters() does.
+void record_hash_chain(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
+                       const HashChainParameters& parameters);
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,13 @@
+// hash_step through WebGPU; the definition stands in hash_step.hpp.
+#pragma once
+
+#include "match/hash_chain/hash_chain_webgpu.hpp"
+#include "match/hash_step/hash_step.hpp"
+
+namespace hemstitch::webgpu {
+
+// The records of find_hash_step(), in `other`. Throws kInvalidOption as check_hash_step_parameters() does.
+void record_hash_step(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
+                      const HashStepParameters& parameters);
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,13 @@
+// lazy_scan through WebGPU: to the byte what lazy_scan_reference finds, and the same counters.
+#pragma once
+
+#include "match/finder_webgpu.hpp"
+#include "match/lazy_scan/lazy_scan.hpp"
+
+namespace hemstitch::webgpu {
+
+// Throws kInvalidOption for parameters that check_finder_parameters refuses.
+void record_lazy_scan(Recording& recording, const BlockBatch& batch, const FinderOutput& output,
+                      const FinderParameters& parameters);
+
+}  // namespace hemstitch::webgpu

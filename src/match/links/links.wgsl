@@ -1,0 +1,126 @@
+// links: for every position, how far back the previous position with the same hash is (contract: links_webgpu.hpp).
+//
+// Passes      link     a workgroup owns a block and takes 32,768 of its positions, history first, in groups of 256, in order;
+//                      run as often as the longest block needs, so that no run takes long
+// Buffers     data_words (read); blocks (read); heads (written) 4 bytes for each of 2^hash_bits hashes of each block: the newest
+//             position with that hash, from 1 on; links (written) 4 bytes a position
+// Workgroup   256 invocations, 9 KB: for each of 256 buckets of hashes the positions of the group that fall into it, as bits
+//             (8 KB), and the hash of each position of the group (1 KB)
+// Within a group the nearest equal hash is found among the bits below one's own, from the top down. In a run that is the
+// first bit tried; a bucket of 256 different hashes costs 256 tries, which bounds the work. The newest position of a hash is a
+// maximum, so no order of threads shows.
+
+#import device/webgpu/shared/workgroup.wgsl
+#import device/webgpu/shared/bytes.wgsl
+#import device/webgpu/shared/blocks.wgsl
+
+struct Parameters {
+  block_count: u32,
+  hash_bits: u32,
+  most_distance: u32,
+  first_position: u32,  // of each block's data: a multiple of 32,768
+}
+
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(1) var<storage, read> data_words: array<u32>;
+@group(0) @binding(2) var<storage, read> blocks: array<Block>;
+@group(0) @binding(3) var<storage, read_write> heads: array<atomic<u32>>;
+@group(0) @binding(4) var<storage, read_write> links: array<u32>;
+
+const kThreads = 256u;
+const kBuckets = 256u;
+const kMaskWords = kThreads / 32u;
+const kHashedBytes = 4u;
+const kTurnPositions = 32768u;
+
+var<workgroup> sh_masks: array<atomic<u32>, kBuckets * kMaskWords>;
+var<workgroup> sh_hashes: array<u32, kThreads>;
+
+// The highest position of the group below `thread` with the same hash, from 1 on; 0 for none.
+fn nearest_below(thread: u32, hash: u32) -> u32 {
+  let bucket = hash % kBuckets;
+  // Of the word with one's own bit, those below it; then the words below.
+  var below = (1u << (thread % 32u)) - 1u;
+  for (var word = i32(thread / 32u); word >= 0; word--) {
+    var bits = atomicLoad(&sh_masks[bucket * kMaskWords + u32(word)]) & below;
+    while (bits != 0u) {
+      let bit = firstLeadingBit(bits);
+      let candidate = u32(word) * 32u + bit;
+      if (sh_hashes[candidate] == hash) {
+        return candidate + 1u;
+      }
+      bits &= ~(1u << bit);
+    }
+    below = 0xFFFFFFFFu;
+  }
+  return 0u;
+}
+
+// True where no later position of the same 32 has the hash: then the head of this hash may be this position.
+fn newest_of_32(thread: u32, hash: u32) -> bool {
+  let word = thread / 32u;
+  var bits = atomicLoad(&sh_masks[(hash % kBuckets) * kMaskWords + word]) & ((0xFFFFFFFEu << (thread % 32u)));
+  while (bits != 0u) {
+    let bit = firstTrailingBit(bits);
+    if (sh_hashes[word * 32u + bit] == hash) {
+      return false;
+    }
+    bits &= bits - 1u;
+  }
+  return true;
+}
+
+@compute @workgroup_size(kThreads)
+fn link(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+        @builtin(local_invocation_index) thread: u32) {
+  let number = workgroup_number(id, size, parameters.block_count);
+  if (number >= parameters.block_count) {
+    return;
+  }
+  let block = blocks[number];
+  let data_bytes = block.history_bytes + block.block_bytes;
+  let head_count = 1u << parameters.hash_bits;
+  let first_head = number * head_count;
+  if (parameters.first_position == 0u) {
+    for (var i = thread; i < head_count; i += kThreads) {
+      atomicStore(&heads[first_head + i], 0u);
+    }
+  }
+  let stop = min(data_bytes, parameters.first_position + kTurnPositions);
+  for (var group = parameters.first_position; group < stop; group += kThreads) {
+    for (var i = thread; i < kBuckets * kMaskWords; i += kThreads) {
+      atomicStore(&sh_masks[i], 0u);
+    }
+    // The heads of the group before, or the cleared ones, are there for all.
+    storageBarrier();
+    workgroupBarrier();
+
+    let position = group + thread;
+    let hashed = position + kHashedBytes <= data_bytes;
+    var hash = 0xFFFFFFFFu;
+    var newest = 0u;
+    if (hashed) {
+      hash = (data_word(block.begin + position) * 2654435769u) >> (32u - parameters.hash_bits);
+      newest = atomicLoad(&heads[first_head + hash]);
+      atomicOr(&sh_masks[(hash % kBuckets) * kMaskWords + thread / 32u], 1u << (thread % 32u));
+    }
+    sh_hashes[thread] = hash;
+    workgroupBarrier();
+
+    if (hashed) {
+      let below = nearest_below(thread, hash);
+      if (below != 0u) {
+        newest = group + below;
+      }
+      let distance = position + 1u - newest;
+      links[block.begin + position] = select(0u, distance, newest != 0u && distance <= parameters.most_distance);
+      if (newest_of_32(thread, hash)) {
+        atomicMax(&heads[first_head + hash], position + 1u);
+      }
+    } else if (position < data_bytes) {
+      links[block.begin + position] = 0u;
+    }
+    // All have read the bits before they are cleared.
+    workgroupBarrier();
+  }
+}

@@ -1,0 +1,23 @@
+// The stitch through WebGPU; the definition stands in stitch.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "device/webgpu/block_batch.hpp"
+
+namespace hemstitch::webgpu {
+
+struct StitchBuffers {
+  BufferId records;  // 4 bytes for each byte of the data: capped matches
+  BufferId other;    // as large: final records, in the end
+  BufferId marks;    // 4 bytes a tile
+};
+
+// The largest reach of the shader's backward pass: two words.
+inline constexpr std::uint32_t kMostStitchReach = 8;
+
+// Extends capped matches and, unless `reach` is 0, stitches. The final records are in `other`; `records` is overwritten.
+void record_stitch(Recording& recording, const BlockBatch& batch, const StitchBuffers& buffers,
+                   std::uint32_t cap_bytes, std::uint32_t reach);
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,13 @@
+// window_index through WebGPU: to the byte what window_index_reference finds, and the same counters.
+#pragma once
+
+#include "match/finder_webgpu.hpp"
+#include "match/window_index/window_index.hpp"
+
+namespace hemstitch::webgpu {
+
+// Throws kInvalidOption for parameters that check_finder_parameters refuses.
+void record_window_index(Recording& recording, const BlockBatch& batch, const FinderOutput& output,
+                         const FinderParameters& parameters);
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,81 @@
+// optimal_exact: the cheapest way through a whole block (contract: optimal.hpp, parse_optimal_exact).
+//
+// Passes      solve    an invocation goes backwards over a part of its block, 8192 positions a pass, from the last part to the first
+// Buffers     blocks (read); records (read) 4 bytes a position; costs (written, then read by the passes that follow) 4 bytes a
+//             position: of everything from there on; decisions (written) 4 bytes a position: the match to take there, 0 for a
+//             literal
+// Workgroup   1 invocation, none
+// This is document 000's option A: one long chain of steps, each of which waits for what the one before wrote. It is there to
+// measure finders with, and to show what optimal.wgsl gains by segments. The passes bound how long the device is busy with
+// one dispatch, which drivers watch over: 4 MB in a single one may take seconds.
+
+#import device/webgpu/shared/workgroup.wgsl
+#import device/webgpu/shared/blocks.wgsl
+#import device/webgpu/shared/records.wgsl
+#import parse/shared/usable.wgsl
+
+struct Parameters {
+  plan: Plan,
+  block_count: u32,
+  solved: u32,        // positions at the end of each block that are solved
+  literal_cost: u32,  // bits
+  match_cost: u32,
+}
+
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(1) var<storage, read> blocks: array<Block>;
+@group(0) @binding(2) var<storage, read> records: array<u32>;
+@group(0) @binding(3) var<storage, read_write> costs: array<u32>;
+@group(0) @binding(4) var<storage, read_write> decisions: array<u32>;
+
+#import parse/optimal/cost_model.wgsl
+
+const kPassPositions = 8192u;
+
+// At the end of a block there is nothing left to pay.
+fn cost_from(place: u32, end: u32) -> u32 {
+  var cost = 0u;
+  if (place < end) {
+    cost = costs[place];
+  }
+  return cost;
+}
+
+@compute @workgroup_size(1)
+fn solve(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u) {
+  let number = workgroup_number(id, size, parameters.block_count);
+  if (number >= parameters.block_count) {
+    return;
+  }
+  let block = blocks[number];
+  if (parameters.solved >= block.block_bytes) {
+    return;
+  }
+  let begin = block_begin(block);
+  let end = block_end(block);
+  let first = end - parameters.solved;
+  let last = first - min(kPassPositions, first - begin);
+  var cost_after = cost_from(first, end);
+  for (var left = first; left > last; left--) {
+    let place = left - 1u;
+    var best_cost = literal_cost() + cost_after;
+    var best = 0u;
+    let full = usable_match(records[place], place - begin, block.block_bytes, parameters.plan);
+    if (full != 0u) {
+      for (var index = 0u; index < tried_length_count(); index++) {
+        let length = tried_length(record_length(full), index);
+        if (length < parameters.plan.min_match_length || length == 0u) {
+          continue;
+        }
+        let cost = match_cost(length) + cost_from(place + length, end);
+        if (cost < best_cost) {
+          best_cost = cost;
+          best = pack_match(record_offset(full), length);
+        }
+      }
+    }
+    costs[place] = best_cost;
+    cost_after = best_cost;
+    decisions[place] = best;
+  }
+}

@@ -1,0 +1,25 @@
+// optimal_exact through WebGPU; the definition stands in optimal.hpp.
+#pragma once
+
+#include "format/lz4/lz4_cost.hpp"
+#include "parse/optimal/optimal.hpp"
+#include "parse/parse_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+
+struct OptimalExactBuffers {
+  BufferId records;  // 4 bytes for each byte of the data, like the others
+  BufferId costs;
+  BufferId decisions;  // for record_walk()
+};
+
+// The decisions of parse_optimal_exact(). No block has more than `largest_block_bytes`. Throws kInvalidOption where the cost
+// of such a block may pass 32 bits.
+void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
+                          std::uint32_t largest_block_bytes, const BlockPlan& plan,
+                          const FullLengthCostModel& model);
+void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
+                          std::uint32_t largest_block_bytes, const BlockPlan& plan,
+                          const Lz4CostModel& model);
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,122 @@
+// walk: from the decision at every position to the list of sequences that begins at a block's first byte.
+//
+// Passes      exits    an invocation goes backwards over a tile: from each position, where a walk leaves the tile and how many
+//                      matches it takes on the way
+//             chain    an invocation walks over a block from tile to tile: where each is entered, and with which sequence
+//             emit     an invocation walks through its tile from where it is entered, and writes the sequences
+// Buffers     blocks, tiles (read); decisions (read by exits and emit) 4 bytes a position; exits (written, then read by chain)
+//             4 bytes a position; entries (written by chain, read by emit) 16 bytes a tile; counts (written by chain) 4 bytes
+//             a block; sequences (written by emit) 8 bytes a sequence: where its match begins, as byte of the data, and the
+//             match. The last one of a block begins at its end, with no match. `sequences` may be the memory of `exits`.
+// Workgroup   64 invocations, none
+// Literals are what lies between a match and the one before it. Nothing is lost against one walk over the whole block.
+
+#import device/webgpu/shared/workgroup.wgsl
+#import device/webgpu/shared/blocks.wgsl
+#import device/webgpu/shared/records.wgsl
+
+struct Parameters {
+  tile_count: u32,
+  block_count: u32,
+  workgroup_count: u32,
+}
+
+#import parse/shared/sequences.wgsl
+
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(1) var<storage, read> blocks: array<Block>;
+@group(0) @binding(2) var<storage, read> tiles: array<u32>;
+@group(0) @binding(3) var<storage, read> decisions: array<u32>;
+@group(0) @binding(4) var<storage, read_write> exits: array<u32>;
+@group(0) @binding(5) var<storage, read_write> entries: array<Entry>;
+@group(0) @binding(6) var<storage, read_write> counts: array<u32>;
+@group(0) @binding(7) var<storage, read_write> sequences: array<Sequence>;
+
+const kThreads = 64u;
+
+// Upper half: how far behind the tile's end the walk goes on, at most 65534; lower half: matches taken.
+@compute @workgroup_size(kThreads)
+fn find_exits(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+              @builtin(local_invocation_index) thread: u32) {
+  let tile = workgroup_number(id, size, parameters.workgroup_count) * kThreads + thread;
+  if (tile >= parameters.tile_count) {
+    return;
+  }
+  let block = blocks[tiles[tile]];
+  let begin = tile_begin(block, tile);
+  let end = tile_end(block, tile);
+  for (var left = end; left > begin; left--) {
+    let place = left - 1u;
+    let length = record_length(decisions[place]);
+    let next = place + max(length, 1u);
+    var behind = 0u;
+    if (next >= end) {
+      behind = (next - end) << 16u;
+    } else {
+      behind = exits[next];
+    }
+    exits[place] = behind + select(0u, 1u, length > 0u);
+  }
+}
+
+@compute @workgroup_size(kThreads)
+fn chain(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+         @builtin(local_invocation_index) thread: u32) {
+  let number = workgroup_number(id, size, parameters.workgroup_count) * kThreads + thread;
+  if (number >= parameters.block_count) {
+    return;
+  }
+  let block = blocks[number];
+  var place = block_begin(block);
+  var sequence = 0u;
+  for (var i = 0u; i < block.tile_count; i++) {
+    let tile = block.first_tile + i;
+    let end = tile_end(block, tile);
+    // An empty block's tile is entered as well: its last literals, none, are a sequence.
+    if (place >= end && block.block_bytes > 0u) {
+      entries[tile] = Entry(kNotEntered, sequence, sequence, 0u);
+      continue;
+    }
+    let entered = place;
+    let first = sequence;
+    if (place < end) {
+      let behind = exits[place];
+      sequence += behind & 0xFFFFu;
+      place = end + (behind >> 16u);
+    }
+    entries[tile] = Entry(entered, first, sequence, 0u);
+  }
+  // The last literals belong to the last tile, whether it is entered or not.
+  entries[block.first_tile + block.tile_count - 1u].sequence_end = sequence + 1u;
+  counts[number] = sequence + 1u;
+}
+
+@compute @workgroup_size(kThreads)
+fn emit(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+        @builtin(local_invocation_index) thread: u32) {
+  let tile = workgroup_number(id, size, parameters.workgroup_count) * kThreads + thread;
+  if (tile >= parameters.tile_count) {
+    return;
+  }
+  let block = blocks[tiles[tile]];
+  let entry = entries[tile];
+  if (entry.place == kNotEntered) {
+    return;
+  }
+  var place = entry.place;
+  var index = block.first_sequence + entry.sequence;
+  let end = tile_end(block, tile);
+  while (place < end) {
+    let record = decisions[place];
+    if (record == 0u) {
+      place++;
+    } else {
+      sequences[index] = Sequence(place, record);
+      index++;
+      place += record_length(record);
+    }
+  }
+  if (place == block_end(block)) {
+    sequences[index] = Sequence(place, 0u);
+  }
+}

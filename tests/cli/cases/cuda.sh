@@ -1,0 +1,27 @@
+# Files through the GPU, both ways and mixed with the CPU, where there is one.
+if ! hemstitch backends | grep -q '^cuda  *usable'; then
+  echo 'skipped: no CUDA device here'
+  exit 77
+fi
+needs lz4
+text 300000 >data
+for level in 1 3 12; do
+  for linked in '' --linked; do
+    # shellcheck disable=SC2086
+    hemstitch -f --backend cuda -$level -B64K $linked data -o gpu.lz4
+    # shellcheck disable=SC2086
+    hemstitch -f --backend reference -$level -B64K $linked data -o twin.lz4
+    same gpu.lz4 twin.lz4
+    lz4 -dqc gpu.lz4 | cmp - data
+    hemstitch -dc --backend cpu gpu.lz4 | cmp - data
+  done
+done
+for options in -B4 -B7 '-B4D -9'; do
+  # shellcheck disable=SC2086
+  lz4 -qc $options data | hemstitch -d --backend cuda | cmp - data
+done
+hemstitch -dc --backend cuda --range 100000-100050 gpu.lz4 | cmp - <(tail -c +100001 data | head -c 50)
+head -c 100000 gpu.lz4 >cut.lz4
+status_of hemstitch -t --backend cuda cut.lz4
+hemstitch bench --backend cuda --seconds 0 -1 --span kernel data | awk 'END { print $1, $2, $NF }'
+hemstitch bench --backend cuda --seconds 0 -1 --span pinned data | awk 'END { print $1, $2, $NF }'

@@ -1,0 +1,379 @@
+// The `cuda` engine against the `reference` engine, task by task, and whole frames against liblz4 and every other
+// backend, both ways.
+#include "device/cuda/cuda_engine.hpp"
+
+#include <lz4.h>
+#include <lz4hc.h>
+
+#include <thread>
+
+#include "cuda_test.hpp"
+#include "device/cuda/device_pool.hpp"
+#include "device/cuda/device_survey.hpp"
+#include "device/cuda/pinned_pool.hpp"
+#include "device/reference/reference_backend.hpp"
+#include "device/registry.hpp"
+#include "lz4f_oracle.hpp"
+#include "pipeline/stream.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+class CudaEngineTest : public CudaTest {};
+
+// Tasks with rooms of their own, so that two engines can be given the same ones.
+class TaskSet {
+ public:
+  void add(std::span<const std::byte> input, std::span<const std::byte> history, std::size_t room) {
+    rooms_.emplace_back(room, std::byte{0xA5});
+    tasks_.push_back({.input = input, .history = history, .output = {}});
+  }
+  std::vector<BlockTask>& tasks() {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) tasks_[i].output = rooms_[i];
+    return tasks_;
+  }
+  std::span<const std::byte> result(std::size_t i) const {
+    return std::span(rooms_[i]).first(tasks_[i].output_bytes);
+  }
+
+ private:
+  std::vector<Bytes> rooms_;
+  std::vector<BlockTask> tasks_;
+};
+
+void expect_same(TaskSet& ours, TaskSet& theirs, const std::string& what) {
+  for (std::size_t i = 0; i < theirs.tasks().size(); ++i) {
+    ASSERT_EQ(ours.tasks()[i].status, theirs.tasks()[i].status)
+        << what << ", task " << i << " of " << ours.tasks()[i].input.size() << " bytes";
+    ASSERT_EQ(ours.tasks()[i].output_bytes, theirs.tasks()[i].output_bytes) << what << ", task " << i;
+    const auto left = ours.result(i), right = theirs.result(i);
+    const auto wrong = std::mismatch(left.begin(), left.end(), right.begin());
+    ASSERT_EQ(wrong.first, left.end())
+        << what << ", task " << i << ", byte " << wrong.first - left.begin() << ": "
+        << static_cast<int>(*wrong.first) << ", should be " << static_cast<int>(*wrong.second);
+  }
+}
+
+// Blocks of all kinds: neighbours, neighbours with the bytes before them as history, a dictionary, single bytes, and
+// every room from none to too much.
+TaskSet compress_tasks(const Bytes& text, const Bytes& noise, const Bytes& dictionary) {
+  TaskSet set;
+  const std::span<const std::byte> all(text);
+  for (std::size_t i = 0; i < 6; ++i) set.add(all.subspan(i * 65'536, 65'536), {}, 65'535);
+  for (std::size_t i = 1; i < 6; ++i)
+    set.add(all.subspan(i * 65'536, 65'536),
+            all.subspan(i * 65'536 - 65'536 / (i % 3 + 1), 65'536 / (i % 3 + 1)), 65'535);
+  for (std::size_t i = 0; i < 5; ++i) set.add(all.subspan(i * 40'001, 40'001), dictionary, 40'000);
+  for (const std::size_t bytes : {1, 2, 5, 12, 13, 14, 100, 4096, 300'000}) {
+    set.add(all.first(bytes), {}, bytes - 1);
+    set.add(all.subspan(777, bytes), {}, bytes + bytes / 255 + 16);
+    set.add(std::span(noise).first(bytes), {}, bytes - 1);
+    set.add(std::span(noise).first(bytes), {}, bytes + bytes / 255 + 16);
+    set.add(all.first(bytes), {}, bytes / 3);
+    set.add(all.first(bytes), {}, 0);
+  }
+  return set;
+}
+
+TEST_F(CudaEngineTest, CompressesAsTheReferenceDoes) {
+  const Bytes text = wordy_bytes(400'000, 1), noise = random_bytes(300'000, 2),
+              dictionary = wordy_bytes(70'000, 1);
+  cuda::CudaEngine engine;
+  const auto reference = make_reference_backend()->make_engine();
+  for (const int level : {1, 3, 6, 9, 12})
+    for (const std::size_t block_bytes : {std::size_t{65'536}, std::size_t{4} << 20}) {
+      const EncodeParameters parameters{.level = level, .block_bytes = block_bytes};
+      TaskSet ours = compress_tasks(text, noise, dictionary),
+              theirs = compress_tasks(text, noise, dictionary);
+      engine.compress(ours.tasks(), parameters);
+      reference->compress(theirs.tasks(), parameters);
+      ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "level " + std::to_string(level)));
+    }
+}
+
+Bytes lz4_block(std::span<const std::byte> raw, std::span<const std::byte> history, int level) {
+  Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.size()))));
+  LZ4_streamHC_t* const stream = LZ4_createStreamHC();
+  LZ4_resetStreamHC_fast(stream, level);
+  LZ4_loadDictHC(stream, reinterpret_cast<const char*>(history.data()), static_cast<int>(history.size()));
+  block.resize(static_cast<std::size_t>(LZ4_compress_HC_continue(
+      stream, reinterpret_cast<const char*>(raw.data()), reinterpret_cast<char*>(block.data()),
+      static_cast<int>(raw.size()), static_cast<int>(block.size()))));
+  LZ4_freeStreamHC(stream);
+  return block;
+}
+
+TEST_F(CudaEngineTest, RestoresAsTheReferenceDoes) {
+  const Bytes text = mixed_bytes(3'000'000, 3), dictionary = wordy_bytes(70'000, 1);
+  const std::span<const std::byte> all(text);
+  struct Sample {
+    Bytes block;
+    std::span<const std::byte> history;
+    std::size_t raw_bytes;
+  };
+  std::vector<Sample> samples;
+  for (const std::size_t bytes : {0, 1, 13, 100, 4096, 65'536, 300'000, 2'000'000})
+    for (const int history : {0, 1, 2}) {
+      const std::span<const std::byte> before = history == 0   ? std::span<const std::byte>()
+                                                : history == 1 ? std::span(dictionary).last(65'536)
+                                                               : all.subspan(100'000, 50'000);
+      samples.push_back({lz4_block(all.subspan(150'000, bytes), before, 9), before, bytes});
+    }
+  std::vector<Bytes> damaged;
+  const auto add_tasks = [&](TaskSet& set) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const Sample& sample = samples[i];
+      const std::span<const std::byte> block(sample.block);
+      set.add(block, sample.history, sample.raw_bytes);
+      set.add(block, sample.history, sample.raw_bytes + 1000);
+      if (sample.raw_bytes > 0) set.add(block, sample.history, sample.raw_bytes - 1);
+      set.add(block, {}, sample.raw_bytes);  // without the history that it needs
+      set.add(block.first(block.size() / 2), sample.history, sample.raw_bytes);
+      set.add(damaged[i], sample.history, sample.raw_bytes);
+    }
+    set.add({}, {}, 100);
+  };
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    damaged.push_back(samples[i].block);
+    damaged.back()[damaged.back().size() / 3] ^= std::byte{0x55};
+  }
+  TaskSet ours, theirs;
+  add_tasks(ours);
+  add_tasks(theirs);
+  cuda::CudaEngine engine;
+  engine.restore(ours.tasks(), Format::kLz4);
+  make_reference_backend()->make_engine()->restore(theirs.tasks(), Format::kLz4);
+  ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "restoring"));
+}
+
+TEST_F(CudaEngineTest, NothingToDoIsDone) {
+  cuda::CudaEngine engine;
+  engine.compress({}, {});
+  engine.restore({}, Format::kLz4);
+}
+
+TEST_F(CudaEngineTest, ManyThreadsShareItsSlots) {
+  const Bytes text = mixed_bytes(4'000'000, 5);
+  cuda::CudaEngine engine;
+  const auto round_trip = [&](std::size_t turn) {
+    TaskSet set, back;
+    for (std::size_t at = turn * 1000; at + 65'536 <= text.size(); at += 65'536)
+      set.add(std::span(text).subspan(at, 65'536), {}, 65'535);
+    engine.compress(set.tasks(), {.level = 1, .block_bytes = 65'536});
+    std::vector<std::size_t> compressed;
+    for (std::size_t i = 0; i < set.tasks().size(); ++i) {
+      if (set.tasks()[i].status == Status::kOutputTooSmall) continue;
+      if (set.tasks()[i].status != Status::kOk) return false;
+      compressed.push_back(i);
+      back.add(set.result(i), {}, 65'536);
+    }
+    engine.restore(back.tasks(), Format::kLz4);
+    for (std::size_t i = 0; i < compressed.size(); ++i)
+      if (back.tasks()[i].status != Status::kOk ||
+          !std::ranges::equal(back.result(i), set.tasks()[compressed[i]].input))
+        return false;
+    return !compressed.empty();
+  };
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (std::size_t thread = 0; thread < 8; ++thread)
+    threads.emplace_back([&, thread] {
+      for (std::size_t turn = 0; turn < 5; ++turn)
+        if (!round_trip(thread * 5 + turn)) wrong++;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(CudaEngineTest, WhereMemoryRunsOutBatchesAreHalved) {
+  const Bytes text = wordy_bytes(2'000'000, 6), dictionary;
+  const EncodeParameters parameters{.level = 6, .block_bytes = 65'536};
+  const auto fill = [&](TaskSet& set) {
+    for (std::size_t at = 0; at + 65'536 <= text.size(); at += 65'536)
+      set.add(std::span(text).subspan(at, 65'536), {}, 65'535);
+  };
+  TaskSet theirs;
+  fill(theirs);
+  make_reference_backend()->make_engine()->compress(theirs.tasks(), parameters);
+  for (const bool pinned : {false, true}) {
+    cuda::use_device();
+    // Enough for some blocks, not for thirty.
+    cuda::DevicePool device_pool(cuda::use_device().index, pinned ? cuda::DevicePool::kNoLimit : 16 << 20);
+    cuda::PinnedPool pinned_pool(pinned ? 1 << 20 : cuda::PinnedPool::kNoLimit);
+    cuda::CudaEngine engine(device_pool, pinned_pool);
+    for (int run = 0; run < 2; ++run) {
+      TaskSet ours;
+      fill(ours);
+      engine.compress(ours.tasks(), parameters);
+      ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, pinned ? "pinned" : "device"));
+    }
+  }
+}
+
+TEST_F(CudaEngineTest, WithoutMemoryForOneBlockItSaysSoAndGoesOn) {
+  const Bytes text = wordy_bytes(1'000'000, 7);
+  cuda::DevicePool device_pool(cuda::use_device().index, 4 << 20);
+  cuda::PinnedPool pinned_pool;
+  cuda::CudaEngine engine(device_pool, pinned_pool);
+  TaskSet large, small;
+  large.add(text, {}, text.size() - 1);
+  small.add(std::span(text).first(10'000), {}, 9'999);
+  const EncodeParameters parameters{.level = 12, .block_bytes = std::size_t{1} << 20};
+  try {
+    engine.compress(large.tasks(), parameters);
+    FAIL() << "compressed in less memory than it says it needs";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kDeviceOutOfMemory) << error.what();
+  }
+  engine.compress(small.tasks(), parameters);
+  EXPECT_EQ(small.tasks()[0].status, Status::kOk);
+}
+
+// ---- Whole frames ----
+
+std::vector<CompressOptions> frame_options(const Bytes& dictionary) {
+  std::vector<CompressOptions> all;
+  for (const std::size_t block_bytes : {64 << 10, 256 << 10, 1 << 20, 4 << 20})
+    for (const bool linked_blocks : {false, true})
+      for (const bool with_dictionary : {false, true}) {
+        CompressOptions options;
+        options.block_bytes = block_bytes;
+        options.linked_blocks = linked_blocks;
+        options.content_checksum = with_dictionary != linked_blocks;
+        options.level = linked_blocks ? 3 : 1;
+        if (with_dictionary) options.dictionary = dictionary;
+        all.push_back(options);
+      }
+  return all;
+}
+
+TEST_F(CudaEngineTest, FramesAreThoseOfTheReferenceAndEveryBackendReadsThem) {
+  const Bytes text = mixed_bytes(3'000'000, 8), dictionary = wordy_bytes(70'000, 9);
+  for (CompressOptions options : frame_options(dictionary)) {
+    const std::string what = std::to_string(options.block_bytes) + (options.linked_blocks ? " linked" : "") +
+                             (options.dictionary.empty() ? "" : " dictionary");
+    options.backend = "reference";
+    const Bytes expected = compress(text, options);
+    options.backend = "cuda";
+    ASSERT_TRUE(compress(text, options) == expected) << what;
+    options.backend = "cpu";
+    const Bytes from_cpu = compress(text, options);
+    RestoreOptions restore_options;
+    restore_options.dictionary = options.dictionary;
+    for (const char* reader : {"cuda", "cpu", "reference"}) {
+      restore_options.backend = reader;
+      EXPECT_TRUE(restore(expected, restore_options) == text) << what << " by " << reader;
+      EXPECT_TRUE(restore(from_cpu, restore_options) == text) << what << " from cpu by " << reader;
+    }
+    if (options.dictionary.empty()) {
+      EXPECT_EQ(lz4f_restore(expected), text) << what;
+    }
+  }
+}
+
+TEST_F(CudaEngineTest, FramesOfLiblz4AreRestored) {
+  const Bytes text = mixed_bytes(5'000'000, 10);
+  RestoreOptions options;
+  options.backend = "cuda";
+  for (const int level : {1, 9, 12})
+    for (const LZ4F_blockSizeID_t block_size : {LZ4F_max64KB, LZ4F_max256KB, LZ4F_max1MB, LZ4F_max4MB})
+      for (const LZ4F_blockMode_t mode : {LZ4F_blockLinked, LZ4F_blockIndependent}) {
+        if (mode == LZ4F_blockLinked && level == 9) continue;  // one block after the other: slow
+        LZ4F_preferences_t preferences{};
+        preferences.compressionLevel = level;
+        preferences.frameInfo.blockSizeID = block_size;
+        preferences.frameInfo.blockMode = mode;
+        preferences.frameInfo.blockChecksumFlag = LZ4F_blockChecksumEnabled;
+        preferences.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
+        EXPECT_TRUE(restore(lz4f_compress(text, preferences), options) == text)
+            << "level " << level << ", block size " << block_size << ", mode " << mode;
+      }
+  LZ4F_preferences_t preferences{};
+  preferences.frameInfo.blockSizeID = LZ4F_max64KB;
+  preferences.frameInfo.blockMode = LZ4F_blockIndependent;
+  EXPECT_TRUE(restore(lz4f_compress_flushed(text, 12'345, preferences), options) == text);
+}
+
+TEST_F(CudaEngineTest, MemoryIsBoundedAndTheBytesAreTheSame) {
+  const Bytes text = mixed_bytes(6'000'000, 12);
+  CompressOptions options;
+  options.backend = "cuda";
+  options.block_bytes = 64 << 10;
+  const Bytes expected = compress(text, options);
+  RestoreOptions restore_options;
+  restore_options.backend = "cuda";
+  for (const std::uint64_t limit : {4 << 20, 40 << 20}) {
+    options.memory_limit_bytes = restore_options.memory_limit_bytes = limit;
+    struct Collect : Sink {
+      void write(std::span<const std::byte> bytes) override {
+        all.insert(all.end(), bytes.begin(), bytes.end());
+      }
+      Bytes all;
+    } frame, content;
+    options.content_bytes = text.size();
+    MemorySource source(text);
+    const StreamReport compressed = compress_stream(source, frame, options);
+    EXPECT_LE(compressed.planned_bytes, limit);
+    EXPECT_EQ(compressed.fallback_blocks, 0u) << compressed.fallback_reason;
+    EXPECT_TRUE(frame.all == expected) << limit;
+    MemorySource back(frame.all);
+    const StreamReport restored = restore_stream(back, content, restore_options);
+    EXPECT_LE(restored.planned_bytes, limit);
+    EXPECT_EQ(restored.fallback_blocks, 0u) << restored.fallback_reason;
+    EXPECT_TRUE(content.all == text) << limit;
+  }
+}
+
+TEST_F(CudaEngineTest, DamageIsReportedAsByTheOtherBackends) {
+  const Bytes text = wordy_bytes(1'000'000, 11);
+  CompressOptions options;
+  options.block_bytes = 64 << 10;
+  options.block_checksums = false;
+  Bytes frame = compress(text, options);
+  std::mt19937 random(1);
+  for (int turn = 0; turn < 40; ++turn) {
+    Bytes damaged = frame;
+    damaged[100 + random() % (frame.size() - 100)] ^= static_cast<std::byte>(1 + random() % 255);
+    const auto outcome = [&](const char* backend) {
+      RestoreOptions restore_options;
+      restore_options.backend = backend;
+      try {
+        const Bytes content = restore(damaged, restore_options);
+        return std::string(content == text ? "right" : "other bytes");
+      } catch (const Error& error) {
+        return std::string(error.what());
+      }
+    };
+    EXPECT_EQ(outcome("cuda"), outcome("reference")) << turn;
+  }
+}
+
+TEST_F(CudaEngineTest, RealFilesGoRound) {
+  const auto folder = corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  for (const char* name : {"dickens", "nci", "x-ray"}) {
+    const Bytes text = read_file(*folder / "silesia" / name, 8 << 20);
+    for (const int level : {1, 3, 12}) {
+      CompressOptions options;
+      options.level = level;
+      options.backend = "cuda";
+      const Bytes frame = compress(text, options);
+      EXPECT_EQ(lz4f_restore(frame), text) << name;
+      RestoreOptions restore_options;
+      restore_options.backend = "cuda";
+      EXPECT_TRUE(restore(frame, restore_options) == text) << name;
+    }
+  }
+}
+
+TEST_F(CudaEngineTest, ItsBackendIsUsable) {
+  const Backend& backend = BackendRegistry::instance().find_usable("cuda");
+  EXPECT_EQ(backend.fallback_name(), "reference");
+  EXPECT_FALSE(backend.unavailable_reason().has_value());
+}
+
+}  // namespace
+}  // namespace hemstitch

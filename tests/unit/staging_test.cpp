@@ -1,0 +1,142 @@
+#include "device/staging.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/options.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+// What the device would hold.
+struct Spans {
+  Bytes input, output;
+};
+
+Spans carry_out(const Staging& staging) {
+  Spans spans{Bytes(staging.input_bytes, std::byte{0xEE}), Bytes(staging.output_bytes, std::byte{0xEE})};
+  std::size_t end = 0;
+  for (const Staging::Upload& upload : staging.uploads) {
+    EXPECT_GE(upload.at, end) << "uploads overlap or are out of order";
+    end = upload.at + upload.from.size();
+    EXPECT_LE(end, spans.input.size());
+    std::ranges::copy(upload.from, spans.input.begin() + static_cast<std::ptrdiff_t>(upload.at));
+  }
+  for (const Staging::Move& move : staging.moves) {
+    EXPECT_LE(move.from + move.bytes, spans.input.size());
+    EXPECT_LE(move.at + move.bytes, spans.output.size());
+    std::copy_n(spans.input.begin() + static_cast<std::ptrdiff_t>(move.from), move.bytes,
+                spans.output.begin() + static_cast<std::ptrdiff_t>(move.at));
+  }
+  return spans;
+}
+
+bool holds(const Bytes& bytes, std::size_t at, std::span<const std::byte> expected) {
+  return at + expected.size() <= bytes.size() &&
+         std::ranges::equal(std::span(bytes).subspan(at, expected.size()), expected);
+}
+
+void expect_staged(const std::vector<BlockTask>& tasks, bool compressing) {
+  const Staging staging = compressing ? stage_for_compression(tasks) : stage_for_restoration(tasks);
+  const Spans spans = carry_out(staging);
+  ASSERT_EQ(staging.tasks.size(), tasks.size());
+  std::size_t room_end = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const StagedTask& staged = staging.tasks[i];
+    const auto history = effective_dictionary(tasks[i].history);
+    EXPECT_EQ(staged.history_bytes, history.size()) << i;
+    EXPECT_TRUE(holds(spans.input, staged.input_at, tasks[i].input)) << i;
+    const std::size_t before = compressing ? staged.input_at : staged.output_at;
+    ASSERT_GE(before, history.size()) << i;
+    EXPECT_TRUE(holds(compressing ? spans.input : spans.output, before - history.size(), history)) << i;
+    EXPECT_GE(staged.output_at - (compressing ? 0 : history.size()), room_end) << i << ": rooms overlap";
+    room_end = staged.output_at + tasks[i].output.size();
+    EXPECT_LE(room_end, staging.output_bytes) << i;
+  }
+}
+
+class StagingTest : public ::testing::Test {
+ protected:
+  BlockTask task(std::size_t begin, std::size_t bytes, std::size_t history_bytes, std::size_t room) {
+    return {.input = std::span(text_).subspan(begin, bytes),
+            .history = std::span(text_).subspan(begin - history_bytes, history_bytes),
+            .output = std::span(room_).first(room)};
+  }
+  Bytes text_ = wordy_bytes(300'000);
+  Bytes room_ = Bytes(100'000);
+};
+
+TEST_F(StagingTest, NothingIsNothing) {
+  expect_staged({}, true);
+  expect_staged({}, false);
+  EXPECT_EQ(stage_for_compression({}).input_bytes, 0u);
+}
+
+TEST_F(StagingTest, NeighboursTravelAsOne) {
+  std::vector<BlockTask> tasks;
+  for (std::size_t i = 0; i < 4; ++i) tasks.push_back(task(i * 10'001, 10'001, 0, 10'000));
+  expect_staged(tasks, true);
+  EXPECT_EQ(stage_for_compression(tasks).uploads.size(), 1u);
+  EXPECT_EQ(stage_for_compression(tasks).input_bytes, 40'004u);
+}
+
+TEST_F(StagingTest, AHistoryThatIsThereIsNotBroughtAgain) {
+  std::vector<BlockTask> tasks;
+  for (std::size_t i = 0; i < 4; ++i)
+    tasks.push_back(task(70'000 + i * 10'000, 10'000, i == 0 ? 65'536 : 60'000, 9'999));
+  expect_staged(tasks, true);
+  EXPECT_EQ(stage_for_compression(tasks).uploads.size(), 1u);
+  EXPECT_EQ(stage_for_compression(tasks).input_bytes, 65'536u + 40'000u);
+  // The second block's history reaches further back than what the first one brought.
+  tasks[0].history = tasks[0].history.last(100);
+  expect_staged(tasks, true);
+  EXPECT_EQ(stage_for_compression(tasks).uploads.size(), 2u);
+}
+
+TEST_F(StagingTest, HistoriesFromElsewhere) {
+  const Bytes dictionary = random_bytes(100'000);
+  std::vector<BlockTask> tasks;
+  for (std::size_t i = 0; i < 5; ++i) {
+    tasks.push_back(task(i * 10'000, 10'000, 0, 9'999));
+    if (i != 2) tasks.back().history = dictionary;
+  }
+  expect_staged(tasks, true);
+  expect_staged(tasks, false);
+  const Staging staging = stage_for_restoration(tasks);
+  EXPECT_EQ(staging.moves.size(), 4u);
+  EXPECT_EQ(staging.input_bytes, 50'000u + kHistoryBytes);  // the dictionary once
+}
+
+TEST_F(StagingTest, EmptyBlocksAndRooms) {
+  std::vector<BlockTask> tasks = {task(0, 0, 0, 0), task(7, 13, 7, 1), task(20, 0, 20, 5), task(90, 1, 0, 0)};
+  expect_staged(tasks, true);
+  expect_staged(tasks, false);
+}
+
+TEST_F(StagingTest, FullBlocksComeDownInOnePiece) {
+  std::vector<BlockTask> tasks;
+  for (std::size_t i = 0; i < 6; ++i) {
+    tasks.push_back(task(i * 1000, 1000, 0, 3000));
+    tasks.back().status = Status::kOk;
+    tasks.back().output_bytes = 3000;
+  }
+  const Staging staging = stage_for_restoration(tasks);
+  ASSERT_EQ(results_of(staging, tasks).size(), 1u);
+  EXPECT_EQ(results_of(staging, tasks)[0].bytes, 18'000u);
+  tasks[1].output_bytes = 10;
+  tasks[3].status = Status::kCorruptBlock;
+  tasks[4].output_bytes = 0;
+  const std::vector<StagedSpan> spans = results_of(staging, tasks);
+  ASSERT_EQ(spans.size(), 3u);
+  EXPECT_EQ(spans[0].bytes, 3010u);
+  EXPECT_EQ(spans[1].at, 6000u);
+  EXPECT_EQ(spans[1].bytes, 3000u);
+  EXPECT_EQ(spans[2].at, 15'000u);
+}
+
+}  // namespace
+}  // namespace hemstitch

@@ -1,0 +1,266 @@
+// The engine against the twins: bytes and statuses, compressing and restoring, under limits and in many threads.
+#include <gtest/gtest.h>
+#include <lz4.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "device/reference/reference_backend.hpp"
+#include "device/webgpu/webgpu_engine.hpp"
+#include "shapes.hpp"
+#include "webgpu_test.hpp"
+
+namespace hemstitch {
+namespace {
+
+using testing::Bytes;
+using testing::Shape;
+
+// What an engine made of a task.
+struct Answer {
+  Status status = Status::kInternal;
+  Bytes bytes;
+  friend bool operator==(const Answer&, const Answer&) = default;
+};
+
+// A task's data, with bytes behind its output that must stay as they are.
+struct Case {
+  std::string name;
+  Bytes history, input;
+  std::size_t room = 0;
+};
+
+constexpr std::size_t kGuardBytes = 16;
+
+Bytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
+std::vector<Answer> answers(BlockEngine& engine, const std::vector<Case>& cases,
+                            const std::function<void(BlockEngine&, std::span<BlockTask>)>& work) {
+  std::vector<Bytes> outputs;
+  std::vector<BlockTask> tasks;
+  for (const Case& one : cases) outputs.emplace_back(one.room + kGuardBytes, std::byte{0xEE});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    BlockTask task;
+    task.input = cases[i].input;
+    task.history = cases[i].history;
+    task.output = std::span(outputs[i]).first(cases[i].room);
+    tasks.push_back(task);
+  }
+  work(engine, tasks);
+  std::vector<Answer> result;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_TRUE(std::all_of(outputs[i].begin() + static_cast<std::ptrdiff_t>(cases[i].room), outputs[i].end(),
+                            [](std::byte byte) { return byte == std::byte{0xEE}; }))
+        << cases[i].name << ": bytes behind the output were written";
+    Answer answer{tasks[i].status, {}};
+    if (tasks[i].status == Status::kOk)
+      answer.bytes.assign(outputs[i].begin(),
+                          outputs[i].begin() + static_cast<std::ptrdiff_t>(tasks[i].output_bytes));
+    result.push_back(std::move(answer));
+  }
+  return result;
+}
+
+auto compressing(int level, std::size_t block_bytes) {
+  return [=](BlockEngine& engine, std::span<BlockTask> tasks) {
+    EncodeParameters parameters;
+    parameters.level = level;
+    parameters.block_bytes = block_bytes;
+    engine.compress(tasks, parameters);
+  };
+}
+void restoring(BlockEngine& engine, std::span<BlockTask> tasks) { engine.restore(tasks, Format::kLz4); }
+
+class WebgpuEngine : public testing::WebgpuTest {
+ protected:
+  static std::shared_ptr<webgpu::Device> shared_device() {
+    return {std::shared_ptr<void>(), &device()};  // lives as long as the program
+  }
+
+  static void expect_twins(BlockEngine& engine, const std::vector<Case>& cases,
+                           const std::function<void(BlockEngine&, std::span<BlockTask>)>& work) {
+    const auto reference = make_reference_backend()->make_engine();
+    const std::vector<Answer> expected = answers(*reference, cases, work), got = answers(engine, cases, work);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      EXPECT_EQ(got[i].status, expected[i].status) << cases[i].name << ", case " << i;
+      EXPECT_TRUE(got[i].bytes == expected[i].bytes)
+          << cases[i].name << ", case " << i << ": " << got[i].bytes.size() << " bytes, not those "
+          << expected[i].bytes.size();
+    }
+  }
+};
+
+// Blocks as a frame has them: room for one byte less than the block.
+std::vector<Case> blocks_of(const std::vector<Shape>& shapes) {
+  std::vector<Case> cases;
+  for (const Shape& shape : shapes)
+    if (!shape.bytes.empty()) cases.push_back({shape.name, {}, shape.bytes, shape.bytes.size() - 1});
+  return cases;
+}
+
+// The same with room to spare, as a restoring engine wants them: compressed by liblz4 where it fits.
+std::vector<Case> compressed_blocks(const std::vector<Shape>& shapes) {
+  std::vector<Case> cases;
+  for (const Shape& shape : shapes) {
+    Bytes compressed(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(shape.bytes.size()))));
+    const int bytes = LZ4_compress_default(
+        reinterpret_cast<const char*>(shape.bytes.data()), reinterpret_cast<char*>(compressed.data()),
+        static_cast<int>(shape.bytes.size()), static_cast<int>(compressed.size()));
+    compressed.resize(static_cast<std::size_t>(bytes));
+    cases.push_back({shape.name, {}, compressed, shape.bytes.size()});
+  }
+  return cases;
+}
+
+TEST_F(WebgpuEngine, EveryLevelWritesTheTwinsBytes) {
+  const auto engine = webgpu::make_engine(shared_device());
+  const std::vector<Case> cases = blocks_of(testing::boundary_shapes(1281));
+  for (const int level : {1, 3}) expect_twins(*engine, cases, compressing(level, 65536));
+  // The others differ in how far they look.
+  for (int level = 1; level <= 12; ++level)
+    expect_twins(*engine,
+                 blocks_of({{"words", testing::wordy_bytes(5000)}, {"runs", testing::runs_bytes(3000, 2)}}),
+                 compressing(level, 65536));
+  expect_twins(*engine, blocks_of(testing::shapes_of(65536)), compressing(1, 65536));
+  expect_twins(
+      *engine,
+      blocks_of({{"mixed", testing::mixed_bytes(65537)}, {"period", testing::periodic_bytes(65537, 31)}}),
+      compressing(3, 262144));
+}
+
+TEST_F(WebgpuEngine, HistoriesAndLittleRoom) {
+  const auto engine = webgpu::make_engine(shared_device());
+  std::vector<Case> cases;
+  for (const testing::FinderCase& input : testing::finder_cases(5000)) {
+    const std::span<const std::byte> data(input.data);
+    const Bytes history = copy_of(data.first(input.history_bytes)),
+                block = copy_of(data.subspan(input.history_bytes));
+    if (block.empty()) continue;
+    for (const std::size_t room : {block.size() - 1, block.size() + 100, block.size() / 3, std::size_t{0}})
+      cases.push_back({input.name, history, block, room});
+  }
+  for (const int level : {1, 3}) expect_twins(*engine, cases, compressing(level, 65536));
+}
+
+TEST_F(WebgpuEngine, BlocksLongerThanADispatchTakes) {
+  const auto engine = webgpu::make_engine(shared_device());
+  const std::vector<Shape> shapes = {{"mixed", testing::mixed_bytes(200000, 5)},
+                                     {"equal", testing::equal_bytes(1 << 20)},
+                                     {"words", testing::wordy_bytes(100001)}};
+  for (const int level : {1, 3}) expect_twins(*engine, blocks_of(shapes), compressing(level, 1 << 20));
+  expect_twins(*engine, compressed_blocks(shapes), restoring);
+}
+
+TEST_F(WebgpuEngine, RestoresWhatLiblz4Writes) {
+  const auto engine = webgpu::make_engine(shared_device());
+  expect_twins(*engine, compressed_blocks(testing::boundary_shapes(65537)), restoring);
+}
+
+// Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written outside.
+TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
+  const auto engine = webgpu::make_engine(shared_device());
+  std::mt19937 random(77);
+  std::vector<Case> cases = compressed_blocks(testing::shapes_of(3000));
+  const std::size_t good = cases.size();
+  for (int i = 0; i < 1500; ++i) {
+    Case damaged = cases[random() % good];
+    switch (random() % 4) {
+      case 0:
+        damaged.input.resize(random() % (damaged.input.size() + 1));
+        break;
+      case 1:
+        damaged.room = random() % (damaged.room + 1);
+        break;
+      default:
+        for (int flips = 1 + static_cast<int>(random() % 4); flips > 0; --flips)
+          damaged.input[random() % damaged.input.size()] ^= static_cast<std::byte>(1 + random() % 255);
+    }
+    damaged.history = testing::random_bytes(random() % 3 * 100);
+    cases.push_back(std::move(damaged));
+  }
+  for (std::uint32_t i = 0; i < 500; ++i)
+    cases.push_back({"noise", testing::random_bytes(i % 7, i),
+                     testing::random_bytes(random() % 200, i, 1 + i % 256), random() % 2000});
+  cases.push_back({"endless literal count", {}, Bytes(5000, std::byte{255}), 100000});
+  expect_twins(*engine, cases, restoring);
+}
+
+TEST_F(WebgpuEngine, SmallLimitsCutBatches) {
+  webgpu::DeviceOptions options = testing::device_options();
+  // 16 blocks' heads of 64 KB in a binding, and few workgroups in a dimension.
+  options.limits = webgpu::DeviceLimits{.binding_bytes = std::uint64_t{1} << 20,
+                                        .buffer_bytes = std::uint64_t{1} << 20,
+                                        .workgroups_per_dimension = 60};
+  const auto limited = std::make_shared<webgpu::Device>(options);
+  webgpu::EngineOptions engine_options;
+  engine_options.slot_count = 1;
+  const auto engine = webgpu::make_engine(limited, engine_options);
+  EXPECT_LT(engine->preferred_batch_bytes(), std::size_t{262144});
+  std::vector<Case> cases = blocks_of(testing::shapes_of(20000));
+  for (Case& one : blocks_of(testing::boundary_shapes(33))) cases.push_back(std::move(one));
+  expect_twins(*engine, cases, compressing(3, 65536));
+  expect_twins(*engine, compressed_blocks(testing::shapes_of(20000)), restoring);
+}
+
+TEST_F(WebgpuEngine, ABlockThatADeviceCannotHoldIsAnError) {
+  webgpu::DeviceOptions options = testing::device_options();
+  options.limits = webgpu::DeviceLimits{.binding_bytes = 100000, .buffer_bytes = 100000};
+  const auto engine = webgpu::make_engine(std::make_shared<webgpu::Device>(options));
+  const std::vector<Case> cases = blocks_of({{"words", testing::wordy_bytes(60000)}});
+  EXPECT_THROW(answers(*engine, cases, compressing(3, 65536)), Error);
+}
+
+// More batches than slots, from more threads than slots, each with its own level and sizes.
+TEST_F(WebgpuEngine, ManyThreadsShareTheRing) {
+  webgpu::EngineOptions options;
+  options.slot_count = 2;
+  const auto engine = webgpu::make_engine(shared_device(), options);
+  const auto reference = make_reference_backend()->make_engine();
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (unsigned number = 0; number < 4; ++number)
+    threads.emplace_back([&, number]() noexcept {
+      for (std::uint32_t round = 0; round < 4; ++round) {
+        const std::size_t bytes = 1000 + 7919 * number * (round + 1);
+        const std::vector<Case> cases = blocks_of({{"words", testing::wordy_bytes(bytes, number)},
+                                                   {"runs", testing::runs_bytes(bytes / 2 + 1, round)}});
+        const auto work = compressing(number % 2 == 0 ? 1 : 3, 65536);
+        const auto got = answers(*engine, cases, work), expected = answers(*reference, cases, work);
+        if (got != expected) ++wrong;
+        std::vector<Case> back;
+        for (std::size_t i = 0; i < cases.size(); ++i)
+          if (expected[i].status == Status::kOk)
+            back.push_back({"", {}, expected[i].bytes, cases[i].input.size()});
+        if (answers(*engine, back, restoring) != answers(*reference, back, restoring)) ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(WebgpuWorkspace, AtMostTwelveBytesForAByteOfInput) {
+  for (const std::uint64_t block_bytes : {65536u, 262144u, 1048576u, 4194304u}) {
+    const std::uint64_t bytes = std::uint64_t{64} << 20;
+    const WorkspacePlan plan = webgpu::device_workspace(block_bytes, bytes);
+    EXPECT_LE(plan.total_bytes(), 12 * bytes) << plan.text();
+    EXPECT_GE(plan.total_bytes(), 10 * bytes) << plan.text();
+  }
+}
+
+TEST_F(WebgpuEngine, RealFiles) {
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  const auto engine = webgpu::make_engine(shared_device());
+  std::vector<Shape> shapes;
+  for (const char* name :
+       {"canterbury/alice29.txt", "silesia/nci", "silesia/samba", "silesia/x-ray", "silesia/xml"})
+    shapes.push_back({name, testing::read_file(*folder / name, 65536)});
+  for (int level = 1; level <= 12; ++level)
+    expect_twins(*engine, blocks_of(shapes), compressing(level, 65536));
+}
+
+}  // namespace
+}  // namespace hemstitch

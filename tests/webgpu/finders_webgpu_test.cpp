@@ -1,0 +1,143 @@
+// hash_chain and hash_step against their twins.
+#include <gtest/gtest.h>
+
+#include "finder_batch_webgpu.hpp"
+#include "match/hash_chain/hash_chain_webgpu.hpp"
+#include "match/hash_step/hash_step_webgpu.hpp"
+#include "match/links/links_webgpu.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace webgpu;
+using testing::download;
+using testing::WebgpuFinderBatch;
+
+class WebgpuFinders : public testing::WebgpuTest {
+ protected:
+  // Runs one of the hash finders and gives the records of the whole data.
+  template <typename Parameters>
+  static std::vector<MatchRecord> find(Device& device, const WebgpuFinderBatch& inputs,
+                                       const Parameters& parameters) {
+    BufferPlan plan;
+    const BlockBatch batch = inputs.plan(plan);
+    const HashFinderBuffers ids{plan.add("heads", link_heads_bytes(batch.block_count, parameters.hash_bits)),
+                                plan.add("records", inputs.data_bytes() * 4),
+                                plan.add("other", inputs.data_bytes() * 4),
+                                plan.add("marks", batch.tile_count * 4)};
+    const BufferSet buffers = device.make_buffers(plan);
+    inputs.upload_to(device, buffers, batch);
+    // What stood there before must not matter.
+    for (const BufferId id : {ids.heads, ids.records, ids.other, ids.marks})
+      device.write(buffers[id.index],
+                   std::vector<std::byte>(static_cast<std::size_t>(plan.bytes(id)), std::byte{0xA5}));
+    Recording recording;
+    record(recording, batch, ids, parameters);
+    device.run(recording, buffers);
+    return download<MatchRecord>(device, buffers, ids.other, inputs.data_bytes());
+  }
+
+  static void record(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& ids,
+                     const HashChainParameters& parameters) {
+    record_hash_chain(recording, batch, ids, parameters);
+  }
+  static void record(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& ids,
+                     const HashStepParameters& parameters) {
+    record_hash_step(recording, batch, ids, parameters);
+  }
+
+  static void expect_twin(const std::vector<testing::FinderCase>& inputs,
+                          const HashChainParameters& parameters) {
+    const WebgpuFinderBatch batch(inputs);
+    for (Device* one : both_orders())
+      EXPECT_EQ(batch.first_difference(
+                    find(*one, batch, parameters),
+                    [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
+                "");
+  }
+  static void expect_twin(const std::vector<testing::FinderCase>& inputs,
+                          const HashStepParameters& parameters) {
+    const WebgpuFinderBatch batch(inputs);
+    for (Device* one : both_orders())
+      EXPECT_EQ(
+          batch.first_difference(find(*one, batch, parameters),
+                                 [&](const FinderInput& input) { return find_hash_step(input, parameters); }),
+          "");
+  }
+};
+
+// Sizes at which tiles and groups change, of every shape.
+std::vector<testing::FinderCase> boundary_inputs(std::size_t most_bytes) {
+  std::vector<testing::FinderCase> inputs;
+  for (testing::Shape& shape : testing::boundary_shapes(most_bytes))
+    inputs.push_back({std::move(shape.name), std::move(shape.bytes), 0});
+  return inputs;
+}
+
+// Long enough for lengths above 65535, and for rows that pass many tiles.
+std::vector<testing::FinderCase> long_inputs() {
+  std::vector<testing::FinderCase> inputs;
+  for (const std::size_t period : {1u, 2u, 31u, 300u, 4096u})
+    inputs.push_back({"long period " + std::to_string(period), testing::periodic_bytes(150000, period), 0});
+  // A break in a run, and one just where a length would be 65535.
+  for (const std::size_t at : {70000u, 65534u, 65535u, 65536u, 65537u, 66560u}) {
+    std::vector<std::byte> run(140000, std::byte{5});
+    run[at] = std::byte{6};
+    inputs.push_back({"run broken at " + std::to_string(at), std::move(run), at % 3 * 1000});
+  }
+  inputs.push_back({"mixed", testing::mixed_bytes(150000, 3), 70000});
+  return inputs;
+}
+
+TEST_F(WebgpuFinders, HashChainIsItsTwin) {
+  const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
+  for (const std::uint32_t depth : {1u, 4u, 16u})
+    expect_twin(inputs, HashChainParameters{.hash_bits = 12, .depth = depth});
+  // Few hash bits: equal hashes of different bytes.
+  expect_twin(inputs, HashChainParameters{.hash_bits = 8, .depth = 8, .cap_bytes = 5, .window_bytes = 700});
+  expect_twin(inputs, HashChainParameters{.hash_bits = 10, .depth = 3, .cap_bytes = 16, .stitch = false});
+}
+
+TEST_F(WebgpuFinders, HashStepIsItsTwin) {
+  const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
+  expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
+  expect_twin(inputs, HashStepParameters{.hash_bits = 8, .group_positions = 100, .cap_bytes = 4});
+  expect_twin(inputs,
+              HashStepParameters{.hash_bits = 11, .group_positions = 1, .cap_bytes = 32, .stitch = false});
+}
+
+TEST_F(WebgpuFinders, BoundarySizes) {
+  const std::vector<testing::FinderCase> inputs = boundary_inputs(4097);
+  expect_twin(inputs, HashChainParameters{.hash_bits = 11, .depth = 4});
+  expect_twin(inputs, HashStepParameters{.hash_bits = 11, .group_positions = 32, .cap_bytes = 16});
+}
+
+TEST_F(WebgpuFinders, LongRowsPassManyTiles) {
+  const std::vector<testing::FinderCase> inputs = long_inputs();
+  expect_twin(inputs, HashChainParameters{.hash_bits = 14, .depth = 4});
+  expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
+}
+
+TEST_F(WebgpuFinders, RealFiles) {
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  std::vector<testing::FinderCase> inputs;
+  for (const char* name : {"canterbury/alice29.txt", "silesia/nci", "silesia/x-ray"})
+    inputs.push_back({name, testing::read_file(*folder / name, 100000), inputs.size() * 20000});
+  expect_twin(inputs, HashChainParameters{.hash_bits = 14, .depth = 16});
+  expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
+}
+
+TEST_F(WebgpuFinders, BadParametersAreRefusedByName) {
+  Recording recording;
+  try {
+    record_hash_chain(recording, {}, {}, HashChainParameters{.cap_bytes = 3});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cap_bytes"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace hemstitch

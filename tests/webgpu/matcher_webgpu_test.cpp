@@ -1,0 +1,193 @@
+// LzssMatcher on a device: what the reference gives, in many blocks, in many submissions, with or without taking it back.
+#include "match/matcher_webgpu.hpp"
+
+#include <gtest/gtest.h>
+
+#include "shapes.hpp"
+#include "webgpu_test.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace webgpu;
+using testing::FinderCase;
+using Lists = std::vector<std::vector<PositionedMatch>>;
+
+std::vector<MatchBlock> blocks_of(const std::vector<FinderCase>& cases) {
+  std::vector<MatchBlock> blocks;
+  for (const FinderCase& one : cases) blocks.push_back({one.data, one.history_bytes});
+  return blocks;
+}
+
+// A search that costs a software adapter little.
+constexpr FinderParameters kQuick{.min_match_len = 3, .window_size = 64, .near_range = 16};
+
+class WebgpuMatcher : public testing::WebgpuTest {
+ protected:
+  // A device that is not owned: the tests' own one lives longer.
+  static std::shared_ptr<Device> shared(Device& device) {
+    return {&device, [](Device*) {}};
+  }
+};
+
+TEST_F(WebgpuMatcher, GivesWhatTheReferenceGives) {
+  const std::vector<FinderCase> cases = testing::finder_cases(1500);
+  const std::vector<MatchBlock> blocks = blocks_of(cases);
+  for (const Finder finder : {Finder::kCoopStitch, Finder::kLazyScan, Finder::kWindowIndex}) {
+    const FinderParameters parameters{.min_match_len = finder == Finder::kLazyScan ? 3u : 5u};
+    const Lists expected = LzssMatcher(parameters, finder).find_matches(blocks);
+    for (Device* one : both_orders())
+      EXPECT_EQ(DeviceMatcher(shared(*one), finder, parameters, 3).find_matches(blocks), expected);
+  }
+}
+
+TEST_F(WebgpuMatcher, ThroughThePublicInterface) {
+  const std::vector<FinderCase> cases = testing::finder_cases(700);
+  const std::vector<MatchBlock> blocks = blocks_of(cases);
+  const LzssMatcher reference({}, Finder::kCoopStitch), matcher({}, Finder::kCoopStitch, "webgpu");
+  EXPECT_EQ(matcher.find_matches(blocks), reference.find_matches(blocks));
+  EXPECT_EQ(matcher.find_matches(std::span<const MatchBlock>()), Lists());
+  for (const FinderCase& one : cases) {
+    EXPECT_EQ(matcher.find_candidates(one.data, one.history_bytes),
+              reference.find_candidates(one.data, one.history_bytes))
+        << one.name;
+    EXPECT_EQ(reference.submit(std::span(blocks).first(3)).take().size(), 3u);
+  }
+  EXPECT_EQ(matcher.find_matches(cases.back().data), reference.find_matches(cases.back().data));
+}
+
+TEST_F(WebgpuMatcher, SubmissionsAreInFlightTogether) {
+  const std::vector<FinderCase> cases = testing::finder_cases(900);
+  const std::vector<MatchBlock> blocks = blocks_of(cases);
+  const LzssMatcher matcher(kQuick, Finder::kLazyScan, "webgpu");
+  const Lists expected = LzssMatcher(kQuick, Finder::kLazyScan).find_matches(blocks);
+  const auto part = [&](std::size_t i) { return std::span(blocks).subspan(10 * i, 10); };
+  const auto expected_part = [&](std::size_t i) {
+    const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(10 * i);
+    return Lists(begin, begin + 10);
+  };
+  PendingMatches first = matcher.submit(part(0)), second = matcher.submit(part(1));
+  {
+    const PendingMatches dropped = matcher.submit(part(0));
+    EXPECT_THROW(matcher.submit(part(2)), Error);
+  }
+  PendingMatches third = matcher.submit(part(2));
+  // In another order than they were submitted in.
+  EXPECT_EQ(third.take(), expected_part(2));
+  EXPECT_EQ(first.take(), expected_part(0));
+  while (!second.is_ready()) continue;
+  EXPECT_EQ(second.take(), expected_part(1));
+  EXPECT_THROW(second.take(), Error);
+  // Their room is theirs until they go.
+  EXPECT_THROW(matcher.submit(part(0)), Error);
+  { const PendingMatches gone = std::move(first); }
+  first = matcher.submit({});
+  EXPECT_TRUE(first.take().empty());
+}
+
+TEST_F(WebgpuMatcher, MoreBlocksThanOneBatchAndMoreBatchesThanSlots) {
+  DeviceOptions options = testing::device_options();
+  options.limits = DeviceLimits{.binding_bytes = 70000};
+  const auto limited = std::make_shared<Device>(options);
+  std::vector<FinderCase> cases;
+  for (std::uint32_t i = 0; i < 40; ++i)
+    cases.push_back({"words", testing::wordy_bytes(1000 + 300 * i, i), i});
+  const std::vector<MatchBlock> blocks = blocks_of(cases);
+  const Lists expected = LzssMatcher(kQuick, Finder::kLazyScan).find_matches(blocks);
+  for (const unsigned slots : {1u, 3u}) {
+    const DeviceMatcher matcher(limited, Finder::kLazyScan, kQuick, slots);
+    EXPECT_EQ(matcher.find_matches(blocks), expected) << slots << " slots";
+  }
+  // A block that no binding holds, and then one that it does.
+  const DeviceMatcher matcher(limited, Finder::kLazyScan, kQuick, 1);
+  const testing::Bytes large = testing::wordy_bytes(20000);
+  const MatchBlock block{large, 0};
+  try {
+    matcher.find_matches({&block, 1});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kInvalidOption);
+  }
+  EXPECT_EQ(matcher.find_matches(std::span(blocks).first(2)), Lists(expected.begin(), expected.begin() + 2));
+}
+
+TEST_F(WebgpuMatcher, LongListsAreReadBackInTwoSteps) {
+  // Room for more than 1 MB of matches, of which few are there: a repetition of 5 bytes between new ones.
+  testing::Bytes data = testing::random_bytes(450000, 3);
+  for (std::size_t at = 1000; at + 100 < data.size(); at += 5000)
+    std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(at), 9,
+                data.begin() + static_cast<std::ptrdiff_t>(at + 12));
+  EXPECT_EQ(LzssMatcher(kQuick, Finder::kLazyScan, "webgpu").find_matches(data),
+            LzssMatcher(kQuick, Finder::kLazyScan).find_matches(data));
+}
+
+TEST_F(WebgpuMatcher, MatchesStandOnTheDevice) {
+  const std::vector<FinderCase> cases = testing::finder_cases(800);
+  const std::vector<MatchBlock> blocks = blocks_of(cases);
+  const LzssMatcher matcher(kQuick, Finder::kLazyScan, "webgpu");
+  PendingMatches pending = matcher.submit(blocks);
+  const DeviceMatches left = pending.on_device();
+  ASSERT_EQ(left.device, Device::shared()->get());
+
+  // As another encoder would: commands of its own on the same queue, which find the finished matches.
+  const Api& api = library().api;
+  Device& device = *Device::shared();
+  const auto read = [&](void* from, std::size_t words) {
+    const Buffer download = device.make_buffer("download", words * 4, BufferUse::kDownload);
+    WGPUCommandEncoder encoder =
+        api.DeviceCreateCommandEncoder(static_cast<WGPUDevice>(left.device), nullptr);
+    api.CommandEncoderCopyBufferToBuffer(encoder, static_cast<WGPUBuffer>(from), 0, download.get(), 0,
+                                         words * 4);
+    WGPUCommandBuffer commands = api.CommandEncoderFinish(encoder, nullptr);
+    api.QueueSubmit(static_cast<WGPUQueue>(left.queue), 1, &commands);
+    api.CommandBufferRelease(commands);
+    api.CommandEncoderRelease(encoder);
+    std::vector<std::uint32_t> values(words);
+    std::memcpy(values.data(), device.map_for_reading(download, words * 4), words * 4);
+    device.unmap(download);
+    return values;
+  };
+  const std::vector<std::uint32_t> begins = read(left.begins, blocks.size() + 1);
+  const std::vector<std::uint32_t> matches = read(left.matches, 2 * std::size_t{begins.back()});
+  const Lists taken = pending.take();
+  ASSERT_EQ(taken.size(), blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    ASSERT_EQ(begins[b + 1] - begins[b], taken[b].size());
+    for (std::size_t i = 0; i < taken[b].size(); ++i) {
+      EXPECT_EQ(matches[2 * (begins[b] + i)], taken[b][i].position);
+      EXPECT_EQ(matches[2 * (begins[b] + i) + 1], taken[b][i].offset << 16 | taken[b][i].length);
+    }
+  }
+  EXPECT_THROW(LzssMatcher().submit(blocks).on_device(), Error);
+}
+
+TEST_F(WebgpuMatcher, WhatItDoesNotTakeIsSaidAtTheDoor) {
+  const auto expect_refused = [](Finder finder, const FinderParameters& parameters, const char* word) {
+    try {
+      LzssMatcher matcher(parameters, finder, "webgpu");
+      FAIL() << word;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kInvalidOption);
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  expect_refused(Finder::kBruteForce, {}, "brute_force");
+  expect_refused(Finder::kCoopStitch, {.literal_cost = 52}, "literal_cost");
+  expect_refused(Finder::kCoopStitch, {.stride = 2000}, "stride");
+  const testing::Bytes bytes(3);
+  const MatchBlock wrong{bytes, 4};
+  EXPECT_THROW(LzssMatcher({}, Finder::kCoopStitch, "webgpu").submit({&wrong, 1}), Error);
+}
+
+// Without a device.
+TEST(WebgpuMatcherPlan, TakesAtMost12BytesAByte) {
+  for (const std::uint32_t block_bytes : {16384u, 65536u, 262144u})
+    for (const std::uint32_t min_match_len : {3u, 5u}) {
+      const std::uint32_t count = (64u << 20) / block_bytes;
+      const MatchingPlan plan = plan_matching(matching_capacity(count, block_bytes, min_match_len));
+      EXPECT_LE(static_cast<double>(plan.buffers.total_bytes()), 12.0 * (64u << 20)) << block_bytes;
+    }
+}
+
+}  // namespace
+}  // namespace hemstitch

@@ -1,0 +1,23 @@
+// Prints every shader that has entry points, imports in place, as JSON: what the Tint test hands to a browser.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "device/webgpu/shader_text.hpp"
+
+int main() {
+  using namespace hemstitch::webgpu;
+  nlohmann::json shaders = nlohmann::json::array();
+  const std::regex entry_point("@compute @workgroup_size\\([^)]*\\)\\s*fn (\\w+)");
+  for (const EmbeddedShader& shader : embedded_shaders()) {
+    const std::string own(shader.text);
+    nlohmann::json entry_points = nlohmann::json::array();
+    for (std::sregex_iterator it(own.begin(), own.end(), entry_point), end; it != end; ++it)
+      entry_points.push_back((*it)[1].str());
+    if (!entry_points.empty())
+      shaders.push_back(
+          {{"path", shader.path}, {"text", shader_text(shader.path)}, {"entry_points", entry_points}});
+  }
+  std::printf("%s\n", shaders.dump().c_str());
+  return 0;
+}
