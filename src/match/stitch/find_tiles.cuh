@@ -108,6 +108,7 @@ struct TileSearch {
   std::uint32_t cap_bytes;
   std::uint32_t capped_rank;  // the least rank of that length (tiles::Rank)
   std::uint32_t window_bytes;
+  std::uint32_t stitch_reach;  // at most that of the candidates' tiles
   bool stitch;
 };
 
@@ -584,7 +585,8 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
                        RingWord(sh_ring, slot_before(slot, offset, ring_positions)).word;
           agreed += __clz(difference) / 8;
         } while (difference == 0 && agreed < kReach);
-        agreed = min(agreed, min(before + tile + index - offset, kReach));  // none before the data
+        agreed =
+            min(agreed, min(before + tile + index - offset, search.stitch_reach));  // none before the data
         Rank carried = rank;
         for (std::uint32_t back = 1; back <= agreed; ++back) {
           if (carried < 0xFFFF0000u) carried += 1u << 16;
