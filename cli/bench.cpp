@@ -23,12 +23,10 @@ struct Data {
   std::vector<std::byte> bytes;
 };
 
-// The machine: with a device that is none of its processors, that one as well.
-std::string device_name(const std::string& backend) {
-  if (backend == "cpu" || backend == "reference") return processor_name();
-  for (const auto& each : BackendRegistry::instance().backends())
-    if (each->name() == backend) return fmt::format("{}; {}", each->description(), processor_name());
-  return processor_name();
+// The machine: the backend's device, where it has one of its own, and the processor.
+std::string machine_name(const Backend& backend) {
+  const std::string device = backend.device_name();
+  return device.empty() ? processor_name() : fmt::format("{}; {}", device, processor_name());
 }
 
 // Over and over, up to `bytes`.
@@ -41,10 +39,12 @@ void repeat_to(std::vector<std::byte>& data, std::uint64_t bytes) {
 
 class Report {
  public:
-  Report(const Request& request, const std::string& backend, const std::string& command_line)
-      : request_(request), backend_(backend), run_(begin_recorded_run(device_name(backend), command_line)) {
+  Report(const Request& request, const Backend& backend, const std::string& command_line)
+      : request_(request),
+        backend_(backend.name()),
+        run_(begin_recorded_run(machine_name(backend), command_line)) {
     if (request.json) return;
-    fmt::print("{}\nbackend {}, blocks of {}K{}\n", run_["device"].get<std::string>(), backend,
+    fmt::print("{}\nbackend {}, blocks of {}K{}\n", run_["device"].get<std::string>(), backend_,
                request.compress.block_bytes / 1024,
                request.span == BenchSpan::kMemory ? "" : fmt::format(", span {}", span_name(request.span)));
     fmt::print("{:>5} {:>12} {:>12} {:>8} {:>14} {:>14}  {}\n", "level", "bytes", "compressed", "ratio",
@@ -99,10 +99,10 @@ std::string name_without_folder(const std::string& path) { return path.substr(pa
 }  // namespace
 
 int run_bench(const Request& request, const std::string& command_line) {
-  const std::string backend(BackendRegistry::instance().choose(request.compress.backend).name());
-  if ((request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned) && backend != "cuda")
+  const Backend& backend = BackendRegistry::instance().choose(request.compress.backend);
+  if ((request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned) && backend.name() != "cuda")
     throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
-                                span_name(request.span), backend));
+                                span_name(request.span), backend.name()));
   std::vector<int> levels = request.levels;
   if (levels.empty()) levels.assign(std::begin(kDefaultLevels), std::end(kDefaultLevels));
 

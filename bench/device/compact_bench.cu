@@ -1,10 +1,10 @@
-// What scan and gather cost on a CUDA device.
+// What scan, gather and scatter cost on a CUDA device.
 //
 //   compact_device_bench
 //
 // Every figure is the median of 21 runs after one to warm up. A scan's time is that of a graph of 20 scans, divided by
-// 20: what a scan costs in the middle of a pipeline, without the launch from the host. The peer of gather is CUB's
-// batched copy over arrays of pointers. Prints one row of a recorded run a line.
+// 20: what a scan costs in the middle of a pipeline, without the launch from the host. The peer of gather and scatter is
+// CUB's batched copy over arrays of pointers. Prints one row of a recorded run a line.
 #include <algorithm>
 #include <cstdio>
 #include <cub/device/device_memcpy.cuh>
@@ -15,6 +15,7 @@
 
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
+#include "compact/scatter/scatter_cuda.hpp"
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/device_buffer.hpp"
 #include "device/cuda/event.hpp"
@@ -83,7 +84,8 @@ void scan(std::size_t count, cudaStream_t stream) {
       verified ? "true" : "false");
 }
 
-void gather(const char* name, const std::vector<std::uint32_t>& sizes, unsigned gap, cudaStream_t stream) {
+void gather_and_scatter(const char* name, const std::vector<std::uint32_t>& sizes, unsigned gap,
+                        cudaStream_t stream) {
   const std::size_t count = sizes.size();
   std::vector<std::uint64_t> offsets(count);
   std::vector<std::size_t> begins(count);
@@ -136,41 +138,66 @@ void gather(const char* name, const std::vector<std::uint32_t>& sizes, unsigned 
     cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), count, d_output.get(),
                              d_scratch.get(), d_scratch.bytes(), stream);
   });
+  // Scattered back to where the pieces came from, which is cleared before.
   std::vector<std::byte> output(bytes);
   d_output.download(output);
+  check(cudaMemsetAsync(d_source.get(), 0xA5, source_bytes, stream), "cudaMemsetAsync");
+  std::vector<std::byte*> targets(count);
+  for (std::size_t i = 0; i < count; ++i) targets[i] = d_source.get() + begins[i];
+  DeviceBuffer<std::byte*> d_targets(count, stream);
+  d_targets.upload(targets);
+  const double back_seconds = median_seconds(stream, [&] {
+    cuda::scatter_pieces_cuda(d_output.get(), d_offsets.get(), d_sizes.get(), count, d_targets.get(), nullptr,
+                              cuda::scatter_pieces_cuda_scratch_bytes(count), stream);
+  });
+  std::vector<std::byte> back(source_bytes);
+  d_source.download(back);
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  bool verified = true;
-  for (std::size_t i = 0; i < count; ++i)
-    verified &= std::equal(output.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
-                           output.begin() + static_cast<std::ptrdiff_t>(offsets[i] + sizes[i]),
-                           source.begin() + static_cast<std::ptrdiff_t>(begins[i]));
-  std::printf(
-      "{\"what\":\"gather\",\"backend\":\"cuda\",\"level\":\"%s\",\"items\":%zu,\"bytes\":%zu,\"gbps\":%.1f,"
-      "\"span\":\"kernel\",\"peer\":\"cub::DeviceMemcpy::Batched\",\"peer_gbps\":%.1f,\"verified\":%s}\n",
-      name, count, bytes, static_cast<double>(bytes) / seconds / 1e9,
-      static_cast<double>(bytes) / peer_seconds / 1e9, verified ? "true" : "false");
+  bool verified = true, verified_back = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto piece = source.begin() + static_cast<std::ptrdiff_t>(begins[i]);
+    verified &= std::equal(piece, piece + sizes[i], output.begin() + static_cast<std::ptrdiff_t>(offsets[i]));
+    const auto returned = back.begin() + static_cast<std::ptrdiff_t>(begins[i]);
+    verified_back &= std::equal(piece, piece + sizes[i], returned);
+    for (unsigned j = 0; j < gap; ++j) verified_back &= returned[sizes[i] + j] == std::byte{0xA5};
+  }
+  const auto print = [&](const char* what, double took, bool right) {
+    std::printf(
+        "{\"what\":\"%s\",\"backend\":\"cuda\",\"level\":\"%s\",\"items\":%zu,\"bytes\":%zu,\"milliseconds\":"
+        "%.4f,"
+        "\"gbps\":%.1f,\"span\":\"kernel\",\"peer\":\"cub::DeviceMemcpy::Batched\",\"peer_gbps\":%.1f,"
+        "\"verified\":%s}\n",
+        what, name, count, bytes, took * 1e3, static_cast<double>(bytes) / took / 1e9,
+        static_cast<double>(bytes) / peer_seconds / 1e9, right ? "true" : "false");
+  };
+  print("gather", seconds, verified);
+  print("scatter", back_seconds, verified_back);
 }
 
-std::vector<std::uint32_t> random_sizes(std::size_t count, std::uint32_t most) {
+std::vector<std::uint32_t> random_sizes(std::size_t count, std::uint32_t least, std::uint32_t most) {
   std::mt19937 random(3);
   std::vector<std::uint32_t> sizes(count);
-  for (std::uint32_t& size : sizes) size = 1 + random() % most;
+  for (std::uint32_t& size : sizes) size = least + static_cast<std::uint32_t>(random() % (most - least + 1));
   return sizes;
 }
 
 int bench() {
   const cuda::Stream stream;
-  for (const std::size_t count :
-       {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000}, std::size_t{1} << 24})
+  for (const std::size_t count : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000},
+                                  std::size_t{1} << 24, std::size_t{1} << 28})
     scan(count, stream.get());
-  gather("10,000 of 11,000 bytes", std::vector<std::uint32_t>(10'000, 11'000), 0, stream.get());
-  gather("10,000 of 11,000 bytes at any alignment", std::vector<std::uint32_t>(10'000, 11'000), 7,
-         stream.get());
-  gather("30,000 of up to 65,536 bytes", random_sizes(30'000, 65'536), 5, stream.get());
-  gather("1,000,000 of up to 200 bytes", random_sizes(1'000'000, 200), 3, stream.get());
-  std::vector<std::uint32_t> one_large = random_sizes(10'000, 2000);
+  gather_and_scatter("10,000 of 11,000 bytes", std::vector<std::uint32_t>(10'000, 11'000), 0, stream.get());
+  gather_and_scatter("10,000 of 11,000 bytes at any alignment", std::vector<std::uint32_t>(10'000, 11'000), 7,
+                     stream.get());
+  gather_and_scatter("30,000 of up to 65,536 bytes", random_sizes(30'000, 1, 65'536), 5, stream.get());
+  gather_and_scatter("30,000 of 65,536 bytes", std::vector<std::uint32_t>(30'000, 65'536), 0, stream.get());
+  gather_and_scatter("1,000,000 of 16 to 256 bytes", random_sizes(1'000'000, 16, 256), 3, stream.get());
+  gather_and_scatter("8,000,000 of 16 to 256 bytes", random_sizes(8'000'000, 16, 256), 3, stream.get());
+  gather_and_scatter("1,000,000 of 64 bytes, aligned", std::vector<std::uint32_t>(1'000'000, 64), 0,
+                     stream.get());
+  std::vector<std::uint32_t> one_large = random_sizes(10'000, 1, 2000);
   one_large[5000] = 500'000'000;
-  gather("one of 500 MB among 10,000 small", one_large, 1, stream.get());
+  gather_and_scatter("one of 500 MB among 10,000 small", one_large, 1, stream.get());
   return 0;
 }
 

@@ -12,6 +12,7 @@
  *   hemstitch_lz4_pages_...      pages of at most 4096 bytes: compressed, raw or same-filled
  *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
  *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
+ *   hemstitch_scan_..., _gather_, _scatter_   sizes -> places; many pieces <-> one span
  *
  * The results are those of the reference engine (`reference`), byte for byte, on every device, run after run.
  *
@@ -264,7 +265,8 @@ typedef struct hemstitch_find_options {
   int32_t finder;           /* a hemstitch_finder */
   uint32_t hash_bits;       /* a table of 2^hash_bits entries */
   uint32_t cap_bytes;       /* where comparing stops before a match's true length is found; 4..65535 */
-  uint32_t stitch;          /* 0 or 1: let neighbours carry their matches to each other */
+  uint32_t stitch;          /* 0 or 1: let matches be carried back, over at most 8 positions (hash_chain) or 4
+                                  * (hash_step), and then forward */
   uint32_t group_positions; /* hash_step: positions looked up before any of them is entered */
   uint32_t depth;           /* hash_chain: candidates a position, at least 1 */
   uint32_t window_bytes;    /* hash_chain: the largest offset, 1..65535 */
@@ -362,6 +364,43 @@ HEMSTITCH_API hemstitch_status hemstitch_parse_async(const hemstitch_batch* batc
                                                      uint32_t* sequence_counts, uint64_t* total,
                                                      hemstitch_status* statuses, void* temp,
                                                      size_t temp_bytes, hemstitch_stream stream);
+
+/* ---- Compaction ---- */
+
+/* From sizes to places, and many pieces into one span and back. Pieces have any size, 0 included, and any alignment on
+ * both sides; work is divided by bytes. */
+
+HEMSTITCH_API hemstitch_status hemstitch_scan_temp_bytes(uint64_t count, size_t* temp_bytes);
+
+/* offsets[i] = sizes[0] + ... + sizes[i-1].
+ * sizes    device: count elements
+ * offsets  device: count + 1 elements, the last of them the total */
+HEMSTITCH_API hemstitch_status hemstitch_scan_async(const uint32_t* sizes, uint64_t count, uint64_t* offsets,
+                                                    void* temp, size_t temp_bytes, hemstitch_stream stream);
+
+/* Both functions below need none today. */
+HEMSTITCH_API hemstitch_status hemstitch_gather_temp_bytes(uint64_t count, size_t* temp_bytes);
+HEMSTITCH_API hemstitch_status hemstitch_scatter_temp_bytes(uint64_t count, size_t* temp_bytes);
+
+/* Copies sizes[i] bytes from sources[i] to output + offsets[i]. Pieces must not overlap in the output; gaps between them
+ * keep their contents. The caller answers for the room.
+ * sources  device: count pointers to device memory
+ * sizes    device: count elements
+ * offsets  device: count elements, ascending, as hemstitch_scan_async() gives them
+ * output   device */
+HEMSTITCH_API hemstitch_status hemstitch_gather_async(const void* const* sources, const uint32_t* sizes,
+                                                      const uint64_t* offsets, uint64_t count, void* output,
+                                                      void* temp, size_t temp_bytes, hemstitch_stream stream);
+
+/* Copies sizes[i] bytes from input + offsets[i] to targets[i]. Targets must not overlap; nothing else is written.
+ * input    device
+ * offsets  device: count elements, ascending
+ * sizes    device: count elements
+ * targets  device: count pointers to device memory */
+HEMSTITCH_API hemstitch_status hemstitch_scatter_async(const void* input, const uint64_t* offsets,
+                                                       const uint32_t* sizes, uint64_t count,
+                                                       void* const* targets, void* temp, size_t temp_bytes,
+                                                       hemstitch_stream stream);
 
 #ifdef __cplusplus
 }

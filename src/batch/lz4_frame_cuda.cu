@@ -13,8 +13,8 @@
 //                                                  judge_frame      the first failure, or the size
 //
 // Thread mapping: one thread a block of the frame; walk_frame is one thread, judge_frame and end_frame one block of
-// threads. Shared memory: kThreads words in the last two. Scratch: what the stages need, and per block 24 bytes and 4
-// for its checksum (writing), 80 (reading).
+// threads. Shared memory: 8 bytes in judge_frame. Scratch: what the stages need, and 60 bytes a block
+// (writing), 84 (reading).
 //
 // The frame's bytes are the `reference` engine's, and what is read is read as hostile: every size is checked against
 // what is left before it is used.
@@ -286,11 +286,6 @@ __global__ void __launch_bounds__(kThreads)
   *d_output_bytes = status == HEMSTITCH_OK ? bytes : 0;
 }
 
-#define HEMSTITCH_REGISTER(kernel, thread_count, register_count)                                        \
-  constexpr cuda::KernelBudget kernel##_budget("lz4_frame." #kernel, #kernel,                           \
-                                               {.threads = thread_count, .registers = register_count}); \
-  const cuda::KernelRegistration kernel##_registration(kernel##_budget, kernel)
-
 struct ReadTemp {
   Carver carver;
   ReadFrame read;
@@ -341,15 +336,33 @@ struct ReadTemp {
   }
 };
 
-HEMSTITCH_REGISTER(split_content, kThreads, 32);
-HEMSTITCH_REGISTER(write_headers, kThreads, 40);
-HEMSTITCH_REGISTER(write_checksums, kThreads, 32);
-HEMSTITCH_REGISTER(end_frame, kThreads, 32);
-HEMSTITCH_REGISTER(clear_blocks, kThreads, 32);
-HEMSTITCH_REGISTER(walk_frame, 1, 64);
-HEMSTITCH_REGISTER(count_sizes, kThreads, 32);
-HEMSTITCH_REGISTER(place_outputs, kThreads, 32);
-HEMSTITCH_REGISTER(judge_frame, kThreads, 48);
+constexpr cuda::KernelBudget kSplitContentBudget("lz4_frame.split_content", "split_content",
+                                                 {.threads = kThreads, .registers = 32});
+constexpr cuda::KernelBudget kWriteHeadersBudget("lz4_frame.write_headers", "write_headers",
+                                                 {.threads = kThreads, .registers = 40});
+constexpr cuda::KernelBudget kWriteChecksumsBudget("lz4_frame.write_checksums", "write_checksums",
+                                                   {.threads = kThreads, .registers = 32});
+constexpr cuda::KernelBudget kEndFrameBudget("lz4_frame.end_frame", "end_frame",
+                                             {.threads = kThreads, .registers = 32});
+constexpr cuda::KernelBudget kClearBlocksBudget("lz4_frame.clear_blocks", "clear_blocks",
+                                                {.threads = kThreads, .registers = 32});
+constexpr cuda::KernelBudget kWalkFrameBudget("lz4_frame.walk_frame", "walk_frame",
+                                              {.threads = 1, .registers = 64});
+constexpr cuda::KernelBudget kCountSizesBudget("lz4_frame.count_sizes", "count_sizes",
+                                               {.threads = kThreads, .registers = 32});
+constexpr cuda::KernelBudget kPlaceOutputsBudget("lz4_frame.place_outputs", "place_outputs",
+                                                 {.threads = kThreads, .registers = 32});
+constexpr cuda::KernelBudget kJudgeFrameBudget("lz4_frame.judge_frame", "judge_frame",
+                                               {.threads = kThreads, .registers = 32, .shared_bytes = 8});
+const cuda::KernelRegistration kSplitContentRegistration(kSplitContentBudget, split_content);
+const cuda::KernelRegistration kWriteHeadersRegistration(kWriteHeadersBudget, write_headers);
+const cuda::KernelRegistration kWriteChecksumsRegistration(kWriteChecksumsBudget, write_checksums);
+const cuda::KernelRegistration kEndFrameRegistration(kEndFrameBudget, end_frame);
+const cuda::KernelRegistration kClearBlocksRegistration(kClearBlocksBudget, clear_blocks);
+const cuda::KernelRegistration kWalkFrameRegistration(kWalkFrameBudget, walk_frame);
+const cuda::KernelRegistration kCountSizesRegistration(kCountSizesBudget, count_sizes);
+const cuda::KernelRegistration kPlaceOutputsRegistration(kPlaceOutputsBudget, place_outputs);
+const cuda::KernelRegistration kJudgeFrameRegistration(kJudgeFrameBudget, judge_frame);
 
 }  // namespace
 
@@ -379,7 +392,7 @@ void lz4_frame_compress_async(const std::byte* d_content, std::uint64_t content_
   // A frame without blocks has a header all the same.
   const unsigned grid = std::max(1u, grid_for(count));
 
-  launch({.kernel = split_content_budget, .grid = grid_for(count), .stream = stream}, split_content,
+  launch({.kernel = kSplitContentBudget, .grid = grid_for(count), .stream = stream}, split_content,
          ContentBlocks{d_content, content_bytes, frame.block_bytes, count, frame.linked_blocks != 0},
          temp.d_blocks);
   cuda::compress_lz4_span_cuda(
@@ -392,14 +405,14 @@ void lz4_frame_compress_async(const std::byte* d_content, std::uint64_t content_
        .d_sizes = temp.d_sizes,
        .d_statuses = temp.d_statuses},
       temp.d_compress, temp.compress_bytes, stream);
-  launch({.kernel = write_headers_budget, .grid = grid, .stream = stream}, write_headers, written, header,
+  launch({.kernel = kWriteHeadersBudget, .grid = grid, .stream = stream}, write_headers, written, header,
          temp.d_spans, temp.d_span_bytes);
   if (written.checksums) {
     cuda::checksum_lz4_cuda(temp.d_spans, temp.d_span_bytes, count, temp.d_checksums, stream);
-    launch({.kernel = write_checksums_budget, .grid = grid_for(count), .stream = stream}, write_checksums,
+    launch({.kernel = kWriteChecksumsBudget, .grid = grid_for(count), .stream = stream}, write_checksums,
            written, temp.d_checksums);
   }
-  launch({.kernel = end_frame_budget, .grid = 1, .stream = stream}, end_frame, written, d_output_bytes,
+  launch({.kernel = kEndFrameBudget, .grid = 1, .stream = stream}, end_frame, written, d_output_bytes,
          d_status);
 }
 
@@ -422,13 +435,13 @@ void lz4_frame_restore_async(const std::byte* d_frame, std::uint64_t frame_bytes
   read.capacity = capacity;
   const unsigned grid = grid_for(read.max_block_count);
 
-  launch({.kernel = clear_blocks_budget, .grid = grid, .stream = stream}, clear_blocks, read);
-  launch({.kernel = walk_frame_budget, .grid = 1, .stream = stream}, walk_frame, read);
+  launch({.kernel = kClearBlocksBudget, .grid = grid, .stream = stream}, clear_blocks, read);
+  launch({.kernel = kWalkFrameBudget, .grid = 1, .stream = stream}, walk_frame, read);
   cuda::restore_lz4_cuda(temp.restore, temp.d_restore, temp.restore_bytes, stream);
-  launch({.kernel = count_sizes_budget, .grid = grid, .stream = stream}, count_sizes, read);
+  launch({.kernel = kCountSizesBudget, .grid = grid, .stream = stream}, count_sizes, read);
   cuda::scan_sizes_cuda(read.d_sizes, read.max_block_count, read.d_offsets, temp.d_scan, temp.scan_bytes,
                         stream);
-  launch({.kernel = place_outputs_budget, .grid = grid, .stream = stream}, place_outputs, read);
+  launch({.kernel = kPlaceOutputsBudget, .grid = grid, .stream = stream}, place_outputs, read);
   temp.restore.d_outputs = read.d_outputs;
   temp.restore.d_statuses = read.d_statuses;
   cuda::restore_lz4_cuda(temp.restore, temp.d_restore, temp.restore_bytes, stream);
@@ -437,7 +450,7 @@ void lz4_frame_restore_async(const std::byte* d_frame, std::uint64_t frame_bytes
   if (read.checksums)
     cuda::checksum_lz4_cuda(read.d_data, read.d_data_bytes, read.max_block_count, read.d_found_checksums,
                             stream);
-  launch({.kernel = judge_frame_budget, .grid = 1, .stream = stream}, judge_frame, read, d_output_bytes,
+  launch({.kernel = kJudgeFrameBudget, .grid = 1, .stream = stream}, judge_frame, read, d_output_bytes,
          d_status);
 }
 

@@ -63,6 +63,8 @@ class Backend {
 
   virtual std::string_view name() const = 0;
   virtual std::string description() const = 0;
+  // Of the device, as its driver calls it; empty for the processor.
+  virtual std::string device_name() const { return {}; }
   // Why this backend cannot be used here and what mends it; nothing when it can.
   virtual std::optional<std::string> unavailable_reason() const = 0;
   // Why it makes no engine though it can be used: it runs single stages only. Nothing for those that compress and

@@ -15,6 +15,7 @@
 #include "evaluate/webgpu_search.hpp"
 #endif
 #include "format/lz4/lz4_levels.hpp"
+#include "match/hash_step/hash_step_tuning.hpp"
 
 namespace hemstitch {
 namespace {

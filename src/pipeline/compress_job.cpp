@@ -52,10 +52,8 @@ std::size_t CompressJob::output_bytes_per_block() const {
 
 CompressSlot CompressJob::make_slot() const {
   CompressSlot slot;
-  slot.input = std::make_unique_for_overwrite<std::byte[]>((options_.linked_blocks ? kHistoryBytes : 0) +
-                                                           batch_bytes_);
-  slot.output =
-      std::make_unique_for_overwrite<std::byte[]>(plan_.blocks_per_batch * output_bytes_per_block());
+  slot.input = LargeBuffer((options_.linked_blocks ? kHistoryBytes : 0) + batch_bytes_);
+  slot.output = LargeBuffer(plan_.blocks_per_batch * output_bytes_per_block());
   return slot;
 }
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "core/large_buffer.hpp"
 #include "core/options.hpp"
 #include "core/workspace.hpp"
 #include "pipeline/resilient_engine.hpp"
@@ -22,8 +23,8 @@
 namespace hemstitch {
 
 struct CompressSlot {
-  std::unique_ptr<std::byte[]> input;   // history, then the blocks one after the other
-  std::unique_ptr<std::byte[]> output;  // for each block: size word, data, checksum
+  LargeBuffer input;   // history, then the blocks one after the other
+  LargeBuffer output;  // for each block: size word, data, checksum
   std::size_t history_bytes = 0;
   std::size_t input_bytes = 0;  // without the history
   std::vector<BlockTask> tasks;

@@ -72,10 +72,9 @@ void RestoreJob::begin_frame() {
 RestoreSlot RestoreJob::make_slot() const {
   const Lz4FrameHeader& header = parser_.header();
   RestoreSlot slot;
-  slot.input = std::make_unique_for_overwrite<std::byte[]>(
-      plan_.blocks_per_batch * (max_block_data_bytes(header) + kBlockChecksumBytes));
-  slot.output = std::make_unique_for_overwrite<std::byte[]>((header.linked_blocks ? kHistoryBytes : 0) +
-                                                            plan_.blocks_per_batch * header.block_bytes);
+  slot.input = LargeBuffer(plan_.blocks_per_batch * (max_block_data_bytes(header) + kBlockChecksumBytes));
+  slot.output =
+      LargeBuffer((header.linked_blocks ? kHistoryBytes : 0) + plan_.blocks_per_batch * header.block_bytes);
   return slot;
 }
 

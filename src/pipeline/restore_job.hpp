@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "core/large_buffer.hpp"
 #include "core/options.hpp"
 #include "core/workspace.hpp"
 #include "format/lz4/lz4_frame.hpp"
@@ -46,8 +47,8 @@ struct RestoreSlot {
     std::span<const std::byte> content;  // set by work()
   };
 
-  std::unique_ptr<std::byte[]> input;   // the blocks' data and checksums
-  std::unique_ptr<std::byte[]> output;  // history of linked frames, then the content
+  LargeBuffer input;   // the blocks' data and checksums
+  LargeBuffer output;  // history of linked frames, then the content
   std::size_t input_bytes = 0;
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
   std::vector<Block> blocks;

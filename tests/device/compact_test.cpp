@@ -1,10 +1,11 @@
-// scan and gather on a CUDA device, against sums and copies made one after the other.
+// scan, gather and scatter on a CUDA device, against sums and copies made one after the other.
 #include <cstring>
 #include <optional>
 #include <random>
 
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
+#include "compact/scatter/scatter_cuda.hpp"
 #include "cuda_test.hpp"
 #include "device/cuda/device_buffer.hpp"
 
@@ -34,7 +35,7 @@ std::vector<std::uint32_t> sizes_of(std::size_t count, std::uint32_t seed, bool 
 }
 
 TEST_F(CompactDeviceTest, ScanAddsUpAnyNumberOfSizes) {
-  constexpr std::size_t kMost = (1 << 21) + 1;
+  constexpr std::size_t kMost = (1 << 24) + 1;
   const std::vector<std::uint32_t> sizes = sizes_of(kMost, 1, true);  // the total is far above 32 bits
   std::vector<std::uint64_t> expected(kMost + 1, 0);
   for (std::size_t i = 0; i < kMost; ++i) expected[i + 1] = expected[i] + sizes[i];
@@ -73,7 +74,7 @@ TEST_F(CompactDeviceTest, ScanNeedsItsScratch) {
 }
 
 // Pieces of `sizes` at sources of every alignment, gathered at an output of every alignment, with guard bytes between
-// the pieces. Returns the first wrong byte, or nothing.
+// the pieces, and scattered back. Returns the first wrong byte (of the way back: beyond the output's size), or nothing.
 std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& sizes,
                                             unsigned source_alignment, unsigned output_alignment,
                                             cudaStream_t stream) {
@@ -109,10 +110,27 @@ std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& si
   cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), sizes.size(), d_output.get(),
                            d_scratch.get(), d_scratch.bytes(), stream);
   d_output.download(output);
+  // And back: scattered to where the pieces came from, in memory that holds nothing else.
+  cuda::DeviceBuffer<std::byte> d_back(source_bytes, stream);
+  cuda::check(cudaMemsetAsync(d_back.get(), 0xA5, source_bytes, stream), "cudaMemsetAsync");
+  std::vector<std::byte*> targets;
+  std::vector<std::byte> back(source_bytes), expected_back(source_bytes, std::byte{0xA5});
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    targets.push_back(d_back.get() + begins[i]);
+    std::memcpy(expected_back.data() + begins[i], source.data() + begins[i], sizes[i]);
+  }
+  cuda::DeviceBuffer<std::byte*> d_targets(sizes.size(), stream);
+  d_targets.upload(targets);
+  cuda::scatter_pieces_cuda(d_output.get(), d_offsets.get(), d_sizes.get(), sizes.size(), d_targets.get(),
+                            nullptr, cuda::scatter_pieces_cuda_scratch_bytes(sizes.size()), stream);
+  d_back.download(back);
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   const auto wrong = std::mismatch(output.begin(), output.end(), expected.begin());
-  if (wrong.first == output.end()) return std::nullopt;
-  return static_cast<std::size_t>(wrong.first - output.begin());
+  if (wrong.first != output.end()) return static_cast<std::size_t>(wrong.first - output.begin());
+  const auto wrong_back = std::mismatch(back.begin(), back.end(), expected_back.begin());
+  if (wrong_back.first != back.end())
+    return output_bytes + static_cast<std::size_t>(wrong_back.first - back.begin());
+  return std::nullopt;
 }
 
 TEST_F(CompactDeviceTest, GatherCopiesAtEveryPairOfAlignments) {
@@ -133,6 +151,11 @@ TEST_F(CompactDeviceTest, GatherCopiesAnyNumberOfPieces) {
   std::vector<std::uint32_t> one_large = sizes_of(3000, 4, false);
   one_large[1234] = 30'000'001;
   ASSERT_EQ(first_wrong_byte(one_large, 7, 9, stream()), std::nullopt);
+  std::mt19937 random(5);
+  std::vector<std::uint32_t> up_to_a_megabyte(300);
+  for (std::uint32_t& size : up_to_a_megabyte) size = static_cast<std::uint32_t>(random() % 1'000'001);
+  ASSERT_EQ(first_wrong_byte(up_to_a_megabyte, 1, 2, stream()), std::nullopt);
+  ASSERT_EQ(first_wrong_byte(std::vector<std::uint32_t>(200'000, 0), 1, 2, stream()), std::nullopt);
 }
 
 TEST_F(CompactDeviceTest, GatherOfNothingIsNothing) {

@@ -297,6 +297,36 @@ TEST_F(CudaEngineTest, FramesOfLiblz4AreRestored) {
   EXPECT_TRUE(restore(lz4f_compress_flushed(text, 12'345, preferences), options) == text);
 }
 
+TEST_F(CudaEngineTest, MemoryIsBoundedAndTheBytesAreTheSame) {
+  const Bytes text = mixed_bytes(6'000'000, 12);
+  CompressOptions options;
+  options.backend = "cuda";
+  options.block_bytes = 64 << 10;
+  const Bytes expected = compress(text, options);
+  RestoreOptions restore_options;
+  restore_options.backend = "cuda";
+  for (const std::uint64_t limit : {4 << 20, 40 << 20}) {
+    options.memory_limit_bytes = restore_options.memory_limit_bytes = limit;
+    struct Collect : Sink {
+      void write(std::span<const std::byte> bytes) override {
+        all.insert(all.end(), bytes.begin(), bytes.end());
+      }
+      Bytes all;
+    } frame, content;
+    options.content_bytes = text.size();
+    MemorySource source(text);
+    const StreamReport compressed = compress_stream(source, frame, options);
+    EXPECT_LE(compressed.planned_bytes, limit);
+    EXPECT_EQ(compressed.fallback_blocks, 0u) << compressed.fallback_reason;
+    EXPECT_TRUE(frame.all == expected) << limit;
+    MemorySource back(frame.all);
+    const StreamReport restored = restore_stream(back, content, restore_options);
+    EXPECT_LE(restored.planned_bytes, limit);
+    EXPECT_EQ(restored.fallback_blocks, 0u) << restored.fallback_reason;
+    EXPECT_TRUE(content.all == text) << limit;
+  }
+}
+
 TEST_F(CudaEngineTest, DamageIsReportedAsByTheOtherBackends) {
   const Bytes text = wordy_bytes(1'000'000, 11);
   CompressOptions options;

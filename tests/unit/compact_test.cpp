@@ -1,11 +1,14 @@
-// scan and gather on the CPU, against sums and copies made one after the other.
+// scan, gather and scatter on the CPU, against sums and copies made one after the other, and the words in which devices
+// copy.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 
 #include "compact/gather/gather.hpp"
+#include "compact/pieces/piece_words.hpp"
 #include "compact/scan/scan.hpp"
+#include "compact/scatter/scatter.hpp"
 #include "core/status.hpp"
 
 namespace hemstitch {
@@ -101,6 +104,108 @@ TEST(Gather, RefusesWhatDoesNotFit) {
   EXPECT_EQ(gather({0, 40}, 99), Status::kOutputTooSmall);
   EXPECT_EQ(gather({0, 0xFFFFFFFFFFFFFFFFu}, 100), Status::kOutputTooSmall);
   EXPECT_EQ(gather({0}, 100), Status::kInvalidOption);
+  EXPECT_EQ(gather({40, 0}, 100), Status::kInvalidOption);
+}
+
+TEST(Scatter, GivesBackWhatGatherBroughtTogether) {
+  for (const std::size_t count : {0u, 1u, 2u, 33u, 5000u}) {
+    std::vector<std::uint32_t> sizes = random_sizes(count, 5, 700);
+    if (count > 10) sizes[7] = 2'000'003;
+    std::vector<std::uint64_t> offsets(count + 1);
+    std::vector<std::byte> span(scan_sizes(sizes, offsets));
+    std::mt19937 random(6);
+    for (std::byte& byte : span) byte = static_cast<std::byte>(random() % 0xA5);
+    // A guard byte around every target.
+    std::vector<std::byte> memory(span.size() + count + 1, std::byte{0xA5}), expected = memory;
+    std::vector<std::byte*> targets;
+    for (std::size_t i = 0; i < count; ++i) {
+      targets.push_back(memory.data() + offsets[i] + i + 1);
+      std::copy_n(span.begin() + static_cast<std::ptrdiff_t>(offsets[i]), sizes[i],
+                  expected.begin() + static_cast<std::ptrdiff_t>(offsets[i] + i + 1));
+    }
+    offsets.pop_back();
+    scatter_pieces(span, offsets, sizes, targets);
+    ASSERT_TRUE(memory == expected) << count << " pieces";
+    std::vector<std::byte> again(span.size());
+    gather_pieces(std::vector<const std::byte*>(targets.begin(), targets.end()), sizes, offsets, again);
+    ASSERT_TRUE(again == span) << count << " pieces";
+  }
+}
+
+TEST(Scatter, RefusesWhatIsNotInTheInput) {
+  std::vector<std::byte> target(100);
+  const std::vector<std::byte*> targets = {target.data(), target.data() + 40};
+  const std::vector<std::uint32_t> sizes = {40, 60};
+  const std::vector<std::byte> input(100);
+  const auto scatter = [&](std::vector<std::uint64_t> offsets, std::size_t input_bytes) {
+    return status_of([&] { scatter_pieces(std::span(input).first(input_bytes), offsets, sizes, targets); });
+  };
+  EXPECT_EQ(scatter({0, 40}, 100), Status::kOk);
+  EXPECT_EQ(scatter({0, 40}, 99), Status::kOutputTooSmall);
+  EXPECT_EQ(scatter({0, 41}, 100), Status::kOutputTooSmall);
+  EXPECT_EQ(scatter({40, 0}, 100), Status::kInvalidOption);
+  EXPECT_EQ(scatter({0}, 100), Status::kInvalidOption);
+}
+
+// Document 002's three tests, with sums that do not end at 32 bits.
+TEST(Compaction, DoesWhatItsDocumentTests) {
+  const std::vector<std::uint32_t> five = {100, 200, 150, 300, 50};
+  std::vector<std::uint64_t> offsets(6);
+  EXPECT_EQ(scan_sizes(five, offsets), 800u);
+  EXPECT_EQ(offsets, (std::vector<std::uint64_t>{0, 100, 300, 450, 750, 800}));
+
+  std::vector<std::vector<std::byte>> files;
+  std::vector<const std::byte*> sources;
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    files.emplace_back(100 + i, static_cast<std::byte>(i));
+    sources.push_back(files.back().data());
+    sizes.push_back(100 + i);
+  }
+  offsets.resize(1001);
+  std::vector<std::byte> span(scan_sizes(sizes, offsets));
+  gather_pieces(sources, sizes, std::span(offsets).first(1000), span);
+  for (std::size_t i = 0; i < 1000; ++i)
+    ASSERT_TRUE(
+        std::equal(files[i].begin(), files[i].end(), span.begin() + static_cast<std::ptrdiff_t>(offsets[i])))
+        << "file " << i;
+}
+
+// Every way to cut a piece of every small size, from every alignment to every other. The source ends where its memory
+// ends, which AddressSanitizer watches.
+TEST(PieceWords, CopyBetweenAllAlignments) {
+  std::mt19937 random(7);
+  for (std::uint32_t bytes : {1u, 2u, 3u, 4u, 5u, 15u, 16u, 17u, 31u, 33u, 48u, 70u})
+    for (unsigned from = 0; from < 16; ++from)
+      for (unsigned to = 0; to < 16; ++to) {
+        std::vector<std::byte> source(from + bytes);
+        for (std::byte& byte : source) byte = static_cast<std::byte>(random() % 0xA5);
+        std::vector<std::byte> target(to + bytes + 33, std::byte{0xA5}), expected = target;
+        std::copy_n(source.begin() + from, bytes, expected.begin() + 16 + to);
+        const std::uint32_t cut = static_cast<std::uint32_t>(random()) % (bytes + 1);
+        for (const auto& [begin, end] : {std::pair{0u, cut}, std::pair{cut, bytes}}) {
+          const PiecePart part{source.data() + from, target.data() + 16 + to, begin, end};
+          for (std::uint32_t word = 0; word < word_count(part); ++word) copy_word(part, word);
+        }
+        ASSERT_TRUE(target == expected)
+            << bytes << " bytes from " << from << " to " << to << ", cut at " << cut;
+      }
+}
+
+TEST(PieceWords, SharesHaveEveryByteOnce) {
+  for (const std::uint64_t at : {0u, 5u, 100u})
+    for (const std::uint32_t bytes : {0u, 1u, 7u, 64u, 1000u})
+      for (const std::uint64_t share : {1u, 3u, 64u, 5000u}) {
+        std::uint32_t expected_begin = 0;
+        for (std::uint64_t begin = 0; begin < 2000; begin += share) {
+          const ByteInterval part = part_in_share(at, bytes, begin, begin + share);
+          if (part.begin == part.end) continue;
+          ASSERT_EQ(part.begin, expected_begin);
+          ASSERT_TRUE(at + part.begin >= begin && at + part.end <= begin + share);
+          expected_begin = part.end;
+        }
+        ASSERT_EQ(expected_begin, bytes);
+      }
 }
 
 }  // namespace

@@ -68,9 +68,9 @@ inline Match step_choice(std::span<const std::byte> data, std::size_t history_by
   return best;
 }
 
-// True lengths and the stitch, from the choices of all positions.
+// True lengths and the stitch over `reach` positions (0: none), from the choices of all positions.
 inline MatchRecords finished_records(const FinderInput& input, std::vector<Match> matches,
-                                     std::uint32_t cap_bytes, bool stitch) {
+                                     std::uint32_t cap_bytes, std::size_t reach) {
   const auto data = input.data;
   const std::size_t history = input.history_bytes, count = matches.size();
   for (std::size_t i = 0; i < count; ++i)
@@ -78,10 +78,10 @@ inline MatchRecords finished_records(const FinderInput& input, std::vector<Match
       matches[i].length = static_cast<std::uint32_t>(
           agreeing_bytes(data, history + i, history + i - matches[i].offset, 65535));
 
-  if (stitch) {
+  if (reach != 0) {
     const std::vector<Match> found = matches;
     for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t k = 1; k <= 4 && i + k < count; ++k) {
+      for (std::size_t k = 1; k <= reach && i + k < count; ++k) {
         const Match ahead = found[i + k];
         const std::size_t p = history + i;
         if (ahead.length == 0 || ahead.offset > p || agreeing_bytes(data, p, p - ahead.offset, k) < k)
@@ -106,14 +106,14 @@ inline MatchRecords hash_chain_by_definition(const FinderInput& input,
   std::vector<Match> matches;
   for (std::size_t p = input.history_bytes; p < input.data.size(); ++p)
     matches.push_back(chain_choice(input.data, p, parameters));
-  return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch);
+  return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch ? 8 : 0);
 }
 
 inline MatchRecords hash_step_by_definition(const FinderInput& input, const HashStepParameters& parameters) {
   std::vector<Match> matches;
   for (std::size_t p = input.history_bytes; p < input.data.size(); ++p)
     matches.push_back(step_choice(input.data, input.history_bytes, p, parameters));
-  return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch);
+  return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch ? 4 : 0);
 }
 
 // Where the first record stands that is not a true match; nothing said when all are. Bytes that were already

@@ -6,19 +6,7 @@
 // a million small ones must not set the time. (Founding document 002 gives each piece to one thread, and copies
 // 16 bytes at a time from addresses that are not aligned.)
 //
-// On the CPU oneTBB and memcpy, on CUDA CUB's batched copy (gather_cuda.hpp).
+// On the CPU oneTBB and memcpy; on CUDA one kernel for gather and scatter (pieces/copy_pieces.cuh).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
-namespace hemstitch {
-
-// `sources`, `sizes` and `offsets` have one element a piece; offsets ascend, and the last piece ends inside
-// `output`. Throws kInvalidOption for different counts, kOutputTooSmall where a piece does not fit.
-// Thread safety: any number of calls at once.
-void gather_pieces(std::span<const std::byte* const> sources, std::span<const std::uint32_t> sizes,
-                   std::span<const std::uint64_t> offsets, std::span<std::byte> output);
-
-}  // namespace hemstitch
+#include "hemstitch/compact.hpp"

@@ -22,6 +22,11 @@ class CudaBackend : public Backend {
                        double(device->memory_bytes) / (1 << 30));
   }
 
+  std::string device_name() const override {
+    const auto& device = cuda::chosen_device().device;
+    return device ? device->name : std::string();
+  }
+
   std::optional<std::string> unavailable_reason() const override {
     const cuda::DeviceChoice& choice = cuda::chosen_device();
     if (choice.device) return std::nullopt;

@@ -150,9 +150,11 @@ constexpr KernelBudget kBuildBudget("hash_chain.build", "build_chains",
 const KernelRegistration kBuildRegistration(kBuildBudget, build_chains);
 
 constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
+// One thread block a multiprocessor, so it may have the registers of two.
+constexpr KernelBudget kFarFindBudget = find_tiles_budget("hash_chain.find_tiles_far", 96);
 const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
 const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
-const KernelRegistration kRingInexactRegistration(kFindBudget,
+const KernelRegistration kRingInexactRegistration(kFarFindBudget,
                                                   tiles::find_tiles<Candidates::kChain, true, false>);
 const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, false>);
 const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
@@ -237,7 +239,8 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   check(cudaDeviceGetAttribute(&most_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
         "cudaDeviceGetAttribute");
   const std::uint32_t ring_links_bytes =
-      tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) + sizeof(tiles::TileState);
+      tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) +
+      sizeof(tiles::TileState<kHashChainStitchReach>);
   const bool ring_links =
       ring_links_bytes <= static_cast<std::uint32_t>(most_shared_bytes) &&
       (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);
@@ -246,7 +249,7 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   else if (exact_links && ring_links)
     launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
   else if (ring_links)
-    launch_find_tiles<Candidates::kChain, true, false>(search, name, stream);
+    launch_find_tiles<Candidates::kChain, true, false>(search, kFarFindBudget.name.data(), stream);
   else
     launch_find_tiles<Candidates::kChain, false, false>(search, name, stream);
 }

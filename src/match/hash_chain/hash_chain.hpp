@@ -9,12 +9,10 @@
 //      differ. Positions with fewer than 4 bytes left in the data have no hash: they have no candidates and
 //      are nobody's.
 //   2. Choice. A candidate whose first four bytes differ is no match. Lengths are compared up to `cap_bytes`.
-//   The
-//      nearest candidate that reaches the cap ends the walk; otherwise the longest wins, then the nearest.
-//   3. Every capped length becomes its true length, to the end of the data.          }
-//   match/stitch/stitch.hpp, which
-//   4. The stitch (may be switched off): matches are carried back, then forward.      } the next finder
-//   shares
+//      The nearest candidate that reaches the cap ends the walk; otherwise the longest wins, then the nearest.
+//   3. Every capped length becomes its true length, to the end of the data.
+//   4. The stitch (may be switched off): matches are carried back, over up to kHashChainStitchReach positions,
+//      then forward. Steps 3 and 4 are match/stitch/stitch.hpp, which hash_step shares.
 //
 // How the twin does it. `head[h]` is the newest position with hash h, `previous[p]` the position before p
 // with p's hash. One loop over the data walks the chain from head[hash(p)], then puts p in front of it.

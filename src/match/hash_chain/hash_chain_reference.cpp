@@ -4,6 +4,7 @@
 #include "core/bytes.hpp"
 #include "match/common_length.hpp"
 #include "match/hash_chain/hash_chain.hpp"
+#include "match/hash_chain/hash_chain_tuning.hpp"
 #include "match/hash_word.hpp"
 #include "match/parameter_check.hpp"
 #include "match/stitch/stitch.hpp"
@@ -67,7 +68,7 @@ MatchRecords find_hash_chain(const FinderInput& input, const HashChainParameters
   check(input, parameters);
   MatchRecords records = walk_chains(input, parameters);
   extend_capped_matches(input, parameters.cap_bytes, records);
-  if (parameters.stitch) stitch_matches(input, records);
+  if (parameters.stitch) stitch_matches(input, kHashChainStitchReach, records);
   return records;
 }
 

@@ -1,9 +1,12 @@
 #include "match/hash_chain/hash_chain_webgpu.hpp"
 
+#include "match/hash_chain/hash_chain_tuning.hpp"
 #include "match/links/links_webgpu.hpp"
 #include "match/stitch/stitch_webgpu.hpp"
 
 namespace hemstitch::webgpu {
+
+static_assert(kHashChainStitchReach <= kMostStitchReach);
 
 void record_hash_chain(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                        const HashChainParameters& parameters) {
@@ -19,7 +22,7 @@ void record_hash_chain(Recording& recording, const BlockBatch& batch, const Hash
                        {buffers.records, Access::kReadWrite}},
                       batch.tile_count});
   record_stitch(recording, batch, {buffers.records, buffers.other, buffers.marks}, parameters.cap_bytes,
-                parameters.stitch);
+                parameters.stitch ? kHashChainStitchReach : 0);
 }
 
 }  // namespace hemstitch::webgpu

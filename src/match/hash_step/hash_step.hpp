@@ -14,7 +14,8 @@
 //      (if the data reaches that far). A candidate whose first four bytes differ is no match. Lengths are
 //      compared up to `cap_bytes`; the longest wins, then the nearest. Positions with fewer than 4 bytes left
 //      in the data have no hash, no candidates, and do not enter the table.
-//   4. Capped lengths become true lengths, and the stitch follows (match/stitch/stitch.hpp).
+//   4. Capped lengths become true lengths, and the stitch follows, over kHashStepStitchReach positions
+//      (match/stitch/stitch.hpp).
 //
 // Why it is the same on every machine: "the newest wins" is a maximum. On a device the update is an atomicMax
 // of position + 1 (0 for "empty") on a table in workgroup memory, with a barrier before and one after; in

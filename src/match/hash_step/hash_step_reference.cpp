@@ -4,6 +4,7 @@
 #include "core/bytes.hpp"
 #include "match/common_length.hpp"
 #include "match/hash_step/hash_step.hpp"
+#include "match/hash_step/hash_step_tuning.hpp"
 #include "match/hash_word.hpp"
 #include "match/parameter_check.hpp"
 #include "match/stitch/stitch.hpp"
@@ -72,7 +73,7 @@ MatchRecords find_hash_step(const FinderInput& input, const HashStepParameters& 
   check(input, parameters);
   MatchRecords records = look_up_in_groups(input, parameters);
   extend_capped_matches(input, parameters.cap_bytes, records);
-  if (parameters.stitch) stitch_matches(input, records);
+  if (parameters.stitch) stitch_matches(input, kHashStepStitchReach, records);
   return records;
 }
 

@@ -28,4 +28,7 @@ constexpr unsigned hash_step_bits(std::size_t block_bytes) { return block_bytes 
 //   64 KB blocks:  32 45.10 MB, 64 45.22 MB, 128 45.50 MB
 inline constexpr std::uint32_t kHashStepGroupPositions = 32;
 
+// How far the stitch carries a match back: as far as one word of four bytes can tell.
+inline constexpr std::uint32_t kHashStepStitchReach = 4;
+
 }  // namespace hemstitch

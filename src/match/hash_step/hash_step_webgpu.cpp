@@ -1,9 +1,12 @@
 #include "match/hash_step/hash_step_webgpu.hpp"
 
+#include "match/hash_step/hash_step_tuning.hpp"
 #include "match/links/links_webgpu.hpp"
 #include "match/stitch/stitch_webgpu.hpp"
 
 namespace hemstitch::webgpu {
+
+static_assert(kHashStepStitchReach <= kMostStitchReach);
 
 void record_hash_step(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                       const HashStepParameters& parameters) {
@@ -19,7 +22,7 @@ void record_hash_step(Recording& recording, const BlockBatch& batch, const HashF
                        {buffers.records, Access::kReadWrite}},
                       batch.tile_count});
   record_stitch(recording, batch, {buffers.records, buffers.other, buffers.marks}, parameters.cap_bytes,
-                parameters.stitch);
+                parameters.stitch ? kHashStepStitchReach : 0);
 }
 
 }  // namespace hemstitch::webgpu

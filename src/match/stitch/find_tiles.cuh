@@ -21,8 +21,11 @@
 //              run at that offset inside is answered from memory, so that a text of few periods, or a repeat that
 //              collisions of hashes break into many runs, is compared once. Every other position of a run ends where its
 //              last one ends.
-//   backward   each position tries the offsets of the next four. The next four of a tile's last positions are in the
-//              next tile, so stitching runs four positions behind walking.
+//   backward   the twin has each position try the offsets of the next ones. Here it is turned round: a match carries itself
+//              back over the bytes before it that agree with those before its candidate, to each position there by a
+//              maximum, so that no order shows. Only the first of a run of one offset has to, since it reaches what the
+//              others reach; so a tile compares once a run, not several times a position. What comes after a tile's last
+//              positions is in the next tile, so stitching runs a reach behind walking.
 //   forward    the running maximum of p + length is a scan: of 28-bit keys (end, position), so that the later position
 //              wins a tie, by shuffles in a warp, then over the warps' totals, then with what the tile before carries in.
 //
@@ -34,9 +37,10 @@
 // the scan and the tile's housekeeping. Sixty-four warps of 32 registers do no better than 32 warps of 64.
 //
 // Bounds of work: `depth` comparisons of `cap` bytes a position; extension of at most 64 KB for a run that nothing is
-// remembered of. Shared memory: 3 bytes a position of the ring (1 without links) and 9 KB: 114 KB for a window of 32 KB
+// remembered of; of a run's first match at most the reach back. Shared memory: 3 bytes a position of the ring (1 without links) and 9 KB: 114 KB for a window of 32 KB
 // with links, so that two thread blocks fill a multiprocessor of 228 KB; 77 KB for one of 64 KB without them, the least
-// that a device must have. Registers: 64.
+// that a device must have (one of compute capability 7.5 has 64 KB, so there windows end at about 50 KB). Registers: 64, and
+// up to 96 for windows of 64 KB with links, of which a multiprocessor holds one thread block.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +53,9 @@
 #include "device/cuda/device_block.hpp"
 #include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/kernel_trace.hpp"
+#include "match/hash_chain/hash_chain_tuning.hpp"
 #include "match/hash_step/hash_step.hpp"
+#include "match/hash_step/hash_step_tuning.hpp"
 #include "match/hash_word.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
 #include "match/stitch/stitch.hpp"
@@ -130,7 +136,12 @@ inline constexpr std::uint32_t kMirrorBytes = 128;
 inline constexpr std::uint32_t kAheadBytes = 128;
 static_assert(kNearBytes + 8 <= kMirrorBytes && kNearBytes + 8 + 16 <= kAheadBytes);
 
-inline constexpr std::uint32_t kReach = kStitchReach;
+// Positions that the stitch carries a match back.
+__host__ __device__ constexpr std::uint32_t stitch_reach(Candidates candidates) {
+  return candidates == Candidates::kStep ? kHashStepStitchReach : kHashChainStitchReach;
+}
+static_assert(kHashStepStitchReach <= 16 && kHashChainStitchReach <= 16, "the ring has room for no more");
+
 inline constexpr std::uint32_t kPerThread = kTilePositions / kTileThreads;
 inline constexpr std::uint32_t kWarps = kTileThreads / 32;
 inline constexpr std::uint32_t kRows = kTilePositions / 32;
@@ -141,7 +152,7 @@ static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1
 static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over a segment");
 
 // Of a ring whose walks reach `reach_bytes` back: the tile's own positions, the next one's on their way, and room for
-// alignment, for what comparisons read ahead and for the four positions that stitching is behind.
+// alignment, for what comparisons read ahead and for the positions that stitching is behind.
 __host__ __device__ constexpr std::uint32_t ring_positions(std::uint32_t reach_bytes) {
   return round_up(reach_bytes, 16) + 2 * kTilePositions + 256;
 }
@@ -179,8 +190,11 @@ struct alignas(16) Known {
   std::uint32_t ends_there;  // 0 where nobody looked further
 };
 
+// For a stitch that reaches kReach positions.
+template <std::uint32_t kReach>
 struct TileState {
-  Rank found[kReach + kTilePositions];  // extended, of the last positions of the tile before; then the tile's
+  // Of the last positions of the tile before, then the tile's: extended, and what was carried back to them so far.
+  Rank found[kReach + kTilePositions];
   union {
     std::uint32_t run_end[kTilePositions];          // while extending: at each run's last position
     std::uint16_t stitched_offset[kTilePositions];  // while stitching: low halves of ranks
@@ -295,10 +309,18 @@ __device__ inline std::uint32_t extended_end(const std::byte* here, std::uint32_
   return limit;
 }
 
+// Thread blocks that a multiprocessor is to hold. Links that are not exact are those of windows beyond 32 KB, whose two rings
+// leave room for one.
+constexpr int thread_blocks(bool ring_links, bool exact_links) {
+  return ring_links && !exact_links ? 1 : kThreadBlocks;
+}
+
 template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
-__global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const TileSearch search) {
+__global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExactLinks))
+    find_tiles(const TileSearch search) {
   extern __shared__ uint4 sh_memory[];
-  __shared__ TileState sh;
+  constexpr std::uint32_t kReach = stitch_reach(kCandidates);
+  __shared__ TileState<kReach> sh;
   const std::uint32_t ring_positions = search.ring_positions;
   auto* sh_ring = reinterpret_cast<std::uint32_t*>(sh_memory);
   auto* sh_links = reinterpret_cast<std::uint16_t*>(sh_ring + (ring_positions + kMirrorBytes) / 4);
@@ -324,11 +346,12 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
   const std::byte* base = here - lead - misaligned;
   const std::uint32_t base_end = misaligned + lead + readable;
 
-  std::uint32_t frontier =
-      round_up(misaligned + lead, 16) + kTilePositions + kAheadBytes;  // bytes in the ring
-  for (std::uint32_t x = thread * 16; x < frontier; x += kTileThreads * 16)
+  // Of the segment's first position: where its bytes stand, and the first byte that is not in the ring while it is the
+  // tile's; told from what is at hand anyway, since registers are short.
+  const auto first_x = [&] { return base_end - readable; };
+  const auto first_frontier = [&] { return round_up(first_x(), 16) + kTilePositions + kAheadBytes; };
+  for (std::uint32_t x = thread * 16; x < first_frontier(); x += kTileThreads * 16)
     store_chunk(sh_ring, x, ring_positions, load_chunk(base, x, misaligned, base_end));
-  std::uint32_t frontier_slot = frontier % ring_positions;
   std::uint32_t tile_slot = (misaligned + lead) % ring_positions;
   const auto slot_in_tile =
       [&](std::uint32_t index) {  // of the tile's position `index`, up to two tiles behind it
@@ -370,7 +393,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
     // The next tile's bytes and links set out.
     uint4 next_chunk;
     if (thread < kTilePositions / 16)
-      next_chunk = load_chunk(base, frontier + thread * 16, misaligned, base_end);
+      next_chunk = load_chunk(base, first_frontier() + tile + thread * 16, misaligned, base_end);
     std::uint32_t next_links[kPerThread];
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
@@ -398,16 +421,16 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
             if (offset == 0 || offset > reach) continue;
             const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
             if (candidate.word != own.word) continue;
-            rank =
-                max(rank,
-                    rank_of(offset, agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit)));
+            rank = max(rank, rank_of(offset, agreeing_bytes(sh_ring, own, candidate,
+                                                            base + first_x() + position, offset, limit)));
           }
         } else if constexpr (kCandidates == Candidates::kNearest) {
           const std::uint32_t offset = links[row];
           if (offset != 0 && offset <= search.window_bytes) {
             const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
             if (candidate.word == own.word)
-              rank = rank_of(offset, agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit));
+              rank = rank_of(offset, agreeing_bytes(sh_ring, own, candidate, base + first_x() + position,
+                                                    offset, limit));
           }
         } else {
           // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
@@ -427,7 +450,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
               const RingWord candidate(sh_ring, candidate_slot);
               if (candidate.word == own.word) {
                 const std::uint32_t length =
-                    agreeing_bytes(sh_ring, own, candidate, here + position, offset, limit);
+                    agreeing_bytes(sh_ring, own, candidate, base + first_x() + position, offset, limit);
                 rank = max(rank, rank_of(offset, length));
                 if (length == limit) break;
                 if (rank >> 16 <= kNearBytes) {
@@ -449,11 +472,9 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
     }
 
     // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
-    if (thread < kTilePositions / 16) {
-      std::uint32_t chunk_slot = frontier_slot + thread * 16;
-      if (chunk_slot >= ring_positions) chunk_slot -= ring_positions;
-      store_chunk(sh_ring, chunk_slot, ring_positions, next_chunk);
-    }
+    if (thread < kTilePositions / 16)
+      store_chunk(sh_ring, slot_in_tile(first_frontier() - first_x() + thread * 16), ring_positions,
+                  next_chunk);
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
       if constexpr (kRingLinks)
@@ -506,7 +527,7 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
           bool ends_there = false;
           if (best >> 1 >= end) end = best >> 1, ends_there = best & 1;
           if (!ends_there && end < end_limit) {
-            end = extended_end(here, end, end_limit, readable, offset, lane);
+            end = extended_end(base + first_x(), end, end_limit, readable, offset, lane);
             ends_there = end < end_limit;
           }
           if (lane == runner) {
@@ -546,7 +567,33 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
       __syncthreads();
     }
 
-    // Backward, four positions behind: `output` is huge for the first four of a segment.
+    // Backward.
+    if (search.stitch) {
+#pragma unroll
+      for (std::uint32_t row = 0; row < kPerThread; ++row) {
+        const std::uint32_t index = first_index + row * 32;
+        const Rank rank = ranks[row], previous = __shfl_up_sync(~0u, rank, 1);
+        const bool in_run = lane > 0 && previous != 0 && ((rank ^ previous) & 0xFFFFu) == 0;
+        if (rank == 0 || in_run) continue;
+        const std::uint32_t offset = rank_offset(rank);
+        std::uint32_t slot = slot_in_tile(index), agreed = 0, difference;
+        do {
+          slot = slot_before(slot, 4, ring_positions);
+          difference = RingWord(sh_ring, slot).word ^
+                       RingWord(sh_ring, slot_before(slot, offset, ring_positions)).word;
+          agreed += __clz(difference) / 8;
+        } while (difference == 0 && agreed < kReach);
+        agreed = min(agreed, min(before + tile + index - offset, kReach));  // none before the data
+        Rank carried = rank;
+        for (std::uint32_t back = 1; back <= agreed; ++back) {
+          if (carried < 0xFFFF0000u) carried += 1u << 16;
+          atomicMax(&sh.found[kReach + index - back], carried);
+        }
+      }
+      __syncthreads();
+    }
+
+    // From here on a reach behind: `output` is huge for the first positions of a segment.
     Rank stitched[kPerThread];
     std::uint32_t keys[kPerThread];
 #pragma unroll
@@ -554,20 +601,6 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
       const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;
       stitched[row] = sh.found[index];  // 0 for those, and behind the last position
       if (search.stitch) {
-        const std::uint32_t output_slot = slot_before(slot_in_tile(index), kReach, ring_positions);
-        const std::uint32_t word = RingWord(sh_ring, output_slot).word;
-#pragma unroll
-        for (std::uint32_t ahead = 1; ahead <= kReach; ++ahead) {
-          const Rank next = sh.found[index + ahead];
-          Rank borrowed = next + (ahead << 16);
-          if (borrowed < next) borrowed = next | 0xFFFF0000u;
-          if (next == 0 || borrowed <= stitched[row]) continue;
-          const std::uint32_t offset = rank_offset(next);
-          if (offset > before + output) continue;
-          const std::uint32_t difference =
-              word ^ RingWord(sh_ring, slot_before(output_slot, offset, ring_positions)).word;
-          if (difference << (32 - 8 * ahead) == 0) stitched[row] = borrowed;
-        }
         if (output >= segment_positions) stitched[row] = 0;
         keys[row] = (index + (stitched[row] >> 16)) << 11 | (index + 1);
         sh.stitched_offset[index] = static_cast<std::uint16_t>(stitched[row]);
@@ -607,13 +640,11 @@ __global__ void __launch_bounds__(kTileThreads, kThreadBlocks) find_tiles(const 
           search.d_carries[blockIdx.x] =
               stitched[row] >> 16 > 1 ? rank_record(stitched[row] - (1u << 16)) : 0;
       }
-      if (index >= kTilePositions - kReach) sh.found[index - (kTilePositions - kReach)] = ranks[row];
+      if (index >= kTilePositions - kReach)
+        sh.found[index - (kTilePositions - kReach)] = sh.found[kReach + index];
       if (output < segment_positions) records[output] = rank_record(stitched[row]);
     }
 
-    frontier += kTilePositions;
-    frontier_slot += kTilePositions;
-    if (frontier_slot >= ring_positions) frontier_slot -= ring_positions;
     tile_slot = slot_in_tile(kTilePositions);
   }
 }
@@ -640,12 +671,12 @@ constexpr KernelBudget kJoinBudget("stitch.join_segments", "join_segments", {.th
 
 }  // namespace tiles
 
-consteval KernelBudget find_tiles_budget(std::string_view name) {
+consteval KernelBudget find_tiles_budget(std::string_view name, std::uint32_t registers = 64) {
   return {name,
           "find_tiles",
           {.threads = kTileThreads,
            .dynamic_shared_bytes = tiles::shared_bytes(tiles::ring_positions(kMaxRecordOffset), true),
-           .registers = 64,
+           .registers = registers,
            .shared_bytes = 216 * 1024}};
 }
 

@@ -10,11 +10,10 @@
 //             leader) compares bytes. The twin remembers for each offset where its last stretch ended; a
 //             device lets each position whose predecessor has its offset inherit, and the leaders compare on,
 //             65535 bytes at most.
-//   backward  Position p also tries the offsets found at p+1, p+2, p+3 and p+4. If data[p, p+k) agrees with
-//   what
-//             stands `offset(p+k)` bytes before it, then p has a match of k + length(p+k) bytes at that
-//             offset. No bytes of the match itself are compared again: its length is known, and k <= 4 bytes
-//             are one masked word.
+//   backward  Position p also tries the offsets found at p+1, p+2, .. p+reach. If data[p, p+k) agrees with
+//             what stands `offset(p+k)` bytes before it, then p has a match of k + length(p+k) bytes at that
+//             offset. No bytes of the match itself are compared again: its length is known. The reach is part
+//             of a finder's definition (kHashChainStitchReach, kHashStepStitchReach).
 //   forward   From left to right, len(p) = max(len(p), len(p-1) - 1) with the predecessor's offset: the tail
 //   of a match
 //             is a match. On equal lengths the position keeps its own.
@@ -25,9 +24,11 @@
 // match is carried back to its beginning. The stitch is worth about one doubling of depth.
 //
 // The backward pass reads the results of `extend` only, never another position's stitched result, so all
-// positions can be worked on at once; of its (at most five) matches the longest wins, then the one with the
-// smaller offset, so the order of trying does not show. The forward pass is a running maximum of p + len(p):
-// a scan on a device.
+// positions can be worked on at once; of its matches the longest wins, then the one with the smaller offset, so
+// the order of trying does not show. A device may turn it round: a match carries itself back over the bytes
+// before it that agree, to each position there by a maximum. Of a run of positions with one offset only the
+// first needs to: it reaches what the others reach, with the same lengths. The forward pass is a running
+// maximum of p + len(p): a scan on a device.
 //
 // All passes work on records, and a record's length saturates at 65535 (core/match.hpp). That saturation is
 // part of the definition: backward computes min(k + recorded length, 65535), forward takes one from the
@@ -40,13 +41,10 @@
 
 namespace hemstitch {
 
-// How many positions ahead the backward pass borrows offsets from: as many as one word comparison can verify.
-inline constexpr std::size_t kStitchReach = 4;
-
 // Replaces each length that reached `cap_bytes` by the match's true length.
 void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, MatchRecords& records);
 
-// The backward pass, then the forward pass.
-void stitch_matches(const FinderInput& input, MatchRecords& records);
+// The backward pass, from up to `reach` positions ahead, then the forward pass.
+void stitch_matches(const FinderInput& input, std::size_t reach, MatchRecords& records);
 
 }  // namespace hemstitch

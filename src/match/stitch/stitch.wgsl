@@ -4,7 +4,7 @@
 //                       end of another row with that offset, which it then points to
 //             follow    those pointers are followed, 16 at a time; run four times
 //             inherit   the others of the row take theirs from it: one byte more for each position before it
-//             backward  each position tries the offsets of the next four
+//             backward  each position tries the offsets of the next `reach` ones
 //             forward   the tail of a match is a match: a running maximum of where matches end
 // Buffers     data_words, blocks, tiles (read); records in `source` (read) and `result` (written), which the passes use in
 //             turn, 4 bytes a position each; `shared_result` (read, written) is `result` in follow, 4 bytes a position;
@@ -24,6 +24,7 @@
 struct Parameters {
   tile_count: u32,
   cap_bytes: u32,
+  reach: u32,  // at most 8
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
@@ -37,7 +38,6 @@ struct Parameters {
 
 const kThreads = 256u;
 const kReachTiles = 64u;
-const kStitchReach = 4u;
 const kNone = 0xFFFFFFFFu;
 const kHops = 16u;
 // In a tile's mark, beside its first row end: some row end of the tile points to another one.
@@ -248,14 +248,19 @@ fn backward(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec
   for (var place = begin + thread; place < tile_end(block, tile); place += kThreads) {
     var best = source[place];
     let here = data_word(place);
-    for (var ahead = 1u; ahead <= kStitchReach && place + ahead < end; ahead++) {
+    for (var ahead = 1u; ahead <= parameters.reach && place + ahead < end; ahead++) {
       let record = source[place + ahead];
       let offset = record_offset(record);
       let borrowed = pack_match(offset, record_length(record) + ahead);
       if (offset == 0u || offset > place - block.begin || match_rank(borrowed) <= match_rank(best)) {
         continue;
       }
-      let difference = (data_word(place - offset) ^ here) << (32u - 8u * ahead);
+      var difference = data_word(place - offset) ^ here;
+      if (ahead < 4u) {
+        difference <<= 32u - 8u * ahead;
+      } else if (ahead > 4u) {
+        difference |= (data_word(place + 4u - offset) ^ data_word(place + 4u)) << (64u - 8u * ahead);
+      }
       if (difference == 0u) {
         best = borrowed;
       }

@@ -23,13 +23,13 @@ void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, Matc
 
 namespace {
 
-MatchRecords stitch_backward(const FinderInput& input, const MatchRecords& found) {
+MatchRecords stitch_backward(const FinderInput& input, std::size_t reach, const MatchRecords& found) {
   MatchRecords stitched(found.size());
   for (std::size_t position = 0; position < found.size(); ++position) {
     Match best{record_offset(found[position]), record_length(found[position])};
     const std::size_t data_position = input.history_bytes + position;
     const std::byte* here = input.data.data() + data_position;
-    for (std::size_t ahead = 1; ahead <= kStitchReach && position + ahead < found.size(); ++ahead) {
+    for (std::size_t ahead = 1; ahead <= reach && position + ahead < found.size(); ++ahead) {
       const std::uint32_t offset = record_offset(found[position + ahead]);
       if (offset == 0 || offset > data_position) continue;
       const std::size_t length = ahead + record_length(found[position + ahead]);
@@ -52,8 +52,8 @@ void stitch_forward(MatchRecords& records) {
 
 }  // namespace
 
-void stitch_matches(const FinderInput& input, MatchRecords& records) {
-  records = stitch_backward(input, records);
+void stitch_matches(const FinderInput& input, std::size_t reach, MatchRecords& records) {
+  records = stitch_backward(input, reach, records);
   stitch_forward(records);
 }
 

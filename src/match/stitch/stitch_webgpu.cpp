@@ -3,11 +3,11 @@
 namespace hemstitch::webgpu {
 
 void record_stitch(Recording& recording, const BlockBatch& batch, const StitchBuffers& buffers,
-                   std::uint32_t cap_bytes, bool stitch) {
+                   std::uint32_t cap_bytes, std::uint32_t reach) {
   const auto pass = [&](std::string_view entry_point, BufferId source, BufferId result) {
     recording.dispatch({"match/stitch/stitch.wgsl",
                         entry_point,
-                        {batch.tile_count, cap_bytes},
+                        {batch.tile_count, cap_bytes, reach},
                         {{batch.data, Access::kRead},
                          {batch.rows, Access::kRead},
                          {batch.tiles, Access::kRead},
@@ -21,7 +21,7 @@ void record_stitch(Recording& recording, const BlockBatch& batch, const StitchBu
   pass("extend", buffers.records, buffers.other);
   for (int i = 0; i < kFollowPasses; ++i) pass("follow", buffers.records, buffers.other);
   pass("inherit", buffers.records, buffers.other);
-  if (!stitch) return;
+  if (reach == 0) return;
   pass("backward", buffers.other, buffers.records);
   pass("forward", buffers.records, buffers.other);
 }

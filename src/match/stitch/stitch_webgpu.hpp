@@ -13,8 +13,11 @@ struct StitchBuffers {
   BufferId marks;    // 4 bytes a tile
 };
 
-// Extends capped matches and, if `stitch`, stitches. The final records are in `other`; `records` is overwritten.
+// The largest reach of the shader's backward pass: two words.
+inline constexpr std::uint32_t kMostStitchReach = 8;
+
+// Extends capped matches and, unless `reach` is 0, stitches. The final records are in `other`; `records` is overwritten.
 void record_stitch(Recording& recording, const BlockBatch& batch, const StitchBuffers& buffers,
-                   std::uint32_t cap_bytes, bool stitch);
+                   std::uint32_t cap_bytes, std::uint32_t reach);
 
 }  // namespace hemstitch::webgpu

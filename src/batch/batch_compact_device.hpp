@@ -1,0 +1,27 @@
+// What compaction in the batch interface asks of a device. One of batch_compact_cuda.cpp and
+// batch_compact_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hemstitch/batch.h"
+
+namespace hemstitch {
+
+// As the functions of the same names in batch.h; they throw Error.
+std::size_t batch_scan_temp_bytes(std::uint64_t count);
+void batch_scan_async(const std::uint32_t* d_sizes, std::uint64_t count, std::uint64_t* d_offsets,
+                      void* d_temp, std::size_t temp_bytes, hemstitch_stream stream);
+
+std::size_t batch_gather_temp_bytes(std::uint64_t count);
+void batch_gather_async(const void* const* d_sources, const std::uint32_t* d_sizes,
+                        const std::uint64_t* d_offsets, std::uint64_t count, void* d_output, void* d_temp,
+                        std::size_t temp_bytes, hemstitch_stream stream);
+
+std::size_t batch_scatter_temp_bytes(std::uint64_t count);
+void batch_scatter_async(const void* d_input, const std::uint64_t* d_offsets, const std::uint32_t* d_sizes,
+                         std::uint64_t count, void* const* d_targets, void* d_temp, std::size_t temp_bytes,
+                         hemstitch_stream stream);
+
+}  // namespace hemstitch

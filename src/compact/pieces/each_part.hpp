@@ -1,0 +1,56 @@
+// The CPU's way through pieces of a span: each task owns a range of the span and works on what of the pieces falls into
+// it, however pieces are cut.
+#pragma once
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/status.hpp"
+
+namespace hemstitch {
+
+// Bytes of the span that one thread copies at a time: far more than a task costs to start, and few enough that 16
+// threads share 16 MB.
+inline constexpr std::size_t kPiecesGrainBytes = 256 * 1024;
+
+// Calls `work(piece, begin, end)`, from many threads, with bytes [begin, end) of each piece, all of them once.
+// `function` is named in errors.
+template <class Work>
+void for_each_part(std::string_view function, std::size_t counterpart_count,
+                   std::span<const std::uint32_t> sizes, std::span<const std::uint64_t> offsets,
+                   std::size_t span_bytes, const Work& work) {
+  if (sizes.size() != counterpart_count || offsets.size() != counterpart_count)
+    throw Error(Status::kInvalidOption, fmt::format("{}: {} pieces, {} sizes and {} offsets", function,
+                                                    counterpart_count, sizes.size(), offsets.size()));
+  if (sizes.empty()) return;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (offsets[i] > span_bytes || sizes[i] > span_bytes - offsets[i])
+      throw Error(Status::kOutputTooSmall, fmt::format("{}: piece {} of {} bytes at {} is outside {} bytes",
+                                                       function, i, sizes[i], offsets[i], span_bytes));
+    if (i > 0 && offsets[i] < offsets[i - 1])
+      throw Error(Status::kInvalidOption,
+                  fmt::format("{}: the offset of piece {} is below that of the one before", function, i));
+  }
+  const tbb::blocked_range<std::size_t> all(offsets.front(), offsets.back() + sizes.back(),
+                                            kPiecesGrainBytes);
+  tbb::parallel_for(all, [&](const tbb::blocked_range<std::size_t>& range) {
+    // The last piece that begins at or before the range may reach into it.
+    std::size_t piece = static_cast<std::size_t>(
+        std::upper_bound(offsets.begin(), offsets.end(), std::uint64_t{range.begin()}) - offsets.begin());
+    piece -= piece != 0;
+    for (; piece < offsets.size() && offsets[piece] < range.end(); ++piece) {
+      const std::size_t begin = std::max<std::size_t>(offsets[piece], range.begin());
+      const std::size_t end = std::min<std::size_t>(offsets[piece] + sizes[piece], range.end());
+      if (begin < end) work(piece, begin - offsets[piece], end - offsets[piece]);
+    }
+  });
+}
+
+}  // namespace hemstitch
