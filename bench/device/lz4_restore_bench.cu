@@ -1,6 +1,6 @@
 // What restoring LZ4 blocks costs on a CUDA device.
 //
-//   lz4_restore_device_bench FOLDER [GIGABYTES]
+//   lz4_restore_device_bench FOLDER [GIGABYTES [BLOCK_BYTES...]]
 //
 // FOLDER holds silesia/. Blocks are written by liblz4 (LZ4_compress_default), at 4 KB, 64 KB and 4 MB, and repeated,
 // each copy at addresses of its own, until there are GIGABYTES (2) of output; and once more at a tenth of that. Every
@@ -183,15 +183,18 @@ void row(std::size_t block_bytes, const std::string& file, std::size_t bytes, do
 
 int run_bench(int count, char** arguments) {
   if (count < 2) {
-    std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES]\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES [BLOCK_BYTES...]]\n", arguments[0]);
     return 1;
   }
   const double most_gigabytes = count > 2 ? std::atof(arguments[2]) : 2;
+  std::vector<std::size_t> sizes;
+  for (int i = 3; i < count; ++i) sizes.push_back(std::strtoull(arguments[i], nullptr, 10));
+  if (sizes.empty()) sizes = {4096, 65536, 4194304};
   std::vector<std::pair<std::string, std::vector<std::byte>>> files;
   for (const char* name : {"dickens", "nci", "samba", "mr", "osdb", "xml", "x-ray"})
     files.emplace_back(name, read_file(std::string(arguments[1]) + "/silesia/" + name));
   for (const double gigabytes : {most_gigabytes, most_gigabytes / 10})
-    for (const std::size_t block_bytes : {4096u, 65536u, 4194304u}) {
+    for (const std::size_t block_bytes : sizes) {
       double seconds_a_byte = 0, slowest = 1e9, ratios = 0;
       bool all_right = true;
       for (const auto& [name, raw] : files) {

@@ -12,6 +12,7 @@
  *   hemstitch_lz4_pages_...      pages of at most 4096 bytes: compressed, raw or same-filled
  *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
  *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
+ *   hemstitch_scan_..., _gather_, _scatter_   sizes -> places; many pieces <-> one span
  *
  * The results are those of the reference engine (`reference`), byte for byte, on every device, run after run.
  *

@@ -84,9 +84,7 @@ MatchingPlan plan_matching(const MatchingCapacity& capacity) {
 
 Recording record_matching(const MatchingPlan& plan, const BlockTable& table, Finder finder,
                           const FinderParameters& parameters) {
-  BlockBatch batch = plan.batch;
-  batch.block_count = static_cast<std::uint32_t>(table.rows.size());
-  batch.tile_count = static_cast<std::uint32_t>(table.tiles.size());
+  const BlockBatch batch = plan.batch.of(table);
   FullLengthCostModel costs;
   costs.literal_cost_bits = parameters.literal_cost;
   costs.match_fixed_cost_bits = parameters.match_fixed_cost;

@@ -1,8 +1,9 @@
 // Restoration of LZ4 blocks on a CUDA device: the bytes, sizes and statuses of decode_lz4_block_reference
 // (lz4_decode_reference.hpp), for a batch of independent chunks of any content.
 //
-// Pages (no capacity above kPageBytes) are restored by a warp each, larger blocks by a group of warps each, which parse
-// a block in parallel inside. Every read and write is checked; the work is bounded by bytes read and written.
+// A warp restores a chunk: a page (no capacity above kPageBytes) in shared memory; a larger block by windows of 1 KB, in
+// each of which the warp finds the sequences and copies their bytes together. Every read and write is checked; the work
+// is bounded by bytes read and written.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,7 +18,8 @@ namespace hemstitch::cuda {
 // No chunk may be larger, compressed or restored: its positions and their sums are 32-bit words on the device.
 inline constexpr std::size_t kLz4RestoreMaxBytes = std::size_t{1} << 30;
 
-// One element of each array a chunk; all arrays, blocks and outputs on the device. Outputs do not overlap.
+// One element of each array a chunk; all arrays, blocks and outputs on the device. Outputs overlap neither each
+// other nor blocks.
 struct DeviceLz4Restore {
   const std::byte* const* d_blocks = nullptr;  // LZ4 blocks, at any address
   const std::size_t* d_block_bytes = nullptr;
