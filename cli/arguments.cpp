@@ -25,11 +25,12 @@ constexpr const char* kReproducibleBackend = "reference";  // defines the bytes 
 constexpr double kMaxSeconds = 3600;
 
 // Every word that is a command when it stands first.
-constexpr std::array<std::pair<std::string_view, Action>, 4> kCommands{{
+constexpr std::array<std::pair<std::string_view, Action>, 5> kCommands{{
     {"bench", Action::kBench},
     {"backends", Action::kBackends},
     {"evaluate", Action::kEvaluate},
     {"analyze", Action::kAnalyze},
+    {"search", Action::kSearch},
 }};
 
 // What an option means when it is given without its value.
@@ -108,14 +109,6 @@ int level_from(std::string_view origin, const std::string& text) {
     throw UsageError(
         fmt::format("{} '{}': a level is a number from {} to {}", origin, text, kMinLevel, kMaxLevel));
   return *level;
-}
-
-unsigned threads_from(std::string_view origin, const std::string& text) {
-  const auto threads = read_number<unsigned>(text);
-  if (!threads || *threads > kMaxThreads)
-    throw UsageError(fmt::format("{} '{}': the number of threads is from 1 to {}, or 0 for one a core",
-                                 origin, text, kMaxThreads));
-  return *threads;
 }
 
 void check_backend_name(std::string_view origin, const std::string& name) {
@@ -230,6 +223,22 @@ class Splitter {
 
 }  // namespace
 
+unsigned threads_from(std::string_view origin, const std::string& text) {
+  const auto threads = read_number<unsigned>(text);
+  if (!threads || *threads > kMaxThreads)
+    throw UsageError(fmt::format("{} '{}': the number of threads is from 1 to {}, or 0 for one a core",
+                                 origin, text, kMaxThreads));
+  return *threads;
+}
+
+std::uint64_t memory_from(const std::string& text) {
+  const auto bytes = read_size(text);
+  if (!bytes || *bytes == 0)
+    throw UsageError(
+        fmt::format("--memory '{}': write a number of bytes, with K, M or G where wanted", text));
+  return *bytes;
+}
+
 std::vector<std::string> read_options(CLI::App& app, std::span<const std::string> words) {
   SplitWords split = Splitter(app, words).split();
   std::reverse(split.options.begin(), split.options.end());  // CLI11 takes them from the back
@@ -251,7 +260,7 @@ struct EffortWords {
   std::vector<std::string> levels;
   std::string fast;
   bool best = false, reproducible = false;
-  std::string threads, block, backend, memory;
+  std::string threads, block, backend, device, memory;
   CLI::Option *level_option = nullptr, *fast_option = nullptr, *best_option = nullptr;
 };
 
@@ -264,6 +273,7 @@ void add_effort_options(CLI::App& app, EffortWords& words) {
   app.add_option("-T,--threads", words.threads);
   app.add_option("-B,--block-size", words.block);
   app.add_option("--backend", words.backend);
+  app.add_option("--device", words.device);
   app.add_option("--memory", words.memory);
   app.add_flag("--reproducible", words.reproducible);
 }
@@ -290,6 +300,8 @@ void apply_backend(const EffortWords& words, Request& request) {
     request.compress.backend = *name;
   }
   request.restore.backend = request.compress.backend;
+  // The backend looks there when it opens its device.
+  if (!words.device.empty()) setenv("HEMSTITCH_DEVICE", words.device.c_str(), 1);
 }
 
 void apply_resources(const EffortWords& words, Request& request) {
@@ -301,11 +313,7 @@ void apply_resources(const EffortWords& words, Request& request) {
   request.restore.threads = request.compress.threads;
 
   if (!words.memory.empty()) {
-    const auto bytes = read_size(words.memory);
-    if (!bytes || *bytes == 0)
-      throw UsageError(
-          fmt::format("--memory '{}': write a number of bytes, with K, M or G where wanted", words.memory));
-    request.compress.memory_limit_bytes = request.restore.memory_limit_bytes = *bytes;
+    request.compress.memory_limit_bytes = request.restore.memory_limit_bytes = memory_from(words.memory);
   }
   if (!words.block.empty()) request.compress.block_bytes = block_bytes_from(words.block);
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hemstitch/hemstitch.hpp"
@@ -28,6 +29,7 @@ enum class Action {
   kBackends,
   kEvaluate,
   kAnalyze,
+  kSearch,
   kHelp,
   kVersion,
 };
@@ -83,6 +85,10 @@ struct UsageError : std::runtime_error {
 // `words` is argv without the program's name. Reads HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS
 // where no option says otherwise. Throws UsageError.
 Request parse_arguments(std::span<const std::string> words);
+
+// The values of -T and --memory, for commands that read their words themselves. Throw UsageError.
+unsigned threads_from(std::string_view origin, const std::string& text);
+std::uint64_t memory_from(const std::string& text);
 
 // Splits `words`, lets `app` read its options among them, and returns the others, the files. Throws UsageError.
 std::vector<std::string> read_options(CLI::App& app, std::span<const std::string> words);

@@ -17,5 +17,6 @@ int run_backends(const Request& request);
 // These read their words themselves: all that stand behind the command.
 int run_evaluate(std::span<const std::string> words);
 int run_analyze(std::span<const std::string> words);
+int run_search(std::span<const std::string> words);  // exit statuses are grep's
 
 }  // namespace hemstitch::cli

@@ -31,7 +31,8 @@ optimum of a 4K and a 64K window, probes, latency, and what the stitch adds.
                         stride, near_range, band_origin, top_k, top_k_policy
                         (longest, bucket), stitch (on, off), good_match_len,
                         far_step, literal_cost, match_fixed_cost, depth of
-                        hash_chain, and backend (reference, cuda)
+                        hash_chain, and backend (reference, cuda,
+                        webgpu)
   --all                 every finder and preset
   --backend NAME        where to search with all of them (default: reference)
   --json                as a recorded run
@@ -251,7 +252,10 @@ int run_evaluate(std::span<const std::string> words) {
   if (backend) check_finding_backend(*backend);
   if (all) {
     finders.assign(std::begin(kAllFinders), std::end(kAllFinders));
-    if (backend == kCudaBackend) std::erase(finders, "lazy_scan");  // has no kernel
+    // Those that have no kernel there.
+    if (backend == kCudaBackend) std::erase(finders, "lazy_scan");
+    if (backend == kWebgpuBackend)
+      std::erase_if(finders, [](const std::string& name) { return name.starts_with("brute_force"); });
   }
   if (finders.empty()) finders = {"coop_stitch"};
   std::vector<FinderChoice> choices = choose_finders(finders);

@@ -36,7 +36,8 @@ std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descrip
 std::string devices_of(const std::vector<FinderChoice>& choices) {
   std::set<std::string> names;
   for (const FinderChoice& choice : choices)
-    names.insert(choice.backend == kCudaBackend ? cuda_device_name() : processor_name());
+    names.insert(choice.backend == kReferenceBackend ? processor_name()
+                                                     : finding_device_name(choice.backend));
   return fmt::format("{}", fmt::join(names, "; "));
 }
 

@@ -48,6 +48,8 @@ int run_request(const Request& request, const std::vector<std::string>& words) {
       return run_evaluate(std::span(words).subspan(1));
     case Action::kAnalyze:
       return run_analyze(std::span(words).subspan(1));
+    case Action::kSearch:
+      return run_search(std::span(words).subspan(1));
     case Action::kHelp:
       fmt::print("{}", kHelp);
       return kExitDone;

@@ -272,9 +272,10 @@ void lz4_pages_compress_async(const hemstitch_lz4_blocks& pages, const Lz4Level&
   auto* const entries = reinterpret_cast<Lz4PageEntry*>(d_entries);
   cuda::compress_lz4_pages_cuda(batch, level, {reinterpret_cast<std::byte* const*>(d_outputs), entries},
                                 temp.d_stage, temp.stage_bytes, stream);
-  cuda::check(cudaMemcpyAsync(d_statuses, temp.d_admitted, pages.count * sizeof(hemstitch_status),
-                              cudaMemcpyDeviceToDevice, stream),
-              "cudaMemcpyAsync");
+  if (pages.count != 0)
+    cuda::check(cudaMemcpyAsync(d_statuses, temp.d_admitted, pages.count * sizeof(hemstitch_status),
+                                cudaMemcpyDeviceToDevice, stream),
+                "cudaMemcpyAsync");
   temp.amend({.d_entries = entries}, d_statuses, stream);
 }
 

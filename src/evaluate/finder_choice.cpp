@@ -11,6 +11,9 @@
 #include "device/cuda/device_survey.hpp"
 #include "evaluate/cuda_search.hpp"
 #endif
+#ifdef HEMSTITCH_WEBGPU
+#include "evaluate/webgpu_search.hpp"
+#endif
 #include "format/lz4/lz4_levels.hpp"
 #include "match/hash_step/hash_step_tuning.hpp"
 
@@ -119,7 +122,9 @@ void start_from_name(FinderChoice& choice, const std::string& finder) {
                                      .cap_bytes = kHashChainCapBytes};
     choice.parameters.window_size = kChainWindowBytes;
   } else if (finder == "hash_step") {
-    choice.how = std::get<HashStepParameters>(lz4_level(1, kLevelBlockBytes).finder);
+    choice.how = HashStepParameters{.hash_bits = hash_step_bits(kLevelBlockBytes),
+                                    .group_positions = kHashStepGroupPositions,
+                                    .cap_bytes = kHashStepCapBytes};
     choice.parameters.window_size = kMaxRecordOffset;
   } else {
     throw invalid(fmt::format("finder '{}' is none of: {}, level:N", finder, fmt::join(kNames, ", ")));
@@ -163,22 +168,34 @@ void check_finding_backend(const std::string& name) {
     return;
   }
 #endif
+#ifdef HEMSTITCH_WEBGPU
+  names += fmt::format(", {}", kWebgpuBackend);
+  if (name == kWebgpuBackend) {
+    webgpu_adapter_name();
+    return;
+  }
+#endif
   if (name != kReferenceBackend)
     throw Error(Status::kUnknownBackend,
                 fmt::format("backend '{}' finds no matches; there is: {}", name, names));
 }
 
-std::string cuda_device_name() {
+std::string finding_device_name(const std::string& backend) {
 #ifdef HEMSTITCH_CUDA
-  return cuda::use_device().name;
-#else
-  throw Error(Status::kUnknownBackend, "this build has no cuda backend");
+  if (backend == kCudaBackend) return cuda::use_device().name;
 #endif
+#ifdef HEMSTITCH_WEBGPU
+  if (backend == kWebgpuBackend) return webgpu_adapter_name();
+#endif
+  throw Error(Status::kUnknownBackend, fmt::format("this build has no {} backend", backend));
 }
 
 FoundMatches FinderChoice::run(const FinderInput& input, bool stitch_on, [[maybe_unused]] bool all) const {
 #ifdef HEMSTITCH_CUDA
   if (backend == kCudaBackend) return find_on_cuda(*this, input, stitch_on, all);
+#endif
+#ifdef HEMSTITCH_WEBGPU
+  if (backend == kWebgpuBackend) return find_on_webgpu(*this, input, stitch_on, all);
 #endif
   return std::visit(Find{input, parameters, stitch_on}, how);
 }

@@ -22,9 +22,10 @@ struct FoundMatches {
   std::optional<SearchCounters> counters;     // of finders that count
 };
 
-// Where a finder can run: by its twin, or, in builds with it, on the CUDA device.
+// Where a finder can run: by its twin, or, in builds with them, on the CUDA device and through WebGPU.
 inline constexpr const char* kReferenceBackend = "reference";
 inline constexpr const char* kCudaBackend = "cuda";
+inline constexpr const char* kWebgpuBackend = "webgpu";
 
 struct FinderChoice {
   std::string name;             // its description
@@ -41,8 +42,8 @@ struct FinderChoice {
 
 // Throws kUnknownBackend where none of that name finds matches in this build, kDeviceUnavailable where it cannot here.
 void check_finding_backend(const std::string& name);
-// Throws like check_finding_backend("cuda").
-std::string cuda_device_name();
+// Of a backend that is a device. Throws like check_finding_backend().
+std::string finding_device_name(const std::string& backend);
 
 // From its description: a finder's name, then, after colons, settings as "FIELD=VALUE" and, for coop_stitch,
 // the name of a preset: "coop_stitch:near-1k:top_k=8". "level:6" is the finder of an LZ4 level, for blocks of

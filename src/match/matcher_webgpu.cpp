@@ -84,9 +84,7 @@ MatchingPlan plan_matching(const MatchingCapacity& capacity) {
 
 Recording record_matching(const MatchingPlan& plan, const BlockTable& table, Finder finder,
                           const FinderParameters& parameters) {
-  BlockBatch batch = plan.batch;
-  batch.block_count = static_cast<std::uint32_t>(table.rows.size());
-  batch.tile_count = static_cast<std::uint32_t>(table.tiles.size());
+  const BlockBatch batch = plan.batch.of(table);
   FullLengthCostModel costs;
   costs.literal_cost_bits = parameters.literal_cost;
   costs.match_fixed_cost_bits = parameters.match_fixed_cost;
@@ -130,7 +128,7 @@ struct DeviceMatcher::State {
   }
 
   void make_room(Slot& slot, const MatchingCapacity& needed) const {
-    if (slot.capacity.holds(needed)) return;
+    if (!slot.buffers.empty() && slot.capacity.holds(needed)) return;
     // Grown in powers of two, so that submissions that grow little by little do not make new buffers each time.
     MatchingCapacity grown = needed;
     grown.data_bytes =

@@ -42,9 +42,7 @@ BlockBatch SingleBlock::plan(BufferPlan& plan) const {
   batch.data = plan.add("data", input.data.size());
   batch.rows = plan.add("blocks", sizeof(BlockRow));
   batch.tiles = plan.add("tiles", table.tiles.size() * sizeof(std::uint32_t));
-  batch.block_count = 1;
-  batch.tile_count = static_cast<std::uint32_t>(table.tiles.size());
-  return batch;
+  return batch.of(table);
 }
 
 void SingleBlock::upload_to(Device& device, const BufferSet& buffers, const BlockBatch& batch) const {

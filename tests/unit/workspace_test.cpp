@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 #include "core/block_plan.hpp"
 #include "core/cost_model.hpp"
+#include "core/large_buffer.hpp"
 #include "core/match.hpp"
 #include "core/options.hpp"
 #include "device/fake/fake_backend.hpp"
@@ -161,6 +164,24 @@ TEST(FakePlan, ReadsTheEnvironment) {
   setenv("HEMSTITCH_FAKE", "nonsense", 1);
   EXPECT_THROW(fake_plan_from_environment(), Error);
   unsetenv("HEMSTITCH_FAKE");
+}
+
+TEST(LargeBuffer, IsThereFromItsFirstByteToItsLast) {
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, LargeBuffer::kHugeFromBytes - 1, LargeBuffer::kHugeFromBytes,
+        LargeBuffer::kHugeFromBytes + 1, 3 * LargeBuffer::kHugeFromBytes + 12345}) {
+    LargeBuffer buffer(bytes);
+    ASSERT_NE(buffer.get(), nullptr);
+    for (std::size_t at = 0; at < bytes; at += 4096) buffer.get()[at] = static_cast<std::byte>(at >> 12);
+    if (bytes > 0) buffer.get()[bytes - 1] = std::byte{7};
+    const LargeBuffer moved = std::move(buffer);
+    EXPECT_EQ(buffer.get(), nullptr);  // NOLINT: what moving leaves is what is asked
+    if (bytes > 8192) {
+      EXPECT_EQ(moved.get()[4096], std::byte{1});
+      EXPECT_EQ(moved.get()[bytes - 1], std::byte{7});
+    }
+  }
+  EXPECT_EQ(LargeBuffer().get(), nullptr);
 }
 
 }  // namespace

@@ -106,21 +106,17 @@ class WebgpuParse : public testing::WebgpuTest {
           record_optimal(recording, batch, from, to, plan, FullLengthCostModel{});
         },
         [](const ParseInput& input) { return parse_optimal(input, FullLengthCostModel{}); });
-    // The passes of optimal_exact are sized for the largest block, whoever else is in the batch.
-    std::uint32_t largest = 0;
-    for (const testing::FinderCase& input : inputs)
-      largest = std::max(largest, static_cast<std::uint32_t>(input.data.size() - input.history_bytes));
     expect_twin(
         inputs, records, plan,
         [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId spare) {
-          record_optimal_exact(recording, batch, {from, spare, to}, largest, plan, FullLengthCostModel{});
+          record_optimal_exact(recording, batch, {from, spare, to}, plan, FullLengthCostModel{});
         },
         [](const ParseInput& input) { return parse_optimal_exact(input, FullLengthCostModel{}); });
     if (plan.min_match_length >= 4) {
       expect_twin(
           inputs, records, plan,
           [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId spare) {
-            record_optimal_exact(recording, batch, {from, spare, to}, largest, plan, Lz4CostModel{});
+            record_optimal_exact(recording, batch, {from, spare, to}, plan, Lz4CostModel{});
           },
           [](const ParseInput& input) { return parse_optimal_exact(input, Lz4CostModel{}); });
       expect_twin(

@@ -7,7 +7,7 @@
 // its words of 16 bytes, a scan over the lanes numbers them, and every lane copies words, finding the piece of each
 // among the 32 ends.
 //
-// Shared memory: 32 parts and their first words a warp, 8 warps: 9 KB. Synchronisation: __syncwarp alone. Complexity: bytes + 32 x pieces,
+// Shared memory: 32 parts and their first words a warp, 8 warps: 8 KB. Synchronisation: __syncwarp alone. Complexity: bytes + 32 x pieces,
 // and log32(pieces) loads one after the other for each share. Gaps between pieces count as bytes to divide, and cost
 // the search alone. Two shares may store into one aligned word, never into one byte. CPU twins: gather_cpu.cpp,
 // scatter_cpu.cpp; the arithmetic of a word is theirs to test (piece_words.hpp).

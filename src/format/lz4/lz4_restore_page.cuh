@@ -25,6 +25,7 @@
 
 #include "core/page.hpp"
 #include "format/lz4/lz4_restore_sequence.cuh"
+#include "format/lz4/lz4_restore_tuning.hpp"
 #include "format/lz4/lz4_walk.hpp"
 
 namespace hemstitch::cuda {
@@ -47,9 +48,6 @@ struct Lz4Window {
   std::uint32_t begins;       // bit i: a piece begins with byte i
   std::int32_t piece_before;  // the piece that its first byte would belong to if none began there
 };
-
-// Pages whose pieces are longer than this on average are looked through for windows that lie in one piece.
-inline constexpr std::uint32_t kLongPieceBytes = 48;
 
 template <std::uint32_t kPieces>
 struct alignas(16) Lz4PageMemory {
@@ -117,16 +115,13 @@ struct Lz4LaneWalk {
   Lz4Walk walk;
 };
 
-// Rounds in which every lane that began wrong walks again. Where more are needed, the guesses were no good (random
-// bytes), and only the first lane that began wrong walks on.
-inline constexpr unsigned kGuessingRounds = 4;
-
 __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,
                                                 std::uint32_t limit, unsigned lane) {
   const std::uint32_t segment_end = (lane + 1) * segment_bytes;
   const std::uint32_t end = lz4_opaque(min(segment_end, limit));  // else it is computed anew in every step
   Lz4LaneWalk mine;
   mine.entry = lane * segment_bytes;
+  if (lane != 0) mine.entry = likely_lz4_begin(sh_bytes, mine.entry, kPageBytes);
   bool walks = true;
   for (unsigned round = 0;; ++round) {
     if (walks) mine.walk = walk_lz4(sh_bytes, mine.entry, end, limit);
@@ -139,7 +134,7 @@ __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, st
     const auto first = static_cast<unsigned>(__ffs(static_cast<int>(wrong))) - 1;
     const std::uint32_t right_entry = __shfl_sync(kAllLanes, entry, static_cast<int>(first));
     const bool is_covered = lane >= first && segment_end <= right_entry;
-    walks = began_wrong && !is_covered && (round < kGuessingRounds || lane == first);
+    walks = began_wrong && !is_covered && (round < kLz4GuessingRounds || lane == first);
     if (is_covered) {
       mine = {right_entry, {right_entry, 0}};
     } else if (walks) {
@@ -149,31 +144,33 @@ __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, st
 }
 
 // Step 1 for blocks of few, long sequences, whose guesses would be no good: one after the other, the same in all lanes.
-// Each lane gets kFewEach of them. False where there are more.
-inline constexpr unsigned kFewEach = 2;
-
+// Each lane gets kLz4FewEach of them. False where there are more, or they are short after all.
 __device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t limit, unsigned lane,
                                     Lz4LaneWalk& mine, std::uint32_t& sums_before, std::uint32_t& all_sums) {
   std::uint32_t position = 0, sums = 0;
-  for (unsigned count = 0;; ++count) {
-    if (count == 32 * kFewEach || (count == 16 && position < limit / 4)) return false;
-    if (count == kFewEach * lane) {
+  for (unsigned count = 0; count < 32 * kLz4FewEach; ++count) {
+    if (count == kLz4FewTried && position < limit / kLz4FewTriedPart) return false;
+    if (count == kLz4FewEach * lane) {
       mine.entry = position;
       sums_before = sums;
     }
-    const Lz4Walk walk = walk_lz4(sh_bytes, position, min(position + 1, limit), limit);
-    position = walk.left_at;
-    sums += walk.sums;
-    if (count / kFewEach == lane) mine.walk.left_at = position;
-    if (position >= limit) {
-      if (count < kFewEach * lane) {
-        mine = {position, {position, 0}};
+    Lz4Step step;
+    const bool is_complete = position < limit && (read_lz4_short_step(sh_bytes, position, step) ||
+                                                  read_lz4_long_step(sh_bytes, position, limit, step));
+    if (!is_complete || step.next > limit) {
+      if (count < kLz4FewEach * lane) {
+        mine.entry = position;
         sums_before = sums;
       }
+      if (count < kLz4FewEach * (lane + 1)) mine.walk.left_at = position;
       all_sums = sums;
       return true;
     }
+    position = step.next;
+    sums += lz4_sums(step.literal_count, step.match_length);
+    if (count == kLz4FewEach * lane + kLz4FewEach - 1) mine.walk.left_at = position;
   }
+  return false;
 }
 
 // Step 3 for one window, some bytes of which read from bytes before them in it. `distance` is less one.
@@ -193,13 +190,16 @@ __device__ inline void copy_lz4_window(std::uint8_t* sh_position, std::int32_t d
 }
 
 // Step 3 for windows that belong to one piece altogether: four bytes a lane.
+template <unsigned kGroup>
 __device__ inline void copy_lz4_words(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
                                       unsigned lane) {
+  constexpr unsigned kLanes = kGroup * kWindowBytes / 4;
   const std::uint32_t from = position + 4 * lane - static_cast<std::uint32_t>(distance) - 1;
-  const auto* sh_words = reinterpret_cast<const std::uint32_t*>(sh_buffer);
-  const std::uint32_t word = __funnelshift_r(sh_words[from / 4], sh_words[from / 4 + 1], 8 * (from % 4));
+  auto* sh_words = reinterpret_cast<std::uint32_t*>(sh_buffer);
+  std::uint32_t word = 0;
+  if (lane < kLanes) word = __funnelshift_r(sh_words[from / 4], sh_words[from / 4 + 1], 8 * (from % 4));
   __syncwarp();
-  reinterpret_cast<std::uint32_t*>(sh_buffer)[position / 4 + lane] = word;
+  if (lane < kLanes) sh_words[position / 4 + lane] = word;
   __syncwarp();
 }
 
@@ -217,7 +217,7 @@ __device__ inline Lz4Progress check_lz4_chunk(const Lz4Chunk& chunk, Lz4Place& p
 template <std::uint32_t kPieces, unsigned kGroup>
 __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPieces>& sh, Lz4Place& place,
                                         unsigned lane) {
-  static_assert(kPageWindows % kGroup == 0 && kGroup * kWindowBytes < kPieces);
+  static_assert(kPageWindows % kGroup == 0 && kGroup <= 4 && kGroup * kWindowBytes < kPieces);
   if (chunk.block_bytes > kMostPageBlockBytes) return check_lz4_chunk(chunk, place, lane);
 
   // The block's place: as far back as the margin asks, and on, to its alignment.
@@ -231,7 +231,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
 
   Lz4LaneWalk mine;
   std::uint32_t sums, all_sums;
-  if (16 * chunk.block_bytes < 15 * chunk.capacity ||
+  if (16 * chunk.block_bytes < kLz4FewSixteenths * chunk.capacity ||
       !walk_few_lz4(sh_block, chunk.block_bytes, lane, mine, sums, all_sums)) {
     const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
     mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
@@ -306,7 +306,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   // Step 3.
   const unsigned up_to_lane = kAllLanes >> (31 - lane);
   const std::uint32_t window_count = (total + kWindowBytes - 1) / kWindowBytes;
-  const bool has_long_pieces = kLongPieceBytes * piece_count < total;
+  const bool has_long_pieces = kLz4LongPieceBytes * piece_count < total;
   std::uint32_t first_piece = 0;
   for (std::uint32_t window = 0;;) {
     // As far as pieces are kept. Numbers in `windows` count from the first that is.
@@ -317,21 +317,26 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
                                   sh.windows[end + kGroup].piece_before + 1 <= static_cast<int>(kept_pieces);)
         end += kGroup;
     for (; window < end; window += kGroup) {
+      if (has_long_pieces) {
+        std::uint32_t begins_in_group = 0;
+#pragma unroll
+        for (unsigned g = 0; g < kGroup; ++g) begins_in_group |= sh.windows[window + g].begins;
+        const std::int32_t distance = sh.distances[max(sh.windows[window].piece_before, 0)];
+        if (begins_in_group == 0 && static_cast<unsigned>(distance) >= kGroup * kWindowBytes - 1) {
+          copy_lz4_words<kGroup>(sh.buffer, window * kWindowBytes, distance, lane);
+          continue;
+        }
+      }
       const std::uint32_t position = lz4_opaque(window * kWindowBytes + lane - 1);
       std::int32_t distances[kGroup];
-      std::uint32_t begins_in_group = 0;
       bool reads_window = false;
 #pragma unroll
       for (unsigned g = 0; g < kGroup; ++g) {
         const Lz4Window here = sh.windows[window + g];
-        begins_in_group |= here.begins;
         distances[g] = sh.distances[here.piece_before + __popc(here.begins & up_to_lane)];
         reads_window |= static_cast<unsigned>(distances[g]) < lane;
       }
-      if (has_long_pieces && begins_in_group == 0 &&
-          static_cast<unsigned>(distances[0]) >= kGroup * kWindowBytes - 1 && kGroup == 4) {
-        copy_lz4_words(sh.buffer, window * kWindowBytes, distances[0], lane);
-      } else if (!__any_sync(kAllLanes, reads_window)) {
+      if (!__any_sync(kAllLanes, reads_window)) {
         // A window reads neither from its own place, so that lanes need no order...
 #pragma unroll
         for (unsigned g = 0; g < kGroup; ++g) {

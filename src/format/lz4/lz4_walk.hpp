@@ -99,6 +99,23 @@ HEMSTITCH_HOST_DEVICE inline Lz4Step read_lz4_step(const std::uint8_t* bytes, st
   return step;
 }
 
+// Where to begin a walk: the first of a few bytes from `position` on that may well be a token, since the offsets of its
+// sequence and of the next one would be less than `reach`, a power of two. Any answer will do; good ones save rounds.
+inline constexpr unsigned kLz4GuessedBytes = 8;
+
+HEMSTITCH_HOST_DEVICE inline std::uint32_t likely_lz4_begin(const std::uint8_t* bytes, std::uint32_t position,
+                                                            std::uint32_t reach) {
+  for (unsigned tried = 0; tried < kLz4GuessedBytes; ++tried, ++position) {
+    const std::uint32_t token = bytes[position];
+    const std::uint32_t high =
+        position + 1 + (token >> 4) + 1;  // the offset's high byte, unless the literals go on
+    const std::uint32_t second = high + 1 + ((token & kLz4NibbleMax) + 1) / 16;
+    const std::uint32_t second_high = second + 1 + (lz4_opaque(bytes[second]) >> 4) + 1;
+    if (static_cast<std::uint32_t>(bytes[high] | bytes[second_high]) < reach / 256) return position;
+  }
+  return position;
+}
+
 // What a walk found out: bytes that its sequences restore, and the pieces (literal runs that are not empty, and
 // matches) that they are made of. Packed, so that one scan adds up both.
 //
@@ -124,27 +141,18 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t lz4_sums(std::uint32_t literal_cou
 HEMSTITCH_HOST_DEVICE inline Lz4Walk walk_lz4(const std::uint8_t* bytes, std::uint32_t position,
                                               std::uint32_t end, std::uint32_t limit) {
   if (position >= end) return {position, 0};
-  std::uint32_t sums = 0, token = 0;
+  std::uint32_t sums = 0, begin = 0;
+  Lz4Step step;
   do {
-    token = bytes[position];
-    const std::uint32_t code = token & kLz4NibbleMax;
-    if (token < kLz4NibbleMax << 4 && code != kLz4NibbleMax) {
-      sums += lz4_sums(token >> 4, code + kLz4MinMatchBytes);
-      position += 1 + (token >> 4) + kLz4OffsetBytes;
-    } else {
-      Lz4Step step;
-      if (!read_lz4_short_step(bytes, position, step) && !read_lz4_long_step(bytes, position, limit, step))
-        return {position | kLz4WalkStopped, sums};
-      if (step.next > limit) return {position | kLz4WalkStopped, sums};
-      sums += lz4_sums(step.literal_count, step.match_length);
-      position = step.next;
-    }
+    begin = position;
+    if (!read_lz4_short_step(bytes, position, step) && !read_lz4_long_step(bytes, position, limit, step))
+      return {position | kLz4WalkStopped, sums};
+    sums += lz4_sums(step.literal_count, step.match_length);
+    position = step.next;
   } while (position < end);
   if (position <= limit) return {position, sums};
-  // The shortest sequences are passed over unchecked. Only the last one can be incomplete: it is taken back.
-  const std::uint32_t literal_count = token >> 4, match_length = (token & kLz4NibbleMax) + kLz4MinMatchBytes;
-  return {(position - (1 + literal_count + kLz4OffsetBytes)) | kLz4WalkStopped,
-          sums - lz4_sums(literal_count, match_length)};
+  // Short steps are not held against the limit. Only the last one can be incomplete: it is taken back.
+  return {begin | kLz4WalkStopped, sums - lz4_sums(step.literal_count, step.match_length)};
 }
 
 }  // namespace hemstitch

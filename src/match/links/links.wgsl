@@ -39,10 +39,9 @@ var<workgroup> sh_hashes: array<u32, kThreads>;
 // The highest position of the group below `thread` with the same hash, from 1 on; 0 for none.
 fn nearest_below(thread: u32, hash: u32) -> u32 {
   let bucket = hash % kBuckets;
-  // Of the word with one's own bit, those below it; then the words below.
-  var below = (1u << (thread % 32u)) - 1u;
-  for (var word = i32(thread / 32u); word >= 0; word--) {
-    var bits = atomicLoad(&sh_masks[bucket * kMaskWords + u32(word)]) & below;
+  var word = i32(thread / 32u);
+  var bits = atomicLoad(&sh_masks[bucket * kMaskWords + u32(word)]) & ((1u << (thread % 32u)) - 1u);
+  loop {
     while (bits != 0u) {
       let bit = firstLeadingBit(bits);
       let candidate = u32(word) * 32u + bit;
@@ -51,7 +50,11 @@ fn nearest_below(thread: u32, hash: u32) -> u32 {
       }
       bits &= ~(1u << bit);
     }
-    below = 0xFFFFFFFFu;
+    word--;
+    if (word < 0) {
+      return 0u;
+    }
+    bits = atomicLoad(&sh_masks[bucket * kMaskWords + u32(word)]);
   }
   return 0u;
 }

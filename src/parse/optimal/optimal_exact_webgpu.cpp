@@ -11,9 +11,8 @@ namespace {
 constexpr std::uint32_t kPassPositions = 8192;  // as optimal_exact.wgsl has it
 
 void record(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
-            std::uint32_t largest_block_bytes, const BlockPlan& plan, std::uint32_t literal_cost,
-            std::uint32_t match_cost, bool lz4_costs) {
-  for (std::uint64_t solved = 0; solved < largest_block_bytes; solved += kPassPositions)
+            const BlockPlan& plan, std::uint32_t literal_cost, std::uint32_t match_cost, bool lz4_costs) {
+  for (std::uint64_t solved = 0; solved < batch.longest_bytes; solved += kPassPositions)
     recording.dispatch({"parse/optimal/optimal_exact.wgsl",
                         "solve",
                         plan_parameters(plan, {batch.block_count, static_cast<std::uint32_t>(solved),
@@ -29,21 +28,19 @@ void record(Recording& recording, const BlockBatch& batch, const OptimalExactBuf
 }  // namespace
 
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
-                          std::uint32_t largest_block_bytes, const BlockPlan& plan,
-                          const FullLengthCostModel& model) {
+                          const BlockPlan& plan, const FullLengthCostModel& model) {
   // A path is never dearer than all literals.
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   check_parameter("optimal_exact", "match_fixed_cost_bits", model.match_fixed_cost_bits, 0, 65535);
   check_parameter("optimal_exact", "literal_cost_bits", model.literal_cost_bits, 0,
-                  (kMost - 65535) / std::max<std::uint64_t>(1, largest_block_bytes));
-  record(recording, batch, buffers, largest_block_bytes, plan, model.literal_cost_bits,
-         model.match_fixed_cost_bits, false);
+                  (kMost - 65535) / std::max<std::uint64_t>(1, batch.longest_bytes));
+  record(recording, batch, buffers, plan, model.literal_cost_bits, model.match_fixed_cost_bits, false);
 }
 
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
-                          std::uint32_t largest_block_bytes, const BlockPlan& plan, const Lz4CostModel&) {
-  check_parameter("optimal_exact", "largest_block_bytes", largest_block_bytes, 0, 4000000000u);
-  record(recording, batch, buffers, largest_block_bytes, plan, 0, 0, true);
+                          const BlockPlan& plan, const Lz4CostModel&) {
+  check_parameter("optimal_exact", "block_bytes", batch.longest_bytes, 0, 4000000000u);
+  record(recording, batch, buffers, plan, 0, 0, true);
 }
 
 }  // namespace hemstitch::webgpu

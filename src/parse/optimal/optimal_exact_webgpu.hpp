@@ -13,13 +13,10 @@ struct OptimalExactBuffers {
   BufferId decisions;  // for record_walk()
 };
 
-// The decisions of parse_optimal_exact(). No block has more than `largest_block_bytes`. Throws kInvalidOption where the cost
-// of such a block may pass 32 bits.
+// The decisions of parse_optimal_exact(). Throws kInvalidOption where the cost of the longest block may pass 32 bits.
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
-                          std::uint32_t largest_block_bytes, const BlockPlan& plan,
-                          const FullLengthCostModel& model);
+                          const BlockPlan& plan, const FullLengthCostModel& model);
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
-                          std::uint32_t largest_block_bytes, const BlockPlan& plan,
-                          const Lz4CostModel& model);
+                          const BlockPlan& plan, const Lz4CostModel& model);
 
 }  // namespace hemstitch::webgpu

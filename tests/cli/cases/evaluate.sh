@@ -22,6 +22,6 @@ END
 for arguments in '' empty missing '--finder stitch data' '--finder coop_stitch:stride=9999 data' '--all --finder lazy_scan data' \
   '--backend abacus data' '--stitch data'; do
   # shellcheck disable=SC2086
-  status_of hemstitch evaluate $arguments 2>&1 | sed 's/there is: reference, cuda/there is: reference/'
+  status_of hemstitch evaluate $arguments 2>&1 | sed -E 's/there is: reference(, cuda)?(, webgpu)?/there is: reference/'
 done
 hemstitch evaluate -h | head -n 1

@@ -1,0 +1,469 @@
+// hemstitch search: fixed strings in many files, shown as GNU grep -F shows them in the C locale.
+//
+// Files are loaded in batches, each batch is searched and formatted by all cores, and what there is to say of a file is
+// written in the order of the files.
+#include "search/search.hpp"
+
+#include <fmt/format.h>
+#include <getopt.h>
+#include <sys/stat.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "arguments.hpp"
+#include "commands.hpp"
+#include "files.hpp"
+#include "format/identify.hpp"
+#include "hemstitch/files.hpp"
+#include "messages.hpp"
+#include "search/line_search.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// grep's exit statuses, not those of the other commands.
+constexpr int kExitFound = 0;
+constexpr int kExitNothingFound = 1;
+constexpr int kExitTrouble = 2;
+
+// Contents of a batch where --memory says nothing: enough to keep all threads busy, and a GPU.
+constexpr std::uint64_t kBatchBytes = std::uint64_t{256} << 20;
+constexpr const char* kStandardInputName = "(standard input)";
+
+constexpr const char* kUsage =
+    R"(hemstitch search [OPTION]... PATTERN [PATH]...
+hemstitch search [OPTION]... -e PATTERN... [PATH]...
+Shows the lines that hold a pattern, as GNU grep -F does in the C locale. Without a
+PATH stdin is searched, with -r this folder.
+
+  -e, --regexp PATTERN  a pattern; several times for several, and a line break
+                        in one separates two. Patterns are fixed strings
+  -F, --fixed-strings   the same without it, for the habit
+  -i, --ignore-case     letters a-z match both cases
+  -c, --count           how many lines of each file
+  -l, --files-with-matches
+                        the names of files alone
+  -o, --only-matching   each match by itself
+  -b, --byte-offset     where in the file, from 0
+  -n, --line-number     the number of the line, from 1
+  -r, --recursive       the files in folders; links inside are not followed
+  -z, --decompress      search in what compressed files restore to
+      --json            one JSON object a line
+  -T, --threads N       threads; 0: one a core (default: 0)
+      --memory SIZE     most contents at once (default: 256M); with it, files that
+                        are larger are an error
+  -h, --help            this text
+
+Exit status, which is grep's: 0 a line was found, 1 none was, 2 something could not be
+read or the arguments are wrong.
+)";
+
+struct SearchRequest {
+  std::vector<std::string> patterns;
+  std::vector<std::string> paths;
+  bool ignore_case = false, count = false, names_only = false, only_matching = false, byte_offset = false,
+       line_number = false, recursive = false, decompress = false, json = false, help = false;
+  unsigned threads = 0;
+  std::uint64_t memory_bytes = 0;
+};
+
+// A pattern with line breaks is several.
+void add_patterns(std::string_view text, std::vector<std::string>& patterns) {
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    patterns.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+SearchRequest parse_search(std::span<const std::string> words) {
+  enum LongOnly { kJson = 256, kMemory };
+  static const option kOptions[] = {{"regexp", required_argument, nullptr, 'e'},
+                                    {"fixed-strings", no_argument, nullptr, 'F'},
+                                    {"ignore-case", no_argument, nullptr, 'i'},
+                                    {"count", no_argument, nullptr, 'c'},
+                                    {"files-with-matches", no_argument, nullptr, 'l'},
+                                    {"only-matching", no_argument, nullptr, 'o'},
+                                    {"byte-offset", no_argument, nullptr, 'b'},
+                                    {"line-number", no_argument, nullptr, 'n'},
+                                    {"recursive", no_argument, nullptr, 'r'},
+                                    {"decompress", no_argument, nullptr, 'z'},
+                                    {"threads", required_argument, nullptr, 'T'},
+                                    {"help", no_argument, nullptr, 'h'},
+                                    {"json", no_argument, nullptr, kJson},
+                                    {"memory", required_argument, nullptr, kMemory},
+                                    {nullptr, 0, nullptr, 0}};
+  SearchRequest request;
+  std::vector<std::string> own(words.begin(), words.end());
+  std::string program = "hemstitch";
+  std::vector<char*> arguments{program.data()};
+  for (std::string& word : own) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  bool has_pattern_option = false;
+  opterr = 0;
+  optind = 0;  // from the beginning, whatever was read before
+  const int count = static_cast<int>(own.size()) + 1;
+  for (int letter;
+       (letter = getopt_long(count, arguments.data(), ":e:FiclobnrzT:h", kOptions, nullptr)) != -1;) {
+    switch (letter) {
+      case 'e':
+        add_patterns(optarg, request.patterns);
+        has_pattern_option = true;
+        break;
+      case 'F':
+        break;
+      case 'i':
+        request.ignore_case = true;
+        break;
+      case 'c':
+        request.count = true;
+        break;
+      case 'l':
+        request.names_only = true;
+        break;
+      case 'o':
+        request.only_matching = true;
+        break;
+      case 'b':
+        request.byte_offset = true;
+        break;
+      case 'n':
+        request.line_number = true;
+        break;
+      case 'r':
+        request.recursive = true;
+        break;
+      case 'z':
+        request.decompress = true;
+        break;
+      case 'h':
+        request.help = true;
+        break;
+      case kJson:
+        request.json = true;
+        break;
+      case 'T':
+        request.threads = threads_from("-T", optarg);
+        break;
+      case kMemory:
+        request.memory_bytes = memory_from(optarg);
+        break;
+      case ':':
+        throw UsageError(
+            fmt::format("{} needs a value after it", arguments[static_cast<std::size_t>(optind) - 1]));
+      default:
+        throw UsageError(fmt::format("no such option: {}",
+                                     optopt > 0 && optopt < 256
+                                         ? std::string{'-', static_cast<char>(optopt)}
+                                         : std::string(arguments[static_cast<std::size_t>(optind) - 1])));
+    }
+  }
+  request.paths.assign(arguments.begin() + optind, arguments.end() - 1);
+  if (request.help) return request;
+  if (!has_pattern_option) {
+    if (request.paths.empty()) throw UsageError("search needs a pattern");
+    add_patterns(request.paths.front(), request.patterns);
+    request.paths.erase(request.paths.begin());
+  }
+  return request;
+}
+
+struct Input {
+  std::string path;   // "-" for standard input
+  std::string shown;  // its name in the output
+};
+
+struct Inputs {
+  std::vector<Input> files;
+  bool with_names = false;
+  bool trouble = false;
+};
+
+class InputWalk {
+ public:
+  explicit InputWalk(const SearchRequest& request) : request_(request) {}
+
+  Inputs run() {
+    std::vector<std::string> paths = request_.paths;
+    if (paths.empty() && request_.recursive) {
+      visit_folder(".", "");
+      inputs_.with_names = true;
+      return std::move(inputs_);
+    }
+    if (paths.empty()) paths.emplace_back(kStandardStream);
+    inputs_.with_names = paths.size() > 1;
+    for (const std::string& path : paths) {
+      struct stat status {};
+      if (path == kStandardStream) {
+        inputs_.files.push_back({path, kStandardInputName});
+      } else if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && request_.recursive) {
+        inputs_.with_names = true;
+        visit_folder(path, path.ends_with('/') ? path : path + '/');
+      } else {
+        inputs_.files.push_back({path, path});  // opening it will say what is wrong
+      }
+    }
+    return std::move(inputs_);
+  }
+
+ private:
+  void visit_folder(const std::string& folder, const std::string& prefix) {
+    std::error_code error;
+    std::vector<fs::directory_entry> entries;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+      entries.push_back(*entry);
+    if (error) {
+      print_message(folder, error.message());
+      inputs_.trouble = true;
+    }
+    std::sort(entries.begin(), entries.end(),
+              [](const auto& a, const auto& b) { return a.path().filename() < b.path().filename(); });
+    for (const fs::directory_entry& entry : entries) {
+      const std::string path = prefix + entry.path().filename().string();
+      std::error_code unknown;
+      const fs::file_type type = entry.symlink_status(unknown).type();
+      if (type == fs::file_type::directory)
+        visit_folder(path, path + '/');
+      else if (type == fs::file_type::regular)
+        inputs_.files.push_back({path, path});
+    }
+  }
+
+  const SearchRequest& request_;
+  Inputs inputs_;
+};
+
+// What is said of one file.
+struct FileReport {
+  std::string output;
+  std::string complaint;  // after the file's name, on stderr
+  bool found = false;
+  bool trouble = false;
+};
+
+class Reporter {
+ public:
+  Reporter(const SearchRequest& request, bool with_names, bool every_line, const PatternSet* patterns)
+      : request_(request),
+        with_names_(with_names),
+        search_{.every_line = every_line,
+                .only_matching = request.only_matching,
+                .count_lines = request.line_number || request.json},
+        patterns_(patterns) {}
+
+  FileReport report(const std::string& name, std::string_view content) const {
+    MatchCursor matches(content, patterns_);
+    FileReport report;
+    if (request_.names_only) {
+      report.found = !content.empty() && (search_.every_line || matches.next(0));
+      if (report.found) add_name(name, report.output);
+    } else if (request_.count) {
+      const std::uint64_t count = count_matching_lines(content, matches, search_);
+      report.found = count != 0;
+      add_count(name, count, report.output);
+    } else {
+      const LinesFound found = for_each_matching_line(
+          content, matches, search_, [&](const FoundLine& line) { add_line(name, line, report.output); });
+      report.found = found.any;
+      if (found.in_binary) report.complaint = "binary file matches";
+    }
+    return report;
+  }
+
+ private:
+  static void add_object(const nlohmann::ordered_json& object, std::string& output) {
+    output += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    output += '\n';
+  }
+
+  void add_name(const std::string& name, std::string& output) const {
+    if (request_.json)
+      add_object({{"file", name}}, output);
+    else
+      output.append(name).append(1, '\n');
+  }
+
+  void add_count(const std::string& name, std::uint64_t count, std::string& output) const {
+    if (request_.json) {
+      add_object({{"file", name}, {"count", count}}, output);
+      return;
+    }
+    if (with_names_) output.append(name).append(1, ':');
+    output.append(std::to_string(count)).append(1, '\n');
+  }
+
+  void add_line(const std::string& name, const FoundLine& line, std::string& output) const {
+    if (request_.json) {
+      add_object({{"file", name}, {"line", line.line}, {"byte", line.byte}, {"text", line.text}}, output);
+      return;
+    }
+    const auto add_number = [&](std::uint64_t number) {
+      char digits[20];
+      output.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr).append(1, ':');
+    };
+    if (with_names_) output.append(name).append(1, ':');
+    if (request_.line_number) add_number(line.line);
+    if (request_.byte_offset) add_number(line.byte);
+    output.append(line.text).append(1, '\n');
+  }
+
+  const SearchRequest& request_;
+  bool with_names_;
+  LineSearch search_;
+  const PatternSet* patterns_;  // none where every line matches
+};
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// A file that is no regular one, to its end.
+std::vector<std::byte> read_stream(const std::string& path) {
+  FileSource source(path);
+  if (source.is_directory()) throw ToolError("Is a directory");
+  std::vector<std::byte> content;
+  for (std::size_t got = 1, done = 0; got != 0; done += got) {
+    content.resize(std::max<std::size_t>(2 * done, 64 * 1024));
+    got = source.read(std::span(content).subspan(done));
+    if (got == 0) content.resize(done);
+  }
+  return content;
+}
+
+class SearchRun {
+ public:
+  SearchRun(const SearchRequest& request, const Inputs& inputs)
+      : request_(request),
+        inputs_(inputs),
+        every_line_(std::find(request.patterns.begin(), request.patterns.end(), "") !=
+                    request.patterns.end()),
+        patterns_(patterns_of(request)),
+        reporter_(request, inputs.with_names, every_line_, patterns_ ? &*patterns_ : nullptr),
+        arena_(request.threads == 0 ? tbb::task_arena::automatic : static_cast<int>(request.threads)),
+        trouble_(inputs.trouble) {}
+
+  int run() {
+    std::vector<std::string> paths;
+    for (const Input& input : inputs_.files) paths.push_back(input.path);
+    // Without --memory a file may be larger than a batch; then it is one.
+    const std::uint64_t limit = request_.memory_bytes != 0 ? request_.memory_bytes : kBatchBytes;
+    FileLoader loader(paths, {.threads = request_.threads,
+                              .memory_limit_bytes = limit,
+                              .oversize_alone = request_.memory_bytes == 0});
+    while (!loader.done()) search_batch(loader.next());
+    return trouble_ ? kExitTrouble : found_ ? kExitFound : kExitNothingFound;
+  }
+
+ private:
+  static std::optional<PatternSet> patterns_of(const SearchRequest& request) {
+    std::vector<std::string> patterns;
+    for (const std::string& pattern : request.patterns)
+      if (!pattern.empty()) patterns.push_back(pattern);
+    if (patterns.empty()) return std::nullopt;
+    return PatternSet(std::move(patterns), request.ignore_case);
+  }
+
+  void search_batch(const CompactedBuffer& batch) {
+    std::vector<FileReport> reports(batch.count());
+    arena_.execute([&] {
+      tbb::parallel_for(std::size_t{0}, batch.count(), [&](std::size_t file) {
+        reports[file] = report_content(inputs_.files[batch.index(file)].shown, batch.span(file));
+      });
+    });
+    // In the order of the inputs; what was skipped has its place among them.
+    std::size_t skipped = 0;
+    const auto tell_skipped = [&](std::size_t before) {
+      for (; skipped < batch.skipped().size() && batch.skipped()[skipped].index < before; ++skipped)
+        tell(inputs_.files[batch.skipped()[skipped].index], report_skipped(batch.skipped()[skipped]));
+    };
+    for (std::size_t file = 0; file < batch.count(); ++file) {
+      tell_skipped(batch.index(file));
+      tell(inputs_.files[batch.index(file)], reports[file]);
+    }
+    tell_skipped(inputs_.files.size());
+  }
+
+  FileReport report_content(const std::string& name, std::span<const std::byte> content) const {
+    if (!request_.decompress ||
+        identify_data(content.first(std::min(content.size(), kIdentifyBytes))).kind != DataKind::kLz4Frame)
+      return reporter_.report(name, text_of(content));
+    try {
+      RestoreOptions options;
+      options.threads = 1;  // files are restored side by side
+      const std::vector<std::byte> restored = restore(content, options);
+      return reporter_.report(name, text_of(restored));
+    } catch (const std::exception& error) {
+      return {.output = {}, .complaint = error.what(), .found = false, .trouble = true};
+    }
+  }
+
+  // Empty files have no lines; pipes and devices are read here, since their size is not known before.
+  FileReport report_skipped(const SkippedFile& file) const {
+    const Input& input = inputs_.files[file.index];
+    const bool standard_input = input.path == kStandardStream;
+    if (file.why == SkippedFile::Why::kEmpty && !standard_input) return reporter_.report(input.shown, {});
+    if (!standard_input && file.why != SkippedFile::Why::kNotRegular) {
+      FileReport report{.output = {}, .complaint = file.reason, .found = false, .trouble = true};
+      // As grep, which opens a folder and fails when it reads.
+      if (file.why == SkippedFile::Why::kFolder) report.output = reporter_.report(input.shown, {}).output;
+      return report;
+    }
+    try {
+      return report_content(input.shown, read_stream(input.path));
+    } catch (const std::exception& error) {
+      return {.output = {}, .complaint = error.what(), .found = false, .trouble = true};
+    }
+  }
+
+  void tell(const Input& input, const FileReport& report) {
+    if (!report.output.empty() &&
+        std::fwrite(report.output.data(), 1, report.output.size(), stdout) != report.output.size())
+      throw tool_error_from_errno("stdout");
+    if (!report.complaint.empty()) {
+      std::fflush(stdout);
+      print_message(input.shown, report.complaint);
+    }
+    found_ |= report.found;
+    trouble_ |= report.trouble;
+  }
+
+  const SearchRequest& request_;
+  const Inputs& inputs_;
+  bool every_line_;
+  std::optional<PatternSet> patterns_;
+  Reporter reporter_;
+  tbb::task_arena arena_;
+  bool found_ = false;
+  bool trouble_;
+};
+
+}  // namespace
+
+int run_search(std::span<const std::string> words) {
+  try {
+    const SearchRequest request = parse_search(words);
+    if (request.help) {
+      fmt::print("{}", kUsage);
+      return kExitFound;
+    }
+    const Inputs inputs = InputWalk(request).run();
+    return SearchRun(request, inputs).run();
+  } catch (const UsageError& error) {
+    print_message(fmt::format("{} (hemstitch search -h lists the options)", error.what()));
+  } catch (const std::exception& error) {
+    print_message(error.what());
+  }
+  return kExitTrouble;
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,89 @@
+// Many files in one buffer, on the host and, where CUDA is asked for, on the device as well.
+//
+//   hemstitch::CompactedBuffer files = hemstitch::load_files(paths);
+//   for (std::size_t i = 0; i < files.count(); ++i) use(files.name(i), files.span(i));
+//   for (const hemstitch::SkippedFile& file : files.skipped()) complain(file.name, file.reason);
+//
+// A file that cannot be read, goes away, or changes its size meanwhile is left out, with the reason; so is an empty one.
+// The others are read by many threads, each straight to its place. Where memory is to be bounded, FileLoader gives the
+// same in batches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hemstitch/hemstitch.hpp"
+
+namespace hemstitch {
+
+struct LoadOptions {
+  unsigned threads = 0;                  // 0: one a core
+  std::uint64_t memory_limit_bytes = 0;  // 0: none; of a batch's contents
+  bool oversize_alone = false;           // a file beyond the limit is a batch by itself, rather than skipped
+  bool to_device = false;  // also to the calling thread's CUDA device; the host's memory is pinned then
+};
+
+struct SkippedFile {
+  enum class Why { kUnreadable, kFolder, kNotRegular, kEmpty, kChanged, kTooLarge };
+  std::size_t index;  // in the list of paths
+  std::string name;
+  Why why;
+  std::string reason;  // "No such file or directory"
+};
+
+// The contents of files, one behind the other in the order of their paths. Owns its memory. Any number of threads may read it.
+class HEMSTITCH_API CompactedBuffer {
+ public:
+  CompactedBuffer();
+  ~CompactedBuffer();
+  CompactedBuffer(CompactedBuffer&&) noexcept;
+  CompactedBuffer& operator=(CompactedBuffer&&) noexcept;
+
+  std::size_t count() const;
+  const std::string& name(std::size_t file) const;
+  std::size_t index(std::size_t file) const;  // in the list of paths
+  std::span<const std::byte> span(std::size_t file) const;
+
+  std::span<const std::byte> bytes() const;        // of all files
+  std::span<const std::uint64_t> offsets() const;  // count() + 1; the last is the size of bytes()
+  const std::vector<SkippedFile>& skipped() const;
+
+  // The same on the device, complete when load_files() returns; NULL without to_device, and where there is nothing.
+  const std::byte* d_bytes() const;
+  const std::uint64_t* d_offsets() const;
+
+  struct Contents;
+
+ private:
+  friend class FileLoader;
+  std::unique_ptr<Contents> contents_;
+};
+
+// Loads files in batches of no more contents than the limit. A file that is larger than the limit is
+// skipped, unless `oversize_alone`.
+//   FileLoader loader(paths, options);
+//   while (!loader.done()) use(loader.next());
+class HEMSTITCH_API FileLoader {
+ public:
+  FileLoader(std::vector<std::string> paths, const LoadOptions& options = {});
+  ~FileLoader();
+  FileLoader(const FileLoader&) = delete;
+  FileLoader& operator=(const FileLoader&) = delete;
+
+  bool done() const;
+  CompactedBuffer next();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// All files at once. Throws kMemoryLimit where they are more than the limit together, kDeviceUnavailable where to_device
+// asks for what is not there.
+HEMSTITCH_API CompactedBuffer load_files(std::vector<std::string> paths, const LoadOptions& options = {});
+
+}  // namespace hemstitch

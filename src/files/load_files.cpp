@@ -1,0 +1,280 @@
+// Loading in three steps: sizes are asked for (many threads), places follow from them by scan, contents are read straight
+// to their places (many threads) and sent to the device in groups as they are complete. Where a file turns out otherwise
+// than its size promised, those behind it move up: rare, and a copy in memory.
+//
+// Threads rather than io_uring: a small file costs open, fstat, read and close, whose work is the kernel's under either.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include "core/status.hpp"
+#include "files/file_memory.hpp"
+#include "hemstitch/files.hpp"
+
+namespace hemstitch {
+namespace {
+
+// Contents that are read by one thread and sent to the device at once: far more than a copy costs to begin.
+constexpr std::uint64_t kGroupBytes = 2 * 1024 * 1024;
+// Files of a group: so that thousands of tiny ones are divided as well.
+constexpr std::size_t kGroupFiles = 64;
+
+class HostFileMemory : public FileMemory {
+ public:
+  explicit HostFileMemory(std::size_t bytes)
+      : bytes_(bytes), memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
+  std::span<std::byte> bytes() override { return {memory_.get(), bytes_}; }
+  void follow(std::size_t, std::size_t) override {}
+  void finish(std::span<const std::uint64_t>) override {}
+  const std::byte* d_bytes() const override { return nullptr; }
+  const std::uint64_t* d_offsets() const override { return nullptr; }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
+using Skip = std::optional<SkippedFile>;
+
+SkippedFile skipped(std::size_t index, const std::string& name, SkippedFile::Why why,
+                    const std::string& reason) {
+  return {index, name, why, reason};
+}
+
+SkippedFile unreadable(std::size_t index, const std::string& name, int error) {
+  return skipped(index, name, SkippedFile::Why::kUnreadable, std::generic_category().message(error));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path)
+      : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Fewer than asked for at the end of the file alone. Nothing: an error, in errno.
+std::optional<std::size_t> read_up_to(int descriptor, std::span<std::byte> into) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = read(descriptor, into.data() + done, into.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+struct Sized {
+  std::uint64_t bytes = 0;
+  Skip skip;
+};
+
+Sized size_of(std::size_t index, const std::string& path, std::uint64_t limit_bytes) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return {0, unreadable(index, path, errno)};
+  if (S_ISDIR(status.st_mode))
+    return {0, skipped(index, path, SkippedFile::Why::kFolder, std::generic_category().message(EISDIR))};
+  if (!S_ISREG(status.st_mode))
+    return {0, skipped(index, path, SkippedFile::Why::kNotRegular, "not a regular file")};
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  if (bytes == 0) return {0, skipped(index, path, SkippedFile::Why::kEmpty, "empty")};
+  if (limit_bytes != 0 && bytes > limit_bytes)
+    return {0, skipped(index, path, SkippedFile::Why::kTooLarge,
+                       fmt::format("{} bytes, and the memory limit is {}", bytes, limit_bytes))};
+  return {bytes, std::nullopt};
+}
+
+// Fills `into` with the whole file, or says why that was not to be.
+Skip read_file(std::size_t index, const std::string& path, std::span<std::byte> into) {
+  const Descriptor file(path);
+  if (file.number() < 0) return unreadable(index, path, errno);
+  const auto got = read_up_to(file.number(), into);
+  if (!got) return unreadable(index, path, errno);
+  std::byte beyond;
+  const auto more = *got == into.size() ? read_up_to(file.number(), {&beyond, 1}) : std::size_t{0};
+  if (!more) return unreadable(index, path, errno);
+  if (*got == into.size() && *more == 0) return std::nullopt;
+  return skipped(index, path, SkippedFile::Why::kChanged,
+                 fmt::format("its size changed from {} bytes while it was read", into.size()));
+}
+
+}  // namespace
+
+std::unique_ptr<FileMemory> make_host_file_memory(std::size_t bytes) {
+  return std::make_unique<HostFileMemory>(bytes);
+}
+
+struct CompactedBuffer::Contents {
+  std::unique_ptr<FileMemory> memory;
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::string> names;
+  std::vector<std::size_t> indices;
+  std::vector<SkippedFile> skipped;
+};
+
+CompactedBuffer::CompactedBuffer() : contents_(std::make_unique<Contents>()) {}
+CompactedBuffer::~CompactedBuffer() = default;
+CompactedBuffer::CompactedBuffer(CompactedBuffer&&) noexcept = default;
+CompactedBuffer& CompactedBuffer::operator=(CompactedBuffer&&) noexcept = default;
+
+std::size_t CompactedBuffer::count() const { return contents_->names.size(); }
+const std::string& CompactedBuffer::name(std::size_t file) const { return contents_->names.at(file); }
+std::size_t CompactedBuffer::index(std::size_t file) const { return contents_->indices.at(file); }
+
+std::span<const std::byte> CompactedBuffer::span(std::size_t file) const {
+  const std::uint64_t begin = contents_->offsets.at(file);
+  return bytes().subspan(begin, contents_->offsets.at(file + 1) - begin);
+}
+
+std::span<const std::byte> CompactedBuffer::bytes() const {
+  if (!contents_->memory) return {};
+  return contents_->memory->bytes().first(contents_->offsets.back());
+}
+
+std::span<const std::uint64_t> CompactedBuffer::offsets() const { return contents_->offsets; }
+const std::vector<SkippedFile>& CompactedBuffer::skipped() const { return contents_->skipped; }
+
+const std::byte* CompactedBuffer::d_bytes() const {
+  return contents_->memory ? contents_->memory->d_bytes() : nullptr;
+}
+const std::uint64_t* CompactedBuffer::d_offsets() const {
+  return contents_->memory ? contents_->memory->d_offsets() : nullptr;
+}
+
+struct FileLoader::Impl {
+  std::vector<std::string> paths;
+  LoadOptions options;
+  tbb::task_arena arena;
+  std::vector<Sized> sizes;  // of all paths, once asked for
+  std::size_t next_path = 0;
+
+  Impl(std::vector<std::string> given, const LoadOptions& how)
+      : paths(std::move(given)),
+        options(how),
+        arena(how.threads == 0 ? tbb::task_arena::automatic : static_cast<int>(how.threads)),
+        sizes(paths.size()) {
+    arena.execute([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<std::size_t>(0, paths.size(), kGroupFiles), [&](const auto& range) {
+            for (std::size_t i = range.begin(); i < range.end(); ++i)
+              sizes[i] = size_of(i, paths[i], options.oversize_alone ? 0 : options.memory_limit_bytes);
+          });
+    });
+  }
+
+  // How many of the next paths a batch takes.
+  std::size_t paths_of_batch() const {
+    std::uint64_t bytes = 0;
+    std::size_t end = next_path;
+    for (; end < paths.size(); ++end) {
+      if (options.memory_limit_bytes != 0 && bytes != 0 &&
+          bytes + sizes[end].bytes > options.memory_limit_bytes)
+        break;
+      bytes += sizes[end].bytes;
+    }
+    return end - next_path;
+  }
+};
+
+FileLoader::FileLoader(std::vector<std::string> paths, const LoadOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(paths), options)) {}
+FileLoader::~FileLoader() = default;
+
+bool FileLoader::done() const { return impl_->next_path == impl_->paths.size(); }
+
+CompactedBuffer FileLoader::next() {
+  struct FilePlace {
+    std::size_t index;
+    std::uint64_t begin;
+    std::uint64_t bytes;
+    Skip skip;
+  };
+  CompactedBuffer result;
+  CompactedBuffer::Contents& contents = *result.contents_;
+  const std::size_t first = impl_->next_path, count = impl_->paths_of_batch();
+  impl_->next_path += count;
+
+  // Groups are cut where they reach a size, so that each thread reads and sends about as much.
+  std::vector<FilePlace> places;
+  std::vector<std::size_t> group_begins;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (impl_->sizes[i].skip) {
+      contents.skipped.push_back(*impl_->sizes[i].skip);
+      continue;
+    }
+    if (group_begins.empty() || bytes - places[group_begins.back()].begin >= kGroupBytes ||
+        places.size() - group_begins.back() >= kGroupFiles)
+      group_begins.push_back(places.size());
+    places.push_back({i, bytes, impl_->sizes[i].bytes, std::nullopt});
+    bytes += impl_->sizes[i].bytes;
+  }
+  contents.memory = impl_->options.to_device ? make_cuda_file_memory(bytes) : make_host_file_memory(bytes);
+  const std::span<std::byte> memory = contents.memory->bytes();
+  group_begins.push_back(places.size());
+  impl_->arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, group_begins.size() - 1, [&](std::size_t group) {
+      const std::size_t begin = group_begins[group], end = group_begins[group + 1];
+      for (std::size_t i = begin; i < end; ++i) {
+        FilePlace& place = places[i];
+        place.skip =
+            read_file(place.index, impl_->paths[place.index], memory.subspan(place.begin, place.bytes));
+      }
+      contents.memory->follow(places[begin].begin, places[end - 1].begin + places[end - 1].bytes);
+    });
+  });
+
+  std::uint64_t moved_from = bytes;  // where contents begin to lie elsewhere than they were read to
+  for (FilePlace& place : places) {
+    if (place.skip) {
+      contents.skipped.push_back(std::move(*place.skip));
+      continue;
+    }
+    const std::uint64_t begin = contents.offsets.back();
+    if (begin != place.begin) {
+      if (moved_from == bytes) {
+        contents.memory->finish(contents.offsets);  // nothing may move while it is copied
+        moved_from = begin;
+      }
+      std::memmove(memory.data() + begin, memory.data() + place.begin, place.bytes);
+    }
+    contents.offsets.push_back(begin + place.bytes);
+    contents.names.push_back(impl_->paths[place.index]);
+    contents.indices.push_back(place.index);
+  }
+  if (moved_from < contents.offsets.back()) contents.memory->follow(moved_from, contents.offsets.back());
+  contents.memory->finish(contents.offsets);
+  std::sort(contents.skipped.begin(), contents.skipped.end(),
+            [](const SkippedFile& a, const SkippedFile& b) { return a.index < b.index; });
+  return result;
+}
+
+CompactedBuffer load_files(std::vector<std::string> paths, const LoadOptions& options) {
+  FileLoader loader(std::move(paths), options);
+  CompactedBuffer files = loader.next();
+  if (!loader.done())
+    throw Error(Status::kMemoryLimit,
+                fmt::format("the files do not fit into {} bytes together", options.memory_limit_bytes));
+  return files;
+}
+
+}  // namespace hemstitch

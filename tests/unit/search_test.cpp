@@ -1,0 +1,120 @@
+// Fixed strings found one position after the other, against a plain comparison at every position; lines as grep sees them.
+#include "search/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/status.hpp"
+#include "search/line_search.hpp"
+
+namespace hemstitch {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+std::vector<SearchMatch> all_matches(std::string_view text, const PatternSet& patterns) {
+  std::vector<SearchMatch> matches;
+  for (auto match = patterns.next(text, 0); match; match = patterns.next(text, match->position + 1))
+    matches.push_back(*match);
+  return matches;
+}
+
+std::vector<SearchMatch> plainly(std::string text, std::vector<std::string> patterns, bool ignore_case) {
+  if (ignore_case) {
+    text = lower(text);
+    for (std::string& pattern : patterns) pattern = lower(pattern);
+  }
+  std::vector<SearchMatch> matches;
+  for (std::uint64_t position = 0; position < text.size(); ++position) {
+    std::uint32_t longest = 0;
+    for (const std::string& pattern : patterns)
+      if (text.compare(position, pattern.size(), pattern) == 0)
+        longest = std::max(longest, static_cast<std::uint32_t>(pattern.size()));
+    if (longest != 0) matches.push_back({position, longest});
+  }
+  return matches;
+}
+
+TEST(Search, FindsEveryPositionWithTheLongestPattern) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const std::string letters = round % 2 == 0 ? "aB" : "abcdABCD\n@[`{\x7F\x80\xC1";
+    std::string text(random() % 600, ' ');
+    for (char& c : text) c = letters[random() % letters.size()];
+    std::vector<std::string> patterns;
+    for (std::size_t count = 1 + random() % 6; count > 0; --count) {
+      std::string pattern(1 + random() % 8, ' ');
+      for (char& c : pattern) c = letters[random() % letters.size()];
+      if (random() % 2 == 0 && text.size() > 300) pattern = text.substr(random() % 40, 1 + random() % 256);
+      patterns.push_back(pattern);
+    }
+    if (random() % 3 == 0) patterns.resize(1);
+    for (const bool ignore_case : {false, true}) {
+      const auto expected = plainly(text, patterns, ignore_case);
+      const auto found = all_matches(text, PatternSet(patterns, ignore_case));
+      ASSERT_EQ(found.size(), expected.size())
+          << patterns.size() << " patterns, the first '" << patterns.front() << "'";
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        ASSERT_EQ(found[i].position, expected[i].position);
+        ASSERT_EQ(found[i].bytes, expected[i].bytes) << "at " << found[i].position;
+      }
+    }
+  }
+}
+
+TEST(Search, RefusesPatternsThatItCannotLookFor) {
+  EXPECT_THROW(PatternSet({}, false), Error);
+  EXPECT_THROW(PatternSet({"a", ""}, false), Error);
+  EXPECT_THROW(PatternSet({std::string(kMaxPatternBytes + 1, 'a')}, true), Error);
+  const std::string longest(kMaxPatternBytes, 'a');
+  EXPECT_EQ(all_matches(longest + "a", PatternSet({longest}, true)).size(), 2u);
+}
+
+std::string lines(const std::string& content, const std::vector<std::string>& patterns, LineSearch search) {
+  std::string shown;
+  search.count_lines = true;
+  const PatternSet set(patterns, false);
+  MatchCursor cursor(content, &set);
+  const LinesFound found = for_each_matching_line(content, cursor, search, [&](const FoundLine& line) {
+    shown += std::to_string(line.line) + ":" + std::to_string(line.byte) + ":" + std::string(line.text) + ";";
+  });
+  return shown + (found.any ? "any" : "none") + (found.in_binary ? ", binary" : "");
+}
+
+TEST(LineSearch, ShowsLinesAndMatches) {
+  const std::string text = "one\ntwo one\n\nthree";
+  EXPECT_EQ(lines(text, {"o"}, {}), "1:0:one;2:4:two one;any");
+  EXPECT_EQ(lines(text, {"o", "one"}, {.only_matching = true}), "1:0:one;2:6:o;2:8:one;any");
+  EXPECT_EQ(lines(text, {"x"}, {}), "none");
+  EXPECT_EQ(lines(text, {"x"}, {.every_line = true}), "1:0:one;2:4:two one;3:12:;4:13:three;any");
+  EXPECT_EQ(lines("aaaa", {"aa"}, {.only_matching = true}), "1:0:aa;1:2:aa;any");
+  EXPECT_EQ(lines(std::string("a\n\0a", 4), {"a"}, {}), "any, binary");
+}
+
+TEST(LineSearch, KnowsTextByGrepsBuffers) {
+  std::string text;
+  while (text.size() < 300'000) text += "some line\n";
+  text += '\0';
+  // The zero lies in the fourth read of 96 KB; the third ends inside a line.
+  EXPECT_EQ(text_bytes_before_binary(text), 3 * 98304 / 10 * 10u);
+  EXPECT_EQ(text_bytes_before_binary(text.substr(0, 300'000)), 300'000u);
+  EXPECT_EQ(text_bytes_before_binary(text.substr(300'000 - 98303)), 0u);
+}
+
+TEST(LineSearch, CountsLinesThatZerosEnd) {
+  const std::string text("a\nb\0a\0a a\nc", 11);
+  const PatternSet set({"a"}, false);
+  MatchCursor cursor(text, &set);
+  EXPECT_EQ(count_matching_lines(text, cursor, {}), 3u);
+  MatchCursor none(text, nullptr);
+  EXPECT_EQ(count_matching_lines(text, none, {.every_line = true}), 5u);
+}
+
+}  // namespace
+}  // namespace hemstitch
