@@ -3,7 +3,7 @@
 //
 // A block's size stands before its data, so where block i begins is known only after i sizes were read. Nothing else of
 // a frame is like that: once the walk is done, blocks are restored and verified all at once. On a device the walk is one
-// thread with one read from memory after the other, which is little beside restoring blocks of 64 KB and more.
+// thread and one read after the other, a block.
 #pragma once
 
 #include <cstddef>
