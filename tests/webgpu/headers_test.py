@@ -1,44 +1,19 @@
 #!/usr/bin/env python3
-"""Holds what the header of every shader says against the shader and against the planner.
+"""Holds what the header of every shader says of its buffers against the planner.
 
   headers_test.py PRINT_SHADERS PRINT_PLANS    the programs of print_shaders.cpp and print_plans.cpp
 
-The shader: invocations and workgroup memory are what the header says, and within WebGPU's default limits. The planner: a buffer
-has room for what the headers of its steps say of it ("4 bytes a position"), and is no larger than the largest of that.
+A planned buffer has room for what the headers of its steps say of it ("4 bytes a position"), and is no larger than the largest
+of that; and a batch takes at most 12 bytes a position in all.
 """
 import json
 import re
 import subprocess
 import sys
 
-MOST_WORKGROUP_BYTES = 16384
-MOST_INVOCATIONS = 256
 MOST_BYTES_A_POSITION = 12
 
 mistakes = []
-
-
-def constants_of(text):
-    """Values of the const and override declarations, in order of their text."""
-    values = {}
-    for name, expression in re.findall(r"^(?:const|override) (\w+)(?:: u32)? = ([^;]+);", text, re.MULTILINE):
-        if re.fullmatch(r"[\w\s+\-*/()<]+", expression) and expression not in ("true", "false"):
-            values[name] = evaluated(expression, values)
-    return values
-
-
-def evaluated(expression, values):
-    return int(eval(re.sub(r"\b(0x[0-9a-fA-F]+|\d+)u\b", r"\1", expression).replace("/", "//"), {}, values))
-
-
-def workgroup_bytes(text, values):
-    total = 0
-    for kind in re.findall(r"^var<workgroup> \w+: (.+);", text, re.MULTILINE):
-        array = re.fullmatch(r"array<(?:u32|atomic<u32>), (.+)>", kind)
-        if not array and kind not in ("u32", "atomic<u32>"):
-            mistakes.append(f"workgroup memory of an unknown kind: {kind}")
-        total += 4 * (evaluated(array[1], values) if array else 1)
-    return total
 
 
 class Shader:
@@ -46,50 +21,25 @@ class Shader:
         self.path, self.text = path, text
         header = re.match(r"(?://.*\n)+", text)[0]
         lines = [re.sub(r"^// ?", "", line) for line in header.splitlines()]
-        self.parts = {}
-        part = None
+        self.buffers = ""
+        inside = False
         for line in lines:
-            named = re.match(r"(Passes|Buffers|Workgroup) +(.*)", line)
-            if named:
-                part = named[1]
-                self.parts[part] = named[2]
-            elif part and line.startswith("            "):
-                self.parts[part] += " " + line.strip()
-            else:
-                part = None
-        for part in ("Passes", "Buffers", "Workgroup"):
-            if part not in self.parts:
-                mistakes.append(f"{path}: its header has no '{part}'")
-                self.parts[part] = ""
+            inside = line.startswith("Buffers") or (inside and line.startswith("            "))
+            if inside:
+                self.buffers += " " + line.removeprefix("Buffers").strip()
+        if not self.buffers:
+            mistakes.append(f"{path}: its header has no 'Buffers'")
         # Two names may stand at one binding, for different entry points.
         self.names = {}
         for number, name in re.findall(r"@binding\((\d+)\) var<storage[^>]*> (\w+):", text):
             self.names.setdefault(int(number), []).append(name)
-
-    def check_workgroup(self):
-        values = constants_of(self.text)
-        said = self.parts["Workgroup"]
-        for size in re.findall(r"@workgroup_size\((\w+)\)", self.text):
-            invocations = evaluated(size, values)
-            if not re.search(rf"\b{invocations}\b", said) or "invocation" not in said:
-                mistakes.append(f"{self.path}: {invocations} invocations, the header says '{said}'")
-            if invocations > MOST_INVOCATIONS:
-                mistakes.append(f"{self.path}: {invocations} invocations are more than {MOST_INVOCATIONS}")
-        total = workgroup_bytes(self.text, values)
-        if total > MOST_WORKGROUP_BYTES:
-            mistakes.append(f"{self.path}: {total} bytes of workgroup memory are more than {MOST_WORKGROUP_BYTES}")
-        kilobytes = re.search(r"([\d.]+) KB", said)
-        if total == 0 and not re.search(r"\bnone\b", said):
-            mistakes.append(f"{self.path}: no workgroup memory, the header says '{said}'")
-        if total > 0 and (not kilobytes or abs(float(kilobytes[1]) - total / 1024) > 0.06):
-            mistakes.append(f"{self.path}: {total / 1024:.2f} KB of workgroup memory, the header says '{said}'")
 
     def stated_bytes(self, name, counts):
         """What the header says of a buffer, for that many positions, tiles and so on; None where it says nothing."""
         usual = {"data_words": counts["position"], "blocks": 32 * counts["block"], "tiles": 4 * counts["tile"]}
         if name in usual:
             return usual[name]
-        said = re.search(rf"\b{name}\b`?[^;]*", self.parts["Buffers"])
+        said = re.search(rf"\b{name}\b`?[^;]*", self.buffers)
         if not said:
             mistakes.append(f"{self.path}: its header does not name the buffer {name}")
             return None
@@ -99,7 +49,7 @@ class Shader:
         if size := re.search(r"(\d+) bytes for each of 2\^hash_bits hashes of each block", said):
             return int(size[1]) * counts["hash"]
         if (size := re.search(r"(\d+) bytes an? (\w+)", said)) and size[2] in counts:
-            total = re.search(r"the total", self.parts["Buffers"].split(name, 1)[1][:80])
+            total = re.search(r"the total", self.buffers.split(name, 1)[1][:80])
             return int(size[1]) * (counts[size[2]] + (1 if total else 0))
         if size := re.search(r"(\d+) bytes$", said):
             return int(size[1])
@@ -136,8 +86,6 @@ def check_plan(plan, shaders):
 def main():
     printed = [json.loads(subprocess.run([program], check=True, capture_output=True).stdout) for program in sys.argv[1:3]]
     shaders = {shader["path"]: Shader(shader["path"], shader["text"]) for shader in printed[0]}
-    for shader in shaders.values():
-        shader.check_workgroup()
     used = {step["shader"] for plan in printed[1] for step in plan["steps"]}
     for plan in printed[1]:
         total = check_plan(plan, shaders)
