@@ -24,6 +24,7 @@ hemstitch bench [OPTION]... [FILE]...
 hemstitch backends [--json] [-vv]
 hemstitch evaluate [OPTION]... FILE...
 hemstitch analyze [OPTION]... FILE
+hemstitch search [OPTION]... PATTERN [PATH]...
 
 Without a FILE, or where it is '-': stdin to stdout. The source is kept.
 Several short options may stand together: -dcf, -9k, -T2.
@@ -98,6 +99,20 @@ analyze                 show where the matches of FILE point
                         (default: coop_stitch:near-1k:min_match_len=5)
   --svg OUTPUT          draw a map
   --json                as JSON
+search                  show lines that hold a fixed string, as grep -F does
+  -e, --regexp PATTERN  a pattern; several times for several
+  -F, --fixed-strings   what it does anyway
+  -i, --ignore-case     letters match both cases
+  -c, --count           how many lines
+  -l, --files-with-matches
+                        names of files alone
+  -o, --only-matching   each match by itself
+  -b, --byte-offset     where in the file
+  -n, --line-number     the number of the line
+  -r, --recursive       the files in folders
+  -z, --decompress      search in what compressed files restore to
+  --json                an object a line
+  -T, --memory as above. Its exit status is grep's: 0 found, 1 not, 2 error
 'hemstitch evaluate -h' says how finders are described.
 
 SIZE is a number of bytes, with K, M or G for powers of 1024.

@@ -35,8 +35,9 @@ constexpr int kExitFound = 0;
 constexpr int kExitNothingFound = 1;
 constexpr int kExitTrouble = 2;
 
-// Contents of a batch where --memory says nothing: enough to keep all threads busy, and a GPU.
-constexpr std::uint64_t kBatchBytes = std::uint64_t{256} << 20;
+// Contents of a batch where --memory says nothing: a group of files for each of 16 threads, and little enough that the
+// memory of one batch serves the next (larger blocks go back to the system, and come back as fresh pages).
+constexpr std::uint64_t kBatchBytes = std::uint64_t{32} << 20;
 constexpr const char* kStandardInputName = "(standard input)";
 
 constexpr const char* kUsage =
@@ -59,7 +60,7 @@ PATH stdin is searched, with -r this folder.
   -z, --decompress      search in what compressed files restore to
       --json            one JSON object a line
   -T, --threads N       threads; 0: one a core (default: 0)
-      --memory SIZE     most contents at once (default: 256M); with it, files that
+      --memory SIZE     most contents at once (default: 32M); with it, files that
                         are larger are an error
   -h, --help            this text
 

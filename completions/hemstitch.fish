@@ -4,14 +4,15 @@ function __hemstitch_backends
     hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }'
 end
 
-set -l main 'not __fish_seen_subcommand_from bench backends evaluate analyze'
-set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze'
+set -l main 'not __fish_seen_subcommand_from bench backends evaluate analyze search'
+set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze search'
 set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_step level:'
 
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a bench -d 'Time round trips in memory'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a backends -d 'What this build can run on'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a evaluate -d 'Judge match finders'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a analyze -d 'Show where matches point'
+complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a search -d 'Show lines that hold a string'
 
 complete -c hemstitch -s h -l help -d 'List all options'
 complete -c hemstitch -n $effort -l level -x -a '(seq 12)' -d 'Effort, from the fastest to the smallest'
@@ -49,7 +50,7 @@ complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'L
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l span -x -a 'memory file pinned kernel' -d 'What is timed'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l repeat-to -x -d 'Each file over and over, up to SIZE'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l compare -d 'Hold two recorded runs against each other'
-complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze' -l json -d 'As JSON'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze search' -l json -d 'As JSON'
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose -d 'Twice: how full kernels keep a GPU'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l finder -x -a "$finders" -d 'Which finder'
@@ -57,3 +58,16 @@ complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l all -d 'Every
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a 'reference cuda' -d 'Where to search'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l against -x -a "$finders" -d 'The finder to compare with'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l svg -r -F -d 'Draw a map'
+
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s e -l regexp -x -d 'A pattern'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s F -l fixed-strings -d 'Patterns are fixed strings'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s i -l ignore-case -d 'Letters match both cases'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s c -l count -d 'How many lines'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s l -l files-with-matches -d 'Names of files alone'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s o -l only-matching -d 'Each match by itself'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s b -l byte-offset -d 'Where in the file'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s n -l line-number -d 'Number of the line'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s r -l recursive -d 'The files in folders'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s z -l decompress -d 'Search in what compressed files restore to'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -s T -l threads -x -d 'Number of threads, 0 is one a core'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -l memory -x -d 'Most contents at once'

@@ -14,7 +14,8 @@ class FileMemory {
   virtual ~FileMemory() = default;
 
   virtual std::span<std::byte> bytes() = 0;
-  // Begins to bring a part of bytes() to the device, if there is one. From any number of threads.
+  // Begins to bring a part of bytes() to the device, if there is one. From any number of threads; a part that is brought
+  // twice arrives as it is the second time.
   virtual void follow(std::size_t begin, std::size_t end) = 0;
   // Waits until all parts have arrived, and brings the offsets as well.
   virtual void finish(std::span<const std::uint64_t> offsets) = 0;

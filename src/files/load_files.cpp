@@ -243,7 +243,8 @@ CompactedBuffer FileLoader::next() {
     });
   });
 
-  std::uint64_t moved_from = bytes;  // where contents begin to lie elsewhere than they were read to
+  // Where contents begin to lie elsewhere than they were read to. From there on they are sent once more.
+  std::uint64_t moved_from = bytes;
   for (FilePlace& place : places) {
     if (place.skip) {
       contents.skipped.push_back(std::move(*place.skip));
@@ -251,10 +252,7 @@ CompactedBuffer FileLoader::next() {
     }
     const std::uint64_t begin = contents.offsets.back();
     if (begin != place.begin) {
-      if (moved_from == bytes) {
-        contents.memory->finish(contents.offsets);  // nothing may move while it is copied
-        moved_from = begin;
-      }
+      moved_from = std::min(moved_from, begin);
       std::memmove(memory.data() + begin, memory.data() + place.begin, place.bytes);
     }
     contents.offsets.push_back(begin + place.bytes);

@@ -77,6 +77,22 @@ TEST(Batch, ErrorsNameTheFieldThatIsWrong) {
   EXPECT_EQ(hemstitch_parse_capacity(nullptr, nullptr, &capacity), HEMSTITCH_INVALID_OPTION);
 }
 
+TEST(Batch, CompactionNeedsItsArrays) {
+  EXPECT_EQ(hemstitch_scan_temp_bytes(1, nullptr), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_gather_temp_bytes(1, nullptr), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_scatter_temp_bytes(1, nullptr), HEMSTITCH_INVALID_OPTION);
+  const std::uint32_t size = 0;
+  std::uint64_t offsets[2] = {};
+  EXPECT_EQ(hemstitch_scan_async(nullptr, 1, offsets, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_scan_async(&size, 1, nullptr, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_gather_async(nullptr, &size, offsets, 1, nullptr, nullptr, 0, nullptr),
+            HEMSTITCH_INVALID_OPTION);
+  EXPECT_NE(std::string(hemstitch_last_error_message()).find("sources"), std::string::npos);
+  EXPECT_EQ(hemstitch_scatter_async(nullptr, offsets, &size, 1, nullptr, nullptr, 0, nullptr),
+            HEMSTITCH_INVALID_OPTION);
+  EXPECT_NE(std::string(hemstitch_last_error_message()).find("targets"), std::string::npos);
+}
+
 TEST(Batch, WithoutADeviceTheReasonIsGiven) {
   const hemstitch_batch batch = empty_batch();
   hemstitch_find_options find{};
