@@ -260,7 +260,7 @@ struct EffortWords {
   std::vector<std::string> levels;
   std::string fast;
   bool best = false, reproducible = false;
-  std::string threads, block, backend, memory;
+  std::string threads, block, backend, device, memory;
   CLI::Option *level_option = nullptr, *fast_option = nullptr, *best_option = nullptr;
 };
 
@@ -273,6 +273,7 @@ void add_effort_options(CLI::App& app, EffortWords& words) {
   app.add_option("-T,--threads", words.threads);
   app.add_option("-B,--block-size", words.block);
   app.add_option("--backend", words.backend);
+  app.add_option("--device", words.device);
   app.add_option("--memory", words.memory);
   app.add_flag("--reproducible", words.reproducible);
 }
@@ -299,6 +300,8 @@ void apply_backend(const EffortWords& words, Request& request) {
     request.compress.backend = *name;
   }
   request.restore.backend = request.compress.backend;
+  // The backend looks there when it opens its device.
+  if (!words.device.empty()) setenv("HEMSTITCH_DEVICE", words.device.c_str(), 1);
 }
 
 void apply_resources(const EffortWords& words, Request& request) {

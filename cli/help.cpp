@@ -47,6 +47,8 @@ How hard to work
   --memory SIZE         most memory for buffers (default: no limit)
   --backend NAME        where to work: auto, or a name that
                         'hemstitch backends' lists (default: auto)
+  --device DEVICE       which adapter the backend webgpu takes: a number or
+                        a part of a name in 'hemstitch backends -vv'
   --reproducible        the bytes that every GPU writes, from any machine:
                         as --backend reference; slow
 
@@ -81,7 +83,8 @@ bench                   time round trips; without FILE, made data
   --json                as a recorded run
   --compare OLD NEW     two recorded runs of one machine: exit 1 where a row
                         is over 5% slower or larger
-  -B, -T, --memory, --backend, --reproducible as above
+  -B, -T, --memory, --backend, --device, --reproducible
+                        as above
 backends                what this build can run on; --json as JSON; -vv adds
                         how full each kernel keeps a GPU, and the memory
                         that a batch takes there

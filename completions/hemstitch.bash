@@ -17,7 +17,7 @@ _hemstitch() {
     -B | --block-size) choices='64K 256K 1M 4M' ;;
     --span) choices='memory file pinned kernel' ;;
     --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    -T | --threads | --memory | -e | --regexp | --seconds | --repeat-to | --range) return ;;
+    -T | --threads | --device | --memory | -e | --regexp | --seconds | --repeat-to | --range) return ;;
   esac
   if [[ -n $choices ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
@@ -25,14 +25,14 @@ _hemstitch() {
   fi
   if [[ $word == -* ]]; then
     case $command in
-      bench) choices='--level --best --threads --block-size --memory --backend --reproducible --seconds --span --repeat-to --json --compare --help' ;;
+      bench) choices='--level --best --threads --block-size --memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
       backends) choices='--json --verbose --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;
       search) choices='--regexp --fixed-strings --ignore-case --count --files-with-matches --only-matching --byte-offset
           --line-number --recursive --decompress --json --threads --memory --help' ;;
       *) choices='--decompress --test --list --help --version --level --best --fast --threads --block-size --linked
-          --memory --backend --reproducible --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
+          --memory --backend --device --reproducible --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
           --no-sparse --range --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")

@@ -21,6 +21,7 @@ complete -c hemstitch -n $effort -s T -l threads -x -d 'Number of threads, 0 is 
 complete -c hemstitch -n $effort -s B -l block-size -x -a '64K 256K 1M 4M' -d 'Block size'
 complete -c hemstitch -n $effort -l memory -x -d 'Most memory for buffers'
 complete -c hemstitch -n $effort -l backend -x -a '(__hemstitch_backends)' -d 'Where to work'
+complete -c hemstitch -n $effort -l device -x -d 'Adapter of the backend webgpu'
 complete -c hemstitch -n $effort -l reproducible -d 'The bytes that every GPU writes'
 complete -c hemstitch -n $main -s q -l quiet -d 'Errors alone'
 

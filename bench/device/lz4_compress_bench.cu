@@ -11,6 +11,7 @@
 // when the blocks of the file's first 4 MB equal the twin's.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -21,11 +22,13 @@
 #include <vector>
 
 #include "device/cuda/cuda_error.hpp"
+#include "device/cuda/device_buffer.hpp"
 #include "device/reference/lz4_compress_reference.hpp"
 #include "device_timing.hpp"
+#include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_compress_pages.hpp"
-#include "match/hash_step/hash_step_cuda.hpp"
+#include "format/lz4/lz4_pages_cuda.hpp"
+#include "match/hash_chain/hash_chain_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 
 namespace hemstitch {
@@ -232,6 +235,206 @@ class Blocks {
   std::unique_ptr<Array<hemstitch_status>> d_statuses_;
 };
 
+std::vector<DeviceBlock> page_blocks(const std::byte* d_pages, std::size_t count) {
+  std::vector<DeviceBlock> blocks;
+  for (std::size_t i = 0; i < count; ++i)
+    blocks.push_back({d_pages + i * kPageBytes, static_cast<std::uint32_t>(kPageBytes), 0, i * kPageBytes});
+  return blocks;
+}
+
+// Pages between pinned memory and back as one span, in pieces on three streams: upload, compression and download overlap.
+class PinnedPages {
+ public:
+  PinnedPages(const std::vector<std::byte>& pages, std::size_t count)
+      : count_(count), input_(count * kPageBytes), output_(count * (kPageBytes + 8)) {
+    for (std::size_t i = 0; i < input_.span().size(); ++i) input_.span()[i] = pages[i % pages.size()];
+    const std::size_t pieces = std::clamp<std::size_t>(count / 1000, 1, 12);
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const std::size_t begin = count * i / pieces, end = count * (i + 1) / pieces;
+      pieces_.push_back(std::make_unique<Piece>(begin, end - begin));
+    }
+    totals_ = cuda::PinnedBuffer<std::uint64_t>(pieces);
+  }
+
+  double seconds() {
+    std::vector<double> all;
+    for (int run = 0; run <= kRuns; ++run) {
+      const auto start = std::chrono::steady_clock::now();
+      this->run();
+      all.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::sort(all.begin() + 1, all.end());  // the first one warms up
+    return all[1 + kRuns / 2];
+  }
+
+ private:
+  struct Piece {
+    Piece(std::size_t first_page, std::size_t pages)
+        : first(first_page),
+          count(pages),
+          d_input(pages * kPageBytes),
+          d_span(pages * kPageBytes),
+          d_blocks(pages),
+          d_offsets(pages + 1),
+          d_sizes(pages),
+          d_statuses(pages),
+          batch{d_blocks.data, static_cast<std::uint32_t>(pages), static_cast<std::uint32_t>(kPageBytes), 0,
+                pages * kPageBytes},
+          scratch(cuda::compress_lz4_span_cuda_scratch_bytes(batch, lz4_level(1, kPageBytes))) {
+      d_blocks.upload(page_blocks(d_input.data, pages));
+    }
+    std::size_t first, count;
+    Array<std::byte> d_input, d_span;
+    Array<DeviceBlock> d_blocks;
+    Array<std::uint64_t> d_offsets;
+    Array<std::uint32_t> d_sizes;
+    Array<hemstitch_status> d_statuses;
+    DeviceBlocks batch;
+    Array<std::byte> scratch;
+  };
+
+  void run() {
+    const Lz4Level level = lz4_level(1, kPageBytes);
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const Piece& piece = *pieces_[i];
+      const cudaStream_t stream = streams_[i % 3].get();
+      check(cudaMemcpyAsync(piece.d_input.data, input_.span().data() + piece.first * kPageBytes,
+                            piece.count * kPageBytes, cudaMemcpyHostToDevice, stream),
+            "cudaMemcpyAsync");
+      cuda::compress_lz4_span_cuda(piece.batch, level,
+                                   {piece.d_span.data, piece.d_span.count, 0, 0, piece.d_offsets.data,
+                                    piece.d_sizes.data, piece.d_statuses.data},
+                                   piece.scratch.data, piece.scratch.count, stream);
+      check(cudaMemcpyAsync(totals_.span().data() + i, piece.d_offsets.data + piece.count,
+                            sizeof(std::uint64_t), cudaMemcpyDeviceToHost, stream),
+            "cudaMemcpyAsync");
+      ready_[i % 12].record(stream);
+    }
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      ready_[i % 12].synchronize();
+      check(cudaMemcpyAsync(output_.span().data() + at, pieces_[i]->d_span.data, totals_.span()[i],
+                            cudaMemcpyDeviceToHost, download_.get()),
+            "cudaMemcpyAsync");
+      at += totals_.span()[i];
+    }
+    download_.synchronize();
+  }
+
+  std::size_t count_;
+  cuda::PinnedBuffer<std::byte> input_, output_;
+  cuda::PinnedBuffer<std::uint64_t> totals_;
+  std::vector<std::unique_ptr<Piece>> pieces_;
+  cuda::Stream streams_[3], download_;
+  cuda::Event ready_[12];
+};
+
+void measure_page_counts(const std::vector<std::byte>& corpus) {
+  for (const std::size_t count : {100, 500, 1000, 2000, 5000, 10'000, 100'000}) {
+    const std::vector<std::byte> pages(
+        corpus.begin(), corpus.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                             count * kPageBytes, corpus.size() / kPageBytes * kPageBytes)));
+    const Blocks blocks("corpus", pages, kPageBytes, count * kPageBytes);
+    Array<std::byte> scratch(0);
+    Row row = blocks.compress(1, scratch);
+    row.what = "compress, " + std::to_string(count) + " pages";
+    row.print();
+    row.gbps = static_cast<double>(count * kPageBytes) / PinnedPages(pages, count).seconds() / 1e9;
+    row.bytes = count * kPageBytes;
+    row.span = "pinned";
+    row.ratio = 0;
+    row.verified = false;
+    row.print();
+  }
+}
+
+// Pages with their kinds: as `pages` has them, repeated to `bytes`.
+void measure_pages(const char* name, const std::vector<std::byte>& pages, std::size_t bytes) {
+  const std::size_t count = bytes / kPageBytes;
+  Array<std::byte> d_input(count * kPageBytes), d_output(count * kPageBytes);
+  for (std::size_t at = 0; at < d_input.count; at += pages.size())
+    check(cudaMemcpy(d_input.data + at, pages.data(), std::min(pages.size(), d_input.count - at),
+                     cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+  Array<DeviceBlock> d_blocks(count);
+  d_blocks.upload(page_blocks(d_input.data, count));
+  std::vector<std::byte*> outputs;
+  for (std::size_t i = 0; i < count; ++i) outputs.push_back(d_output.data + i * kPageBytes);
+  Array<std::byte*> d_outputs(count);
+  d_outputs.upload(outputs);
+  Array<Lz4PageEntry> d_entries(count);
+  const DeviceBlocks batch{d_blocks.data, static_cast<std::uint32_t>(count),
+                           static_cast<std::uint32_t>(kPageBytes), 0, d_input.count};
+  const Lz4Level level = lz4_level(1, kPageBytes);
+  Array<std::byte> scratch(cuda::compress_lz4_pages_cuda_scratch_bytes(batch, level));
+  const auto gbps = [&](double seconds) { return static_cast<double>(d_input.count) / seconds / 1e9; };
+  const double seconds = median_seconds(nullptr, kRuns, [&] {
+    cuda::compress_lz4_pages_cuda(batch, level, {d_outputs.data, d_entries.data}, scratch.data, scratch.count,
+                                  nullptr);
+  });
+  const std::vector<Lz4PageEntry> entries = d_entries.download(count);
+  std::size_t kept = 0;
+  bool verified = true;
+  for (std::size_t i = 0; i < count; ++i) kept += entries[i].bytes;
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, pages.size() / kPageBytes); ++i) {
+    std::vector<std::byte> room(kPageBytes);
+    const Lz4PageEntry entry =
+        compress_lz4_page_reference(std::span(pages).subspan(i * kPageBytes, kPageBytes), level, room);
+    verified &= entry.bytes == entries[i].bytes && entry.kind == entries[i].kind;
+  }
+  const double ratio = static_cast<double>(d_input.count) / static_cast<double>(kept);
+  Row{"compress, pages", "1", name, "kernel", kPageBytes, d_input.count, ratio, gbps(seconds), verified}
+      .print();
+
+  std::vector<const std::byte*> sources(outputs.begin(), outputs.end());
+  Array<const std::byte*> d_kept(count);
+  d_kept.upload(sources);
+  Array<std::byte> d_restored(count * kPageBytes);
+  std::vector<std::byte*> restored;
+  for (std::size_t i = 0; i < count; ++i) restored.push_back(d_restored.data + i * kPageBytes);
+  Array<std::byte*> d_pages(count);
+  d_pages.upload(restored);
+  Array<std::size_t> d_page_bytes(count);
+  d_page_bytes.upload(std::vector<std::size_t>(count, kPageBytes));
+  Array<hemstitch_status> d_statuses(count);
+  const cuda::DeviceLz4PageRestore restore{d_kept.data,       d_entries.data,  d_pages.data,
+                                           d_page_bytes.data, d_statuses.data, count};
+  Array<std::byte> restore_scratch(cuda::restore_lz4_pages_cuda_scratch_bytes(restore));
+  const double restore_seconds = median_seconds(nullptr, kRuns, [&] {
+    cuda::restore_lz4_pages_cuda(restore, restore_scratch.data, restore_scratch.count, nullptr);
+  });
+  const std::size_t compared = std::min(pages.size() / kPageBytes * kPageBytes, d_input.count);
+  const std::vector<std::byte> first = d_restored.download(compared);
+  verified = std::equal(first.begin(), first.end(), pages.begin());
+  Row{"restore, pages", "1", name, "kernel", kPageBytes, d_input.count, 0, gbps(restore_seconds), verified}
+      .print();
+}
+
+void measure_checksums(const std::vector<std::byte>& corpus, std::size_t bytes) {
+  for (const std::uint32_t block_bytes : {4096u, 65536u, 262'144u}) {
+    const std::size_t count = bytes / block_bytes;
+    Array<std::byte> d_input(count * block_bytes);
+    for (std::size_t at = 0; at < d_input.count; at += corpus.size())
+      check(cudaMemcpy(d_input.data + at, corpus.data(), std::min(corpus.size(), d_input.count - at),
+                       cudaMemcpyHostToDevice),
+            "cudaMemcpy");
+    std::vector<const std::byte*> spans;
+    for (std::size_t i = 0; i < count; ++i) spans.push_back(d_input.data + i * block_bytes);
+    Array<const std::byte*> d_spans(count);
+    d_spans.upload(spans);
+    Array<std::size_t> d_sizes(count);
+    d_sizes.upload(std::vector<std::size_t>(count, block_bytes));
+    Array<std::uint32_t> d_hashes(count);
+    const double seconds = median_seconds(nullptr, kRuns, [&] {
+      cuda::checksum_lz4_cuda(d_spans.data, d_sizes.data, count, d_hashes.data, nullptr);
+    });
+    Row{"checksum",  "-",           "corpus", "kernel",
+        block_bytes, d_input.count, 0,        static_cast<double>(d_input.count) / seconds / 1e9,
+        false}
+        .print();
+  }
+}
+
 int measure(int argument_count, char** arguments) {
   if (argument_count < 2) {
     std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES [WHAT]]\n", arguments[0]);
@@ -246,29 +449,25 @@ int measure(int argument_count, char** arguments) {
   check(cudaMemGetInfo(&free_bytes, &device_bytes), "cudaMemGetInfo");
   Array<std::byte> scratch(static_cast<std::size_t>(gigabytes * 16e9) + (std::size_t{4} << 30));
   Means means;
+  std::vector<std::byte> corpus;
   for (const char* file : kFiles) {
     const std::vector<std::byte> bytes = read_file(std::string(arguments[1]) + "/silesia/" + file);
+    corpus.insert(corpus.end(), bytes.begin(), bytes.end());
     for (const std::uint32_t block_bytes : {4096u, 65536u}) {
       const Blocks blocks(file, bytes, block_bytes, in_flight);
       if (asked('l')) means.add(blocks.compress(1, scratch));
-      if (asked('t'))
-        for (int table = 0; table < 4; ++table) {
-          Row row = blocks.stage("compress", [&] {
-            cuda::compress_lz4_as_pages_cuda(blocks.batch(), blocks.output(), nullptr, table);
-          });
-          row.level = "table " + std::to_string(table);
-          row.verified = blocks.verified(lz4_level(1, block_bytes));
-          means.add(row);
-        }
       if (asked('s')) {
-        const auto parameters = std::get<HashStepParameters>(lz4_level(1, block_bytes).finder);
+        const auto parameters = std::get<HashChainParameters>(lz4_level(1, block_bytes).finder);
         Array<MatchRecord> d_records(blocks.batch().total_block_bytes);
         Array<Sequence> d_sequences(cuda::device_sequence_capacity(blocks.batch(), lz4_block_plan()));
         Array<std::uint32_t> d_counts(blocks.batch().block_count);
         Array<std::uint64_t> d_total(1);
+        means.add(blocks.stage("build", [&] {
+          cuda::build_hash_chains_cuda(blocks.batch(), parameters, scratch.data, scratch.count, nullptr);
+        }));
         means.add(blocks.stage("find", [&] {
-          cuda::find_hash_step_cuda(blocks.batch(), parameters, d_records.data, scratch.data, scratch.count,
-                                    nullptr);
+          cuda::find_hash_chain_cuda(blocks.batch(), parameters, d_records.data, scratch.data, scratch.count,
+                                     nullptr);
         }));
         means.add(blocks.stage("parse", [&] {
           cuda::parse_lazy_cuda(blocks.batch(), d_records.data, lz4_block_plan(), 0,
@@ -287,6 +486,14 @@ int measure(int argument_count, char** arguments) {
       }
   }
   means.print();
+  if (asked('p')) measure_page_counts(corpus);
+  if (asked('c')) measure_checksums(corpus, in_flight);
+  if (asked('z')) {
+    measure_pages("corpus", corpus, in_flight);
+    std::vector<std::byte> same(kPageBytes * 64);
+    for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<std::byte>(i / kPageBytes + i % 8);
+    measure_pages("same-filled", same, in_flight);
+  }
   return 0;
 }
 

@@ -265,11 +265,11 @@ typedef struct hemstitch_find_options {
   int32_t finder;           /* a hemstitch_finder */
   uint32_t hash_bits;       /* a table of 2^hash_bits entries */
   uint32_t cap_bytes;       /* where comparing stops before a match's true length is found; 4..65535 */
-  uint32_t stitch;          /* 0 or 1: let matches be carried back, over at most 8 positions (hash_chain) or 4
-                                  * (hash_step), and then forward */
+  uint32_t stitch;          /* 0 or 1: let matches be carried back, and then forward */
   uint32_t group_positions; /* hash_step: positions looked up before any of them is entered */
   uint32_t depth;           /* hash_chain: candidates a position, at least 1 */
   uint32_t window_bytes;    /* hash_chain: the largest offset, 1..65535 */
+  uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..8; hash_step: 4 */
 } hemstitch_find_options;
 
 /* What level 1..12 of LZ4 uses for blocks of that size. */

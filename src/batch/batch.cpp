@@ -47,7 +47,8 @@ BatchFinder finder_of(const hemstitch_find_options* options) {
                                  .depth = options->depth,
                                  .cap_bytes = options->cap_bytes,
                                  .window_bytes = options->window_bytes,
-                                 .stitch = options->stitch != 0};
+                                 .stitch = options->stitch != 0,
+                                 .stitch_reach = options->stitch_reach};
   }
   throw Error(Status::kInvalidOption,
               fmt::format("batch: finder {} is none of the finders", options->finder));
@@ -110,6 +111,7 @@ hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_byte
       options->stitch = chain.stitch;
       options->depth = chain.depth;
       options->window_bytes = chain.window_bytes;
+      options->stitch_reach = chain.stitch_reach;
     }
   });
 }

@@ -122,7 +122,9 @@ void start_from_name(FinderChoice& choice, const std::string& finder) {
                                      .cap_bytes = kHashChainCapBytes};
     choice.parameters.window_size = kChainWindowBytes;
   } else if (finder == "hash_step") {
-    choice.how = std::get<HashStepParameters>(lz4_level(1, kLevelBlockBytes).finder);
+    choice.how = HashStepParameters{.hash_bits = hash_step_bits(kLevelBlockBytes),
+                                    .group_positions = kHashStepGroupPositions,
+                                    .cap_bytes = kHashStepCapBytes};
     choice.parameters.window_size = kMaxRecordOffset;
   } else {
     throw invalid(fmt::format("finder '{}' is none of: {}, level:N", finder, fmt::join(kNames, ", ")));

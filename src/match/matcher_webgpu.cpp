@@ -128,7 +128,7 @@ struct DeviceMatcher::State {
   }
 
   void make_room(Slot& slot, const MatchingCapacity& needed) const {
-    if (slot.capacity.holds(needed)) return;
+    if (!slot.buffers.empty() && slot.capacity.holds(needed)) return;
     // Grown in powers of two, so that submissions that grow little by little do not make new buffers each time.
     MatchingCapacity grown = needed;
     grown.data_bytes =

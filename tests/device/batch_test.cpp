@@ -168,7 +168,8 @@ MatchRecords twin_candidates(const hemstitch_find_options& options, const Block&
                                                              .depth = options.depth,
                                                              .cap_bytes = options.cap_bytes,
                                                              .window_bytes = options.window_bytes,
-                                                             .stitch = options.stitch != 0});
+                                                             .stitch = options.stitch != 0,
+                                                             .stitch_reach = options.stitch_reach});
 }
 
 std::vector<Sequence> twin_sequences(const hemstitch_parse_options& options, const MatchRecords& records) {

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <lz4.h>
+#include <xxhash.h>
 
 #include "core/status.hpp"
 #include "cuda_test.hpp"
+#include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_pages_cuda.hpp"
 #include "lz4_batch.hpp"
 
 namespace hemstitch {
@@ -258,6 +261,187 @@ TEST_F(Lz4CompressCuda, BringsBlocksTogetherInASpan) {
   expect_twins_in_a_span({}, 65536, 1);
 }
 
+// ---- Checksums ----
+
+TEST_F(Lz4CompressCuda, ChecksumsAreXxhashs) {
+  const cuda::Stream stream;
+  const Bytes bytes = random_bytes(3'000'000, 6);
+  cuda::DeviceBuffer<std::byte> d_bytes(bytes.size(), stream.get());
+  d_bytes.upload(bytes);
+  std::vector<std::size_t> begins, sizes;
+  for (std::size_t size = 0; size <= 200; ++size)
+    for (std::size_t alignment = 0; alignment < 4; ++alignment) {
+      begins.push_back(size * 1001 + alignment);
+      sizes.push_back(size);
+    }
+  for (const std::size_t size : {4095, 4096, 4097, 65536, 262'144, 1'000'001})
+    for (std::size_t alignment = 0; alignment < 4; ++alignment) {
+      begins.push_back(alignment);
+      sizes.push_back(size);
+      begins.push_back(bytes.size() - size);  // ends with the allocation
+      sizes.push_back(size);
+    }
+  std::vector<const std::byte*> spans;
+  for (const std::size_t begin : begins) spans.push_back(d_bytes.get() + begin);
+  cuda::DeviceBuffer<const std::byte*> d_spans(spans.size(), stream.get());
+  cuda::DeviceBuffer<std::size_t> d_sizes(sizes.size(), stream.get());
+  cuda::DeviceBuffer<std::uint32_t> d_hashes(sizes.size(), stream.get());
+  d_spans.upload(spans);
+  d_sizes.upload(sizes);
+  for (const std::size_t count : {sizes.size(), std::size_t{1}, std::size_t{0}, std::size_t{33}}) {
+    cuda::checksum_lz4_cuda(d_spans.get(), d_sizes.get(), count, d_hashes.get(), stream.get());
+    std::vector<std::uint32_t> hashes(sizes.size());
+    d_hashes.download(hashes);
+    stream.synchronize();
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_EQ(hashes[i], XXH32(bytes.data() + begins[i], sizes[i], 0))
+          << sizes[i] << " bytes at " << begins[i];
+  }
+}
+
+// ---- Pages ----
+
+struct KeptPages {
+  std::vector<Lz4PageEntry> entries;
+  std::vector<Bytes> pages;
+};
+
+// Restores `kept` as pages of `sizes` bytes, between guards.
+std::vector<hemstitch_status> restore_pages(const KeptPages& kept, const std::vector<std::size_t>& sizes,
+                                            std::vector<Bytes>& restored, std::string& guards,
+                                            const cuda::Stream& stream) {
+  Bytes all;
+  std::vector<std::size_t> begins;
+  for (const Bytes& page : kept.pages) {
+    begins.push_back(all.size());
+    all.insert(all.end(), page.begin(), page.end());
+  }
+  cuda::DeviceBuffer<std::byte> d_all(all.size(), stream.get());
+  d_all.upload(all);
+  std::vector<const std::byte*> pointers;
+  for (const std::size_t begin : begins) pointers.push_back(d_all.get() + begin);
+  cuda::DeviceBuffer<const std::byte*> d_kept(pointers.size(), stream.get());
+  cuda::DeviceBuffer<Lz4PageEntry> d_entries(pointers.size(), stream.get());
+  d_kept.upload(pointers);
+  d_entries.upload(kept.entries);
+  const OutputRooms rooms(sizes, stream.get());
+  const cuda::DeviceLz4Output out = rooms.output();
+  const cuda::DeviceLz4PageRestore pages{d_kept.get(),     d_entries.get(), out.d_outputs,
+                                         out.d_capacities, out.d_statuses,  sizes.size()};
+  const Scratch scratch(cuda::restore_lz4_pages_cuda_scratch_bytes(pages), stream.get());
+  cuda::restore_lz4_pages_cuda(pages, scratch.get(), scratch.bytes(), stream.get());
+  // Sizes are what was asked for, so that the result is all of each page.
+  cuda::check(cudaMemcpyAsync(out.d_output_bytes, out.d_capacities, sizes.size() * sizeof(std::size_t),
+                              cudaMemcpyDeviceToDevice, stream.get()),
+              "cudaMemcpyAsync");
+  const OutputRooms::Result result = rooms.result();
+  restored = result.blocks;
+  guards = result.guards;
+  return result.statuses;
+}
+
+TEST_F(Lz4CompressCuda, KeepsPagesAsTheTwinDoesAndRestoresThem) {
+  std::vector<FinderCase> cases = without_history(boundary_shapes(4096));
+  for (std::size_t size = 0; size < 100; ++size)
+    for (const std::size_t period : {1, 3, 8, 9})
+      cases.push_back({fmt::format("period {}, {} bytes", period, size), periodic_bytes(size, period), 0});
+  for (std::size_t i = 0; i < 400; ++i) {
+    // One byte away from same-filled, everywhere.
+    cases.push_back({fmt::format("but for byte {}", i), periodic_bytes(4096 - i % 7, 8), 0});
+    Bytes& page = cases.back().data;
+    page[(i < 64 ? i : i < 128 ? page.size() - 1 - (i - 64) : i * 2477) % page.size()] ^= std::byte{1};
+  }
+  const cuda::Stream stream;
+  const FinderBatch batch(cases, stream);
+  std::vector<std::size_t> sizes;
+  for (const FinderCase& one : cases) sizes.push_back(one.data.size());
+  for (const int level_number : {1, 3, 9}) {
+    const Lz4Level level = lz4_level(level_number, kPageBytes);
+    const OutputRooms rooms(sizes, stream.get());
+    cuda::DeviceBuffer<Lz4PageEntry> d_entries(cases.size(), stream.get());
+    const Scratch scratch(cuda::compress_lz4_pages_cuda_scratch_bytes(batch.blocks(), level), stream.get());
+    cuda::compress_lz4_pages_cuda(batch.blocks(), level, {rooms.output().d_outputs, d_entries.get()},
+                                  scratch.get(), scratch.bytes(), stream.get());
+    cuda::check(cudaMemcpyAsync(rooms.output().d_output_bytes, rooms.output().d_capacities,
+                                sizes.size() * sizeof(std::size_t), cudaMemcpyDeviceToDevice, stream.get()),
+                "cudaMemcpyAsync");
+    KeptPages kept{std::vector<Lz4PageEntry>(cases.size()), {}};
+    d_entries.download(kept.entries);
+    const OutputRooms::Result result = rooms.result();
+    ASSERT_EQ(result.guards, "");
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      Bytes expected(sizes[i]);
+      const Lz4PageEntry entry = compress_lz4_page_reference(cases[i].data, level, expected);
+      expected.resize(entry.bytes);
+      ASSERT_EQ(kept.entries[i].kind, entry.kind) << cases[i].name << ", level " << level_number;
+      ASSERT_EQ(kept.entries[i].bytes, entry.bytes) << cases[i].name << ", level " << level_number;
+      Bytes page = result.blocks[i];
+      page.resize(entry.bytes);
+      ASSERT_EQ(block_difference(cases[i].name, expected, page), "");
+      kept.pages.push_back(page);
+    }
+    std::vector<Bytes> restored;
+    std::string guards;
+    const std::vector<hemstitch_status> statuses = restore_pages(kept, sizes, restored, guards, stream);
+    ASSERT_EQ(guards, "");
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      ASSERT_EQ(statuses[i], HEMSTITCH_OK) << cases[i].name << ", level " << level_number;
+      ASSERT_EQ(block_difference(cases[i].name, cases[i].data, restored[i]), "");
+    }
+  }
+}
+
+// Every entry that is not legal is refused, as the twin does; nothing is written outside the pages.
+TEST_F(Lz4CompressCuda, RefusesHostilePageEntries) {
+  const cuda::Stream stream;
+  KeptPages kept;
+  std::vector<std::size_t> sizes;
+  std::mt19937 random(3);
+  for (std::size_t i = 0; i < 3000; ++i) {
+    const Bytes page = i % 3 == 0   ? periodic_bytes(random() % 4097, 8)
+                       : i % 3 == 1 ? wordy_bytes(random() % 4097, static_cast<std::uint32_t>(i))
+                                    : random_bytes(random() % 4097, static_cast<std::uint32_t>(i));
+    Bytes room(page.size());
+    Lz4PageEntry entry = compress_lz4_page_reference(page, lz4_level(1, kPageBytes), room);
+    std::size_t page_bytes = page.size();
+    switch (random() % 5) {
+      case 0:
+        entry.kind = static_cast<Lz4PageKind>(random() % 6);
+        break;
+      case 1:
+        entry.bytes = static_cast<std::uint32_t>(random() % (room.size() + 1));
+        break;
+      case 2:
+        page_bytes = random() % 4097;
+        break;
+      case 3:
+        if (entry.bytes > 0) room[random() % entry.bytes] ^= static_cast<std::byte>(1 + random() % 255);
+        break;
+      default:
+        break;
+    }
+    room.resize(entry.bytes);
+    kept.pages.push_back(room);
+    kept.entries.push_back(entry);
+    sizes.push_back(page_bytes);
+  }
+  std::vector<Bytes> restored;
+  std::string guards;
+  const std::vector<hemstitch_status> statuses = restore_pages(kept, sizes, restored, guards, stream);
+  EXPECT_EQ(guards, "");
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    Bytes expected(sizes[i]);
+    const Status status = restore_lz4_page_reference(kept.entries[i], kept.pages[i], expected);
+    ASSERT_EQ(statuses[i], static_cast<hemstitch_status>(status)) << "page " << i;
+    if (status == Status::kOk) {
+      ASSERT_EQ(restored[i], expected) << "page " << i;
+    }
+    refused += status != Status::kOk;
+  }
+  EXPECT_GT(refused, 1000u);
+}
+
 // ---- Streams, graphs, scratch ----
 
 TEST_F(Lz4CompressCuda, MayBeCapturedAndReplayedWithOtherData) {
@@ -330,7 +514,7 @@ TEST(Lz4CompressCudaScratch, IsRefusedWhereItIsTooLittle) {
   const DeviceBlocks batch{
       .d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10'000, .total_block_bytes = 10'000};
   std::byte some;
-  const Lz4Level level = lz4_level(1, 65536);
+  const Lz4Level level = lz4_level(3, 65536);
   EXPECT_THROW(cuda::compress_lz4_cuda(batch, level, {}, &some,
                                        cuda::compress_lz4_cuda_scratch_bytes(batch, level) - 1, nullptr),
                Error);

@@ -12,8 +12,9 @@ hemstitch_batch empty_batch() { return {}; }
 TEST(Batch, LevelsNameTheirFinderAndParse) {
   hemstitch_find_options find{};
   ASSERT_EQ(hemstitch_find_options_for_level(1, 65536, &find), HEMSTITCH_OK);
-  EXPECT_EQ(find.finder, HEMSTITCH_FINDER_HASH_STEP);
-  EXPECT_GE(find.group_positions, 1u);
+  EXPECT_EQ(find.finder, HEMSTITCH_FINDER_HASH_CHAIN);
+  EXPECT_EQ(find.depth, 1u);
+  EXPECT_EQ(find.stitch_reach, 4u);
   ASSERT_EQ(hemstitch_find_options_for_level(12, 65536, &find), HEMSTITCH_OK);
   EXPECT_EQ(find.finder, HEMSTITCH_FINDER_HASH_CHAIN);
   EXPECT_EQ(find.depth, 64u);

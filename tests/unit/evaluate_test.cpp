@@ -79,7 +79,7 @@ TEST(FinderChoice, ReadsDescriptions) {
   EXPECT_FALSE(choice.parameters.stitch);
   EXPECT_EQ(std::get<HashChainParameters>(choose_finder("hash_chain:depth=3").how).depth, 3u);
   EXPECT_EQ(std::get<HashChainParameters>(choose_finder("level:12").how).depth, 64u);
-  EXPECT_TRUE(std::holds_alternative<HashStepParameters>(choose_finder("level:1").how));
+  EXPECT_EQ(std::get<HashChainParameters>(choose_finder("level:1").how).depth, 1u);
   EXPECT_EQ(choose_finder("window_index").parameters.window_size, 4096u);
 }
 

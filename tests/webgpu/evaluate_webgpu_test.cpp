@@ -12,14 +12,14 @@ namespace {
 class WebgpuEvaluate : public testing::WebgpuTest {};
 
 TEST_F(WebgpuEvaluate, FindsWhatTheReferenceFinds) {
-  const testing::Bytes data = testing::copied_bytes(40'000, 21);
+  const testing::Bytes data = testing::copied_bytes(12'000, 21);
   for (const char* description : {"window_index:window_size=300", "coop_stitch:window_size=20:near_range=20",
                                   "coop_stitch:stitch=off:window_size=30:near_range=0",
                                   "lazy_scan:near_range=30:window_size=1000:far_step=100",
                                   "hash_chain:depth=4", "hash_chain:stitch=off", "hash_step", "level:6"}) {
     const FinderChoice reference = choose_finder(description);
     const FinderChoice device = choose_finder(std::string(description) + ":backend=webgpu");
-    EXPECT_EQ(reference.find({data, 9'000}), device.find({data, 9'000})) << description;
+    EXPECT_EQ(reference.find({data, 4'000}), device.find({data, 4'000})) << description;
     const FoundMatches expected = reference.find_with_stitch_apart({data, 0});
     const FoundMatches found = device.find_with_stitch_apart({data, 0});
     EXPECT_EQ(expected.records, found.records) << description;

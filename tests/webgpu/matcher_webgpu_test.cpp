@@ -60,6 +60,7 @@ TEST_F(WebgpuMatcher, SubmissionsAreInFlightTogether) {
   const std::vector<FinderCase> cases = testing::finder_cases(900);
   const std::vector<MatchBlock> blocks = blocks_of(cases);
   const LzssMatcher matcher(kQuick, Finder::kLazyScan, "webgpu");
+  EXPECT_TRUE(matcher.submit({}).take().empty());
   const Lists expected = LzssMatcher(kQuick, Finder::kLazyScan).find_matches(blocks);
   const auto part = [&](std::size_t i) { return std::span(blocks).subspan(10 * i, 10); };
   const auto expected_part = [&](std::size_t i) {

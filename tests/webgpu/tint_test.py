@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds every shader against Tint, the WGSL compiler of Chromium: each is compiled, and a pipeline made of each entry point.
+"""Holds every shader against Tint, the WGSL compiler of Chromium: each is compiled, and a pipeline made of each entry point
+with its switches (`override`s that are true or false) off and on, and its sizes at their largest.
 
   tint_test.py PRINT_SHADERS    PRINT_SHADERS is the program of print_shaders.cpp
 
@@ -9,6 +10,7 @@ does not name webgpu.
 import http.server
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,17 +28,36 @@ const report = body => fetch('/report', {method: 'POST', body: JSON.stringify(bo
     for (const shader of await (await fetch('/shaders')).json()) {
       const module = device.createShaderModule({code: shader.text});
       const messages = (await module.getCompilationInfo()).messages.map(m => `${m.type}, line ${m.lineNum}: ${m.message}`);
-      for (const entryPoint of shader.entry_points) {
-        try {
-          await device.createComputePipelineAsync({layout: 'auto', compute: {module, entryPoint}});
-        } catch (error) { messages.push(`${entryPoint}: ${error.message}`); }
-      }
-      results.push({path: shader.path, entry_points: shader.entry_points.length, messages});
+      let pipelines = 0;
+      for (const entryPoint of shader.entry_points)
+        for (const constants of shader.permutations) {
+          try {
+            await device.createComputePipelineAsync({layout: 'auto', compute: {module, entryPoint, constants}});
+            pipelines++;
+          } catch (error) { messages.push(`${entryPoint} ${JSON.stringify(constants)}: ${error.message}`); }
+        }
+      results.push({path: shader.path, pipelines, messages});
     }
     await report({results});
   } catch (error) { await report({failure: String(error)}); }
 })();
 </script>"""
+
+
+# Of overrides that are numbers, the largest value that the host gives them.
+LARGEST = {"top_k": 16, "list_words": 1024}
+
+
+def permutations(text):
+    """The sets of constants to try: all switches off, each alone on, and all on with sizes at their largest."""
+    switches = re.findall(r"^override (\w+): bool", text, re.MULTILINE)
+    sizes = re.findall(r"^override (\w+): u32", text, re.MULTILINE)
+    if unknown := set(sizes) - set(LARGEST):
+        sys.exit(f"FAILED: no largest value is known of {', '.join(unknown)}")
+    sets = [{name: int(name == on) for name in switches} for on in [None, *switches]]
+    if len(switches) > 1 or sizes:
+        sets.append({name: 1 for name in switches} | {name: LARGEST[name] for name in sizes})
+    return sets
 
 
 def main():
@@ -46,7 +67,9 @@ def main():
             sys.exit("FAILED: HEMSTITCH_REQUIRE names webgpu, and chromium is not here (tools/setup webgpu-test installs it)")
         print("skipped: there is no chromium (tools/setup webgpu-test installs it)")
         sys.exit(77)
-    shaders = subprocess.run([sys.argv[1]], check=True, capture_output=True).stdout
+    shaders = json.loads(subprocess.run([sys.argv[1]], check=True, capture_output=True).stdout)
+    for shader in shaders:
+        shader["permutations"] = permutations(shader["text"])
     answer = []
     answered = threading.Event()
 
@@ -60,7 +83,7 @@ def main():
 
         def do_GET(self):
             if self.path == "/shaders":
-                self.reply("application/json", shaders)
+                self.reply("application/json", json.dumps(shaders).encode())
             else:
                 self.reply("text/html", PAGE.encode())
 
@@ -93,8 +116,8 @@ def main():
     messages = [f"{result['path']}: {message}" for result in answer[0]["results"] for message in result["messages"]]
     # naga wants the `return` behind a loop that never ends by itself, and Tint warns of it.
     wrong = [message for message in messages if ": warning, " not in message]
-    count = sum(result["entry_points"] for result in answer[0]["results"])
-    print("\n".join(messages + [f"{len(answer[0]['results'])} shaders, {count} entry points, {len(wrong)} errors of Tint"]))
+    count = sum(result["pipelines"] for result in answer[0]["results"])
+    print("\n".join(messages + [f"{len(answer[0]['results'])} shaders, {count} pipelines, {len(wrong)} errors of Tint"]))
     sys.exit(1 if wrong or count == 0 else 0)
 
 

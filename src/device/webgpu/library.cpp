@@ -24,9 +24,14 @@ constexpr std::string_view kRemedy =
 // against and tested.
 constexpr std::uint32_t kMajorVersion = 29;
 
-std::vector<std::string> candidates() {
-  if (const char* named = std::getenv("HEMSTITCH_WEBGPU_LIBRARY"); named != nullptr && *named != '\0')
-    return {named};
+// The file that the environment names, or nothing.
+std::string named_file() {
+  const char* const named = std::getenv("HEMSTITCH_WEBGPU_LIBRARY");
+  return named == nullptr ? "" : named;
+}
+
+// Where the library may be beside us, or where the build found it.
+std::vector<std::string> nearby_files() {
   std::vector<std::string> paths;
   Dl_info here{};
   if (dladdr(reinterpret_cast<const void*>(&library), &here) != 0 && here.dli_fname != nullptr) {
@@ -39,17 +44,17 @@ std::vector<std::string> candidates() {
 }
 
 void* open_first(std::string& path, std::string& failure) {
-  for (const std::string& candidate : candidates()) {
-    if (candidate.empty()) continue;
-    std::error_code ignored;
-    const bool named = std::getenv("HEMSTITCH_WEBGPU_LIBRARY") != nullptr;
-    if (!named && !std::filesystem::exists(candidate, ignored)) continue;
-    path = candidate;
-    if (void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    failure = dlerror();
-    if (named) return nullptr;
+  path = named_file();
+  if (path.empty()) {
+    for (const std::string& file : nearby_files()) {
+      std::error_code ignored;
+      if (file.empty() || !std::filesystem::exists(file, ignored)) continue;
+      path = file;
+      if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+      failure = dlerror();
+    }
+    path = kFileName;
   }
-  path = kFileName;
   if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   if (failure.empty()) failure = dlerror();
   return nullptr;

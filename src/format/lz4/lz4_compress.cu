@@ -1,4 +1,5 @@
-// Find, parse, encode: the stages one after the other, for every level, block size and history.
+// Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has a way of its own
+// for small blocks with room of their own (lz4_one_pass.cuh).
 //
 // Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
 // shared memory, synchronisation and cost; the kernels here only say where blocks go.
@@ -8,9 +9,9 @@
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_compress_pages.hpp"
 #include "format/lz4/lz4_cost.hpp"
 #include "format/lz4/lz4_encode.cuh"
+#include "format/lz4/lz4_one_pass_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
@@ -138,13 +139,13 @@ struct StagedSpan {
 }  // namespace
 
 std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return compresses_as_pages(blocks, level) ? 0 : Staged(blocks, level, nullptr).carver.bytes();
+  return one_pass_takes(blocks, level) ? 0 : Staged(blocks, level, nullptr).carver.bytes();
 }
 
 void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  if (compresses_as_pages(blocks, level)) {
-    compress_lz4_as_pages_cuda(blocks, output, stream);
+  if (one_pass_takes(blocks, level)) {
+    compress_one_pass_cuda(blocks, level, output, stream);
     return;
   }
   const Staged staged(blocks, level, d_scratch);

@@ -2,7 +2,7 @@
 // writes the project's own bytes. Data only; changing a number here changes bytes everywhere at once.
 //
 //   levels  finder                        parse
-//   1-2     hash_step and stitch          lazy
+//   1-2     hash_chain depth 1, stitch    lazy
 //   3-5     hash_chain depth 4, stitch    optimal
 //   6-8     hash_chain depth 8, stitch    optimal
 //   9-11    hash_chain depth 16, stitch   optimal
@@ -17,7 +17,6 @@
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
 #include "match/hash_step/hash_step.hpp"
-#include "match/hash_step/hash_step_tuning.hpp"
 
 namespace hemstitch {
 
@@ -31,9 +30,10 @@ struct Lz4Level {
 // `level` is 1..12; `block_bytes` the block size of the frame, or of the pages of a batch.
 inline Lz4Level lz4_level(int level, std::size_t block_bytes) {
   if (level <= 2)
-    return {HashStepParameters{.hash_bits = hash_step_bits(block_bytes),
-                               .group_positions = kHashStepGroupPositions,
-                               .cap_bytes = kHashStepCapBytes},
+    return {HashChainParameters{.hash_bits = hash_chain_fast_bits(block_bytes),
+                                .depth = 1,
+                                .cap_bytes = kHashChainFastCapBytes,
+                                .stitch_reach = kHashChainFastStitchReach},
             Lz4Parse::kLazy};
   const std::uint32_t depth = level <= 5 ? 4 : level <= 8 ? 8 : level <= 11 ? 16 : 64;
   return {HashChainParameters{

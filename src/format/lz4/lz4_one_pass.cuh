@@ -1,36 +1,30 @@
 // Level 1 from bytes to an LZ4 block, by one warp, in one pass from left to right: for blocks of at most 64 KB without
 // history, pages among them.
 //
-// hash_step, the stitch, lazy and the encoder look little ahead and carry little along, so a warp takes 32 positions, a
-// *row*, through all of them while the numbers are in registers; between the stages nothing is stored. A lane owns one
-// position of the row.
+// hash_chain of depth 1, the stitch, lazy and the encoder look little ahead and carry little along, so a warp takes 32
+// positions, a *row*, through all of them while the numbers are in registers; between the stages nothing is stored. A lane
+// owns one position of the row.
 //
-//   look up    The lane's four bytes are hashed; the table gives the newest position before the row. Then the row enters.
-//              The candidates' first bytes are asked for a row before they are looked at.
-//   near       Whether byte p equals byte p-1, p-2, p-4 is one bit a position, one word a row: a match at such an offset is
-//              a run of ones. Most rows have none, and pass on after one vote.
-//   compare    The table's candidate, up to the cap of 16 bytes: four words.
+//   look up    The lane's four bytes are hashed. The candidate is the nearest lane to the left with that hash (matching
+//              lanes), else the table's newest position; the row's newest positions enter the table. The candidates' first
+//              bytes are asked for a row before they are looked at.
+//   compare    The candidate, up to the cap of 16 bytes: four words. And back: how many of the four bytes before agree as
+//              well, which is what a neighbour to the left may borrow.
 //   extend     Where a match reached the cap, the warp compares on, 128 bytes a step, for the first such lane; every other
 //              lane with that offset, in this row and later ones, ends where it ends. 32 such ends are remembered, one a
 //              lane.
-//   back       How many of the four bytes before the lane's match agree as well: what a neighbour to the left may borrow.
 //   stitch     One row behind, since position p looks at p+1..p+4: four shuffles. Then the running maximum of the ends.
 //   lazy       One position behind again, since p looks at p+1: the lane decides for the position to its left.
 //   walk       From match to match over one word of decisions.
-//   write      Sequences gather in a list. When it holds more than 24, each lane takes one: sizes, prefix sum, bytes into
-//              shared memory, from there to the output in words of 16.
+//   write      Sequences gather in a list. When there are 32, each lane takes one: sizes, prefix sum, bytes into shared
+//              memory, from there to the output in words of 16.
 //
 // A match found here is never cut, and never longer than a record can say: a length is the true one, or that of a true
 // one's tail. So a sequence never goes on with the match before it, and there is nothing to join.
 //
-// Packings. A rank: length << 16 | (65535 - offset), 0 for no match: the better match is the larger. A forward key: end,
-// counted from the row's begin, << 6 | (lane + 1), with 0 in place of lane + 1 for what earlier rows carry in: on equal
-// ends the later position wins, which is the position's own. A choice: usable length << 16 | offset.
-//
-// What binds is instructions, about 230 a row, and the latency of the chain from row to row. Bounds of work: a row has at
-// most 32 extensions, each of a stretch that nothing is remembered of. Shared memory a warp: the table, 1.3 KB, and for a
-// page its 4 KB. Synchronisation: within the warp. CPU twins: hash_step_reference.cpp, stitch_reference.cpp,
-// lazy_reference.cpp, lz4_encode_reference.cpp.
+// What binds is instructions, about 230 a row of a page. Bounds of work: a row has at most 32 extensions, each of a stretch
+// that nothing is remembered of. Shared memory a warp: the table, 1.5 KB, and for a page its 4 KB. Synchronisation: within
+// the warp. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp, lazy_reference.cpp, lz4_encode_reference.cpp.
 #pragma once
 
 #include <cstddef>
@@ -40,21 +34,24 @@
 #include "core/page.hpp"
 #include "format/lz4/lz4_emission.hpp"
 #include "format/lz4/lz4_one_pass_tuning.hpp"
-#include "match/hash_step/hash_step_tuning.hpp"
 #include "match/hash_word.hpp"
 
 namespace hemstitch::cuda {
 
-inline constexpr std::uint32_t kOnePassCapBytes = kHashStepCapBytes;
-static_assert(kOnePassCapBytes == 16 && kHashStepGroupPositions == 32, "a row is a group, a comparison four words");
-
 // The largest block: a position, plus one, fits 16 bits wherever a hash can begin, and no length passes a record's.
 inline constexpr std::uint32_t kOnePassBlockBytes = 65536;
 static_assert(kOnePassBlockBytes - 1 <= kMaxRecordLength);
+// Comparisons are of four words.
+inline constexpr std::uint32_t kOnePassCapBytes = 16;
 
-// A bit shorter than int casts of CUDA's intrinsics.
 __device__ __forceinline__ std::uint32_t lowest_bit(std::uint32_t bits) {
   return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits)) - 1);
+}
+__device__ __forceinline__ std::uint32_t highest_bit(std::uint32_t bits) {
+  return static_cast<std::uint32_t>(31 - __clz(static_cast<int>(bits)));
+}
+__device__ __forceinline__ std::uint32_t bit_count(std::uint32_t bits) {
+  return static_cast<std::uint32_t>(__popc(bits));
 }
 // Of four bytes in which a difference is not 0: how many of the first agree, how many of the last.
 __device__ __forceinline__ std::uint32_t agreeing_low_bytes(std::uint32_t difference) {
@@ -64,43 +61,17 @@ __device__ __forceinline__ std::uint32_t agreeing_high_bytes(std::uint32_t diffe
   return static_cast<std::uint32_t>(__clz(static_cast<int>(difference))) >> 3;
 }
 
-// The table: the newest position, plus one, of each hash. enter() has all lanes; of those with a position the newest wins.
-template <unsigned kHashBits>
-struct MaxTable {
-  static constexpr unsigned kBits = kHashBits;
-  std::uint32_t newest[1u << kHashBits];
-  __device__ __forceinline__ void enter(bool hashed, std::uint32_t slot, std::uint32_t position, unsigned) {
-    if (hashed) atomicMax(&newest[slot], position + 1);
-  }
-};
-template <unsigned kHashBits>
-struct MatchTable {
-  static constexpr unsigned kBits = kHashBits;
-  std::uint16_t newest[1u << kHashBits];
-  __device__ __forceinline__ void enter(bool hashed, std::uint32_t slot, std::uint32_t position,
-                                        unsigned lane) {
-    const unsigned peers = __match_any_sync(~0u, hashed ? slot : 1u << 31 | lane);
-    if (hashed && peers >> lane == 1) newest[slot] = static_cast<std::uint16_t>(position + 1);
-  }
-};
-template <unsigned kHashBits>
-struct RetryTable {
-  static constexpr unsigned kBits = kHashBits;
-  std::uint16_t newest[1u << kHashBits];
-  __device__ __forceinline__ void enter(bool hashed, std::uint32_t slot, std::uint32_t position, unsigned) {
-    bool enters = hashed;
-    do {
-      if (enters) newest[slot] = static_cast<std::uint16_t>(position + 1);
-      __syncwarp();
-      enters = enters && newest[slot] <= position;
-    } while (__any_sync(~0u, enters));
-  }
+// The 20 bytes around a position: the four before it and the 16 from it on.
+struct Around {
+  std::uint32_t before, words[4];
 };
 
 // A page in shared memory. What is read before and behind it is there, and whatever it is it does not count.
 class SharedText {
  public:
-  static constexpr std::uint32_t kLead = 16, kAhead = 32;
+  static constexpr bool kPage = true;
+  // Rows are read up to the fourth behind the page's end.
+  static constexpr std::uint32_t kLead = 16, kAhead = 160;
   struct alignas(16) Storage {
     std::uint32_t words[(kLead + 16 + kPageBytes + kAhead) / 4];
   };
@@ -113,20 +84,20 @@ class SharedText {
     const std::byte* base = page - misaligned;
     const std::uint32_t end = misaligned + page_bytes;
 #pragma unroll
-    for (std::uint32_t i = 0; i < kPageBytes / 16 / 32 + 1; ++i) {
+    for (std::uint32_t i = 0; i < kPageBytes / 16 / 32; ++i) {
       const std::uint32_t at = (i * 32 + lane) * 16;
-      if (at >= misaligned && at + 16 <= end) {
-        chunks[at / 16] = *reinterpret_cast<const uint4*>(base + at);
-      } else if (at < end) {
-        auto* bytes = reinterpret_cast<std::byte*>(chunks);
-        for (std::uint32_t j = max(at, misaligned); j < min(at + 16, end); ++j) bytes[j] = base[j];
-      }
+      if (at >= misaligned && at + 16 <= end) chunks[at / 16] = *reinterpret_cast<const uint4*>(base + at);
     }
+    // What is left: up to 15 bytes before the first whole chunk and behind the last one, and a chunk that a misaligned page
+    // has more.
+    auto* bytes = reinterpret_cast<std::byte*>(chunks);
+    if (lane < 16 && lane >= misaligned && lane < end) bytes[lane] = base[lane];
+    const std::uint32_t tail = min(end / 16 * 16, static_cast<std::uint32_t>(kPageBytes));
+    if (tail + lane >= misaligned && tail + lane < end) bytes[tail + lane] = base[tail + lane];
     __syncwarp();
   }
 
   __device__ __forceinline__ std::uint32_t bytes() const { return page_bytes_; }
-  // Four bytes from `position` on, which may be up to 8 before the page or at its end.
   __device__ __forceinline__ std::uint32_t word(std::uint32_t position) const {
     const std::uint32_t at = begin_ + position;
     return __funnelshift_r(sh_.words[at / 4], sh_.words[at / 4 + 1], at % 4 * 8);
@@ -135,24 +106,38 @@ class SharedText {
     return reinterpret_cast<const std::byte*>(sh_.words)[begin_ + position];
   }
   __device__ __forceinline__ void prefetch(std::uint32_t) const {}
+  __device__ __forceinline__ Around around(std::uint32_t, std::uint32_t position) const {
+    const std::uint32_t at = begin_ + position, shift = at % 4 * 8;
+    const std::uint32_t* words = sh_.words + at / 4;
+    Around around;
+    std::uint32_t low = words[-1], high = words[0];
+    around.before = __funnelshift_r(low, high, shift);
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) {
+      low = high, high = words[i + 1];
+      around.words[i] = __funnelshift_r(low, high, shift);
+    }
+    return around;
+  }
 
-  // What is compared with a lane's own bytes: the word at `position` at once, the others later.
+  // What is compared with a lane's own bytes: the word at `position` is asked for at once, the others later.
   struct Candidate {
-    std::uint32_t at, low, high;
+    std::uint32_t position, low, high;
   };
   __device__ __forceinline__ Candidate candidate(std::uint32_t position) const {
     const std::uint32_t at = begin_ + position;
-    return {at, sh_.words[at / 4], sh_.words[at / 4 + 1]};
+    return {position, sh_.words[at / 4], sh_.words[at / 4 + 1]};
   }
   __device__ __forceinline__ std::uint32_t first_word(const Candidate& c) const {
-    return __funnelshift_r(c.low, c.high, c.at % 4 * 8);
+    return __funnelshift_r(c.low, c.high, (begin_ + c.position) % 4 * 8);
   }
-  // The words 4 before, 4, 8 and 12 behind the first.
-  __device__ __forceinline__ uint4 other_words(const Candidate& c) const {
-    const std::uint32_t* words = sh_.words + c.at / 4;
-    const std::uint32_t shift = c.at % 4 * 8, before = words[-1], a = words[2], b = words[3], d = words[4];
-    return {__funnelshift_r(before, c.low, shift), __funnelshift_r(c.high, a, shift),
-            __funnelshift_r(a, b, shift), __funnelshift_r(b, d, shift)};
+  __device__ __forceinline__ Around around(const Candidate& c) const {
+    const std::uint32_t at = begin_ + c.position, shift = at % 4 * 8;
+    const std::uint32_t* words = sh_.words + at / 4;
+    const std::uint32_t before = words[-1], third = words[2], fourth = words[3], fifth = words[4];
+    return {__funnelshift_r(before, c.low, shift),
+            {__funnelshift_r(c.low, c.high, shift), __funnelshift_r(c.high, third, shift),
+             __funnelshift_r(third, fourth, shift), __funnelshift_r(fourth, fifth, shift)}};
   }
 
  private:
@@ -164,6 +149,7 @@ class SharedText {
 // byte by byte; bytes outside the block are 0.
 class GlobalText {
  public:
+  static constexpr bool kPage = false;
   struct Storage {};
 
   __device__ GlobalText(Storage&, const std::byte* block, std::uint32_t block_bytes, unsigned)
@@ -172,9 +158,8 @@ class GlobalText {
   __device__ __forceinline__ std::uint32_t bytes() const { return block_bytes_; }
   __device__ __forceinline__ std::uint32_t word(std::uint32_t position) const {
     if (position - 4 < block_bytes_ && position + 8 <= block_bytes_) {  // a negative number is a huge one
-      const auto address = reinterpret_cast<std::uintptr_t>(block_ + position);
-      const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-      return __funnelshift_r(__ldg(words), __ldg(words + 1), static_cast<std::uint32_t>(address % 4 * 8));
+      const auto* words = words_at(position);
+      return __funnelshift_r(__ldg(words), __ldg(words + 1), shift_at(position));
     }
     return edge_word(position);
   }
@@ -183,6 +168,11 @@ class GlobalText {
 #if defined(__CUDA_ARCH__)
     if (position < block_bytes_) asm volatile("prefetch.global.L2 [%0];" ::"l"(block_ + position));
 #endif
+  }
+  // Of a row's lane; `row_begin` decides for all of them.
+  __device__ __forceinline__ Around around(std::uint32_t row_begin, std::uint32_t position) const {
+    if (row_begin - 8 < block_bytes_ && row_begin + 52 <= block_bytes_) return whole_words(position);
+    return edge(position);
   }
 
   struct Candidate {
@@ -198,21 +188,19 @@ class GlobalText {
   __device__ __forceinline__ std::uint32_t first_word(const Candidate& c) const {
     return inside(c.position) ? __funnelshift_r(c.low, c.high, shift_at(c.position)) : c.low;
   }
-  __device__ __forceinline__ uint4 other_words(const Candidate& c) const {
-    if (inside(c.position)) {
-      const auto* words = words_at(c.position);
-      const std::uint32_t shift = shift_at(c.position);
-      const std::uint32_t before = __ldg(words - 1), a = __ldg(words + 2), b = __ldg(words + 3),
-                          d = __ldg(words + 4);
-      return {__funnelshift_r(before, c.low, shift), __funnelshift_r(c.high, a, shift),
-              __funnelshift_r(a, b, shift), __funnelshift_r(b, d, shift)};
-    }
-    return {edge_word(c.position - 4), edge_word(c.position + 4), edge_word(c.position + 8),
-            edge_word(c.position + 12)};
+  __device__ __forceinline__ Around around(const Candidate& c) const {
+    if (!inside(c.position)) return edge(c.position);
+    const auto* words = words_at(c.position);
+    const std::uint32_t shift = shift_at(c.position);
+    const std::uint32_t before = __ldg(words - 1), third = __ldg(words + 2), fourth = __ldg(words + 3),
+                        fifth = __ldg(words + 4);
+    return {__funnelshift_r(before, c.low, shift),
+            {__funnelshift_r(c.low, c.high, shift), __funnelshift_r(c.high, third, shift),
+             __funnelshift_r(third, fourth, shift), __funnelshift_r(fourth, fifth, shift)}};
   }
 
  private:
-  // Whether all words around a candidate are the block's.
+  // Whether all words around a position are the block's.
   __device__ __forceinline__ bool inside(std::uint32_t position) const {
     return position - 8 < block_bytes_ && position + 20 <= block_bytes_;
   }
@@ -221,7 +209,25 @@ class GlobalText {
                                                   ~std::uintptr_t{3});
   }
   __device__ __forceinline__ std::uint32_t shift_at(std::uint32_t position) const {
-    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block_ + position) % 4 * 8);
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block_) + position) % 4 * 8;
+  }
+  __device__ __forceinline__ Around whole_words(std::uint32_t position) const {
+    const auto* words = words_at(position);
+    const std::uint32_t shift = shift_at(position);
+    Around around;
+    std::uint32_t low = __ldg(words - 1), high = __ldg(words);
+    around.before = __funnelshift_r(low, high, shift);
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) {
+      low = high, high = __ldg(words + i + 1);
+      around.words[i] = __funnelshift_r(low, high, shift);
+    }
+    return around;
+  }
+  __device__ Around edge(std::uint32_t position) const {
+    return {
+        edge_word(position - 4),
+        {edge_word(position), edge_word(position + 4), edge_word(position + 8), edge_word(position + 12)}};
   }
   __device__ __noinline__ std::uint32_t edge_word(std::uint32_t position) const {
     std::uint32_t word = 0;
@@ -235,179 +241,158 @@ class GlobalText {
 };
 
 // What a warp needs of shared memory.
-template <class Text, class Table>
+template <class Text, unsigned kHashBits>
 struct alignas(16) OnePassShared {
   std::uint32_t stage[(kOnePassStageBytes + 16) / 4];
-  uint2 list[32];  // position, choice
-  Table table;
+  uint2 list[64];                         // position, choice
+  std::uint16_t newest[1u << kHashBits];  // the newest position, plus one, of each hash
   typename Text::Storage text;
 };
 
-template <class Text, class Table>
+// Packings. Offsets are kept as `code`, the largest offset less the offset, so that the nearer is the larger.
+//   rank    length, code: of two matches the better is the larger; 0 for none
+//   found   a page: back, length, code. A block: rank; back is in words of one bit a lane
+//   key     of the forward maximum: end, then lane + 1, with 0 in place of lane + 1 for what earlier rows carry in: on equal
+//           ends the later position wins, which is the position's own. A page's ends count from its begin and are followed
+//           by the code; a block's count from the row's begin
+//   choice  usable length, code
+template <class Text, unsigned kHashBits>
 class OnePass {
  public:
-  using Shared = OnePassShared<Text, Table>;
+  using Shared = OnePassShared<Text, kHashBits>;
 
   // By all lanes of the warp. At most `capacity` bytes are written to `output`.
   __device__ OnePass(Shared& sh, const std::byte* block, std::uint32_t block_bytes, std::byte* output,
                      std::uint64_t capacity, unsigned lane)
-      : sh_(sh), text_(sh.text, block, block_bytes, lane), output_(output), capacity_(capacity), lane_(lane) {
-    auto* table = reinterpret_cast<uint4*>(sh_.table.newest);
-    for (std::uint32_t i = lane; i < sizeof(sh_.table) / 16; i += 32) table[i] = {0, 0, 0, 0};
+      : sh_(sh),
+        text_(sh.text, block, block_bytes, lane),
+        output_(output),
+        capacity_(capacity),
+        lane_(lane),
+        lanes_below_((1u << lane) - 1) {
+    auto* table = reinterpret_cast<uint4*>(sh_.newest);
+    for (std::uint32_t i = lane; i < sizeof(sh_.newest) / 16; i += 32) table[i] = {0, 0, 0, 0};
     __syncwarp();
+    hashed_end_ = block_bytes < kHashedBytes ? 0 : block_bytes - static_cast<std::uint32_t>(kHashedBytes) + 1;
   }
 
   static constexpr std::uint32_t kDoesNotFit = ~0u;
 
   // The bytes written, or kDoesNotFit.
   __device__ std::uint32_t compress() {
-    const std::uint32_t rows = (text_.bytes() + 31) / 32;
-    const auto position = [&](std::uint32_t row) { return row * 32 + lane_; };
-    // In turn `row` is compared, the one behind it is looked up, the one behind that is loaded; and the one before it is
-    // stitched.
-    const std::uint32_t first_bytes = lane_ >= 28 ? text_.word(lane_ - 32) : 0;  // the last one ends with byte 2
-    Row here = complete(text_.word(position(0)), first_bytes, position(0));
-    Row next = complete(text_.word(position(1)), here.word, position(1));
-    Probe probe = look_up(here, position(0));
-    Found found{};
-    for (std::uint32_t row = 0; row <= rows; ++row) {
-      const std::uint32_t loaded = text_.word(position(row + 2));
-      if (row % 4 == 0) text_.prefetch((row + kOnePassPrefetchRows) * 32);
-      const Probe next_probe = look_up(next, position(row + 1));
-      const Found before = found;
-      found = compare(here, next, probe, position(row));
-      if (row > 0 && !stitch_and_walk(before, found, (row - 1) * 32)) return kDoesNotFit;
-      here = next;
-      next = complete(loaded, next.word, position(row + 2));
-      probe = next_probe;
+    // In turn a row is compared, the one behind it looked up, the one behind that loaded; and the one before it stitched.
+    // Two rows at a time, so that none has to be moved.
+    Around around[2] = {text_.around(0, lane_), text_.around(32, 32 + lane_)};
+    Probe probe[2];
+    probe[0] = look_up(around[0], 0);
+    Found found[2] = {};
+    for (std::uint32_t begin = 0; begin < text_.bytes() + 32; begin += 64) {
+      if (begin % 128 == 0) text_.prefetch(begin + kOnePassPrefetchBytes);
+#pragma unroll
+      for (unsigned odd = 0; odd < 2; ++odd) {
+        const std::uint32_t row = begin + odd * 32;
+        probe[1 - odd] = look_up(around[1 - odd], row + 32);
+        found[odd] = compare(around[odd], probe[odd], row);
+        around[odd] = text_.around(row + 64, row + 64 + lane_);
+        stitch_and_walk(found[1 - odd], found[odd], row - 32);
+      }
+      if (listed_ >= 32 && !write_list(false)) return kDoesNotFit;
     }
     if (!write_list(true)) return kDoesNotFit;
     return written_;
   }
 
  private:
-  // A lane's part of a row.
-  struct Row {
-    std::uint32_t word, before;               // its four bytes and the four before them
-    std::uint32_t equal_1, equal_2, equal_4;  // bit i: the row's byte i equals the one 1, 2, 4 before it
-  };
+  static constexpr bool kPage = Text::kPage;
+  static constexpr unsigned kCodeBits = kPage ? 12 : 16;
+  static constexpr std::uint32_t kMostOffset = (1u << kCodeBits) - 1;
+  static constexpr unsigned kBackShift = 25;  // in a page's `found`
+  static_assert(kPageBytes == 4096, "offsets of a page have 12 bits, lengths 13");
+
   struct Probe {
-    std::uint32_t offset;  // of the table's candidate, 0 for none
+    bool present;
     typename Text::Candidate candidate;
   };
-  // What is found in a row.
   struct Found {
-    std::uint32_t rank;
-    std::uint32_t back[4];  // bit i of back[k - 1]: the k bytes before the match of lane i agree
+    std::uint32_t match;
+    std::uint32_t
+        back[kPage ? 1 : 4];  // a block: bit i of back[k - 1]: the k bytes before the match of lane i agree
   };
 
-  static __device__ std::uint32_t rank_of(std::uint32_t length, std::uint32_t offset) {
-    return length << 16 | (0xFFFF - offset);
-  }
-  static __device__ std::uint32_t offset_of(std::uint32_t rank) { return 0xFFFF - (rank & 0xFFFF); }
-
-  __device__ bool hashed(std::uint32_t position) const { return position + kHashedBytes <= text_.bytes(); }
-
-  __device__ Row complete(std::uint32_t word, std::uint32_t word_before, std::uint32_t position) const {
-    Row row;
-    row.word = word;
-    row.before = __shfl_sync(~0u, lane_ >= 28 ? word_before : word, (lane_ + 28) % 32);
-    // The position's own byte four times, against the four before it.
-    const std::uint32_t difference = __byte_perm(word, 0, 0) ^ row.before;
-    const bool inside = position < text_.bytes();
-    row.equal_1 = __ballot_sync(~0u, (difference & 0xFF000000u) == 0 && inside && position >= 1);
-    row.equal_2 = __ballot_sync(~0u, (difference & 0x00FF0000u) == 0 && inside && position >= 2);
-    row.equal_4 = __ballot_sync(~0u, (difference & 0x000000FFu) == 0 && inside && position >= 4);
-    return row;
-  }
-
   // Looks the row up, enters it, and asks for the candidates' bytes.
-  __device__ Probe look_up(const Row& row, std::uint32_t position) {
-    const bool enters = hashed(position);
-    const std::uint32_t slot = hash_word(row.word, Table::kBits);
-    const std::uint32_t newest = enters ? sh_.table.newest[slot] : 0;
+  //
+  // Positions without a hash stand behind all others, so neither a lane nor a row that is looked up ever sees them.
+  __device__ __forceinline__ Probe look_up(const Around& around, std::uint32_t row) {
+    const std::uint32_t slot = hash_word(around.words[0], kHashBits);
+    std::uint32_t newest = sh_.newest[slot];
+    const unsigned peers = __match_any_sync(~0u, slot);
+    const unsigned nearer = peers & lanes_below_;
+    if (nearer != 0) newest = row + 1 + highest_bit(nearer);
     __syncwarp();
-    sh_.table.enter(enters, slot, position, lane_);
+    const std::uint32_t position = row + lane_;
+    if ((peers & ~lanes_below_) == 1u << lane_) sh_.newest[slot] = static_cast<std::uint16_t>(position + 1);
     __syncwarp();
     Probe probe{};
-    if (newest != 0) probe = {position + 1 - newest, text_.candidate(newest - 1)};
+    probe.present = newest != 0 && position < hashed_end_;
+    if (probe.present) probe.candidate = text_.candidate(newest - 1);
     return probe;
   }
 
-  // The row's best matches, extended, and how far they agree backwards.
-  __device__ Found compare(const Row& row, const Row& next, const Probe& probe, std::uint32_t position) {
-    // The word `ahead` lanes further on.
-    const auto word_ahead = [&](unsigned ahead) {
-      return __shfl_sync(~0u, lane_ < ahead ? next.word : row.word, (lane_ + ahead) % 32);
-    };
-    const std::uint32_t own_1 = word_ahead(4), own_2 = word_ahead(8), own_3 = word_ahead(12);
-    std::uint32_t rank = 0, candidate_before = 0;
-
-    const std::uint32_t run_1 = __funnelshift_r(row.equal_1, next.equal_1, lane_);
-    const std::uint32_t run_2 = __funnelshift_r(row.equal_2, next.equal_2, lane_);
-    const std::uint32_t run_4 = __funnelshift_r(row.equal_4, next.equal_4, lane_);
-    const auto holds = [](std::uint32_t run) { return (run & 15) == 15; };
-    if (__any_sync(~0u, holds(run_1) || holds(run_2) || holds(run_4))) {
-      // Bits behind the end of the block are 0, so that no run passes it.
-      const auto consider = [&](std::uint32_t run, std::uint32_t offset) {
-        const std::uint32_t length = lowest_bit(~run | 1u << kOnePassCapBytes);
-        if (length >= kHashedBytes) rank = max(rank, rank_of(length, offset));
-      };
-      consider(run_1, 1);
-      consider(run_2, 2);
-      consider(run_4, 4);
-    }
-
-    if (probe.offset != 0 && text_.first_word(probe.candidate) == row.word) {
-      const uint4 others = text_.other_words(probe.candidate);
-      candidate_before = others.x;
-      std::uint32_t length = 12, difference = own_3 ^ others.w;
-      if (own_2 != others.z) length = 8, difference = own_2 ^ others.z;
-      if (own_1 != others.y) length = 4, difference = own_1 ^ others.y;
+  // The row's matches, extended, and how far they agree backwards.
+  __device__ __forceinline__ Found compare(const Around& own, const Probe& probe, std::uint32_t row) {
+    const std::uint32_t position = row + lane_;
+    std::uint32_t match = 0, back = 0;
+    if (probe.present && text_.first_word(probe.candidate) == own.words[0]) {
+      const Around other = text_.around(probe.candidate);
+      std::uint32_t length = 12, difference = own.words[3] ^ other.words[3];
+      if (own.words[2] != other.words[2]) length = 8, difference = own.words[2] ^ other.words[2];
+      if (own.words[1] != other.words[1]) length = 4, difference = own.words[1] ^ other.words[1];
       length += difference != 0 ? agreeing_low_bytes(difference) : 4;
-      rank = max(rank, rank_of(min(length, text_.bytes() - position), probe.offset));
-    }
-
-    if (__any_sync(~0u, rank >> 16 >= kOnePassCapBytes)) rank = extend(rank, position);
-
-    std::uint32_t back = 0;
-    if (rank != 0) {
-      const std::uint32_t offset = offset_of(rank);
-      if (offset != probe.offset) candidate_before = text_.word(position - offset - 4);
-      const std::uint32_t difference = candidate_before ^ row.before;
+      length = min(length, text_.bytes() - position);
+      const std::uint32_t offset = position - probe.candidate.position;
+      match = length << kCodeBits | (kMostOffset - offset);
+      const std::uint32_t difference_before = own.before ^ other.before;
       // Nothing stands before the block.
-      back = min(difference != 0 ? agreeing_high_bytes(difference) : 4u, position - offset);
+      back =
+          min(difference_before != 0 ? agreeing_high_bytes(difference_before) : 4u, probe.candidate.position);
     }
+    const bool capped = match >= kOnePassCapBytes << kCodeBits;
+    const unsigned open = __ballot_sync(~0u, capped);
+    if (open != 0) match = extend(match, open, position);
+
     Found found;
-    found.rank = rank;
+    if constexpr (kPage) {
+      found.match = match | back << kBackShift;
+    } else {
+      found.match = match;
 #pragma unroll
-    for (unsigned k = 1; k <= 4; ++k) found.back[k - 1] = __ballot_sync(~0u, back >= k);
+      for (unsigned k = 1; k <= 4; ++k) found.back[k - 1] = __ballot_sync(~0u, back >= k);
+    }
     return found;
   }
 
-  // Replaces every length that reached the cap by the true one.
-  __device__ std::uint32_t extend(std::uint32_t rank, std::uint32_t position) {
-    const std::uint32_t offset = offset_of(rank);
-    unsigned open = __ballot_sync(~0u, rank >> 16 >= kOnePassCapBytes);
+  // Replaces every length that reached the cap, in the lanes of `open`, by the true one.
+  __device__ std::uint32_t extend(std::uint32_t match, unsigned open, std::uint32_t position) {
+    const std::uint32_t code = match & kMostOffset;
     do {
       const std::uint32_t leader = lowest_bit(open);
-      const std::uint32_t leader_offset = __shfl_sync(~0u, offset, leader);
-      const std::uint32_t leader_position = __shfl_sync(~0u, position, leader);
+      const std::uint32_t leader_code = __shfl_sync(~0u, code, leader);
+      const std::uint32_t leader_position = position - lane_ + leader;
       // What is known holds from some position before this one on.
-      const unsigned knows = __ballot_sync(~0u, known_offset_ == leader_offset && leader_position < known_end_);
+      const unsigned knows = __ballot_sync(~0u, known_code_ == leader_code && leader_position < known_end_);
       std::uint32_t end;
       if (knows != 0) {
         end = __shfl_sync(~0u, known_end_, lowest_bit(knows));
       } else {
-        end = agreement_end(leader_position + kOnePassCapBytes, leader_offset);
-        if (lane_ == facts_ % 32) known_offset_ = leader_offset, known_end_ = end;
+        end = agreement_end(leader_position + kOnePassCapBytes, kMostOffset - leader_code);
+        if (lane_ == facts_ % 32) known_code_ = leader_code, known_end_ = end;
         ++facts_;
       }
-      const bool ends_there = (open >> lane_ & 1) != 0 && offset == leader_offset && position < end;
-      if (ends_there) rank = rank_of(end - position, offset);
+      const bool ends_there = (open >> lane_ & 1) != 0 && code == leader_code && position < end;
+      if (ends_there) match = (end - position) << kCodeBits | code;
       open &= ~__ballot_sync(~0u, ends_there);
     } while (open != 0);
-    return rank;
+    return match;
   }
 
   // Where the bytes from `from` on stop agreeing with those `offset` before them.
@@ -426,59 +411,78 @@ class OnePass {
     return text_.bytes();
   }
 
-  // The stitch for the row that begins at `row_begin`, where `found` is; decisions for the positions from the one before it
-  // on; the walk over them. False where the output does not fit.
-  __device__ bool stitch_and_walk(const Found& found, const Found& next, std::uint32_t row_begin) {
-    std::uint32_t rank = found.rank;
+  // The stitch for the row that begins at `row`, where `found` is (nothing, for the row before the first); decisions for the
+  // positions from the one before it on; the walk over them.
+  __device__ __forceinline__ void stitch_and_walk(const Found& found, const Found& next, std::uint32_t row) {
+    std::uint32_t rank = kPage ? found.match & ((1u << kBackShift) - 1) : found.match;
 #pragma unroll
     for (unsigned ahead = 1; ahead <= 4; ++ahead) {
+      // Lanes count modulo 32: the first of the next row stand behind the last.
       const std::uint32_t other =
-          __shfl_sync(~0u, lane_ < ahead ? next.rank : found.rank, (lane_ + ahead) % 32);
-      const std::uint32_t agrees = __funnelshift_r(found.back[ahead - 1], next.back[ahead - 1], ahead);
-      if ((agrees >> lane_ & 1) != 0) rank = max(rank, other + (ahead << 16));
+          __shfl_sync(~0u, lane_ < ahead ? next.match : found.match, static_cast<int>(lane_ + ahead));
+      if constexpr (kPage) {
+        if (other >= ahead << kBackShift)
+          rank = max(rank, (other & ((1u << kBackShift) - 1)) + (ahead << kCodeBits));
+      } else {
+        const std::uint32_t agrees = __funnelshift_r(found.back[ahead - 1], next.back[ahead - 1], ahead);
+        if ((agrees & (1u << lane_)) != 0) rank = max(rank, other + (ahead << kCodeBits));
+      }
     }
 
-    std::uint32_t key = rank != 0 ? (lane_ + (rank >> 16)) << 6 | (lane_ + 1) : 0;
-#pragma unroll
-    for (unsigned distance = 1; distance < 32; distance *= 2)
-      key = max(key, __shfl_up_sync(~0u, key, distance));  // a lane without a left neighbour gets its own
-    key = max(key, carried_end_ << 6);
-    const std::uint32_t winner = key & 63, end = key >> 6;
-    std::uint32_t offset = __shfl_sync(~0u, offset_of(rank), winner - 1);
-    if (winner == 0) offset = carried_offset_;
+    const std::uint32_t position = row + lane_;
+    int length;
+    std::uint32_t code;
+    if constexpr (kPage) {
+      std::uint32_t key = 0;
+      if (rank != 0) key = ((rank >> kCodeBits) + position) << 18 | (lane_ + 1) << 12 | (rank & kMostOffset);
+      key = max(forward_maximum(key), carried_key_);
+      carried_key_ = __shfl_sync(~0u, key, 31) & ~(63u << 12);
+      length = static_cast<int>((key >> 18) - position);
+      code = key & kMostOffset;
+    } else {
+      std::uint32_t key = 0;
+      if (rank != 0) key = ((rank >> kCodeBits) + lane_) << 6 | (lane_ + 1);
+      key = max(forward_maximum(key), carried_key_);
+      const std::uint32_t winner = key & 63;
+      code = __shfl_sync(~0u, rank & kMostOffset, static_cast<int>(winner) - 1);
+      if (winner == 0) code = carried_code_;
+      const std::uint32_t last_key = __shfl_sync(~0u, key, 31) & ~63u;
+      carried_key_ = last_key > 32u << 6 ? last_key - (32u << 6) : 0;
+      carried_code_ = __shfl_sync(~0u, code, 31);
+      length = static_cast<int>((key >> 6) - lane_);
+    }
 
     // The last 5 bytes are literals, the last match starts 12 before the end.
-    const int most = static_cast<int>(text_.bytes()) - 5 - static_cast<int>(row_begin + lane_);
-    int length = min(static_cast<int>(end) - static_cast<int>(lane_), most);
+    const int most = static_cast<int>(text_.bytes()) - 5 - static_cast<int>(position);
+    length = min(length, most);
     if (length < static_cast<int>(kLz4MinMatchBytes) || most < 7) length = 0;
-    const std::uint32_t choice = static_cast<std::uint32_t>(length) << 16 | offset;
-
-    const std::uint32_t last_end = __shfl_sync(~0u, end, 31);
-    carried_end_ = last_end > 32 ? last_end - 32 : 0;
-    carried_offset_ = __shfl_sync(~0u, offset, 31);
+    const std::uint32_t length_bits = static_cast<std::uint32_t>(length) << kCodeBits;
 
     // From here on the lane speaks for the position to its left.
-    const std::uint32_t turned = __shfl_sync(~0u, choice, (lane_ + 31) % 32);
+    const std::uint32_t turned = __shfl_sync(~0u, length_bits | code, static_cast<int>(lane_ + 31));
     const std::uint32_t left = lane_ == 0 ? last_choice_ : turned;
     last_choice_ = turned;  // lane 0 has the row's last
-    const unsigned decided =
-        __ballot_sync(~0u, left >> 16 != 0 && static_cast<std::uint32_t>(length) <= left >> 16);
+    const unsigned decided = __ballot_sync(~0u, left > kMostOffset && length_bits <= left);
     // `walk_` is where the walk stands, counted from this row's first decision.
     unsigned open = walk_ < 32 ? decided & (~0u << walk_) : 0, taken = 0;
     while (open != 0) {
       const std::uint32_t match = lowest_bit(open);
       taken |= 1u << match;
-      walk_ = match + (__shfl_sync(~0u, left, match) >> 16);
+      walk_ = match + (__shfl_sync(~0u, left, match) >> kCodeBits);
       open &= walk_ < 32 ? ~0u << walk_ : 0;
     }
     walk_ = walk_ > 32 ? walk_ - 32 : 0;
-    if (taken == 0) return true;
-    if (taken >> lane_ & 1)
-      sh_.list[listed_ + static_cast<std::uint32_t>(__popc(taken & ((1u << lane_) - 1)))] = {
-          row_begin + lane_ - 1, left};
-    listed_ += static_cast<std::uint32_t>(__popc(taken));
-    __syncwarp();
-    return listed_ <= 24 || write_list(false);
+    if ((taken & (1u << lane_)) != 0)
+      sh_.list[listed_ + bit_count(taken & lanes_below_)] = {position - 1, left};
+    listed_ += bit_count(taken);
+  }
+
+  // Of the lanes up to this one.
+  __device__ __forceinline__ std::uint32_t forward_maximum(std::uint32_t key) const {
+#pragma unroll
+    for (unsigned distance = 1; distance < 32; distance *= 2)
+      key = max(key, __shfl_up_sync(~0u, key, distance));  // a lane without a left neighbour gets its own
+    return key;
   }
 
   // A lane's sequence, and where it is written.
@@ -487,18 +491,21 @@ class OnePass {
     std::uint32_t bytes, at, literals;  // bytes is 0 where the lane has none
   };
 
-  // Writes the sequences of the list; the last literals behind them if they are the block's last.
+  // Writes the first 32 sequences of the list, or, as the block's last, all that are left, which are fewer, and the last
+  // literals.
   __device__ bool write_list(bool last) {
+    __syncwarp();
+    const std::uint32_t matches = min(listed_, 32u);
     uint2 entry{text_.bytes(), 0};  // of the lane behind the last: the last literals
-    if (lane_ < listed_) entry = sh_.list[lane_];
-    const std::uint32_t match_length = entry.y >> 16;
+    if (lane_ < matches) entry = sh_.list[lane_];
+    const std::uint32_t match_length = entry.y >> kCodeBits;
     const std::uint32_t behind = entry.x + match_length;
     Placed own;
     own.literals = __shfl_up_sync(~0u, behind, 1);
     if (lane_ == 0) own.literals = literals_begin_;
     own.bytes = 0;
-    own.sequence = {0, match_length, entry.y & 0xFFFF};
-    if (lane_ < listed_ + (last ? 1 : 0)) {
+    own.sequence = {0, match_length, kMostOffset - (entry.y & kMostOffset)};
+    if (lane_ < matches || (last && lane_ == matches)) {
       own.sequence.literal_count = entry.x - own.literals;
       own.bytes = static_cast<std::uint32_t>(lz4_sequence_bytes(own.sequence.literal_count, match_length));
     }
@@ -510,8 +517,7 @@ class OnePass {
     }
     own.at = end - own.bytes;
     const std::uint32_t total = __shfl_sync(~0u, end, 31);
-    if (listed_ != 0) literals_begin_ = __shfl_sync(~0u, behind, listed_ - 1);
-    listed_ = 0;
+    literals_begin_ = __shfl_sync(~0u, behind, 31);
     if (total > capacity_ - written_) return false;
 
     std::byte* const target = output_ + written_;
@@ -523,15 +529,23 @@ class OnePass {
     } else {
       write_sequences(own, target);
     }
-    __syncwarp();  // list and stage are used again
     written_ += total;
+    // The rest moves to the front.
+    uint2 rest{};
+    if (lane_ + 32 < listed_) rest = sh_.list[lane_ + 32];
+    __syncwarp();
+    if (lane_ + 32 < listed_) sh_.list[lane_] = rest;
+    listed_ -= matches;
+    __syncwarp();
     return true;
   }
 
   __device__ __forceinline__ void write_sequences(const Placed& own, std::byte* place) const {
     const std::uint32_t count = own.sequence.literal_count;
     std::uint32_t at = own.at;
-    const auto put = [&](std::uint32_t i, std::uint32_t byte) { place[at + i] = static_cast<std::byte>(byte); };
+    const auto put = [&](std::uint32_t i, std::uint32_t byte) {
+      place[at + i] = static_cast<std::byte>(byte);
+    };
     if (own.bytes != 0) {
       at += put_lz4_head(count, own.sequence.match_length, put);
       at += count;
@@ -558,24 +572,26 @@ class OnePass {
   }
 
   // By the warp: 512 bytes a step, then single bytes.
-  __device__ __forceinline__ void copy_run(std::byte* target, std::uint32_t source, std::uint32_t count) const {
+  __device__ __forceinline__ void copy_run(std::byte* target, std::uint32_t source,
+                                           std::uint32_t count) const {
     constexpr std::uint32_t kWords = 4;
     std::uint32_t done = 0;
-    if (count >= kWords * 128) {
-      const auto lead = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(target) % 4);
-      if (lane_ < lead) target[lane_] = text_.byte(source + lane_);
-      for (done = lead; done + kWords * 128 <= count; done += kWords * 128) {
+    if (count >= kWords * 128 + 4) {
+      done = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(target)) % 4;
+      if (lane_ < done) target[lane_] = text_.byte(source + lane_);
+      for (; done + kWords * 128 <= count; done += kWords * 128) {
         std::uint32_t words[kWords];
 #pragma unroll
-        for (std::uint32_t i = 0; i < kWords; ++i) words[i] = text_.word(source + done + (i * 32 + lane_) * 4);
+        for (std::uint32_t i = 0; i < kWords; ++i)
+          words[i] = text_.word(source + done + (i * 32 + lane_) * 4);
 #pragma unroll
         for (std::uint32_t i = 0; i < kWords; ++i)
           *reinterpret_cast<std::uint32_t*>(target + done + (i * 32 + lane_) * 4) = words[i];
       }
     }
+#pragma unroll 1
     for (std::uint32_t i = done + lane_; i < count; i += 32) target[i] = text_.byte(source + i);
   }
-
   // Stores `bytes` bytes of the stage from `misaligned` on; `base`, aligned to 16, is where the stage's begin belongs.
   __device__ void store_stage(std::uint32_t misaligned, std::uint32_t bytes, std::byte* base) const {
     const auto* stage_bytes = reinterpret_cast<const std::byte*>(sh_.stage);
@@ -595,12 +611,15 @@ class OnePass {
   Text text_;
   std::byte* output_;
   std::uint64_t capacity_;
-  unsigned lane_;
+  unsigned lane_, lanes_below_;
+  std::uint32_t hashed_end_;  // behind the last position that has a hash
 
-  std::uint32_t known_offset_ = 0, known_end_ = 0, facts_ = 0;  // a fact a lane: an offset, and where it ends to agree
-  std::uint32_t carried_end_ = 0, carried_offset_ = 0;          // what the next row inherits
-  std::uint32_t last_choice_ = 0;                               // lane 0: of the last position of the row before
-  std::uint32_t walk_ = 1;  // the first decision of the first row is for a position before the block
+  std::uint32_t known_code_ = 0, known_end_ = 0,
+                facts_ = 0;                           // a fact a lane: an offset, and where it ends to agree
+  std::uint32_t carried_key_ = 0, carried_code_ = 0;  // what the next row inherits
+  std::uint32_t last_choice_ = 0;                     // lane 0: of the last position of the row before
+  // Decisions begin with the row before the first, and its first is for the position before it.
+  std::uint32_t walk_ = 33;
   std::uint32_t listed_ = 0, literals_begin_ = 0, written_ = 0;
 };
 

@@ -231,6 +231,7 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   search.depth = parameters.depth;
   search.cap_bytes = parameters.cap_bytes;
   search.window_bytes = parameters.window_bytes;
+  search.stitch_reach = parameters.stitch_reach;
   search.stitch = parameters.stitch;
   const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);

@@ -11,7 +11,7 @@
 //   2. Choice. A candidate whose first four bytes differ is no match. Lengths are compared up to `cap_bytes`.
 //      The nearest candidate that reaches the cap ends the walk; otherwise the longest wins, then the nearest.
 //   3. Every capped length becomes its true length, to the end of the data.
-//   4. The stitch (may be switched off): matches are carried back, over up to kHashChainStitchReach positions,
+//   4. The stitch (may be switched off): matches are carried back, over up to `stitch_reach` positions,
 //      then forward. Steps 3 and 4 are match/stitch/stitch.hpp, which hash_step shares.
 //
 // How the twin does it. `head[h]` is the newest position with hash h, `previous[p]` the position before p
@@ -40,6 +40,7 @@
 
 #include "core/match.hpp"
 #include "match/finder.hpp"
+#include "match/hash_chain/hash_chain_tuning.hpp"
 
 namespace hemstitch {
 
@@ -47,8 +48,9 @@ struct HashChainParameters {
   unsigned hash_bits = 13;       // the table has 2^hash_bits heads; kMinHashBits..kMaxHashBits
   std::uint32_t depth = 8;       // candidates a position, at least 1
   std::uint32_t cap_bytes = 64;  // where comparing stops; 4..65535
-  std::uint32_t window_bytes = kMaxRecordOffset;  // the largest distance; 1..65535
-  bool stitch = true;                             // step 4
+  std::uint32_t window_bytes = kMaxRecordOffset;       // the largest distance; 1..65535
+  bool stitch = true;                                  // step 4
+  std::uint32_t stitch_reach = kHashChainStitchReach;  // positions it carries a match back over, 1 to this
 };
 
 // Throws kInvalidOption, naming the field, for parameters outside their limits.

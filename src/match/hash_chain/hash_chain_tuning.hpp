@@ -1,7 +1,6 @@
-// Numbers of hash_chain in the level table. Part of the definition of levels 3 to 12: changing one changes
-// bytes. Sizes are those of the nine Silesia files in total, from bench/lz4_block_sizes.cpp with one number
-// changed; "64 KB" and the like are independent blocks of that size. Those of bits and caps were taken when the
-// stitch reached 4 positions.
+// Numbers of hash_chain in the level table. Part of the definition of the levels: changing one changes bytes.
+// Sizes are those of the nine Silesia files in total, from bench/lz4_block_sizes.cpp with one number changed; "64 KB" and
+// the like are independent blocks of that size. Those of bits and caps were taken when the stitch reached 4 positions.
 #pragma once
 
 #include <cstddef>
@@ -34,5 +33,15 @@ inline constexpr std::uint32_t kHashChainCapBytes = 64;
 // LZ4, 64 KB blocks, depths 4, 16 and 64: 4 41.60, 40.69, 40.37 MB; 8 41.49, 40.65, 40.35 MB.
 // On an H200 (find_device_bench, the files in one, found and parsed): 4 26.2, 19.1, 6.5 GB/s; 8 25.4, 18.8, 6.4.
 inline constexpr std::uint32_t kHashChainStitchReach = 8;
+
+// Levels 1 and 2, depth 1: a table a bit smaller, since two thirds of what a warp that compresses a block needs of a
+// multiprocessor is its table; comparisons of four words; and the reach that four shuffles give. Ratios of seven files at
+// 4 KB and 64 KB against hash_step, which looks up 32 positions before it enters them: equal within 0.3 %, but for nci and
+// xml at 4 KB, which are 1.5 % and 1 % better.
+constexpr unsigned hash_chain_fast_bits(std::size_t block_bytes) {
+  return block_bytes <= kPageBytes ? 11 : 13;
+}
+inline constexpr std::uint32_t kHashChainFastCapBytes = 16;
+inline constexpr std::uint32_t kHashChainFastStitchReach = 4;
 
 }  // namespace hemstitch

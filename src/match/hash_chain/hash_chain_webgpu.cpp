@@ -22,7 +22,7 @@ void record_hash_chain(Recording& recording, const BlockBatch& batch, const Hash
                        {buffers.records, Access::kReadWrite}},
                       batch.tile_count});
   record_stitch(recording, batch, {buffers.records, buffers.other, buffers.marks}, parameters.cap_bytes,
-                parameters.stitch ? kHashChainStitchReach : 0);
+                parameters.stitch ? parameters.stitch_reach : 0);
 }
 
 }  // namespace hemstitch::webgpu

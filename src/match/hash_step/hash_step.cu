@@ -140,6 +140,7 @@ void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& pa
   search.hash_bits = parameters.hash_bits;
   search.cap_bytes = parameters.cap_bytes;
   search.window_bytes = kMaxRecordOffset;
+  search.stitch_reach = kHashStepStitchReach;
   search.stitch = parameters.stitch;
 
   const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);

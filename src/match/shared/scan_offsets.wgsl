@@ -12,7 +12,7 @@ fn scan_offsets(place: u32, first: u32, last: u32, mask: u32) -> bool {
   let farthest = place - last;
   var index = nearest >> 2u;
   var high = data_words[index + 1u];
-  loop {
+  for (var left_words = index - (farthest >> 2u) + 1u; left_words > 0u; left_words--) {
     let low = data_words[index];
     // The words at the four bytes of this one, the farthest first.
     let words = vec4u(low, (low >> 8u) | (high << 24u), (low >> 16u) | (high << 16u), (low >> 24u) | (high << 8u));
@@ -24,9 +24,6 @@ fn scan_offsets(place: u32, first: u32, last: u32, mask: u32) -> bool {
           return true;
         }
       }
-    }
-    if (index == farthest >> 2u) {
-      return false;
     }
     high = low;
     index--;

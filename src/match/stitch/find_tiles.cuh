@@ -37,10 +37,11 @@
 // the scan and the tile's housekeeping. Sixty-four warps of 32 registers do no better than 32 warps of 64.
 //
 // Bounds of work: `depth` comparisons of `cap` bytes a position; extension of at most 64 KB for a run that nothing is
-// remembered of; of a run's first match at most the reach back. Shared memory: 3 bytes a position of the ring (1 without links) and 9 KB: 114 KB for a window of 32 KB
-// with links, so that two thread blocks fill a multiprocessor of 228 KB; 77 KB for one of 64 KB without them, the least
-// that a device must have (one of compute capability 7.5 has 64 KB, so there windows end at about 50 KB). Registers: 64, and
-// up to 96 for windows of 64 KB with links, of which a multiprocessor holds one thread block.
+// remembered of; of a run's first match at most the reach back. Shared memory: 3 bytes a position of the ring (1 without
+// links) and 9 KB: 114 KB for a window of 32 KB with links, so that two thread blocks fill a multiprocessor of 228 KB; 77 KB
+// for one of 64 KB without them, the least that a device must have (one of compute capability 7.5 has 64 KB, so there
+// windows end at about 50 KB). Registers: 64, and up to 96 for windows of 64 KB with links, of which a multiprocessor holds
+// one thread block.
 #pragma once
 
 #include <cstddef>
@@ -107,6 +108,7 @@ struct TileSearch {
   std::uint32_t cap_bytes;
   std::uint32_t capped_rank;  // the least rank of that length (tiles::Rank)
   std::uint32_t window_bytes;
+  std::uint32_t stitch_reach;  // at most that of the candidates' tiles
   bool stitch;
 };
 
@@ -583,7 +585,8 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
                        RingWord(sh_ring, slot_before(slot, offset, ring_positions)).word;
           agreed += __clz(difference) / 8;
         } while (difference == 0 && agreed < kReach);
-        agreed = min(agreed, min(before + tile + index - offset, kReach));  // none before the data
+        agreed =
+            min(agreed, min(before + tile + index - offset, search.stitch_reach));  // none before the data
         Rank carried = rank;
         for (std::uint32_t back = 1; back <= agreed; ++back) {
           if (carried < 0xFFFF0000u) carried += 1u << 16;

@@ -1,10 +1,10 @@
 // walk: from the decision at every position to the list of sequences that begins at a block's first byte.
 //
-// Passes      exits    an invocation goes backwards over a tile: from each position, where a walk leaves the tile and how many
-//                      matches it takes on the way
-//             chain    an invocation walks over a block from tile to tile: where each is entered, and with which sequence
-//             emit     an invocation walks through its tile from where it is entered, and writes the sequences
-// Buffers     blocks, tiles (read); decisions (read by exits and emit) 4 bytes a position; exits (written, then read by chain)
+// Passes      find_exits  an invocation goes backwards over a tile: from each position, where a walk leaves the tile and
+//                         how many matches it takes on the way
+//             chain       an invocation walks over a block from tile to tile: where each is entered, and with which sequence
+//             emit        an invocation walks through its tile from where it is entered, and writes the sequences
+// Buffers     blocks, tiles (read); decisions (read by find_exits and emit) 4 bytes a position; exits (written, then read by chain)
 //             4 bytes a position; entries (written by chain, read by emit) 16 bytes a tile; counts (written by chain) 4 bytes
 //             a block; sequences (written by emit) 8 bytes a sequence: where its match begins, as byte of the data, and the
 //             match. The last one of a block begins at its end, with no match. `sequences` may be the memory of `exits`.

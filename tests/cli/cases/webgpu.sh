@@ -1,0 +1,31 @@
+# Files through WebGPU, both ways, where there is an adapter, be it software.
+export NODEVICE_SELECT=1
+if ! hemstitch backends | grep -q '^webgpu  *usable'; then
+  echo 'skipped: no WebGPU adapter here'
+  exit 77
+fi
+needs lz4
+text 60000 >data
+for options in '-1 -B64K' '-3 -B64K --linked' '-12 -B256K'; do
+  # shellcheck disable=SC2086
+  hemstitch -f --backend webgpu $options data -o gpu.lz4
+  # shellcheck disable=SC2086
+  hemstitch -f --backend reference $options data -o twin.lz4
+  same gpu.lz4 twin.lz4
+  lz4 -dqc gpu.lz4 | cmp - data
+  hemstitch -dc --backend webgpu gpu.lz4 | cmp - data
+done
+# Linked blocks, and blocks that were stored.
+for options in -B4 '-B4D -9'; do
+  # shellcheck disable=SC2086
+  { cat data; head -c 70000 /dev/urandom; } | tee plain | lz4 -qc $options | hemstitch -d --backend webgpu | cmp - plain
+done
+hemstitch -dc --backend webgpu --range 100000-100050 gpu.lz4 | cmp - <(tail -c +100001 data | head -c 50)
+# More batches than slots.
+text 700000 >many
+hemstitch -c --backend webgpu -1 -B64K many | tee many.lz4 | lz4 -dqc | cmp - many
+hemstitch -dc --backend webgpu many.lz4 | cmp - many
+head -c 50000 gpu.lz4 >cut.lz4
+status_of hemstitch -t --backend webgpu cut.lz4
+status_of hemstitch -c --backend webgpu --device 'no such GPU' data 2>&1 | sed 's/; there are .*//'
+HEMSTITCH_WEBGPU_LIBRARY=/none hemstitch backends | grep -A 1 '^webgpu' | sed -E 's/^ +wgpu-native could not be loaded: .*; install/install/'

@@ -1,0 +1,106 @@
+// Prints what batches will do on a device, as JSON: buffers with their sizes, and which steps use which. Made without a device;
+// headers_test.py holds the shaders' headers against it.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "device/webgpu/lz4_compress_plan.hpp"
+#include "match/matcher_webgpu.hpp"
+#include "match/search_webgpu.hpp"
+#include "parse/optimal/optimal_exact_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+namespace {
+
+constexpr std::uint32_t kBlocks = 4;
+constexpr std::uint32_t kBlockBytes = 65536;
+constexpr unsigned kNoHash = 0;
+
+BlockTable table_of_blocks(std::uint32_t shortest_match) {
+  BlockTable table;
+  for (std::uint32_t b = 0; b < kBlocks; ++b)
+    table.add(b * kBlockBytes, 0, kBlockBytes, kBlockBytes, shortest_match);
+  return table;
+}
+
+nlohmann::json plan_json(const std::string& name, const BlockTable& table, const BufferPlan& plan,
+                         const Recording& recording, unsigned hash_bits) {
+  nlohmann::json json{{"name", name},
+                      {"counts",
+                       {{"position", table.data_bytes},
+                        {"tile", table.tiles.size()},
+                        {"block", table.rows.size()},
+                        {"sequence", table.sequence_count},
+                        {"match", table.sequence_count},
+                        {"hash", table.rows.size() << hash_bits}}}};
+  for (const BufferPlan::Part& part : plan.parts())
+    json["parts"].push_back({{"name", part.name}, {"bytes", part.bytes - kSlackBytes}});
+  for (const Step& step : recording.steps()) {
+    nlohmann::json bindings = nlohmann::json::array();
+    for (std::size_t i = 0; i < step.bindings.size(); ++i)
+      if (step.bindings[i].access != Access::kNone)
+        bindings.push_back({{"binding", i + 1}, {"part", step.bindings[i].buffer.index}});
+    json["steps"].push_back(
+        {{"shader", step.shader}, {"entry_point", step.entry_point}, {"bindings", bindings}});
+  }
+  return json;
+}
+
+nlohmann::json matching(Finder finder, const std::string& name) {
+  const FinderParameters parameters{.min_match_len = 5};
+  const BlockTable table = table_of_blocks(parameters.min_match_len);
+  const MatchingPlan plan = plan_matching(matching_capacity(kBlocks, kBlockBytes, parameters.min_match_len));
+  return plan_json(name, table, plan.buffers, record_matching(plan, table, finder, parameters), kNoHash);
+}
+
+nlohmann::json counting(Finder finder, const std::string& name) {
+  const BlockTable table = table_of_blocks(5);
+  BufferPlan plan;
+  const BlockBatch buffers{plan.add("data", table.data_bytes), plan.add("blocks", kBlocks * sizeof(BlockRow)),
+                           plan.add("tiles", table.tiles.size() * 4)};
+  FinderOutput output{plan.add("records", table.data_bytes * 4),
+                      plan.add("counters", sizeof(SearchCounters))};
+  if (finder == Finder::kCoopStitch) output.before_stitch = plan.add("before stitch", table.data_bytes * 4);
+  Recording recording;
+  record_search(recording, buffers.of(table), output, finder, {});
+  return plan_json(name, table, plan, recording, kNoHash);
+}
+
+nlohmann::json exact_parse() {
+  const BlockTable table = table_of_blocks(5);
+  BufferPlan plan;
+  const BlockBatch buffers{plan.add("data", table.data_bytes), plan.add("blocks", kBlocks * sizeof(BlockRow)),
+                           plan.add("tiles", table.tiles.size() * 4)};
+  const OptimalExactBuffers ids{plan.add("records", table.data_bytes * 4),
+                                plan.add("costs", table.data_bytes * 4),
+                                plan.add("decisions", table.data_bytes * 4)};
+  Recording recording;
+  record_optimal_exact(recording, buffers.of(table), ids, lzss_block_plan(5, 258), FullLengthCostModel{});
+  return plan_json("optimal_exact", table, plan, recording, kNoHash);
+}
+
+nlohmann::json compressing(int level_number) {
+  const Lz4Level level = lz4_level(level_number, kBlockBytes);
+  const BlockTable table = table_of_blocks(lz4_block_plan().min_match_length);
+  const Lz4CompressPlan plan =
+      plan_lz4_compress(capacity_of_blocks(kBlocks, kBlockBytes, 0, hash_bits(level)));
+  return plan_json("LZ4 level " + std::to_string(level_number), table, plan.buffers,
+                   record_lz4_compress(plan, table, level, table.data_bytes), hash_bits(level));
+}
+
+}  // namespace
+}  // namespace hemstitch::webgpu
+
+int main() {
+  using namespace hemstitch;
+  nlohmann::json plans = nlohmann::json::array();
+  for (const auto& [finder, name] : {std::pair{Finder::kCoopStitch, "coop_stitch"},
+                                     {Finder::kLazyScan, "lazy_scan"},
+                                     {Finder::kWindowIndex, "window_index"}}) {
+    plans.push_back(webgpu::matching(finder, name));
+    plans.push_back(webgpu::counting(finder, std::string(name) + ", counted"));
+  }
+  plans.push_back(webgpu::exact_parse());
+  for (const int level : {1, 3, 12}) plans.push_back(webgpu::compressing(level));
+  std::printf("%s\n", plans.dump().c_str());
+  return 0;
+}
