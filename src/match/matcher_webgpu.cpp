@@ -222,30 +222,37 @@ class DeviceMatcher::Pending : public PendingWork {
     const std::uint64_t data_bytes = whole_words(table.data_bytes);
     state_->make_room(slot_, {data_bytes, block_count_, static_cast<std::uint32_t>(table.tiles.size()),
                               table.sequence_count});
-    const BlockBatch& batch = slot_.plan.batch;
-
-    const std::uint64_t rows_bytes = table.rows.size() * sizeof(BlockRow);
-    const std::uint64_t tiles_bytes = table.tiles.size() * sizeof(std::uint32_t);
-    const std::uint64_t upload_bytes = data_bytes + rows_bytes + tiles_bytes;
-    const Buffer& upload = state_->staging(slot_.upload, upload_bytes, BufferUse::kUpload);
-    std::byte* const mapped = device.map_for_writing(upload, upload_bytes);
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-      std::copy(blocks[b].data.begin(), blocks[b].data.end(), mapped + table.rows[b].begin);
-    std::memcpy(mapped + data_bytes, table.rows.data(), rows_bytes);
-    std::memcpy(mapped + data_bytes + rows_bytes, table.tiles.data(), tiles_bytes);
-    device.unmap(upload);
-    std::vector<Copy> before;
-    const auto upload_part = [&](BufferId to, std::uint64_t begin, std::uint64_t bytes) {
-      if (bytes > 0) before.push_back({&upload, begin, &slot_.buffers[to.index], 0, bytes});
-    };
-    upload_part(batch.data, 0, data_bytes);
-    upload_part(batch.rows, data_bytes, rows_bytes);
-    upload_part(batch.tiles, data_bytes + rows_bytes, tiles_bytes);
+    const std::vector<Copy> before = upload(blocks, table, data_bytes);
     device.submit(before, record_matching(slot_.plan, table, state_->finder, state_->parameters),
                   slot_.buffers, {});
 
     read_matches_ = most_matches_ * sizeof(DeviceMatch) <= kReadWholeBytes ? most_matches_ : 0;
     reading_ = start_reading(read_matches_);
+  }
+
+  // Fills the staging buffer; gives the copies from there to the device.
+  std::vector<Copy> upload(std::span<const MatchBlock> blocks, const BlockTable& table,
+                           std::uint64_t data_bytes) {
+    const std::uint64_t rows_bytes = table.rows.size() * sizeof(BlockRow);
+    const std::uint64_t tiles_bytes = table.tiles.size() * sizeof(std::uint32_t);
+    const std::uint64_t all_bytes = data_bytes + rows_bytes + tiles_bytes;
+    if (blocks.empty()) return {};
+    const Buffer& staging = state_->staging(slot_.upload, all_bytes, BufferUse::kUpload);
+    std::byte* const mapped = state_->device->map_for_writing(staging, all_bytes);
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      std::copy(blocks[b].data.begin(), blocks[b].data.end(), mapped + table.rows[b].begin);
+    std::memcpy(mapped + data_bytes, table.rows.data(), rows_bytes);
+    std::memcpy(mapped + data_bytes + rows_bytes, table.tiles.data(), tiles_bytes);
+    state_->device->unmap(staging);
+    std::vector<Copy> copies;
+    const auto copy_part = [&](BufferId to, std::uint64_t begin, std::uint64_t bytes) {
+      if (bytes > 0) copies.push_back({&staging, begin, &slot_.buffers[to.index], 0, bytes});
+    };
+    const BlockBatch& batch = slot_.plan.batch;
+    copy_part(batch.data, 0, data_bytes);
+    copy_part(batch.rows, data_bytes, rows_bytes);
+    copy_part(batch.tiles, data_bytes + rows_bytes, tiles_bytes);
+    return copies;
   }
 
   // Copies where the lists begin and the first matches.

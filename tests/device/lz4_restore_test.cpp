@@ -279,6 +279,7 @@ class Writer {
     return *this;
   }
   Bytes take() const { return block_; }
+  std::size_t size() const { return block_.size(); }
 
  private:
   void byte(std::size_t value) { block_.push_back(static_cast<std::byte>(value)); }
@@ -387,6 +388,33 @@ TEST_F(Lz4RestoreDeviceTest, OverlapsOfEveryPeriod) {
       larger.push_back({writer.take(), 600'000, {}, "offset " + std::to_string(offset)});
     }
   expect_same(larger);
+}
+
+// Lengths around what chains of sequences pass over, at places around the borders of a window of a large block.
+TEST_F(Lz4RestoreDeviceTest, LengthsAroundTheBordersOfWindows) {
+  std::vector<Chunk> chunks;
+  const Bytes history(65535, std::byte{3});
+  for (const std::size_t lead : {930u, 940u, 950u, 957u, 958u, 959u, 960u, 961u, 962u, 990u, 1230u, 1920u})
+    for (const std::size_t literals : {0u, 1u, 14u, 15u, 16u, 268u, 269u, 270u, 271u, 524u, 525u, 3000u})
+      for (const std::size_t length : {4u, 18u, 19u, 20u, 272u, 273u, 274u, 275u, 528u, 9000u}) {
+        Writer writer;
+        writer.sequence(testing::random_bytes(100), 1 + lead % 7, 4);
+        for (std::uint32_t i = 0; writer.size() < lead; ++i)
+          writer.sequence(testing::random_bytes(i % 3, i), 1 + i % 60, 4 + i % 9);
+        writer.sequence(testing::random_bytes(literals), 1 + literals % 100, length);
+        writer.sequence(testing::random_bytes(3), 65535, 5).sequence({}, 1, 4);
+        writer.sequence(testing::random_bytes(5), 0, 0);
+        const std::string name = "behind " + std::to_string(lead) + " bytes, " + std::to_string(literals) +
+                                 " literals, length " + std::to_string(length);
+        Chunk chunk{writer.take(), 30'000, history, name};
+        chunk.capacity = by_reference(chunk).bytes;
+        chunks.push_back(chunk);
+        chunk.capacity -= 1;
+        chunks.push_back(chunk);
+        chunk.history.clear();
+        chunks.push_back(chunk);
+      }
+  expect_same(chunks);
 }
 
 // As many sequences as a block can have, each kind of shortest one.

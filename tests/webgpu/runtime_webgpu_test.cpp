@@ -1,5 +1,11 @@
 // The runtime: what can be said without a device, and what a device answers to mistakes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <sstream>
 
 #include "device/webgpu/shader_text.hpp"
 #include "webgpu_test.hpp"
@@ -35,6 +41,92 @@ TEST(WebgpuShaderText, ImportsEachFileOnce) {
   ASSERT_NE(first, std::string::npos);
   EXPECT_EQ(text.find("fn workgroup_number", first + 1), std::string::npos);
   EXPECT_THROW(shader_text("no/such.wgsl"), Error);
+}
+
+// The comment that a shader opens with.
+std::string header_of(std::string_view text) {
+  std::string header;
+  while (text.starts_with("//")) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    header += text.substr(0, end);
+    text.remove_prefix(end);
+  }
+  return header;
+}
+
+// The value of numbers and named constants, from left to right whatever the parentheses, as array sizes are written.
+std::uint64_t size_of(const std::string& expression, const std::map<std::string, std::string>& constants) {
+  std::uint64_t value = 1;
+  char operation = '*';
+  for (std::istringstream words(expression); words;) {
+    std::string word;
+    if (!(words >> word)) break;
+    if (word == "*" || word == "/" || word == "+" || word == "<<") {
+      operation = word[0];
+      continue;
+    }
+    while (!word.empty() && (word.front() == '(' || word.back() == ')' || word.back() == 'u'))
+      word.front() == '(' ? (void)word.erase(0, 1) : word.pop_back();
+    const auto named = constants.find(word);
+    const std::uint64_t factor =
+        named != constants.end() ? size_of(named->second, constants) : std::stoull(word);
+    switch (operation) {
+      case '*':
+        value *= factor;
+        break;
+      case '/':
+        value /= factor;
+        break;
+      case '+':
+        value += factor;
+        break;
+      default:
+        value <<= factor;
+    }
+  }
+  return value;
+}
+
+// What the header says of passes, buffers and workgroup memory is what the shader has; and WebGPU's defaults hold it.
+TEST(WebgpuShaderText, HeadersSayWhatShadersHave) {
+  const auto all_matches = [](const std::string& text, const char* pattern) {
+    const std::regex expression(pattern);
+    std::vector<std::smatch> matches(std::sregex_iterator(text.begin(), text.end(), expression),
+                                     std::sregex_iterator());
+    return matches;
+  };
+  std::size_t checked = 0;
+  for (const EmbeddedShader& shader : embedded_shaders()) {
+    const std::string own(shader.text), whole = shader_text(shader.path), header = header_of(shader.text);
+    const auto entry_points = all_matches(own, R"(@workgroup_size\(([^)]*)\)\s*fn (\w+))");
+    if (entry_points.empty()) continue;
+    ++checked;
+    for (const char* part : {"// Passes ", "// Buffers ", "// Workgroup "})
+      EXPECT_NE(header.find(part), std::string::npos) << shader.path << " has no " << part;
+    std::map<std::string, std::string> constants;
+    for (const std::smatch& constant : all_matches(whole, R"((?:const|override) (\w+)(?:: u32)? = ([^;]+);)"))
+      constants[constant[1]] = constant[2];
+    for (const std::smatch& entry_point : entry_points) {
+      EXPECT_TRUE(std::regex_search(header, std::regex("\\b" + entry_point[2].str() + "\\b")))
+          << shader.path << " does not tell of " << entry_point[2];
+      const std::uint64_t threads = size_of(entry_point[1], constants);
+      EXPECT_LE(threads, 256u) << shader.path;
+      EXPECT_NE(header.find(std::to_string(threads)), std::string::npos)
+          << shader.path << ", " << entry_point[2] << ": " << threads << " invocations";
+    }
+    std::uint64_t bytes = 0;
+    for (const std::smatch& array :
+         all_matches(whole, R"(var<workgroup> \w+: array<(?:atomic<)?[ui]32>?, ([^>]+)>)"))
+      bytes += 4 * size_of(array[1], constants);
+    EXPECT_LE(bytes, 16384u) << shader.path;
+    // To a tenth of a KB, for what is more than that.
+    const std::string tenths = fmt::format("{:.1f} KB", double(bytes) / 1024);
+    const std::string whole_number = fmt::format("{} KB", bytes / 1024);
+    const bool told = header.find(tenths) != std::string::npos ||
+                      (bytes % 1024 == 0 && header.find(whole_number) != std::string::npos);
+    EXPECT_TRUE(bytes < 100 || told) << shader.path << ": " << tenths << " of workgroup memory";
+  }
+  EXPECT_GT(checked, 10u);
 }
 
 TEST_F(WebgpuRuntime, ATooLargeBufferIsRefusedByName) {

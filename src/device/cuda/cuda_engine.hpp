@@ -10,7 +10,7 @@
 //   call:   stage | upload | kernels | sizes down | results down | hand out
 //           host    stream ------------------------------------>   host
 //
-// Sizes come down first, so that only bytes that hold results do. (Two waits a call, some 20 microseconds each.)
+// Sizes come down first, so that only bytes that hold results do.
 //
 // Failures. An error of CUDA is thrown as an Error of the device family: the tasks are unspecified then, the caller's
 // input is untouched, and the next call starts afresh (after a lost device it fails again, at once). Where memory runs out, the

@@ -271,17 +271,12 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
   const std::uint32_t reach_before = min(chunk.history_bytes, kMaxOffset);
   for (std::uint32_t first = 0; first < count; first += kGroupSequences) {
     const std::uint32_t own_first = first + lane * kLaneSequences;
-    std::uint32_t tokens[kLaneSequences];
     Lz4LinkedSequence sequences[kLaneSequences];
     // What is written, and the number of pieces, in one sum.
     std::uint32_t own_sums = 0;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {
-      tokens[i] = 0;
-      if (own_first + i < count) {
-        tokens[i] = sh.tokens[own_first + i];
-        sequences[i] = read_lz4_sequence(bytes, tokens[i]);
-      }
+      if (own_first + i < count) sequences[i] = read_lz4_sequence(bytes, sh.tokens[own_first + i]);
       own_sums += (sequences[i].literal_count + sequences[i].match_length) << kPieceBits |
                   (sequences[i].literal_count == 0 ? 1u : 2u);
     }
@@ -292,7 +287,7 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     std::uint32_t sums = sums_up_to_lane - own_sums;
     // The first sequence that does not fit or reaches too far.
     bool is_wrong = false;
-    std::uint32_t wrong_begin = 0, wrong_token = 0;
+    std::uint32_t wrong_begin = 0, wrong_index = 0;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {
       const Lz4LinkedSequence& sequence = sequences[i];
@@ -307,7 +302,7 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
            place.written + match_begin + sequence.match_length > chunk.capacity)) {
         is_wrong = true;
         wrong_begin = literal_begin;
-        wrong_token = tokens[i];
+        wrong_index = own_first + i;
       }
       if (sequence.literal_count != 0)
         sh.pieces[piece] = (bytes.d_window + sequence.literal_begin) - (d_output + literal_begin);
@@ -322,7 +317,7 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     if (chunk.d_output != nullptr) write_group(group, sh, lane);
     place.written += group.bytes;
     if (wrongs != 0) {
-      place.read = window_begin + __shfl_sync(kAllLanes, wrong_token, first_wrong);
+      place.read = window_begin + sh.tokens[__shfl_sync(kAllLanes, wrong_index, first_wrong)];
       return true;
     }
   }

@@ -9,7 +9,7 @@ namespace hemstitch::cuda {
 inline constexpr unsigned kLz4BlockWarps = 2;
 
 // Workgroups that a multiprocessor shall hold, which limits the registers. 12: 267 GB/s; 16, which leaves 64 registers:
-// 287 GB/s; 20, where registers are spilled: 272 GB/s.
+// 287 GB/s (with four of them spilled, which has been mended since); 20, where more are spilled: 272 GB/s.
 inline constexpr unsigned kLz4BlockResidency = 16;
 
 // Stripes of 32 bytes of a tile: a lane gathers a byte of each at once. Twice as many were 6% slower in a first version

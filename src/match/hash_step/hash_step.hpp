@@ -1,5 +1,5 @@
-// hash_step: one look into a table that is a step behind, and three near offsets. The finder of levels 1
-// and 2.
+// hash_step: one look into a table that is a step behind, and three near offsets. Levels 1 and 2
+// use hash_chain of depth 1 instead, which a device finds as fast (docs/decisions/lz4-level-1.md).
 //
 // A table holds, for each hash of four bytes, the newest position seen so far. With "data" the history
 // followed by the block:
@@ -25,7 +25,7 @@
 // are runs and columns of small elements, and offsets 1, 2 and 4 bring most of them back; the stitch then
 // finds the rest of a long repeat from the first position after the group.
 //
-// A larger group means fewer barriers and less ratio: the level table's choice (format/lz4/lz4_levels.hpp).
+// A larger group means fewer barriers and less ratio (hash_step_tuning.hpp).
 // Cost: one look-up, one insertion and at most four comparisons of `cap_bytes` a position.
 #pragma once
 

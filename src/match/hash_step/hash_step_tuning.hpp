@@ -1,6 +1,5 @@
-// Numbers of hash_step in the level table. Part of the definition of levels 1 and 2: changing one changes
-// bytes. Sizes are those of the nine Silesia files in total, level 1, from bench/lz4_block_sizes.cpp with one
-// number changed; "64 KB" and the like are independent blocks of that size.
+// Numbers of hash_step, as evaluate and the batch interface use it. Sizes are those of the nine Silesia files in total, with
+// these numbers as level 1 and one of them changed; "64 KB" and the like are independent blocks of that size.
 #pragma once
 
 #include <cstddef>

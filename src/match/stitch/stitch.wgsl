@@ -9,8 +9,7 @@
 // Buffers     data_words, blocks, tiles (read); records in `source` (read) and `result` (written), which the passes use in
 //             turn, 4 bytes a position each; `shared_result` (read, written) is `result` in follow, 4 bytes a position;
 //             marks (written, then read) 4 bytes a tile
-// Workgroup   256 invocations, 1.1 KB: the best of each for forward (1 KB), and the row ends of the tile as bits; each pass
-//             uses a part of it
+// Workgroup   256 invocations, 1.1 KB: the best of each for forward (1 KB), and the row ends of the tile as bits
 // A row is passed from its end, not its beginning: at its end a match has come down to the cap, so as a rule nothing is
 // left to compare. Where rows are cut short by nearer matches again and again (periods such as 31), pointing from row to row
 // keeps the work linear: each stretch is compared once for an offset. What passes over from one tile to another goes through `marks`: lengths end at 65535, so 64 tiles back or
