@@ -189,15 +189,15 @@ TEST(Lz4BlockTwins, CodesEveryLength) {
 }
 
 TEST(Lz4Levels, FollowTheTable) {
-  const auto depth = [](int level) {
+  const std::uint32_t depths[] = {1, 1, 4, 4, 4, 8, 8, 8, 16, 16, 16, 64};
+  for (int level = kMinLevel; level <= kMaxLevel; ++level) {
     const Lz4Level row = lz4_level(level, 65536);
     const auto* chain = std::get_if<HashChainParameters>(&row.finder);
-    EXPECT_EQ(row.parse, chain != nullptr ? Lz4Parse::kOptimal : Lz4Parse::kLazy);
-    return chain != nullptr ? chain->depth : 0;
-  };
-  const std::uint32_t expected[] = {0, 0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 64};
-  for (int level = kMinLevel; level <= kMaxLevel; ++level)
-    EXPECT_EQ(depth(level), expected[level - 1]) << level;
+    ASSERT_NE(chain, nullptr) << level;
+    EXPECT_EQ(chain->depth, depths[level - 1]) << level;
+    EXPECT_EQ(chain->stitch_reach, level <= 2 ? 4u : 8u) << level;
+    EXPECT_EQ(row.parse, level <= 2 ? Lz4Parse::kLazy : Lz4Parse::kOptimal) << level;
+  }
 }
 
 }  // namespace
