@@ -24,8 +24,9 @@ __device__ const Sequence* list_of(const DeviceSequences& sequences, const Devic
   return sequences.d_sequences + first_sequence(block.position, blockIdx.x, lz4_block_plan());
 }
 
-// A workgroup a block, into room of its own.
-__global__ void __launch_bounds__(kEncodeThreads)
+// A workgroup a block, into room of its own. (Of 40 registers, which the compiler would take for a sixth workgroup on a
+// multiprocessor, one would be spilled.)
+__global__ void __launch_bounds__(kEncodeThreads, 5)
     encode_to_outputs(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Output output) {
   __shared__ EncodeShared sh;
   const DeviceBlock block = blocks.d_blocks[blockIdx.x];

@@ -588,9 +588,10 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
         agreed =
             min(agreed, min(before + tile + index - offset, search.stitch_reach));  // none before the data
         Rank carried = rank;
-        for (std::uint32_t back = 1; back <= agreed; ++back) {
+        Rank* found = &sh.found[kReach + index];
+        for (const Rank* const last = found - agreed; found != last;) {
           if (carried < 0xFFFF0000u) carried += 1u << 16;
-          atomicMax(&sh.found[kReach + index - back], carried);
+          atomicMax(--found, carried);
         }
       }
       __syncthreads();
