@@ -9,78 +9,40 @@
 //   c  XXH32 of blocks                       z  pages: same-filled, and as the files have them
 // Every figure is the median of five runs after one to warm up. Prints one row of a recorded run a line; a row is verified
 // when the blocks of the file's first 4 MB equal the twin's.
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/device_buffer.hpp"
 #include "device/reference/lz4_compress_reference.hpp"
+#include "device_array.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_pages_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
 
+using bench::DeviceArray;
 using bench::median_seconds;
 using cuda::check;
 
 constexpr int kRuns = 5;
 constexpr std::size_t kVerifiedBytes = 4 << 20;
 constexpr const char* kFiles[] = {"dickens", "nci", "samba", "mr", "osdb", "xml", "x-ray"};
-
-// Plain allocations, kept for the whole run: a lent device is this program's alone.
-template <class T>
-struct Array {
-  explicit Array(std::size_t n) : count(n) {
-    check(cudaMalloc(reinterpret_cast<void**>(&data), std::max<std::size_t>(n, 1) * sizeof(T)), "cudaMalloc");
-  }
-  ~Array() { cudaFree(data); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  void upload(const std::vector<T>& from) {
-    check(cudaMemcpy(data, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
-  }
-  std::vector<T> download(std::size_t n) const {
-    std::vector<T> into(n);
-    check(cudaMemcpy(into.data(), data, n * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return into;
-  }
-  T* data = nullptr;
-  std::size_t count;
-};
-
-template <class Work>
-void on_all_cores(std::size_t count, const Work& work) {
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-    threads.emplace_back([&] {
-      for (std::size_t i; (i = next++) < count;) work(i);
-    });
-  for (std::thread& thread : threads) thread.join();
-}
-
-std::vector<std::byte> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw std::runtime_error("cannot read " + path);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(file.tellg()));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  return bytes;
-}
 
 struct Row {
   std::string what, level, file, span = "kernel";
@@ -138,7 +100,7 @@ class Blocks {
       : file_(file), bytes_(bytes), block_bytes_(block_bytes) {
     const std::size_t copies = std::max<std::size_t>(1, in_flight / bytes.size());
     total_ = copies * bytes.size();
-    d_input_ = std::make_unique<Array<std::byte>>(total_);
+    d_input_ = std::make_unique<DeviceArray<std::byte>>(total_);
     d_input_->upload(bytes);
     for (std::size_t copy = 1; copy < copies; ++copy)
       check(cudaMemcpy(d_input_->data + copy * bytes.size(), d_input_->data, bytes.size(),
@@ -156,18 +118,18 @@ class Blocks {
       }
     count_ = blocks.size();
     first_copy_ = count_ / copies;
-    d_blocks_ = std::make_unique<Array<DeviceBlock>>(count_);
+    d_blocks_ = std::make_unique<DeviceArray<DeviceBlock>>(count_);
     d_blocks_->upload(blocks);
     batch_ = {d_blocks_->data, static_cast<std::uint32_t>(count_), block_bytes, 0, total_};
-    d_output_ = std::make_unique<Array<std::byte>>(count_ * room);
+    d_output_ = std::make_unique<DeviceArray<std::byte>>(count_ * room);
     std::vector<std::byte*> outputs;
     for (std::size_t i = 0; i < count_; ++i) outputs.push_back(d_output_->data + i * room);
-    d_outputs_ = std::make_unique<Array<std::byte*>>(count_);
+    d_outputs_ = std::make_unique<DeviceArray<std::byte*>>(count_);
     d_outputs_->upload(outputs);
-    d_capacities_ = std::make_unique<Array<std::size_t>>(count_);
+    d_capacities_ = std::make_unique<DeviceArray<std::size_t>>(count_);
     d_capacities_->upload(std::vector<std::size_t>(count_, room));
-    d_sizes_ = std::make_unique<Array<std::size_t>>(count_);
-    d_statuses_ = std::make_unique<Array<hemstitch_status>>(count_);
+    d_sizes_ = std::make_unique<DeviceArray<std::size_t>>(count_);
+    d_statuses_ = std::make_unique<DeviceArray<hemstitch_status>>(count_);
   }
 
   const DeviceBlocks& batch() const { return batch_; }
@@ -175,13 +137,13 @@ class Blocks {
     return {d_outputs_->data, d_capacities_->data, d_sizes_->data, d_statuses_->data};
   }
 
-  Row compress(int level_number, Array<std::byte>& scratch) const {
+  Row compress(int level_number, DeviceArray<std::byte>& scratch) const {
     const Lz4Level level = lz4_level(level_number, block_bytes_);
     const double seconds = median_seconds(nullptr, kRuns, [&] {
       cuda::compress_lz4_cuda(batch_, level, output(), scratch.data, scratch.count, nullptr);
     });
     std::size_t written = 0;
-    const std::vector<std::size_t> sizes = d_sizes_->download(first_copy_);
+    const std::vector<std::size_t> sizes = d_sizes_->download(0, first_copy_);
     for (const std::size_t size : sizes) written += size;
     return {"compress",
             std::to_string(level_number),
@@ -201,12 +163,12 @@ class Blocks {
   }
 
   bool verified(const Lz4Level& level) const {
-    const std::vector<std::size_t> sizes = d_sizes_->download(first_copy_);
+    const std::vector<std::size_t> sizes = d_sizes_->download(0, first_copy_);
     const std::size_t room = (cuda::max_lz4_block_bytes(block_bytes_) + 15) / 16 * 16;
     const std::size_t count = std::min(first_copy_, kVerifiedBytes / block_bytes_);
-    const std::vector<std::byte> got = d_output_->download(count * room);
+    const std::vector<std::byte> got = d_output_->download(0, count * room);
     std::atomic<std::size_t> wrong = 0;
-    on_all_cores(count, [&](std::size_t i) {
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
       const std::size_t begin = i * block_bytes_;
       const auto block =
           std::span(bytes_).subspan(begin, std::min<std::size_t>(block_bytes_, bytes_.size() - begin));
@@ -228,11 +190,11 @@ class Blocks {
   std::uint32_t block_bytes_;
   std::size_t total_ = 0, count_ = 0, first_copy_ = 0;
   DeviceBlocks batch_;
-  std::unique_ptr<Array<std::byte>> d_input_, d_output_;
-  std::unique_ptr<Array<DeviceBlock>> d_blocks_;
-  std::unique_ptr<Array<std::byte*>> d_outputs_;
-  std::unique_ptr<Array<std::size_t>> d_capacities_, d_sizes_;
-  std::unique_ptr<Array<hemstitch_status>> d_statuses_;
+  std::unique_ptr<DeviceArray<std::byte>> d_input_, d_output_;
+  std::unique_ptr<DeviceArray<DeviceBlock>> d_blocks_;
+  std::unique_ptr<DeviceArray<std::byte*>> d_outputs_;
+  std::unique_ptr<DeviceArray<std::size_t>> d_capacities_, d_sizes_;
+  std::unique_ptr<DeviceArray<hemstitch_status>> d_statuses_;
 };
 
 std::vector<DeviceBlock> page_blocks(const std::byte* d_pages, std::size_t count) {
@@ -284,13 +246,13 @@ class PinnedPages {
       d_blocks.upload(page_blocks(d_input.data, pages));
     }
     std::size_t first, count;
-    Array<std::byte> d_input, d_span;
-    Array<DeviceBlock> d_blocks;
-    Array<std::uint64_t> d_offsets;
-    Array<std::uint32_t> d_sizes;
-    Array<hemstitch_status> d_statuses;
+    DeviceArray<std::byte> d_input, d_span;
+    DeviceArray<DeviceBlock> d_blocks;
+    DeviceArray<std::uint64_t> d_offsets;
+    DeviceArray<std::uint32_t> d_sizes;
+    DeviceArray<hemstitch_status> d_statuses;
     DeviceBlocks batch;
-    Array<std::byte> scratch;
+    DeviceArray<std::byte> scratch;
   };
 
   void run() {
@@ -335,7 +297,7 @@ void measure_page_counts(const std::vector<std::byte>& corpus) {
         corpus.begin(), corpus.begin() + static_cast<std::ptrdiff_t>(std::min(
                                              count * kPageBytes, corpus.size() / kPageBytes * kPageBytes)));
     const Blocks blocks("corpus", pages, kPageBytes, count * kPageBytes);
-    Array<std::byte> scratch(0);
+    DeviceArray<std::byte> scratch(0);
     Row row = blocks.compress(1, scratch);
     row.what = "compress, " + std::to_string(count) + " pages";
     row.print();
@@ -351,28 +313,28 @@ void measure_page_counts(const std::vector<std::byte>& corpus) {
 // Pages with their kinds: as `pages` has them, repeated to `bytes`.
 void measure_pages(const char* name, const std::vector<std::byte>& pages, std::size_t bytes) {
   const std::size_t count = bytes / kPageBytes;
-  Array<std::byte> d_input(count * kPageBytes), d_output(count * kPageBytes);
+  DeviceArray<std::byte> d_input(count * kPageBytes), d_output(count * kPageBytes);
   for (std::size_t at = 0; at < d_input.count; at += pages.size())
     check(cudaMemcpy(d_input.data + at, pages.data(), std::min(pages.size(), d_input.count - at),
                      cudaMemcpyHostToDevice),
           "cudaMemcpy");
-  Array<DeviceBlock> d_blocks(count);
+  DeviceArray<DeviceBlock> d_blocks(count);
   d_blocks.upload(page_blocks(d_input.data, count));
   std::vector<std::byte*> outputs;
   for (std::size_t i = 0; i < count; ++i) outputs.push_back(d_output.data + i * kPageBytes);
-  Array<std::byte*> d_outputs(count);
+  DeviceArray<std::byte*> d_outputs(count);
   d_outputs.upload(outputs);
-  Array<Lz4PageEntry> d_entries(count);
+  DeviceArray<Lz4PageEntry> d_entries(count);
   const DeviceBlocks batch{d_blocks.data, static_cast<std::uint32_t>(count),
                            static_cast<std::uint32_t>(kPageBytes), 0, d_input.count};
   const Lz4Level level = lz4_level(1, kPageBytes);
-  Array<std::byte> scratch(cuda::compress_lz4_pages_cuda_scratch_bytes(batch, level));
+  DeviceArray<std::byte> scratch(cuda::compress_lz4_pages_cuda_scratch_bytes(batch, level));
   const auto gbps = [&](double seconds) { return static_cast<double>(d_input.count) / seconds / 1e9; };
   const double seconds = median_seconds(nullptr, kRuns, [&] {
     cuda::compress_lz4_pages_cuda(batch, level, {d_outputs.data, d_entries.data}, scratch.data, scratch.count,
                                   nullptr);
   });
-  const std::vector<Lz4PageEntry> entries = d_entries.download(count);
+  const std::vector<Lz4PageEntry> entries = d_entries.download(0, count);
   std::size_t kept = 0;
   bool verified = true;
   for (std::size_t i = 0; i < count; ++i) kept += entries[i].bytes;
@@ -387,24 +349,24 @@ void measure_pages(const char* name, const std::vector<std::byte>& pages, std::s
       .print();
 
   std::vector<const std::byte*> sources(outputs.begin(), outputs.end());
-  Array<const std::byte*> d_kept(count);
+  DeviceArray<const std::byte*> d_kept(count);
   d_kept.upload(sources);
-  Array<std::byte> d_restored(count * kPageBytes);
+  DeviceArray<std::byte> d_restored(count * kPageBytes);
   std::vector<std::byte*> restored;
   for (std::size_t i = 0; i < count; ++i) restored.push_back(d_restored.data + i * kPageBytes);
-  Array<std::byte*> d_pages(count);
+  DeviceArray<std::byte*> d_pages(count);
   d_pages.upload(restored);
-  Array<std::size_t> d_page_bytes(count);
+  DeviceArray<std::size_t> d_page_bytes(count);
   d_page_bytes.upload(std::vector<std::size_t>(count, kPageBytes));
-  Array<hemstitch_status> d_statuses(count);
+  DeviceArray<hemstitch_status> d_statuses(count);
   const cuda::DeviceLz4PageRestore restore{d_kept.data,       d_entries.data,  d_pages.data,
                                            d_page_bytes.data, d_statuses.data, count};
-  Array<std::byte> restore_scratch(cuda::restore_lz4_pages_cuda_scratch_bytes(restore));
+  DeviceArray<std::byte> restore_scratch(cuda::restore_lz4_pages_cuda_scratch_bytes(restore));
   const double restore_seconds = median_seconds(nullptr, kRuns, [&] {
     cuda::restore_lz4_pages_cuda(restore, restore_scratch.data, restore_scratch.count, nullptr);
   });
   const std::size_t compared = std::min(pages.size() / kPageBytes * kPageBytes, d_input.count);
-  const std::vector<std::byte> first = d_restored.download(compared);
+  const std::vector<std::byte> first = d_restored.download(0, compared);
   verified = std::equal(first.begin(), first.end(), pages.begin());
   Row{"restore, pages", "1", name, "kernel", kPageBytes, d_input.count, 0, gbps(restore_seconds), verified}
       .print();
@@ -413,18 +375,18 @@ void measure_pages(const char* name, const std::vector<std::byte>& pages, std::s
 void measure_checksums(const std::vector<std::byte>& corpus, std::size_t bytes) {
   for (const std::uint32_t block_bytes : {4096u, 65536u, 262'144u}) {
     const std::size_t count = bytes / block_bytes;
-    Array<std::byte> d_input(count * block_bytes);
+    DeviceArray<std::byte> d_input(count * block_bytes);
     for (std::size_t at = 0; at < d_input.count; at += corpus.size())
       check(cudaMemcpy(d_input.data + at, corpus.data(), std::min(corpus.size(), d_input.count - at),
                        cudaMemcpyHostToDevice),
             "cudaMemcpy");
     std::vector<const std::byte*> spans;
     for (std::size_t i = 0; i < count; ++i) spans.push_back(d_input.data + i * block_bytes);
-    Array<const std::byte*> d_spans(count);
+    DeviceArray<const std::byte*> d_spans(count);
     d_spans.upload(spans);
-    Array<std::size_t> d_sizes(count);
+    DeviceArray<std::size_t> d_sizes(count);
     d_sizes.upload(std::vector<std::size_t>(count, block_bytes));
-    Array<std::uint32_t> d_hashes(count);
+    DeviceArray<std::uint32_t> d_hashes(count);
     const double seconds = median_seconds(nullptr, kRuns, [&] {
       cuda::checksum_lz4_cuda(d_spans.data, d_sizes.data, count, d_hashes.data, nullptr);
     });
@@ -447,21 +409,21 @@ int measure(int argument_count, char** arguments) {
 
   std::size_t free_bytes = 0, device_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &device_bytes), "cudaMemGetInfo");
-  Array<std::byte> scratch(static_cast<std::size_t>(gigabytes * 16e9) + (std::size_t{4} << 30));
+  DeviceArray<std::byte> scratch(static_cast<std::size_t>(gigabytes * 16e9) + (std::size_t{4} << 30));
   Means means;
   std::vector<std::byte> corpus;
   for (const char* file : kFiles) {
-    const std::vector<std::byte> bytes = read_file(std::string(arguments[1]) + "/silesia/" + file);
+    const std::vector<std::byte> bytes = testing::read_file(std::string(arguments[1]) + "/silesia/" + file);
     corpus.insert(corpus.end(), bytes.begin(), bytes.end());
     for (const std::uint32_t block_bytes : {4096u, 65536u}) {
       const Blocks blocks(file, bytes, block_bytes, in_flight);
       if (asked('l')) means.add(blocks.compress(1, scratch));
       if (asked('s')) {
         const auto parameters = std::get<HashChainParameters>(lz4_level(1, block_bytes).finder);
-        Array<MatchRecord> d_records(blocks.batch().total_block_bytes);
-        Array<Sequence> d_sequences(cuda::device_sequence_capacity(blocks.batch(), lz4_block_plan()));
-        Array<std::uint32_t> d_counts(blocks.batch().block_count);
-        Array<std::uint64_t> d_total(1);
+        DeviceArray<MatchRecord> d_records(blocks.batch().total_block_bytes);
+        DeviceArray<Sequence> d_sequences(cuda::device_sequence_capacity(blocks.batch(), lz4_block_plan()));
+        DeviceArray<std::uint32_t> d_counts(blocks.batch().block_count);
+        DeviceArray<std::uint64_t> d_total(1);
         means.add(blocks.stage("build", [&] {
           cuda::build_hash_chains_cuda(blocks.batch(), parameters, scratch.data, scratch.count, nullptr);
         }));

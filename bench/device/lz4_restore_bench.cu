@@ -8,57 +8,26 @@
 // when all statuses and sizes, and all bytes of the first and the last copy, are right. "mean" is the harmonic mean over
 // the files.
 #include <lz4.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "device/cuda/cuda_error.hpp"
+#include "device_array.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
 
+using bench::DeviceArray;
 using cuda::check;
-
-// Plain allocations: the device is this program's alone.
-template <class T>
-struct Array {
-  explicit Array(std::size_t n) : count(n) {
-    check(cudaMalloc(reinterpret_cast<void**>(&data), std::max<std::size_t>(n, 1) * sizeof(T)), "cudaMalloc");
-  }
-  explicit Array(const std::vector<T>& values) : Array(values.size()) {
-    check(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
-  }
-  ~Array() { cudaFree(data); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  std::vector<T> download(std::size_t begin, std::size_t n) const {
-    std::vector<T> values(n);
-    check(cudaMemcpy(values.data(), data + begin, n * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return values;
-  }
-  T* data = nullptr;
-  std::size_t count;
-};
-
-template <class Work>
-void on_all_cores(std::size_t count, const Work& work) {
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-    threads.emplace_back([&] {
-      for (std::size_t i; (i = next++) < count;) work(i);
-    });
-  for (std::thread& thread : threads) thread.join();
-}
 
 // A file's blocks, and as many copies of them on the device as were asked for.
 class Batch {
@@ -66,7 +35,7 @@ class Batch {
   Batch(const std::vector<std::byte>& raw, std::size_t block_bytes, double gigabytes) : raw_(raw) {
     const std::size_t count = (raw.size() + block_bytes - 1) / block_bytes;
     std::vector<std::vector<char>> blocks(count);
-    on_all_cores(count, [&](std::size_t i) {
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
       const std::size_t begin = i * block_bytes, bytes = std::min(block_bytes, raw.size() - begin);
       blocks[i].resize(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(bytes))));
       const int written =
@@ -85,9 +54,9 @@ class Batch {
     ratio_ = static_cast<double>(raw.size()) / static_cast<double>(packed.size());
     copies_ =
         std::max<std::size_t>(1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(raw.size())));
-    d_blocks_ = std::make_unique<Array<std::byte>>(packed.size() * copies_);
+    d_blocks_ = std::make_unique<DeviceArray<std::byte>>(packed.size() * copies_);
     const std::size_t stride = (raw.size() + 255) / 256 * 256;
-    d_output_ = std::make_unique<Array<std::byte>>(stride * copies_);
+    d_output_ = std::make_unique<DeviceArray<std::byte>>(stride * copies_);
     stride_ = stride;
     std::vector<const std::byte*> block_pointers;
     std::vector<std::byte*> outputs;
@@ -103,12 +72,12 @@ class Batch {
         sizes_.push_back(std::min(block_bytes, raw.size() - i * block_bytes));
       }
     }
-    d_block_pointers_ = std::make_unique<Array<const std::byte*>>(block_pointers);
-    d_output_pointers_ = std::make_unique<Array<std::byte*>>(outputs);
-    d_block_bytes_ = std::make_unique<Array<std::size_t>>(block_sizes);
-    d_capacities_ = std::make_unique<Array<std::size_t>>(sizes_);
-    d_sizes_ = std::make_unique<Array<std::size_t>>(sizes_.size());
-    d_statuses_ = std::make_unique<Array<hemstitch_status>>(sizes_.size());
+    d_block_pointers_ = std::make_unique<DeviceArray<const std::byte*>>(block_pointers);
+    d_output_pointers_ = std::make_unique<DeviceArray<std::byte*>>(outputs);
+    d_block_bytes_ = std::make_unique<DeviceArray<std::size_t>>(block_sizes);
+    d_capacities_ = std::make_unique<DeviceArray<std::size_t>>(sizes_);
+    d_sizes_ = std::make_unique<DeviceArray<std::size_t>>(sizes_.size());
+    d_statuses_ = std::make_unique<DeviceArray<hemstitch_status>>(sizes_.size());
     batch_.d_blocks = d_block_pointers_->data;
     batch_.d_block_bytes = d_block_bytes_->data;
     batch_.d_outputs = d_output_pointers_->data;
@@ -118,7 +87,7 @@ class Batch {
     batch_.count = sizes_.size();
     batch_.max_capacity = block_bytes;
     batch_.max_block_bytes = largest_;
-    d_scratch_ = std::make_unique<Array<std::byte>>(cuda::restore_lz4_cuda_scratch_bytes(batch_));
+    d_scratch_ = std::make_unique<DeviceArray<std::byte>>(cuda::restore_lz4_cuda_scratch_bytes(batch_));
   }
 
   std::size_t bytes() const { return raw_.size() * copies_; }
@@ -154,22 +123,13 @@ class Batch {
   double ratio_ = 0;
   std::size_t copies_ = 0, stride_ = 0, largest_ = 0;
   std::vector<std::size_t> sizes_;
-  std::unique_ptr<Array<std::byte>> d_blocks_, d_output_, d_scratch_;
-  std::unique_ptr<Array<const std::byte*>> d_block_pointers_;
-  std::unique_ptr<Array<std::byte*>> d_output_pointers_;
-  std::unique_ptr<Array<std::size_t>> d_block_bytes_, d_capacities_, d_sizes_;
-  std::unique_ptr<Array<hemstitch_status>> d_statuses_;
+  std::unique_ptr<DeviceArray<std::byte>> d_blocks_, d_output_, d_scratch_;
+  std::unique_ptr<DeviceArray<const std::byte*>> d_block_pointers_;
+  std::unique_ptr<DeviceArray<std::byte*>> d_output_pointers_;
+  std::unique_ptr<DeviceArray<std::size_t>> d_block_bytes_, d_capacities_, d_sizes_;
+  std::unique_ptr<DeviceArray<hemstitch_status>> d_statuses_;
   cuda::DeviceLz4Restore batch_;
 };
-
-std::vector<std::byte> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw std::runtime_error("cannot read " + path);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(file.tellg()));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  return bytes;
-}
 
 void row(std::size_t block_bytes, const std::string& file, std::size_t bytes, double ratio, double gbps,
          bool is_verified) {
@@ -192,7 +152,7 @@ int run_bench(int count, char** arguments) {
   if (sizes.empty()) sizes = {4096, 65536, 4194304};
   std::vector<std::pair<std::string, std::vector<std::byte>>> files;
   for (const char* name : {"dickens", "nci", "samba", "mr", "osdb", "xml", "x-ray"})
-    files.emplace_back(name, read_file(std::string(arguments[1]) + "/silesia/" + name));
+    files.emplace_back(name, testing::read_file(std::string(arguments[1]) + "/silesia/" + name));
   for (const double gigabytes : {most_gigabytes, most_gigabytes / 10})
     for (const std::size_t block_bytes : sizes) {
       double seconds_a_byte = 0, slowest = 1e9, ratios = 0;

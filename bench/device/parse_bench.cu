@@ -6,19 +6,20 @@
 // record. Every figure is the median of five runs after one to warm up. Prints one row of a recorded run a line; a
 // row is verified when the lists of the file's first copy equal the twins'. Rows whose level names a kernel's shape
 // ("near 64, staged 32") time that kernel alone: they are what the tuning headers were chosen by.
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "compact/scan/scan_cuda.hpp"
 #include "device/cuda/cuda_error.hpp"
-#include "device/cuda/event.hpp"
+#include "device_array.hpp"
+#include "device_timing.hpp"
 #include "format/lz4/lz4_lengths.cuh"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
@@ -30,51 +31,16 @@
 #include "parse/optimal/optimal_reference.hpp"
 #include "parse/parse.hpp"
 #include "parse/walk/walk.cuh"
+#include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
 
+using bench::DeviceArray;
+using bench::median_seconds;
 using cuda::check;
 
-// Plain allocations, kept for the whole run: a lent device is this program's alone.
-template <class T>
-struct Array {
-  explicit Array(std::size_t n) : count(n) {
-    check(cudaMalloc(reinterpret_cast<void**>(&data), std::max<std::size_t>(n, 1) * sizeof(T)), "cudaMalloc");
-  }
-  ~Array() { cudaFree(data); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  T* data = nullptr;
-  std::size_t count;
-};
-
-double median_seconds(const std::function<void()>& run) {
-  constexpr int kRuns = 5;
-  run();
-  std::vector<float> milliseconds;
-  for (int i = 0; i < kRuns; ++i) {
-    cuda::Event start(cuda::Event::Kind::kTiming), end(cuda::Event::Kind::kTiming);
-    start.record(nullptr);
-    run();
-    end.record(nullptr);
-    end.synchronize();
-    milliseconds.push_back(end.milliseconds_since(start));
-  }
-  std::sort(milliseconds.begin(), milliseconds.end());
-  return milliseconds[kRuns / 2] / 1e3;
-}
-
-template <class Work>
-void on_all_cores(std::size_t count, const Work& work) {
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-    threads.emplace_back([&] {
-      for (std::size_t i; (i = next++) < count;) work(i);
-    });
-  for (std::thread& thread : threads) thread.join();
-}
+constexpr int kRuns = 5;
 
 class Bench {
  public:
@@ -82,16 +48,18 @@ class Bench {
   Bench(std::string file, const std::vector<std::byte>& bytes, double gigabytes) : file_(std::move(file)) {
     constexpr std::size_t kFoundBlockBytes = 65536;
     records_.resize(bytes.size());
-    on_all_cores((bytes.size() + kFoundBlockBytes - 1) / kFoundBlockBytes, [&](std::size_t i) {
-      const std::size_t begin = i * kFoundBlockBytes;
-      const auto block = std::span(bytes).subspan(begin, std::min(kFoundBlockBytes, bytes.size() - begin));
-      const MatchRecords found = find_hash_chain({block, 0}, {.hash_bits = 13, .depth = 4});
-      std::copy(found.begin(), found.end(), records_.begin() + static_cast<std::ptrdiff_t>(begin));
-    });
+    tbb::parallel_for(
+        std::size_t{0}, (bytes.size() + kFoundBlockBytes - 1) / kFoundBlockBytes, [&](std::size_t i) {
+          const std::size_t begin = i * kFoundBlockBytes;
+          const auto block =
+              std::span(bytes).subspan(begin, std::min(kFoundBlockBytes, bytes.size() - begin));
+          const MatchRecords found = find_hash_chain({block, 0}, {.hash_bits = 13, .depth = 4});
+          std::copy(found.begin(), found.end(), records_.begin() + static_cast<std::ptrdiff_t>(begin));
+        });
     copies_ = std::max<std::size_t>(
         1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(bytes.size())));
     total_ = copies_ * records_.size();
-    d_records_ = std::make_unique<Array<MatchRecord>>(total_);
+    d_records_ = std::make_unique<DeviceArray<MatchRecord>>(total_);
     for (std::size_t copy = 0; copy < copies_; ++copy)
       if (copy == 0)
         check(cudaMemcpy(d_records_->data, records_.data(), records_.size() * 4, cudaMemcpyHostToDevice),
@@ -110,7 +78,7 @@ class Bench {
         blocks.push_back(
             {nullptr, static_cast<std::uint32_t>(std::min<std::size_t>(block_bytes, records_.size() - begin)),
              0, copy * records_.size() + begin});
-    Array<DeviceBlock> d_blocks(blocks.size());
+    DeviceArray<DeviceBlock> d_blocks(blocks.size());
     check(
         cudaMemcpy(d_blocks.data, blocks.data(), blocks.size() * sizeof(DeviceBlock), cudaMemcpyHostToDevice),
         "cudaMemcpy");
@@ -118,18 +86,18 @@ class Bench {
                              total_};
 
     const BlockPlan plan = lz4_block_plan();
-    Array<Sequence> d_sequences(cuda::device_sequence_capacity(batch, plan));
-    Array<std::uint32_t> d_counts(blocks.size());
-    Array<std::uint64_t> d_total(1);
+    DeviceArray<Sequence> d_sequences(cuda::device_sequence_capacity(batch, plan));
+    DeviceArray<std::uint32_t> d_counts(blocks.size());
+    DeviceArray<std::uint64_t> d_total(1);
     const cuda::DeviceSequences out{d_sequences.data, d_counts.data, d_total.data};
     const Lz4CostModel lz4;
     const FullLengthCostModel flat;
-    Array<std::byte> d_scratch(std::max(cuda::parse_optimal_cuda_scratch_bytes(batch, lz4),
-                                        cuda::parse_optimal_cuda_scratch_bytes(batch, flat)));
+    DeviceArray<std::byte> d_scratch(std::max(cuda::parse_optimal_cuda_scratch_bytes(batch, lz4),
+                                              cuda::parse_optimal_cuda_scratch_bytes(batch, flat)));
 
     const auto measure = [&](const char* level, const std::function<void()>& parse,
                              const std::function<std::vector<Sequence>(const ParseInput&)>& twin) {
-      const double seconds = median_seconds(parse);
+      const double seconds = median_seconds(nullptr, kRuns, parse);
       row(level, seconds, verified(blocks, out, plan, twin));
     };
     measure(
@@ -161,21 +129,21 @@ class Bench {
     std::vector<std::uint64_t> first_segment = {0};
     for (const DeviceBlock& block : blocks)
       first_segment.push_back(first_segment.back() + cuda::segment_count(block.block_bytes));
-    Array<std::uint64_t> d_first_segment(first_segment.size());
+    DeviceArray<std::uint64_t> d_first_segment(first_segment.size());
     check(cudaMemcpy(d_first_segment.data, first_segment.data(), first_segment.size() * 8,
                      cudaMemcpyHostToDevice),
           "cudaMemcpy");
-    Array<std::uint16_t> d_lengths(total_);
+    DeviceArray<std::uint16_t> d_lengths(total_);
     int multiprocessors = 0;
     check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0),
           "cudaDeviceGetAttribute");
-    Array<std::uint32_t> d_far(std::size_t{32} * static_cast<unsigned>(multiprocessors) *
-                               cuda::kSolvedPositions * 32);
+    DeviceArray<std::uint32_t> d_far(std::size_t{32} * static_cast<unsigned>(multiprocessors) *
+                                     cuda::kSolvedPositions * 32);
 
     const auto solve = [&](auto kernel, const auto& model, const char* level) {
       int warps = 0;
       check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, kernel, 32, 0), "occupancy");
-      const double seconds = median_seconds([&] {
+      const double seconds = median_seconds(nullptr, kRuns, [&] {
         kernel<<<multiprocessors * warps, 32>>>(batch.d_blocks, batch.block_count, d_first_segment.data,
                                                 d_records_->data, plan, model, d_lengths.data, d_far.data);
         cuda::check_launch("solve");
@@ -193,7 +161,7 @@ class Bench {
 
     const cuda::StoredDecision decide{d_lengths.data};
     const auto walk = [&](auto kernel, const char* level) {
-      const double seconds = median_seconds([&] {
+      const double seconds = median_seconds(nullptr, kRuns, [&] {
         kernel<<<batch.block_count, cuda::kWalkThreads>>>(batch.d_blocks, decide, d_records_->data, plan,
                                                           out);
         cuda::check_launch("walk");
@@ -217,7 +185,7 @@ class Bench {
                      cudaMemcpyDeviceToHost),
           "cudaMemcpy");
     std::atomic<std::size_t> wrong = 0;
-    on_all_cores(count, [&](std::size_t b) {
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t b) {
       const std::vector<Sequence> expected =
           twin({std::span(records_).subspan(blocks[b].position, blocks[b].block_bytes), plan});
       const Sequence* ours =
@@ -245,19 +213,10 @@ class Bench {
   std::uint32_t block_bytes_ = 0;
   std::vector<MatchRecord> records_;
   std::size_t copies_ = 0, total_ = 0;
-  std::unique_ptr<Array<MatchRecord>> d_records_;
+  std::unique_ptr<DeviceArray<MatchRecord>> d_records_;
 };
 
-std::vector<std::byte> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw std::runtime_error("cannot read " + path);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(file.tellg()));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  return bytes;
-}
-
-int bench(int count, char** arguments) {
+int run_bench(int count, char** arguments) {
   if (count < 2) {
     std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES]\n", arguments[0]);
     return 1;
@@ -265,7 +224,7 @@ int bench(int count, char** arguments) {
   const double gigabytes = count > 2 ? std::atof(arguments[2]) : 2;
   std::vector<std::byte> corpus;
   for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
-    const std::vector<std::byte> bytes = read_file(std::string(arguments[1]) + "/silesia/" + name);
+    const std::vector<std::byte> bytes = testing::read_file(std::string(arguments[1]) + "/silesia/" + name);
     Bench(name, bytes, gigabytes).run(65536, false);
     corpus.insert(corpus.end(), bytes.begin(), bytes.end());
   }
@@ -281,7 +240,7 @@ int bench(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   try {
-    return hemstitch::bench(count, arguments);
+    return hemstitch::run_bench(count, arguments);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
