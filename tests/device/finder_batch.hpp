@@ -13,6 +13,7 @@
 
 #include "device/cuda/device_block.hpp"
 #include "device/cuda/device_buffer.hpp"
+#include "match/finder_parameters.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch::testing {
