@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search/search.hpp"
+#include "search/search_words.hpp"
 
 namespace hemstitch::testing {
 
@@ -119,6 +120,12 @@ inline std::vector<SearchCase> search_cases(std::size_t boundary_bytes, bool tho
     cases.emplace_back("a text of " + std::to_string(bytes), run.substr(0, bytes),
                        PatternSet({"aa", "aaa"}, true));
   return cases;
+}
+
+inline std::vector<SearchMatch> unpacked(std::span<const PackedMatch> packed) {
+  std::vector<SearchMatch> matches;
+  for (const PackedMatch match : packed) matches.push_back({match.position(), match.bytes()});
+  return matches;
 }
 
 // The first difference in words, or nothing.

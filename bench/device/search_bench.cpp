@@ -46,7 +46,7 @@ class Search {
         d_total_(1) {
     count(stream);
     total_ = d_total_.download(0, 1)[0];
-    d_matches_ = std::make_unique<DeviceArray<std::uint64_t>>(total_);
+    d_matches_ = std::make_unique<DeviceArray<PackedMatch>>(total_);
   }
 
   void count(cudaStream_t stream) {
@@ -67,9 +67,10 @@ class Search {
   // Whether the matches from `first` on are `expected`, each `shift` further.
   bool holds(std::uint64_t first, const std::vector<SearchMatch>& expected, std::uint64_t shift) const {
     if (first + expected.size() > total_) return false;
-    const std::vector<std::uint64_t> found = d_matches_->download(first, expected.size());
+    const std::vector<PackedMatch> found = d_matches_->download(first, expected.size());
     for (std::size_t i = 0; i < found.size(); ++i)
-      if (found[i] != pack_search_match(expected[i].position + shift, expected[i].bytes)) return false;
+      if (found[i].position() != expected[i].position + shift || found[i].bytes() != expected[i].bytes)
+        return false;
     return true;
   }
 
@@ -80,7 +81,7 @@ class Search {
   cuda::DevicePatterns patterns_;
   DeviceArray<std::byte> d_scratch_;
   DeviceArray<std::uint64_t> d_total_;
-  std::unique_ptr<DeviceArray<std::uint64_t>> d_matches_;
+  std::unique_ptr<DeviceArray<PackedMatch>> d_matches_;
   std::uint64_t total_ = 0;
 };
 
@@ -192,7 +193,8 @@ void question_of_document_002(const std::string& corpus, std::size_t count, cuda
   const DeviceArray<std::uint32_t> d_table(table.words);
   const cuda::DevicePatterns d_patterns{table.places, d_table.data};
   DeviceArray<std::byte> d_scratch(cuda::search_cuda_scratch_bytes({nullptr, 22'015, nullptr, 1}));
-  DeviceArray<std::uint64_t> d_totals(count), d_matches(count * 100);
+  DeviceArray<std::uint64_t> d_totals(count);
+  DeviceArray<PackedMatch> d_matches(count * 100);
   const double separate_seconds = bench::median_seconds(stream, 3, [&] {
     for (std::size_t i = 0; i < count; ++i) {
       const cuda::DeviceTexts text{sources[i], sizes[i], d_pairs.data + 2 * i, 1};

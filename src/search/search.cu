@@ -164,7 +164,7 @@ __device__ std::uint32_t passing(const LaneText& text, const PatternPlaces& patt
 template <bool kSeveral, bool kIgnoreCase, bool kWrite>
 __global__ void __launch_bounds__(kSearchThreads, 4)
     search_tiles(const DeviceTexts texts, const DevicePatterns patterns, std::uint64_t tiles,
-                 std::uint32_t* d_counts, const std::uint64_t* d_begins, std::uint64_t* d_matches,
+                 std::uint32_t* d_counts, const std::uint64_t* d_begins, PackedMatch* d_matches,
                  std::uint64_t room) {
   __shared__ std::uint32_t sh_filter[kSeveral ? kPairFilterWords : 1];
   const unsigned lane = threadIdx.x % 32;
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(kSearchThreads, 4)
         for (; mask != 0 && place < room; mask &= mask - 1, ++place) {
           const unsigned i = __ffs(mask) - 1;
           d_matches[place] =
-              pack_search_match(position + i, kSeveral ? match_at(i) : patterns.places.most_bytes);
+              PackedMatch::of(position + i, kSeveral ? match_at(i) : patterns.places.most_bytes);
         }
         next_match += __shfl_sync(kAllLanes, up_to, 31);
       }
@@ -293,7 +293,7 @@ const KernelRegistration kWriteRegistration(kSearchBudget, search_tiles<false, f
 
 template <bool kWrite>
 void launch_tiles(const DeviceTexts& texts, const DevicePatterns& patterns, std::uint32_t* d_counts,
-                  const std::uint64_t* d_begins, std::uint64_t* d_matches, std::uint64_t room,
+                  const std::uint64_t* d_begins, PackedMatch* d_matches, std::uint64_t room,
                   cudaStream_t stream) {
   const bool several = patterns.places.pattern_count > 1, ignore_case = patterns.places.ignore_case != 0;
   const auto kernel =
@@ -339,7 +339,7 @@ void count_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns
         "search: total");
 }
 
-void write_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, std::uint64_t* d_matches,
+void write_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, PackedMatch* d_matches,
                         std::uint64_t room, void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   const Scratch scratch(texts, d_scratch);
   check_scratch("search", scratch.carver.bytes(), d_scratch, scratch_bytes);

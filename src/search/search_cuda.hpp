@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "search/pattern_table.hpp"
+#include "search/search_words.hpp"
 
 namespace hemstitch::cuda {
 
@@ -38,9 +39,9 @@ std::size_t search_cuda_scratch_bytes(const DeviceTexts& texts);
 void count_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, std::uint64_t* d_total,
                         void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
-// Writes matches 0 up to min(total, room), each as pack_search_match() has it (search_words.hpp), ascending. Texts,
+// Writes matches 0 up to min(total, room), ascending. Texts,
 // patterns and scratch as they were counted. Asynchronous and capturable as well; may be called again.
-void write_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, std::uint64_t* d_matches,
+void write_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, PackedMatch* d_matches,
                         std::uint64_t room, void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -29,9 +29,15 @@ HEMSTITCH_HOST_DEVICE inline std::uint32_t first_bytes_mask(std::uint32_t patter
   return pattern_bytes >= 4 ? ~0u : (1u << (8 * pattern_bytes)) - 1;
 }
 
-// A match on a device: position << 16 | bytes. No pattern has more than 65,535.
-HEMSTITCH_HOST_DEVICE inline std::uint64_t pack_search_match(std::uint64_t position, std::uint32_t bytes) {
-  return position << 16 | bytes;
-}
+// A match on its way from a device.
+struct PackedMatch {
+  std::uint64_t word;  // position << 16 | bytes: no pattern has more than 65,535
+
+  HEMSTITCH_HOST_DEVICE static PackedMatch of(std::uint64_t position, std::uint32_t bytes) {
+    return {position << 16 | bytes};
+  }
+  HEMSTITCH_HOST_DEVICE std::uint64_t position() const { return word >> 16; }
+  HEMSTITCH_HOST_DEVICE std::uint32_t bytes() const { return static_cast<std::uint32_t>(word & 0xFFFF); }
+};
 
 }  // namespace hemstitch

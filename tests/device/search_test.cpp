@@ -49,19 +49,16 @@ class SearchDeviceTest : public CudaTest {
     stream_->synchronize();
 
     const std::uint64_t asked = room.value_or(total[0]);
-    const cuda::DeviceBuffer<std::uint64_t> d_matches(asked + 1, stream());
+    const cuda::DeviceBuffer<PackedMatch> d_matches(asked + 1, stream());
     cuda::check(cudaMemsetAsync(d_matches.get(), 0xA5, d_matches.bytes(), stream()), "cudaMemsetAsync");
     cuda::write_matches_cuda(texts, patterns, d_matches.get(), asked, d_scratch.get(), d_scratch.bytes(),
                              stream());
-    std::vector<std::uint64_t> packed(asked + 1);
+    std::vector<PackedMatch> packed(asked + 1);
     d_matches.download(packed);
     stream_->synchronize();
-    EXPECT_EQ(packed.back(), kUnwritten) << one.name << ": wrote behind its room";
+    EXPECT_EQ(packed.back().word, kUnwritten) << one.name << ": wrote behind its room";
     packed.pop_back();
-    std::vector<SearchMatch> matches;
-    for (const std::uint64_t match : packed)
-      matches.push_back({match >> 16, static_cast<std::uint32_t>(match & 0xFFFF)});
-    return matches;
+    return testing::unpacked(packed);
   }
 
  private:
