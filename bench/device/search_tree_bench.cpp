@@ -152,9 +152,29 @@ struct Peer {
   double seconds;
 };
 
+nlohmann::ordered_json row_of(const std::string& what, const std::string& backend, const std::string& file,
+                              std::size_t items, double seconds, bool verified) {
+  const auto bytes = static_cast<double>(items * kFileBytes);
+  return {{"what", what},
+          {"backend", backend},
+          {"file", file},
+          {"items", items},
+          {"bytes", bytes},
+          {"seconds", seconds},
+          {"gbps", bytes / seconds / 1e9},
+          {"span", "file"},
+          {"verified", verified}};
+}
+
+void print(const nlohmann::ordered_json& row) {
+  std::printf("%s\n", row.dump().c_str());
+  std::fflush(stdout);
+}
+
+// Lines and names of files with a rare pattern and with a common one, against the peer.
 void measure(const std::string& tool, const Tree& tree, const std::string& what, const std::string& flags,
-             const std::vector<Peer>& peers) {
-  const std::uint64_t bytes = tree.paths().size() * kFileBytes;
+             const Peer& peer) {
+  const std::size_t items = tree.paths().size();
   for (const auto& [kind, pattern] : {std::pair{"rare", "Copperfield"}, {"common", "the"}}) {
     const std::uint64_t expected = lines_with(tree, PatternSet({pattern}, false));
     for (const std::string backend : {"cpu", "cuda"}) {
@@ -164,20 +184,13 @@ void measure(const std::string& tool, const Tree& tree, const std::string& what,
       for (const std::string mode : {"", "-l"}) {
         const std::string command =
             fmt::format("{} {} {} {} > /dev/null 2>&1", search, mode, pattern, tree.folder().string());
-        const double seconds = median_seconds(kRuns, [&] { run(command); });
-        nlohmann::ordered_json row{{"what", "search"},
-                                   {"backend", backend},
-                                   {"file", fmt::format("{}, {} {}", what, kind, mode)},
-                                   {"items", tree.paths().size()},
-                                   {"bytes", bytes},
-                                   {"lines", expected},
-                                   {"milliseconds", seconds * 1e3},
-                                   {"gbps", static_cast<double>(bytes) / seconds / 1e9},
-                                   {"span", "file"}};
-        for (const Peer& peer : peers) row[peer.name + ", milliseconds"] = peer.seconds * 1e3;
-        row["verified"] = verified;
-        std::printf("%s\n", row.dump().c_str());
-        std::fflush(stdout);
+        auto row =
+            row_of("search", backend, fmt::format("{}, {}{}", what, kind, mode.empty() ? "" : ", names"),
+                   items, median_seconds(kRuns, [&] { run(command); }), verified);
+        row["lines"] = expected;
+        row["peer"] = peer.name;
+        row["peer_gbps"] = static_cast<double>(items * kFileBytes) / peer.seconds / 1e9;
+        print(row);
       }
     }
   }
@@ -196,9 +209,12 @@ int bench_trees(const std::string& tool, const fs::path& corpus_folder, const fs
   for (const char* backend : {"cpu", "cuda"}) {
     const std::string command =
         fmt::format("{} search --backend {} one {} > /dev/null", tool, backend, one.string());
-    const double seconds = median_seconds(kRuns, [&] { run(command); });
-    std::printf("{\"what\":\"search\",\"backend\":\"%s\",\"file\":\"one line\",\"milliseconds\":%.2f}\n",
-                backend, seconds * 1e3);
+    print({{"what", "search"},
+           {"backend", backend},
+           {"file", "one line"},
+           {"seconds", median_seconds(kRuns, [&] { run(command); })},
+           {"span", "file"},
+           {"verified", true}});
   }
   {
     const Tree tree(folder / "tree", corpus, count, false);
@@ -209,7 +225,9 @@ int bench_trees(const std::string& tool, const fs::path& corpus_folder, const fs
                       "/dev/null; true' sh",
                       tree.folder().string(), kThreads));
     });
-    measure(tool, tree, "tree", "", {{"reading by 16 threads", reading}, {"grep in 16 processes", grep}});
+    print(row_of("read", "", "tree, by 16 threads", count, reading, true));
+    print(row_of("search", "", "tree, rare, grep in 16 processes", count, grep, true));
+    measure(tool, tree, "tree", "", {"reading by 16 threads", reading});
   }
   const Tree packed(folder / "packed", corpus, count, true);
   const double reading = median_seconds(kRuns, [&] { packed.read_all(); });
@@ -223,8 +241,8 @@ int bench_trees(const std::string& tool, const fs::path& corpus_folder, const fs
             "true' sh < {}",
             kThreads, (folder / "list").string()));
       });
-  measure(tool, packed, "compressed tree", "-z",
-          {{"reading by 16 threads", reading}, {"lz4cat and grep in 16 processes", peer}});
+  print(row_of("read", "", "compressed tree, by 16 threads", count, reading, true));
+  measure(tool, packed, "compressed tree", "-z", {"lz4cat and grep in 16 processes", peer});
   fs::remove(folder / "list");
   fs::remove(one);
   return 0;
