@@ -6,7 +6,7 @@
 // Buffers     blocks, tiles (read); records (read) 4 bytes a position; decisions (written by solve, read and written by take) 4
 //             bytes a position: the match to take there, 0 for a literal. In between each word holds the edge chosen at its
 //             position, the cost from there on, and the cost from the position 1024 further on, which the segment looks ahead to
-// Workgroup   solve: 32 invocations, 12.8 KB: for each lane a ring of 96 positions, and its row. take: 256 invocations, none
+// Workgroup   solve: 32 invocations, 12.4 KB: for each lane a ring of 96 positions, and where its segment is. take: 256 invocations, none
 // Records. Lanes read records 4 KB apart, so the workgroup fetches 32 positions of 32 segments at a time, a row after another, to
 // where the costs of these positions will be. The lanes then replace them by costs, from the last to the first.
 //
@@ -53,14 +53,9 @@ const kCostShift = 16u;
 const kAheadShift = 3u;
 const kAheadMask = 0xFFF8u;
 
-struct Row {
-  begin: u32,   // byte of the data that is the segment's first position
-  own: u32,     // positions of the segment
-  solved: u32,  // these and those looked ahead to
-}
-
 var<workgroup> sh_words: array<u32, kLanes * kRow>;
-var<workgroup> sh_rows: array<Row, kLanes>;
+var<workgroup> sh_begin: array<u32, kLanes>;   // byte of the data that is the segment's first position
+var<workgroup> sh_solved: array<u32, kLanes>;  // positions of the segment, and those looked ahead to
 
 // The length that an edge from 1 on stands for. One that would be shorter than the format's shortest match, or that there is
 // not, is that of the first edge, which then costs the same and is preferred.
@@ -74,11 +69,11 @@ fn edge_price(length: u32, edge: u32, most_priced: u32) -> u32 {
 }
 
 // The cost from a position of the segment whose words are finished in `decisions`; none at the horizon and beyond.
-fn far_cost(row: Row, position: u32) -> u32 {
-  if (position >= row.solved) {
+fn far_cost(begin: u32, solved: u32, position: u32) -> u32 {
+  if (position >= solved) {
     return 0u;
   }
-  let word = decisions[row.begin + (position & (kTilePositions - 1u))];
+  let word = decisions[begin + (position & (kTilePositions - 1u))];
   return select(word >> kCostShift, (word & kAheadMask) >> kAheadShift, position >= kTilePositions) << kEdgeBits;
 }
 
@@ -92,21 +87,22 @@ fn ring_behind(place: u32, distance: u32) -> u32 {
 fn solve(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
          @builtin(local_invocation_index) lane: u32) {
   let tile = workgroup_number(id, size, parameters.workgroup_count) * kLanes + lane;
-  var row = Row(0u, 0u, 0u);
+  var begin = 0u;
+  var solved = 0u;
   // Positions from the segment's begin on: before which a match may begin, and where it must end.
   var starts_end = 0u;
   var matches_end = 0u;
   if (tile < parameters.tile_count) {
     let block = blocks[tiles[tile]];
-    row.begin = tile_begin(block, tile);
-    row.own = tile_end(block, tile) - row.begin;
-    let left = block_end(block) - row.begin;
-    row.solved = min(row.own + kLookAheadPositions, left);
+    begin = tile_begin(block, tile);
+    let left = block_end(block) - begin;
+    solved = min(left, kTilePositions + kLookAheadPositions);
     matches_end = left - min(left, parameters.plan.last_match_end_gap);
     let gap = max(parameters.plan.last_match_start_gap, parameters.plan.last_match_end_gap);
     starts_end = (left + 1u) - min(left + 1u, gap);
   }
-  sh_rows[lane] = row;
+  sh_begin[lane] = begin;
+  sh_solved[lane] = solved;
   let shortest = max(parameters.plan.min_match_length, 1u);
   let ring = lane * kRow;
   // Costs beyond all horizons. (Memory that WGSL says is zeroed is not on every driver.)
@@ -120,8 +116,8 @@ fn solve(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     let first = (left - 1u) * kStaged;
     let first_in_ring = first % kRing;
     for (var r = 0u; r < kLanes; r++) {
-      if (first + lane < sh_rows[r].solved) {
-        sh_words[r * kRow + first_in_ring + lane] = records[sh_rows[r].begin + first + lane];
+      if (first + lane < sh_solved[r]) {
+        sh_words[r * kRow + first_in_ring + lane] = records[sh_begin[r] + first + lane];
       }
     }
     // The words that the stage before wrote to `decisions` are there for all lanes as well.
@@ -132,13 +128,13 @@ fn solve(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
       let in_ring = first_in_ring + i - 1u;
       let position = first + i - 1u;
       var best = 0u;
-      if (position < row.solved) {
+      if (position < solved) {
         best = cost + (literal_cost() << kEdgeBits);
         let record = sh_words[ring + in_ring];
         if (record != 0u && position < starts_end && record_offset(record) <= parameters.plan.max_offset) {
           let full = min(min(record_length(record), parameters.plan.max_match_length), matches_end - position);
           // priced_length() of optimal.hpp: no more than lies before the horizon.
-          let most_priced = max(row.solved - position, shortest);
+          let most_priced = max(solved - position, shortest);
           if (full >= shortest && full <= kNear) {
             for (var edge = 1u; edge <= tried_length_count(); edge++) {
               let length = edge_length(full, edge);
@@ -152,7 +148,7 @@ fn solve(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
               if (length <= kNear) {  // not all are in `decisions` yet
                 behind = sh_words[ring + ring_behind(in_ring, length)] & ~kEdgeMask;
               } else {
-                behind = far_cost(row, position + length);
+                behind = far_cost(begin, solved, position + length);
               }
               best = min(best, behind + edge_price(length, edge, most_priced));
             }
@@ -166,12 +162,12 @@ fn solve(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
 
     let place = first + lane;
     for (var r = 0u; r < kLanes; r++) {
-      if (place < sh_rows[r].solved) {
+      if (place < sh_solved[r]) {
         let sum = sh_words[r * kRow + first_in_ring + lane];
-        let word = sh_rows[r].begin + (place & (kTilePositions - 1u));
+        let word = sh_begin[r] + (place & (kTilePositions - 1u));
         if (place >= kTilePositions) {
           decisions[word] = (sum >> kEdgeBits) << kAheadShift;
-        } else if (place < kLookAheadPositions && place + kTilePositions < sh_rows[r].solved) {
+        } else if (place < kLookAheadPositions && place + kTilePositions < sh_solved[r]) {
           decisions[word] = (decisions[word] & kAheadMask) | ((sum >> kEdgeBits) << kCostShift) | (sum & kEdgeMask);
         } else {
           decisions[word] = ((sum >> kEdgeBits) << kCostShift) | (sum & kEdgeMask);

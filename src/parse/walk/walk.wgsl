@@ -8,8 +8,8 @@
 //             4 bytes a position; entries (written by chain, read by emit) 16 bytes a tile; counts (written by chain) 4 bytes
 //             a block; sequences (written by emit) 8 bytes a sequence: where its match begins, as byte of the data, and the
 //             match. The last one of a block begins at its end, with no match. `sequences` may be the memory of `exits`.
-// Workgroup   find_exits: 64 invocations, 8.2 KB: a word for each position of two tiles. chain: 64, none. emit: 32, 8.5 KB: two
-//             words for each position, and how each lane's part is entered
+// Workgroup   find_exits: 64 invocations, chain: 64, emit: 32; 8.5 KB: find_exits has a word for each position of two tiles, emit
+//             two words for each position of one, and how each lane's part is entered; chain has none
 // A lane goes backwards over 32 positions of the tile alone, so that 32 steps say where a walk leaves each part; then the parts are
 // put together from the last to the first (find_exits), or entered one after the other (emit).
 // Literals are what lies between a match and the one before it. Nothing is lost against one walk over the whole block.
@@ -61,6 +61,7 @@ fn word_of(position: u32) -> u32 {
   return (position / kPart) * kRow + position % kPart;
 }
 
+// Of two tiles; or of one, and behind them its decisions.
 var<workgroup> sh_walks: array<u32, 2u * kTileWords>;
 
 @compute @workgroup_size(kThreads)
@@ -139,10 +140,8 @@ fn chain(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   counts[number] = sequence + 1u;
 }
 
-var<workgroup> sh_decisions: array<u32, kTileWords>;
-var<workgroup> sh_parts: array<u32, kTileWords>;     // walks through each part
-var<workgroup> sh_entered: array<u32, kLanes>;       // position of the tile at which a walk enters a part, or kNotEntered
-var<workgroup> sh_sequences: array<u32, kLanes>;     // matches taken before
+var<workgroup> sh_entered: array<u32, kLanes>;    // position of the tile at which a walk enters a part, or kNotEntered
+var<workgroup> sh_sequences: array<u32, kLanes>;  // matches taken before
 
 @compute @workgroup_size(kLanes)
 fn emit(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
@@ -166,16 +165,16 @@ fn emit(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   }
   for (var position = lane; position < count; position += kLanes) {
     let decision = decisions[begin + position];
-    sh_decisions[word_of(position)] = decision;
-    sh_parts[word_of(position)] = step_from(position, record_length(decision), count);
+    sh_walks[kTileWords + word_of(position)] = decision;
+    sh_walks[word_of(position)] = step_from(position, record_length(decision), count);
   }
   sh_entered[lane] = kNotEntered;
   workgroupBarrier();
   let part_end = min((lane + 1u) * kPart, count);
   for (var left = part_end; left > lane * kPart; left--) {
-    let walk = sh_parts[word_of(left - 1u)];
+    let walk = sh_walks[word_of(left - 1u)];
     if ((walk & kInside) != 0u && (walk >> 16u) < part_end) {
-      sh_parts[word_of(left - 1u)] = follow(walk, sh_parts[word_of(walk >> 16u)]);
+      sh_walks[word_of(left - 1u)] = follow(walk, sh_walks[word_of(walk >> 16u)]);
     }
   }
   workgroupBarrier();
@@ -188,7 +187,7 @@ fn emit(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
       let position = walk >> 16u;
       sh_entered[position / kPart] = position;
       sh_sequences[position / kPart] = walk & kMatches;
-      walk = follow(walk, sh_parts[word_of(position)]);
+      walk = follow(walk, sh_walks[word_of(position)]);
     }
     // The last literals of the block.
     if (begin + count + (walk >> 16u) == last) {
@@ -199,7 +198,7 @@ fn emit(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   if (sh_entered[lane] != kNotEntered) {
     var index = first_sequence + entry.sequence + sh_sequences[lane];
     for (var position = sh_entered[lane]; position < part_end;) {
-      let decision = sh_decisions[word_of(position)];
+      let decision = sh_walks[kTileWords + word_of(position)];
       if (decision != 0u) {
         sequences[index] = Sequence(begin + position, decision);
         index++;
