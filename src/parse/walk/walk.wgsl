@@ -1,17 +1,16 @@
 // walk: from the decision at every position to the list of sequences that begins at a block's first byte.
 //
-// Passes      find_exits  32 lanes take a tile, two tiles a workgroup: from each position, where a walk leaves the tile and how
-//                         many matches it takes on the way
+// Passes      find_exits  a workgroup takes a tile: from each position, where a walk leaves the tile and how many matches it takes
+//                         on the way
 //             chain       an invocation walks over a block from tile to tile: where each is entered, and with which sequence
-//             emit        32 lanes take a tile: where it is entered they write the sequences
+//             emit        an invocation walks through its tile from where it is entered, and writes the sequences
 // Buffers     blocks, tiles (read); decisions (read by find_exits and emit) 4 bytes a position; exits (written, then read by chain)
 //             4 bytes a position; entries (written by chain, read by emit) 16 bytes a tile; counts (written by chain) 4 bytes
 //             a block; sequences (written by emit) 8 bytes a sequence: where its match begins, as byte of the data, and the
 //             match. The last one of a block begins at its end, with no match. `sequences` may be the memory of `exits`.
-// Workgroup   find_exits: 64 invocations, chain: 64, emit: 32; 8.5 KB: find_exits has a word for each position of two tiles, emit
-//             two words for each position of one, and how each lane's part is entered; chain has none
-// A lane goes backwards over 32 positions of the tile alone, so that 32 steps say where a walk leaves each part; then the parts are
-// put together from the last to the first (find_exits), or entered one after the other (emit).
+// Workgroup   find_exits: 256 invocations, 4 KB: a word for each position of the tile. chain, emit: 64, none
+// An invocation first walks over four positions; then each walk is put together with the one that begins where it is, again and
+// again: every time it has at least doubled. 8 times are enough for the 256 fours of a tile.
 // Literals are what lies between a match and the one before it. Nothing is lost against one walk over the whole block.
 
 #import device/webgpu/shared/workgroup.wgsl
@@ -36,15 +35,18 @@ struct Parameters {
 @group(0) @binding(7) var<storage, read_write> sequences: array<Sequence>;
 
 const kThreads = 64u;
-const kLanes = 32u;
-const kPart = kTilePositions / kLanes;  // positions that a lane goes over
-const kRow = kPart + 1u;                // along a part and across parts, neighbouring lanes use different banks
-const kTileWords = kLanes * kRow;
+const kTileThreads = 256u;
+const kOwn = kTilePositions / kTileThreads;  // positions of an invocation
+const kDoublings = 8u;
 
 // A walk on its way through a tile: upper half where it is, lower half how many matches it took, with a bit that says that
 // it is in the tile still: it is at that position of the tile then, else so far behind the tile's end, at most 65534.
 const kInside = 0x8000u;
 const kMatches = 0x7FFFu;
+
+fn is_inside(walk: u32) -> bool {
+  return (walk & kInside) != 0u;
+}
 
 fn step_from(position: u32, length: u32, end: u32) -> u32 {
   let next = position + max(length, 1u);
@@ -56,55 +58,41 @@ fn follow(walk: u32, further: u32) -> u32 {
   return further + (walk & kMatches);
 }
 
-// Where a position of a tile stands in workgroup memory.
-fn word_of(position: u32) -> u32 {
-  return (position / kPart) * kRow + position % kPart;
-}
+var<workgroup> sh_walks: array<atomic<u32>, kTilePositions>;
 
-// Of two tiles; or of one, and behind them its decisions.
-var<workgroup> sh_walks: array<u32, 2u * kTileWords>;
-
-@compute @workgroup_size(kThreads)
+@compute @workgroup_size(kTileThreads)
 fn find_exits(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
               @builtin(local_invocation_index) thread: u32) {
-  let lane = thread % kLanes;
-  let first_word = (thread / kLanes) * kTileWords;
-  let tile = workgroup_number(id, size, parameters.workgroup_count) * 2u + thread / kLanes;
-  var begin = 0u;
-  var count = 0u;
-  if (tile < parameters.tile_count) {
-    let block = blocks[tiles[tile]];
-    begin = tile_begin(block, tile);
-    count = tile_end(block, tile) - begin;
+  let tile = workgroup_number(id, size, parameters.workgroup_count);
+  if (tile >= parameters.tile_count) {
+    return;
   }
-  for (var position = lane; position < count; position += kLanes) {
-    sh_walks[first_word + word_of(position)] =
-        step_from(position, record_length(decisions[begin + position]), count);
+  let block = blocks[tiles[tile]];
+  let begin = tile_begin(block, tile);
+  let count = tile_end(block, tile) - begin;
+  for (var position = thread; position < count; position += kTileThreads) {
+    atomicStore(&sh_walks[position], step_from(position, record_length(decisions[begin + position]), count));
   }
   workgroupBarrier();
-  // Through the lane's own part.
-  let part_end = min((lane + 1u) * kPart, count);
-  for (var left = part_end; left > lane * kPart; left--) {
-    let word = first_word + word_of(left - 1u);
-    let walk = sh_walks[word];
-    if ((walk & kInside) != 0u && (walk >> 16u) < part_end) {
-      sh_walks[word] = follow(walk, sh_walks[first_word + word_of(walk >> 16u)]);
+  let own_end = min((thread + 1u) * kOwn, count);
+  for (var left = own_end; left > thread * kOwn; left--) {
+    let walk = atomicLoad(&sh_walks[left - 1u]);
+    if (is_inside(walk) && (walk >> 16u) < own_end) {
+      atomicStore(&sh_walks[left - 1u], follow(walk, atomicLoad(&sh_walks[walk >> 16u])));
     }
   }
-  workgroupBarrier();
-  // Where a walk goes on in a later part, that part is finished.
-  for (var part = kLanes; part > 0u; part--) {
-    let position = (part - 1u) * kPart + lane;
-    if (position < count) {
-      let word = first_word + word_of(position);
-      var walk = sh_walks[word];
-      if ((walk & kInside) != 0u) {
-        walk = follow(walk, sh_walks[first_word + word_of(walk >> 16u)]);
-        sh_walks[word] = walk;
-      }
-      exits[begin + position] = walk;
-    }
+  // Others may follow their own meanwhile: what is read is then farther along the same walk.
+  for (var turn = 0u; turn < kDoublings; turn++) {
     workgroupBarrier();
+    for (var position = thread; position < count; position += kTileThreads) {
+      let walk = atomicLoad(&sh_walks[position]);
+      if (is_inside(walk)) {
+        atomicStore(&sh_walks[position], follow(walk, atomicLoad(&sh_walks[walk >> 16u])));
+      }
+    }
+  }
+  for (var position = thread; position < count; position += kTileThreads) {
+    exits[begin + position] = atomicLoad(&sh_walks[position]);
   }
 }
 
@@ -140,70 +128,32 @@ fn chain(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   counts[number] = sequence + 1u;
 }
 
-var<workgroup> sh_entered: array<u32, kLanes>;    // position of the tile at which a walk enters a part, or kNotEntered
-var<workgroup> sh_sequences: array<u32, kLanes>;  // matches taken before
-
-@compute @workgroup_size(kLanes)
+@compute @workgroup_size(kThreads)
 fn emit(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
-        @builtin(local_invocation_index) lane: u32) {
-  let tile = workgroup_number(id, size, parameters.workgroup_count);
-  var begin = 0u;
-  var count = 0u;
-  var last = 0u;
-  var first_sequence = 0u;
-  var entry = Entry(kNotEntered, 0u, 0u, 0u);
-  if (tile < parameters.tile_count) {
-    let block = blocks[tiles[tile]];
-    begin = tile_begin(block, tile);
-    count = tile_end(block, tile) - begin;
-    last = block_end(block);
-    first_sequence = block.first_sequence;
-    entry = entries[tile];
+        @builtin(local_invocation_index) thread: u32) {
+  let tile = workgroup_number(id, size, parameters.workgroup_count) * kThreads + thread;
+  if (tile >= parameters.tile_count) {
+    return;
   }
+  let block = blocks[tiles[tile]];
+  let entry = entries[tile];
   if (entry.place == kNotEntered) {
-    count = 0u;
+    return;
   }
-  for (var position = lane; position < count; position += kLanes) {
-    let decision = decisions[begin + position];
-    sh_walks[kTileWords + word_of(position)] = decision;
-    sh_walks[word_of(position)] = step_from(position, record_length(decision), count);
-  }
-  sh_entered[lane] = kNotEntered;
-  workgroupBarrier();
-  let part_end = min((lane + 1u) * kPart, count);
-  for (var left = part_end; left > lane * kPart; left--) {
-    let walk = sh_walks[word_of(left - 1u)];
-    if ((walk & kInside) != 0u && (walk >> 16u) < part_end) {
-      sh_walks[word_of(left - 1u)] = follow(walk, sh_walks[word_of(walk >> 16u)]);
-    }
-  }
-  workgroupBarrier();
-  if (lane == 0u && entry.place != kNotEntered) {
-    var walk = ((entry.place - begin) << 16u) | kInside;
-    if (entry.place - begin >= count) {
-      walk = (entry.place - begin - count) << 16u;
-    }
-    while ((walk & kInside) != 0u) {
-      let position = walk >> 16u;
-      sh_entered[position / kPart] = position;
-      sh_sequences[position / kPart] = walk & kMatches;
-      walk = follow(walk, sh_walks[word_of(position)]);
-    }
-    // The last literals of the block.
-    if (begin + count + (walk >> 16u) == last) {
-      sequences[first_sequence + entry.sequence + (walk & kMatches)] = Sequence(last, 0u);
+  var place = entry.place;
+  var index = block.first_sequence + entry.sequence;
+  let end = tile_end(block, tile);
+  while (place < end) {
+    let record = decisions[place];
+    if (record == 0u) {
+      place++;
+    } else {
+      sequences[index] = Sequence(place, record);
+      index++;
+      place += record_length(record);
     }
   }
-  workgroupBarrier();
-  if (sh_entered[lane] != kNotEntered) {
-    var index = first_sequence + entry.sequence + sh_sequences[lane];
-    for (var position = sh_entered[lane]; position < part_end;) {
-      let decision = sh_walks[kTileWords + word_of(position)];
-      if (decision != 0u) {
-        sequences[index] = Sequence(begin + position, decision);
-        index++;
-      }
-      position += max(record_length(decision), 1u);
-    }
+  if (place == block_end(block)) {
+    sequences[index] = Sequence(place, 0u);
   }
 }

@@ -20,9 +20,9 @@ void record_walk(Recording& recording, const BlockBatch& batch, const WalkBuffer
                         workgroups});
   };
   const Binding exits{buffers.exits, Access::kReadWrite}, sequences{buffers.sequences, Access::kReadWrite};
-  pass("find_exits", batch.tile_count, 2, exits, kNoBinding);
+  pass("find_exits", batch.tile_count, 1, exits, kNoBinding);
   pass("chain", batch.block_count, 64, exits, kNoBinding);
-  pass("emit", batch.tile_count, 1, kNoBinding, sequences);
+  pass("emit", batch.tile_count, 64, kNoBinding, sequences);
 }
 
 }  // namespace hemstitch::webgpu
