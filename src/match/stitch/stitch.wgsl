@@ -24,7 +24,7 @@
 struct Parameters {
   tile_count: u32,
   cap_bytes: u32,
-  reach: u32,  // at most 8
+  reach: u32,  // at most 16
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
@@ -265,8 +265,12 @@ fn backward(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec
       var difference = data_word(place - offset) ^ here;
       if (ahead < 4u) {
         difference <<= 32u - 8u * ahead;
-      } else if (ahead > 4u) {
-        difference |= (data_word(place + 4u - offset) ^ data_word(place + 4u)) << (64u - 8u * ahead);
+      }
+      for (var known = 4u; known < ahead && difference == 0u; known += 4u) {
+        difference = data_word(place + known - offset) ^ data_word(place + known);
+        if (ahead - known < 4u) {
+          difference <<= 32u - 8u * (ahead - known);
+        }
       }
       if (difference == 0u) {
         best = borrowed;
