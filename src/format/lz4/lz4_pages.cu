@@ -22,7 +22,7 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kPageThreads = kPageWarps * 32;
-using Pass = OnePass<SharedText, hash_chain_fast_bits(kPageBytes)>;
+using Pass = PagePass<hash_chain_fast_bits(kPageBytes)>;
 
 // By the warp: whether every byte equals the one 8 before it.
 //
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(kPageThreads, 24 / kPageWarps)
     return;
   }
   Pass pass(reinterpret_cast<Pass::Shared*>(sh_memory)[threadIdx.x / 32], page.d_block, page.block_bytes,
-            room, page.block_bytes == 0 ? 0 : page.block_bytes - 1, lane);
-  const std::uint32_t bytes = pass.compress();
+            lane);
+  const std::uint32_t bytes = pass.compress(room, page.block_bytes == 0 ? 0 : page.block_bytes - 1);
   if (bytes == Pass::kDoesNotFit)
     keep_raw(page, room, entry, lane);
   else if (lane == 0)

@@ -217,6 +217,11 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
   check_launch(kBuildBudget.name.data());
 }
 
+const std::uint16_t* hash_chain_links(const DeviceBlocks& batch, const HashChainParameters& parameters,
+                                      void* d_scratch) {
+  return Scratch(batch, parameters).links(d_scratch, batch).d_links;
+}
+
 void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters,
                           MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
                           cudaStream_t stream) {
