@@ -21,7 +21,7 @@ __device__ void leave_result(const DeviceLz4Output& output, std::uint32_t index,
   output.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
 }
 
-__global__ void __launch_bounds__(kPageWarps * 32, 24 / kPageWarps)
+__global__ void __launch_bounds__(kPageWarps * 32, kPageWarpsResident / kPageWarps)
     compress_small(DeviceBlocks pages, DeviceLz4Output output) {
   extern __shared__ uint4 sh_memory[];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -50,7 +50,7 @@ constexpr auto kBlockSharedBytes = static_cast<std::uint32_t>(sizeof(BlockShared
 constexpr KernelBudget kPagesBudget("lz4.compress_small", "compress_small",
                                     {.threads = kPageWarps * 32,
                                      .dynamic_shared_bytes = kPagesShared,
-                                     .registers = 80,
+                                     .registers = 88,
                                      .shared_bytes = kPagesShared});
 constexpr KernelBudget kBlocksBudget("lz4.compress_blocks", "compress_blocks",
                                      {.threads = kBlockWarps * 32,

@@ -60,12 +60,15 @@ __device__ __forceinline__ std::uint32_t bits_from(std::uint32_t begin) {
   asm("shl.b32 %0, -1, %1;" : "=r"(bits) : "r"(begin));
   return bits;
 }
-// Of four bytes, by the bits that differ: how many of the first agree, how many of the last.
+// The highest bit of byte `index` of a word, counted from its last; none from the fourth on.
+__device__ __forceinline__ std::uint32_t high_bit_of_byte(std::uint32_t index) {
+  std::uint32_t bit;
+  asm("shr.u32 %0, 0x80000000, %1;" : "=r"(bit) : "r"(index * 8));
+  return bit;
+}
+// Of four bytes, by the bits that differ: how many of the first agree.
 __device__ __forceinline__ std::uint32_t agreeing_low_bytes(std::uint32_t difference) {
   return min(lowest_bit(difference) >> 3, 4u);
-}
-__device__ __forceinline__ std::uint32_t agreeing_high_bytes(std::uint32_t difference) {
-  return static_cast<std::uint32_t>(__clz(static_cast<int>(difference))) >> 3;
 }
 
 // The 20 bytes around a position: the four before it and the 16 from it on.
@@ -139,6 +142,26 @@ class SharedText {
     return around;
   }
 
+  // How many of the 16 bytes at two places agree, counted from the first.
+  __device__ __forceinline__ std::uint32_t agreeing_16(std::uint32_t one, std::uint32_t other) const {
+    std::uint32_t differences[4];
+    const std::uint32_t one_at = begin_ + one, other_at = begin_ + other;
+    const std::uint32_t *one_words = words_ + one_at / 4, *other_words = words_ + other_at / 4;
+    std::uint32_t one_low = one_words[0], other_low = other_words[0];
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::uint32_t one_high = one_words[i + 1], other_high = other_words[i + 1];
+      differences[i] = __funnelshift_r(one_low, one_high, one_at % 4 * 8) ^
+                       __funnelshift_r(other_low, other_high, other_at % 4 * 8);
+      one_low = one_high, other_low = other_high;
+    }
+    std::uint32_t agreed = 12, difference = differences[3];
+    if (differences[2] != 0) agreed = 8, difference = differences[2];
+    if (differences[1] != 0) agreed = 4, difference = differences[1];
+    if (differences[0] != 0) agreed = 0, difference = differences[0];
+    return agreed + agreeing_low_bytes(difference);
+  }
+
   // What is compared with a lane's own bytes: the word at `position` is asked for at once, the others later.
   struct Candidate {
     std::uint32_t position, low, high;
@@ -177,24 +200,30 @@ struct alignas(16) RowShared {
 // What rows go through once their candidates are known.
 //
 // Packings. Offsets are kept as `code`, the largest offset less the offset, so that the nearer is the larger.
-//   match   length, code: of two the better is the larger; 0 for none
-//   found   a page: back, length, code. A larger block: match; back is in words of one bit a lane
+//   match   length, code: of two the better is the larger; 0 for none. In a page six bits between them are 0
 //   key     of the forward maximum: end, then lane + 1, with 0 in place of lane + 1 for what earlier rows carry in: on equal
 //           ends the later position wins, which is the position's own. A page's ends count from its begin and are followed
-//           by the code; a larger block's count from the row's begin
-//   choice  usable length, code
+//           by the code, so that a key is a match and a number of the lane's; a larger block's count from the row's begin.
+//           A position without a match has one that ends where it stands, which is no worse than none
+//   entry   of the list: a position, and behind it a page's key or a larger block's match
 template <class Text>
 class RowPass {
  public:
   __device__ RowPass(RowShared& sh, const Text& text, unsigned lane)
-      : sh_(sh), text_(text), place_(text.place(lane)), lane_(lane), lanes_below_((1u << lane) - 1) {}
+      : sh_(sh), text_(text), place_(text.place(lane)), lane_(lane), lanes_below_((1u << lane) - 1) {
+#pragma unroll
+    for (unsigned k = 1; k <= kReach; ++k) first_lanes_[k - 1] = lane < k ? ~0u : 0;
+  }
 
  protected:
   static constexpr bool kPage = Text::kPage;
   static constexpr unsigned kCodeBits = kPage ? 12 : 16;
   static constexpr std::uint32_t kMostOffset = (1u << kCodeBits) - 1;
-  static constexpr unsigned kBackShift = 25;  // in a page's `found`
+  static constexpr unsigned kLengthShift = kPage ? 18 : 16;
+  static constexpr unsigned kEndShift = kPage ? 18 : 6;  // in a key
+  static constexpr std::uint32_t kKeyLanes = 63u << (kPage ? kCodeBits : 0);
   static_assert(kPageBytes == 4096, "offsets of a page have 12 bits, lengths 13");
+  static constexpr unsigned kReach = 4;
 
   struct Probe {
     bool present;
@@ -203,7 +232,7 @@ class RowPass {
   struct Found {
     std::uint32_t match;
     std::uint32_t
-        back[kPage ? 1 : 4];  // a block: bit i of back[k - 1]: the k bytes before the match of lane i agree
+        carried[kReach];  // the match begun 1, 2, .. bytes earlier; 0 where those bytes do not agree
   };
 
   // The candidate of a lane's position, asked for.
@@ -217,7 +246,7 @@ class RowPass {
   // The row's matches, extended, and how far they agree backwards.
   __device__ __forceinline__ Found compare(const Around& own, const Probe& probe, std::uint32_t row) {
     const std::uint32_t position = row + lane_;
-    std::uint32_t match = 0, back = 0;
+    std::uint32_t match = 0, differs_before = ~0u;
     if (probe.present && text_.first_word(probe.candidate) == own.words[0]) {
       const Around other = text_.around(probe.candidate);
       std::uint32_t length = 12, difference = own.words[3] ^ other.words[3];
@@ -225,28 +254,27 @@ class RowPass {
       if (own.words[1] != other.words[1]) length = 4, difference = own.words[1] ^ other.words[1];
       length = min(length + agreeing_low_bytes(difference), text_.bytes() - position);
       const std::uint32_t offset = position - probe.candidate.position;
-      match = length << kCodeBits | (kMostOffset - offset);
-      // Nothing stands before the block.
-      back = min(agreeing_high_bytes(own.before ^ other.before), probe.candidate.position);
+      match = length << kLengthShift | (kMostOffset - offset);
+      // What stands before the block does not agree.
+      differs_before = (own.before ^ other.before) | high_bit_of_byte(probe.candidate.position);
     }
-    const bool capped = match >= kOnePassCapBytes << kCodeBits;
+    const bool capped = match >= kOnePassCapBytes << kLengthShift;
     const unsigned open = __ballot_sync(~0u, capped);
     if (open != 0) match = extend(match, open, position);
 
     Found found;
-    if constexpr (kPage) {
-      found.match = match | back << kBackShift;
-    } else {
-      found.match = match;
+    found.match = match;
 #pragma unroll
-      for (unsigned k = 1; k <= 4; ++k) found.back[k - 1] = __ballot_sync(~0u, back >= k);
-    }
+    for (unsigned k = 1; k <= kReach; ++k)
+      found.carried[k - 1] =
+          differs_before <= 0xFFFFFFFFu >> (8 * k - 1) >> 1 ? match + (k << kLengthShift) : 0;
     return found;
   }
 
   // Replaces every length that reached the cap, in the lanes of `open`, by the true one.
   __device__ std::uint32_t extend(std::uint32_t match, unsigned open, std::uint32_t position) {
     const std::uint32_t code = match & kMostOffset;
+    bool went_on = false;
     do {
       const std::uint32_t leader = lowest_bit(open);
       const std::uint32_t leader_code = __shfl_sync(~0u, code, leader);
@@ -256,15 +284,36 @@ class RowPass {
       std::uint32_t end;
       if (knows != 0) {
         end = __shfl_sync(~0u, known_end_, lowest_bit(knows));
+      } else if (!went_on) {
+        went_on = true;
+        match = go_on_alone(match, open, position);
+        continue;
       } else {
-        end = agreement_end(leader_position + kOnePassCapBytes, kMostOffset - leader_code);
+        end = agreement_end(leader_position + kOnePassAloneBytes, kMostOffset - leader_code);
         if (lane_ == facts_ % 32) known_code_ = leader_code, known_end_ = end;
         ++facts_;
       }
       const bool ends_there = (open >> lane_ & 1) != 0 && code == leader_code && position < end;
-      if (ends_there) match = (end - position) << kCodeBits | code;
+      if (ends_there) match = (end - position) << kLengthShift | code;
       open &= ~__ballot_sync(~0u, ends_there);
     } while (open != 0);
+    return match;
+  }
+
+  // Compares on, every lane of `open` for itself, to kOnePassAloneBytes. Leaves in `open` what agreed to there.
+  __device__ __forceinline__ std::uint32_t go_on_alone(std::uint32_t match, unsigned& open,
+                                                       std::uint32_t position) const {
+    const std::uint32_t offset = kMostOffset - (match & kMostOffset), most = text_.bytes() - position;
+#pragma unroll 1
+    for (std::uint32_t length = kOnePassCapBytes; length < kOnePassAloneBytes && open != 0; length += 16) {
+      bool goes_on = false;
+      if ((open >> lane_ & 1) != 0) {
+        const std::uint32_t agreed = text_.agreeing_16(position + length, position + length - offset);
+        goes_on = agreed == 16 && length + 16 < most;
+        if (!goes_on) match = min(length + agreed, most) << kLengthShift | (match & kMostOffset);
+      }
+      open = __ballot_sync(~0u, goes_on);
+    }
     return match;
   }
 
@@ -284,70 +333,83 @@ class RowPass {
     return text_.bytes();
   }
 
-  // The stitch for the row that begins at `row`, where `found` is (nothing, for the row before the first); decisions for the
-  // positions from the one before it on; the walk over them.
+  // The stitch for the row that begins at `row`, where `found` is; decisions for the positions from the one before it on; the
+  // walk over them.
   __device__ __forceinline__ void stitch_and_walk(const Found& found, const Found& next, std::uint32_t row) {
-    std::uint32_t rank = kPage ? found.match & ((1u << kBackShift) - 1) : found.match;
+    // Lanes count modulo 32: the first of the next row stand behind the last.
+    std::uint32_t carried[kReach];
 #pragma unroll
-    for (unsigned ahead = 1; ahead <= 4; ++ahead) {
-      // Lanes count modulo 32: the first of the next row stand behind the last.
-      const std::uint32_t other =
-          __shfl_sync(~0u, lane_ < ahead ? next.match : found.match, static_cast<int>(lane_ + ahead));
-      if constexpr (kPage) {
-        if (other >= ahead << kBackShift)
-          rank = __viaddmax_u32(other & ((1u << kBackShift) - 1), ahead << kCodeBits, rank);
-      } else {
-        const std::uint32_t agrees = __funnelshift_r(found.back[ahead - 1], next.back[ahead - 1], ahead);
-        if ((agrees & (1u << lane_)) != 0) rank = __viaddmax_u32(other, ahead << kCodeBits, rank);
-      }
+    for (unsigned k = 1; k <= kReach; ++k) {
+      const std::uint32_t from_next = first_lanes_[k - 1];
+      carried[k - 1] = __shfl_sync(
+          ~0u, (next.carried[k - 1] & from_next) | (found.carried[k - 1] & ~from_next), lane_ + k);
     }
+    const std::uint32_t rank =
+        __vimax3_u32(__vimax3_u32(found.match, carried[0], carried[1]), carried[2], carried[3]);
 
     const std::uint32_t position = row + lane_;
-    int length;
-    std::uint32_t code;
+    const std::uint32_t bytes_left = text_.bytes() - row;
+    // Of a key of an earlier row, that of the position before this row.
+    std::uint32_t key, code, carried_left = carried_key_, carried_left_code = carried_code_;
+    std::uint32_t last_end;  // from the row on
     if constexpr (kPage) {
-      std::uint32_t key = 0;
-      if (rank != 0) key = ((rank >> kCodeBits) + position) << 18 | (lane_ + 1) << 12 | (rank & kMostOffset);
-      key = max(forward_maximum(key), carried_key_);
-      carried_key_ = __shfl_sync(~0u, key, 31) & ~(63u << 12);
-      length = static_cast<int>((key >> 18) - position);
-      code = key & kMostOffset;
+      key = max(forward_maximum(rank + (position << kEndShift) + ((lane_ + 1) << kCodeBits)), carried_key_);
+      carried_key_ = __shfl_sync(~0u, key, 31) & ~kKeyLanes;
+      last_end = (carried_key_ >> kEndShift) - row;
     } else {
-      std::uint32_t key = 0;
-      if (rank != 0) key = ((rank >> kCodeBits) + lane_) << 6 | (lane_ + 1);
-      key = max(forward_maximum(key), carried_key_);
-      const std::uint32_t winner = key & 63;
-      code = __shfl_sync(~0u, rank & kMostOffset, static_cast<int>(winner) - 1);
+      key = max(forward_maximum((rank >> kLengthShift << kEndShift) + (lane_ << kEndShift) + lane_ + 1),
+                carried_key_);
+      const std::uint32_t winner = key & kKeyLanes;
+      code = __shfl_sync(~0u, rank & kMostOffset, winner - 1);
       if (winner == 0) code = carried_code_;
-      const std::uint32_t last_key = __shfl_sync(~0u, key, 31) & ~63u;
-      carried_key_ = last_key > 32u << 6 ? last_key - (32u << 6) : 0;
+      const std::uint32_t last_key = __shfl_sync(~0u, key, 31) & ~kKeyLanes;
+      last_end = last_key >> kEndShift;
+      carried_key_ = max(last_key, 32u << kEndShift) - (32u << kEndShift);
       carried_code_ = __shfl_sync(~0u, code, 31);
-      length = static_cast<int>((key >> 6) - lane_);
     }
 
-    // The last 5 bytes are literals, the last match starts 12 before the end.
-    const int most = static_cast<int>(text_.bytes()) - 5 - static_cast<int>(position);
-    length = min(length, most);
-    if (length < static_cast<int>(kLz4MinMatchBytes) || most < 7) length = 0;
-    const std::uint32_t length_bits = static_cast<std::uint32_t>(length) << kCodeBits;
-
-    // From here on the lane speaks for the position to its left.
-    const std::uint32_t turned = __shfl_sync(~0u, length_bits | code, static_cast<int>(lane_ + 31));
-    const std::uint32_t left = lane_ == 0 ? last_choice_ : turned;
-    last_choice_ = turned;  // lane 0 has the row's last
-    const unsigned decided = __ballot_sync(~0u, left > kMostOffset && length_bits <= left);
+    // From here on the lane speaks for the position to its left: its match is taken where it is long enough, and the lane's
+    // own is no longer.
+    const std::uint32_t turned = __shfl_sync(~0u, key, lane_ + 31);
+    std::uint32_t left = lane_ == 0 ? carried_left : turned;
+    const std::uint32_t first_end = kPage ? row : 0;  // of a key, an end at the row's begin
+    if (static_cast<int>(last_end) > static_cast<int>(bytes_left) - 8) {
+      left = within_limits(left, lane_ - 1, bytes_left, first_end);
+      key = within_limits(key, lane_, bytes_left, first_end);
+    }
+    const unsigned decided =
+        __ballot_sync(~0u, left >= (first_end + lane_ - 1 + kLz4MinMatchBytes) << kEndShift &&
+                               static_cast<int>(key - (left & ~((1u << kEndShift) - 1))) <
+                                   static_cast<int>(2u << kEndShift));
     // `walk_` is where the walk stands, counted from this row's first decision.
-    unsigned open = decided & bits_from(walk_), taken = 0;
-    while (open != 0) {
+    unsigned taken = 0;
+    for (unsigned open = decided & bits_from(walk_); open != 0; open &= bits_from(walk_)) {
       const std::uint32_t match = lowest_bit(open);
       taken |= 1u << match;
-      walk_ = match + (__shfl_sync(~0u, left, match) >> kCodeBits);
-      open &= bits_from(walk_);
+      walk_ = (__shfl_sync(~0u, left, match) >> kEndShift) + 1 - first_end;
     }
     walk_ = max(walk_, 32u) - 32;
-    if ((taken & (1u << lane_)) != 0)
-      sh_.list[listed_ + bit_count(taken & lanes_below_)] = {position - 1, left};
+    if constexpr (!kPage) {
+      const std::uint32_t turned_code = __shfl_sync(~0u, code, lane_ + 31);
+      left =
+          ((left >> kEndShift) + 1 - lane_) << kLengthShift | (lane_ == 0 ? carried_left_code : turned_code);
+    }
+    if ((taken >> lane_ & 1) != 0) sh_.list[listed_ + bit_count(taken & lanes_below_)] = {position - 1, left};
     listed_ += bit_count(taken);
+  }
+
+  // A key, of the position `from_row` from the row on, after LZ4's limits: the last 5 bytes are literals, the last match
+  // starts 12 before the end. They are of no account where no match of the row ends in the last 7 bytes.
+  static __device__ std::uint32_t within_limits(std::uint32_t key, std::uint32_t from_row,
+                                                std::uint32_t bytes_left, std::uint32_t first_end) {
+    if (static_cast<int>(from_row) > static_cast<int>(bytes_left) - 12) return 0;
+    const std::uint32_t most_end = (first_end + bytes_left - 5) << kEndShift;
+    return min(key & ~((1u << kEndShift) - 1), most_end) | (key & ((1u << kEndShift) - 1));
+  }
+
+  // Of an entry of the list.
+  static __device__ __forceinline__ std::uint32_t match_length(uint2 entry) {
+    return (entry.y >> kLengthShift) - (kPage ? entry.x : 0);
   }
 
   // Of the lanes up to this one.
@@ -371,18 +433,18 @@ class RowPass {
     std::uint32_t bytes;
   };
   __device__ __forceinline__ Group place(uint2 entry, std::uint32_t matches, bool last) {
-    if (lane_ >= matches) entry = {text_.bytes(), 0};  // of the lane behind them: the last literals
-    const std::uint32_t match_length = entry.y >> kCodeBits;
-    const std::uint32_t behind = entry.x + match_length;
+    const std::uint32_t match_bytes = lane_ < matches ? match_length(entry) : 0;
+    if (lane_ >= matches) entry.x = text_.bytes();  // of the lane behind them: the last literals
+    const std::uint32_t behind = entry.x + match_bytes;
     Group group;
     group.own.literals = __shfl_up_sync(~0u, behind, 1);
     if (lane_ == 0) group.own.literals = literals_begin_;
     group.own.bytes = 0;
-    group.own.sequence = {0, match_length, kMostOffset - (entry.y & kMostOffset)};
+    group.own.sequence = {0, match_bytes, kMostOffset - (entry.y & kMostOffset)};
     if (lane_ < matches || (last && lane_ == matches)) {
       group.own.sequence.literal_count = entry.x - group.own.literals;
       group.own.bytes =
-          static_cast<std::uint32_t>(lz4_sequence_bytes(group.own.sequence.literal_count, match_length));
+          static_cast<std::uint32_t>(lz4_sequence_bytes(group.own.sequence.literal_count, match_bytes));
     }
     std::uint32_t end = group.own.bytes;
 #pragma unroll
@@ -492,13 +554,12 @@ class RowPass {
   Text text_;
   typename Text::Place place_;
   unsigned lane_, lanes_below_;
+  std::uint32_t first_lanes_[kReach];  // all bits in the first 1, 2, .. lanes
 
   std::uint32_t known_code_ = 0, known_end_ = 0,
                 facts_ = 0;                           // a fact a lane: an offset, and where it ends to agree
   std::uint32_t carried_key_ = 0, carried_code_ = 0;  // what the next row inherits
-  std::uint32_t last_choice_ = 0;                     // lane 0: of the last position of the row before
-  // Decisions begin with the row before the first, and its first is for the position before it.
-  std::uint32_t walk_ = 33;
+  std::uint32_t walk_ = 1;                            // a row's first decision is for the position before it
   std::uint32_t listed_ = 0, literals_begin_ = 0;
 };
 
@@ -550,7 +611,7 @@ class PagePass : RowPass<SharedText<kPageBytes>> {
         probe[1 - odd] = look_up(around[1 - odd], row + 32);
         found[odd] = Rows::compare(around[odd], probe[odd], row);
         around[odd] = Rows::around(row + 64);
-        Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
+        if (row != 0) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
       }
       const bool last = begin + 64 >= text_.bytes() + 32;
       if (listed_ < 32 && !last) continue;
@@ -574,9 +635,7 @@ class PagePass : RowPass<SharedText<kPageBytes>> {
   // Positions without a hash stand behind all others, so neither a lane nor a row that is looked up ever sees them.
   __device__ __forceinline__ Probe look_up(const Around& around, std::uint32_t row) {
     const std::uint32_t slot = hash_word(around.words[0], kHashBits), position = row + lane_;
-    const EnteredRow entered = enter_row(newest_, slot, true, position + 1, lane_);
-    std::uint32_t newest = entered.head;
-    if (entered.peers_below != 0) newest = row + 1 + highest_bit(entered.peers_below);
+    const std::uint32_t newest = enter_row<true>(newest_, slot, true, position + 1, lane_);
     return Rows::probe(newest != 0 && position < hashed_end_, newest - 1);
   }
 
@@ -588,10 +647,9 @@ class PagePass : RowPass<SharedText<kPageBytes>> {
 struct BlockShared {
   // What a segment's first decision depends on, and so what the segment before has to leave.
   struct State {
-    std::uint32_t walk, carried_key, carried_code, last_choice;
+    std::uint32_t walk, carried_key, carried_code;
     __device__ bool operator==(const State& other) const {
-      return walk == other.walk && carried_key == other.carried_key && carried_code == other.carried_code &&
-             last_choice == other.last_choice;
+      return walk == other.walk && carried_key == other.carried_key && carried_code == other.carried_code;
     }
   };
   SharedText<kOnePassBlockBytes>::Storage text;
@@ -681,8 +739,8 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
     const std::uint32_t end = begin_ + kBlockSegmentBytes;
     const std::uint32_t read_end = min(end, text_.bytes()) + 32;
     Rows::known_end_ = 0;  // what is known of later positions says nothing of these
-    Rows::walk_ = 33;
-    Rows::carried_key_ = Rows::carried_code_ = Rows::last_choice_ = 0;
+    Rows::walk_ = 1;
+    Rows::carried_key_ = Rows::carried_code_ = 0;
     Around around[2] = {Rows::around(from), Rows::around(from + 32)};
     std::uint32_t link = link_at(from + 32 + lane_);
     Probe probe[2];
@@ -699,7 +757,7 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
         around[odd] = Rows::around(row + 64);
         if (odd == 1 && begin == begin_) enter_segment(from_state);
         // The row behind the segment is compared, for the stitch, and is the next segment's.
-        if (row < end + 32) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
+        if (row != from && row < end + 32) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
       }
       if (listed_ >= 32) {
         __syncwarp();
@@ -713,11 +771,11 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
     stored_ += listed_;
     __syncwarp();
     if (lane_ != 0) return;
-    block_sh_.left[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_, Rows::last_choice_};
+    block_sh_.left[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_};
     std::uint32_t literals_begin = 0;
     if (stored_ != 0) {
       const uint2 last = d_list_[stored_ - 1];
-      literals_begin = last.x + (last.y >> Rows::kCodeBits);
+      literals_begin = last.x + Rows::match_length(last);
     }
     block_sh_.literals_begin[warp_] = literals_begin;
   }
@@ -729,9 +787,8 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
       Rows::walk_ = state.walk;
       Rows::carried_key_ = state.carried_key;
       Rows::carried_code_ = state.carried_code;
-      Rows::last_choice_ = state.last_choice;
     } else if (lane_ == 0) {
-      block_sh_.entered[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_, Rows::last_choice_};
+      block_sh_.entered[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_};
     }
     listed_ = stored_ = 0;
   }

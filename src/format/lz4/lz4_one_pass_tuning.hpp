@@ -8,11 +8,17 @@ namespace hemstitch::cuda {
 // Pages that a workgroup works on, each by a warp of its own. With 1: 3 % slower, with 4: 6 %.
 inline constexpr unsigned kPageWarps = 2;
 
+// Warps with pages that a multiprocessor holds, by their shared memory: the compiler keeps registers below what that allows.
+inline constexpr unsigned kPageWarpsResident = 22;
+
 // Warps that share a block of up to 64 KB. Three such workgroups fill the shared memory of a multiprocessor.
 inline constexpr unsigned kBlockWarps = 8;
 
 // Bytes before its segment of which such a warp works out what walks do: enough that most walks have met.
 inline constexpr std::uint32_t kBlockRunUpBytes = 512;
+
+// How long a match is when lanes no longer compare for themselves and the warp goes on for one of them.
+inline constexpr std::uint32_t kOnePassAloneBytes = 48;
 
 // Bytes of output that a warp puts together before it stores them: what 32 sequences of text fill, and half as much again.
 inline constexpr std::uint32_t kOnePassStageBytes = 768;

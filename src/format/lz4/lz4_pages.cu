@@ -65,7 +65,7 @@ __device__ void keep_raw(const DeviceBlock& page, std::byte* output, Lz4PageEntr
   if (lane == 0) *entry = {page.block_bytes, Lz4PageKind::kRaw};
 }
 
-__global__ void __launch_bounds__(kPageThreads, 24 / kPageWarps)
+__global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
     compress_pages(DeviceBlocks pages, DeviceLz4PageOutput output) {
   extern __shared__ uint4 sh_memory[];
   const std::uint32_t index = blockIdx.x * kPageWarps + threadIdx.x / 32;
@@ -175,7 +175,7 @@ constexpr auto kPassShared = static_cast<std::uint32_t>(kPageWarps * sizeof(Pass
 constexpr KernelBudget kCompressBudget("lz4.compress_pages", "compress_pages",
                                        {.threads = kPageThreads,
                                         .dynamic_shared_bytes = kPassShared,
-                                        .registers = 80,
+                                        .registers = 88,
                                         .shared_bytes = kPassShared});
 constexpr KernelBudget kApartBudget("lz4.set_apart", "set_apart", {.threads = kPageThreads, .registers = 64});
 constexpr KernelBudget kFinishBudget("lz4.finish_pages", "finish_pages",

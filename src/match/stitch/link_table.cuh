@@ -74,12 +74,11 @@ __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun& run, std::
   for (unsigned i = 0; i < kBuildSteps; ++i) {
     const std::uint32_t x = group + i * 32 + lane;
     const bool hashed = kInside || (x < end && run.hashed(x));
-    const EnteredRow row = enter_row(sh_heads, hash_word(words[i], hash_bits), hashed, x + 1, lane);
-    distances[i] = hashed ? (x + 1 - row.head) & 0xFFFF : 0;
+    const std::uint32_t head =
+        enter_row<kSeesItsStep>(sh_heads, hash_word(words[i], hash_bits), hashed, x + 1, lane);
+    distances[i] = hashed ? (x + 1 - head) & 0xFFFF : 0;
     if (distances[i] > x) distances[i] = 0;  // before the first position
-    if constexpr (kSeesItsStep) {
-      if (row.peers_below != 0) distances[i] = lane - (31 - __clz(row.peers_below));
-    } else {
+    if constexpr (!kSeesItsStep) {
       if (distances[i] <= lane) distances[i] = 0;
     }
   }
