@@ -5,7 +5,7 @@
 // FOLDER holds silesia/. Blocks are written by liblz4 (LZ4_compress_default), at 4 KB, 64 KB and 4 MB, and repeated, each
 // copy at addresses of its own, until there are GIGABYTES (2) of output. WHAT is one or more of these letters, all by
 // default:
-//   k  kernels alone                  h  from pinned memory to pinned memory, transfers overlapped
+//   k  kernels alone                  h  from pinned memory to pinned memory, transfers overlapped; half of that in flight
 //   f  a tenth of that in flight      p  from 100 to 100,000 pages, spread evenly over the files, kernels alone and pinned
 // Every figure is the median of seven runs after one to warm up. Prints one row of a recorded run a line; a row is verified
 // when all statuses and sizes, and all bytes of the first and the last copy, are right. "mean" is the harmonic mean over
@@ -278,9 +278,9 @@ int run_bench(int count, char** arguments) {
   }
   if (!asked('h') && !asked('p')) return 0;
   // Some blocks are larger than what they restore to.
-  const PinnedMemory pinned(static_cast<std::size_t>(std::max(gigabytes, 0.5) * 1.02e9));
+  const PinnedMemory pinned(static_cast<std::size_t>(std::max(gigabytes / 2, 0.5) * 1.02e9));
   if (asked('h'))
-    for (const std::size_t block_bytes : sizes) measure_files(files, block_bytes, gigabytes, &pinned);
+    for (const std::size_t block_bytes : sizes) measure_files(files, block_bytes, gigabytes / 2, &pinned);
   if (asked('p')) measure_page_counts(files, pinned);
   return 0;
 }
