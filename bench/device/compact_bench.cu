@@ -1,6 +1,6 @@
 // What scan, gather and scatter cost on a CUDA device.
 //
-//   compact_device_bench
+//   compact_device_bench [NAME]      rows of gather and scatter whose name contains NAME alone
 //
 // Every figure is the median of 21 runs after one to warm up. A scan's time is that of a graph of 20 scans, divided by
 // 20: what a scan costs in the middle of a pipeline, without the launch from the host. The peer of gather and scatter is
@@ -181,32 +181,35 @@ std::vector<std::uint32_t> random_sizes(std::size_t count, std::uint32_t least, 
   return sizes;
 }
 
-int bench() {
+int bench(const std::string& name) {
   const cuda::Stream stream;
-  for (const std::size_t count : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000},
-                                  std::size_t{1} << 24, std::size_t{1} << 28})
-    scan(count, stream.get());
-  gather_and_scatter("10,000 of 11,000 bytes", std::vector<std::uint32_t>(10'000, 11'000), 0, stream.get());
-  gather_and_scatter("10,000 of 11,000 bytes at any alignment", std::vector<std::uint32_t>(10'000, 11'000), 7,
-                     stream.get());
-  gather_and_scatter("30,000 of up to 65,536 bytes", random_sizes(30'000, 1, 65'536), 5, stream.get());
-  gather_and_scatter("30,000 of 65,536 bytes", std::vector<std::uint32_t>(30'000, 65'536), 0, stream.get());
-  gather_and_scatter("1,000,000 of 16 to 256 bytes", random_sizes(1'000'000, 16, 256), 3, stream.get());
-  gather_and_scatter("8,000,000 of 16 to 256 bytes", random_sizes(8'000'000, 16, 256), 3, stream.get());
-  gather_and_scatter("1,000,000 of 64 bytes, aligned", std::vector<std::uint32_t>(1'000'000, 64), 0,
-                     stream.get());
+  const auto copies = [&](const char* what, const std::vector<std::uint32_t>& sizes, unsigned gap) {
+    if (std::string(what).find(name) != std::string::npos)
+      gather_and_scatter(what, sizes, gap, stream.get());
+  };
+  if (name.empty())
+    for (const std::size_t count : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000},
+                                    std::size_t{1} << 24, std::size_t{1} << 28})
+      scan(count, stream.get());
+  copies("10,000 of 11,000 bytes", std::vector<std::uint32_t>(10'000, 11'000), 0);
+  copies("10,000 of 11,000 bytes at any alignment", std::vector<std::uint32_t>(10'000, 11'000), 7);
+  copies("30,000 of up to 65,536 bytes", random_sizes(30'000, 1, 65'536), 5);
+  copies("30,000 of 65,536 bytes", std::vector<std::uint32_t>(30'000, 65'536), 0);
+  copies("1,000,000 of 16 to 256 bytes", random_sizes(1'000'000, 16, 256), 3);
+  copies("8,000,000 of 16 to 256 bytes", random_sizes(8'000'000, 16, 256), 3);
+  copies("1,000,000 of 64 bytes, aligned", std::vector<std::uint32_t>(1'000'000, 64), 0);
   std::vector<std::uint32_t> one_large = random_sizes(10'000, 1, 2000);
   one_large[5000] = 500'000'000;
-  gather_and_scatter("one of 500 MB among 10,000 small", one_large, 1, stream.get());
+  copies("one of 500 MB among 10,000 small", one_large, 1);
   return 0;
 }
 
 }  // namespace
 }  // namespace hemstitch
 
-int main() {
+int main(int argument_count, char** arguments) {
   try {
-    return hemstitch::bench();
+    return hemstitch::bench(argument_count > 1 ? arguments[1] : "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
