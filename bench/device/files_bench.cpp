@@ -8,7 +8,8 @@
 //   load     load_files() of 10,000 files, to the host and to the device, the first time and again
 //   floor    what 16 threads take to read 100,000 inputs, to create outputs of the sizes that -r gives them, or to do both:
 //            open, fstat, read, close; open, write, close
-//   files    hemstitch -r over the same 100,000 files, then -d -r over what that wrote
+//   files    hemstitch -r over the same 100,000 files, then -d -r over what that wrote; and 1000 of them named one by one, which
+//            are compressed one by one
 //
 // Prints one row of a recorded run a line.
 #include <fcntl.h>
@@ -154,6 +155,11 @@ void files(const Tree& tree, const std::string& backend) {
     compress = std::min(
         compress, run_tool({"-r", "-q", "-T", std::to_string(kThreads), "--backend", backend, tree.root}));
   }
+  constexpr std::size_t kAlone = 1000;
+  std::vector<std::string> words = {"-q", "-f", "--backend", backend};
+  words.insert(words.end(), tree.paths.begin(), tree.paths.begin() + kAlone);
+  print_row("files: one by one", backend, tree.name, kAlone, kAlone * kFileBytes, run_tool(words));
+
   std::vector<std::size_t> sizes(count);
   std::size_t output_bytes = 0;
   for (std::size_t i = 0; i < count; ++i)
