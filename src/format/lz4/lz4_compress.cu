@@ -1,10 +1,11 @@
 // Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has a way of its own
-// for small blocks with room of their own (lz4_one_pass.cuh).
+// for small blocks without history (lz4_one_pass.cuh).
 //
 // Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
 // shared memory, synchronisation and cost; the kernels here only say where blocks go.
 #include <algorithm>
 
+#include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
@@ -74,6 +75,51 @@ __global__ void __launch_bounds__(kEncodeThreads)
                        span.d_sizes[blockIdx.x]);
 }
 
+// The three kernels of a span at level 1, which writes blocks before their sizes are known: a thread a block.
+
+// Room for each block where it stands in the batch: one that does not shrink does not need it.
+__global__ void __launch_bounds__(kEncodeThreads)
+    plan_rooms(DeviceBlocks blocks, std::byte* d_rooms, std::byte** d_outputs, std::size_t* d_capacities) {
+  const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
+  if (index >= blocks.block_count) return;
+  const DeviceBlock block = blocks.d_blocks[index];
+  d_outputs[index] = d_rooms + block.position;
+  d_capacities[index] = block.block_bytes == 0 ? 0 : block.block_bytes - 1;
+}
+
+__global__ void __launch_bounds__(kEncodeThreads)
+    choose_kept(DeviceBlocks blocks, DeviceLz4Output written, DeviceLz4Span span, const std::byte** d_sources,
+                std::uint32_t* d_rooms) {
+  const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
+  if (index >= blocks.block_count) return;
+  const DeviceBlock block = blocks.d_blocks[index];
+  const bool stored = written.d_statuses[index] != HEMSTITCH_OK;
+  const std::uint32_t size =
+      stored ? block.block_bytes : static_cast<std::uint32_t>(written.d_output_bytes[index]);
+  d_sources[index] = stored ? block.d_block : written.d_outputs[index];
+  span.d_sizes[index] = stored ? size | kLz4StoredBit : size;
+  d_rooms[index] = span.lead_bytes + size + span.trail_bytes;
+}
+
+__global__ void __launch_bounds__(kEncodeThreads)
+    place_kept(std::uint32_t count, DeviceLz4Span span, std::uint32_t* d_copied_bytes,
+               std::uint64_t* d_targets) {
+  const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
+  if (index >= count) return;
+  const bool fits = span.d_offsets[index + 1] <= span.capacity_bytes;
+  span.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
+  d_copied_bytes[index] = fits ? span.d_sizes[index] & ~kLz4StoredBit : 0;
+  d_targets[index] = span.d_offsets[index] + span.lead_bytes;
+}
+
+constexpr KernelLimits kPlanLimits{.threads = kEncodeThreads, .registers = 40};
+constexpr KernelBudget kPlanBudget("lz4.plan_rooms", "plan_rooms", kPlanLimits);
+constexpr KernelBudget kChooseBudget("lz4.choose_kept", "choose_kept", kPlanLimits);
+constexpr KernelBudget kPlaceBudget("lz4.place_kept", "place_kept", kPlanLimits);
+const KernelRegistration kPlanRegistration(kPlanBudget, plan_rooms);
+const KernelRegistration kChooseRegistration(kChooseBudget, choose_kept);
+const KernelRegistration kPlaceRegistration(kPlaceBudget, place_kept);
+
 constexpr KernelLimits kEncodeLimits{
     .threads = kEncodeThreads, .registers = 64, .shared_bytes = sizeof(EncodeShared)};
 constexpr KernelBudget kEncodeBudget("lz4.encode_to_outputs", "encode_to_outputs", kEncodeLimits);
@@ -137,16 +183,66 @@ struct StagedSpan {
   }
 };
 
+// The way of level 1: blocks into rooms of their own, then copied together.
+struct OnePassSpan {
+  Carver carver;
+  std::byte* d_room;
+  std::byte** d_outputs;
+  std::size_t *d_capacities, *d_output_bytes;
+  hemstitch_status* d_statuses;
+  const std::byte** d_sources;
+  std::uint32_t *d_rooms, *d_copied_bytes;
+  std::uint64_t* d_targets;
+  std::size_t scan_bytes, gather_bytes, compress_bytes;
+  std::byte *d_scan, *d_gather, *d_compress;
+
+  OnePassSpan(const DeviceBlocks& blocks, const Lz4Level& level, void* d_scratch)
+      : carver(d_scratch),
+        scan_bytes(scan_sizes_cuda_scratch_bytes(blocks.block_count)),
+        gather_bytes(gather_pieces_cuda_scratch_bytes(blocks.block_count)),
+        compress_bytes(compress_one_pass_cuda_scratch_bytes(blocks, level)) {
+    d_room = carver.take<std::byte>(blocks.total_block_bytes);
+    d_outputs = carver.take<std::byte*>(blocks.block_count);
+    d_capacities = carver.take<std::size_t>(blocks.block_count);
+    d_output_bytes = carver.take<std::size_t>(blocks.block_count);
+    d_statuses = carver.take<hemstitch_status>(blocks.block_count);
+    d_sources = carver.take<const std::byte*>(blocks.block_count);
+    d_rooms = carver.take<std::uint32_t>(blocks.block_count);
+    d_copied_bytes = carver.take<std::uint32_t>(blocks.block_count);
+    d_targets = carver.take<std::uint64_t>(blocks.block_count);
+    d_scan = carver.take<std::byte>(scan_bytes);
+    d_gather = carver.take<std::byte>(gather_bytes);
+    d_compress = carver.take<std::byte>(compress_bytes);
+  }
+
+  void compress(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
+                cudaStream_t stream) const {
+    const unsigned grid = (blocks.block_count + kEncodeThreads - 1) / kEncodeThreads;
+    launch({.kernel = kPlanBudget, .grid = grid, .stream = stream, .batch = &blocks}, plan_rooms, blocks,
+           d_room, d_outputs, d_capacities);
+    const DeviceLz4Output output{d_outputs, d_capacities, d_output_bytes, d_statuses};
+    compress_one_pass_cuda(blocks, level, output, d_compress, compress_bytes, stream);
+    launch({.kernel = kChooseBudget, .grid = grid, .stream = stream, .batch = &blocks}, choose_kept, blocks,
+           output, span, d_sources, d_rooms);
+    scan_sizes_cuda(d_rooms, blocks.block_count, span.d_offsets, d_scan, scan_bytes, stream);
+    launch({.kernel = kPlaceBudget, .grid = grid, .stream = stream, .batch = &blocks}, place_kept,
+           blocks.block_count, span, d_copied_bytes, d_targets);
+    gather_pieces_cuda(d_sources, d_copied_bytes, d_targets, blocks.block_count, span.d_span, d_gather,
+                       gather_bytes, stream);
+  }
+};
+
 }  // namespace
 
 std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return one_pass_takes(blocks, level) ? 0 : Staged(blocks, level, nullptr).carver.bytes();
+  return one_pass_takes(blocks, level) ? compress_one_pass_cuda_scratch_bytes(blocks, level)
+                                       : Staged(blocks, level, nullptr).carver.bytes();
 }
 
 void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   if (one_pass_takes(blocks, level)) {
-    compress_one_pass_cuda(blocks, level, output, stream);
+    compress_one_pass_cuda(blocks, level, output, d_scratch, scratch_bytes, stream);
     return;
   }
   const Staged staged(blocks, level, d_scratch);
@@ -157,11 +253,18 @@ void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const 
 }
 
 std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return StagedSpan(blocks, level, nullptr).staged.carver.bytes();
+  return one_pass_takes(blocks, level) ? OnePassSpan(blocks, level, nullptr).carver.bytes()
+                                       : StagedSpan(blocks, level, nullptr).staged.carver.bytes();
 }
 
 void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  if (one_pass_takes(blocks, level)) {
+    const OnePassSpan scratch(blocks, level, d_scratch);
+    check_scratch("compress_lz4_span", scratch.carver.bytes(), d_scratch, scratch_bytes);
+    scratch.compress(blocks, level, span, stream);
+    return;
+  }
   const StagedSpan scratch(blocks, level, d_scratch);
   check_scratch("compress_lz4_span", scratch.staged.carver.bytes(), d_scratch, scratch_bytes);
   scratch.staged.find_and_parse(blocks, level, stream);

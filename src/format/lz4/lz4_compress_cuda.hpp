@@ -67,8 +67,8 @@ struct DeviceLz4Span {
                    // block is not there, and d_offsets says what the span would have to hold
 };
 
-// A block is stored where compressing would not make it smaller. Sizes are counted before a byte is written, so blocks go
-// straight to their places: nothing is copied together.
+// A block is stored where compressing would not make it smaller. Where sequences are listed before they are written (all but
+// level 1 on small blocks), sizes are counted first and blocks go straight to their places.
 std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level);
 void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);

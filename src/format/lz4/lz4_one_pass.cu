@@ -1,59 +1,77 @@
-// Level 1 on pages and small blocks: a warp each (lz4_one_pass.cuh, with mapping, shared memory and cost).
+// Level 1 on pages, a warp each, and on blocks of up to 64 KB, a workgroup each (lz4_one_pass.cuh, with mapping, shared
+// memory, synchronisation and cost). A block's candidates are found before, as chains of depth 1 (hash_chain.cu).
 #include "device/cuda/launch.hpp"
+#include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_one_pass.cuh"
 #include "format/lz4/lz4_one_pass_cuda.hpp"
+#include "match/hash_chain/hash_chain_cuda.hpp"
+#include "match/hash_chain/hash_chain_tuning.hpp"
 
 namespace hemstitch::cuda {
 namespace {
 
-template <class Text, unsigned kHashBits, unsigned kWarps>
-__global__ void __launch_bounds__(kWarps * 32, (Text::kPage ? 24 : 12) / kWarps)
-    compress_one_pass(DeviceBlocks blocks, DeviceLz4Output output) {
-  extern __shared__ uint4 sh_memory[];
-  auto& sh = reinterpret_cast<OnePassShared<Text, kHashBits>*>(sh_memory)[threadIdx.x / 32];
-  const std::uint32_t index = blockIdx.x * kWarps + threadIdx.x / 32;
-  if (index >= blocks.block_count) return;
-  const DeviceBlock block = blocks.d_blocks[index];
-  using Pass = OnePass<Text, kHashBits>;
-  Pass pass(sh, block.d_block, block.block_bytes, output.d_outputs[index], output.d_capacities[index],
-            threadIdx.x % 32);
-  const std::uint32_t bytes = pass.compress();
-  if (threadIdx.x % 32 != 0) return;
-  const bool fits = bytes != Pass::kDoesNotFit;
+constexpr unsigned kPageHashBits = hash_chain_fast_bits(kPageBytes);
+constexpr unsigned kBlockHashBits = hash_chain_fast_bits(kOnePassBlockBytes);
+static_assert(kHashChainFastCapBytes == kOnePassCapBytes);
+using Page = PagePass<kPageHashBits>;
+
+__device__ void leave_result(const DeviceLz4Output& output, std::uint32_t index, std::uint32_t bytes,
+                             bool fits) {
   output.d_output_bytes[index] = fits ? bytes : 0;
   output.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
 }
 
-constexpr unsigned kPageHashBits = hash_chain_fast_bits(kPageBytes);
-constexpr unsigned kBlockHashBits = hash_chain_fast_bits(kOnePassBlockBytes);
-static_assert(kHashChainFastCapBytes == kOnePassCapBytes);
-
-// All instances in one budget: `warps` warps, each with `warp_shared_bytes`.
-consteval KernelBudget budget(std::string_view name, unsigned warps, std::size_t warp_shared_bytes) {
-  const auto shared_bytes = static_cast<std::uint32_t>(warps * warp_shared_bytes);
-  return {name,
-          "compress_one_pass",
-          {.threads = warps * 32,
-           .dynamic_shared_bytes = shared_bytes,
-           .registers = 80,
-           .shared_bytes = shared_bytes}};
+__global__ void __launch_bounds__(kPageWarps * 32, kPageWarpsResident / kPageWarps)
+    compress_small(DeviceBlocks pages, DeviceLz4Output output) {
+  extern __shared__ uint4 sh_memory[];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const std::uint32_t index = blockIdx.x * kPageWarps + warp;
+  if (index >= pages.block_count) return;
+  const DeviceBlock page = pages.d_blocks[index];
+  Page pass(reinterpret_cast<Page::Shared*>(sh_memory)[warp], page.d_block, page.block_bytes, lane);
+  const std::uint32_t bytes = pass.compress(output.d_outputs[index], output.d_capacities[index]);
+  if (lane == 0) leave_result(output, index, bytes, bytes != Page::kDoesNotFit);
 }
-constexpr KernelBudget kPagesBudget =
-    budget("lz4.compress_pages", kPageWarps, sizeof(OnePassShared<SharedText, kPageHashBits>));
-constexpr KernelBudget kBlocksBudget =
-    budget("lz4.compress_blocks", kBlockWarps, sizeof(OnePassShared<GlobalText, kBlockHashBits>));
-const KernelRegistration kPagesRegistration(kPagesBudget,
-                                            compress_one_pass<SharedText, kPageHashBits, kPageWarps>);
-const KernelRegistration kBlocksRegistration(kBlocksBudget,
-                                             compress_one_pass<GlobalText, kBlockHashBits, kBlockWarps>);
 
-template <class Text, unsigned kHashBits, unsigned kWarps>
-void run(const KernelBudget& kernel, const DeviceBlocks& blocks, const DeviceLz4Output& output,
-         cudaStream_t stream) {
-  const unsigned grid = (blocks.block_count + kWarps - 1) / kWarps;
-  launch({.kernel = kernel, .grid = grid, .stream = stream, .batch = &blocks},
-         compress_one_pass<Text, kHashBits, kWarps>, blocks, output);
+__global__ void __launch_bounds__(kBlockWarps * 32, 3)
+    compress_blocks(DeviceBlocks blocks, const std::uint16_t* d_links, uint2* d_lists,
+                    DeviceLz4Output output) {
+  extern __shared__ uint4 sh_memory[];
+  const DeviceBlock block = blocks.d_blocks[blockIdx.x];
+  BlockPass pass(*reinterpret_cast<BlockShared*>(sh_memory), block.d_block, block.block_bytes,
+                 d_links + block.position,
+                 d_lists + std::uint64_t{blockIdx.x} * kBlockWarps * kSegmentSequences, threadIdx.x);
+  const std::uint32_t bytes = pass.compress(output.d_outputs[blockIdx.x], output.d_capacities[blockIdx.x]);
+  if (threadIdx.x == 0) leave_result(output, blockIdx.x, bytes, bytes != BlockPass::kDoesNotFit);
 }
+
+constexpr auto kPagesShared = static_cast<std::uint32_t>(kPageWarps * sizeof(Page::Shared));
+constexpr auto kBlockSharedBytes = static_cast<std::uint32_t>(sizeof(BlockShared));
+constexpr KernelBudget kPagesBudget("lz4.compress_small", "compress_small",
+                                    {.threads = kPageWarps * 32,
+                                     .dynamic_shared_bytes = kPagesShared,
+                                     .registers = 88,
+                                     .shared_bytes = kPagesShared});
+constexpr KernelBudget kBlocksBudget("lz4.compress_blocks", "compress_blocks",
+                                     {.threads = kBlockWarps * 32,
+                                      .dynamic_shared_bytes = kBlockSharedBytes,
+                                      .registers = 80,
+                                      .shared_bytes = kBlockSharedBytes});
+const KernelRegistration kPagesRegistration(kPagesBudget, compress_small);
+const KernelRegistration kBlocksRegistration(kBlocksBudget, compress_blocks);
+
+struct Scratch {
+  Carver carver;
+  uint2* d_lists;
+  std::size_t chains_bytes;
+  std::byte* d_chains;
+
+  Scratch(const DeviceBlocks& blocks, const HashChainParameters& chain, void* d_scratch) : carver(d_scratch) {
+    d_lists = carver.take<uint2>(std::size_t{blocks.block_count} * kBlockWarps * kSegmentSequences);
+    chains_bytes = find_hash_chain_cuda_scratch_bytes(blocks, chain);
+    d_chains = carver.take<std::byte>(chains_bytes);
+  }
+};
 
 bool is_for_pages(const DeviceBlocks& blocks, unsigned hash_bits) {
   return blocks.max_block_bytes <= kPageBytes && hash_bits == kPageHashBits;
@@ -76,12 +94,27 @@ bool one_pass_takes_as_pages(const DeviceBlocks& blocks, const Lz4Level& level) 
          is_for_pages(blocks, std::get<HashChainParameters>(level.finder).hash_bits);
 }
 
+std::size_t compress_one_pass_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
+  if (one_pass_takes_as_pages(blocks, level)) return 0;
+  return Scratch(blocks, std::get<HashChainParameters>(level.finder), nullptr).carver.bytes();
+}
+
 void compress_one_pass_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
-                            cudaStream_t stream) {
-  if (one_pass_takes_as_pages(blocks, level))
-    run<SharedText, kPageHashBits, kPageWarps>(kPagesBudget, blocks, output, stream);
-  else
-    run<GlobalText, kBlockHashBits, kBlockWarps>(kBlocksBudget, blocks, output, stream);
+                            void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  if (one_pass_takes_as_pages(blocks, level)) {
+    launch({.kernel = kPagesBudget,
+            .grid = (blocks.block_count + kPageWarps - 1) / kPageWarps,
+            .stream = stream,
+            .batch = &blocks},
+           compress_small, blocks, output);
+    return;
+  }
+  const auto& chain = std::get<HashChainParameters>(level.finder);
+  const Scratch scratch(blocks, chain, d_scratch);
+  check_scratch("compress_lz4", scratch.carver.bytes(), d_scratch, scratch_bytes);
+  build_hash_chains_cuda(blocks, chain, scratch.d_chains, scratch.chains_bytes, stream);
+  launch({.kernel = kBlocksBudget, .grid = blocks.block_count, .stream = stream, .batch = &blocks},
+         compress_blocks, blocks, hash_chain_links(blocks, chain, scratch.d_chains), scratch.d_lists, output);
 }
 
 }  // namespace hemstitch::cuda

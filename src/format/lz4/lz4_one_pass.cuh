@@ -34,6 +34,7 @@
 #include "core/page.hpp"
 #include "format/lz4/lz4_emission.hpp"
 #include "format/lz4/lz4_one_pass_tuning.hpp"
+#include "match/enter_row.cuh"
 #include "match/hash_word.hpp"
 
 namespace hemstitch::cuda {
@@ -53,12 +54,21 @@ __device__ __forceinline__ std::uint32_t highest_bit(std::uint32_t bits) {
 __device__ __forceinline__ std::uint32_t bit_count(std::uint32_t bits) {
   return static_cast<std::uint32_t>(__popc(bits));
 }
-// Of four bytes in which a difference is not 0: how many of the first agree, how many of the last.
-__device__ __forceinline__ std::uint32_t agreeing_low_bytes(std::uint32_t difference) {
-  return lowest_bit(difference) >> 3;
+// All bits from bit `begin` on; none where that is 32 or more, for which C++ has no shift and the device has.
+__device__ __forceinline__ std::uint32_t bits_from(std::uint32_t begin) {
+  std::uint32_t bits;
+  asm("shl.b32 %0, -1, %1;" : "=r"(bits) : "r"(begin));
+  return bits;
 }
-__device__ __forceinline__ std::uint32_t agreeing_high_bytes(std::uint32_t difference) {
-  return static_cast<std::uint32_t>(__clz(static_cast<int>(difference))) >> 3;
+// The highest bit of byte `index` of a word, counted from its last; none from the fourth on.
+__device__ __forceinline__ std::uint32_t high_bit_of_byte(std::uint32_t index) {
+  std::uint32_t bit;
+  asm("shr.u32 %0, 0x80000000, %1;" : "=r"(bit) : "r"(index * 8));
+  return bit;
+}
+// Of four bytes, by the bits that differ: how many of the first agree.
+__device__ __forceinline__ std::uint32_t agreeing_low_bytes(std::uint32_t difference) {
+  return min(lowest_bit(difference) >> 3, 4u);
 }
 
 // The 20 bytes around a position: the four before it and the 16 from it on.
@@ -66,49 +76,61 @@ struct Around {
   std::uint32_t before, words[4];
 };
 
-// A page in shared memory. What is read before and behind it is there, and whatever it is it does not count.
+// A block in shared memory, at its own misalignment, so that it is loaded in words of 16 bytes. What is read before and
+// behind it is there, and whatever it is it does not count.
+template <std::uint32_t kMostBytes>
 class SharedText {
  public:
-  static constexpr bool kPage = true;
-  // Rows are read up to the fourth behind the page's end.
+  static constexpr bool kPage = kMostBytes <= kPageBytes;
+  // Rows are read up to the fourth behind the end.
   static constexpr std::uint32_t kLead = 16, kAhead = 160;
   struct alignas(16) Storage {
-    std::uint32_t words[(kLead + 16 + kPageBytes + kAhead) / 4];
+    std::uint32_t words[(kLead + 16 + kMostBytes + kAhead) / 4];
   };
 
-  __device__ SharedText(Storage& sh, const std::byte* page, std::uint32_t page_bytes, unsigned lane)
-      : sh_(sh), page_bytes_(page_bytes) {
-    const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(page) % 16);
-    begin_ = kLead + misaligned;
-    auto* chunks = reinterpret_cast<uint4*>(sh_.words) + kLead / 16;
-    const std::byte* base = page - misaligned;
-    const std::uint32_t end = misaligned + page_bytes;
-#pragma unroll
-    for (std::uint32_t i = 0; i < kPageBytes / 16 / 32; ++i) {
-      const std::uint32_t at = (i * 32 + lane) * 16;
+  // By `kThreads` threads, of which this is number `thread`; a barrier among them has to follow.
+  template <unsigned kThreads>
+  static __device__ __forceinline__ void load(Storage& sh, const std::byte* block, std::uint32_t block_bytes,
+                                              unsigned thread) {
+    const std::uint32_t misaligned = misalignment(block);
+    auto* chunks = reinterpret_cast<uint4*>(sh.words) + kLead / 16;
+    const std::byte* base = block - misaligned;
+    const std::uint32_t end = misaligned + block_bytes;
+#pragma unroll 8
+    for (std::uint32_t i = 0; i < kMostBytes / 16 / kThreads; ++i) {
+      const std::uint32_t at = (i * kThreads + thread) * 16;
       if (at >= misaligned && at + 16 <= end) chunks[at / 16] = *reinterpret_cast<const uint4*>(base + at);
     }
-    // What is left: up to 15 bytes before the first whole chunk and behind the last one, and a chunk that a misaligned page
-    // has more.
+    // What is left: up to 15 bytes before the first whole chunk and behind the last one.
     auto* bytes = reinterpret_cast<std::byte*>(chunks);
-    if (lane < 16 && lane >= misaligned && lane < end) bytes[lane] = base[lane];
-    const std::uint32_t tail = min(end / 16 * 16, static_cast<std::uint32_t>(kPageBytes));
-    if (tail + lane >= misaligned && tail + lane < end) bytes[tail + lane] = base[tail + lane];
-    __syncwarp();
+    if (thread < 16 && thread >= misaligned && thread < end) bytes[thread] = base[thread];
+    const std::uint32_t tail = end / 16 * 16 + thread;
+    if (thread < 16 && tail >= misaligned && tail < end) bytes[tail] = base[tail];
   }
 
-  __device__ __forceinline__ std::uint32_t bytes() const { return page_bytes_; }
+  __device__ SharedText(const Storage& sh, const std::byte* block, std::uint32_t block_bytes)
+      : words_(sh.words), bytes_(block_bytes), begin_(kLead + misalignment(block)) {}
+
+  __device__ __forceinline__ std::uint32_t bytes() const { return bytes_; }
   __device__ __forceinline__ std::uint32_t word(std::uint32_t position) const {
     const std::uint32_t at = begin_ + position;
-    return __funnelshift_r(sh_.words[at / 4], sh_.words[at / 4 + 1], at % 4 * 8);
+    return __funnelshift_r(words_[at / 4], words_[at / 4 + 1], at % 4 * 8);
   }
   __device__ __forceinline__ std::byte byte(std::uint32_t position) const {
-    return reinterpret_cast<const std::byte*>(sh_.words)[begin_ + position];
+    return reinterpret_cast<const std::byte*>(words_)[begin_ + position];
   }
-  __device__ __forceinline__ void prefetch(std::uint32_t) const {}
-  __device__ __forceinline__ Around around(std::uint32_t, std::uint32_t position) const {
-    const std::uint32_t at = begin_ + position, shift = at % 4 * 8;
-    const std::uint32_t* words = sh_.words + at / 4;
+  // A lane's position in the first row; in the others it is as many words farther as they are.
+  struct Place {
+    const std::uint32_t* words;
+    std::uint32_t shift;
+  };
+  __device__ __forceinline__ Place place(unsigned lane) const {
+    const std::uint32_t at = begin_ + lane;
+    return {words_ + at / 4, at % 4 * 8};
+  }
+  static __device__ __forceinline__ Around around(const Place& place, std::uint32_t row) {
+    const std::uint32_t* words = place.words + row / 4;
+    const std::uint32_t shift = place.shift;
     Around around;
     std::uint32_t low = words[-1], high = words[0];
     around.before = __funnelshift_r(low, high, shift);
@@ -120,20 +142,40 @@ class SharedText {
     return around;
   }
 
+  // How many of the 16 bytes at two places agree, counted from the first.
+  __device__ __forceinline__ std::uint32_t agreeing_16(std::uint32_t one, std::uint32_t other) const {
+    std::uint32_t differences[4];
+    const std::uint32_t one_at = begin_ + one, other_at = begin_ + other;
+    const std::uint32_t *one_words = words_ + one_at / 4, *other_words = words_ + other_at / 4;
+    std::uint32_t one_low = one_words[0], other_low = other_words[0];
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::uint32_t one_high = one_words[i + 1], other_high = other_words[i + 1];
+      differences[i] = __funnelshift_r(one_low, one_high, one_at % 4 * 8) ^
+                       __funnelshift_r(other_low, other_high, other_at % 4 * 8);
+      one_low = one_high, other_low = other_high;
+    }
+    std::uint32_t agreed = 12, difference = differences[3];
+    if (differences[2] != 0) agreed = 8, difference = differences[2];
+    if (differences[1] != 0) agreed = 4, difference = differences[1];
+    if (differences[0] != 0) agreed = 0, difference = differences[0];
+    return agreed + agreeing_low_bytes(difference);
+  }
+
   // What is compared with a lane's own bytes: the word at `position` is asked for at once, the others later.
   struct Candidate {
     std::uint32_t position, low, high;
   };
   __device__ __forceinline__ Candidate candidate(std::uint32_t position) const {
     const std::uint32_t at = begin_ + position;
-    return {position, sh_.words[at / 4], sh_.words[at / 4 + 1]};
+    return {position, words_[at / 4], words_[at / 4 + 1]};
   }
   __device__ __forceinline__ std::uint32_t first_word(const Candidate& c) const {
     return __funnelshift_r(c.low, c.high, (begin_ + c.position) % 4 * 8);
   }
   __device__ __forceinline__ Around around(const Candidate& c) const {
     const std::uint32_t at = begin_ + c.position, shift = at % 4 * 8;
-    const std::uint32_t* words = sh_.words + at / 4;
+    const std::uint32_t* words = words_ + at / 4;
     const std::uint32_t before = words[-1], third = words[2], fourth = words[3], fifth = words[4];
     return {__funnelshift_r(before, c.low, shift),
             {__funnelshift_r(c.low, c.high, shift), __funnelshift_r(c.high, third, shift),
@@ -141,173 +183,47 @@ class SharedText {
   }
 
  private:
-  Storage& sh_;
-  std::uint32_t page_bytes_, begin_;
+  static __device__ std::uint32_t misalignment(const std::byte* block) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block) % 16);
+  }
+
+  const std::uint32_t* words_;
+  std::uint32_t bytes_, begin_;
 };
 
-// A block in device memory. Words are read whole where they lie inside the block with all that is read around them, else
-// byte by byte; bytes outside the block are 0.
-class GlobalText {
- public:
-  static constexpr bool kPage = false;
-  struct Storage {};
-
-  __device__ GlobalText(Storage&, const std::byte* block, std::uint32_t block_bytes, unsigned)
-      : block_(block), block_bytes_(block_bytes) {}
-
-  __device__ __forceinline__ std::uint32_t bytes() const { return block_bytes_; }
-  __device__ __forceinline__ std::uint32_t word(std::uint32_t position) const {
-    if (position - 4 < block_bytes_ && position + 8 <= block_bytes_) {  // a negative number is a huge one
-      const auto* words = words_at(position);
-      return __funnelshift_r(__ldg(words), __ldg(words + 1), shift_at(position));
-    }
-    return edge_word(position);
-  }
-  __device__ __forceinline__ std::byte byte(std::uint32_t position) const { return block_[position]; }
-  __device__ __forceinline__ void prefetch(std::uint32_t position) const {
-#if defined(__CUDA_ARCH__)
-    if (position < block_bytes_) asm volatile("prefetch.global.L2 [%0];" ::"l"(block_ + position));
-#endif
-  }
-  // Of a row's lane; `row_begin` decides for all of them.
-  __device__ __forceinline__ Around around(std::uint32_t row_begin, std::uint32_t position) const {
-    if (row_begin - 8 < block_bytes_ && row_begin + 52 <= block_bytes_) return whole_words(position);
-    return edge(position);
-  }
-
-  struct Candidate {
-    std::uint32_t position, low, high;
-  };
-  __device__ __forceinline__ Candidate candidate(std::uint32_t position) const {
-    if (inside(position)) {
-      const auto* words = words_at(position);
-      return {position, __ldg(words), __ldg(words + 1)};
-    }
-    return {position, edge_word(position), 0};
-  }
-  __device__ __forceinline__ std::uint32_t first_word(const Candidate& c) const {
-    return inside(c.position) ? __funnelshift_r(c.low, c.high, shift_at(c.position)) : c.low;
-  }
-  __device__ __forceinline__ Around around(const Candidate& c) const {
-    if (!inside(c.position)) return edge(c.position);
-    const auto* words = words_at(c.position);
-    const std::uint32_t shift = shift_at(c.position);
-    const std::uint32_t before = __ldg(words - 1), third = __ldg(words + 2), fourth = __ldg(words + 3),
-                        fifth = __ldg(words + 4);
-    return {__funnelshift_r(before, c.low, shift),
-            {__funnelshift_r(c.low, c.high, shift), __funnelshift_r(c.high, third, shift),
-             __funnelshift_r(third, fourth, shift), __funnelshift_r(fourth, fifth, shift)}};
-  }
-
- private:
-  // Whether all words around a position are the block's.
-  __device__ __forceinline__ bool inside(std::uint32_t position) const {
-    return position - 8 < block_bytes_ && position + 20 <= block_bytes_;
-  }
-  __device__ __forceinline__ const std::uint32_t* words_at(std::uint32_t position) const {
-    return reinterpret_cast<const std::uint32_t*>(reinterpret_cast<std::uintptr_t>(block_ + position) &
-                                                  ~std::uintptr_t{3});
-  }
-  __device__ __forceinline__ std::uint32_t shift_at(std::uint32_t position) const {
-    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block_) + position) % 4 * 8;
-  }
-  __device__ __forceinline__ Around whole_words(std::uint32_t position) const {
-    const auto* words = words_at(position);
-    const std::uint32_t shift = shift_at(position);
-    Around around;
-    std::uint32_t low = __ldg(words - 1), high = __ldg(words);
-    around.before = __funnelshift_r(low, high, shift);
-#pragma unroll
-    for (unsigned i = 0; i < 4; ++i) {
-      low = high, high = __ldg(words + i + 1);
-      around.words[i] = __funnelshift_r(low, high, shift);
-    }
-    return around;
-  }
-  __device__ Around edge(std::uint32_t position) const {
-    return {
-        edge_word(position - 4),
-        {edge_word(position), edge_word(position + 4), edge_word(position + 8), edge_word(position + 12)}};
-  }
-  __device__ __noinline__ std::uint32_t edge_word(std::uint32_t position) const {
-    std::uint32_t word = 0;
-    for (std::uint32_t i = 0; i < 4; ++i)
-      if (position + i < block_bytes_) word |= static_cast<std::uint32_t>(block_[position + i]) << (8 * i);
-    return word;
-  }
-
-  const std::byte* block_;
-  std::uint32_t block_bytes_;
-};
-
-// What a warp needs of shared memory.
-template <class Text, unsigned kHashBits>
-struct alignas(16) OnePassShared {
+// Sequences on their way to the output, of one warp.
+struct alignas(16) RowShared {
   std::uint32_t stage[(kOnePassStageBytes + 16) / 4];
-  uint2 list[64];                         // position, choice
-  std::uint16_t newest[1u << kHashBits];  // the newest position, plus one, of each hash
-  typename Text::Storage text;
+  uint2 list[48];  // position, choice; 31, and 8 a row of two
 };
 
+// What rows go through once their candidates are known.
+//
 // Packings. Offsets are kept as `code`, the largest offset less the offset, so that the nearer is the larger.
-//   rank    length, code: of two matches the better is the larger; 0 for none
-//   found   a page: back, length, code. A block: rank; back is in words of one bit a lane
+//   match   length, code: of two the better is the larger; 0 for none. In a page six bits between them are 0
 //   key     of the forward maximum: end, then lane + 1, with 0 in place of lane + 1 for what earlier rows carry in: on equal
 //           ends the later position wins, which is the position's own. A page's ends count from its begin and are followed
-//           by the code; a block's count from the row's begin
-//   choice  usable length, code
-template <class Text, unsigned kHashBits>
-class OnePass {
+//           by the code, so that a key is a match and a number of the lane's; a larger block's count from the row's begin.
+//           A position without a match has one that ends where it stands, which is no worse than none
+//   entry   of the list: a position, and behind it a page's key or a larger block's match
+template <class Text>
+class RowPass {
  public:
-  using Shared = OnePassShared<Text, kHashBits>;
-
-  // By all lanes of the warp. At most `capacity` bytes are written to `output`.
-  __device__ OnePass(Shared& sh, const std::byte* block, std::uint32_t block_bytes, std::byte* output,
-                     std::uint64_t capacity, unsigned lane)
-      : sh_(sh),
-        text_(sh.text, block, block_bytes, lane),
-        output_(output),
-        capacity_(capacity),
-        lane_(lane),
-        lanes_below_((1u << lane) - 1) {
-    auto* table = reinterpret_cast<uint4*>(sh_.newest);
-    for (std::uint32_t i = lane; i < sizeof(sh_.newest) / 16; i += 32) table[i] = {0, 0, 0, 0};
-    __syncwarp();
-    hashed_end_ = block_bytes < kHashedBytes ? 0 : block_bytes - static_cast<std::uint32_t>(kHashedBytes) + 1;
-  }
-
-  static constexpr std::uint32_t kDoesNotFit = ~0u;
-
-  // The bytes written, or kDoesNotFit.
-  __device__ std::uint32_t compress() {
-    // In turn a row is compared, the one behind it looked up, the one behind that loaded; and the one before it stitched.
-    // Two rows at a time, so that none has to be moved.
-    Around around[2] = {text_.around(0, lane_), text_.around(32, 32 + lane_)};
-    Probe probe[2];
-    probe[0] = look_up(around[0], 0);
-    Found found[2] = {};
-    for (std::uint32_t begin = 0; begin < text_.bytes() + 32; begin += 64) {
-      if (begin % 128 == 0) text_.prefetch(begin + kOnePassPrefetchBytes);
+  __device__ RowPass(RowShared& sh, const Text& text, unsigned lane)
+      : sh_(sh), text_(text), place_(text.place(lane)), lane_(lane), lanes_below_((1u << lane) - 1) {
 #pragma unroll
-      for (unsigned odd = 0; odd < 2; ++odd) {
-        const std::uint32_t row = begin + odd * 32;
-        probe[1 - odd] = look_up(around[1 - odd], row + 32);
-        found[odd] = compare(around[odd], probe[odd], row);
-        around[odd] = text_.around(row + 64, row + 64 + lane_);
-        stitch_and_walk(found[1 - odd], found[odd], row - 32);
-      }
-      if (listed_ >= 32 && !write_list(false)) return kDoesNotFit;
-    }
-    if (!write_list(true)) return kDoesNotFit;
-    return written_;
+    for (unsigned k = 1; k <= kReach; ++k) first_lanes_[k - 1] = lane < k ? ~0u : 0;
   }
 
- private:
+ protected:
   static constexpr bool kPage = Text::kPage;
   static constexpr unsigned kCodeBits = kPage ? 12 : 16;
   static constexpr std::uint32_t kMostOffset = (1u << kCodeBits) - 1;
-  static constexpr unsigned kBackShift = 25;  // in a page's `found`
+  static constexpr unsigned kLengthShift = kPage ? 18 : 16;
+  static constexpr unsigned kEndShift = kPage ? 18 : 6;  // in a key
+  static constexpr std::uint32_t kKeyLanes = 63u << (kPage ? kCodeBits : 0);
   static_assert(kPageBytes == 4096, "offsets of a page have 12 bits, lengths 13");
+  static constexpr unsigned kReach = 4;
 
   struct Probe {
     bool present;
@@ -316,64 +232,49 @@ class OnePass {
   struct Found {
     std::uint32_t match;
     std::uint32_t
-        back[kPage ? 1 : 4];  // a block: bit i of back[k - 1]: the k bytes before the match of lane i agree
+        carried[kReach];  // the match begun 1, 2, .. bytes earlier; 0 where those bytes do not agree
   };
 
-  // Looks the row up, enters it, and asks for the candidates' bytes.
-  //
-  // Positions without a hash stand behind all others, so neither a lane nor a row that is looked up ever sees them.
-  __device__ __forceinline__ Probe look_up(const Around& around, std::uint32_t row) {
-    const std::uint32_t slot = hash_word(around.words[0], kHashBits);
-    std::uint32_t newest = sh_.newest[slot];
-    const unsigned peers = __match_any_sync(~0u, slot);
-    const unsigned nearer = peers & lanes_below_;
-    if (nearer != 0) newest = row + 1 + highest_bit(nearer);
-    __syncwarp();
-    const std::uint32_t position = row + lane_;
-    if ((peers & ~lanes_below_) == 1u << lane_) sh_.newest[slot] = static_cast<std::uint16_t>(position + 1);
-    __syncwarp();
+  // The candidate of a lane's position, asked for.
+  __device__ __forceinline__ Probe probe(bool present, std::uint32_t candidate) const {
     Probe probe{};
-    probe.present = newest != 0 && position < hashed_end_;
-    if (probe.present) probe.candidate = text_.candidate(newest - 1);
+    probe.present = present;
+    if (present) probe.candidate = text_.candidate(candidate);
     return probe;
   }
 
   // The row's matches, extended, and how far they agree backwards.
   __device__ __forceinline__ Found compare(const Around& own, const Probe& probe, std::uint32_t row) {
     const std::uint32_t position = row + lane_;
-    std::uint32_t match = 0, back = 0;
+    std::uint32_t match = 0, differs_before = ~0u;
     if (probe.present && text_.first_word(probe.candidate) == own.words[0]) {
       const Around other = text_.around(probe.candidate);
       std::uint32_t length = 12, difference = own.words[3] ^ other.words[3];
       if (own.words[2] != other.words[2]) length = 8, difference = own.words[2] ^ other.words[2];
       if (own.words[1] != other.words[1]) length = 4, difference = own.words[1] ^ other.words[1];
-      length += difference != 0 ? agreeing_low_bytes(difference) : 4;
-      length = min(length, text_.bytes() - position);
+      length = min(length + agreeing_low_bytes(difference), text_.bytes() - position);
       const std::uint32_t offset = position - probe.candidate.position;
-      match = length << kCodeBits | (kMostOffset - offset);
-      const std::uint32_t difference_before = own.before ^ other.before;
-      // Nothing stands before the block.
-      back =
-          min(difference_before != 0 ? agreeing_high_bytes(difference_before) : 4u, probe.candidate.position);
+      match = length << kLengthShift | (kMostOffset - offset);
+      // What stands before the block does not agree.
+      differs_before = (own.before ^ other.before) | high_bit_of_byte(probe.candidate.position);
     }
-    const bool capped = match >= kOnePassCapBytes << kCodeBits;
+    const bool capped = match >= kOnePassCapBytes << kLengthShift;
     const unsigned open = __ballot_sync(~0u, capped);
     if (open != 0) match = extend(match, open, position);
 
     Found found;
-    if constexpr (kPage) {
-      found.match = match | back << kBackShift;
-    } else {
-      found.match = match;
+    found.match = match;
 #pragma unroll
-      for (unsigned k = 1; k <= 4; ++k) found.back[k - 1] = __ballot_sync(~0u, back >= k);
-    }
+    for (unsigned k = 1; k <= kReach; ++k)
+      found.carried[k - 1] =
+          differs_before <= 0xFFFFFFFFu >> (8 * k - 1) >> 1 ? match + (k << kLengthShift) : 0;
     return found;
   }
 
   // Replaces every length that reached the cap, in the lanes of `open`, by the true one.
   __device__ std::uint32_t extend(std::uint32_t match, unsigned open, std::uint32_t position) {
     const std::uint32_t code = match & kMostOffset;
+    bool went_on = false;
     do {
       const std::uint32_t leader = lowest_bit(open);
       const std::uint32_t leader_code = __shfl_sync(~0u, code, leader);
@@ -383,15 +284,36 @@ class OnePass {
       std::uint32_t end;
       if (knows != 0) {
         end = __shfl_sync(~0u, known_end_, lowest_bit(knows));
+      } else if (!went_on) {
+        went_on = true;
+        match = go_on_alone(match, open, position);
+        continue;
       } else {
-        end = agreement_end(leader_position + kOnePassCapBytes, kMostOffset - leader_code);
+        end = agreement_end(leader_position + kOnePassAloneBytes, kMostOffset - leader_code);
         if (lane_ == facts_ % 32) known_code_ = leader_code, known_end_ = end;
         ++facts_;
       }
       const bool ends_there = (open >> lane_ & 1) != 0 && code == leader_code && position < end;
-      if (ends_there) match = (end - position) << kCodeBits | code;
+      if (ends_there) match = (end - position) << kLengthShift | code;
       open &= ~__ballot_sync(~0u, ends_there);
     } while (open != 0);
+    return match;
+  }
+
+  // Compares on, every lane of `open` for itself, to kOnePassAloneBytes. Leaves in `open` what agreed to there.
+  __device__ __forceinline__ std::uint32_t go_on_alone(std::uint32_t match, unsigned& open,
+                                                       std::uint32_t position) const {
+    const std::uint32_t offset = kMostOffset - (match & kMostOffset), most = text_.bytes() - position;
+#pragma unroll 1
+    for (std::uint32_t length = kOnePassCapBytes; length < kOnePassAloneBytes && open != 0; length += 16) {
+      bool goes_on = false;
+      if ((open >> lane_ & 1) != 0) {
+        const std::uint32_t agreed = text_.agreeing_16(position + length, position + length - offset);
+        goes_on = agreed == 16 && length + 16 < most;
+        if (!goes_on) match = min(length + agreed, most) << kLengthShift | (match & kMostOffset);
+      }
+      open = __ballot_sync(~0u, goes_on);
+    }
     return match;
   }
 
@@ -411,70 +333,83 @@ class OnePass {
     return text_.bytes();
   }
 
-  // The stitch for the row that begins at `row`, where `found` is (nothing, for the row before the first); decisions for the
-  // positions from the one before it on; the walk over them.
+  // The stitch for the row that begins at `row`, where `found` is; decisions for the positions from the one before it on; the
+  // walk over them.
   __device__ __forceinline__ void stitch_and_walk(const Found& found, const Found& next, std::uint32_t row) {
-    std::uint32_t rank = kPage ? found.match & ((1u << kBackShift) - 1) : found.match;
+    // Lanes count modulo 32: the first of the next row stand behind the last.
+    std::uint32_t carried[kReach];
 #pragma unroll
-    for (unsigned ahead = 1; ahead <= 4; ++ahead) {
-      // Lanes count modulo 32: the first of the next row stand behind the last.
-      const std::uint32_t other =
-          __shfl_sync(~0u, lane_ < ahead ? next.match : found.match, static_cast<int>(lane_ + ahead));
-      if constexpr (kPage) {
-        if (other >= ahead << kBackShift)
-          rank = max(rank, (other & ((1u << kBackShift) - 1)) + (ahead << kCodeBits));
-      } else {
-        const std::uint32_t agrees = __funnelshift_r(found.back[ahead - 1], next.back[ahead - 1], ahead);
-        if ((agrees & (1u << lane_)) != 0) rank = max(rank, other + (ahead << kCodeBits));
-      }
+    for (unsigned k = 1; k <= kReach; ++k) {
+      const std::uint32_t from_next = first_lanes_[k - 1];
+      carried[k - 1] = __shfl_sync(
+          ~0u, (next.carried[k - 1] & from_next) | (found.carried[k - 1] & ~from_next), lane_ + k);
     }
+    const std::uint32_t rank =
+        __vimax3_u32(__vimax3_u32(found.match, carried[0], carried[1]), carried[2], carried[3]);
 
     const std::uint32_t position = row + lane_;
-    int length;
-    std::uint32_t code;
+    const std::uint32_t bytes_left = text_.bytes() - row;
+    // Of a key of an earlier row, that of the position before this row.
+    std::uint32_t key, code, carried_left = carried_key_, carried_left_code = carried_code_;
+    std::uint32_t last_end;  // from the row on
     if constexpr (kPage) {
-      std::uint32_t key = 0;
-      if (rank != 0) key = ((rank >> kCodeBits) + position) << 18 | (lane_ + 1) << 12 | (rank & kMostOffset);
-      key = max(forward_maximum(key), carried_key_);
-      carried_key_ = __shfl_sync(~0u, key, 31) & ~(63u << 12);
-      length = static_cast<int>((key >> 18) - position);
-      code = key & kMostOffset;
+      key = max(forward_maximum(rank + (position << kEndShift) + ((lane_ + 1) << kCodeBits)), carried_key_);
+      carried_key_ = __shfl_sync(~0u, key, 31) & ~kKeyLanes;
+      last_end = (carried_key_ >> kEndShift) - row;
     } else {
-      std::uint32_t key = 0;
-      if (rank != 0) key = ((rank >> kCodeBits) + lane_) << 6 | (lane_ + 1);
-      key = max(forward_maximum(key), carried_key_);
-      const std::uint32_t winner = key & 63;
-      code = __shfl_sync(~0u, rank & kMostOffset, static_cast<int>(winner) - 1);
+      key = max(forward_maximum((rank >> kLengthShift << kEndShift) + (lane_ << kEndShift) + lane_ + 1),
+                carried_key_);
+      const std::uint32_t winner = key & kKeyLanes;
+      code = __shfl_sync(~0u, rank & kMostOffset, winner - 1);
       if (winner == 0) code = carried_code_;
-      const std::uint32_t last_key = __shfl_sync(~0u, key, 31) & ~63u;
-      carried_key_ = last_key > 32u << 6 ? last_key - (32u << 6) : 0;
+      const std::uint32_t last_key = __shfl_sync(~0u, key, 31) & ~kKeyLanes;
+      last_end = last_key >> kEndShift;
+      carried_key_ = max(last_key, 32u << kEndShift) - (32u << kEndShift);
       carried_code_ = __shfl_sync(~0u, code, 31);
-      length = static_cast<int>((key >> 6) - lane_);
     }
 
-    // The last 5 bytes are literals, the last match starts 12 before the end.
-    const int most = static_cast<int>(text_.bytes()) - 5 - static_cast<int>(position);
-    length = min(length, most);
-    if (length < static_cast<int>(kLz4MinMatchBytes) || most < 7) length = 0;
-    const std::uint32_t length_bits = static_cast<std::uint32_t>(length) << kCodeBits;
-
-    // From here on the lane speaks for the position to its left.
-    const std::uint32_t turned = __shfl_sync(~0u, length_bits | code, static_cast<int>(lane_ + 31));
-    const std::uint32_t left = lane_ == 0 ? last_choice_ : turned;
-    last_choice_ = turned;  // lane 0 has the row's last
-    const unsigned decided = __ballot_sync(~0u, left > kMostOffset && length_bits <= left);
+    // From here on the lane speaks for the position to its left: its match is taken where it is long enough, and the lane's
+    // own is no longer.
+    const std::uint32_t turned = __shfl_sync(~0u, key, lane_ + 31);
+    std::uint32_t left = lane_ == 0 ? carried_left : turned;
+    const std::uint32_t first_end = kPage ? row : 0;  // of a key, an end at the row's begin
+    if (static_cast<int>(last_end) > static_cast<int>(bytes_left) - 8) {
+      left = within_limits(left, lane_ - 1, bytes_left, first_end);
+      key = within_limits(key, lane_, bytes_left, first_end);
+    }
+    const unsigned decided =
+        __ballot_sync(~0u, left >= (first_end + lane_ - 1 + kLz4MinMatchBytes) << kEndShift &&
+                               static_cast<int>(key - (left & ~((1u << kEndShift) - 1))) <
+                                   static_cast<int>(2u << kEndShift));
     // `walk_` is where the walk stands, counted from this row's first decision.
-    unsigned open = walk_ < 32 ? decided & (~0u << walk_) : 0, taken = 0;
-    while (open != 0) {
+    unsigned taken = 0;
+    for (unsigned open = decided & bits_from(walk_); open != 0; open &= bits_from(walk_)) {
       const std::uint32_t match = lowest_bit(open);
       taken |= 1u << match;
-      walk_ = match + (__shfl_sync(~0u, left, match) >> kCodeBits);
-      open &= walk_ < 32 ? ~0u << walk_ : 0;
+      walk_ = (__shfl_sync(~0u, left, match) >> kEndShift) + 1 - first_end;
     }
-    walk_ = walk_ > 32 ? walk_ - 32 : 0;
-    if ((taken & (1u << lane_)) != 0)
-      sh_.list[listed_ + bit_count(taken & lanes_below_)] = {position - 1, left};
+    walk_ = max(walk_, 32u) - 32;
+    if constexpr (!kPage) {
+      const std::uint32_t turned_code = __shfl_sync(~0u, code, lane_ + 31);
+      left =
+          ((left >> kEndShift) + 1 - lane_) << kLengthShift | (lane_ == 0 ? carried_left_code : turned_code);
+    }
+    if ((taken >> lane_ & 1) != 0) sh_.list[listed_ + bit_count(taken & lanes_below_)] = {position - 1, left};
     listed_ += bit_count(taken);
+  }
+
+  // A key, of the position `from_row` from the row on, after LZ4's limits: the last 5 bytes are literals, the last match
+  // starts 12 before the end. They are of no account where no match of the row ends in the last 7 bytes.
+  static __device__ std::uint32_t within_limits(std::uint32_t key, std::uint32_t from_row,
+                                                std::uint32_t bytes_left, std::uint32_t first_end) {
+    if (static_cast<int>(from_row) > static_cast<int>(bytes_left) - 12) return 0;
+    const std::uint32_t most_end = (first_end + bytes_left - 5) << kEndShift;
+    return min(key & ~((1u << kEndShift) - 1), most_end) | (key & ((1u << kEndShift) - 1));
+  }
+
+  // Of an entry of the list.
+  static __device__ __forceinline__ std::uint32_t match_length(uint2 entry) {
+    return (entry.y >> kLengthShift) - (kPage ? entry.x : 0);
   }
 
   // Of the lanes up to this one.
@@ -491,53 +426,58 @@ class OnePass {
     std::uint32_t bytes, at, literals;  // bytes is 0 where the lane has none
   };
 
-  // Writes the first 32 sequences of the list, or, as the block's last, all that are left, which are fewer, and the last
-  // literals.
-  __device__ bool write_list(bool last) {
-    __syncwarp();
-    const std::uint32_t matches = min(listed_, 32u);
-    uint2 entry{text_.bytes(), 0};  // of the lane behind the last: the last literals
-    if (lane_ < matches) entry = sh_.list[lane_];
-    const std::uint32_t match_length = entry.y >> kCodeBits;
-    const std::uint32_t behind = entry.x + match_length;
+  // The lane's part of `matches` sequences, given as entries of the list; the last literals behind them if they are the
+  // block's last. Also the bytes of all, and where the literals behind them begin.
+  struct Group {
     Placed own;
-    own.literals = __shfl_up_sync(~0u, behind, 1);
-    if (lane_ == 0) own.literals = literals_begin_;
-    own.bytes = 0;
-    own.sequence = {0, match_length, kMostOffset - (entry.y & kMostOffset)};
+    std::uint32_t bytes;
+  };
+  __device__ __forceinline__ Group place(uint2 entry, std::uint32_t matches, bool last) {
+    const std::uint32_t match_bytes = lane_ < matches ? match_length(entry) : 0;
+    if (lane_ >= matches) entry.x = text_.bytes();  // of the lane behind them: the last literals
+    const std::uint32_t behind = entry.x + match_bytes;
+    Group group;
+    group.own.literals = __shfl_up_sync(~0u, behind, 1);
+    if (lane_ == 0) group.own.literals = literals_begin_;
+    group.own.bytes = 0;
+    group.own.sequence = {0, match_bytes, kMostOffset - (entry.y & kMostOffset)};
     if (lane_ < matches || (last && lane_ == matches)) {
-      own.sequence.literal_count = entry.x - own.literals;
-      own.bytes = static_cast<std::uint32_t>(lz4_sequence_bytes(own.sequence.literal_count, match_length));
+      group.own.sequence.literal_count = entry.x - group.own.literals;
+      group.own.bytes =
+          static_cast<std::uint32_t>(lz4_sequence_bytes(group.own.sequence.literal_count, match_bytes));
     }
-    std::uint32_t end = own.bytes;
+    std::uint32_t end = group.own.bytes;
 #pragma unroll
     for (unsigned distance = 1; distance < 32; distance *= 2) {
       const std::uint32_t other = __shfl_up_sync(~0u, end, distance);
       if (lane_ >= distance) end += other;
     }
-    own.at = end - own.bytes;
-    const std::uint32_t total = __shfl_sync(~0u, end, 31);
-    literals_begin_ = __shfl_sync(~0u, behind, 31);
-    if (total > capacity_ - written_) return false;
+    group.own.at = end - group.own.bytes;
+    group.bytes = __shfl_sync(~0u, end, 31);
+    if (matches != 0) literals_begin_ = __shfl_sync(~0u, behind, static_cast<int>(matches) - 1);
+    return group;
+  }
 
-    std::byte* const target = output_ + written_;
-    if (total <= kOnePassStageBytes) {
+  __device__ __forceinline__ void write(const Group& group, std::byte* target) const {
+    if (group.bytes <= kOnePassStageBytes) {
       const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(target) % 16);
-      write_sequences(own, reinterpret_cast<std::byte*>(sh_.stage) + misaligned);
+      write_sequences(group.own, reinterpret_cast<std::byte*>(sh_.stage) + misaligned);
       __syncwarp();
-      store_stage(misaligned, total, target - misaligned);
+      store_stage(misaligned, group.bytes, target - misaligned);
     } else {
-      write_sequences(own, target);
+      write_sequences(group.own, target);
     }
-    written_ += total;
-    // The rest moves to the front.
+    __syncwarp();  // the stage is used again
+  }
+
+  // Drops the first 32 entries of the list.
+  __device__ __forceinline__ void drop_32() {
     uint2 rest{};
     if (lane_ + 32 < listed_) rest = sh_.list[lane_ + 32];
     __syncwarp();
     if (lane_ + 32 < listed_) sh_.list[lane_] = rest;
-    listed_ -= matches;
+    listed_ -= 32;
     __syncwarp();
-    return true;
   }
 
   __device__ __forceinline__ void write_sequences(const Placed& own, std::byte* place) const {
@@ -607,20 +547,274 @@ class OnePass {
     }
   }
 
-  Shared& sh_;
+  // The bytes around the lane's position of a row.
+  __device__ __forceinline__ Around around(std::uint32_t row) const { return Text::around(place_, row); }
+
+  RowShared& sh_;
   Text text_;
-  std::byte* output_;
-  std::uint64_t capacity_;
+  typename Text::Place place_;
   unsigned lane_, lanes_below_;
-  std::uint32_t hashed_end_;  // behind the last position that has a hash
+  std::uint32_t first_lanes_[kReach];  // all bits in the first 1, 2, .. lanes
 
   std::uint32_t known_code_ = 0, known_end_ = 0,
                 facts_ = 0;                           // a fact a lane: an offset, and where it ends to agree
   std::uint32_t carried_key_ = 0, carried_code_ = 0;  // what the next row inherits
-  std::uint32_t last_choice_ = 0;                     // lane 0: of the last position of the row before
-  // Decisions begin with the row before the first, and its first is for the position before it.
-  std::uint32_t walk_ = 33;
-  std::uint32_t listed_ = 0, literals_begin_ = 0, written_ = 0;
+  std::uint32_t walk_ = 1;                            // a row's first decision is for the position before it
+  std::uint32_t listed_ = 0, literals_begin_ = 0;
+};
+
+// What a warp needs of shared memory for a page.
+template <unsigned kHashBits>
+struct PageShared {
+  RowShared rows;
+  std::uint16_t newest[1u << kHashBits];  // the newest position, plus one, of each hash
+  SharedText<kPageBytes>::Storage text;
+};
+
+// A page by one warp.
+template <unsigned kHashBits>
+class PagePass : RowPass<SharedText<kPageBytes>> {
+  using Text = SharedText<kPageBytes>;
+  using Rows = RowPass<Text>;
+  using Rows::lane_, Rows::lanes_below_, Rows::listed_, Rows::text_;
+  using Probe = Rows::Probe;
+  using Found = Rows::Found;
+
+ public:
+  using Shared = PageShared<kHashBits>;
+  static constexpr std::uint32_t kDoesNotFit = ~0u;
+
+  // By all lanes of the warp.
+  __device__ PagePass(Shared& sh, const std::byte* page, std::uint32_t page_bytes, unsigned lane)
+      : Rows(sh.rows, Text(sh.text, page, page_bytes), lane), newest_(sh.newest) {
+    Text::load<32>(sh.text, page, page_bytes, lane);
+    auto* table = reinterpret_cast<uint4*>(sh.newest);
+#pragma unroll
+    for (std::uint32_t i = 0; i < sizeof(sh.newest) / 16 / 32; ++i) table[i * 32 + lane] = {0, 0, 0, 0};
+    __syncwarp();
+    hashed_end_ = page_bytes < kHashedBytes ? 0 : page_bytes - static_cast<std::uint32_t>(kHashedBytes) + 1;
+  }
+
+  // The bytes written, or kDoesNotFit. At most `capacity` bytes are written to `output`.
+  __device__ std::uint32_t compress(std::byte* output, std::uint64_t capacity) {
+    // In turn a row is compared, the one behind it looked up, the one behind that loaded; and the one before it stitched.
+    // Two rows at a time, so that none has to be moved.
+    Around around[2] = {Rows::around(0), Rows::around(32)};
+    Probe probe[2];
+    probe[0] = look_up(around[0], 0);
+    Found found[2] = {};
+    std::uint32_t written = 0;
+    for (std::uint32_t begin = 0; begin < text_.bytes() + 32; begin += 64) {
+#pragma unroll
+      for (unsigned odd = 0; odd < 2; ++odd) {
+        const std::uint32_t row = begin + odd * 32;
+        probe[1 - odd] = look_up(around[1 - odd], row + 32);
+        found[odd] = Rows::compare(around[odd], probe[odd], row);
+        around[odd] = Rows::around(row + 64);
+        if (row != 0) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
+      }
+      const bool last = begin + 64 >= text_.bytes() + 32;
+      if (listed_ < 32 && !last) continue;
+      do {
+        const std::uint32_t matches = min(listed_, 32u);
+        __syncwarp();
+        const Rows::Group group = Rows::place(Rows::sh_.list[lane_], matches, last && listed_ < 32);
+        if (group.bytes > capacity - written) return kDoesNotFit;
+        Rows::write(group, output + written);
+        written += group.bytes;
+        if (listed_ < 32) return written;
+        Rows::drop_32();
+      } while (last);
+    }
+    return written;
+  }
+
+ private:
+  // Looks the row up, enters it, and asks for the candidates' bytes.
+  //
+  // Positions without a hash stand behind all others, so neither a lane nor a row that is looked up ever sees them.
+  __device__ __forceinline__ Probe look_up(const Around& around, std::uint32_t row) {
+    const std::uint32_t slot = hash_word(around.words[0], kHashBits), position = row + lane_;
+    const std::uint32_t newest = enter_row<true>(newest_, slot, true, position + 1, lane_);
+    return Rows::probe(newest != 0 && position < hashed_end_, newest - 1);
+  }
+
+  std::uint16_t* newest_;
+  std::uint32_t hashed_end_;  // behind the last position that has a hash
+};
+
+// What a workgroup needs of shared memory for a block.
+struct BlockShared {
+  // What a segment's first decision depends on, and so what the segment before has to leave.
+  struct State {
+    std::uint32_t walk, carried_key, carried_code;
+    __device__ bool operator==(const State& other) const {
+      return walk == other.walk && carried_key == other.carried_key && carried_code == other.carried_code;
+    }
+  };
+  SharedText<kOnePassBlockBytes>::Storage text;
+  RowShared rows[kBlockWarps];
+  State left[kBlockWarps], entered[kBlockWarps];
+  std::uint32_t literals_begin[kBlockWarps];  // behind a segment's last match; 0 if it has none
+  std::uint32_t bytes[kBlockWarps];
+};
+
+// Sequences of a segment: one for 4 positions, what is left in the list when it is stored, and one that begins before it.
+inline constexpr std::uint32_t kBlockSegmentBytes = kOnePassBlockBytes / kBlockWarps;
+inline constexpr std::uint32_t kSegmentSequences = kBlockSegmentBytes / kLz4MinMatchBytes + 64;
+static_assert(kBlockSegmentBytes % 64 == 0 && kBlockRunUpBytes % 64 == 0 &&
+              kBlockRunUpBytes <= kBlockSegmentBytes);
+
+// A block by one workgroup, a segment of 8 KB a warp.
+class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
+  using Text = SharedText<kOnePassBlockBytes>;
+  using Rows = RowPass<Text>;
+  using Rows::lane_, Rows::listed_, Rows::text_;
+  using Probe = Rows::Probe;
+  using Found = Rows::Found;
+
+ public:
+  static constexpr std::uint32_t kDoesNotFit = ~0u;
+
+  // By all threads; behind it stands a barrier. `links` has the distance to the nearest candidate of every position, 0 for
+  // none. `d_lists` has room for kSegmentSequences entries a warp.
+  __device__ BlockPass(BlockShared& sh, const std::byte* block, std::uint32_t block_bytes,
+                       const std::uint16_t* links, uint2* d_lists, unsigned thread)
+      : Rows(sh.rows[thread / 32], Text(sh.text, block, block_bytes), thread % 32),
+        block_sh_(sh),
+        links_(links),
+        warp_(thread / 32),
+        begin_(thread / 32 * kBlockSegmentBytes),
+        d_list_(d_lists + thread / 32 * kSegmentSequences) {
+    hashed_end_ = block_bytes < kHashedBytes ? 0 : block_bytes - static_cast<std::uint32_t>(kHashedBytes) + 1;
+    Text::load<kBlockWarps * 32>(sh.text, block, block_bytes, thread);
+  }
+
+  // The bytes written, or kDoesNotFit. At most `capacity` bytes are written to `output`.
+  __device__ std::uint32_t compress(std::byte* output, std::uint64_t capacity) {
+    __syncthreads();
+    // First all segments at once. Then, in order, each that began to walk from another state than the one before it left:
+    // few do.
+    for (unsigned turn = 0; turn < kBlockWarps; ++turn) {
+      const bool has_part = begin_ < text_.bytes();
+      if (turn == 0 ? has_part
+                    : turn == warp_ && has_part && !(block_sh_.entered[turn] == block_sh_.left[turn - 1]))
+        find_sequences(turn != 0);
+      else if (turn == 0 && lane_ == 0)
+        block_sh_.literals_begin[warp_] = 0;
+      __syncthreads();
+    }
+
+    // Sizes; where a segment's first literals begin is known only now.
+    std::uint32_t literals_begin = 0;
+    for (unsigned warp = 0; warp < warp_; ++warp)
+      literals_begin = max(literals_begin, block_sh_.literals_begin[warp]);
+    const bool last_warp = warp_ == kBlockWarps - 1;
+    Rows::literals_begin_ = literals_begin;
+    std::uint32_t bytes = 0;
+    for (std::uint32_t first = 0; first < stored_ + (last_warp ? 1 : 0); first += 32)
+      bytes += group_at(first, last_warp).bytes;
+    if (lane_ == 0) block_sh_.bytes[warp_] = bytes;
+    __syncthreads();
+    std::uint64_t total = 0, at = 0;
+    for (unsigned warp = 0; warp < kBlockWarps; ++warp) {
+      if (warp < warp_) at += block_sh_.bytes[warp];
+      total += block_sh_.bytes[warp];
+    }
+    if (total > capacity) return kDoesNotFit;
+
+    Rows::literals_begin_ = literals_begin;
+    for (std::uint32_t first = 0; first < stored_ + (last_warp ? 1 : 0); first += 32) {
+      const Rows::Group group = group_at(first, last_warp);
+      Rows::write(group, output + at);
+      at += group.bytes;
+    }
+    return static_cast<std::uint32_t>(total);
+  }
+
+ private:
+  // The segment's sequences, from the state that the segment before it left, or from what some rows before it lead to.
+  __device__ __forceinline__ void find_sequences(bool from_state) {
+    const std::uint32_t from = from_state || begin_ < kBlockRunUpBytes ? begin_ : begin_ - kBlockRunUpBytes;
+    const std::uint32_t end = begin_ + kBlockSegmentBytes;
+    const std::uint32_t read_end = min(end, text_.bytes()) + 32;
+    Rows::known_end_ = 0;  // what is known of later positions says nothing of these
+    Rows::walk_ = 1;
+    Rows::carried_key_ = Rows::carried_code_ = 0;
+    Around around[2] = {Rows::around(from), Rows::around(from + 32)};
+    std::uint32_t link = link_at(from + 32 + lane_);
+    Probe probe[2];
+    probe[0] = candidate_at(from + lane_, link_at(from + lane_));
+    Found found[2] = {};
+    listed_ = stored_ = 0;
+    for (std::uint32_t begin = from; begin < read_end; begin += 64) {
+#pragma unroll
+      for (unsigned odd = 0; odd < 2; ++odd) {
+        const std::uint32_t row = begin + odd * 32;
+        probe[1 - odd] = candidate_at(row + 32 + lane_, link);
+        link = link_at(row + 64 + lane_);
+        found[odd] = Rows::compare(around[odd], probe[odd], row);
+        around[odd] = Rows::around(row + 64);
+        if (odd == 1 && begin == begin_) enter_segment(from_state);
+        // The row behind the segment is compared, for the stitch, and is the next segment's.
+        if (row != from && row < end + 32) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
+      }
+      if (listed_ >= 32) {
+        __syncwarp();
+        d_list_[stored_ + lane_] = Rows::sh_.list[lane_];
+        stored_ += 32;
+        Rows::drop_32();
+      }
+    }
+    __syncwarp();
+    if (lane_ < listed_) d_list_[stored_ + lane_] = Rows::sh_.list[lane_];
+    stored_ += listed_;
+    __syncwarp();
+    if (lane_ != 0) return;
+    block_sh_.left[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_};
+    std::uint32_t literals_begin = 0;
+    if (stored_ != 0) {
+      const uint2 last = d_list_[stored_ - 1];
+      literals_begin = last.x + Rows::match_length(last);
+    }
+    block_sh_.literals_begin[warp_] = literals_begin;
+  }
+
+  // Before the segment's first decision.
+  __device__ __forceinline__ void enter_segment(bool from_state) {
+    if (from_state) {
+      const BlockShared::State state = block_sh_.left[warp_ - 1];
+      Rows::walk_ = state.walk;
+      Rows::carried_key_ = state.carried_key;
+      Rows::carried_code_ = state.carried_code;
+    } else if (lane_ == 0) {
+      block_sh_.entered[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_};
+    }
+    listed_ = stored_ = 0;
+  }
+
+  __device__ __forceinline__ std::uint32_t link_at(std::uint32_t position) const {
+    return position < text_.bytes() ? links_[position] : 0;
+  }
+  __device__ __forceinline__ Probe candidate_at(std::uint32_t position, std::uint32_t link) const {
+    return Rows::probe(link != 0 && position < hashed_end_, position - link);
+  }
+
+  // 32 of the stored sequences, from `first` on.
+  __device__ __forceinline__ Rows::Group group_at(std::uint32_t first, bool last_warp) {
+    const std::uint32_t matches = min(stored_ - first, 32u);
+    uint2 entry{};
+    if (lane_ < matches) entry = d_list_[first + lane_];
+    return Rows::place(entry, matches, last_warp && matches < 32);
+  }
+
+  BlockShared& block_sh_;
+  const std::uint16_t* links_;
+  unsigned warp_;
+  std::uint32_t begin_;  // the segment's
+  uint2* d_list_;
+  std::uint32_t stored_ = 0;
+  std::uint32_t hashed_end_;  // behind the last position that has a hash
 };
 
 }  // namespace hemstitch::cuda

@@ -1,5 +1,8 @@
-// The way of level 1 for pages and for blocks of up to 64 KB: one launch, no scratch (lz4_one_pass.cuh).
+// The way of level 1 for pages and for blocks of up to 64 KB (lz4_one_pass.cuh): pages in one launch, without scratch;
+// larger blocks in two.
 #pragma once
+
+#include <cstddef>
 
 #include "format/lz4/lz4_compress_cuda.hpp"
 
@@ -12,7 +15,8 @@ bool one_pass_takes(const DeviceBlocks& blocks, const Lz4Level& level);
 bool one_pass_takes_as_pages(const DeviceBlocks& blocks, const Lz4Level& level);
 
 // Only where one_pass_takes().
+std::size_t compress_one_pass_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level);
 void compress_one_pass_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
-                            cudaStream_t stream);
+                            void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

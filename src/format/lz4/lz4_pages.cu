@@ -22,7 +22,7 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kPageThreads = kPageWarps * 32;
-using Pass = OnePass<SharedText, hash_chain_fast_bits(kPageBytes)>;
+using Pass = PagePass<hash_chain_fast_bits(kPageBytes)>;
 
 // By the warp: whether every byte equals the one 8 before it.
 //
@@ -65,7 +65,7 @@ __device__ void keep_raw(const DeviceBlock& page, std::byte* output, Lz4PageEntr
   if (lane == 0) *entry = {page.block_bytes, Lz4PageKind::kRaw};
 }
 
-__global__ void __launch_bounds__(kPageThreads, 24 / kPageWarps)
+__global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
     compress_pages(DeviceBlocks pages, DeviceLz4PageOutput output) {
   extern __shared__ uint4 sh_memory[];
   const std::uint32_t index = blockIdx.x * kPageWarps + threadIdx.x / 32;
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(kPageThreads, 24 / kPageWarps)
     return;
   }
   Pass pass(reinterpret_cast<Pass::Shared*>(sh_memory)[threadIdx.x / 32], page.d_block, page.block_bytes,
-            room, page.block_bytes == 0 ? 0 : page.block_bytes - 1, lane);
-  const std::uint32_t bytes = pass.compress();
+            lane);
+  const std::uint32_t bytes = pass.compress(room, page.block_bytes == 0 ? 0 : page.block_bytes - 1);
   if (bytes == Pass::kDoesNotFit)
     keep_raw(page, room, entry, lane);
   else if (lane == 0)
@@ -175,7 +175,7 @@ constexpr auto kPassShared = static_cast<std::uint32_t>(kPageWarps * sizeof(Pass
 constexpr KernelBudget kCompressBudget("lz4.compress_pages", "compress_pages",
                                        {.threads = kPageThreads,
                                         .dynamic_shared_bytes = kPassShared,
-                                        .registers = 80,
+                                        .registers = 88,
                                         .shared_bytes = kPassShared});
 constexpr KernelBudget kApartBudget("lz4.set_apart", "set_apart", {.threads = kPageThreads, .registers = 64});
 constexpr KernelBudget kFinishBudget("lz4.finish_pages", "finish_pages",

@@ -204,7 +204,9 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
   if (segments == 0) return;
   // Several segments a warp spare it the windows before them, as long as there are warps enough.
   std::uint32_t segments_per_warp = 1;
-  while (segments_per_warp < kMostSegmentsPerWarp && segments / (2 * segments_per_warp) >= kLeastWarps)
+  const bool have_windows = segments_per_block(batch) > 1 || batch.max_history_bytes != 0;
+  while (have_windows && segments_per_warp < kMostSegmentsPerWarp &&
+         segments / (2 * segments_per_warp) >= kLeastWarps)
     segments_per_warp *= 2;
   const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);
   check(cudaFuncSetAttribute(build_chains, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
@@ -215,6 +217,11 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
       parameters.hash_bits, parameters.window_bytes,
       parameters.depth > 1 && parameters.window_bytes <= kSweptWindowBytes);
   check_launch(kBuildBudget.name.data());
+}
+
+const std::uint16_t* hash_chain_links(const DeviceBlocks& batch, const HashChainParameters& parameters,
+                                      void* d_scratch) {
+  return Scratch(batch, parameters).links(d_scratch, batch).d_links;
 }
 
 void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters,
@@ -241,7 +248,7 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
         "cudaDeviceGetAttribute");
   const std::uint32_t ring_links_bytes =
       tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) +
-      sizeof(tiles::TileState<kHashChainStitchReach>);
+      sizeof(tiles::TileState<kHashChainMostStitchReach>);
   const bool ring_links =
       ring_links_bytes <= static_cast<std::uint32_t>(most_shared_bytes) &&
       (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/match.hpp"
 #include "device/cuda/device_block.hpp"
@@ -30,5 +31,10 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
 // The first kernel alone, for benchmarks: leaves the chains in `d_scratch`.
 void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters, void* d_scratch,
                             std::size_t scratch_bytes, cudaStream_t stream);
+
+// What build_hash_chains_cuda() left in `d_scratch`: for every position of the batch, at DeviceBlock::position, the distance
+// to the one before it with the same hash; 0 for none.
+const std::uint16_t* hash_chain_links(const DeviceBlocks& batch, const HashChainParameters& parameters,
+                                      void* d_scratch);
 
 }  // namespace hemstitch::cuda

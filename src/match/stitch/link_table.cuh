@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "match/enter_row.cuh"
 #include "match/hash_word.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
 
@@ -65,38 +66,19 @@ inline constexpr std::uint32_t kBuildGroup = kBuildSteps * 32;
 
 // Enters the positions [group, group + kBuildGroup) before `end` and gives the distance of each to the one before with its
 // hash, 0 for none; to the one before its step of 32 if not kSeesItsStep. kInside says that all of them have hashes.
-//
-// Memory of one warp is in order: the loads of a step stand behind the stores of the step before, but do not wait for its
-// loads. So the steps overlap.
 template <bool kInside, bool kSeesItsStep>
 __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun& run, std::uint32_t group,
                             std::uint32_t end, std::uint32_t lane, unsigned hash_bits,
                             const LaneWords<kBuildSteps>& words, std::uint32_t (&distances)[kBuildSteps]) {
-  const std::uint32_t lanes_below = (1u << lane) - 1;
-  std::uint32_t hashes[kBuildSteps], peers[kBuildSteps];
 #pragma unroll
   for (unsigned i = 0; i < kBuildSteps; ++i) {
     const std::uint32_t x = group + i * 32 + lane;
-    hashes[i] = hash_word(words[i], hash_bits);
-    // A position without a hash is alone in a class of its own.
-    if (!kInside && (x >= end || !run.hashed(x))) hashes[i] = 1u << 31 | lane;
-    peers[i] = __match_any_sync(~0u, hashes[i]);
-  }
-#pragma unroll
-  for (unsigned i = 0; i < kBuildSteps; ++i) {
-    const std::uint32_t x = group + i * 32 + lane;
-    const bool hashed = kInside || hashes[i] >> 31 == 0;
-    std::uint32_t head = x + 1;  // a distance of 0
-    if (hashed) head = sh_heads[hashes[i]];
-    __syncwarp();
-    if (hashed && peers[i] >> lane == 1) sh_heads[hashes[i]] = static_cast<std::uint16_t>(x + 1);
-    __syncwarp();
-    distances[i] = (x + 1 - head) & 0xFFFF;
+    const bool hashed = kInside || (x < end && run.hashed(x));
+    const std::uint32_t head =
+        enter_row<kSeesItsStep>(sh_heads, hash_word(words[i], hash_bits), hashed, x + 1, lane);
+    distances[i] = hashed ? (x + 1 - head) & 0xFFFF : 0;
     if (distances[i] > x) distances[i] = 0;  // before the first position
-    if constexpr (kSeesItsStep) {
-      const std::uint32_t below = peers[i] & lanes_below;
-      if (below != 0) distances[i] = lane - (31 - __clz(below));
-    } else {
+    if constexpr (!kSeesItsStep) {
       if (distances[i] <= lane) distances[i] = 0;
     }
   }
