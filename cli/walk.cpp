@@ -68,17 +68,20 @@ class Walker {
   static std::vector<Entry> entries_of(const std::string& folder, Found& found) {
     std::vector<Entry> entries;
     const std::unique_ptr<DIR, CloseFolder> open(opendir(folder.c_str()));
-    errno = 0;
-    if (open)
-      while (const dirent* entry = readdir(open.get())) {
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..") entries.push_back({std::string(name), entry->d_type});
-        errno = 0;
-      }
-    if (errno != 0)
+    int error = open ? 0 : errno;
+    while (open) {
+      errno = 0;
+      const dirent* const entry = readdir(open.get());
+      error = errno;
+      if (entry == nullptr) break;
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") entries.push_back({std::string(name), entry->d_type});
+    }
+    if (error != 0)
       found.failures.push_back(
-          {folder, fmt::format("cannot be read: {}", std::generic_category().message(errno))});
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+          {folder, fmt::format("cannot be read: {}", std::generic_category().message(error))});
+    tbb::parallel_sort(entries.begin(), entries.end(),
+                       [](const Entry& a, const Entry& b) { return a.name < b.name; });
     return entries;
   }
 

@@ -84,8 +84,15 @@ __device__ inline void join_words(MaskedWord& word, unsigned joined, unsigned la
   }
 }
 
+// Multiprocessors of compute capability 7.5 hold 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr unsigned kCopyPiecesLeastBlocks = 1024 / kCopyPiecesThreads;
+#else
+inline constexpr unsigned kCopyPiecesLeastBlocks = kCopyPiecesResidentBlocks;
+#endif
+
 template <class Pieces>
-__global__ void __launch_bounds__(kCopyPiecesThreads, kCopyPiecesResidentBlocks)
+__global__ void __launch_bounds__(kCopyPiecesThreads, kCopyPiecesLeastBlocks)
     copy_pieces(const PieceList list, const Pieces pieces) {
   constexpr unsigned kAllLanes = 0xFFFFFFFFu;
   static_assert((kMostShareBytes / kPieceWordBytes + 64) * 4 <= kMostLead);
