@@ -1,30 +1,38 @@
-// Level 1 from bytes to an LZ4 block, by one warp, in one pass from left to right: for blocks of at most 64 KB without
-// history, pages among them.
+// Level 1 from bytes to LZ4 blocks of at most 64 KB without history, from left to right: pages by a warp each, larger
+// blocks by a workgroup each.
 //
 // hash_chain of depth 1, the stitch, lazy and the encoder look little ahead and carry little along, so a warp takes 32
-// positions, a *row*, through all of them while the numbers are in registers; between the stages nothing is stored. A lane
-// owns one position of the row.
+// positions, a *row*, through all of them while the numbers are in registers. A lane owns one position of the row. The text
+// is in shared memory.
 //
-//   look up    The lane's four bytes are hashed. The candidate is the nearest lane to the left with that hash (matching
-//              lanes), else the table's newest position; the row's newest positions enter the table. The candidates' first
-//              bytes are asked for a row before they are looked at.
-//   compare    The candidate, up to the cap of 16 bytes: four words. And back: how many of the four bytes before agree as
-//              well, which is what a neighbour to the left may borrow.
-//   extend     Where a match reached the cap, the warp compares on, 128 bytes a step, for the first such lane; every other
-//              lane with that offset, in this row and later ones, ends where it ends. 32 such ends are remembered, one a
-//              lane.
+//   look up    Pages alone: the lane's four bytes are hashed, the row enters the table (match/enter_row.cuh), and each lane
+//              has the newest position before it with its hash. A larger block's candidates stand in memory, links that
+//              hash_chain.cu has built.
+//   compare    The candidate, up to the cap of 16 bytes: four words. And how many of the four bytes before agree as well,
+//              which is what a neighbour to the left may borrow.
+//   extend     Lanes whose match reached the cap compare on, each for itself, to 48 bytes; then the warp, 128 bytes a step,
+//              for the first such lane, and every other lane with that offset, in this row and later ones, ends where it
+//              ends. 32 such ends are remembered, one a lane.
 //   stitch     One row behind, since position p looks at p+1..p+4: four shuffles. Then the running maximum of the ends.
 //   lazy       One position behind again, since p looks at p+1: the lane decides for the position to its left.
-//   walk       From match to match over one word of decisions.
+//   walk       From match to match over one word of decisions; where each match leads the lanes say beforehand.
 //   write      Sequences gather in a list. When there are 32, each lane takes one: sizes, prefix sum, bytes into shared
 //              memory, from there to the output in words of 16.
 //
 // A match found here is never cut, and never longer than a record can say: a length is the true one, or that of a true
 // one's tail. So a sequence never goes on with the match before it, and there is nothing to join.
 //
-// What binds is instructions, about 230 a row of a page. Bounds of work: a row has at most 32 extensions, each of a stretch
-// that nothing is remembered of. Shared memory a warp: the table, 1.5 KB, and for a page its 4 KB. Synchronisation: within
-// the warp. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp, lazy_reference.cpp, lz4_encode_reference.cpp.
+// A workgroup's warps each find the sequences of a segment of 8 KB. Only the walk and what the running maximum carries pass
+// from one segment to the next, and both soon forget where they began: a warp begins 512 bytes before its segment. Where the
+// state that it enters its segment with is not the one that the warp before left, it goes over the segment again, from the
+// true state: the result is exact, and a block takes at most as many turns as it has warps. Sequences go to lists in memory,
+// and are written when the sizes of all segments are known.
+//
+// What binds is instructions: a row of a page costs about 200, its share of the writing included 250. Bounds of work: a row
+// has at most 32 extensions, each of a stretch that nothing is remembered of. Shared memory: a warp with a page has the
+// table, 4 KB, the page, and 1 KB for what it writes; a workgroup the block, and 1 KB a warp. Synchronisation: within the
+// warp; a workgroup's barriers stand between the turns. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp,
+// lazy_reference.cpp, lz4_encode_reference.cpp.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +105,7 @@ class SharedText {
     const std::byte* base = block - misaligned;
     const std::uint32_t end = misaligned + block_bytes;
 #pragma unroll 8
-    for (std::uint32_t i = 0; i < kMostBytes / 16 / kThreads; ++i) {
+    for (std::uint32_t i = 0; i < (kMostBytes / 16 + kThreads - 1) / kThreads; ++i) {
       const std::uint32_t at = (i * kThreads + thread) * 16;
       if (at >= misaligned && at + 16 <= end) chunks[at / 16] = *reinterpret_cast<const uint4*>(base + at);
     }
@@ -192,9 +200,10 @@ class SharedText {
 };
 
 // Sequences on their way to the output, of one warp.
+template <std::uint32_t kStageBytes>
 struct alignas(16) RowShared {
-  std::uint32_t stage[(kOnePassStageBytes + 16) / 4];
-  uint2 list[48];  // position, choice; 31, and 8 a row of two
+  std::uint32_t stage[(kStageBytes + 16) / 4];
+  uint2 list[40];  // 31, and the 8 of a row
 };
 
 // What rows go through once their candidates are known.
@@ -209,7 +218,10 @@ struct alignas(16) RowShared {
 template <class Text>
 class RowPass {
  public:
-  __device__ RowPass(RowShared& sh, const Text& text, unsigned lane)
+  static constexpr std::uint32_t kStageBytes = Text::kPage ? kPageStageBytes : kBlockStageBytes;
+  using Shared = RowShared<kStageBytes>;
+
+  __device__ RowPass(Shared& sh, const Text& text, unsigned lane)
       : sh_(sh), text_(text), place_(text.place(lane)), lane_(lane), lanes_below_((1u << lane) - 1) {
 #pragma unroll
     for (unsigned k = 1; k <= kReach; ++k) first_lanes_[k - 1] = lane < k ? ~0u : 0;
@@ -333,9 +345,16 @@ class RowPass {
     return text_.bytes();
   }
 
-  // The stitch for the row that begins at `row`, where `found` is; decisions for the positions from the one before it on; the
-  // walk over them.
-  __device__ __forceinline__ void stitch_and_walk(const Found& found, const Found& next, std::uint32_t row) {
+  // A lane's part of the decisions about a row's positions from the one before it on. The lane speaks for the position to its
+  // left.
+  struct Decisions {
+    unsigned decided;    // in every lane: the positions whose match is taken, if the walk comes to them
+    std::uint32_t left;  // the key of the position
+    std::uint32_t code;  // in a larger block: its match's
+  };
+
+  // The stitch for the row that begins at `row`, where `found` is, and the decisions.
+  __device__ __forceinline__ Decisions stitch(const Found& found, const Found& next, std::uint32_t row) {
     // Lanes count modulo 32: the first of the next row stand behind the last.
     std::uint32_t carried[kReach];
 #pragma unroll
@@ -347,13 +366,13 @@ class RowPass {
     const std::uint32_t rank =
         __vimax3_u32(__vimax3_u32(found.match, carried[0], carried[1]), carried[2], carried[3]);
 
-    const std::uint32_t position = row + lane_;
     const std::uint32_t bytes_left = text_.bytes() - row;
     // Of a key of an earlier row, that of the position before this row.
-    std::uint32_t key, code, carried_left = carried_key_, carried_left_code = carried_code_;
+    std::uint32_t key, code = 0, carried_left = carried_key_, carried_left_code = carried_code_;
     std::uint32_t last_end;  // from the row on
     if constexpr (kPage) {
-      key = max(forward_maximum(rank + (position << kEndShift) + ((lane_ + 1) << kCodeBits)), carried_key_);
+      key = max(forward_maximum(rank + ((row + lane_) << kEndShift) + ((lane_ + 1) << kCodeBits)),
+                carried_key_);
       carried_key_ = __shfl_sync(~0u, key, 31) & ~kKeyLanes;
       last_end = (carried_key_ >> kEndShift) - row;
     } else {
@@ -381,20 +400,33 @@ class RowPass {
         __ballot_sync(~0u, left >= (first_end + lane_ - 1 + kLz4MinMatchBytes) << kEndShift &&
                                static_cast<int>(key - (left & ~((1u << kEndShift) - 1))) <
                                    static_cast<int>(2u << kEndShift));
-    // `walk_` is where the walk stands, counted from this row's first decision.
-    unsigned taken = 0;
-    for (unsigned open = decided & bits_from(walk_); open != 0; open &= bits_from(walk_)) {
-      const std::uint32_t match = lowest_bit(open);
-      taken |= 1u << match;
-      walk_ = (__shfl_sync(~0u, left, match) >> kEndShift) + 1 - first_end;
-    }
-    walk_ = max(walk_, 32u) - 32;
     if constexpr (!kPage) {
-      const std::uint32_t turned_code = __shfl_sync(~0u, code, lane_ + 31);
-      left =
-          ((left >> kEndShift) + 1 - lane_) << kLengthShift | (lane_ == 0 ? carried_left_code : turned_code);
+      code = __shfl_sync(~0u, code, lane_ + 31);
+      if (lane_ == 0) code = carried_left_code;
     }
-    if ((taken >> lane_ & 1) != 0) sh_.list[listed_ + bit_count(taken & lanes_below_)] = {position - 1, left};
+    return {decided, left, code};
+  }
+
+  // From match to match over the decisions about the row that begins at `row`.
+  __device__ __forceinline__ void walk(const Decisions& decisions, std::uint32_t row) {
+    // Where the walk stands, counted from the row's first decision, is `walk_`; where it goes from the lane's match, and the
+    // match that it comes to there, each lane says beforehand.
+    const std::uint32_t goes_to = (decisions.left >> kEndShift) + 1 - (kPage ? row : 0);
+    const std::uint32_t comes_to = lowest_bit(decisions.decided & bits_from(goes_to));
+    unsigned taken = 0;
+    std::uint32_t match = lowest_bit(decisions.decided & bits_from(walk_)), last = 0;
+    for (; match < 32; match = __shfl_sync(~0u, comes_to, match)) {
+      taken |= 1u << match;
+      last = match;
+    }
+    if (taken != 0) walk_ = __shfl_sync(~0u, goes_to, last);
+    walk_ = max(walk_, 32u) - 32;
+    if ((taken >> lane_ & 1) != 0) {
+      std::uint32_t entry = decisions.left;
+      if constexpr (!kPage)
+        entry = ((decisions.left >> kEndShift) + 1 - lane_) << kLengthShift | decisions.code;
+      sh_.list[listed_ + bit_count(taken & lanes_below_)] = {row + lane_ - 1, entry};
+    }
     listed_ += bit_count(taken);
   }
 
@@ -459,7 +491,7 @@ class RowPass {
   }
 
   __device__ __forceinline__ void write(const Group& group, std::byte* target) const {
-    if (group.bytes <= kOnePassStageBytes) {
+    if (group.bytes <= kStageBytes) {
       const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(target) % 16);
       write_sequences(group.own, reinterpret_cast<std::byte*>(sh_.stage) + misaligned);
       __syncwarp();
@@ -550,7 +582,7 @@ class RowPass {
   // The bytes around the lane's position of a row.
   __device__ __forceinline__ Around around(std::uint32_t row) const { return Text::around(place_, row); }
 
-  RowShared& sh_;
+  Shared& sh_;
   Text text_;
   typename Text::Place place_;
   unsigned lane_, lanes_below_;
@@ -559,14 +591,16 @@ class RowPass {
   std::uint32_t known_code_ = 0, known_end_ = 0,
                 facts_ = 0;                           // a fact a lane: an offset, and where it ends to agree
   std::uint32_t carried_key_ = 0, carried_code_ = 0;  // what the next row inherits
-  std::uint32_t walk_ = 1;                            // a row's first decision is for the position before it
+  // Walking begins with the row before the first, about which nothing is decided, and a row's first decision is for the
+  // position before it.
+  std::uint32_t walk_ = 33;
   std::uint32_t listed_ = 0, literals_begin_ = 0;
 };
 
 // What a warp needs of shared memory for a page.
 template <unsigned kHashBits>
 struct PageShared {
-  RowShared rows;
+  RowShared<kPageStageBytes> rows;
   std::uint16_t newest[1u << kHashBits];  // the newest position, plus one, of each hash
   SharedText<kPageBytes>::Storage text;
 };
@@ -597,23 +631,25 @@ class PagePass : RowPass<SharedText<kPageBytes>> {
 
   // The bytes written, or kDoesNotFit. At most `capacity` bytes are written to `output`.
   __device__ std::uint32_t compress(std::byte* output, std::uint64_t capacity) {
-    // In turn a row is compared, the one behind it looked up, the one behind that loaded; and the one before it stitched.
-    // Two rows at a time, so that none has to be moved.
-    Around around[2] = {Rows::around(0), Rows::around(32)};
-    Probe probe[2];
-    probe[0] = look_up(around[0], 0);
-    Found found[2] = {};
+    // In turn a row is compared, the one behind it looked up, the one behind that loaded; and the one before it stitched. Not
+    // unrolled: two rows of code do not fit a scheduler's own instruction cache.
+    Around around = Rows::around(0), around_next = Rows::around(32);
+    RowEntry first = enter(around, 0);
+    Probe probe = look_up(first, 0);
+    Found found_before{};
     std::uint32_t written = 0;
-    for (std::uint32_t begin = 0; begin < text_.bytes() + 32; begin += 64) {
-#pragma unroll
-      for (unsigned odd = 0; odd < 2; ++odd) {
-        const std::uint32_t row = begin + odd * 32;
-        probe[1 - odd] = look_up(around[1 - odd], row + 32);
-        found[odd] = Rows::compare(around[odd], probe[odd], row);
-        around[odd] = Rows::around(row + 64);
-        if (row != 0) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
-      }
-      const bool last = begin + 64 >= text_.bytes() + 32;
+#pragma unroll 1
+    for (std::uint32_t row = 0; row < text_.bytes() + 32; row += 32) {
+      const Found found = Rows::compare(around, probe, row);
+      RowEntry entry = enter(around_next, row + 32);
+      around = around_next;
+      around_next = Rows::around(row + 64);
+      Rows::Decisions decisions{};
+      if (row != 0) decisions = Rows::stitch(found_before, found, row - 32);
+      probe = look_up(entry, row + 32);
+      Rows::walk(decisions, row - 32);
+      found_before = found;
+      const bool last = row >= text_.bytes();
       if (listed_ < 32 && !last) continue;
       do {
         const std::uint32_t matches = min(listed_, 32u);
@@ -630,13 +666,15 @@ class PagePass : RowPass<SharedText<kPageBytes>> {
   }
 
  private:
-  // Looks the row up, enters it, and asks for the candidates' bytes.
+  // Enters the row; looks it up, and asks for the candidates' bytes.
   //
   // Positions without a hash stand behind all others, so neither a lane nor a row that is looked up ever sees them.
-  __device__ __forceinline__ Probe look_up(const Around& around, std::uint32_t row) {
-    const std::uint32_t slot = hash_word(around.words[0], kHashBits), position = row + lane_;
-    const std::uint32_t newest = enter_row<true>(newest_, slot, true, position + 1, lane_);
-    return Rows::probe(newest != 0 && position < hashed_end_, newest - 1);
+  __device__ __forceinline__ RowEntry enter(const Around& around, std::uint32_t row) {
+    return RowEntry(newest_, hash_word(around.words[0], kHashBits), true, row + lane_ + 1);
+  }
+  __device__ __forceinline__ Probe look_up(RowEntry& entry, std::uint32_t row) {
+    const std::uint32_t newest = entry.finish<true>(lane_);
+    return Rows::probe(newest != 0 && row + lane_ < hashed_end_, newest - 1);
   }
 
   std::uint16_t* newest_;
@@ -653,14 +691,14 @@ struct BlockShared {
     }
   };
   SharedText<kOnePassBlockBytes>::Storage text;
-  RowShared rows[kBlockWarps];
+  RowShared<kBlockStageBytes> rows[kBlockWarps];
   State left[kBlockWarps], entered[kBlockWarps];
   std::uint32_t literals_begin[kBlockWarps];  // behind a segment's last match; 0 if it has none
   std::uint32_t bytes[kBlockWarps];
 };
 
 // Sequences of a segment: one for 4 positions, what is left in the list when it is stored, and one that begins before it.
-inline constexpr std::uint32_t kBlockSegmentBytes = kOnePassBlockBytes / kBlockWarps;
+inline constexpr std::uint32_t kBlockSegmentBytes = (kOnePassBlockBytes / kBlockWarps + 63) / 64 * 64;
 inline constexpr std::uint32_t kSegmentSequences = kBlockSegmentBytes / kLz4MinMatchBytes + 64;
 static_assert(kBlockSegmentBytes % 64 == 0 && kBlockRunUpBytes % 64 == 0 &&
               kBlockRunUpBytes <= kBlockSegmentBytes);
@@ -739,26 +777,26 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
     const std::uint32_t end = begin_ + kBlockSegmentBytes;
     const std::uint32_t read_end = min(end, text_.bytes()) + 32;
     Rows::known_end_ = 0;  // what is known of later positions says nothing of these
-    Rows::walk_ = 1;
+    Rows::walk_ = 33;
     Rows::carried_key_ = Rows::carried_code_ = 0;
-    Around around[2] = {Rows::around(from), Rows::around(from + 32)};
+    Around around = Rows::around(from), around_next = Rows::around(from + 32);
     std::uint32_t link = link_at(from + 32 + lane_);
-    Probe probe[2];
-    probe[0] = candidate_at(from + lane_, link_at(from + lane_));
-    Found found[2] = {};
+    Probe probe = candidate_at(from + lane_, link_at(from + lane_));
+    Found found_before{};
     listed_ = stored_ = 0;
-    for (std::uint32_t begin = from; begin < read_end; begin += 64) {
-#pragma unroll
-      for (unsigned odd = 0; odd < 2; ++odd) {
-        const std::uint32_t row = begin + odd * 32;
-        probe[1 - odd] = candidate_at(row + 32 + lane_, link);
-        link = link_at(row + 64 + lane_);
-        found[odd] = Rows::compare(around[odd], probe[odd], row);
-        around[odd] = Rows::around(row + 64);
-        if (odd == 1 && begin == begin_) enter_segment(from_state);
-        // The row behind the segment is compared, for the stitch, and is the next segment's.
-        if (row != from && row < end + 32) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
-      }
+#pragma unroll 1
+    for (std::uint32_t row = from; row < read_end; row += 32) {
+      // The row behind the segment is compared, for the stitch, and is the next segment's.
+      const Found found = Rows::compare(around, probe, row);
+      probe = candidate_at(row + 32 + lane_, link);
+      link = link_at(row + 64 + lane_);
+      around = around_next;
+      around_next = Rows::around(row + 64);
+      if (row == begin_ + 32) enter_segment(from_state);
+      Rows::Decisions decisions{};
+      if (row != from) decisions = Rows::stitch(found_before, found, row - 32);
+      Rows::walk(decisions, row - 32);
+      found_before = found;
       if (listed_ >= 32) {
         __syncwarp();
         d_list_[stored_ + lane_] = Rows::sh_.list[lane_];
