@@ -35,9 +35,6 @@ HEMSTITCH_HOST_DEVICE std::uint32_t put_lz4_head(std::uint32_t literal_count, st
   put(0u, lz4_token(literal_count, match_length));
   const std::uint32_t extension_bytes = lz4_extension_bytes(literal_count);
   std::uint32_t rest = literal_count - kLz4NibbleMax;
-#ifdef __CUDA_ARCH__
-#pragma unroll 1
-#endif
   for (std::uint32_t i = 1; i <= extension_bytes; ++i, rest -= 255) put(i, rest < 255 ? rest : 255u);
   return 1 + extension_bytes;
 }
@@ -52,9 +49,6 @@ HEMSTITCH_HOST_DEVICE std::uint32_t put_lz4_tail(std::uint32_t offset, std::uint
   const std::uint32_t length_code = match_length - kLz4MinMatchBytes;
   const std::uint32_t extension_bytes = lz4_extension_bytes(length_code);
   std::uint32_t rest = length_code - kLz4NibbleMax;
-#ifdef __CUDA_ARCH__
-#pragma unroll 1
-#endif
   for (std::uint32_t i = 0; i < extension_bytes; ++i, rest -= 255)
     put(kLz4OffsetBytes + i, rest < 255 ? rest : 255u);
   return kLz4OffsetBytes + extension_bytes;

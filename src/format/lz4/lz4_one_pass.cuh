@@ -10,9 +10,9 @@
 //              hash_chain.cu has built.
 //   compare    The candidate, up to the cap of 16 bytes: four words. And how many of the four bytes before agree as well,
 //              which is what a neighbour to the left may borrow.
-//   extend     Lanes whose match reached the cap compare on, each for itself, to 48 bytes; then the warp, 128 bytes a step,
-//              for the first such lane, and every other lane with that offset, in this row and later ones, ends where it
-//              ends. 32 such ends are remembered, one a lane.
+//   extend     Where a match reached the cap, the warp compares on, 128 bytes a step, for the first such lane; every other
+//              lane with that offset, in this row and later ones, ends where it ends. 32 such ends are remembered, one a
+//              lane.
 //   stitch     One row behind, since position p looks at p+1..p+4: four shuffles. Then the running maximum of the ends.
 //   lazy       One position behind again, since p looks at p+1: the lane decides for the position to its left.
 //   walk       From match to match over one word of decisions; where each match leads the lanes say beforehand.
@@ -22,7 +22,7 @@
 // A match found here is never cut, and never longer than a record can say: a length is the true one, or that of a true
 // one's tail. So a sequence never goes on with the match before it, and there is nothing to join.
 //
-// A workgroup's warps each find the sequences of a segment of 8 KB. Only the walk and what the running maximum carries pass
+// A workgroup's warps each find the sequences of a segment, a tenth of 64 KB. Only the walk and what the running maximum carries pass
 // from one segment to the next, and both soon forget where they began: a warp begins 512 bytes before its segment. Where the
 // state that it enters its segment with is not the one that the warp before left, it goes over the segment again, from the
 // true state: the result is exact, and a block takes at most as many turns as it has warps. Sequences go to lists in memory,
@@ -150,26 +150,6 @@ class SharedText {
     return around;
   }
 
-  // How many of the 16 bytes at two places agree, counted from the first.
-  __device__ __forceinline__ std::uint32_t agreeing_16(std::uint32_t one, std::uint32_t other) const {
-    std::uint32_t differences[4];
-    const std::uint32_t one_at = begin_ + one, other_at = begin_ + other;
-    const std::uint32_t *one_words = words_ + one_at / 4, *other_words = words_ + other_at / 4;
-    std::uint32_t one_low = one_words[0], other_low = other_words[0];
-#pragma unroll
-    for (unsigned i = 0; i < 4; ++i) {
-      const std::uint32_t one_high = one_words[i + 1], other_high = other_words[i + 1];
-      differences[i] = __funnelshift_r(one_low, one_high, one_at % 4 * 8) ^
-                       __funnelshift_r(other_low, other_high, other_at % 4 * 8);
-      one_low = one_high, other_low = other_high;
-    }
-    std::uint32_t agreed = 12, difference = differences[3];
-    if (differences[2] != 0) agreed = 8, difference = differences[2];
-    if (differences[1] != 0) agreed = 4, difference = differences[1];
-    if (differences[0] != 0) agreed = 0, difference = differences[0];
-    return agreed + agreeing_low_bytes(difference);
-  }
-
   // What is compared with a lane's own bytes: the word at `position` is asked for at once, the others later.
   struct Candidate {
     std::uint32_t position, low, high;
@@ -203,7 +183,7 @@ class SharedText {
 template <std::uint32_t kStageBytes>
 struct alignas(16) RowShared {
   std::uint32_t stage[(kStageBytes + 16) / 4];
-  uint2 list[40];  // 31, and the 8 of a row
+  uint2 list[48];  // 31, and 8 a row of two
 };
 
 // What rows go through once their candidates are known.
@@ -286,7 +266,6 @@ class RowPass {
   // Replaces every length that reached the cap, in the lanes of `open`, by the true one.
   __device__ std::uint32_t extend(std::uint32_t match, unsigned open, std::uint32_t position) {
     const std::uint32_t code = match & kMostOffset;
-    bool went_on = false;
     do {
       const std::uint32_t leader = lowest_bit(open);
       const std::uint32_t leader_code = __shfl_sync(~0u, code, leader);
@@ -296,12 +275,8 @@ class RowPass {
       std::uint32_t end;
       if (knows != 0) {
         end = __shfl_sync(~0u, known_end_, lowest_bit(knows));
-      } else if (!went_on) {
-        went_on = true;
-        match = go_on_alone(match, open, position);
-        continue;
       } else {
-        end = agreement_end(leader_position + kOnePassAloneBytes, kMostOffset - leader_code);
+        end = agreement_end(leader_position + kOnePassCapBytes, kMostOffset - leader_code);
         if (lane_ == facts_ % 32) known_code_ = leader_code, known_end_ = end;
         ++facts_;
       }
@@ -309,23 +284,6 @@ class RowPass {
       if (ends_there) match = (end - position) << kLengthShift | code;
       open &= ~__ballot_sync(~0u, ends_there);
     } while (open != 0);
-    return match;
-  }
-
-  // Compares on, every lane of `open` for itself, to kOnePassAloneBytes. Leaves in `open` what agreed to there.
-  __device__ __forceinline__ std::uint32_t go_on_alone(std::uint32_t match, unsigned& open,
-                                                       std::uint32_t position) const {
-    const std::uint32_t offset = kMostOffset - (match & kMostOffset), most = text_.bytes() - position;
-#pragma unroll 1
-    for (std::uint32_t length = kOnePassCapBytes; length < kOnePassAloneBytes && open != 0; length += 16) {
-      bool goes_on = false;
-      if ((open >> lane_ & 1) != 0) {
-        const std::uint32_t agreed = text_.agreeing_16(position + length, position + length - offset);
-        goes_on = agreed == 16 && length + 16 < most;
-        if (!goes_on) match = min(length + agreed, most) << kLengthShift | (match & kMostOffset);
-      }
-      open = __ballot_sync(~0u, goes_on);
-    }
     return match;
   }
 
@@ -591,9 +549,7 @@ class RowPass {
   std::uint32_t known_code_ = 0, known_end_ = 0,
                 facts_ = 0;                           // a fact a lane: an offset, and where it ends to agree
   std::uint32_t carried_key_ = 0, carried_code_ = 0;  // what the next row inherits
-  // Walking begins with the row before the first, about which nothing is decided, and a row's first decision is for the
-  // position before it.
-  std::uint32_t walk_ = 33;
+  std::uint32_t walk_ = 1;                            // a row's first decision is for the position before it
   std::uint32_t listed_ = 0, literals_begin_ = 0;
 };
 
@@ -631,25 +587,30 @@ class PagePass : RowPass<SharedText<kPageBytes>> {
 
   // The bytes written, or kDoesNotFit. At most `capacity` bytes are written to `output`.
   __device__ std::uint32_t compress(std::byte* output, std::uint64_t capacity) {
-    // In turn a row is compared, the one behind it looked up, the one behind that loaded; and the one before it stitched. Not
-    // unrolled: two rows of code do not fit a scheduler's own instruction cache.
-    Around around = Rows::around(0), around_next = Rows::around(32);
-    RowEntry first = enter(around, 0);
-    Probe probe = look_up(first, 0);
-    Found found_before{};
+    // In turn a row is compared, the one behind it looked up, the one behind that loaded; and the one before it stitched.
+    // Two rows at a time, so that none has to be moved.
+    Around around[2] = {Rows::around(0), Rows::around(32)};
+    Probe probe[2];
+    RowEntry first = enter(around[0], 0);
+    probe[0] = look_up(first, 0);
+    Found found[2] = {};
     std::uint32_t written = 0;
-#pragma unroll 1
-    for (std::uint32_t row = 0; row < text_.bytes() + 32; row += 32) {
-      const Found found = Rows::compare(around, probe, row);
-      RowEntry entry = enter(around_next, row + 32);
-      around = around_next;
-      around_next = Rows::around(row + 64);
-      Rows::Decisions decisions{};
-      if (row != 0) decisions = Rows::stitch(found_before, found, row - 32);
-      probe = look_up(entry, row + 32);
-      Rows::walk(decisions, row - 32);
-      found_before = found;
-      const bool last = row >= text_.bytes();
+    for (std::uint32_t begin = 0; begin < text_.bytes() + 32; begin += 64) {
+#pragma unroll
+      for (unsigned odd = 0; odd < 2; ++odd) {
+        const std::uint32_t row = begin + odd * 32;
+        found[odd] = Rows::compare(around[odd], probe[odd], row);
+        RowEntry entry = enter(around[1 - odd], row + 32);
+        around[odd] = Rows::around(row + 64);
+        if (row == 0) {
+          probe[1 - odd] = look_up(entry, row + 32);
+          continue;
+        }
+        const Rows::Decisions decisions = Rows::stitch(found[1 - odd], found[odd], row - 32);
+        probe[1 - odd] = look_up(entry, row + 32);
+        Rows::walk(decisions, row - 32);
+      }
+      const bool last = begin + 64 >= text_.bytes() + 32;
       if (listed_ < 32 && !last) continue;
       do {
         const std::uint32_t matches = min(listed_, 32u);
@@ -733,7 +694,8 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
     __syncthreads();
     // First all segments at once. Then, in order, each that began to walk from another state than the one before it left:
     // few do.
-    for (unsigned turn = 0; turn < kBlockWarps; ++turn) {
+    for (unsigned turns = kBlockWarps; turns != 0; --turns) {
+      const unsigned turn = kBlockWarps - turns;
       const bool has_part = begin_ < text_.bytes();
       if (turn == 0 ? has_part
                     : turn == warp_ && has_part && !(block_sh_.entered[turn] == block_sh_.left[turn - 1]))
@@ -777,26 +739,27 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
     const std::uint32_t end = begin_ + kBlockSegmentBytes;
     const std::uint32_t read_end = min(end, text_.bytes()) + 32;
     Rows::known_end_ = 0;  // what is known of later positions says nothing of these
-    Rows::walk_ = 33;
+    Rows::walk_ = 1;
     Rows::carried_key_ = Rows::carried_code_ = 0;
-    Around around = Rows::around(from), around_next = Rows::around(from + 32);
+    Around around[2] = {Rows::around(from), Rows::around(from + 32)};
     std::uint32_t link = link_at(from + 32 + lane_);
-    Probe probe = candidate_at(from + lane_, link_at(from + lane_));
-    Found found_before{};
+    Probe probe[2];
+    probe[0] = candidate_at(from + lane_, link_at(from + lane_));
+    Found found[2] = {};
     listed_ = stored_ = 0;
-#pragma unroll 1
-    for (std::uint32_t row = from; row < read_end; row += 32) {
-      // The row behind the segment is compared, for the stitch, and is the next segment's.
-      const Found found = Rows::compare(around, probe, row);
-      probe = candidate_at(row + 32 + lane_, link);
-      link = link_at(row + 64 + lane_);
-      around = around_next;
-      around_next = Rows::around(row + 64);
-      if (row == begin_ + 32) enter_segment(from_state);
-      Rows::Decisions decisions{};
-      if (row != from) decisions = Rows::stitch(found_before, found, row - 32);
-      Rows::walk(decisions, row - 32);
-      found_before = found;
+    for (std::uint32_t begin = from; begin < read_end; begin += 64) {
+#pragma unroll
+      for (unsigned odd = 0; odd < 2; ++odd) {
+        const std::uint32_t row = begin + odd * 32;
+        found[odd] = Rows::compare(around[odd], probe[odd], row);
+        probe[1 - odd] = candidate_at(row + 32 + lane_, link);
+        link = link_at(row + 64 + lane_);
+        around[odd] = Rows::around(row + 64);
+        if (odd == 1 && begin == begin_) enter_segment(from_state);
+        // The row behind the segment is compared, for the stitch, and is the next segment's.
+        if (row != from && row < end + 32)
+          Rows::walk(Rows::stitch(found[1 - odd], found[odd], row - 32), row - 32);
+      }
       if (listed_ >= 32) {
         __syncwarp();
         d_list_[stored_ + lane_] = Rows::sh_.list[lane_];
