@@ -216,8 +216,7 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_async(const void* co
  * HEMSTITCH_UNSUPPORTED_FEATURE. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_read_header(const void* begin, size_t bytes,
                                                                hemstitch_lz4_frame* frame);
-/* `frame` as read, with a max_block_count above 0. Frames with linked blocks, or that need a dictionary, are
- * HEMSTITCH_UNSUPPORTED_FEATURE: they are one chain, for which a device is the wrong place. */
+/* `frame` as read, with a max_block_count above 0. Linked blocks are one chain, restored one after the other: slow. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame* frame,
                                                                       size_t* temp_bytes);
 /* frame_bytes   of the frame, its header included; what follows it is not looked at
@@ -269,7 +268,7 @@ typedef struct hemstitch_find_options {
   uint32_t group_positions; /* hash_step: positions looked up before any of them is entered */
   uint32_t depth;           /* hash_chain: candidates a position, at least 1 */
   uint32_t window_bytes;    /* hash_chain: the largest offset, 1..65535 */
-  uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..8; hash_step: 4 */
+  uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..16; hash_step: 4 */
 } hemstitch_find_options;
 
 /* What level 1..12 of LZ4 uses for blocks of that size. */
