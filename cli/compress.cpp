@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "commands.hpp"
 #include "each_file.hpp"
+#include "file_batches.hpp"
 #include "files.hpp"
 #include "messages.hpp"
 #include "output.hpp"
@@ -45,8 +48,13 @@ int run_compress(const Request& request) {
     dictionary = read_dictionary(request.dictionary_path);
     options.dictionary = dictionary;
   }
-  return for_each_file(request,
-                       [&](const std::string& path) { return compress_file(request, options, path); });
+  BatchWork batches;
+  if (works_in_batches(request))
+    batches = [&](std::vector<std::string> files, Tally& tally) {
+      return compress_in_batches(request, options, std::move(files), tally);
+    };
+  return for_each_file(
+      request, [&](const std::string& path) { return compress_file(request, options, path); }, batches);
 }
 
 }  // namespace hemstitch::cli

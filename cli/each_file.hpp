@@ -4,18 +4,21 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "arguments.hpp"
+#include "tally.hpp"
 
 namespace hemstitch::cli {
 
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitError = 1;
-inline constexpr int kExitWarning = 2;
-
 enum class Outcome { kDone, kWarned };
 
-// Calls `work` with each input of the request, folders resolved where -r was given. Returns the exit status.
-int for_each_file(const Request& request, const std::function<Outcome(const std::string& path)>& work);
+// Does what it can of `files` many at a time; returns the others, in order.
+using BatchWork = std::function<std::vector<std::string>(std::vector<std::string> files, Tally& tally)>;
+
+// Calls `work` with each input of the request, folders resolved where -r was given; there, `batches` has its turn first.
+// Returns the exit status.
+int for_each_file(const Request& request, const std::function<Outcome(const std::string& path)>& work,
+                  const BatchWork& batches = {});
 
 }  // namespace hemstitch::cli

@@ -34,10 +34,14 @@ bool is_zero(std::span<const std::byte> bytes) {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
-mode_t creation_mode() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
+// Asked for once: asking changes it for a moment, for all threads.
+mode_t creation_mask() {
+  static const mode_t mask = [] {
+    const mode_t asked = umask(0);
+    umask(asked);
+    return asked;
+  }();
+  return mask;
 }
 
 std::string folder_of(const std::string& path) {
@@ -80,9 +84,9 @@ FileSource::FileSource(const std::string& path) : path_(path) {
   if (fstat(number, &status_) != 0) throw tool_error_from_errno("cannot be examined");
   // A size of 0 says nothing: files of /proc have it and are not empty.
   if (is_regular() && status_.st_size > 0) {
-    begin_ = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
+    if (is_standard_input()) begin_ = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
     total_bytes_ = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - begin_, 0));
-    posix_fadvise(number, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (*total_bytes_ > kReadBytes) posix_fadvise(number, 0, 0, POSIX_FADV_SEQUENTIAL);
   }
 }
 
@@ -99,6 +103,14 @@ std::size_t FileSource::read_descriptor(std::span<std::byte> into) {
       throw system_error(Status::kReadFailed, "reading failed", errno);
   }
   return filled;
+}
+
+bool FileSource::read_whole(std::span<std::byte> room) {
+  ssize_t count;
+  do count = ::read(descriptor_.number(), room.data(), room.size());
+  while (count < 0 && errno == EINTR);
+  if (count < 0) throw system_error(Status::kReadFailed, "reading failed", errno);
+  return static_cast<std::size_t>(count) == room.size() - 1;
 }
 
 std::span<const std::byte> FileSource::first_bytes() {
@@ -143,31 +155,52 @@ std::unique_ptr<FileSink> FileSink::standard_output() {
 std::unique_ptr<FileSink> FileSink::create(const Target& target, const FileSource& source) {
   std::unique_ptr<FileSink> sink(new FileSink);
   sink->target_ = target;
-  sink->target_.path = behind_links(target.path);
-  const std::string shown = shown_name(target.path);
+  // What has the target's name already, if anything, shows when that is to be taken.
+  if (target.unnamed && !target.overwrite && sink->open_unnamed(source)) return sink;
   struct stat existing {};
   if (stat(target.path.c_str(), &existing) == 0) {
-    if (existing.st_dev == source.status().st_dev && existing.st_ino == source.status().st_ino)
-      throw ToolError(fmt::format("'{}' is the input itself; give another output", shown));
-    if (S_ISDIR(existing.st_mode))
-      throw ToolError(fmt::format("'{}' is a folder; give another output", shown));
+    sink->target_.path = behind_links(target.path);
+    refuse_existing(target, existing, source);
     if (!S_ISREG(existing.st_mode)) {  // a device or a pipe: there is nothing to keep, and nothing to rename
       sink->target_.sparse = false;
       sink->descriptor_ = Descriptor(open(target.path.c_str(), O_WRONLY | O_CLOEXEC));
       if (sink->descriptor_.number() < 0)
-        throw tool_error_from_errno(fmt::format("'{}' cannot be opened", shown));
+        throw tool_error_from_errno(fmt::format("'{}' cannot be opened", shown_name(target.path)));
       return sink;
     }
-    if (!target.overwrite)
-      throw ToolError(fmt::format("'{}' exists (-f overwrites it, -o FILE gives another name)", shown));
   }
   sink->open_temporary();
   return sink;
 }
 
+void FileSink::refuse_existing(const Target& target, const struct stat& existing, const FileSource& source) {
+  const std::string shown = shown_name(target.path);
+  if (existing.st_dev == source.status().st_dev && existing.st_ino == source.status().st_ino)
+    throw ToolError(fmt::format("'{}' is the input itself; give another output", shown));
+  if (S_ISDIR(existing.st_mode)) throw ToolError(fmt::format("'{}' is a folder; give another output", shown));
+  if (S_ISREG(existing.st_mode) && !target.overwrite)
+    throw ToolError(fmt::format("'{}' exists (-f overwrites it, -o FILE gives another name)", shown));
+}
+
+// A file without a name is nobody else's to open, so it may have its final mode from the beginning.
+bool FileSink::open_unnamed(const FileSource& source) {
+#ifdef O_TMPFILE
+  // Its name is given through its descriptor's.
+  static const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
+  if (!can_be_named) return false;
+  const std::string folder = folder_of(target_.path);
+  mode_ = source.status().st_mode & kPermissionBits & ~creation_mask();
+  const int number = open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode_);
+  if (number < 0) return false;
+  descriptor_ = Descriptor(number);
+  unnamed_ = true;
+#endif
+  return unnamed_;
+}
+
 // The name says nothing of the target's, so that it fits where the target's fits.
 void FileSink::open_temporary() {
-  UnfinishedFile& unfinished = UnfinishedFile::instance();
+  UnfinishedFiles& unfinished = UnfinishedFiles::instance();
   const auto lock = unfinished.lock();
   std::random_device random;
   int number = -1;
@@ -180,15 +213,16 @@ void FileSink::open_temporary() {
     throw tool_error_from_errno(fmt::format("'{}' cannot be created", shown_name(target_.path)));
   }
   descriptor_ = Descriptor(number);
-  unfinished.set_path(temporary_path_);
+  mode_ = S_IRUSR | S_IWUSR;
+  unfinished.add(temporary_path_);
 }
 
 FileSink::~FileSink() {
   if (temporary_path_.empty()) return;
-  UnfinishedFile& unfinished = UnfinishedFile::instance();
+  UnfinishedFiles& unfinished = UnfinishedFiles::instance();
   const auto lock = unfinished.lock();
   unlink(temporary_path_.c_str());
-  unfinished.forget();
+  unfinished.forget(temporary_path_);
 }
 
 void FileSink::write(std::span<const std::byte> bytes) {
@@ -244,7 +278,8 @@ std::optional<std::string> FileSink::complete(const FileSource& source) {
   if (hole_bytes_ > 0 && ftruncate(descriptor_.number(), static_cast<off_t>(position_)) != 0)
     throw tool_error_from_errno("setting the size failed");
   std::optional<std::string> lost;
-  if (!temporary_path_.empty()) lost = take_attributes(source);
+  if (unnamed_ || !temporary_path_.empty()) lost = take_attributes(source);
+  if (unnamed_) name_unnamed(source);
   // Some file systems report a full disk only here.
   if (close(descriptor_.release()) != 0 && errno != EINTR) throw tool_error_from_errno("closing failed");
   if (!temporary_path_.empty()) rename_temporary();
@@ -255,14 +290,15 @@ std::optional<std::string> FileSink::take_attributes(const FileSource& source) {
   const int number = descriptor_.number();
   const struct stat& status = source.status();
   const bool from_file = source.is_regular() && !source.is_standard_input();
-  mode_t mode = creation_mode();
+  mode_t mode = 0666 & ~creation_mask();
   if (from_file) {
     // Only root may give files away. Set-user-id bits go with the owner or not at all.
     const bool same_owner = (status.st_uid == geteuid() && status.st_gid == getegid()) ||
                             fchown(number, status.st_uid, status.st_gid) == 0;
     mode = status.st_mode & (same_owner ? kAllModeBits : kPermissionBits);
   }
-  if (fchmod(number, mode) != 0) return tool_error_from_errno("the mode could not be kept").what();
+  if (mode != mode_ && fchmod(number, mode) != 0)
+    return tool_error_from_errno("the mode could not be kept").what();
   const struct timespec times[] = {status.st_atim, status.st_mtim};
   if (from_file && futimens(number, times) != 0)
     return tool_error_from_errno("the time could not be kept").what();
@@ -270,7 +306,7 @@ std::optional<std::string> FileSink::take_attributes(const FileSource& source) {
 }
 
 void FileSink::rename_temporary() {
-  UnfinishedFile& unfinished = UnfinishedFile::instance();
+  UnfinishedFiles& unfinished = UnfinishedFiles::instance();
   const auto lock = unfinished.lock();
   const char* from = temporary_path_.c_str();
   const char* to = target_.path.c_str();
@@ -281,8 +317,22 @@ void FileSink::rename_temporary() {
   if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = rename(from, to);
   if (result != 0)
     throw tool_error_from_errno(fmt::format("'{}' cannot take its name", shown_name(target_.path)));
+  unfinished.forget(temporary_path_);
   temporary_path_.clear();
-  unfinished.forget();
+}
+
+void FileSink::name_unnamed(const FileSource& source) {
+  const char* to = target_.path.c_str();
+  int result = linkat(descriptor_.number(), "", AT_FDCWD, to, AT_EMPTY_PATH);
+  if (result != 0 && errno != EEXIST)  // older systems allow that to root alone
+    result = linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", descriptor_.number()).c_str(), AT_FDCWD, to,
+                    AT_SYMLINK_FOLLOW);
+  if (result == 0) return;
+  const int error = errno;
+  struct stat existing {};
+  if (error == EEXIST && stat(to, &existing) == 0) refuse_existing(target_, existing, source);
+  errno = error;
+  throw tool_error_from_errno(fmt::format("'{}' cannot take its name", shown_name(target_.path)));
 }
 
 bool FileSink::is_same_file(const struct stat& other) const {

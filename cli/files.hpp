@@ -2,7 +2,8 @@
 //
 // An output appears under its name only when it is complete: it grows under a temporary name in the same
 // folder, readable by its owner alone, takes the source's mode and time, and is renamed. A signal or an error
-// removes it. Devices and pipes are written directly.
+// removes it. A small file that is written at once may grow without any name instead, where the file system has such files:
+// then there is nothing to remove, and its folder is locked once rather than twice. Devices and pipes are written directly.
 #pragma once
 
 #include <sys/stat.h>
@@ -53,6 +54,12 @@ class FileSource : public Source {
   bool seek(std::uint64_t position) override;
   std::optional<std::uint64_t> total_bytes() const override { return total_bytes_; }
 
+  // Instead of read(): the whole of a file with room.size() - 1 bytes, in one call of the system; false where that was not all there
+  // is, or not all that came.
+  bool read_whole(std::span<std::byte> room);
+  // What is known of the file stays known.
+  void close() { descriptor_ = Descriptor(); }
+
   // The first bytes of the data, fewer than kIdentifyBytes only where there are no more. They are read again
   // by read().
   std::span<const std::byte> first_bytes();
@@ -85,6 +92,7 @@ class FileSink : public Sink {
     std::string path;
     bool overwrite = false;  // replace a file of that name
     bool sparse = false;     // leave holes for runs of zeros
+    bool unnamed = false;    // without a temporary name where that can be: for files that are written at once
   };
   // Throws ToolError where the target exists and may not be overwritten, or is `source` itself.
   static std::unique_ptr<FileSink> create(const Target& target, const FileSource& source);
@@ -101,14 +109,19 @@ class FileSink : public Sink {
 
  private:
   FileSink() = default;
+  static void refuse_existing(const Target& target, const struct stat& existing, const FileSource& source);
+  bool open_unnamed(const FileSource& source);
   void open_temporary();
   void write_with_holes(std::span<const std::byte> bytes);
   void write_all(std::span<const std::byte> bytes);
   std::optional<std::string> take_attributes(const FileSource& source);
   void rename_temporary();
+  void name_unnamed(const FileSource& source);
 
   Target target_;
   std::string temporary_path_;  // empty where the target is written directly
+  bool unnamed_ = false;
+  mode_t mode_ = 0;  // of the file that grows
   Descriptor descriptor_;
   std::uint64_t position_ = 0;    // of the next byte of content
   std::uint64_t hole_bytes_ = 0;  // zeros before `position_` that were not written yet

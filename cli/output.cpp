@@ -30,7 +30,7 @@ void refuse_terminal(const Request& request, const FileSource& source) {
 }
 
 std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
-                                      const std::optional<std::string>& default_name) {
+                                      const std::optional<std::string>& default_name, bool written_at_once) {
   const bool restoring = request.action == Action::kRestore;
   if (writes_to_stdout(request, source.path())) {
     auto sink = FileSink::standard_output();
@@ -41,6 +41,7 @@ std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& 
   FileSink::Target target;
   target.overwrite = request.force;
   target.sparse = restoring && request.sparse;
+  target.unnamed = written_at_once;
   if (!request.output_path.empty()) {
     target.path = request.output_path;
   } else {

@@ -16,9 +16,10 @@ namespace hemstitch::cli {
 bool writes_to_stdout(const Request& request, const std::string& path);
 
 // Opens the output of `source` as the request says; `default_name` is taken without -o, and nothing means
-// that the input's name gives none. Refuses folders, and special files that would need a name.
+// that the input's name gives none. `written_at_once`: as a small file (files.hpp). Refuses folders, and special files that would need a name.
 std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
-                                      const std::optional<std::string>& default_name);
+                                      const std::optional<std::string>& default_name,
+                                      bool written_at_once = false);
 
 // Refuses a folder, saying both ways to take it.
 void refuse_folder(const Request& request, const FileSource& source);

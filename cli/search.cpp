@@ -1,7 +1,7 @@
 // hemstitch search: fixed strings in many files, shown as GNU grep -F shows them in the C locale.
 //
 // Files are loaded in batches, each batch is searched and formatted by all cores, and what there is to say of a file is
-// written in the order of the files.
+// written in the order of the files. With a device the batch's matches come from there, and lines are made of them here.
 #include "search/search.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,10 +20,12 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "device/registry.hpp"
 #include "files.hpp"
 #include "format/identify.hpp"
 #include "hemstitch/files.hpp"
 #include "messages.hpp"
+#include "search/device_search.hpp"
 #include "search/line_search.hpp"
 
 namespace hemstitch::cli {
@@ -59,6 +62,7 @@ PATH stdin is searched, with -r this folder.
   -r, --recursive       the files in folders; links inside are not followed
   -z, --decompress      search in what compressed files restore to
       --json            one JSON object a line
+      --backend NAME    where: auto, cpu, cuda or webgpu (default: auto, the processor)
   -T, --threads N       threads; 0: one a core (default: 0)
       --memory SIZE     most contents at once (default: 32M); with it, files that
                         are larger are an error
@@ -75,6 +79,7 @@ struct SearchRequest {
        line_number = false, recursive = false, decompress = false, json = false, help = false;
   unsigned threads = 0;
   std::uint64_t memory_bytes = 0;
+  std::string backend = "auto";
 };
 
 // A pattern with line breaks is several.
@@ -88,7 +93,7 @@ void add_patterns(std::string_view text, std::vector<std::string>& patterns) {
 }
 
 SearchRequest parse_search(std::span<const std::string> words) {
-  enum LongOnly { kJson = 256, kMemory };
+  enum LongOnly { kJson = 256, kMemory, kBackend };
   static const option kOptions[] = {{"regexp", required_argument, nullptr, 'e'},
                                     {"fixed-strings", no_argument, nullptr, 'F'},
                                     {"ignore-case", no_argument, nullptr, 'i'},
@@ -103,8 +108,11 @@ SearchRequest parse_search(std::span<const std::string> words) {
                                     {"help", no_argument, nullptr, 'h'},
                                     {"json", no_argument, nullptr, kJson},
                                     {"memory", required_argument, nullptr, kMemory},
+                                    {"backend", required_argument, nullptr, kBackend},
                                     {nullptr, 0, nullptr, 0}};
   SearchRequest request;
+  if (const char* forced = std::getenv("HEMSTITCH_BACKEND"); forced != nullptr && *forced != '\0')
+    request.backend = forced;
   std::vector<std::string> own(words.begin(), words.end());
   std::string program = "hemstitch";
   std::vector<char*> arguments{program.data()};
@@ -158,6 +166,9 @@ SearchRequest parse_search(std::span<const std::string> words) {
         break;
       case kMemory:
         request.memory_bytes = memory_from(optarg);
+        break;
+      case kBackend:
+        request.backend = optarg;
         break;
       case ':':
         throw UsageError(
@@ -263,10 +274,14 @@ class Reporter {
         patterns_(patterns) {}
 
   FileReport report(const std::string& name, std::string_view content) const {
-    MatchCursor matches(content, patterns_);
+    return report(name, content, MatchCursor(content, patterns_));
+  }
+
+  // Without matches the content is not looked at, unless every line matches; nor where names alone are wanted.
+  FileReport report(const std::string& name, std::string_view content, MatchCursor matches) const {
     FileReport report;
     if (request_.names_only) {
-      report.found = !content.empty() && (search_.every_line || matches.next(0));
+      report.found = search_.every_line ? !content.empty() : matches.next(0).has_value();
       if (report.found) add_name(name, report.output);
     } else if (request_.count) {
       const std::uint64_t count = count_matching_lines(content, matches, search_);
@@ -351,7 +366,13 @@ class SearchRun {
         patterns_(patterns_of(request)),
         reporter_(request, inputs.with_names, every_line_, patterns_ ? &*patterns_ : nullptr),
         arena_(request.threads == 0 ? tbb::task_arena::automatic : static_cast<int>(request.threads)),
-        trouble_(inputs.trouble) {}
+        trouble_(inputs.trouble) {
+    // Where every line matches there is nothing to look for.
+    if (patterns_ && !every_line_)
+      device_ = make_device_search(request.backend, *patterns_);
+    else if (request.backend != "auto")
+      BackendRegistry::instance().find_usable(request.backend);  // a wrong name is wrong for any pattern
+  }
 
   int run() {
     std::vector<std::string> paths;
@@ -360,7 +381,8 @@ class SearchRun {
     const std::uint64_t limit = request_.memory_bytes != 0 ? request_.memory_bytes : kBatchBytes;
     FileLoader loader(paths, {.threads = request_.threads,
                               .memory_limit_bytes = limit,
-                              .oversize_alone = request_.memory_bytes == 0});
+                              .oversize_alone = request_.memory_bytes == 0,
+                              .to_device = device_ && device_->wants_files_on_device()});
     while (!loader.done()) search_batch(loader.next());
     return trouble_ ? kExitTrouble : found_ ? kExitFound : kExitNothingFound;
   }
@@ -376,9 +398,11 @@ class SearchRun {
 
   void search_batch(const CompactedBuffer& batch) {
     std::vector<FileReport> reports(batch.count());
+    std::vector<char> reported(batch.count(), 0);
+    if (device_) search_on_device(batch, reports, reported);
     arena_.execute([&] {
       tbb::parallel_for(std::size_t{0}, batch.count(), [&](std::size_t file) {
-        reports[file] = report_content(inputs_.files[batch.index(file)].shown, batch.span(file));
+        if (!reported[file]) reports[file] = report_content(shown_name(batch, file), batch.span(file));
       });
     });
     // In the order of the inputs; what was skipped has its place among them.
@@ -392,6 +416,55 @@ class SearchRun {
       tell(inputs_.files[batch.index(file)], reports[file]);
     }
     tell_skipped(inputs_.files.size());
+  }
+
+  const std::string& shown_name(const CompactedBuffer& batch, std::size_t file) const {
+    return inputs_.files[batch.index(file)].shown;
+  }
+
+  // Files that stay unreported are the processor's: all of them where the device fails.
+  void search_on_device(const CompactedBuffer& batch, std::vector<FileReport>& reports,
+                        std::vector<char>& reported) {
+    try {
+      if (request_.decompress)
+        report_restored(batch, reports, reported);
+      else
+        report_found(batch, reports, reported);
+    } catch (const Error& error) {
+      print_message(fmt::format("{}; the processor searches instead", error.what()));
+      device_.reset();
+    }
+  }
+
+  void report_found(const CompactedBuffer& batch, std::vector<FileReport>& reports,
+                    std::vector<char>& reported) {
+    const std::span<const PackedMatch> matches = device_->find(batch);
+    const auto first_at = [&](std::uint64_t position) {
+      return std::lower_bound(matches.begin(), matches.end(), position,
+                              [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
+    };
+    arena_.execute([&] {
+      tbb::parallel_for(std::size_t{0}, batch.count(), [&](std::size_t file) {
+        const std::uint64_t begin = batch.offsets()[file], end = batch.offsets()[file + 1];
+        reports[file] = reporter_.report(shown_name(batch, file), text_of(batch.span(file)),
+                                         MatchCursor({first_at(begin), first_at(end)}, begin));
+        reported[file] = 1;
+      });
+    });
+  }
+
+  void report_restored(const CompactedBuffer& batch, std::vector<FileReport>& reports,
+                       std::vector<char>& reported) {
+    device_->find_in_lz4(batch, !request_.names_only, [&](std::span<const RestoredFile> files) {
+      arena_.execute([&] {
+        tbb::parallel_for(std::size_t{0}, files.size(), [&](std::size_t i) {
+          const RestoredFile& one = files[i];
+          reports[one.file] =
+              reporter_.report(shown_name(batch, one.file), one.text, MatchCursor(one.matches, one.begin));
+          reported[one.file] = 1;
+        });
+      });
+    });
   }
 
   FileReport report_content(const std::string& name, std::span<const std::byte> content) const {
@@ -444,6 +517,7 @@ class SearchRun {
   std::optional<PatternSet> patterns_;
   Reporter reporter_;
   tbb::task_arena arena_;
+  std::unique_ptr<DeviceSearch> device_;  // none where the processor searches
   bool found_ = false;
   bool trouble_;
 };

@@ -20,18 +20,35 @@ bool is_ignored(int signal) {
 
 }  // namespace
 
-UnfinishedFile& UnfinishedFile::instance() {
+UnfinishedFiles& UnfinishedFiles::instance() {
   // Never destroyed: the waiting thread may need it while the process ends.
-  static auto* const file = new UnfinishedFile;
-  return *file;
+  static auto* const files = new UnfinishedFiles;
+  return *files;
+}
+
+std::shared_lock<std::shared_mutex> UnfinishedFiles::lock() {
+  const std::lock_guard entering(entrance_);
+  return std::shared_lock(changing_);
+}
+
+void UnfinishedFiles::add(const std::string& path) {
+  const std::lock_guard lock(paths_mutex_);
+  paths_.insert(path);
+}
+
+void UnfinishedFiles::forget(const std::string& path) {
+  const std::lock_guard lock(paths_mutex_);
+  paths_.erase(path);
 }
 
 bool closed_pipe_is_fatal() { return g_closed_pipe_is_fatal; }
 
 void end_by_signal(int signal) {
-  UnfinishedFile& unfinished = UnfinishedFile::instance();
-  const auto lock = unfinished.lock();  // held to the end: nobody renames or creates any more
-  if (!unfinished.path().empty()) unlink(unfinished.path().c_str());
+  UnfinishedFiles& unfinished = UnfinishedFiles::instance();
+  // Held to the end: nobody renames or creates any more.
+  const std::lock_guard entering(unfinished.entrance_);
+  const std::lock_guard lock(unfinished.changing_);
+  for (const std::string& path : unfinished.paths_) unlink(path.c_str());
   ::signal(signal, SIG_DFL);
   sigset_t one;
   sigemptyset(&one);

@@ -1,12 +1,14 @@
 // Ending by a signal without leaving a partial file behind.
 //
 // Signals that ask for an end are blocked in every thread and taken by one thread that waits for them. It
-// therefore runs ordinary code: it removes the unfinished file and then lets the signal end the process in
+// therefore runs ordinary code: it removes the unfinished files and then lets the signal end the process in
 // the usual way, so that a shell sees what it expects. A signal that was ignored when the process began
 // (nohup) stays ignored.
 #pragma once
 
 #include <mutex>
+#include <set>
+#include <shared_mutex>
 #include <string>
 
 namespace hemstitch::cli {
@@ -15,25 +17,29 @@ namespace hemstitch::cli {
 // error.
 void take_signals();
 
-// Ends the process by `signal`, as if it had never been blocked, after removing the unfinished file.
+// Ends the process by `signal`, as if it had never been blocked, after removing the unfinished files.
 [[noreturn]] void end_by_signal(int signal);
 
 // True where a closed pipe should end the process by SIGPIPE: it was not ignored when the process began.
 bool closed_pipe_is_fatal();
 
-// The file that is to be removed when the process ends early. There is one at most. Creating, renaming and
-// removing it happen under the lock, so that a signal finds either the file and its name or neither.
-class UnfinishedFile {
+// The files that are to be removed when the process ends early. Creating, renaming and removing one happens under the lock,
+// which many threads may hold at once, so that a signal finds either the file and its name or neither.
+class UnfinishedFiles {
  public:
-  static UnfinishedFile& instance();
-  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-  void set_path(const std::string& path) { path_ = path; }
-  void forget() { path_.clear(); }
-  const std::string& path() const { return path_; }
+  static UnfinishedFiles& instance();
+  [[nodiscard]] std::shared_lock<std::shared_mutex> lock();
+  void add(const std::string& path);
+  void forget(const std::string& path);
 
  private:
-  std::mutex mutex_;
-  std::string path_;
+  friend void end_by_signal(int signal);
+
+  std::mutex
+      entrance_;  // a signal stays in it, so that no others come in while it waits for those who hold the lock
+  std::shared_mutex changing_;
+  std::mutex paths_mutex_;
+  std::set<std::string> paths_;
 };
 
 }  // namespace hemstitch::cli

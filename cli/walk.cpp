@@ -1,104 +1,174 @@
 #include "walk.hpp"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
+#include <iterator>
+#include <memory>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "files.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
-namespace fs = std::filesystem;
+// What one folder, or one argument, comes to; those below it are added in order.
+struct Found {
+  std::vector<std::string> files;
+  std::vector<Walk::Failure> failures;
+  std::size_t suffix_count = 0, link_count = 0, special_count = 0, done_count = 0;
+
+  void add(Found&& other) {
+    std::move(other.files.begin(), other.files.end(), std::back_inserter(files));
+    std::move(other.failures.begin(), other.failures.end(), std::back_inserter(failures));
+    suffix_count += other.suffix_count;
+    link_count += other.link_count;
+    special_count += other.special_count;
+    done_count += other.done_count;
+  }
+};
 
 class Walker {
  public:
   explicit Walker(const Request& request) : request_(request) {}
 
   Walk run() {
+    Found all;
     for (const std::string& path : request_.files) {
       struct stat status {};
       if (path == kStandardStream || stat(path.c_str(), &status) != 0)
-        walk_.files.push_back(path);  // opening it will say what is wrong
+        all.files.push_back(path);  // opening it will say what is wrong
       else if (S_ISDIR(status.st_mode))
-        visit_folder(path);
+        all.add(visit_folder(path));
+      else if (!S_ISREG(status.st_mode))
+        ++all.special_count;
       else
-        visit_file(path, status);
+        visit_file(path, true, all);
     }
-    walk_.skipped = summary();
-    return std::move(walk_);
+    return {std::move(all.files), std::move(all.failures), summary(all)};
   }
 
  private:
-  void visit_folder(const std::string& folder) {
-    std::vector<std::string> paths;
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-      paths.push_back(entry->path().string());
-    if (error) walk_.failures.push_back({folder, fmt::format("cannot be read: {}", error.message())});
-    std::sort(paths.begin(), paths.end());
-    for (const std::string& path : paths) {
-      struct stat status {};
-      if (lstat(path.c_str(), &status) != 0)
-        walk_.files.push_back(path);
-      else if (S_ISLNK(status.st_mode))
-        ++link_count_;
-      else if (S_ISDIR(status.st_mode))
-        visit_folder(path);
-      else
-        visit_file(path, status);
-    }
+  struct Entry {
+    std::string name;
+    unsigned char type;  // DT_REG and its like
+  };
+
+  struct CloseFolder {
+    void operator()(DIR* folder) const { closedir(folder); }
+  };
+
+  static std::vector<Entry> entries_of(const std::string& folder, Found& found) {
+    std::vector<Entry> entries;
+    const std::unique_ptr<DIR, CloseFolder> open(opendir(folder.c_str()));
+    errno = 0;
+    if (open)
+      while (const dirent* entry = readdir(open.get())) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") entries.push_back({std::string(name), entry->d_type});
+        errno = 0;
+      }
+    if (errno != 0)
+      found.failures.push_back(
+          {folder, fmt::format("cannot be read: {}", std::generic_category().message(errno))});
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    return entries;
   }
 
-  void visit_file(const std::string& path, const struct stat& status) {
+  // Folders below it are visited at the same time, each by a thread of its own.
+  Found visit_folder(const std::string& folder) const {
+    Found found;
+    const std::vector<Entry> entries = entries_of(folder, found);
+    const std::string prefix = folder.back() == '/' ? folder : folder + '/';
+    const auto exists = [&](const std::string& name) {
+      return std::binary_search(entries.begin(), entries.end(), Entry{name, DT_UNKNOWN},
+                                [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    };
+    // Files between two folders are found before the second one's.
+    std::vector<Found> parts(1);
+    std::vector<std::pair<std::string, std::size_t>> folders;  // and the part that each comes to
+    for (const Entry& entry : entries) {
+      const std::string path = prefix + entry.name;
+      switch (type_of(path, entry.type)) {
+        case DT_LNK:
+          ++parts.back().link_count;
+          break;
+        case DT_DIR:
+          folders.emplace_back(path, parts.size());
+          parts.resize(parts.size() + 2);
+          break;
+        case DT_REG:
+          visit_file(path, exists(target_of(entry.name)), parts.back());
+          break;
+        case DT_UNKNOWN:  // gone meanwhile: opening it will say so
+          parts.back().files.push_back(path);
+          break;
+        default:
+          ++parts.back().special_count;
+      }
+    }
+    tbb::parallel_for(std::size_t{0}, folders.size(),
+                      [&](std::size_t i) { parts[folders[i].second] = visit_folder(folders[i].first); });
+    for (Found& part : parts) found.add(std::move(part));
+    return found;
+  }
+
+  // Some file systems do not tell with the name.
+  static unsigned char type_of(const std::string& path, unsigned char told) {
+    struct stat status {};
+    if (told != DT_UNKNOWN || lstat(path.c_str(), &status) != 0) return told;
+    return static_cast<unsigned char>(IFTODT(status.st_mode));
+  }
+
+  void visit_file(const std::string& path, bool target_may_exist, Found& found) const {
     const bool has_own_suffix = restored_name(path).has_value();
-    if (!S_ISREG(status.st_mode))
-      ++special_count_;
-    else if (has_own_suffix == (request_.action == Action::kCompress))
-      ++suffix_count_;
-    else if (is_done(path, status))
-      ++done_count_;
+    if (has_own_suffix == (request_.action == Action::kCompress))
+      ++found.suffix_count;
+    else if (target_may_exist && is_done(path))
+      ++found.done_count;
     else
-      walk_.files.push_back(path);
+      found.files.push_back(path);
+  }
+
+  // The name of a file's output; the file's own where it has none.
+  std::string target_of(const std::string& path) const {
+    if (request_.action == Action::kCompress) return compressed_name(path);
+    return restored_name(path).value_or(path);
   }
 
   // The output of an earlier run carries the time of its source.
-  bool is_done(const std::string& path, const struct stat& source) const {
+  bool is_done(const std::string& path) const {
     if (request_.to_stdout || request_.force) return false;
-    std::string target;
-    if (request_.action == Action::kCompress)
-      target = compressed_name(path);
-    else if (request_.action == Action::kRestore)
-      target = *restored_name(path);
-    else
-      return false;
-    struct stat existing {};
-    return stat(target.c_str(), &existing) == 0 && S_ISREG(existing.st_mode) &&
-           existing.st_mtim.tv_sec == source.st_mtim.tv_sec &&
+    if (request_.action != Action::kCompress && request_.action != Action::kRestore) return false;
+    struct stat source {
+    }, existing{};
+    return stat(target_of(path).c_str(), &existing) == 0 && S_ISREG(existing.st_mode) &&
+           stat(path.c_str(), &source) == 0 && existing.st_mtim.tv_sec == source.st_mtim.tv_sec &&
            existing.st_mtim.tv_nsec == source.st_mtim.tv_nsec;
   }
 
-  std::string summary() const {
-    const std::size_t total = suffix_count_ + link_count_ + special_count_ + done_count_;
+  std::string summary(const Found& found) const {
+    const std::size_t total = found.suffix_count + found.link_count + found.special_count + found.done_count;
     if (total == 0) return "";
     std::string parts;
     const auto add = [&](std::size_t count, const std::string& what) {
       if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count, what);
     };
-    add(suffix_count_,
+    add(found.suffix_count,
         fmt::format("{} suffix {}", request_.action == Action::kCompress ? "with" : "without", kOwnSuffix));
-    add(done_count_, "done before");
-    add(link_count_, link_count_ == 1 ? "link" : "links");
-    add(special_count_, "special");
+    add(found.done_count, "done before");
+    add(found.link_count, found.link_count == 1 ? "link" : "links");
+    add(found.special_count, "special");
     return fmt::format("skipped {} {}: {}", total, total == 1 ? "file" : "files", parts);
   }
 
   const Request& request_;
-  Walk walk_;
-  std::size_t suffix_count_ = 0, link_count_ = 0, special_count_ = 0, done_count_ = 0;
 };
 
 }  // namespace

@@ -338,7 +338,11 @@ int measure_all(int argument_count, char** arguments) {
 
   const auto chain = [](std::uint32_t depth, std::uint32_t cap_bytes, std::uint32_t window_bytes) {
     return HashChainParameters{
-        .hash_bits = 14, .depth = depth, .cap_bytes = cap_bytes, .window_bytes = window_bytes};
+        .hash_bits = 14,
+        .depth = depth,
+        .cap_bytes = cap_bytes,
+        .window_bytes = window_bytes,
+        .stitch_reach = depth < 64 ? kHashChainStitchReach : kHashChainDeepStitchReach};
   };
   const Config configs[] = {
       {"d1s", 65536, 32768, chain(1, 64, 32768), {}, true},  // at depth 1 any cap gives the same records
@@ -351,7 +355,10 @@ int measure_all(int argument_count, char** arguments) {
       {"lz4 1", 4096, 0, {.depth = 0}, {.hash_bits = 11, .cap_bytes = 16}},
   };
   Bench all(std::move(sources), static_cast<std::uint64_t>(gigabytes * 1e9), runs);
-  for (const Config& config : configs) all.measure(config);
+  for (const Config& config : configs)
+    if (argument_count <= 4 || std::find(arguments + 4, arguments + argument_count,
+                                         std::string_view(config.level)) != arguments + argument_count)
+      all.measure(config);
   return all.all_verified() ? 0 : 1;
 }
 
@@ -360,7 +367,7 @@ int measure_all(int argument_count, char** arguments) {
 
 int main(int argument_count, char** arguments) {
   if (argument_count < 2) {
-    fmt::print(stderr, "usage: find_device_bench FOLDER [TOTAL_GB [RUNS]]\n");
+    fmt::print(stderr, "usage: find_device_bench FOLDER [TOTAL_GB [RUNS [LEVEL...]]]\n");
     return 2;
   }
   try {

@@ -269,7 +269,7 @@ typedef struct hemstitch_find_options {
   uint32_t group_positions; /* hash_step: positions looked up before any of them is entered */
   uint32_t depth;           /* hash_chain: candidates a position, at least 1 */
   uint32_t window_bytes;    /* hash_chain: the largest offset, 1..65535 */
-  uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..8; hash_step: 4 */
+  uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..16; hash_step: 4 */
 } hemstitch_find_options;
 
 /* What level 1..12 of LZ4 uses for blocks of that size. */

@@ -5,18 +5,12 @@
 namespace hemstitch {
 namespace {
 
-// Pinned memory waits here for the next batch: pinning it costs more than reading small files into it.
-cuda::PinnedPool& pinned_pool() {
-  static auto* pool = new cuda::PinnedPool;  // outlives every buffer, those of static lifetime included
-  return *pool;
-}
-
 class CudaFileMemory : public FileMemory {
  public:
   explicit CudaFileMemory(std::size_t bytes) : bytes_(bytes) {
     cuda::check(cudaGetDevice(&device_), "cudaGetDevice");
     if (bytes == 0) return;
-    pinned_ = pinned_pool().take(bytes);
+    pinned_ = cuda::PinnedPool::of_process().take(bytes);  // pinning anew costs more than reading small files
     d_bytes_ = cuda::DeviceBuffer<std::byte>(bytes, stream_.get());
     stream_.synchronize();  // copies begin in other threads
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/bytes.hpp"
-#include "format/lz4/lz4_frame.hpp"
+#include "pipeline/frame_parts.hpp"
 #include "pipeline/history.hpp"
 
 namespace hemstitch {
@@ -46,9 +46,7 @@ CompressJob::CompressJob(const CompressOptions& options)
   report_.planned_bytes = plan_.workspace.total_bytes();
 }
 
-std::size_t CompressJob::output_bytes_per_block() const {
-  return kBlockHeaderBytes + options_.block_bytes + kBlockChecksumBytes;
-}
+std::size_t CompressJob::output_bytes_per_block() const { return options_.block_bytes + kBlockFrameBytes; }
 
 CompressSlot CompressJob::make_slot() const {
   CompressSlot slot;
@@ -58,14 +56,7 @@ CompressSlot CompressJob::make_slot() const {
 }
 
 void CompressJob::begin(Sink& sink) {
-  Lz4FrameHeader header;
-  header.linked_blocks = options_.linked_blocks;
-  header.block_checksums = options_.block_checksums;
-  header.content_checksum = options_.content_checksum;
-  header.block_bytes = options_.block_bytes;
-  header.content_bytes = options_.content_bytes;
-  if (!dictionary_.empty()) header.dictionary_id = lz4_checksum(dictionary_);
-  const auto bytes = write_lz4_frame_header(header);
+  const auto bytes = frame_header(options_);
   sink.write(bytes);
   report_.output_bytes += bytes.size();
   report_.frame_count = 1;
@@ -109,10 +100,9 @@ void CompressJob::work(CompressSlot& slot) try {
   engine_.compress(slot.tasks, parameters_);
   for (BlockTask& task : slot.tasks) {
     std::byte* const header = task.output.data() - kBlockHeaderBytes;
-    std::span<const std::byte> data = task.output.first(task.output_bytes);
-    const bool stored = task.status == Status::kOutputTooSmall;
-    if (stored) data = task.input;
-    store_le32(header, static_cast<std::uint32_t>(data.size()) | (stored ? kStoredBlockBit : 0));
+    const auto [data, size_word] = block_data(task);
+    const bool stored = (size_word & kStoredBlockBit) != 0;
+    store_le32(header, size_word);
     // A stored block's checksum has room behind the data that it does not have here; it follows the header
     // instead.
     std::byte* const checksum =
@@ -146,14 +136,10 @@ void CompressJob::end(Sink& sink) {
   if (options_.content_bytes && *options_.content_bytes != report_.input_bytes)
     throw Error(Status::kInputChanged, fmt::format("{} bytes were announced, {} came",
                                                    *options_.content_bytes, report_.input_bytes));
-  std::byte trailer[8] = {};  // EndMark, then the content checksum
-  std::size_t trailer_bytes = 4;
-  if (content_hash_) {
-    store_le32(trailer + 4, XXH32_digest(content_hash_.get()));
-    trailer_bytes = 8;
-  }
-  sink.write({trailer, trailer_bytes});
-  report_.output_bytes += trailer_bytes;
+  const FrameEnd last =
+      frame_end(content_hash_ ? std::optional(XXH32_digest(content_hash_.get())) : std::nullopt);
+  sink.write(std::span(last.room).first(last.bytes));
+  report_.output_bytes += last.bytes;
 }
 
 StreamReport CompressJob::report() const {

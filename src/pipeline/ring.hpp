@@ -4,7 +4,9 @@
 // throws ends the run and is thrown to the caller.
 #pragma once
 
+#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
@@ -26,9 +28,29 @@ void run_on_threads(unsigned threads, Run run) {
   arena.execute(run);
 }
 
-// Released before a ring runs, and acquired by its stages before they read anything of the caller's: even the address
+// Released before a ring or a loop runs, and acquired by its stages before they read anything of the caller's: even the address
 // of an object of its own would be such a read.
 inline std::byte ring_begun{};
+
+// Calls body(i) for every i below `count`, from the threads of the caller's arena, `grain` of them in a row. Also inside a
+// ring's stage: a thread that waits for the others' part takes no other slot meanwhile.
+template <class Body>
+void run_in_parallel(std::size_t count, std::size_t grain, const Body& body) {
+  if (count <= grain) {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  std::byte ended{};
+  tsan_release(&ring_begun);
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, grain), [&](const auto& range) {
+      tsan_acquire(&ring_begun);
+      for (std::size_t i = range.begin(); i < range.end(); ++i) body(i);
+      tsan_release(&ended);
+    });
+  });
+  tsan_acquire(&ended);
+}
 
 // fill(slot) returns false when there was nothing left to fill it with.
 template <class Slot, class Fill, class Work, class Emit>

@@ -28,10 +28,15 @@ std::uint64_t line_begin(std::string_view content, std::uint64_t position) {
 }  // namespace
 
 std::optional<SearchMatch> MatchCursor::next(std::uint64_t from) {
-  if (!exhausted_ && !(last_ && last_->position >= from)) {
+  if (exhausted_ || (last_ && last_->position >= from)) return last_;
+  if (patterns_ != nullptr) {
     last_ = patterns_->next(content_, from);
-    exhausted_ = !last_;
+  } else {
+    while (!found_.empty() && found_.front().position() - begin_ < from) found_ = found_.subspan(1);
+    last_.reset();
+    if (!found_.empty()) last_ = SearchMatch{found_.front().position() - begin_, found_.front().bytes()};
   }
+  exhausted_ = !last_;
   return last_;
 }
 
@@ -53,6 +58,7 @@ std::uint64_t text_bytes_before_binary(std::string_view content) {
 LinesFound for_each_matching_line(std::string_view content, MatchCursor& matches, const LineSearch& search,
                                   const std::function<void(const FoundLine&)>& show) {
   LinesFound found;
+  if (!search.every_line && !matches.next(0)) return found;
   const std::uint64_t text_bytes = text_bytes_before_binary(content);
   std::uint64_t line = 1, counted = 0;  // line number of the byte at `counted`
   for (std::uint64_t from = 0; from < content.size();) {
@@ -85,6 +91,7 @@ LinesFound for_each_matching_line(std::string_view content, MatchCursor& matches
 }
 
 std::uint64_t count_matching_lines(std::string_view content, MatchCursor& matches, const LineSearch& search) {
+  if (!search.every_line && !matches.next(0)) return 0;
   const std::uint64_t text_bytes = text_bytes_before_binary(content);
   std::uint64_t count = 0;
   for (std::uint64_t from = 0; from < content.size();) {

@@ -10,27 +10,33 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "search/search.hpp"
+#include "search/search_words.hpp"
 
 namespace hemstitch {
 
-// The matches of one file in ascending order, looked for as they are asked for, and none twice.
+// The matches of one file in ascending order: looked for as they are asked for, and none twice; or found already.
 class MatchCursor {
  public:
   // Neither the set nor the content is copied. Without a set nothing ever matches.
   MatchCursor(std::string_view content, const PatternSet* patterns)
       : content_(content), patterns_(patterns), exhausted_(patterns == nullptr) {}
+  // All matches, ascending, the file beginning at position `begin` of theirs. Not copied.
+  MatchCursor(std::span<const PackedMatch> found, std::uint64_t begin) : found_(found), begin_(begin) {}
 
   // The first match at or after `from`, which never decreases.
   std::optional<SearchMatch> next(std::uint64_t from);
 
  private:
   std::string_view content_;
-  const PatternSet* patterns_;
+  const PatternSet* patterns_ = nullptr;
   std::optional<SearchMatch> last_;
-  bool exhausted_;
+  bool exhausted_ = false;
+  std::span<const PackedMatch> found_;  // what of them was not passed yet
+  std::uint64_t begin_ = 0;
 };
 
 struct LineSearch {

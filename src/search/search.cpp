@@ -92,4 +92,15 @@ std::optional<SearchMatch> PatternSet::next(std::string_view text, std::uint64_t
   return std::nullopt;
 }
 
+std::vector<SearchMatch> find_in_texts(std::string_view texts, std::span<const std::uint64_t> offsets,
+                                       const PatternSet& patterns) {
+  std::vector<SearchMatch> matches;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const std::string_view text = texts.substr(offsets[i], offsets[i + 1] - offsets[i]);
+    for (auto match = patterns.next(text, 0); match; match = patterns.next(text, match->position + 1))
+      matches.push_back({offsets[i] + match->position, match->bytes});
+  }
+  return matches;
+}
+
 }  // namespace hemstitch

@@ -9,6 +9,8 @@
 // Manber: the last two bytes of a window as long as the shortest pattern say how far no pattern can begin, and where
 // one may, the patterns with those two bytes are compared, the longest first.
 //
+// Devices find the same (search_cuda.hpp, search_webgpu.hpp), every match at once and over all texts of a buffer.
+//
 // Patterns have 1 to 65,535 bytes and case is that of ASCII. Who wants empty patterns, which stand everywhere, treats
 // them apart.
 #pragma once
@@ -16,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +30,7 @@ inline constexpr std::size_t kMaxPatternBytes = 65535;
 struct SearchMatch {
   std::uint64_t position;  // in the text
   std::uint32_t bytes;     // of the longest pattern that stands there
+  friend bool operator==(const SearchMatch&, const SearchMatch&) = default;
 };
 
 // Patterns made ready for searching. Immutable: any number of threads may use one.
@@ -38,11 +42,15 @@ class PatternSet {
   // The first match in `text` at or after `from`.
   std::optional<SearchMatch> next(std::string_view text, std::uint64_t from) const;
 
+  // Folded where case is ignored, longest first, each once.
+  const std::vector<std::string>& patterns() const { return patterns_; }
+  bool ignore_case() const { return ignore_case_; }
+
  private:
   std::uint32_t pair_at(std::string_view text, std::uint64_t position) const;
 
   bool ignore_case_;
-  std::vector<std::string> patterns_;  // folded where case is ignored, longest first, each once
+  std::vector<std::string> patterns_;
   std::size_t least_bytes_;
   // Of windows of least_bytes_: by the last two bytes (the last one, where that is all), how far no pattern can begin;
   // where that is 0, the patterns that it may be: first_of_pair_[pair] up to first_of_pair_[pair + 1] of by_pair_.
@@ -50,5 +58,10 @@ class PatternSet {
   std::vector<std::uint32_t> first_of_pair_;
   std::vector<std::uint32_t> by_pair_;
 };
+
+// Every match in texts that lie one behind the other, text i from offsets[i] to offsets[i + 1], the last offset being the
+// end; positions are those in all of them, ascending. What devices find, as they must find it.
+std::vector<SearchMatch> find_in_texts(std::string_view texts, std::span<const std::uint64_t> offsets,
+                                       const PatternSet& patterns);
 
 }  // namespace hemstitch

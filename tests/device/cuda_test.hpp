@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "device/cuda/pinned_pool.hpp"
+
 namespace hemstitch {
 
 inline bool cuda_is_required() {
@@ -28,6 +30,9 @@ class CudaTest : public testing::Test {
     if (cuda_is_required()) FAIL() << "HEMSTITCH_REQUIRE names cuda, and it cannot be used: " << reason;
     GTEST_SKIP() << "no CUDA here: " << reason;
   }
+
+  // What waits to be used again would look like a leak.
+  static void TearDownTestSuite() { cuda::PinnedPool::of_process().release(); }
 };
 
 }  // namespace hemstitch

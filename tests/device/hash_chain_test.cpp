@@ -33,7 +33,8 @@ void expect_equal(const std::vector<FinderCase>& cases,
                                [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
               "")
         << "bits " << parameters.hash_bits << ", depth " << parameters.depth << ", cap "
-        << parameters.cap_bytes << ", window " << parameters.window_bytes << ", stitch " << parameters.stitch;
+        << parameters.cap_bytes << ", window " << parameters.window_bytes << ", stitch " << parameters.stitch
+        << ", reach " << parameters.stitch_reach;
     EXPECT_TRUE(records == find_on_device(batch, parameters, stream)) << "a second run differs";
   }
 }
@@ -43,7 +44,7 @@ TEST_F(HashChainCuda, EqualsItsTwinOnSmallBlocks) {
                                {.hash_bits = 14, .depth = 1, .cap_bytes = 16},
                                {.hash_bits = 11, .depth = 4, .stitch = false},
                                {.hash_bits = 11, .depth = 4},
-                               {.hash_bits = 14, .depth = 64}});
+                               {.hash_bits = 14, .depth = 64, .stitch_reach = 16}});
 }
 
 TEST_F(HashChainCuda, EqualsItsTwinForEveryParameter) {
@@ -60,7 +61,8 @@ TEST_F(HashChainCuda, EqualsItsTwinForEveryParameter) {
       for (const unsigned hash_bits : {8u, 16u})
         for (const std::uint32_t window_bytes : {1u, 100u, 65535u})
           for (const bool stitch : {false, true})
-            all_parameters.push_back({hash_bits, depth, cap_bytes, window_bytes, stitch});
+            all_parameters.push_back(
+                {hash_bits, depth, cap_bytes, window_bytes, stitch, std::min(depth, 16u)});
   expect_equal(cases, all_parameters);
 }
 
@@ -81,10 +83,11 @@ TEST_F(HashChainCuda, EqualsItsTwinOnBlocksOf4MB) {
 
 TEST_F(HashChainCuda, EqualsItsTwinOnFiles) {
   if (!corpora()) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";
-  expect_equal(file_cases(65536, 32768, 6), {{.hash_bits = 14, .depth = 1, .window_bytes = 32768},
-                                             {.hash_bits = 14, .depth = 4, .window_bytes = 32768},
-                                             {.hash_bits = 14, .depth = 64, .window_bytes = 32768}});
-  expect_equal(file_cases(262'144, 65536, 3), {{.hash_bits = 14, .depth = 16}});
+  expect_equal(file_cases(65536, 32768, 6),
+               {{.hash_bits = 14, .depth = 1, .window_bytes = 32768},
+                {.hash_bits = 14, .depth = 4, .window_bytes = 32768},
+                {.hash_bits = 14, .depth = 64, .window_bytes = 32768, .stitch_reach = 16}});
+  expect_equal(file_cases(262'144, 65536, 3), {{.hash_bits = 14, .depth = 16, .stitch_reach = 16}});
   expect_equal(file_cases(4096, 0, 64), {{.hash_bits = 11, .depth = 4}});
 }
 
@@ -128,8 +131,10 @@ TEST_F(HashChainCuda, EqualsItsTwinOnLongRows) {
       cases.resize(kEnoughBlocks);
       const FinderBatch batch(file, cases, stream);
       for (const std::uint32_t depth : {1u, 4u, 16u}) {
-        const HashChainParameters parameters{
-            .hash_bits = 14, .depth = depth, .window_bytes = row.window_bytes};
+        const HashChainParameters parameters{.hash_bits = 14,
+                                             .depth = depth,
+                                             .window_bytes = row.window_bytes,
+                                             .stitch_reach = depth < 16 ? 8u : 16u};
         ASSERT_EQ(
             first_difference(cases, batch, find_on_device(batch, parameters, stream),
                              [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),

@@ -106,7 +106,8 @@ inline MatchRecords hash_chain_by_definition(const FinderInput& input,
   std::vector<Match> matches;
   for (std::size_t p = input.history_bytes; p < input.data.size(); ++p)
     matches.push_back(chain_choice(input.data, p, parameters));
-  return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch ? 8 : 0);
+  return finished_records(input, std::move(matches), parameters.cap_bytes,
+                          parameters.stitch ? parameters.stitch_reach : 0);
 }
 
 inline MatchRecords hash_step_by_definition(const FinderInput& input, const HashStepParameters& parameters) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/status.hpp"
 #include "finder_definition.hpp"
 #include "shapes.hpp"
@@ -17,7 +19,8 @@ TEST(HashChain, EqualsItsDefinitionOnEveryShape) {
       if (history > shape.bytes.size()) continue;
       const FinderInput input{shape.bytes, history};
       for (const std::uint32_t depth : {1u, 4u, 64u}) {
-        const HashChainParameters parameters{.hash_bits = 12, .depth = depth, .cap_bytes = 16};
+        const HashChainParameters parameters{
+            .hash_bits = 12, .depth = depth, .cap_bytes = 16, .stitch_reach = depth < 64 ? 8u : 16u};
         ASSERT_EQ(find_hash_chain(input, parameters), hash_chain_by_definition(input, parameters))
             << shape.name << ", history " << history << ", depth " << depth;
       }
@@ -38,7 +41,8 @@ TEST(HashChain, EqualsItsDefinitionForEveryParameter) {
              {8u, 16u})  // 8: most candidates are there by chance, and count toward depth
           for (const std::uint32_t window_bytes : {1u, 100u, 65535u})
             for (const bool stitch : {false, true}) {
-              const HashChainParameters parameters{hash_bits, depth, cap_bytes, window_bytes, stitch};
+              const HashChainParameters parameters{hash_bits,    depth,  cap_bytes,
+                                                   window_bytes, stitch, std::min(depth, 16u)};
               ASSERT_EQ(find_hash_chain(input, parameters), hash_chain_by_definition(input, parameters))
                   << shape.name << ", depth " << depth << ", cap " << cap_bytes << ", bits " << hash_bits
                   << ", window " << window_bytes << ", stitch " << stitch;

@@ -195,7 +195,7 @@ TEST(Lz4Levels, FollowTheTable) {
     const auto* chain = std::get_if<HashChainParameters>(&row.finder);
     ASSERT_NE(chain, nullptr) << level;
     EXPECT_EQ(chain->depth, depths[level - 1]) << level;
-    EXPECT_EQ(chain->stitch_reach, level <= 2 ? 4u : 8u) << level;
+    EXPECT_EQ(chain->stitch_reach, level <= 2 ? 4u : level <= 11 ? 8u : 16u) << level;
     EXPECT_EQ(row.parse, level <= 2 ? Lz4Parse::kLazy : Lz4Parse::kOptimal) << level;
   }
 }

@@ -8,6 +8,9 @@
 
 #include "core/status.hpp"
 #include "search/line_search.hpp"
+#include "search/pattern_fold.hpp"
+#include "search/pattern_table.hpp"
+#include "search/search_words.hpp"
 
 namespace hemstitch {
 namespace {
@@ -74,6 +77,51 @@ TEST(Search, RefusesPatternsThatItCannotLookFor) {
   EXPECT_THROW(PatternSet({std::string(kMaxPatternBytes + 1, 'a')}, true), Error);
   const std::string longest(kMaxPatternBytes, 'a');
   EXPECT_EQ(all_matches(longest + "a", PatternSet({longest}, true)).size(), 2u);
+}
+
+TEST(Search, MatchesStayInTheirTexts) {
+  const std::string texts = "abababab";
+  const std::vector<std::uint64_t> offsets{0, 3, 3, 4, 8};
+  const auto found = find_in_texts(texts, offsets, PatternSet({"ab", "ba"}, false));
+  EXPECT_EQ(found, (std::vector<SearchMatch>{{0, 2}, {1, 2}, {4, 2}, {5, 2}, {6, 2}}));
+}
+
+TEST(Search, WordsAreFoldedAsBytesAre) {
+  for (std::uint32_t byte = 0; byte < 256; ++byte)
+    for (unsigned place = 0; place < 4; ++place)
+      for (const std::uint32_t others : {0u, 0x41414141u, 0x5A5A5A5Au, 0xFFFFFFFFu, 0x7F7F7F7Fu}) {
+        const std::uint32_t word = (others & ~(0xFFu << 8 * place)) | byte << 8 * place;
+        std::uint32_t expected = 0;
+        for (unsigned i = 0; i < 4; ++i)
+          expected |= static_cast<std::uint32_t>(folded(static_cast<std::uint8_t>(word >> 8 * i))) << 8 * i;
+        ASSERT_EQ(folded_word(word), expected) << std::hex << word;
+      }
+  EXPECT_EQ(word_from(0x44332211, 0x88776655, 0), 0x44332211u);
+  EXPECT_EQ(word_from(0x44332211, 0x88776655, 3), 0x77665544u);
+  EXPECT_EQ(first_bytes_mask(1), 0xFFu);
+  EXPECT_EQ(first_bytes_mask(4), ~0u);
+}
+
+TEST(Search, TheTableHoldsAllPatterns) {
+  const PatternSet set({"a", "Abc", "ab", "abcdefghi"}, true);
+  const PatternTable table(set);
+  ASSERT_EQ(table.places.pattern_count, 4u);
+  EXPECT_EQ(table.places.most_bytes, 9u);
+  const auto under = [&](char first, char second) {
+    const std::uint32_t pair = static_cast<std::uint8_t>(first) | static_cast<std::uint8_t>(second) << 8;
+    const std::uint32_t* first_at = table.words.data() + table.places.first_at + pair;
+    std::vector<std::string> patterns;
+    for (std::uint32_t i = first_at[0]; i < first_at[1]; ++i) {
+      const std::uint32_t row = 2 * table.words[table.places.lists_at + i];
+      patterns.emplace_back(reinterpret_cast<const char*>(table.words.data() + table.words[row]),
+                            table.words[row + 1]);
+    }
+    EXPECT_EQ(!patterns.empty(), (table.words[table.places.filter_at + pair / 32] >> pair % 32 & 1) != 0);
+    return patterns;
+  };
+  EXPECT_EQ(under('a', 'b'), (std::vector<std::string>{"abcdefghi", "abc", "ab", "a"}));
+  EXPECT_EQ(under('a', '\xFF'), (std::vector<std::string>{"a"}));
+  EXPECT_EQ(under('b', 'a'), (std::vector<std::string>{}));
 }
 
 std::string lines(const std::string& content, const std::vector<std::string>& patterns, LineSearch search) {

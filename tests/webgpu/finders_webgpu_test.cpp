@@ -94,6 +94,8 @@ TEST_F(WebgpuFinders, HashChainIsItsTwin) {
   const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
   for (const std::uint32_t depth : {1u, 4u, 16u})
     expect_twin(inputs, HashChainParameters{.hash_bits = 12, .depth = depth});
+  for (const std::uint32_t reach : {1u, 4u, 5u, 12u, 16u})
+    expect_twin(inputs, HashChainParameters{.hash_bits = 12, .depth = 4, .stitch_reach = reach});
   // Few hash bits: equal hashes of different bytes.
   expect_twin(inputs, HashChainParameters{.hash_bits = 8, .depth = 8, .cap_bytes = 5, .window_bytes = 700});
   expect_twin(inputs, HashChainParameters{.hash_bits = 10, .depth = 3, .cap_bytes = 16, .stitch = false});

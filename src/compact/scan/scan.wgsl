@@ -1,7 +1,8 @@
 // scan: where each of many pieces begins, from their sizes (contract: scan.hpp).
 //
-// Passes      reduce   a workgroup adds up its 1024 elements; repeated on the sums until one workgroup has them all
-//             apply    a workgroup scans its 1024 elements and adds where it begins; from the smallest level back
+// Passes      reduce   a workgroup adds up its 1024 elements; repeated on the sums until there are at most 256 of them
+//             apply    a workgroup scans its 1024 elements and adds where it begins: what it finds in the level above, or the
+//                      sums before its own, which it adds up where they are at most 256. From the smallest level back
 // Buffers     elements (read) 4 bytes an element; sums (written by reduce, read by apply) 4 bytes for 1024 elements;
 //             begins (written) 4 bytes an element, and the total behind the last
 // Workgroup   256 invocations, 1 KB: a sum for each
@@ -12,17 +13,29 @@
 struct Parameters {
   count: u32,
   tile_count: u32,  // of 1024 elements
+  sums_known: u32,  // apply: 1 where `sums` has where a tile begins, 0 where it has the tiles' sums
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> elements: array<u32>;
-@group(0) @binding(2) var<storage, read_write> sums: array<u32>;    // reduce: of a tile; apply: where a tile begins
+@group(0) @binding(2) var<storage, read_write> sums: array<u32>;    // of a tile; or where a tile begins
 @group(0) @binding(3) var<storage, read_write> begins: array<u32>;
 
 const kThreads = 256u;
 const kPerThread = 4u;
 
 var<workgroup> sh_sums: array<u32, kThreads>;
+
+// Adds up what every invocation has in sh_sums, into the first.
+fn add_up(thread: u32) {
+  for (var half = kThreads / 2u; half > 0u; half /= 2u) {
+    workgroupBarrier();
+    if (thread < half) {
+      sh_sums[thread] += sh_sums[thread + half];
+    }
+  }
+  workgroupBarrier();
+}
 
 fn element(index: u32) -> u32 {
   return select(0u, elements[min(index, parameters.count)], index < parameters.count);
@@ -38,12 +51,7 @@ fn reduce(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u
     sum += element((tile * kPerThread + i) * kThreads + thread);
   }
   sh_sums[thread] = sum;
-  for (var half = kThreads / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (thread < half) {
-      sh_sums[thread] += sh_sums[thread + half];
-    }
-  }
+  add_up(thread);
   if (thread == 0u && tile < parameters.tile_count) {
     sums[tile] = sh_sums[0];
   }
@@ -53,6 +61,15 @@ fn reduce(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u
 fn apply(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
          @builtin(local_invocation_index) thread: u32) {
   let tile = workgroup_number(id, size, parameters.tile_count);
+  var tile_begin = 0u;
+  if (parameters.sums_known != 0u) {
+    tile_begin = sums[tile];
+  } else if (parameters.tile_count > 1u) {
+    sh_sums[thread] = select(0u, sums[thread], thread < tile);
+    add_up(thread);
+    tile_begin = sh_sums[0];
+    workgroupBarrier();
+  }
   let first = (tile * kThreads + thread) * kPerThread;
   var own: array<u32, kPerThread>;
   var sum = 0u;
@@ -73,7 +90,7 @@ fn apply(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   if (tile >= parameters.tile_count) {
     return;
   }
-  var begin = sh_sums[thread] - sum + select(0u, sums[tile], parameters.tile_count > 1u);
+  var begin = sh_sums[thread] - sum + tile_begin;
   for (var i = 0u; i < kPerThread; i++) {
     if (first + i < parameters.count) {
       begins[first + i] = begin;

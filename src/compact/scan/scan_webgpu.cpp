@@ -3,7 +3,9 @@
 namespace hemstitch::webgpu {
 namespace {
 constexpr std::string_view kShader = "compact/scan/scan.wgsl";
-}
+// Sums that one workgroup adds up without help.
+constexpr std::uint32_t kScanMostSums = 256;
+}  // namespace
 
 ScanBuffers plan_scan(BufferPlan& plan, std::uint64_t most_elements) {
   ScanBuffers buffers;
@@ -12,7 +14,7 @@ ScanBuffers plan_scan(BufferPlan& plan, std::uint64_t most_elements) {
        tiles = divided_up(tiles, kScanTileElements)) {
     buffers.levels.push_back(plan.add("sums of tiles", (tiles + 1) * sizeof(std::uint32_t)));
     buffers.levels.push_back(plan.add("begins of tiles", (tiles + 1) * sizeof(std::uint32_t)));
-    if (tiles <= 1) return buffers;
+    if (tiles <= kScanMostSums) return buffers;
   }
 }
 
@@ -22,20 +24,22 @@ void record_level(Recording& recording, BufferId sizes, BufferId begins, const S
                   std::uint32_t count, std::size_t level) {
   const auto tiles = static_cast<std::uint32_t>(divided_up(count, kScanTileElements));
   const BufferId sums = buffers.levels[2 * level], tile_begins = buffers.levels[2 * level + 1];
+  const bool sums_known = tiles > kScanMostSums;
   if (tiles > 1) {
     recording.dispatch({kShader,
                         "reduce",
-                        {count, tiles},
+                        {count, tiles, 0},
                         {{sizes, Access::kRead}, {sums, Access::kReadWrite}, {begins, Access::kReadWrite}},
                         tiles});
-    record_level(recording, sums, tile_begins, buffers, tiles, level + 1);
   }
-  recording.dispatch(
-      {kShader,
-       "apply",
-       {count, tiles},
-       {{sizes, Access::kRead}, {tile_begins, Access::kReadWrite}, {begins, Access::kReadWrite}},
-       tiles});
+  if (sums_known) record_level(recording, sums, tile_begins, buffers, tiles, level + 1);
+  recording.dispatch({kShader,
+                      "apply",
+                      {count, tiles, sums_known ? 1u : 0u},
+                      {{sizes, Access::kRead},
+                       {sums_known ? tile_begins : sums, Access::kReadWrite},
+                       {begins, Access::kReadWrite}},
+                      tiles});
 }
 
 }  // namespace

@@ -284,10 +284,9 @@ class EngineSlots {
   EngineSlots(DevicePool& device_pool, PinnedPool& pinned_pool)
       : device_pool_(device_pool), pinned_pool_(pinned_pool) {}
 
-  // The process's slots, on its device. Never destroyed: at the end of the process the driver may be gone before
-  // static objects are.
+  // The process's slots, on its device. Never destroyed, as PinnedPool::of_process().
   static EngineSlots& of_process() {
-    static auto& slots = *new EngineSlots(DevicePool::current(), *new PinnedPool);
+    static auto& slots = *new EngineSlots(DevicePool::current(), PinnedPool::of_process());
     return slots;
   }
 

@@ -57,8 +57,14 @@ class PinnedPool {
   // no more, after giving back all that waits.
   Block take(std::size_t bytes);
 
+  // Gives back to the system all that waits.
+  void release();
+
   // Pinned now, lent or waiting: rounded up to powers of two, which is what makes blocks fit again.
   std::size_t pinned_bytes() const;
+
+  // The process's pool. Never destroyed: at the end of the process the driver may be gone before static objects are.
+  static PinnedPool& of_process();
 
  private:
   static constexpr std::size_t kClassCount = std::numeric_limits<std::size_t>::digits;

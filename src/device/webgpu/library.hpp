@@ -46,7 +46,6 @@ namespace hemstitch::webgpu {
   X(DeviceCreateComputePipeline)          \
   X(DeviceCreatePipelineLayout)           \
   X(DeviceCreateQuerySet)                 \
-  X(DeviceCreateShaderModule)             \
   X(DeviceDestroy)                        \
   X(DeviceGetLimits)                      \
   X(DeviceGetQueue)                       \
@@ -59,6 +58,7 @@ namespace hemstitch::webgpu {
   X(QueueSubmit)                          \
   X(QueueWriteBuffer)                     \
   X(ShaderModuleRelease)                  \
+  X(DeviceCreateShaderModuleTrusted)      \
   X(DevicePoll)                           \
   X(GetVersion) X(InstanceEnumerateAdapters) X(QueueGetTimestampPeriod) X(SetLogCallback) X(SetLogLevel)
 

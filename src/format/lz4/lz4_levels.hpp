@@ -8,7 +8,7 @@
 //   9-11    hash_chain depth 16, stitch   optimal
 //   12      hash_chain depth 64, stitch   optimal
 //
-// Table sizes go by the frame's block size, never by the device.
+// The stitch reaches 4 positions at levels 1 and 2, 16 at level 12, 8 between. Table sizes go by the frame's block size, never by the device.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,12 @@ inline Lz4Level lz4_level(int level, std::size_t block_bytes) {
                                 .stitch_reach = kHashChainFastStitchReach},
             Lz4Parse::kLazy};
   const std::uint32_t depth = level <= 5 ? 4 : level <= 8 ? 8 : level <= 11 ? 16 : 64;
-  return {HashChainParameters{
-              .hash_bits = hash_chain_bits(block_bytes), .depth = depth, .cap_bytes = kHashChainCapBytes},
-          Lz4Parse::kOptimal};
+  return {
+      HashChainParameters{.hash_bits = hash_chain_bits(block_bytes),
+                          .depth = depth,
+                          .cap_bytes = kHashChainCapBytes,
+                          .stitch_reach = level <= 11 ? kHashChainStitchReach : kHashChainDeepStitchReach},
+      Lz4Parse::kOptimal};
 }
 
 }  // namespace hemstitch

@@ -237,6 +237,8 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
     mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
     sums = sum_before(mine.walk.sums, all_sums, lane);
   }
+  // Guesses looked at what stands behind the block, which may be the place of the distances.
+  __syncwarp();
   const std::uint32_t walked_bytes = all_sums & kLz4BytesMask;
   const std::uint32_t walk_end = mine.walk.left_at & ~kLz4WalkStopped;
   if (walked_bytes > chunk.capacity) return check_lz4_chunk(chunk, place, lane);

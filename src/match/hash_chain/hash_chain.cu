@@ -245,7 +245,7 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
         "cudaDeviceGetAttribute");
   const std::uint32_t ring_links_bytes =
       tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) +
-      sizeof(tiles::TileState<kHashChainStitchReach>);
+      sizeof(tiles::TileState<kHashChainMostStitchReach>);
   const bool ring_links =
       ring_links_bytes <= static_cast<std::uint32_t>(most_shared_bytes) &&
       (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);

@@ -50,7 +50,7 @@ struct HashChainParameters {
   std::uint32_t cap_bytes = 64;  // where comparing stops; 4..65535
   std::uint32_t window_bytes = kMaxRecordOffset;       // the largest distance; 1..65535
   bool stitch = true;                                  // step 4
-  std::uint32_t stitch_reach = kHashChainStitchReach;  // positions it carries a match back over, 1 to this
+  std::uint32_t stitch_reach = kHashChainStitchReach;  // positions it carries a match back over, 1..16
 };
 
 // Throws kInvalidOption, naming the field, for parameters outside their limits.

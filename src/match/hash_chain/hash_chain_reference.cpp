@@ -62,7 +62,7 @@ void check_hash_chain_parameters(const HashChainParameters& parameters) {
   check_parameter("hash_chain", "depth", parameters.depth, 1, std::numeric_limits<std::uint32_t>::max());
   check_parameter("hash_chain", "cap_bytes", parameters.cap_bytes, kHashedBytes, kMaxRecordLength);
   check_parameter("hash_chain", "window_bytes", parameters.window_bytes, 1, kMaxRecordOffset);
-  check_parameter("hash_chain", "stitch_reach", parameters.stitch_reach, 1, kHashChainStitchReach);
+  check_parameter("hash_chain", "stitch_reach", parameters.stitch_reach, 1, kHashChainMostStitchReach);
 }
 
 MatchRecords find_hash_chain(const FinderInput& input, const HashChainParameters& parameters) {

@@ -6,7 +6,7 @@
 
 namespace hemstitch::webgpu {
 
-static_assert(kHashChainStitchReach <= kMostStitchReach);
+static_assert(kHashChainMostStitchReach <= kMostStitchReach);
 
 void record_hash_chain(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                        const HashChainParameters& parameters) {

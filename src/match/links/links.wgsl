@@ -4,11 +4,12 @@
 //                      run as often as the longest block needs, so that no run takes long
 // Buffers     data_words (read); blocks (read); heads (written) 4 bytes for each of 2^hash_bits hashes of each block: the newest
 //             position with that hash, from 1 on; links (written) 4 bytes a position
-// Workgroup   256 invocations, 9 KB: for each of 256 buckets of hashes the positions of the group that fall into it, as bits
-//             (8 KB), and the hash of each position of the group (1 KB)
+// Workgroup   256 invocations, 10 KB: for each of 256 buckets of hashes the positions of the group that fall into it, as bits
+//             (8 KB), which of these words are not 0 (1 KB), and the hash of each position of the group (1 KB)
 // Within a group the nearest equal hash is found among the bits below one's own, from the top down. In a run that is the
 // first bit tried; a bucket of 256 different hashes costs 256 tries, which bounds the work. The newest position of a hash is a
-// maximum, so no order of threads shows.
+// maximum, so no order of threads shows. What follows one another for each group sets the time: the bytes of the next group are
+// fetched while this one is worked on, and the head is asked for long before it is needed.
 
 #import device/webgpu/shared/workgroup.wgsl
 #import device/webgpu/shared/bytes.wgsl
@@ -34,29 +35,35 @@ const kHashedBytes = 4u;
 const kTurnPositions = 32768u;
 
 var<workgroup> sh_masks: array<atomic<u32>, kBuckets * kMaskWords>;
+var<workgroup> sh_used: array<atomic<u32>, kBuckets>;
 var<workgroup> sh_hashes: array<u32, kThreads>;
+
+// The highest of the positions that `bits` of a word says whose hash is this one, from 1 on; 0 for none.
+fn nearest_of(word: u32, word_bits: u32, hash: u32) -> u32 {
+  var bits = word_bits;
+  while (bits != 0u) {
+    let bit = firstLeadingBit(bits);
+    if (sh_hashes[word * 32u + bit] == hash) {
+      return word * 32u + bit + 1u;
+    }
+    bits &= ~(1u << bit);
+  }
+  return 0u;
+}
 
 // The highest position of the group below `thread` with the same hash, from 1 on; 0 for none.
 fn nearest_below(thread: u32, hash: u32) -> u32 {
   let bucket = hash % kBuckets;
-  var word = i32(thread / 32u);
-  var bits = atomicLoad(&sh_masks[bucket * kMaskWords + u32(word)]) & ((1u << (thread % 32u)) - 1u);
-  loop {
-    while (bits != 0u) {
-      let bit = firstLeadingBit(bits);
-      let candidate = u32(word) * 32u + bit;
-      if (sh_hashes[candidate] == hash) {
-        return candidate + 1u;
-      }
-      bits &= ~(1u << bit);
-    }
-    word--;
-    if (word < 0) {
-      return 0u;
-    }
-    bits = atomicLoad(&sh_masks[bucket * kMaskWords + u32(word)]);
+  let own_word = thread / 32u;
+  let own_bits = atomicLoad(&sh_masks[bucket * kMaskWords + own_word]) & ((1u << (thread % 32u)) - 1u);
+  var nearest = nearest_of(own_word, own_bits, hash);
+  var words = atomicLoad(&sh_used[bucket]) & ((1u << own_word) - 1u);
+  while (nearest == 0u && words != 0u) {
+    let word = firstLeadingBit(words);
+    nearest = nearest_of(word, atomicLoad(&sh_masks[bucket * kMaskWords + word]), hash);
+    words &= ~(1u << word);
   }
-  return 0u;
+  return nearest;
 }
 
 // True where no later position of the same 32 has the hash: then the head of this hash may be this position.
@@ -89,12 +96,17 @@ fn link(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
       atomicStore(&heads[first_head + i], 0u);
     }
   }
+  for (var i = thread; i < kBuckets * kMaskWords; i += kThreads) {
+    atomicStore(&sh_masks[i], 0u);
+  }
+  atomicStore(&sh_used[thread], 0u);
   let stop = min(data_bytes, parameters.first_position + kTurnPositions);
+  var next_word = 0u;
+  if (parameters.first_position + thread + kHashedBytes <= data_bytes) {
+    next_word = data_word(block.begin + parameters.first_position + thread);
+  }
   for (var group = parameters.first_position; group < stop; group += kThreads) {
-    for (var i = thread; i < kBuckets * kMaskWords; i += kThreads) {
-      atomicStore(&sh_masks[i], 0u);
-    }
-    // The heads of the group before, or the cleared ones, are there for all.
+    // The heads of the group before, or the cleared ones, are there for all, and the bits are cleared.
     storageBarrier();
     workgroupBarrier();
 
@@ -102,28 +114,39 @@ fn link(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     let hashed = position + kHashedBytes <= data_bytes;
     var hash = 0xFFFFFFFFu;
     var newest = 0u;
+    let bit = 1u << (thread % 32u);
     if (hashed) {
-      hash = (data_word(block.begin + position) * 2654435769u) >> (32u - parameters.hash_bits);
+      hash = (next_word * 2654435769u) >> (32u - parameters.hash_bits);
       newest = atomicLoad(&heads[first_head + hash]);
-      atomicOr(&sh_masks[(hash % kBuckets) * kMaskWords + thread / 32u], 1u << (thread % 32u));
+      atomicOr(&sh_masks[(hash % kBuckets) * kMaskWords + thread / 32u], bit);
+      atomicOr(&sh_used[hash % kBuckets], 1u << (thread / 32u));
     }
     sh_hashes[thread] = hash;
+    if (position + kThreads + kHashedBytes <= data_bytes) {
+      next_word = data_word(block.begin + position + kThreads);
+    }
     workgroupBarrier();
 
+    var is_newest = false;
     if (hashed) {
       let below = nearest_below(thread, hash);
       if (below != 0u) {
         newest = group + below;
       }
+      is_newest = newest_of_32(thread, hash);
+    }
+    // All have read the bits before they are cleared.
+    workgroupBarrier();
+    if (hashed) {
+      atomicStore(&sh_masks[(hash % kBuckets) * kMaskWords + thread / 32u], 0u);
+      atomicStore(&sh_used[hash % kBuckets], 0u);
       let distance = position + 1u - newest;
       links[block.begin + position] = select(0u, distance, newest != 0u && distance <= parameters.most_distance);
-      if (newest_of_32(thread, hash)) {
+      if (is_newest) {
         atomicMax(&heads[first_head + hash], position + 1u);
       }
     } else if (position < data_bytes) {
       links[block.begin + position] = 0u;
     }
-    // All have read the bits before they are cleared.
-    workgroupBarrier();
   }
 }

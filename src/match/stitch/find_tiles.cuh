@@ -138,11 +138,11 @@ inline constexpr std::uint32_t kMirrorBytes = 128;
 inline constexpr std::uint32_t kAheadBytes = 128;
 static_assert(kNearBytes + 8 <= kMirrorBytes && kNearBytes + 8 + 16 <= kAheadBytes);
 
-// Positions that the stitch carries a match back.
+// Positions that the stitch carries a match back, at most.
 __host__ __device__ constexpr std::uint32_t stitch_reach(Candidates candidates) {
-  return candidates == Candidates::kStep ? kHashStepStitchReach : kHashChainStitchReach;
+  return candidates == Candidates::kStep ? kHashStepStitchReach : kHashChainMostStitchReach;
 }
-static_assert(kHashStepStitchReach <= 16 && kHashChainStitchReach <= 16, "the ring has room for no more");
+static_assert(kHashStepStitchReach <= 16 && kHashChainMostStitchReach <= 16, "the ring has room for no more");
 
 inline constexpr std::uint32_t kPerThread = kTilePositions / kTileThreads;
 inline constexpr std::uint32_t kWarps = kTileThreads / 32;
@@ -584,7 +584,7 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
           difference = RingWord(sh_ring, slot).word ^
                        RingWord(sh_ring, slot_before(slot, offset, ring_positions)).word;
           agreed += __clz(difference) / 8;
-        } while (difference == 0 && agreed < kReach);
+        } while (difference == 0 && agreed < search.stitch_reach);
         agreed =
             min(agreed, min(before + tile + index - offset, search.stitch_reach));  // none before the data
         Rank carried = rank;

@@ -13,7 +13,7 @@
 //   backward  Position p also tries the offsets found at p+1, p+2, .. p+reach. If data[p, p+k) agrees with
 //             what stands `offset(p+k)` bytes before it, then p has a match of k + length(p+k) bytes at that
 //             offset. No bytes of the match itself are compared again: its length is known. The reach is part
-//             of a finder's definition (kHashChainStitchReach, kHashStepStitchReach).
+//             of a finder's definition (HashChainParameters::stitch_reach, kHashStepStitchReach).
 //   forward   From left to right, len(p) = max(len(p), len(p-1) - 1) with the predecessor's offset: the tail
 //   of a match
 //             is a match. On equal lengths the position keeps its own.

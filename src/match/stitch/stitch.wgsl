@@ -24,7 +24,7 @@
 struct Parameters {
   tile_count: u32,
   cap_bytes: u32,
-  reach: u32,  // at most 8
+  reach: u32,  // at most 16
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
@@ -81,14 +81,21 @@ fn extended(place: u32, end: u32) -> u32 {
   let limit = min(end - place, kMaxRecordLength);
   var length = record_length(record);
   while (length < limit) {
-    let difference = data_word(place + length) ^ data_word(place + length - offset);
+    // All that the turn needs is fetched at once.
+    let next = place + length;
+    let last = end - 1u;
+    let difference = data_word(next) ^ data_word(next - offset);
+    let records = vec4u(source[min(next + 1u, last)], source[min(next + 2u, last)], source[min(next + 3u, last)],
+                        source[min(next + 4u, last)]);
     if (difference != 0u) {
       return pack_match(offset, min(length + countTrailingZeros(difference) / 8u, limit));
     }
-    for (var i = 1u; i <= 4u && length + i < limit; i++) {
-      let other = place + length + i;
-      if (record_offset(source[other]) == offset && ends_row(other, end)) {
-        return pointer_to(length + i);
+    if (any((records >> vec4u(16u)) == vec4u(offset))) {
+      for (var i = 1u; i <= 4u && length + i < limit; i++) {
+        let other = next + i;
+        if (record_offset(source[other]) == offset && ends_row(other, end)) {
+          return pointer_to(length + i);
+        }
       }
     }
     length += 4u;
@@ -258,8 +265,12 @@ fn backward(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec
       var difference = data_word(place - offset) ^ here;
       if (ahead < 4u) {
         difference <<= 32u - 8u * ahead;
-      } else if (ahead > 4u) {
-        difference |= (data_word(place + 4u - offset) ^ data_word(place + 4u)) << (64u - 8u * ahead);
+      }
+      for (var known = 4u; known < ahead && difference == 0u; known += 4u) {
+        difference = data_word(place + known - offset) ^ data_word(place + known);
+        if (ahead - known < 4u) {
+          difference <<= 32u - 8u * (ahead - known);
+        }
       }
       if (difference == 0u) {
         best = borrowed;

@@ -13,8 +13,8 @@ struct StitchBuffers {
   BufferId marks;    // 4 bytes a tile
 };
 
-// The largest reach of the shader's backward pass: two words.
-inline constexpr std::uint32_t kMostStitchReach = 8;
+// The largest reach of the shader's backward pass: four words.
+inline constexpr std::uint32_t kMostStitchReach = 16;
 
 // Extends capped matches and, unless `reach` is 0, stitches. The final records are in `other`; `records` is overwritten.
 void record_stitch(Recording& recording, const BlockBatch& batch, const StitchBuffers& buffers,

@@ -1,14 +1,16 @@
 // walk: from the decision at every position to the list of sequences that begins at a block's first byte.
 //
-// Passes      find_exits  an invocation goes backwards over a tile: from each position, where a walk leaves the tile and
-//                         how many matches it takes on the way
+// Passes      find_exits  a workgroup takes a tile: from each position, where a walk leaves the tile and how many matches it takes
+//                         on the way
 //             chain       an invocation walks over a block from tile to tile: where each is entered, and with which sequence
 //             emit        an invocation walks through its tile from where it is entered, and writes the sequences
 // Buffers     blocks, tiles (read); decisions (read by find_exits and emit) 4 bytes a position; exits (written, then read by chain)
 //             4 bytes a position; entries (written by chain, read by emit) 16 bytes a tile; counts (written by chain) 4 bytes
 //             a block; sequences (written by emit) 8 bytes a sequence: where its match begins, as byte of the data, and the
 //             match. The last one of a block begins at its end, with no match. `sequences` may be the memory of `exits`.
-// Workgroup   64 invocations, none
+// Workgroup   find_exits: 256 invocations, 4 KB: a word for each position of the tile. chain, emit: 64, none
+// An invocation first walks over four positions; then each walk is put together with the one that begins where it is, again and
+// again: every time it has at least doubled. 8 times are enough for the 256 fours of a tile.
 // Literals are what lies between a match and the one before it. Nothing is lost against one walk over the whole block.
 
 #import device/webgpu/shared/workgroup.wgsl
@@ -33,29 +35,64 @@ struct Parameters {
 @group(0) @binding(7) var<storage, read_write> sequences: array<Sequence>;
 
 const kThreads = 64u;
+const kTileThreads = 256u;
+const kOwn = kTilePositions / kTileThreads;  // positions of an invocation
+const kDoublings = 8u;
 
-// Upper half: how far behind the tile's end the walk goes on, at most 65534; lower half: matches taken.
-@compute @workgroup_size(kThreads)
+// A walk on its way through a tile: upper half where it is, lower half how many matches it took, with a bit that says that
+// it is in the tile still: it is at that position of the tile then, else so far behind the tile's end, at most 65534.
+const kInside = 0x8000u;
+const kMatches = 0x7FFFu;
+
+fn is_inside(walk: u32) -> bool {
+  return (walk & kInside) != 0u;
+}
+
+fn step_from(position: u32, length: u32, end: u32) -> u32 {
+  let next = position + max(length, 1u);
+  let taken = select(0u, 1u, length > 0u);
+  return select(((next - end) << 16u) | taken, (next << 16u) | kInside | taken, next < end);
+}
+
+fn follow(walk: u32, further: u32) -> u32 {
+  return further + (walk & kMatches);
+}
+
+var<workgroup> sh_walks: array<atomic<u32>, kTilePositions>;
+
+@compute @workgroup_size(kTileThreads)
 fn find_exits(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
               @builtin(local_invocation_index) thread: u32) {
-  let tile = workgroup_number(id, size, parameters.workgroup_count) * kThreads + thread;
+  let tile = workgroup_number(id, size, parameters.workgroup_count);
   if (tile >= parameters.tile_count) {
     return;
   }
   let block = blocks[tiles[tile]];
   let begin = tile_begin(block, tile);
-  let end = tile_end(block, tile);
-  for (var left = end; left > begin; left--) {
-    let place = left - 1u;
-    let length = record_length(decisions[place]);
-    let next = place + max(length, 1u);
-    var behind = 0u;
-    if (next >= end) {
-      behind = (next - end) << 16u;
-    } else {
-      behind = exits[next];
+  let count = tile_end(block, tile) - begin;
+  for (var position = thread; position < count; position += kTileThreads) {
+    atomicStore(&sh_walks[position], step_from(position, record_length(decisions[begin + position]), count));
+  }
+  workgroupBarrier();
+  let own_end = min((thread + 1u) * kOwn, count);
+  for (var left = own_end; left > thread * kOwn; left--) {
+    let walk = atomicLoad(&sh_walks[left - 1u]);
+    if (is_inside(walk) && (walk >> 16u) < own_end) {
+      atomicStore(&sh_walks[left - 1u], follow(walk, atomicLoad(&sh_walks[walk >> 16u])));
     }
-    exits[place] = behind + select(0u, 1u, length > 0u);
+  }
+  // Others may follow their own meanwhile: what is read is then farther along the same walk.
+  for (var turn = 0u; turn < kDoublings; turn++) {
+    workgroupBarrier();
+    for (var position = thread; position < count; position += kTileThreads) {
+      let walk = atomicLoad(&sh_walks[position]);
+      if (is_inside(walk)) {
+        atomicStore(&sh_walks[position], follow(walk, atomicLoad(&sh_walks[walk >> 16u])));
+      }
+    }
+  }
+  for (var position = thread; position < count; position += kTileThreads) {
+    exits[begin + position] = atomicLoad(&sh_walks[position]);
   }
 }
 

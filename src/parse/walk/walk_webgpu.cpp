@@ -3,10 +3,10 @@
 namespace hemstitch::webgpu {
 
 void record_walk(Recording& recording, const BlockBatch& batch, const WalkBuffers& buffers) {
-  constexpr std::uint32_t kThreads = 64;
-  const auto pass = [&](std::string_view entry_point, std::uint32_t invocations, Binding exits,
-                        Binding sequences) {
-    const auto workgroups = static_cast<std::uint32_t>(divided_up(invocations, kThreads));
+  // `items` are tiles or blocks.
+  const auto pass = [&](std::string_view entry_point, std::uint32_t items, std::uint32_t items_a_workgroup,
+                        Binding exits, Binding sequences) {
+    const auto workgroups = static_cast<std::uint32_t>(divided_up(items, items_a_workgroup));
     recording.dispatch({"parse/walk/walk.wgsl",
                         entry_point,
                         {batch.tile_count, batch.block_count, workgroups},
@@ -20,9 +20,9 @@ void record_walk(Recording& recording, const BlockBatch& batch, const WalkBuffer
                         workgroups});
   };
   const Binding exits{buffers.exits, Access::kReadWrite}, sequences{buffers.sequences, Access::kReadWrite};
-  pass("find_exits", batch.tile_count, exits, kNoBinding);
-  pass("chain", batch.block_count, exits, kNoBinding);
-  pass("emit", batch.tile_count, kNoBinding, sequences);
+  pass("find_exits", batch.tile_count, 1, exits, kNoBinding);
+  pass("chain", batch.block_count, 64, exits, kNoBinding);
+  pass("emit", batch.tile_count, 64, kNoBinding, sequences);
 }
 
 }  // namespace hemstitch::webgpu

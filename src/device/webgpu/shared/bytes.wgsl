@@ -4,13 +4,14 @@ fn data_byte(place: u32) -> u32 {
   return (data_words[place >> 2u] >> ((place & 3u) * 8u)) & 0xFFu;
 }
 
-// The four bytes from `place` on, at any alignment. Reads up to three bytes further: buffers have slack behind them.
+// The four bytes that begin `shift` bits, less than 32, into two words that follow each other.
+fn joined(low: u32, high: u32, shift: u32) -> u32 {
+  // Two shifts on the left, since one by 32 bits is not defined.
+  return (low >> shift) | ((high << 1u) << (31u - shift));
+}
+
+// The four bytes from `place` on, at any alignment. Reads up to four bytes further: buffers have slack behind them.
 fn data_word(place: u32) -> u32 {
   let index = place >> 2u;
-  let shift = (place & 3u) * 8u;
-  let low = data_words[index];
-  if (shift == 0u) {
-    return low;
-  }
-  return (low >> shift) | (data_words[index + 1u] << (32u - shift));
+  return joined(data_words[index], data_words[index + 1u], (place & 3u) * 8u);
 }

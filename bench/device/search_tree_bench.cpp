@@ -1,0 +1,247 @@
+// What the tool's search takes end to end, on a tree of small files and on the same tree compressed.
+//
+//   search_tree_device_bench TOOL CORPUS FOLDER [FILES]
+//
+// CORPUS holds silesia/. In FOLDER (of a file system in memory, so that it is the tool that is measured) a tree of FILES
+// (60,000) files of 16.7 KB is made from it, another with the same files as .lz4, and both are removed at the end. Each
+// figure is the median of three runs of TOOL, its output going nowhere, on the processor and on CUDA; the device's start is
+// that of a search in one file. The peers, in the same run: 16 threads that open and read all files and do nothing with
+// them; grep in 16 processes; for compressed files lz4cat and grep, a pair a file, in 16 processes, on every tenth file, its
+// time taken tenfold. Prints one row of a recorded run a line; a row is verified when the tool finds as many lines as the CPU
+// found in the corpus.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "hemstitch/hemstitch.hpp"
+#include "search/line_search.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFileBytes = 16'700;
+constexpr std::size_t kFilesPerFolder = 500;
+constexpr int kRuns = 3;
+constexpr std::size_t kPeerSample = 10;
+constexpr unsigned kThreads = 16;
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median_seconds(int runs, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int run = 0; run < runs; ++run) seconds.push_back(seconds_of(work));
+  std::nth_element(seconds.begin(), seconds.begin() + runs / 2, seconds.end());
+  return seconds[static_cast<std::size_t>(runs / 2)];
+}
+
+// Runs a shell's command; its exit status must be 0.
+void run(const std::string& command) {
+  if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
+}
+
+std::string output_of(const std::string& command) {
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("popen");
+  std::string output;
+  char part[4096];
+  for (std::size_t got; (got = std::fread(part, 1, sizeof part, pipe)) != 0;) output.append(part, got);
+  pclose(pipe);
+  return output;
+}
+
+class Tree {
+ public:
+  Tree(const fs::path& folder, const std::string& corpus, std::size_t count, bool compressed)
+      : folder_(folder), corpus_(corpus) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % kFilesPerFolder == 0) fs::create_directories(folder / std::to_string(i / kFilesPerFolder));
+      paths_.push_back(folder / std::to_string(i / kFilesPerFolder) / (std::to_string(i) + ".txt"));
+      if (compressed) paths_.back() += ".lz4";
+    }
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+      const std::string_view text = content(i);
+      std::vector<std::byte> packed;
+      std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+      if (compressed) {
+        CompressOptions options;
+        options.threads = 1;
+        packed = compress(bytes, options);
+        bytes = packed;
+      }
+      std::ofstream(paths_[i], std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    });
+  }
+  ~Tree() { fs::remove_all(folder_); }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  const fs::path& folder() const { return folder_; }
+  const std::vector<fs::path>& paths() const { return paths_; }
+  std::string_view content(std::size_t file) const {
+    const std::size_t begin = file * kFileBytes % (corpus_.size() - kFileBytes);
+    return std::string_view(corpus_).substr(begin, kFileBytes);
+  }
+
+  // Opened and read by 16 threads, and nothing done with it.
+  void read_all() const {
+    const tbb::global_control threads(tbb::global_control::max_allowed_parallelism, kThreads);
+    std::atomic<std::uint64_t> bytes = 0;
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, paths_.size(), 64), [&](const auto& range) {
+      std::vector<char> buffer(2 * kFileBytes);
+      std::uint64_t own = 0;
+      for (std::size_t i = range.begin(); i < range.end(); ++i) {
+        const int file = open(paths_[i].c_str(), O_RDONLY);
+        for (ssize_t got; (got = read(file, buffer.data(), buffer.size())) > 0;)
+          own += static_cast<std::uint64_t>(got);
+        close(file);
+      }
+      bytes += own;
+    });
+    if (bytes == 0) throw std::runtime_error("nothing read");
+  }
+
+ private:
+  fs::path folder_;
+  const std::string& corpus_;
+  std::vector<fs::path> paths_;
+};
+
+std::uint64_t lines_with(const Tree& tree, const PatternSet& patterns) {
+  std::atomic<std::uint64_t> lines = 0;
+  tbb::parallel_for(std::size_t{0}, tree.paths().size(), [&](std::size_t i) {
+    MatchCursor matches(tree.content(i), &patterns);
+    lines += count_matching_lines(tree.content(i), matches, {});
+  });
+  return lines;
+}
+
+// The sum of what -c says.
+std::uint64_t counted(const std::string& output) {
+  std::uint64_t sum = 0;
+  for (std::size_t begin = 0; begin < output.size();) {
+    const std::size_t end = output.find('\n', begin), colon = output.rfind(':', end);
+    sum += std::stoull(output.substr(colon + 1, end - colon - 1));
+    begin = end + 1;
+  }
+  return sum;
+}
+
+struct Peer {
+  std::string name;
+  double seconds;
+};
+
+void measure(const std::string& tool, const Tree& tree, const std::string& what, const std::string& flags,
+             const std::vector<Peer>& peers) {
+  const std::uint64_t bytes = tree.paths().size() * kFileBytes;
+  for (const auto& [kind, pattern] : {std::pair{"rare", "Copperfield"}, {"common", "the"}}) {
+    const std::uint64_t expected = lines_with(tree, PatternSet({pattern}, false));
+    for (const std::string backend : {"cpu", "cuda"}) {
+      const std::string search = fmt::format("{} search --backend {} -r {} ", tool, backend, flags);
+      const bool verified =
+          counted(output_of(fmt::format("{} -c {} {}", search, pattern, tree.folder().string()))) == expected;
+      for (const std::string mode : {"", "-l"}) {
+        const std::string command =
+            fmt::format("{} {} {} {} > /dev/null 2>&1", search, mode, pattern, tree.folder().string());
+        const double seconds = median_seconds(kRuns, [&] { run(command); });
+        nlohmann::ordered_json row{{"what", "search"},
+                                   {"backend", backend},
+                                   {"file", fmt::format("{}, {} {}", what, kind, mode)},
+                                   {"items", tree.paths().size()},
+                                   {"bytes", bytes},
+                                   {"lines", expected},
+                                   {"milliseconds", seconds * 1e3},
+                                   {"gbps", static_cast<double>(bytes) / seconds / 1e9},
+                                   {"span", "file"}};
+        for (const Peer& peer : peers) row[peer.name + ", milliseconds"] = peer.seconds * 1e3;
+        row["verified"] = verified;
+        std::printf("%s\n", row.dump().c_str());
+        std::fflush(stdout);
+      }
+    }
+  }
+}
+
+int bench_trees(const std::string& tool, const fs::path& corpus_folder, const fs::path& folder,
+                std::size_t count) {
+  std::string corpus;
+  for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
+    const testing::Bytes file = testing::read_file(corpus_folder / "silesia" / name);
+    corpus.append(reinterpret_cast<const char*>(file.data()), file.size());
+  }
+  fs::create_directories(folder);
+  const fs::path one = folder / "one";
+  std::ofstream(one) << "one\n";
+  for (const char* backend : {"cpu", "cuda"}) {
+    const std::string command =
+        fmt::format("{} search --backend {} one {} > /dev/null", tool, backend, one.string());
+    const double seconds = median_seconds(kRuns, [&] { run(command); });
+    std::printf("{\"what\":\"search\",\"backend\":\"%s\",\"file\":\"one line\",\"milliseconds\":%.2f}\n",
+                backend, seconds * 1e3);
+  }
+  {
+    const Tree tree(folder / "tree", corpus, count, false);
+    const double reading = median_seconds(kRuns, [&] { tree.read_all(); });
+    const double grep = median_seconds(1, [&] {
+      run(
+          fmt::format("find {} -type f -print0 | xargs -0 -P {} -n 500 sh -c 'grep -F Copperfield \"$@\" > "
+                      "/dev/null; true' sh",
+                      tree.folder().string(), kThreads));
+    });
+    measure(tool, tree, "tree", "", {{"reading by 16 threads", reading}, {"grep in 16 processes", grep}});
+  }
+  const Tree packed(folder / "packed", corpus, count, true);
+  const double reading = median_seconds(kRuns, [&] { packed.read_all(); });
+  std::ofstream list(folder / "list");
+  for (std::size_t i = 0; i < count; i += kPeerSample) list << packed.paths()[i].string() << '\n';
+  list.close();
+  const double peer =
+      kPeerSample * median_seconds(1, [&] {
+        run(fmt::format(
+            "xargs -P {} -n 60 sh -c 'for file; do lz4cat \"$file\" | grep -F Copperfield; done > /dev/null; "
+            "true' sh < {}",
+            kThreads, (folder / "list").string()));
+      });
+  measure(tool, packed, "compressed tree", "-z",
+          {{"reading by 16 threads", reading}, {"lz4cat and grep in 16 processes", peer}});
+  fs::remove(folder / "list");
+  fs::remove(one);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int argc, char** argv) {
+  if (argc != 4 && argc != 5) {
+    std::fprintf(stderr, "search_tree_device_bench TOOL CORPUS FOLDER [FILES]\n");
+    return 2;
+  }
+  try {
+    return hemstitch::bench_trees(argv[1], argv[2], argv[3], argc == 5 ? std::stoul(argv[4]) : 60'000);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

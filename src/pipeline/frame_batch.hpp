@@ -1,0 +1,105 @@
+// Many short inputs at once, each a frame of its own: all their blocks go to the engine in one call. What a stream makes of an
+// input (compress_stream.cpp, restore_stream.cpp) is made of it here, to the byte; but a call of a device costs what it
+// costs for three blocks or for three thousand.
+//
+// The owner brings inputs that are whole in memory, and takes results that are: it opens, reads and writes by as many
+// threads as it likes, and keeps several batches in flight, as for any engine. Whatever is not plain is left to streams,
+// which know what to say about it: restoring gives nothing for such an input.
+//
+// Memory. A batch holds its inputs and its results; how much of either is planned before the first one is read, as for
+// streams. Thread safety: compress() and restore() from several threads at once, with memory of their own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/large_buffer.hpp"
+#include "core/options.hpp"
+#include "core/workspace.hpp"
+#include "pipeline/resilient_engine.hpp"
+#include "pipeline/stream.hpp"
+
+namespace hemstitch {
+
+// How much a batch takes; tests make it small.
+struct FrameBatchLimits {
+  // Contents. Far more than a call of a device costs to begin, and little enough that several batches are read and written
+  // while one is computed.
+  std::size_t content_bytes = std::size_t{8} << 20;
+  // Bookkeeping of an input is a kilobyte or so, however short it is.
+  std::size_t inputs = 4096;
+};
+
+// What both ways have in common: which engine, and what a batch may hold.
+class FrameBatchPlan {
+ public:
+  unsigned threads() const { return threads_; }
+  unsigned batches_in_flight() const { return batches_in_flight_; }
+  std::size_t most_inputs() const { return most_inputs_; }
+  // Of the inputs of a batch, each counted by input_cost().
+  std::size_t input_bytes() const { return input_bytes_; }
+
+ protected:
+  FrameBatchPlan(const std::string& backend, unsigned threads, const FrameBatchLimits& limits)
+      : engine_(backend), threads_(resolve_threads(threads)), most_inputs_(limits.inputs) {}
+
+  ResilientEngine engine_;
+  unsigned threads_;
+  unsigned batches_in_flight_ = 1;
+  std::size_t most_inputs_;
+  std::size_t input_bytes_ = 0;
+};
+
+class FrameCompressor : public FrameBatchPlan {
+ public:
+  // Validates, chooses the backend, plans. Throws as a stream of these options would.
+  explicit FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits = {});
+
+  // What an input of so many bytes counts for; more than input_bytes() is too much for any batch.
+  std::uint64_t input_cost(std::uint64_t bytes) const;
+  LargeBuffer make_output() const { return LargeBuffer(output_bytes_); }
+
+  // The frames, in `output`, until that is used again; each has its content's size in its header, but where that is 0.
+  // Throws of the device family where the engine failed and no other one could do it.
+  std::vector<std::span<const std::byte>> compress(std::span<const std::span<const std::byte>> inputs,
+                                                   LargeBuffer& output);
+
+  void report(StreamReport& report) const;
+
+ private:
+  CompressOptions options_;
+  std::vector<std::byte> dictionary_;
+  std::size_t output_bytes_ = 0;
+};
+
+class FrameRestorer : public FrameBatchPlan {
+ public:
+  explicit FrameRestorer(const RestoreOptions& options, const FrameBatchLimits& limits = {});
+
+  LargeBuffer make_output() const { return LargeBuffer(output_bytes_); }
+
+  // One for each input that was taken, from the first on: contents may be much longer than inputs, so that not all may fit into
+  // `output` at once. At least one is taken. Nothing stands for an input that a stream has to look at: it is damaged, its
+  // blocks are linked, it is no LZ4 frame at all.
+  struct Restored {
+    std::optional<std::span<const std::byte>> content;
+    std::size_t block_count = 0;
+  };
+  std::vector<Restored> restore(std::span<const std::span<const std::byte>> inputs, LargeBuffer& output);
+
+  void report(StreamReport& report) const;
+
+ private:
+  struct Frames;
+  std::optional<Frames> plan_frames(std::span<const std::byte> input) const;
+  bool is_right(const Frames& frames, std::span<const std::byte> content) const;
+
+  RestoreOptions options_;
+  std::vector<std::byte> dictionary_;
+  std::size_t output_bytes_ = 0;
+};
+
+}  // namespace hemstitch

@@ -1,0 +1,20 @@
+#include "search/device_search.hpp"
+
+#include "device/registry.hpp"
+
+namespace hemstitch {
+
+std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend,
+                                                 [[maybe_unused]] const PatternSet& patterns) {
+  if (backend == "auto") return nullptr;
+  [[maybe_unused]] const std::string_view name = BackendRegistry::instance().find_usable(backend).name();
+#ifdef HEMSTITCH_CUDA
+  if (name == "cuda") return make_cuda_search(patterns);
+#endif
+#ifdef HEMSTITCH_WEBGPU
+  if (name == "webgpu") return make_webgpu_search(patterns);
+#endif
+  return nullptr;
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,50 @@
+// Searching loaded files on a device: every match comes back, and what is made of them (lines, counts, names) is the
+// host's (line_search.hpp). One object serves one run, batch after batch; one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "hemstitch/files.hpp"
+#include "search/search.hpp"
+#include "search/search_words.hpp"
+
+namespace hemstitch {
+
+// A file of LZ4 frames that was restored and searched on the device.
+struct RestoredFile {
+  std::size_t file;  // in the batch
+  std::string_view text;
+  std::span<const PackedMatch> matches;
+  std::uint64_t begin;  // position of the text's first byte, as the matches have it
+};
+
+class DeviceSearch {
+ public:
+  virtual ~DeviceSearch() = default;
+
+  // Whether it wants files loaded with LoadOptions::to_device.
+  virtual bool wants_files_on_device() const = 0;
+
+  // find_in_texts() of the batch's bytes and offsets; good until the next call. Throws the device family's errors.
+  virtual std::span<const PackedMatch> find(const CompactedBuffer& files) = 0;
+
+  // Restores those of the batch's files that are LZ4 frames, and searches what they hold, where the device can. What it
+  // gives to `take`, group by group, is right: all checksums were verified. A file that it does not give is left to the host, which
+  // can say what is wrong with it. With `texts`, those with matches have their text; without, none has.
+  virtual void find_in_lz4(const CompactedBuffer& files, bool texts,
+                           const std::function<void(std::span<const RestoredFile>)>& take) = 0;
+};
+
+// On the backend of that name. Nothing where searching there is the host's work: cpu, reference, and auto, since files
+// are searched by the processor as fast as they are read, and a device takes longer to start (bench/results). Throws
+// kUnknownBackend and kDeviceUnavailable. The set is not copied.
+std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend, const PatternSet& patterns);
+
+std::unique_ptr<DeviceSearch> make_cuda_search(const PatternSet& patterns);
+std::unique_ptr<DeviceSearch> make_webgpu_search(const PatternSet& patterns);
+
+}  // namespace hemstitch

@@ -1,0 +1,341 @@
+// Files on a CUDA device: searched where the loader brought them, or restored there and searched, without their texts
+// going to the host unless lines of them are wanted.
+//
+//   LZ4:  headers (host) | sizes | restore, gather of stored blocks, checksums | count, write | matches, texts down
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "compact/gather/gather_cuda.hpp"
+#include "device/cuda/device_buffer.hpp"
+#include "device/cuda/device_survey.hpp"
+#include "device/cuda/pinned_pool.hpp"
+#include "format/lz4/lz4_checksum_cuda.hpp"
+#include "format/lz4/lz4_restore_cuda.hpp"
+#include "search/device_search.hpp"
+#include "search/lz4_texts.hpp"
+#include "search/search_cuda.hpp"
+
+namespace hemstitch {
+namespace {
+
+using cuda::check;
+using cuda::DeviceBuffer;
+
+// Texts that are restored at once; a larger one is so by itself.
+constexpr std::uint64_t kGroupBytes = std::uint64_t{256} << 20;
+
+// Device memory that is kept, and replaced by more where more is needed.
+template <class T>
+class KeptBuffer {
+ public:
+  T* at_least(std::size_t count, cudaStream_t stream) {
+    if (count > buffer_.count()) {
+      buffer_ = {};
+      buffer_ = DeviceBuffer<T>(count + count / 4, stream);
+    }
+    return buffer_.get();
+  }
+  T* upload(std::span<const T> values, cudaStream_t stream) {
+    T* const d_values = at_least(std::max<std::size_t>(values.size(), 1), stream);
+    if (!values.empty())
+      check(cudaMemcpyAsync(d_values, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream),
+            "cudaMemcpyAsync");
+    return d_values;
+  }
+
+ private:
+  DeviceBuffer<T> buffer_;
+};
+
+// Host memory that copies from the device are fast to, kept likewise.
+class KeptPinned {
+ public:
+  std::byte* at_least(std::size_t bytes) {
+    if (bytes > block_.span().size()) {
+      block_ = {};
+      block_ = pool().take(bytes);
+    }
+    return block_.span().data();
+  }
+
+ private:
+  static cuda::PinnedPool& pool() {
+    static auto& pool = *new cuda::PinnedPool;  // outlives what is of static lifetime
+    return pool;
+  }
+  cuda::PinnedPool::Block block_;
+};
+
+// One block of one file, on its way to the device.
+struct Block {
+  std::size_t file;
+  const std::byte* d_data;
+  Lz4TextBlock block;
+  std::uint32_t restored_bytes = 0;
+};
+
+struct File {
+  std::size_t file;
+  Lz4Text text;
+  std::size_t first_block;  // among all Blocks
+  std::uint64_t bytes = 0;  // restored
+  bool good = true;
+};
+
+class CudaSearch : public DeviceSearch {
+ public:
+  explicit CudaSearch(const PatternSet& patterns) : table_(patterns) {
+    cuda::use_device();
+    stream_.emplace();
+    patterns_ = {table_.places, d_table_.upload(table_.words, stream())};
+    d_total_ = DeviceBuffer<std::uint64_t>(1, stream());
+  }
+
+  bool wants_files_on_device() const override { return true; }
+
+  std::span<const PackedMatch> find(const CompactedBuffer& files) override {
+    if (files.bytes().empty()) return {};
+    return search({files.d_bytes(), files.bytes().size(), files.d_offsets(), files.count()});
+  }
+
+  void find_in_lz4(const CompactedBuffer& files, bool texts,
+                   const std::function<void(std::span<const RestoredFile>)>& take) override {
+    std::vector<std::optional<Lz4Text>> read(files.count());
+    tbb::parallel_for(std::size_t{0}, files.count(),
+                      [&](std::size_t file) { read[file] = read_lz4_text(files.span(file)); });
+    files_.clear();
+    blocks_.clear();
+    for (std::size_t file = 0; file < files.count(); ++file) {
+      if (!read[file]) continue;
+      const std::byte* const d_file = files.d_bytes() + files.offsets()[file];
+      files_.push_back({file, std::move(*read[file]), blocks_.size()});
+      for (const Lz4TextBlock& block : files_.back().text.blocks)
+        blocks_.push_back({files_.size() - 1, d_file + block.at, block});
+    }
+    measure();
+    for (std::size_t begin = 0, end = 0; begin < files_.size(); begin = end) {
+      std::uint64_t bytes = 0;
+      for (end = begin; end < files_.size() && (end == begin || bytes + files_[end].bytes <= kGroupBytes);
+           ++end)
+        bytes += files_[end].bytes;
+      find_in_group(std::span(files_).subspan(begin, end - begin), bytes, texts, take);
+    }
+  }
+
+ private:
+  cudaStream_t stream() const { return stream_->get(); }
+
+  // Counts, makes room, writes and downloads.
+  std::span<const PackedMatch> search(const cuda::DeviceTexts& texts) {
+    const std::size_t scratch_bytes = cuda::search_cuda_scratch_bytes(texts);
+    std::byte* const d_scratch = d_scratch_.at_least(scratch_bytes, stream());
+    cuda::count_matches_cuda(texts, patterns_, d_total_.get(), d_scratch, scratch_bytes, stream());
+    std::uint64_t total = 0;
+    download(&total, d_total_.get(), sizeof total);
+    stream_->synchronize();
+    if (total == 0) return {};
+    PackedMatch* const d_matches = d_matches_.at_least(total, stream());
+    cuda::write_matches_cuda(texts, patterns_, d_matches, total, d_scratch, scratch_bytes, stream());
+    auto* const matches = reinterpret_cast<PackedMatch*>(matches_.at_least(total * sizeof(PackedMatch)));
+    download(matches, d_matches, total * sizeof(PackedMatch));
+    stream_->synchronize();
+    return {matches, total};
+  }
+
+  void download(void* to, const void* d_from, std::size_t bytes) const {
+    if (bytes != 0)
+      check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
+  }
+
+  // LZ4 blocks to their outputs, or (without outputs) how large they are when restored. `blocks` are numbers of blocks_.
+  // Returns whether each was restored; sets restored_bytes where only sizes are asked for.
+  std::vector<bool> restore(std::span<const std::size_t> blocks, std::span<std::byte* const> d_outputs) {
+    std::vector<const std::byte*> data;
+    std::vector<std::size_t> bytes, capacities, restored(blocks.size());
+    std::vector<hemstitch_status> statuses(blocks.size());
+    cuda::DeviceLz4Restore batch;
+    for (const std::size_t number : blocks) {
+      const Block& block = blocks_[number];
+      data.push_back(block.d_data);
+      bytes.push_back(block.block.bytes);
+      capacities.push_back(d_outputs.empty() ? block.block.most_restored_bytes : block.restored_bytes);
+      batch.max_capacity = std::max(batch.max_capacity, capacities.back());
+      batch.max_block_bytes = std::max(batch.max_block_bytes, bytes.back());
+    }
+    if (blocks.empty()) return {};
+    batch.d_blocks = d_data_.upload(data, stream());
+    batch.d_block_bytes = d_bytes_.upload(bytes, stream());
+    batch.d_capacities = d_capacities_.upload(capacities, stream());
+    if (!d_outputs.empty()) batch.d_outputs = d_outputs_.upload(d_outputs, stream());
+    batch.d_output_bytes = d_restored_.at_least(blocks.size(), stream());
+    batch.d_statuses = d_statuses_.at_least(blocks.size(), stream());
+    batch.count = blocks.size();
+    const std::size_t scratch_bytes = cuda::restore_lz4_cuda_scratch_bytes(batch);
+    cuda::restore_lz4_cuda(batch, d_scratch_.at_least(scratch_bytes, stream()), scratch_bytes, stream());
+    download(restored.data(), batch.d_output_bytes, restored.size() * sizeof restored[0]);
+    download(statuses.data(), batch.d_statuses, statuses.size() * sizeof statuses[0]);
+    stream_->synchronize();
+    std::vector<bool> done(blocks.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      Block& block = blocks_[blocks[i]];
+      if (d_outputs.empty()) block.restored_bytes = static_cast<std::uint32_t>(restored[i]);
+      done[i] = statuses[i] == HEMSTITCH_OK && restored[i] == block.restored_bytes;
+    }
+    return done;
+  }
+
+  // What every file restores to. Files that do not, or to something else than they say, are not good.
+  void measure() {
+    std::vector<std::size_t> encoded;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      if (blocks_[i].block.stored)
+        blocks_[i].restored_bytes = blocks_[i].block.bytes;
+      else
+        encoded.push_back(i);
+    }
+    const std::vector<bool> done = restore(encoded, {});
+    for (std::size_t i = 0; i < encoded.size(); ++i)
+      if (!done[i]) files_[blocks_[encoded[i]].file].good = false;
+    for (File& file : files_) {
+      for (const Lz4TextFrame& frame : file.text.frames) {
+        const std::uint64_t bytes = content_bytes(file, frame);
+        if (frame.content_bytes && *frame.content_bytes != bytes) file.good = false;
+        file.bytes += bytes;
+      }
+      if (!file.good) file.bytes = 0;
+    }
+  }
+
+  std::uint64_t content_bytes(const File& file, const Lz4TextFrame& frame) const {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < frame.block_count; ++i)
+      bytes += blocks_[file.first_block + frame.first_block + i].restored_bytes;
+    return bytes;
+  }
+
+  void find_in_group(std::span<File> files, std::uint64_t bytes, bool texts,
+                     const std::function<void(std::span<const RestoredFile>)>& take) {
+    std::byte* const d_text = d_text_.at_least(std::max<std::uint64_t>(bytes, 1), stream());
+
+    std::vector<std::size_t> encoded;
+    std::vector<std::byte*> outputs;
+    std::vector<const std::byte*> stored;
+    std::vector<std::uint32_t> stored_bytes;
+    std::vector<std::uint64_t> stored_at, offsets{0};
+    struct Checksum {
+      File* file;
+      std::uint32_t expected;
+    };
+    std::vector<Checksum> checksums;
+    std::vector<const std::byte*> checked;
+    std::vector<std::size_t> checked_bytes;
+    const auto check_span = [&](File& file, std::uint32_t expected, const std::byte* d_span,
+                                std::uint64_t size) {
+      checksums.push_back({&file, expected});
+      checked.push_back(d_span);
+      checked_bytes.push_back(size);
+    };
+    for (File& file : files) {
+      std::uint64_t at = offsets.back();
+      offsets.push_back(at + file.bytes);
+      if (!file.good) continue;
+      for (const Lz4TextFrame& frame : file.text.frames) {
+        const std::uint64_t frame_at = at;
+        for (std::size_t i = 0; i < frame.block_count; ++i) {
+          const std::size_t number = file.first_block + frame.first_block + i;
+          const Block& block = blocks_[number];
+          if (block.block.checksum) check_span(file, *block.block.checksum, block.d_data, block.block.bytes);
+          if (block.block.stored) {
+            stored.push_back(block.d_data);
+            stored_bytes.push_back(block.restored_bytes);
+            stored_at.push_back(at);
+          } else {
+            encoded.push_back(number);
+            outputs.push_back(d_text + at);
+          }
+          at += block.restored_bytes;
+        }
+        if (frame.content_checksum)
+          check_span(file, *frame.content_checksum, d_text + frame_at, at - frame_at);
+      }
+    }
+
+    const std::vector<bool> done = restore(encoded, outputs);
+    for (std::size_t i = 0; i < encoded.size(); ++i)
+      if (!done[i]) files_[blocks_[encoded[i]].file].good = false;
+    if (!stored.empty())
+      cuda::gather_pieces_cuda(
+          d_data_.upload(stored, stream()), d_stored_bytes_.upload(stored_bytes, stream()),
+          d_stored_at_.upload(stored_at, stream()), stored.size(), d_text, nullptr, 0, stream());
+    if (!checksums.empty()) {
+      std::uint32_t* const d_hashes = d_hashes_.at_least(checksums.size(), stream());
+      cuda::checksum_lz4_cuda(d_checked_.upload(checked, stream()), d_bytes_.upload(checked_bytes, stream()),
+                              checksums.size(), d_hashes, stream());
+      std::vector<std::uint32_t> hashes(checksums.size());
+      download(hashes.data(), d_hashes, hashes.size() * sizeof hashes[0]);
+      stream_->synchronize();
+      for (std::size_t i = 0; i < checksums.size(); ++i)
+        if (hashes[i] != checksums[i].expected) checksums[i].file->good = false;
+    }
+
+    std::span<const PackedMatch> left;
+    if (bytes != 0) left = search({d_text, bytes, d_offsets_.upload(offsets, stream()), files.size()});
+    std::vector<RestoredFile> found;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const auto end =
+          std::lower_bound(left.begin(), left.end(), offsets[i + 1],
+                           [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
+      const auto own = static_cast<std::size_t>(end - left.begin());
+      if (files[i].good) found.push_back({files[i].file, {}, left.first(own), offsets[i]});
+      left = left.subspan(own);
+    }
+    if (texts) download_texts(d_text, bytes, files, found);
+    take(found);
+  }
+
+  // The texts of files with matches; neighbours at once.
+  void download_texts(const std::byte* d_text, std::uint64_t bytes, std::span<const File> files,
+                      std::span<RestoredFile> found) {
+    std::byte* const h_text = text_.at_least(std::max<std::uint64_t>(bytes, 1));
+    std::uint64_t begin = 0, end = 0;
+    std::size_t number = 0;  // in files
+    for (RestoredFile& one : found) {
+      while (files[number].file != one.file) ++number;
+      if (one.matches.empty()) continue;
+      one.text = {reinterpret_cast<const char*>(h_text + one.begin), files[number].bytes};
+      if (one.begin != end) {
+        download(h_text + begin, d_text + begin, end - begin);
+        begin = one.begin;
+      }
+      end = one.begin + files[number].bytes;
+    }
+    download(h_text + begin, d_text + begin, end - begin);
+    stream_->synchronize();
+  }
+
+  PatternTable table_;
+  std::optional<cuda::Stream> stream_;  // outlives the buffers
+  KeptBuffer<std::uint32_t> d_table_, d_stored_bytes_, d_hashes_;
+  cuda::DevicePatterns patterns_;
+  DeviceBuffer<std::uint64_t> d_total_;
+  KeptBuffer<std::byte> d_scratch_, d_text_;
+  KeptBuffer<PackedMatch> d_matches_;
+  KeptBuffer<const std::byte*> d_data_, d_checked_;
+  KeptBuffer<std::byte*> d_outputs_;
+  KeptBuffer<std::size_t> d_bytes_, d_capacities_, d_restored_;
+  KeptBuffer<hemstitch_status> d_statuses_;
+  KeptBuffer<std::uint64_t> d_stored_at_, d_offsets_;
+  KeptPinned matches_, text_;
+  std::vector<File> files_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceSearch> make_cuda_search(const PatternSet& patterns) {
+  return std::make_unique<CudaSearch>(patterns);
+}
+
+}  // namespace hemstitch

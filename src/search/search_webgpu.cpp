@@ -1,0 +1,152 @@
+#include "search/search_webgpu.hpp"
+
+#include <algorithm>
+
+#include "core/status.hpp"
+#include "search/device_search.hpp"
+
+namespace hemstitch::webgpu {
+namespace {
+
+constexpr std::string_view kShader = "search/search.wgsl";
+// Larger pieces gain nothing: each fills a large GPU many times over.
+constexpr std::uint64_t kMostPieceBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMostTurnMatches = std::uint64_t{1} << 20;
+
+struct WrittenMatch {
+  std::uint32_t position;
+  std::uint32_t bytes;
+};
+
+}  // namespace
+
+TextSearch::TextSearch(std::shared_ptr<Device> device, const PatternSet& patterns,
+                       const TextSearchLimits& limits)
+    : device_(std::move(device)), table_(patterns) {
+  const std::uint64_t binding = device_->limits().binding_bytes - kSlackBytes;
+  if (table_.words.size() * sizeof(std::uint32_t) > binding)
+    throw Error(Status::kDeviceOutOfMemory, "search: the patterns are larger than the device's bindings");
+  const std::uint64_t most = binding - std::min<std::uint64_t>(binding - 1, table_.places.most_bytes);
+  piece_bytes_ = std::min(limits.piece_bytes != 0 ? limits.piece_bytes : kMostPieceBytes, most);
+  turn_matches_ = std::min(limits.turn_matches != 0 ? limits.turn_matches : kMostTurnMatches,
+                           binding / sizeof(WrittenMatch));
+}
+
+std::vector<PackedMatch> TextSearch::find(std::string_view texts, std::span<const std::uint64_t> offsets) {
+  std::vector<PackedMatch> matches;
+  for (std::uint64_t begin = 0; begin < texts.size(); begin += piece_bytes_)
+    find_in_piece(texts, offsets, begin, matches);
+  return matches;
+}
+
+void TextSearch::make_room(std::uint64_t data_bytes, std::uint64_t text_count) {
+  if (data_bytes <= buffers_.data_bytes && text_count <= buffers_.text_count) return;
+  data_bytes = std::max(data_bytes, buffers_.data_bytes);
+  text_count = std::max(text_count, buffers_.text_count);
+  buffers_ = {};  // first: both at once may be more than there is
+  const std::uint64_t tiles = divided_up(data_bytes, kSearchTilePositions);
+  BufferPlan plan;
+  buffers_.data = plan.add("texts", data_bytes);
+  buffers_.table = plan.add("patterns", table_.words.size() * sizeof(std::uint32_t));
+  buffers_.text_begins = plan.add("begins of texts", (text_count + 1) * sizeof(std::uint32_t));
+  buffers_.tile_counts = plan.add("matches of tiles", tiles * sizeof(std::uint32_t));
+  buffers_.tile_begins = plan.add("begins of tiles' matches", (tiles + 1) * sizeof(std::uint32_t));
+  buffers_.matches = plan.add("matches", turn_matches_ * sizeof(WrittenMatch));
+  buffers_.scan = plan_scan(plan, tiles);
+  buffers_.set = device_->make_buffers(plan);
+  buffers_.data_bytes = data_bytes;
+  buffers_.text_count = text_count;
+  device_->write(buffers_.set[buffers_.table.index], std::as_bytes(std::span(table_.words)));
+}
+
+Step TextSearch::step(std::string_view entry_point, std::uint32_t positions, std::uint32_t text_count,
+                      std::uint32_t first_match, std::uint32_t room) const {
+  const auto tiles = static_cast<std::uint32_t>(divided_up(positions, kSearchTilePositions));
+  const PatternPlaces& places = table_.places;
+  const bool writes = entry_point == "write";
+  return {kShader,
+          entry_point,
+          {positions, text_count, tiles, places.pattern_count, places.ignore_case, places.first_word,
+           places.first_mask, places.filter_at, places.first_at, places.lists_at, first_match, room},
+          {{buffers_.data, Access::kRead},
+           {buffers_.table, Access::kRead},
+           {buffers_.text_begins, Access::kRead},
+           writes ? kNoBinding : Binding{buffers_.tile_counts, Access::kReadWrite},
+           writes ? Binding{buffers_.tile_begins, Access::kRead} : kNoBinding,
+           writes ? Binding{buffers_.matches, Access::kReadWrite} : kNoBinding},
+          tiles};
+}
+
+void TextSearch::find_in_piece(std::string_view texts, std::span<const std::uint64_t> offsets,
+                               std::uint64_t begin, std::vector<PackedMatch>& matches) {
+  const std::uint64_t end = std::min<std::uint64_t>(begin + piece_bytes_, texts.size());
+  const std::uint64_t data_end = std::min<std::uint64_t>(end + table_.places.most_bytes - 1, texts.size());
+  const auto positions = static_cast<std::uint32_t>(end - begin);
+
+  // The texts that the piece's bytes belong to, as the piece has them.
+  std::vector<std::uint32_t> begins;
+  const auto first = std::upper_bound(offsets.begin(), offsets.end(), begin) - 1;
+  for (auto offset = first; offset != offsets.end() && *offset < data_end; ++offset)
+    begins.push_back(static_cast<std::uint32_t>(std::max(*offset, begin) - begin));
+  const auto text_count = static_cast<std::uint32_t>(begins.size());
+  begins.push_back(static_cast<std::uint32_t>(data_end - begin));
+
+  make_room(data_end - begin, text_count);
+  const BufferSet& set = buffers_.set;
+  device_->write(set[buffers_.data.index], std::as_bytes(std::span(texts.substr(begin, data_end - begin))));
+  device_->write(set[buffers_.text_begins.index], std::as_bytes(std::span(begins)));
+  const Step count = step("count", positions, text_count, 0, 0);
+  Recording recording;
+  recording.dispatch(count);
+  record_scan(recording, buffers_.tile_counts, buffers_.tile_begins, buffers_.scan,
+              static_cast<std::uint32_t>(count.workgroup_count));
+  device_->run(recording, set);
+
+  std::vector<std::uint32_t> tile_begins(count.workgroup_count + 1);
+  device_->read(set[buffers_.tile_begins.index], std::as_writable_bytes(std::span(tile_begins)));
+  const std::uint32_t total = tile_begins.back();
+  for (std::uint32_t turn = 0; turn < total; turn += static_cast<std::uint32_t>(turn_matches_)) {
+    const auto room = static_cast<std::uint32_t>(std::min<std::uint64_t>(turn_matches_, total - turn));
+    Recording writing;
+    writing.dispatch(step("write", positions, text_count, turn, room));
+    device_->run(writing, set);
+    std::vector<WrittenMatch> written(room);
+    device_->read(set[buffers_.matches.index], std::as_writable_bytes(std::span(written)));
+    for (const WrittenMatch& match : written)
+      matches.push_back(PackedMatch::of(begin + match.position, match.bytes));
+  }
+}
+
+}  // namespace hemstitch::webgpu
+
+namespace hemstitch {
+namespace {
+
+class WebgpuSearch : public DeviceSearch {
+ public:
+  explicit WebgpuSearch(const PatternSet& patterns) : search_(webgpu::Device::shared(), patterns) {}
+
+  bool wants_files_on_device() const override { return false; }
+
+  std::span<const PackedMatch> find(const CompactedBuffer& files) override {
+    const std::span<const std::byte> bytes = files.bytes();
+    matches_ = search_.find({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, files.offsets());
+    return matches_;
+  }
+
+  // Its restorer hands blocks back to the host, where they are searched as fast as they would be sent up again.
+  void find_in_lz4(const CompactedBuffer&, bool,
+                   const std::function<void(std::span<const RestoredFile>)>&) override {}
+
+ private:
+  webgpu::TextSearch search_;
+  std::vector<PackedMatch> matches_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceSearch> make_webgpu_search(const PatternSet& patterns) {
+  return std::make_unique<WebgpuSearch>(patterns);
+}
+
+}  // namespace hemstitch

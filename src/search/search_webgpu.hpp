@@ -1,0 +1,59 @@
+// search through WebGPU: the matches of find_in_texts (search.hpp), none dropped and in the same order.
+//
+// Texts are taken in pieces that a binding holds, each with as many bytes behind it as a match may reach; matches are
+// counted, then written and read back, in several turns where a buffer cannot hold them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "compact/scan/scan_webgpu.hpp"
+#include "device/webgpu/device.hpp"
+#include "search/pattern_table.hpp"
+#include "search/search_words.hpp"
+
+namespace hemstitch::webgpu {
+
+// Positions that one workgroup judges.
+inline constexpr std::uint32_t kSearchTilePositions = 4096;
+
+struct TextSearchLimits {
+  // Positions of a piece, and matches of a turn; 0: as many as the device allows, within reason.
+  std::uint64_t piece_bytes = 0;
+  std::uint64_t turn_matches = 0;
+};
+
+// Keeps its buffers from call to call. One thread at a time.
+class TextSearch {
+ public:
+  TextSearch(std::shared_ptr<Device> device, const PatternSet& patterns, const TextSearchLimits& limits = {});
+
+  // Text i from offsets[i] to offsets[i + 1], all of them from 0 to the end. Throws the device family's errors.
+  std::vector<PackedMatch> find(std::string_view texts, std::span<const std::uint64_t> offsets);
+
+ private:
+  // A piece's buffers, and for what they suffice.
+  struct Buffers {
+    std::uint64_t data_bytes = 0, text_count = 0;
+    BufferId data, table, text_begins, tile_counts, tile_begins, matches;
+    ScanBuffers scan;
+    BufferSet set;
+  };
+
+  void make_room(std::uint64_t data_bytes, std::uint64_t text_count);
+  void find_in_piece(std::string_view texts, std::span<const std::uint64_t> offsets, std::uint64_t begin,
+                     std::vector<PackedMatch>& matches);
+  Step step(std::string_view entry_point, std::uint32_t positions, std::uint32_t text_count,
+            std::uint32_t first_match, std::uint32_t room) const;
+
+  std::shared_ptr<Device> device_;
+  PatternTable table_;
+  std::uint64_t piece_bytes_;
+  std::uint64_t turn_matches_;
+  Buffers buffers_;
+};
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,120 @@
+// search on a CUDA device, against the CPU's (find_in_texts).
+#include <algorithm>
+#include <optional>
+
+#include "cuda_test.hpp"
+#include "device/cuda/device_buffer.hpp"
+#include "search/search_cuda.hpp"
+#include "search/search_tuning.hpp"
+#include "search_cases.hpp"
+
+namespace hemstitch {
+namespace {
+
+using testing::SearchCase;
+
+constexpr std::uint64_t kUnwritten = 0xA5A5A5A5A5A5A5A5u;
+
+class SearchDeviceTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
+  }
+  cudaStream_t stream() const { return stream_->get(); }
+
+  // The device's matches, of which there is room for `room`, where given. `alignment`: of the texts' address.
+  std::vector<SearchMatch> find(const SearchCase& one, std::size_t alignment = 0,
+                                std::optional<std::uint64_t> room = std::nullopt) {
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(one.texts));
+    // Exactly as large, so that memcheck sees what is read outside.
+    const cuda::DeviceBuffer<std::byte> d_bytes(alignment + bytes.size(), stream());
+    if (!bytes.empty())
+      cuda::check(cudaMemcpyAsync(d_bytes.get() + alignment, bytes.data(), bytes.size(),
+                                  cudaMemcpyHostToDevice, stream()),
+                  "cudaMemcpyAsync");
+    cuda::DeviceBuffer<std::uint64_t> d_offsets(one.offsets.size(), stream());
+    d_offsets.upload(one.offsets);
+    const PatternTable table(one.patterns);
+    cuda::DeviceBuffer<std::uint32_t> d_table(table.words.size(), stream());
+    d_table.upload(table.words);
+    const cuda::DeviceTexts texts{d_bytes.get() + alignment, bytes.size(), d_offsets.get(),
+                                  one.offsets.size() - 1};
+    const cuda::DevicePatterns patterns{table.places, d_table.get()};
+    const cuda::DeviceBuffer<std::byte> d_scratch(cuda::search_cuda_scratch_bytes(texts), stream());
+    const cuda::DeviceBuffer<std::uint64_t> d_total(1, stream());
+    cuda::count_matches_cuda(texts, patterns, d_total.get(), d_scratch.get(), d_scratch.bytes(), stream());
+    std::vector<std::uint64_t> total(1);
+    d_total.download(total);
+    stream_->synchronize();
+
+    const std::uint64_t asked = room.value_or(total[0]);
+    const cuda::DeviceBuffer<PackedMatch> d_matches(asked + 1, stream());
+    cuda::check(cudaMemsetAsync(d_matches.get(), 0xA5, d_matches.bytes(), stream()), "cudaMemsetAsync");
+    cuda::write_matches_cuda(texts, patterns, d_matches.get(), asked, d_scratch.get(), d_scratch.bytes(),
+                             stream());
+    std::vector<PackedMatch> packed(asked + 1);
+    d_matches.download(packed);
+    stream_->synchronize();
+    EXPECT_EQ(packed.back().word, kUnwritten) << one.name << ": wrote behind its room";
+    packed.pop_back();
+    return testing::unpacked(packed);
+  }
+
+ private:
+  std::optional<cuda::Stream> stream_;
+};
+
+TEST_F(SearchDeviceTest, FindsWhatTheCpuFinds) {
+  std::size_t alignment = 0;
+  for (const SearchCase& one : testing::search_cases(kSearchTileBytes, true)) {
+    ASSERT_EQ(testing::search_difference(one, find(one, alignment % 16)), "")
+        << "alignment " << alignment % 16;
+    ++alignment;
+  }
+}
+
+TEST_F(SearchDeviceTest, FindsAtEveryAlignment) {
+  const std::string text = testing::random_letters(3 * kSearchTileBytes, "abc", 9);
+  for (const std::vector<std::string>& patterns :
+       {std::vector<std::string>{"abca"}, {"a"}, {"abcabcab"}, {"ab", "cccc", "b"}})
+    for (std::size_t alignment = 0; alignment < 16; ++alignment)
+      for (const std::size_t bytes : {text.size(), text.size() - 2049, std::size_t{100}}) {
+        const SearchCase one("aligned", text.substr(0, bytes), testing::random_offsets(bytes, 999, 2),
+                             PatternSet(patterns, false));
+        ASSERT_EQ(testing::search_difference(one, find(one, alignment)), "") << "alignment " << alignment;
+      }
+}
+
+TEST_F(SearchDeviceTest, DropsNoneOfAMillion) {
+  const std::string run(1 << 20, 'x');
+  const SearchCase one("a million", run, PatternSet({"x"}, false));
+  const std::vector<SearchMatch> found = find(one);
+  EXPECT_EQ(found.size(), run.size());
+  EXPECT_EQ(testing::search_difference(one, found), "");
+  const SearchCase other("a million, any case", run, testing::random_offsets(run.size(), 100'000, 1),
+                         PatternSet({"XX", "xxx"}, true));
+  EXPECT_EQ(testing::search_difference(other, find(other)), "");
+}
+
+TEST_F(SearchDeviceTest, WritesTheFirstWhereThereIsLittleRoom) {
+  const std::string text = testing::random_letters(4 * kSearchTileBytes, "ab", 10);
+  const SearchCase one("room", text, PatternSet({"ab"}, false));
+  const std::vector<SearchMatch> all = one.expected();
+  for (const std::uint64_t room :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3000}, std::uint64_t{all.size()}}) {
+    const std::vector<SearchMatch> found = find(one, 0, room);
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin()));
+  }
+}
+
+TEST_F(SearchDeviceTest, NeedsItsScratch) {
+  const cuda::DeviceTexts texts{nullptr, 100, nullptr, 1};
+  const std::size_t bytes = cuda::search_cuda_scratch_bytes(texts);
+  ASSERT_GT(bytes, 0u);
+  EXPECT_THROW(cuda::count_matches_cuda(texts, {}, nullptr, nullptr, bytes, stream()), Error);
+  EXPECT_THROW(cuda::write_matches_cuda(texts, {}, nullptr, 0, nullptr, bytes - 1, stream()), Error);
+}
+
+}  // namespace
+}  // namespace hemstitch
