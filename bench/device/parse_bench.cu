@@ -1,11 +1,11 @@
 // What the parses cost on a CUDA device, alone: records are found beforehand, by the twin, and lie on the device.
 //
-//   parse_device_bench FOLDER [GIGABYTES]
+//   parse_device_bench FOLDER [GIGABYTES [FILE...]]
 //
-// FOLDER holds silesia/. Each file's blocks are repeated until there are GIGABYTES (2) of input; a position has one
+// FOLDER holds silesia/; files are all of it, or those named and their sum. Each file's blocks are repeated until there are GIGABYTES (2) of input; a position has one
 // record. Every figure is the median of five runs after one to warm up. Prints one row of a recorded run a line; a
 // row is verified when the lists of the file's first copy equal the twins'. Rows whose level names a kernel's shape
-// ("near 64, staged 32") time that kernel alone: they are what the tuning headers were chosen by.
+// ("near 64, 12 warps a multiprocessor") time that kernel alone: they are what the tuning headers were chosen by.
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compact/scan/scan_cuda.hpp"
@@ -137,27 +138,30 @@ class Bench {
     int multiprocessors = 0;
     check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0),
           "cudaDeviceGetAttribute");
-    DeviceArray<std::uint32_t> d_far(std::size_t{32} * static_cast<unsigned>(multiprocessors) *
-                                     cuda::kSolvedPositions * 32);
+    constexpr int kMostWarps = 24;
+    DeviceArray<uint4> d_far(std::size_t{kMostWarps} * static_cast<unsigned>(multiprocessors) *
+                             cuda::kFarBatches * 32);
 
     const auto solve = [&](auto kernel, const auto& model, const char* level) {
-      int warps = 0;
-      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, kernel, 32, 0), "occupancy");
-      const double seconds = median_seconds(nullptr, kRuns, [&] {
-        kernel<<<multiprocessors * warps, 32>>>(batch.d_blocks, batch.block_count, d_first_segment.data,
-                                                d_records_->data, plan, model, d_lengths.data, d_far.data);
-        cuda::check_launch("solve");
-      });
-      row("solve, " + std::string(level) + ", " + std::to_string(warps) + " warps", seconds, false);
+      int most_warps = 0;
+      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most_warps, kernel, 32, 0), "occupancy");
+      for (const int warps : {6, 8, 12, 16, 24}) {
+        const int resident = std::min(warps, most_warps);
+        const double seconds = median_seconds(nullptr, kRuns, [&] {
+          kernel<<<multiprocessors * resident, 32>>>(batch.d_blocks, batch.block_count, d_first_segment.data,
+                                                     d_records_->data, plan, model, d_lengths.data,
+                                                     d_far.data);
+          cuda::check_launch("solve");
+        });
+        row("solve, " + std::string(level) + ", " + std::to_string(resident) + " warps", seconds, false);
+        if (resident < warps) break;
+      }
     };
     const Lz4CostModel lz4;
     const FullLengthCostModel flat;
-    solve(cuda::solve_segments<FullLengthCostModel, 64, 32>, flat, "flat, near 64, staged 32");
-    solve(cuda::solve_segments<FullLengthCostModel, 32, 16>, flat, "flat, near 32, staged 16");
-    solve(cuda::solve_segments<Lz4CostModel, 32, 32>, lz4, "near 32, staged 32");
-    solve(cuda::solve_segments<Lz4CostModel, 64, 32>, lz4, "near 64, staged 32");
-    solve(cuda::solve_segments<Lz4CostModel, 32, 16>, lz4, "near 32, staged 16");
-    solve(cuda::solve_segments<Lz4CostModel, 64, 16>, lz4, "near 64, staged 16");
+    solve(cuda::solve_segments<FullLengthCostModel, true, 64>, flat, "flat");
+    solve(cuda::solve_segments<FullLengthCostModel, false, 64>, flat, "flat, costs of 32 bits");
+    solve(cuda::solve_segments<Lz4CostModel, true, 64>, lz4, "lz4");
 
     const cuda::StoredDecision decide{d_lengths.data};
     const auto walk = [&](auto kernel, const char* level) {
@@ -218,14 +222,16 @@ class Bench {
 
 int run_bench(int count, char** arguments) {
   if (count < 2) {
-    std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES]\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s FOLDER [GIGABYTES [FILE...]]\n", arguments[0]);
     return 1;
   }
   const double gigabytes = count > 2 ? std::atof(arguments[2]) : 2;
   std::vector<std::byte> corpus;
   for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
     const std::vector<std::byte> bytes = testing::read_file(std::string(arguments[1]) + "/silesia/" + name);
-    Bench(name, bytes, gigabytes).run(65536, false);
+    const auto named = [&](const char* argument) { return std::string_view(name) == argument; };
+    if (count <= 3 || std::any_of(arguments + 3, arguments + count, named))
+      Bench(name, bytes, gigabytes).run(65536, false);
     corpus.insert(corpus.end(), bytes.begin(), bytes.end());
   }
   Bench all("corpus", corpus, gigabytes);

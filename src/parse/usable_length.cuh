@@ -24,6 +24,12 @@ struct UsableLengths {
     last_end = rest >= gap ? rest - plan.last_match_end_gap : 0;
   }
 
+  // Positions that the functor is given from now on count from `before` positions earlier.
+  __device__ void count_from(std::uint32_t before) {
+    starts += min(before, ~starts);
+    last_end += min(before, ~last_end);
+  }
+
   // 0 for no match.
   __device__ std::uint32_t operator()(MatchRecord record, std::uint32_t position) const {
     const std::uint32_t length = min(min(record_length(record), longest), last_end - position);

@@ -93,6 +93,7 @@ class CudaSearch : public DeviceSearch {
     d_total_ = DeviceBuffer<std::uint64_t>(1, stream());
   }
 
+  void use_in_this_thread() override { cuda::use_device(); }
   bool wants_files_on_device() const override { return true; }
 
   std::span<const PackedMatch> find(const CompactedBuffer& files) override {

@@ -6,8 +6,7 @@
 namespace hemstitch::cuda {
 namespace {
 
-const KernelRegistration kSolveRegistration(kSolveBudget,
-                                            solve_segments<Lz4CostModel, kNearCosts, kStagedPositions>);
+const KernelRegistration kSolveRegistration(kSolveBudget, solve_segments<Lz4CostModel, true, kNearCosts>);
 const KernelRegistration kSolveBlocksRegistration(optimal_detail::kSolveBlocksBudget,
                                                   optimal_detail::solve_blocks<Lz4CostModel>);
 

@@ -8,6 +8,7 @@ namespace hemstitch::cuda {
 namespace {
 
 struct GreedyDecision {
+  static constexpr unsigned kAlignment = 1;
   const MatchRecord* d_records;
   BlockPlan plan;
 

@@ -8,6 +8,7 @@ namespace hemstitch::cuda {
 namespace {
 
 struct LazyDecision {
+  static constexpr unsigned kAlignment = 1;
   const MatchRecord* d_records;
   BlockPlan plan;
   std::uint32_t lazy_skip;

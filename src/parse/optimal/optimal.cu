@@ -18,8 +18,10 @@ __global__ void __launch_bounds__(kCountThreads)
 constexpr KernelBudget kCountBudget("optimal.count_segments", "count_segments_of_blocks",
                                     {.threads = kCountThreads, .registers = 32});
 const KernelRegistration kCountRegistration(kCountBudget, count_segments_of_blocks);
-const KernelRegistration kSolveRegistration(
-    kSolveBudget, solve_segments<FullLengthCostModel, kNearCosts, kStagedPositions>);
+const KernelRegistration kSolveRegistration(kSolveBudget,
+                                            solve_segments<FullLengthCostModel, true, kNearCosts>);
+const KernelRegistration kSolveWideRegistration(kSolveBudget,
+                                                solve_segments<FullLengthCostModel, false, kNearCosts>);
 const KernelRegistration kSolveBlocksRegistration(optimal_detail::kSolveBlocksBudget,
                                                   optimal_detail::solve_blocks<FullLengthCostModel>);
 const KernelRegistration kWalkRegistration(kWalkBudget, walk_block<kWalkTilePositions, StoredDecision>);

@@ -15,8 +15,8 @@ namespace hemstitch::cuda {
 inline constexpr std::uint32_t kMaxUnitCost = 4096 * kCostUnitsPerBit;
 
 // One list of sequences a block, equal to parse_optimal()'s.
-// Scratch: 2 bytes a position for the decisions; 12 bytes a block; and 160 KB for each warp that the device runs at
-// once, but no more than 5 bytes a position.
+// Scratch: 2 bytes a position for the decisions; 12 bytes a block; and 82 KB for each of 12 warps a multiprocessor, but no
+// more than 2.6 bytes a position (twice that for costs that are not whole bits, or beyond 50 bits a literal).
 template <typename Model>
 std::size_t parse_optimal_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model& model);
 template <typename Model>

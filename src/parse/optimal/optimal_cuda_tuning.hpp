@@ -4,14 +4,13 @@
 
 namespace hemstitch::cuda {
 
-// On an H200, blocks of 64 KB of the nine Silesia files in one, kernel alone, GB/s of input:
-//   flat model: near 64, staged 32: 126; near 32, staged 16: 101
-//   LZ4's:      near 64, staged 32: 80; near 32, staged 32: 81; near 64, staged 16: 88; near 32, staged 16: 71
-
-// Costs of each lane that stay in shared memory; matches that reach further read device memory. 8 KB a warp.
+// Costs of each lane that stay in shared memory; matches that reach further read device memory. 8 KB a warp; 32 are as
+// fast.
 inline constexpr unsigned kNearCosts = 64;
 
-// Positions of each lane's segment that are staged at a time: rows of 128 bytes.
-inline constexpr unsigned kStagedPositions = 32;
+// Warps that solve segments on a multiprocessor at once: more of them crowd its caches. On an H200, blocks of 64 KB of the nine
+// Silesia files in one, kernel alone, GB/s of input:
+//   flat model: 6 193, 8 222, 12 226, 16 216, 20 202; LZ4's: 6 133, 8 172, 12 187, 16 192
+inline constexpr unsigned kSolvingWarps = 12;
 
 }  // namespace hemstitch::cuda

@@ -1,30 +1,36 @@
 // The solving of segments on a CUDA device: one lane a segment, backwards over its 1024 positions and the 256
 // behind them.
 //
-// Mapping. A warp takes 32 segments, neighbours in the batch, and all its lanes go from position 1279 down to 0 of
-// their segments in step. The grid is as large as the device holds at once and strides over the groups of 32.
-//
-// Records. Lanes read records 4 KB apart, so the warp stages 32 positions of 32 segments at a time: 32 rows of 128
-// bytes, asynchronously, while it works on the 32 positions staged before. A row is one word longer than that, so
-// that both the staging (along rows) and the reading (down a column) touch 32 banks. Decisions replace the records
-// in place and leave the same way, as 16-bit lengths.
+// Mapping. A warp takes 32 segments, neighbours in the batch, and all its lanes go through theirs in step, from the last
+// position to the first. A lane works in chunks of 8 positions that begin at multiples of 8 *of the batch*, so that
+// it loads their records in two words of 16 bytes, a whole sector of memory, and has their decisions in one. Positions
+// therefore count from the multiple of 8 at or before a segment's first one; what a chunk has beyond the segment counts as
+// literals that cost nothing.
 //
 // Costs. cost(p + length) is wanted for any length, up to 1280 positions ahead; but most matches are short. The
-// nearest kNear costs of each lane are a ring in shared memory, lane l in bank l whatever its position. Every cost is
-// also written to device memory (one coalesced store), where longer matches look them up; a lane reads only what it
-// wrote itself. Costs at the horizon and beyond are 0: the ring starts zeroed and is not written there.
+// nearest kNear costs of each lane are a ring in shared memory, lane l in bank l whatever its position. All costs
+// are also written to device memory, four positions a store, where longer matches look them up; a lane reads only what it
+// wrote itself. Costs at the horizon and beyond are 0.
+//
+// Latency is what binds: a step depends on the one before it, and in nearly every step some lane of 32 has a match that
+// reaches beyond its ring. So everything that can be known early is: while a chunk is solved, the records of the chunk after
+// the next are under way, and the far costs that the next one needs, which are older than either. In a chunk, four positions
+// look their near costs up together: matches of four bytes and more point behind those four. What is left from step to
+// step is an addition, a minimum, and taking the edge's number off.
 //
 // Deciding. A cost is kept times 8, and each edge adds its number in the order of preference, 0 for the literal: the
-// smallest sum is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge. Instructions set
-// the time, so edges are not tested one by one: their lengths are made legal (LegalLengths).
+// smallest sum is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge. What a lane keeps of
+// costs, and how it looks for a match's cheapest edge, is EdgeSearch; a model whose lengths allow a shorter way than the
+// general one has a specialisation beside its instantiation.
 //
-// Shared memory: 32 * (kNear + 2 * (kStaged + 1)) words and 512 bytes a warp, which is the whole block.
-// Synchronisation: within the warp alone. Work: 1.25 positions a position, each O(tried lengths).
-// Registers: at most 80. CPU twin: solve_segment() in optimal_reference.hpp. Source: founding document 000's segmented
+// Shared memory: 32 * kNear words a warp, which is the whole block. Synchronisation: none; the lanes of a warp meet to agree
+// where to begin. Work: 1.25 positions a position, each O(tried lengths). Registers: at most 128.
+// CPU twin: solve_segment() in optimal_reference.hpp. Source: founding document 000's segmented
 // parse. Holding all costs in shared memory would be simpler, but takes 160 KB a warp.
 #pragma once
 
-#include <cuda_pipeline.h>
+#include <bit>
+#include <type_traits>
 
 #include "core/match.hpp"
 #include "device/cuda/kernel_registry.hpp"
@@ -37,8 +43,17 @@ namespace hemstitch::cuda {
 
 inline constexpr unsigned kSolvedPositions = kSegmentPositions + kLookAheadPositions;
 
+// Positions whose records a lane loads together, and those that look up near costs together.
+inline constexpr unsigned kChunkPositions = 8;
+inline constexpr unsigned kBatchPositions = 4;
+
+// Batches of costs that a lane keeps in device memory: a segment may begin anywhere in its first chunk.
+inline constexpr unsigned kFarBatches = (kSolvedPositions + kChunkPositions) / kBatchPositions;
+static_assert(kSolvedPositions % kChunkPositions == 0);
+
 // Bits below a cost for the number of an edge.
 inline constexpr unsigned kEdgeBits = 3;
+inline constexpr std::uint32_t kEdgeMask = (1u << kEdgeBits) - 1;
 static_assert(std::uint64_t{kSolvedPositions + 1} * kMaxUnitCost << kEdgeBits < std::uint64_t{1} << 32,
               "the cost of a segment, with an edge's number, has 32 bits");
 
@@ -46,63 +61,179 @@ constexpr std::uint32_t segment_count(std::uint32_t block_bytes) {
   return block_bytes / kSegmentPositions + (block_bytes % kSegmentPositions != 0);
 }
 
-// The lengths that a model tries, made so that no edge has to be tested: where an edge's length would be shorter than the
-// format's shortest match, or there is none, it is that of an earlier edge, which then costs the same and is preferred.
-// A model whose lengths allow a shorter way than this one has a specialisation beside its instantiation.
-template <typename Model>
-struct LegalLengths {
-  static __device__ std::uint32_t get(const Model& model, std::uint32_t full_length, unsigned edge,
-                                      std::uint32_t shortest) {
-    const std::uint32_t tried = model.tried_length(full_length, edge);
-    return tried >= shortest ? tried : full_length;
+// What a lane keeps of its segment: a word for each of the last kNear positions, and a FarWord for every one.
+template <unsigned kNear, typename FarWord>
+struct LaneCosts {
+  struct alignas(kBatchPositions * sizeof(FarWord)) FarBatch {
+    FarWord words[kBatchPositions];
+  };
+
+  std::uint32_t* sh_near;  // the lane's column
+  FarBatch* d_far;
+  std::uint32_t end;  // the horizon
+
+  // Of the last kNear positions that were kept.
+  __device__ std::uint32_t* near(std::uint32_t position) const {
+    return sh_near + position * 32 % (kNear * 32);
+  }
+  // Of positions kept a chunk ago, and before the horizon.
+  __device__ FarWord far(std::uint32_t position) const {
+    // That is d_far[position / 4 * 32].words[position % 4], in fewer instructions.
+    return reinterpret_cast<const FarWord*>(d_far)[position * 32 - position % kBatchPositions * 31];
+  }
+  __device__ void keep(std::uint32_t first, const std::uint32_t (&words)[kBatchPositions],
+                       const FarWord (&far_words)[kBatchPositions]) const {
+    static_assert(kNear % kBatchPositions == 0);
+    std::uint32_t* const column = near(first);
+#pragma unroll
+    for (unsigned i = 0; i < kBatchPositions; ++i) column[i * 32] = words[i];
+    d_far[first / kBatchPositions * 32] = {far_words[0], far_words[1], far_words[2], far_words[3]};
   }
 };
 
-// The smallest sum of a match's edges: cost there, price and number of the edge. `cost_at` gives the cost behind a length.
-template <typename Model, typename CostAt>
-__device__ std::uint32_t best_edge(const Model& model, std::uint32_t length, std::uint32_t shortest,
-                                   std::uint32_t most_priced, const CostAt& cost_at) {
-  std::uint32_t best = 0xFFFFFFFFu;
-#pragma unroll
-  for (unsigned edge = 0; edge < model.tried_length_count(); ++edge) {
-    const std::uint32_t tried = LegalLengths<Model>::get(model, length, edge, shortest);
-    const std::uint32_t price = model.match_cost(min(tried, most_priced));
-    best = min(best, cost_at(tried) + ((price << kEdgeBits) + edge + 1));
+// Whether a model's costs are whole bits, and those of a segment below 65536 of them: then memory has 16 bits for each.
+template <typename Model>
+struct NarrowCosts {
+  static constexpr bool kAlways = false;
+  static bool fit(const Model&) { return false; }
+};
+template <>
+struct NarrowCosts<FullLengthCostModel> {
+  static constexpr bool kAlways = false;
+  static bool fit(const FullLengthCostModel& model) {
+    return model.literal_cost_bits < 65536 / (kFarBatches * kBatchPositions);
   }
-  return best;
+};
+
+// How a lane finds the cheapest edge of each position, for any model: it looks up the cost behind each length.
+template <typename Model, bool kNarrow>
+class EdgeSearch {
+ public:
+  static constexpr unsigned kEdges = Model{}.tried_length_count();
+  static_assert(kEdges <= kEdgeMask);
+  static constexpr std::uint32_t kWordAtHorizon = 0;
+  using FarWord = std::conditional_t<kNarrow, std::uint16_t, std::uint32_t>;
+
+  // What a match needs of the costs in device memory.
+  struct Far {
+    FarWord words[kEdges];
+  };
+
+  __device__ EdgeSearch(const Model& model, std::uint32_t shortest)
+      : model_(model), literal_cost_(model.literal_cost() << kEdgeBits), shortest_(shortest) {}
+
+  template <unsigned kNear>
+  __device__ Far far(const LaneCosts<kNear, FarWord>& costs, std::uint32_t position,
+                     std::uint32_t full_length) const {
+    Far found;
+#pragma unroll
+    for (unsigned edge = 0; edge < kEdges; ++edge) {
+      const std::uint32_t length = legal_length(full_length, edge), target = position + length;
+      found.words[edge] = length > kNear && target < costs.end ? costs.far(target) : FarWord{0};
+    }
+    return found;
+  }
+
+  // Decides for the positions first .. first + 3, whose usable matches have these lengths: the length to take, or 0.
+  template <unsigned kNear>
+  __device__ void solve(const LaneCosts<kNear, FarWord>& costs, std::uint32_t first,
+                        const std::uint32_t* lengths, const Far* far, std::uint32_t* decisions) {
+    const auto cheapest_match = [&](unsigned i) {
+      const std::uint32_t position = first + i;
+      const std::uint32_t most_priced = max(costs.end - position, shortest_);
+      std::uint32_t best = 0xFFFFFFFFu;
+#pragma unroll
+      for (unsigned edge = 0; edge < kEdges; ++edge) {
+        const std::uint32_t length = legal_length(lengths[i], edge);
+        const std::uint32_t near = *costs.near(position + length);
+        const std::uint32_t behind = length <= kNear ? near : std::uint32_t{far[i].words[edge]} << kFarShift;
+        const std::uint32_t price = model_.match_cost(min(length, most_priced));
+        best = min(best, behind + ((price << kEdgeBits) + edge + 1));
+      }
+      return lengths[i] == 0 ? 0xFFFFFFFFu : best;
+    };
+    // Shorter matches may end among the four.
+    const bool together = shortest_ >= kBatchPositions;
+    std::uint32_t matches[kBatchPositions];
+    if (together)
+#pragma unroll
+      for (unsigned i = kBatchPositions; i-- > 0;) matches[i] = cheapest_match(i);
+    std::uint32_t words[kBatchPositions];
+    FarWord far_words[kBatchPositions];
+#pragma unroll
+    for (unsigned i = kBatchPositions; i-- > 0;) {
+      if (!together) matches[i] = cheapest_match(i);
+      const std::uint32_t best = min(cost_ + (first + i < costs.end ? literal_cost_ : 0), matches[i]);
+      const std::uint32_t edge = best & kEdgeMask;
+      cost_ = best - edge;
+      if (!together) *costs.near(first + i) = cost_;
+      words[i] = cost_;
+      far_words[i] = static_cast<FarWord>(cost_ >> kFarShift);
+      decisions[i] = edge == 0 ? 0 : legal_length(lengths[i], edge - 1);
+    }
+    costs.keep(first, words, far_words);
+  }
+
+ private:
+  static constexpr unsigned kFarShift = kNarrow ? kEdgeBits + std::countr_zero(kCostUnitsPerBit) : 0;
+
+  // An edge whose length would be shorter than the format's shortest match, or that there is not, has the length of an
+  // earlier edge, which then costs the same and is preferred: so edges are not tested one by one.
+  __device__ std::uint32_t legal_length(std::uint32_t full_length, unsigned edge) const {
+    if (edge == 0) return full_length;
+    const std::uint32_t tried = model_.tried_length(full_length, edge);
+    return tried >= shortest_ ? tried : full_length;
+  }
+
+  const Model model_;
+  const std::uint32_t literal_cost_, shortest_;
+  std::uint32_t cost_ = 0;  // of the position to the right
+};
+
+// Four records of a lane's segment. What stands before them in memory is wanted soon, by the same lane: the whole line is asked
+// of the device's memory at once.
+__device__ inline uint4 load_records(const MatchRecord* d_records) {
+  uint4 words;
+  asm("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+      : "l"(d_records));
+  return words;
 }
 
-template <typename Model, unsigned kNear, unsigned kStaged>
+// Eight neighbouring positions of a lane.
+struct Chunk {
+  std::uint32_t records[kChunkPositions];
+};
+
+template <typename Model, bool kNarrow, unsigned kNear>
 __global__ void __launch_bounds__(32)
     solve_segments(const DeviceBlock* __restrict__ d_blocks, std::uint32_t block_count,
                    const std::uint64_t* __restrict__ d_first_segment,
                    const MatchRecord* __restrict__ d_records, const BlockPlan plan, const Model model,
-                   std::uint16_t* __restrict__ d_lengths, std::uint32_t* d_far_costs) {
-  static_assert((kNear & (kNear - 1)) == 0 && kSolvedPositions % kStaged == 0 &&
-                kSegmentPositions % kStaged == 0);
-  static_assert(kStaged <= 32 && 32 % kStaged == 0);
-  constexpr unsigned kRow = kStaged + 1;
-  constexpr unsigned kRowsAtOnce = 32 / kStaged;
-  struct alignas(16) Row {
-    std::uint64_t first;   // index in the batch of the segment's first position
-    std::uint32_t own;     // positions of the segment
-    std::uint32_t solved;  // these and the look-ahead
-  };
-  __shared__ std::uint32_t sh_cost[kNear * 32];
-  __shared__ std::uint32_t sh_staged[2][32 * kRow];
-  __shared__ Row sh_row[32];
+                   std::uint16_t* __restrict__ d_lengths, void* d_far_costs) {
+  using Search = EdgeSearch<Model, kNarrow>;
+  using Costs = LaneCosts<kNear, typename Search::FarWord>;
+  static_assert((kNear & (kNear - 1)) == 0 && kNear >= 4 * kChunkPositions,
+                "what is not near was kept before the chunk that looks it up early");
+  __shared__ std::uint32_t sh_near[kNear * 32];
 
   const unsigned lane = threadIdx.x;
-  const unsigned staging_row = lane / kStaged, staging_column = lane % kStaged;
-  std::uint32_t* const far_costs = d_far_costs + std::size_t{blockIdx.x} * kSolvedPositions * 32;
   const std::uint64_t all_segments = d_first_segment[block_count];
   const std::uint32_t shortest = shortest_match(plan);
-  const std::uint32_t literal_cost = model.literal_cost() << kEdgeBits;
+  const bool whole_words = reinterpret_cast<std::uintptr_t>(d_records) % sizeof(uint4) == 0;
 
   for (std::uint64_t group = blockIdx.x; group * 32 < all_segments; group += gridDim.x) {
     if (lane == 0) trace_mark(kTraceSolveSegments, static_cast<std::uint32_t>(group));
-    Row row{};
+    // From here on positions count from the multiple of 8 of the batch at or before the segment: of the segment, its end and
+    // the horizon's.
+    std::uint32_t begin = 0, own_end = 0;
+    const MatchRecord* records = d_records;
+    std::uint16_t* decided = d_lengths;
     UsableLengths usable(plan, 0, 0);
+    Costs costs{sh_near + lane,
+                static_cast<typename Costs::FarBatch*>(d_far_costs) +
+                    std::size_t{blockIdx.x} * kFarBatches * 32 + lane,
+                0};
     const std::uint64_t segment = group * 32 + lane;
     if (segment < all_segments) {
       // The last block that begins at or before this segment.
@@ -115,84 +246,95 @@ __global__ void __launch_bounds__(32)
           high = middle;
       }
       const std::uint32_t block_bytes = d_blocks[low].block_bytes;
-      const std::uint32_t begin =
+      const std::uint32_t in_block =
           static_cast<std::uint32_t>(segment - d_first_segment[low]) * kSegmentPositions;
-      const std::uint32_t rest = block_bytes - begin;
-      row = {d_blocks[low].position + begin, min(rest, static_cast<std::uint32_t>(kSegmentPositions)),
-             min(rest, kSolvedPositions)};
-      usable = UsableLengths(plan, block_bytes, begin);
+      const std::uint32_t rest = block_bytes - in_block;
+      const std::uint64_t first = d_blocks[low].position + in_block;
+      begin = static_cast<std::uint32_t>(first % kChunkPositions);
+      own_end = begin + min(rest, static_cast<std::uint32_t>(kSegmentPositions));
+      costs.end = begin + min(rest, kSolvedPositions);
+      records += first - begin;
+      decided += first - begin;
+      usable = UsableLengths(plan, block_bytes, in_block);
+      usable.count_from(begin);
     }
-    __syncwarp();
-    sh_row[lane] = row;
-#pragma unroll
-    for (unsigned i = 0; i < kNear; ++i) sh_cost[i * 32 + lane] = 0;
-    __syncwarp();
 
-    const auto stage = [&](int tile) {
-      if (tile >= 0) {
-        const unsigned position = static_cast<unsigned>(tile) * kStaged + staging_column;
-#pragma unroll 8
-        for (unsigned r = staging_row; r < 32; r += kRowsAtOnce)
-          if (position < sh_row[r].solved)
-            __pipeline_memcpy_async(&sh_staged[tile & 1][r * kRow + staging_column],
-                                    d_records + sh_row[r].first + position, sizeof(MatchRecord));
+    const auto load = [&](int chunk) {
+      Chunk loaded;
+      const std::uint32_t at = static_cast<std::uint32_t>(chunk) * kChunkPositions;
+      if (whole_words && at >= begin && at + kChunkPositions <= costs.end) {
+        const uint4 low = load_records(records + at), high = load_records(records + at + 4);
+        loaded = {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+      } else {
+#pragma unroll
+        for (unsigned i = 0; i < kChunkPositions; ++i)
+          loaded.records[i] = at + i >= begin && at + i < costs.end ? records[at + i] : 0;
       }
-      __pipeline_commit();
+      return loaded;
+    };
+    const auto store = [&](int chunk, const uint4& decisions) {
+      const std::uint32_t at = static_cast<std::uint32_t>(chunk) * kChunkPositions;
+      if (at >= begin && at + kChunkPositions <= own_end) {
+        *reinterpret_cast<uint4*>(decided + at) = decisions;
+      } else if (at < own_end) {
+        const std::uint32_t pairs[] = {decisions.x, decisions.y, decisions.z, decisions.w};
+#pragma unroll
+        for (unsigned i = 0; i < kChunkPositions; ++i)
+          if (at + i >= begin && at + i < own_end)
+            decided[at + i] = static_cast<std::uint16_t>(pairs[i / 2] >> i % 2 * 16);
+      }
     };
 
-    unsigned most_solved = row.solved;
+    unsigned most = costs.end;
 #pragma unroll
     for (unsigned distance = 16; distance > 0; distance /= 2)
-      most_solved = max(most_solved, __shfl_xor_sync(~0u, most_solved, distance));
-    const int top = static_cast<int>((most_solved + kStaged - 1) / kStaged) - 1;
-    std::uint32_t cost = 0;  // of the position to the right
-    stage(top);
-    for (int tile = top; tile >= 0; --tile) {
-      stage(tile - 1);
-      __pipeline_wait_prior(1);
-      __syncwarp();
-      std::uint32_t* const column = &sh_staged[tile & 1][lane * kRow];
-#pragma unroll 4
-      for (int i = kStaged - 1; i >= 0; --i) {
-        const int position = tile * static_cast<int>(kStaged) + i;
-        const std::uint32_t length = usable(column[i], static_cast<unsigned>(position));
-        std::uint32_t best = cost + literal_cost;
-        if (length != 0) {
-          const unsigned from = static_cast<unsigned>(position);
-          // priced_length() of optimal.hpp: no more than lies before the horizon.
-          const std::uint32_t most_priced = max(row.solved - from, shortest);
-          if (length <= kNear)
-            best = min(best, best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
-                         return sh_cost[(from + tried) * 32 % (kNear * 32) | lane];
-                       }));
-          else
-            best = min(best, best_edge(model, length, shortest, most_priced, [&](std::uint32_t tried) {
-                         const unsigned target = from + tried;
-                         return target < row.solved ? far_costs[target * 32 | lane] : 0;
-                       }));
-        }
-        if (position >= static_cast<int>(row.solved)) best = 0;  // at and beyond the horizon
-        const unsigned edge = best % (1u << kEdgeBits);
-        cost = best - edge;
-        sh_cost[static_cast<unsigned>(position) * 32 % (kNear * 32) | lane] = cost;
-        far_costs[static_cast<unsigned>(position) * 32 | lane] = cost;
-        column[i] = edge == 0 ? 0 : LegalLengths<Model>::get(model, length, edge - 1, shortest);
+      most = max(most, __shfl_xor_sync(~0u, most, distance));
+    const int top = static_cast<int>((most + kChunkPositions - 1) / kChunkPositions) - 1;
+#pragma unroll
+    for (unsigned i = 0; i < kNear; ++i) sh_near[i * 32 + lane] = Search::kWordAtHorizon;
+
+    Search search(model, shortest);
+    std::uint32_t next_lengths[kChunkPositions];
+    typename Search::Far next_far[kChunkPositions];
+    const auto look_ahead = [&](int chunk, const Chunk& loaded) {
+#pragma unroll
+      for (unsigned i = 0; i < kChunkPositions; ++i) {
+        const std::uint32_t position = static_cast<std::uint32_t>(chunk) * kChunkPositions + i;
+        next_lengths[i] = usable(loaded.records[i], position);
+        next_far[i] = search.far(costs, position, next_lengths[i]);
       }
-      __syncwarp();
-      const unsigned position = static_cast<unsigned>(tile) * kStaged + staging_column;
-      if (position < kSegmentPositions) {
-#pragma unroll 8
-        for (unsigned r = staging_row; r < 32; r += kRowsAtOnce)
-          if (position < sh_row[r].own)
-            d_lengths[sh_row[r].first + position] =
-                static_cast<std::uint16_t>(sh_staged[tile & 1][r * kRow + staging_column]);
+    };
+    look_ahead(top, load(top));
+    Chunk loaded = top > 0 ? load(top - 1) : Chunk{};
+    uint4 held[3]{};  // decisions of the chunks behind this one, up to a multiple of four
+    for (int chunk = top; chunk >= 0; --chunk) {
+      std::uint32_t lengths[kChunkPositions], decisions[kChunkPositions];
+      typename Search::Far far[kChunkPositions];
+#pragma unroll
+      for (unsigned i = 0; i < kChunkPositions; ++i) lengths[i] = next_lengths[i], far[i] = next_far[i];
+      if (chunk > 0) look_ahead(chunk - 1, loaded);
+      if (chunk > 1) loaded = load(chunk - 2);
+#pragma unroll
+      for (int i = kChunkPositions - kBatchPositions; i >= 0; i -= kBatchPositions)
+        search.solve(costs, static_cast<std::uint32_t>(chunk) * kChunkPositions + i, lengths + i, far + i,
+                     decisions + i);
+      const uint4 packed = {decisions[0] | decisions[1] << 16, decisions[2] | decisions[3] << 16,
+                            decisions[4] | decisions[5] << 16, decisions[6] | decisions[7] << 16};
+      if (chunk % 4 != 0) {
+        if (chunk % 4 == 3) held[2] = packed;
+        if (chunk % 4 == 2) held[1] = packed;
+        if (chunk % 4 == 1) held[0] = packed;
+      } else {
+        store(chunk + 3, held[2]);
+        store(chunk + 2, held[1]);
+        store(chunk + 1, held[0]);
+        store(chunk, packed);
       }
-      __syncwarp();
     }
   }
 }
 
 constexpr KernelBudget kSolveBudget("optimal.solve_segments", "solve_segments",
-                                    {.threads = 32, .registers = 80, .shared_bytes = 18 * 1024});
+                                    {.threads = 32, .registers = 128, .shared_bytes = 10 * 1024});
 
 }  // namespace hemstitch::cuda

@@ -23,18 +23,22 @@ namespace optimal_detail {
 // One count a block (optimal.cu).
 void count_segments(const DeviceBlocks& blocks, std::uint32_t* d_counts, cudaStream_t stream);
 
-// Warps that the current device runs at once, for a batch that needs no more than `groups`.
-template <typename Model>
-std::uint32_t resident_warps(std::uint64_t groups) {
-  int device = 0, multiprocessors = 0, warps = 0;
+// Warps that share the work on the current device, for a batch that needs no more than `groups`.
+inline std::uint32_t solving_warps(std::uint64_t groups) {
+  int device = 0, multiprocessors = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &warps, solve_segments<Model, kNearCosts, kStagedPositions>, 32, 0),
-        "optimal: occupancy");
   return static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(groups, 1, static_cast<std::uint64_t>(multiprocessors) * warps));
+      std::clamp<std::uint64_t>(groups, 1, static_cast<std::uint64_t>(multiprocessors) * kSolvingWarps));
+}
+
+template <typename Model>
+bool narrow(const Model& model) {
+  if constexpr (NarrowCosts<Model>::kAlways)
+    return true;
+  else
+    return NarrowCosts<Model>::fit(model);
 }
 
 struct Scratch {
@@ -43,24 +47,25 @@ struct Scratch {
   std::byte* d_scan;
   std::size_t scan_bytes;
   std::uint16_t* d_lengths;
-  std::uint32_t* d_far_costs;
+  std::byte* d_far_costs;
   std::uint32_t warps;
   std::size_t bytes;
 };
 
 template <typename Model>
-Scratch carve(const DeviceBlocks& blocks, void* d_scratch) {
+Scratch carve(const DeviceBlocks& blocks, const Model& model, void* d_scratch) {
   // One segment a block may be short.
   const std::uint64_t most_segments = blocks.total_block_bytes / kSegmentPositions + blocks.block_count;
   Carver carver(d_scratch);
   Scratch scratch{};
-  scratch.warps = resident_warps<Model>((most_segments + 31) / 32);
+  scratch.warps = solving_warps((most_segments + 31) / 32);
   scratch.scan_bytes = scan_sizes_cuda_scratch_bytes(blocks.block_count);
   scratch.d_segment_counts = carver.take<std::uint32_t>(blocks.block_count);
   scratch.d_first_segment = carver.take<std::uint64_t>(std::size_t{blocks.block_count} + 1);
   scratch.d_scan = carver.take<std::byte>(scratch.scan_bytes);
   scratch.d_lengths = carver.take<std::uint16_t>(blocks.total_block_bytes);
-  scratch.d_far_costs = carver.take<std::uint32_t>(std::size_t{scratch.warps} * kSolvedPositions * 32);
+  scratch.d_far_costs = carver.take<std::byte>(std::size_t{scratch.warps} * kFarBatches * kBatchPositions *
+                                               32 * (narrow(model) ? 2 : 4));
   scratch.bytes = carver.bytes();
   return scratch;
 }
@@ -77,8 +82,8 @@ void check_unit_costs(const Model& model) {
 }  // namespace optimal_detail
 
 template <typename Model>
-std::size_t parse_optimal_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model&) {
-  return optimal_detail::carve<Model>(blocks, nullptr).bytes;
+std::size_t parse_optimal_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model& model) {
+  return optimal_detail::carve(blocks, model, nullptr).bytes;
 }
 
 template <typename Model>
@@ -86,16 +91,24 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
                         const Model& model, const DeviceSequences& sequences, void* d_scratch,
                         std::size_t scratch_bytes, cudaStream_t stream) {
   optimal_detail::check_unit_costs(model);
-  const optimal_detail::Scratch scratch = optimal_detail::carve<Model>(blocks, d_scratch);
+  const optimal_detail::Scratch scratch = optimal_detail::carve(blocks, model, d_scratch);
   check_scratch("parse_optimal", scratch.bytes, d_scratch, scratch_bytes);
 
   if (blocks.block_count != 0) {
     optimal_detail::count_segments(blocks, scratch.d_segment_counts, stream);
     scan_sizes_cuda(scratch.d_segment_counts, blocks.block_count, scratch.d_first_segment, scratch.d_scan,
                     scratch.scan_bytes, stream);
-    solve_segments<Model, kNearCosts, kStagedPositions>
-        <<<scratch.warps, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, scratch.d_first_segment,
-                                           d_records, plan, model, scratch.d_lengths, scratch.d_far_costs);
+    const auto solve = [&](auto kernel) {
+      kernel<<<scratch.warps, 32, 0, stream>>>(blocks.d_blocks, blocks.block_count, scratch.d_first_segment,
+                                               d_records, plan, model, scratch.d_lengths,
+                                               scratch.d_far_costs);
+    };
+    if constexpr (NarrowCosts<Model>::kAlways)
+      solve(solve_segments<Model, true, kNearCosts>);
+    else if (optimal_detail::narrow(model))
+      solve(solve_segments<Model, true, kNearCosts>);
+    else
+      solve(solve_segments<Model, false, kNearCosts>);
     check_launch(kSolveBudget.name.data(), blocks);
   }
   walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);

@@ -5,13 +5,15 @@
 // steps, and the twins walk it so. Here a workgroup owns a block and takes it in chunks; in a chunk every
 // thread owns a tile of consecutive positions.
 //
-//   1. load    all threads: lengths into shared memory, coalesced. Greedy and lazy decide here, on the fly.
+//   1. load    all threads: lengths into shared memory, coalesced. Greedy and lazy decide here, on the fly; stored
+//              decisions come 8 at a time, so that a chunk may begin up to 7 positions before the walk's place.
 //   2. exits   each thread, backwards over its tile: the first position outside the tile that a walk from here
 //              comes to. A literal or short match inherits its target's exit. No guess, no repetition: one pass.
 //   3. hops    one thread: from the chunk's first position to its exit, from there to that tile's exit, ...
 //              Each tile the walk touches learns where it is entered. Tiles inside a long match are skipped.
 //   4. count   each thread, forwards from its entry: matches on the walk. A prefix sum ranks them.
-//   5. list    the same steps again: match starts, in order, into shared memory (over the exits, no longer needed).
+//   5. list    match starts, in order, into shared memory (over the exits, no longer needed). Where a tile has no more than
+//              8 matches, step 4 has noted them; else the same steps again.
 //   6. emit    thread r writes the sequence of rank r: neighbours in the list are neighbours in memory. The
 //              literals before a match begin where the match of rank r-1 ends.
 //
@@ -25,6 +27,8 @@
 // CPU twins: the loops at the end of parse/*/*_reference.cpp. Source: jump pointers by doubling, of which
 // the backward pass is the serial form: two accesses a position instead of 2 log2(tile).
 #pragma once
+
+#include <type_traits>
 
 #include "device/cuda/cuda_error.hpp"
 #include "device/cuda/kernel_registry.hpp"
@@ -44,8 +48,10 @@ struct WalkChunk {
   static __device__ unsigned slot(unsigned position) { return position + position / kTilePositions * 2; }
 };
 
-// `Decide` is called by all threads of the workgroup, as decide(block, begin, count, put), and calls put(i, length) once
-// for each i below `count` with the decision at position begin + i: 0, or a length that ends inside the block.
+// `Decide` is called by all threads of the workgroup, as decide(block, begin, count, put), and gives the decision at position
+// begin + i, 0 or a length that ends inside the block, once for each i below `count`: put(i, length), or for eight positions at once
+// put(i, lengths). Chunks begin at multiples of Decide::kAlignment of the batch: `begin` may lie before the block, and what
+// is given there does not matter.
 template <unsigned kTilePositions, class Decide>
 __global__ void __launch_bounds__(kWalkThreads)
     walk_block(const DeviceBlock* __restrict__ d_blocks, const Decide decide,
@@ -53,8 +59,9 @@ __global__ void __launch_bounds__(kWalkThreads)
                const DeviceSequences sequences) {
   using Chunk = WalkChunk<kTilePositions>;
   constexpr std::uint16_t kNotEntered = 0xFFFF;
+  constexpr unsigned kNoted = 8;  // as many as tiles of 32 have with matches of four bytes and more
   constexpr unsigned kWarps = kWalkThreads / 32;
-  __shared__ std::uint16_t sh_length[Chunk::kSlots];
+  __shared__ alignas(4) std::uint16_t sh_length[Chunk::kSlots];
   __shared__ std::uint16_t sh_exit[Chunk::kSlots];
   __shared__ std::uint16_t sh_entry[kWalkThreads];
   __shared__ unsigned sh_warp_count[kWarps];
@@ -69,13 +76,21 @@ __global__ void __launch_bounds__(kWalkThreads)
 
   std::uint32_t written = 0;         // sequences of earlier chunks
   std::uint32_t literals_begin = 0;  // position behind the last match of earlier chunks
-  for (std::uint32_t chunk_begin = 0; chunk_begin < block.block_bytes;) {
-    const unsigned count = min(Chunk::kPositions, block.block_bytes - chunk_begin);
+  for (std::uint32_t next = 0; next < block.block_bytes;) {
+    const unsigned entered = static_cast<unsigned>((block.position + next) % Decide::kAlignment);
+    const std::uint32_t chunk_begin = next - entered;  // or 2^32 more
+    const unsigned count = min(Chunk::kPositions, block.block_bytes - next + entered);
     const unsigned tile_end = min(tile_begin + kTilePositions, count);
     if (thread == 0) trace_mark(kTraceWalkChunk, chunk_begin);
 
-    decide(block, chunk_begin, count, [&](unsigned i, std::uint32_t length) {
-      sh_length[Chunk::slot(i)] = static_cast<std::uint16_t>(length);
+    decide(block, chunk_begin, count, [&](unsigned i, auto decision) {
+      if constexpr (std::is_same_v<decltype(decision), uint4>) {
+        static_assert(kTilePositions % 8 == 0);
+        auto* const pairs = reinterpret_cast<std::uint32_t*>(sh_length + Chunk::slot(i));
+        pairs[0] = decision.x, pairs[1] = decision.y, pairs[2] = decision.z, pairs[3] = decision.w;
+      } else {
+        sh_length[Chunk::slot(i)] = static_cast<std::uint16_t>(decision);
+      }
     });
     sh_entry[thread] = kNotEntered;
     __syncthreads();
@@ -91,21 +106,25 @@ __global__ void __launch_bounds__(kWalkThreads)
     __syncthreads();
 
     if (thread == 0)
-      for (unsigned i = 0; i < count; i = sh_exit[Chunk::slot(i)])
+      for (unsigned i = entered; i < count; i = sh_exit[Chunk::slot(i)])
         sh_entry[i / kTilePositions] = static_cast<std::uint16_t>(i);
     __syncthreads();
 
     const unsigned entry = sh_entry[thread];
+    std::uint16_t* const noted = sh_list + Chunk::slot(tile_begin);
     unsigned matches = 0;
     if (entry != kNotEntered) {
       unsigned i = entry;
       while (i < tile_end) {
         const unsigned length = sh_length[Chunk::slot(i)];
-        matches += length != 0;
+        if (length != 0) noted[matches++] = static_cast<std::uint16_t>(i);
         i += max(length, 1u);
       }
       if (i >= count) sh_next_chunk = chunk_begin + i;  // the tile by which the walk leaves the chunk
     }
+    std::uint16_t starts[kNoted];
+#pragma unroll
+    for (unsigned i = 0; i < kNoted; ++i) starts[i] = noted[i];
 
     unsigned rank = matches;  // then: matches in this tile and those before it
 #pragma unroll
@@ -123,7 +142,11 @@ __global__ void __launch_bounds__(kWalkThreads)
     }
     rank -= matches;
 
-    if (matches != 0) {
+    if (matches <= kNoted) {
+#pragma unroll
+      for (unsigned i = 0; i < kNoted; ++i)
+        if (i < matches) sh_list[rank + i] = starts[i];
+    } else {
       unsigned i = entry;
       while (i < tile_end) {
         const unsigned length = sh_length[Chunk::slot(i)];
@@ -146,7 +169,7 @@ __global__ void __launch_bounds__(kWalkThreads)
       literals_begin = chunk_begin + last + sh_length[Chunk::slot(last)];
     }
     written += chunk_matches;
-    chunk_begin = sh_next_chunk;
+    next = sh_next_chunk;
     __syncthreads();
   }
 
@@ -162,14 +185,21 @@ constexpr KernelBudget kWalkBudget("parse.walk", "walk_block",
 
 // Decisions that a kernel before the walk made and stored.
 struct StoredDecision {
-  const std::uint16_t* d_lengths;  // one a position of the batch
+  static constexpr unsigned kAlignment = 8;
+  const std::uint16_t* d_lengths;  // one a position of the batch; aligned to 16 bytes
 
   template <class Put>
   __device__ void operator()(const DeviceBlock& block, std::uint32_t begin, unsigned count,
                              const Put& put) const {
-    const std::uint16_t* const lengths = d_lengths + block.position + begin;
-#pragma unroll 8
-    for (unsigned i = threadIdx.x; i < count; i += kWalkThreads) put(i, lengths[i]);
+    const std::uint32_t before = begin + kAlignment < kAlignment ? -begin : 0;  // positions before the block
+    const std::uint16_t* const lengths = d_lengths + (block.position + (begin + before)) - before;
+    const unsigned first = before == 0 ? 0 : kAlignment;  // from here on, eight at a time
+    if (threadIdx.x < min(first, count)) put(threadIdx.x, threadIdx.x < before ? 0 : lengths[threadIdx.x]);
+#pragma unroll 4
+    for (unsigned i = first + threadIdx.x * 8; i + 8 <= count; i += kWalkThreads * 8)
+      put(i, *reinterpret_cast<const uint4*>(lengths + i));
+    const unsigned rest = count / 8 * 8 + threadIdx.x;
+    if (rest >= first && rest < count) put(rest, lengths[rest]);
   }
 };
 
