@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -67,17 +68,20 @@ class Walker {
   static std::vector<Entry> entries_of(const std::string& folder, Found& found) {
     std::vector<Entry> entries;
     const std::unique_ptr<DIR, CloseFolder> open(opendir(folder.c_str()));
-    errno = 0;
-    if (open)
-      while (const dirent* entry = readdir(open.get())) {
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..") entries.push_back({std::string(name), entry->d_type});
-        errno = 0;
-      }
-    if (errno != 0)
+    int error = open ? 0 : errno;
+    while (open) {
+      errno = 0;
+      const dirent* const entry = readdir(open.get());
+      error = errno;
+      if (entry == nullptr) break;
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") entries.push_back({std::string(name), entry->d_type});
+    }
+    if (error != 0)
       found.failures.push_back(
-          {folder, fmt::format("cannot be read: {}", std::generic_category().message(errno))});
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+          {folder, fmt::format("cannot be read: {}", std::generic_category().message(error))});
+    tbb::parallel_sort(entries.begin(), entries.end(),
+                       [](const Entry& a, const Entry& b) { return a.name < b.name; });
     return entries;
   }
 
@@ -86,9 +90,12 @@ class Walker {
     Found found;
     const std::vector<Entry> entries = entries_of(folder, found);
     const std::string prefix = folder.back() == '/' ? folder : folder + '/';
-    const auto exists = [&](const std::string& name) {
-      return std::binary_search(entries.begin(), entries.end(), Entry{name, DT_UNKNOWN},
-                                [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    // Names that outputs would have; none, when a folder is new.
+    std::vector<std::string_view> targets;
+    for (const Entry& entry : entries)
+      if (!is_input(entry.name)) targets.push_back(entry.name);
+    const auto has_target = [&](const std::string& name) {
+      return !targets.empty() && std::binary_search(targets.begin(), targets.end(), target_of(name));
     };
     // Files between two folders are found before the second one's.
     std::vector<Found> parts(1);
@@ -104,7 +111,7 @@ class Walker {
           parts.resize(parts.size() + 2);
           break;
         case DT_REG:
-          visit_file(path, exists(target_of(entry.name)), parts.back());
+          visit_file(path, is_input(entry.name) && has_target(entry.name), parts.back());
           break;
         case DT_UNKNOWN:  // gone meanwhile: opening it will say so
           parts.back().files.push_back(path);
@@ -127,13 +134,16 @@ class Walker {
   }
 
   void visit_file(const std::string& path, bool target_may_exist, Found& found) const {
-    const bool has_own_suffix = restored_name(path).has_value();
-    if (has_own_suffix == (request_.action == Action::kCompress))
+    if (!is_input(path))
       ++found.suffix_count;
     else if (target_may_exist && is_done(path))
       ++found.done_count;
     else
       found.files.push_back(path);
+  }
+
+  bool is_input(const std::string& path) const {
+    return restored_name(path).has_value() != (request_.action == Action::kCompress);
   }
 
   // The name of a file's output; the file's own where it has none.

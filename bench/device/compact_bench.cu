@@ -1,13 +1,15 @@
 // What scan, gather and scatter cost on a CUDA device.
 //
-//   compact_device_bench
+//   compact_device_bench [NAME]      rows of gather and scatter whose name contains NAME alone
 //
-// Every figure is the median of 21 runs after one to warm up. A scan's time is that of a graph of 20 scans, divided by
-// 20: what a scan costs in the middle of a pipeline, without the launch from the host. The peer of gather and scatter is
+// Every figure is the median of 21 runs after one to warm up. A scan's time, also that of gather with its scan, is that of a
+// graph of 20, divided by 20: what it costs in the middle of a pipeline, without the launch from the host. The peer of gather and scatter is
 // CUB's batched copy over arrays of pointers. Prints one row of a recorded run a line.
 #include <algorithm>
 #include <cstdio>
 #include <cub/device/device_memcpy.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
 #include <functional>
 #include <random>
 #include <string>
@@ -42,30 +44,46 @@ double median_seconds(cudaStream_t stream, const std::function<void()>& run) {
   return milliseconds[kRuns / 2] / 1e3;
 }
 
+// Seconds that `work` takes in the middle of others, without the launch from the host: of a graph of many.
+double seconds_in_graph(cudaStream_t stream, const std::function<void()>& work) {
+  constexpr int kTimes = 20;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  for (int i = 0; i < kTimes; ++i) work();
+  check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+  const double seconds =
+      median_seconds(stream, [&] { check(cudaGraphLaunch(executable, stream), "cudaGraphLaunch"); }) / kTimes;
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+  return seconds;
+}
+
+// The peer is CUB's scan from an array of 32-bit items to one of 64-bit sums, without the total.
 void scan(std::size_t count, cudaStream_t stream) {
-  constexpr int kScans = 20;
   std::mt19937 random(1);
   std::vector<std::uint32_t> sizes(count);
   for (std::uint32_t& size : sizes) size = static_cast<std::uint32_t>(random());
   DeviceBuffer<std::uint32_t> d_sizes(count, stream);
   d_sizes.upload(sizes);
   DeviceBuffer<std::uint64_t> d_offsets(count + 1, stream);
-  DeviceBuffer<std::byte> d_scratch(cuda::scan_sizes_cuda_scratch_bytes(count), stream);
+  std::size_t peer_scratch_bytes = 0;
+  const auto peer = [&](void* d_scratch) {
+    check(cub::DeviceScan::ExclusiveScan(d_scratch, peer_scratch_bytes, d_sizes.get(), d_offsets.get(),
+                                         ::cuda::std::plus<std::uint64_t>{}, std::uint64_t{0}, count, stream),
+          "peer");
+  };
+  peer(nullptr);
+  DeviceBuffer<std::byte> d_scratch(std::max(cuda::scan_sizes_cuda_scratch_bytes(count), peer_scratch_bytes),
+                                    stream);
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  for (int i = 0; i < kScans; ++i)
+  const double peer_seconds = seconds_in_graph(stream, [&] { peer(d_scratch.get()); });
+  const auto run = [&] {
     cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream);
-  check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-  const double seconds =
-      median_seconds(stream, [&] { check(cudaGraphLaunch(executable, stream), "cudaGraphLaunch"); }) / kScans;
-  const double alone = median_seconds(stream, [&] {
-    cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(), stream);
-  });
-  cudaGraphExecDestroy(executable);
-  cudaGraphDestroy(graph);
+  };
+  const double seconds = seconds_in_graph(stream, run);
+  const double alone = median_seconds(stream, run);
 
   std::vector<std::uint64_t> offsets(count + 1);
   d_offsets.download(offsets);
@@ -79,8 +97,10 @@ void scan(std::size_t count, cudaStream_t stream) {
   std::printf(
       "{\"what\":\"scan\",\"backend\":\"cuda\",\"items\":%zu,\"microseconds\":%.2f,\"microseconds_launched_"
       "alone\":%.2f,"
-      "\"gitems\":%.2f,\"span\":\"kernel\",\"verified\":%s}\n",
-      count, seconds * 1e6, alone * 1e6, static_cast<double>(count) / seconds / 1e9,
+      "\"gitems\":%.2f,\"span\":\"kernel\",\"peer\":\"cub::DeviceScan\",\"peer_microseconds\":%.2f,"
+      "\"verified\":"
+      "%s}\n",
+      count, seconds * 1e6, alone * 1e6, static_cast<double>(count) / seconds / 1e9, peer_seconds * 1e6,
       verified ? "true" : "false");
 }
 
@@ -134,6 +154,14 @@ void gather_and_scatter(const char* name, const std::vector<std::uint32_t>& size
           "peer");
   });
   check(cudaMemsetAsync(d_output.get(), 0xA5, bytes, stream), "cudaMemsetAsync");
+  DeviceBuffer<std::uint64_t> d_scanned(count + 1, stream);
+  DeviceBuffer<std::byte> d_scan_scratch(cuda::scan_sizes_cuda_scratch_bytes(count), stream);
+  const double with_scan_seconds = seconds_in_graph(stream, [&] {
+    cuda::scan_sizes_cuda(d_sizes.get(), count, d_scanned.get(), d_scan_scratch.get(), d_scan_scratch.bytes(),
+                          stream);
+    cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_scanned.get(), count, d_output.get(), nullptr,
+                             0, stream);
+  });
   const double seconds = median_seconds(stream, [&] {
     cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), count, d_output.get(),
                              d_scratch.get(), d_scratch.bytes(), stream);
@@ -171,6 +199,7 @@ void gather_and_scatter(const char* name, const std::vector<std::uint32_t>& size
         static_cast<double>(bytes) / peer_seconds / 1e9, right ? "true" : "false");
   };
   print("gather", seconds, verified);
+  print("scan+gather", with_scan_seconds, verified);
   print("scatter", back_seconds, verified_back);
 }
 
@@ -181,32 +210,34 @@ std::vector<std::uint32_t> random_sizes(std::size_t count, std::uint32_t least, 
   return sizes;
 }
 
-int bench() {
+int bench(const std::string& name) {
   const cuda::Stream stream;
-  for (const std::size_t count : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000},
-                                  std::size_t{1} << 24, std::size_t{1} << 28})
-    scan(count, stream.get());
-  gather_and_scatter("10,000 of 11,000 bytes", std::vector<std::uint32_t>(10'000, 11'000), 0, stream.get());
-  gather_and_scatter("10,000 of 11,000 bytes at any alignment", std::vector<std::uint32_t>(10'000, 11'000), 7,
-                     stream.get());
-  gather_and_scatter("30,000 of up to 65,536 bytes", random_sizes(30'000, 1, 65'536), 5, stream.get());
-  gather_and_scatter("30,000 of 65,536 bytes", std::vector<std::uint32_t>(30'000, 65'536), 0, stream.get());
-  gather_and_scatter("1,000,000 of 16 to 256 bytes", random_sizes(1'000'000, 16, 256), 3, stream.get());
-  gather_and_scatter("8,000,000 of 16 to 256 bytes", random_sizes(8'000'000, 16, 256), 3, stream.get());
-  gather_and_scatter("1,000,000 of 64 bytes, aligned", std::vector<std::uint32_t>(1'000'000, 64), 0,
-                     stream.get());
+  const auto copies = [&](const char* what, const std::vector<std::uint32_t>& sizes, unsigned gap) {
+    if (std::string(what).find(name) != std::string::npos) gather_and_scatter(what, sizes, gap, stream.get());
+  };
+  if (name.empty())
+    for (const std::size_t count : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000},
+                                    std::size_t{1} << 24, std::size_t{1} << 28})
+      scan(count, stream.get());
+  copies("10,000 of 11,000 bytes", std::vector<std::uint32_t>(10'000, 11'000), 0);
+  copies("10,000 of 11,000 bytes at any alignment", std::vector<std::uint32_t>(10'000, 11'000), 7);
+  copies("30,000 of up to 65,536 bytes", random_sizes(30'000, 1, 65'536), 5);
+  copies("30,000 of 65,536 bytes", std::vector<std::uint32_t>(30'000, 65'536), 0);
+  copies("1,000,000 of 16 to 256 bytes", random_sizes(1'000'000, 16, 256), 3);
+  copies("8,000,000 of 16 to 256 bytes", random_sizes(8'000'000, 16, 256), 3);
+  copies("1,000,000 of 64 bytes, aligned", std::vector<std::uint32_t>(1'000'000, 64), 0);
   std::vector<std::uint32_t> one_large = random_sizes(10'000, 1, 2000);
   one_large[5000] = 500'000'000;
-  gather_and_scatter("one of 500 MB among 10,000 small", one_large, 1, stream.get());
+  copies("one of 500 MB among 10,000 small", one_large, 1);
   return 0;
 }
 
 }  // namespace
 }  // namespace hemstitch
 
-int main() {
+int main(int argument_count, char** arguments) {
   try {
-    return hemstitch::bench();
+    return hemstitch::bench(argument_count > 1 ? arguments[1] : "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

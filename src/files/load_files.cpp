@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -107,15 +108,18 @@ class Descriptor {
   int number_;
 };
 
-// Fewer than asked for at the end of the file alone. Nothing: an error, in errno.
-std::optional<std::size_t> read_up_to(int descriptor, std::span<std::byte> into) {
+// How many bytes of a file come, where `into` is the size it should have: into.size() + 1 means more than that. Nothing: an error, in
+// errno. One call of the system, where a file is what it should be.
+std::optional<std::size_t> read_and_look_beyond(int descriptor, std::span<std::byte> into) {
   std::size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t got = read(descriptor, into.data() + done, into.size() - done);
+  std::byte beyond;
+  while (done <= into.size()) {
+    const iovec parts[] = {{into.data() + done, into.size() - done}, {&beyond, 1}};
+    const ssize_t got = readv(descriptor, parts, 2);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
-    if (got == 0) break;
     done += static_cast<std::size_t>(got);
+    if (got == 0 || done == into.size()) break;
   }
   return done;
 }
@@ -144,12 +148,9 @@ Sized size_of(std::size_t index, const std::string& path, std::uint64_t limit_by
 Skip read_file(std::size_t index, const std::string& path, std::span<std::byte> into) {
   const Descriptor file(path);
   if (file.number() < 0) return unreadable(index, path, errno);
-  const auto got = read_up_to(file.number(), into);
+  const auto got = read_and_look_beyond(file.number(), into);
   if (!got) return unreadable(index, path, errno);
-  std::byte beyond;
-  const auto more = *got == into.size() ? read_up_to(file.number(), {&beyond, 1}) : std::size_t{0};
-  if (!more) return unreadable(index, path, errno);
-  if (*got == into.size() && *more == 0) return std::nullopt;
+  if (*got == into.size()) return std::nullopt;
   return skipped(index, path, SkippedFile::Why::kChanged,
                  fmt::format("its size changed from {} bytes while it was read", into.size()));
 }

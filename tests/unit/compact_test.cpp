@@ -154,6 +154,15 @@ TEST(Compaction, DoesWhatItsDocumentTests) {
   EXPECT_EQ(scan_sizes(five, offsets), 800u);
   EXPECT_EQ(offsets, (std::vector<std::uint64_t>{0, 100, 300, 450, 750, 800}));
 
+  std::vector<std::uint32_t> many(10'000);
+  std::vector<std::uint64_t> many_offsets(10'001), expected(10'001, 0);
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    many[i] = i % 1000 + 100;
+    expected[i + 1] = expected[i] + many[i];
+  }
+  scan_sizes(many, many_offsets);
+  EXPECT_EQ(many_offsets, expected);
+
   std::vector<std::vector<std::byte>> files;
   std::vector<const std::byte*> sources;
   std::vector<std::uint32_t> sizes;
@@ -175,7 +184,8 @@ TEST(Compaction, DoesWhatItsDocumentTests) {
 // ends, which AddressSanitizer watches.
 TEST(PieceWords, CopyBetweenAllAlignments) {
   std::mt19937 random(7);
-  for (std::uint32_t bytes : {1u, 2u, 3u, 4u, 5u, 15u, 16u, 17u, 31u, 33u, 48u, 70u})
+  std::size_t inner_words = 0;
+  for (std::uint32_t bytes : {1u, 2u, 3u, 4u, 5u, 15u, 16u, 17u, 31u, 33u, 48u, 70u, 150u})
     for (unsigned from = 0; from < 16; ++from)
       for (unsigned to = 0; to < 16; ++to) {
         std::vector<std::byte> source(from + bytes);
@@ -185,11 +195,29 @@ TEST(PieceWords, CopyBetweenAllAlignments) {
         const std::uint32_t cut = static_cast<std::uint32_t>(random()) % (bytes + 1);
         for (const auto& [begin, end] : {std::pair{0u, cut}, std::pair{cut, bytes}}) {
           const PiecePart part{source.data() + from, target.data() + 16 + to, begin, end};
-          for (std::uint32_t word = 0; word < word_count(part); ++word) copy_word(part, word);
+          if (begin == end) continue;
+          const std::uint32_t first = static_cast<std::uint32_t>(random()) % 2000;
+          const PiecePlan plan = plan_piece(part, first);
+          for (std::uint32_t word = first; word < first + word_count(part); ++word) {
+            const SourceEnds ends = source_ends(plan, word);
+            const MaskedWord made = load_word(plan, ends, word, word == first);
+            if (is_inner_word(ends)) {
+              const PieceWord inner = load_inner_word(plan, word);
+              ASSERT_TRUE(std::equal(inner.part, inner.part + 4, made.bytes.part));
+              ASSERT_EQ(made.mask, kWholeWordMask);
+              ++inner_words;
+            }
+            for (unsigned i = 0; i < 16; ++i)
+              if ((made.mask >> i & 1) == 0) {
+                ASSERT_EQ(made.bytes.part[i / 4] >> (8 * (i % 4)) & 0xFF, 0u);
+              }
+            store_word(reinterpret_cast<std::byte*>(plan.target + word * kPieceWordBytes), made);
+          }
         }
         ASSERT_TRUE(target == expected)
             << bytes << " bytes from " << from << " to " << to << ", cut at " << cut;
       }
+  EXPECT_GT(inner_words, 1000u);
 }
 
 TEST(PieceWords, SharesHaveEveryByteOnce) {

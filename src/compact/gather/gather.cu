@@ -8,7 +8,7 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr KernelBudget kGatherBudget("gather.copy", "copy_pieces",
-                                     {.threads = kCopyPiecesThreads, .registers = 40, .shared_bytes = 10240});
+                                     {.threads = kCopyPiecesThreads, .registers = 40, .shared_bytes = 8192});
 const KernelRegistration kGatherRegistration(kGatherBudget, copy_pieces<GatheredPieces>);
 
 }  // namespace

@@ -21,6 +21,19 @@ for options in -B4 -B7 '-B4D -9'; do
   lz4 -qc $options data | hemstitch -d --backend cuda | cmp - data
 done
 hemstitch -dc --backend cuda --range 100000-100050 gpu.lz4 | cmp - <(tail -c +100001 data | head -c 50)
+# A tree of small files, many at a time, and one that is larger than that.
+mkdir tree
+for number in $(seq 1000); do text "$number" >"tree/$number"; done
+: >tree/nothing
+text 1500000 >tree/large
+cp -r tree alone
+hemstitch -rq --backend cuda -1 tree
+for file in alone/*; do hemstitch -q --backend reference -1 "$file"; done
+diff -r alone tree && echo "the same: $(find tree -name '*.lz4' | wc -l) files"
+find tree -type f ! -name '*.lz4' -delete
+hemstitch -drq --rm --backend cuda tree
+find alone -name '*.lz4' -delete
+diff -r alone tree && echo 'and back'
 head -c 100000 gpu.lz4 >cut.lz4
 status_of hemstitch -t --backend cuda cut.lz4
 hemstitch bench --backend cuda --seconds 0 -1 --span kernel data | awk 'END { print $1, $2, $NF }'

@@ -26,6 +26,19 @@ hemstitch -dc --backend webgpu --range 100000-100050 gpu.lz4 | cmp - <(tail -c +
 text 700000 >many
 hemstitch -c --backend webgpu -1 -B64K many | tee many.lz4 | lz4 -dqc | cmp - many
 hemstitch -dc --backend webgpu many.lz4 | cmp - many
+# A tree of small files, many at a time, and one that is larger than that.
+mkdir tree
+for number in $(seq 150); do text $((number * 7)) >"tree/$number"; done
+: >tree/nothing
+cp many tree/large
+cp -r tree alone
+hemstitch -rq --backend webgpu -1 -B64K tree
+for file in alone/*; do hemstitch -q --backend reference -1 -B64K "$file"; done
+diff -r alone tree && echo "the same: $(find tree -name '*.lz4' | wc -l) files"
+find tree -type f ! -name '*.lz4' -delete
+hemstitch -drq --rm --backend webgpu tree
+find alone -name '*.lz4' -delete
+diff -r alone tree && echo 'and back'
 head -c 50000 gpu.lz4 >cut.lz4
 status_of hemstitch -t --backend webgpu cut.lz4
 status_of hemstitch -c --backend webgpu --device 'no such GPU' data 2>&1 | sed 's/; there are .*//'

@@ -1,0 +1,250 @@
+// Many small files: how long it takes to bring them to a device, and to compress and restore a tree of them with -r.
+//
+//   files_device_bench FOLDER [BACKEND]      FOLDER: an empty one, best in memory (/dev/shm); BACKEND: cuda if none is named
+//
+// Trees of 11 KB files of text, 100 in a folder and all in one. Rows, each the best of the runs named; a run of the tool's
+// command is in this process, so that the device is started and memory pinned before the one that counts:
+//
+//   load     load_files() of 10,000 files, to the host and to the device, the first time and again
+//   floor    what 16 threads take to read 100,000 inputs, to create outputs of the sizes that -r gives them, or to do both:
+//            open, fstat, read, close; open, write, close
+//   files    hemstitch -r over the same 100,000 files, then -d -r over what that wrote; and 1000 of them named one by one, which
+//            are compressed one by one
+//
+// Prints one row of a recorded run a line.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "arguments.hpp"
+#include "commands.hpp"
+#include "hemstitch/files.hpp"
+
+namespace hemstitch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kThreads = 16;
+constexpr std::size_t kFileBytes = 11'000;
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Calls work(i) for every i below `count` from kThreads threads; seconds.
+double on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  constexpr std::size_t kGrain = 16;
+  std::atomic<std::size_t> next = 0;
+  return seconds_of([&] {
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < kThreads; ++t)
+      threads.emplace_back([&] {
+        for (std::size_t begin; (begin = next.fetch_add(kGrain)) < count;)
+          for (std::size_t i = begin; i < std::min(count, begin + kGrain); ++i) work(i);
+      });
+    for (std::thread& thread : threads) thread.join();
+  });
+}
+
+void must(bool done, const std::string& what) {
+  if (!done) throw std::runtime_error(what + " failed");
+}
+
+void write_new(const std::string& path, const char* bytes, std::size_t count) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  must(file >= 0 && write(file, bytes, count) == static_cast<ssize_t>(count), path);
+  close(file);
+}
+
+void read_whole(const std::string& path, std::vector<char>& room) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  must(file >= 0 && fstat(file, &status) == 0, path);
+  room.resize(static_cast<std::size_t>(status.st_size) + 1);
+  must(read(file, room.data(), room.size()) == status.st_size, path);
+  close(file);
+}
+
+struct Tree {
+  std::string root;
+  std::string name;
+  std::vector<std::string> paths;
+};
+
+// The same words over and over, in another order in every file.
+Tree make_tree(const std::string& root, std::size_t files, std::size_t files_in_folder) {
+  Tree tree{
+      root, files_in_folder >= files ? "in one folder" : fmt::format("{} in a folder", files_in_folder), {}};
+  for (std::size_t i = 0; i < files; ++i) {
+    const std::string folder = fmt::format("{}/{}", root, i / files_in_folder);
+    if (i % files_in_folder == 0) fs::create_directories(folder);
+    tree.paths.push_back(fmt::format("{}/{}", folder, i));
+  }
+  on_threads(files, [&](std::size_t i) {
+    static const char* const words[] = {"stitch",  "seam", "hem", "thread", "needle", "cloth",
+                                        "pattern", "the",  "of",  "and",    "to",     "0x1f",
+                                        "};\n",    "==",   "\t",  "return"};
+    std::uint64_t state = i * 2 + 1;
+    std::string content;
+    while (content.size() < kFileBytes) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      content += words[state >> 60];
+      content += static_cast<char>(' ' + (state >> 40) % 48);
+    }
+    write_new(tree.paths[i], content.data(), kFileBytes);
+  });
+  return tree;
+}
+
+void print_row(const std::string& what, const std::string& backend, const std::string& file,
+               std::size_t items, std::size_t bytes, double seconds, const std::string& more = "") {
+  fmt::print(
+      "{{\"what\":\"{}\",\"backend\":\"{}\",\"file\":\"{}\",\"items\":{},\"bytes\":{},\"milliseconds\":{:.1f}"
+      ","
+      "\"gbps\":{:.2f},\"span\":\"file\"{},\"verified\":true}}\n",
+      what, backend, file, items, bytes, seconds * 1e3, static_cast<double>(bytes) / seconds / 1e9, more);
+  std::fflush(stdout);
+}
+
+void load(const Tree& tree, bool to_device) {
+  LoadOptions options;
+  options.to_device = to_device;
+  options.threads = kThreads;
+  for (int run = 0; run < 4; ++run) {
+    std::vector<std::string> paths = tree.paths;
+    std::size_t bytes = 0;
+    const double seconds = seconds_of([&] { bytes = load_files(std::move(paths), options).bytes().size(); });
+    must(bytes == tree.paths.size() * kFileBytes, "loading");
+    print_row(run == 0 ? "load, the first time" : "load, again", to_device ? "cuda" : "cpu", tree.name,
+              tree.paths.size(), bytes, seconds);
+  }
+}
+
+double run_tool(const std::vector<std::string>& words) {
+  const cli::Request request = cli::parse_arguments(words);
+  return seconds_of([&] {
+    must((request.action == cli::Action::kCompress ? cli::run_compress : cli::run_restore)(request) == 0,
+         "the command");
+  });
+}
+
+void files(const Tree& tree, const std::string& backend) {
+  const std::size_t count = tree.paths.size(), bytes = count * kFileBytes;
+  const auto remove_outputs = [&] {
+    on_threads(count, [&](std::size_t i) { unlink((tree.paths[i] + ".lz4").c_str()); });
+  };
+  constexpr int kRuns = 3;
+  double compress = 1e9;
+  for (int run = 0; run < kRuns; ++run) {
+    remove_outputs();
+    compress = std::min(
+        compress, run_tool({"-r", "-q", "-T", std::to_string(kThreads), "--backend", backend, tree.root}));
+  }
+  constexpr std::size_t kAlone = 1000;
+  std::vector<std::string> words = {"-q", "-f", "--backend", backend};
+  words.insert(words.end(), tree.paths.begin(), tree.paths.begin() + kAlone);
+  print_row("files: one by one", backend, tree.name, kAlone, kAlone * kFileBytes, run_tool(words));
+
+  std::vector<std::size_t> sizes(count);
+  std::size_t output_bytes = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    output_bytes += sizes[i] = static_cast<std::size_t>(fs::file_size(tree.paths[i] + ".lz4"));
+
+  double read = 1e9, create = 1e9, both = 1e9;
+  const std::vector<char> content(2 * kFileBytes, 'x');
+  for (int run = 0; run < kRuns; ++run) {
+    const auto read_one = [&](std::size_t i) {
+      static thread_local std::vector<char> room;
+      read_whole(tree.paths[i], room);
+    };
+    const auto create_one = [&](std::size_t i) { write_new(tree.paths[i] + ".x", content.data(), sizes[i]); };
+    const auto remove_all = [&] {
+      on_threads(count, [&](std::size_t i) { unlink((tree.paths[i] + ".x").c_str()); });
+    };
+    read = std::min(read, on_threads(count, read_one));
+    create = std::min(create, on_threads(count, create_one));
+    remove_all();
+    both = std::min(both, on_threads(count, [&](std::size_t i) {
+                      read_one(i);
+                      create_one(i);
+                    }));
+    remove_all();
+  }
+  print_row("floor: read", "cpu", tree.name, count, bytes, read);
+  print_row("floor: create", "cpu", tree.name, count, bytes, create);
+  print_row("floor: read and create", "cpu", tree.name, count, bytes, both);
+  print_row("files: compress", backend, tree.name, count, bytes, compress,
+            fmt::format(",\"ratio\":{:.3f},\"times_floor\":{:.2f}",
+                        static_cast<double>(bytes) / static_cast<double>(output_bytes), compress / both));
+
+  double restore = 1e9;
+  for (int run = 0; run < kRuns; ++run) {
+    on_threads(count, [&](std::size_t i) {
+      must(rename(tree.paths[i].c_str(), (tree.paths[i] + ".was").c_str()) == 0, "renaming");
+    });
+    restore = std::min(restore, run_tool({"-d", "-r", "-q", "-T", std::to_string(kThreads), "--backend",
+                                          backend, tree.root}));
+    on_threads(count, [&](std::size_t i) {
+      static thread_local std::vector<char> was, now;
+      read_whole(tree.paths[i] + ".was", was);
+      read_whole(tree.paths[i], now);
+      must(was.size() == now.size() && std::equal(was.begin(), was.end() - 1, now.begin()), "comparing");
+      unlink((tree.paths[i] + ".was").c_str());
+    });
+  }
+  print_row("files: restore", backend, tree.name, count, bytes, restore,
+            fmt::format(",\"times_floor\":{:.2f}", restore / both));
+  remove_outputs();
+}
+
+int bench(const std::string& folder, const std::string& backend) {
+  {
+    const Tree tree = make_tree(folder + "/load", 10'000, 100);
+    load(tree, false);
+    if (backend == "cuda") load(tree, true);
+    fs::remove_all(tree.root);
+  }
+  // What starting the device costs, and memory that is pinned once.
+  const std::string first = folder + "/first";
+  const Tree small = make_tree(first, 2, 2);
+  print_row("start", backend, small.name, 2, 2 * kFileBytes,
+            run_tool({"-r", "-q", "--backend", backend, first}));
+  for (const std::size_t files_in_folder : {100u, 100'000u}) {
+    const Tree tree = make_tree(folder + "/tree", 100'000, files_in_folder);
+    files(tree, backend);
+    fs::remove_all(tree.root);
+  }
+  fs::remove_all(first);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int argument_count, char** arguments) {
+  if (argument_count < 2) {
+    std::fprintf(stderr, "files_device_bench FOLDER [BACKEND]\n");
+    return 1;
+  }
+  try {
+    return hemstitch::bench(arguments[1], argument_count > 2 ? arguments[2] : "cuda");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
