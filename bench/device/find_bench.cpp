@@ -348,11 +348,11 @@ int measure_all(int argument_count, char** arguments) {
       {"d1s", 65536, 32768, chain(1, 64, 32768), {}, true},  // at depth 1 any cap gives the same records
       {"d4s", 65536, 32768, chain(4, 64, 32768), {}, true},
       {"d64s", 65536, 32768, chain(64, 64, 32768), {}, true},
-      {"d4s", 65536, 0, chain(4, 64, 65535), {}},
+      {"d4s", 65536, 0, chain(4, 64, 65535), {}, false, true},
       {"d64s", 65536, 0, chain(64, 64, 65535), {}, false, true},
-      {"lz4 1", 65536, 0, {.depth = 0}, {.hash_bits = 13, .cap_bytes = 16}},
-      {"lz4 3", 262'144, 0, chain(4, 64, 65535), {}},
-      {"lz4 1", 4096, 0, {.depth = 0}, {.hash_bits = 11, .cap_bytes = 16}},
+      {"hash_step", 65536, 0, {.depth = 0}, {.hash_bits = 13, .cap_bytes = 16}, false, true},
+      {"lz4 3", 262'144, 0, chain(4, 64, 65535), {}, false, true},
+      {"hash_step", 4096, 0, {.depth = 0}, {.hash_bits = 11, .cap_bytes = 16}, false, true},
   };
   Bench all(std::move(sources), static_cast<std::uint64_t>(gigabytes * 1e9), runs);
   for (const Config& config : configs)
