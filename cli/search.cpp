@@ -1,19 +1,21 @@
 // hemstitch search: fixed strings in many files, shown as GNU grep -F shows them in the C locale.
 //
-// Files are loaded in batches, each batch is searched and formatted by all cores, and what there is to say of a file is
-// written in the order of the files. With a device the batch's matches come from there, and lines are made of them here.
+// Files are loaded in batches, each batch is searched and formatted by all cores while the next one is read, and what
+// there is to say of a file is written in the order of the files. With a device the batch's matches come from there, and lines are made of them here.
 #include "search/search.hpp"
 
 #include <fmt/format.h>
 #include <getopt.h>
 #include <sys/stat.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
@@ -41,6 +43,8 @@ constexpr int kExitTrouble = 2;
 // Contents of a batch where --memory says nothing: a group of files for each of 16 threads, and little enough that the
 // memory of one batch serves the next (larger blocks go back to the system, and come back as fresh pages).
 constexpr std::uint64_t kBatchBytes = std::uint64_t{32} << 20;
+// One is read while another is searched and a third is written.
+constexpr std::size_t kBatchesInFlight = 3;
 constexpr const char* kStandardInputName = "(standard input)";
 
 constexpr const char* kUsage =
@@ -201,6 +205,46 @@ struct Inputs {
   bool trouble = false;
 };
 
+// The files in a folder, those of one folder in the order of their names, and what could not be read.
+struct FolderListing {
+  std::vector<std::string> files;
+  std::vector<std::pair<std::string, std::string>> complaints;  // a folder and why
+};
+
+// Folders in a folder are listed side by side.
+FolderListing list_folder(const std::string& folder, const std::string& prefix) {
+  struct Entry {
+    std::string name;
+    bool folder;
+  };
+  FolderListing listing;
+  std::vector<Entry> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    // These ask for nothing that was not read with the name, where the file system gives types.
+    std::error_code unknown;
+    if (entry->is_symlink(unknown)) continue;
+    const bool is_folder = entry->is_directory(unknown);
+    if (is_folder || entry->is_regular_file(unknown))
+      entries.push_back({entry->path().filename().string(), is_folder});
+  }
+  if (error) listing.complaints.emplace_back(folder, error.message());
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  std::vector<FolderListing> inside(entries.size());
+  tbb::parallel_for(std::size_t{0}, entries.size(), [&](std::size_t i) {
+    if (!entries[i].folder) return;
+    const std::string path = prefix + entries[i].name;
+    inside[i] = list_folder(path, path + '/');
+  });
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].folder) listing.files.push_back(prefix + entries[i].name);
+    std::move(inside[i].files.begin(), inside[i].files.end(), std::back_inserter(listing.files));
+    std::move(inside[i].complaints.begin(), inside[i].complaints.end(),
+              std::back_inserter(listing.complaints));
+  }
+  return listing;
+}
+
 class InputWalk {
  public:
   explicit InputWalk(const SearchRequest& request) : request_(request) {}
@@ -208,8 +252,7 @@ class InputWalk {
   Inputs run() {
     std::vector<std::string> paths = request_.paths;
     if (paths.empty() && request_.recursive) {
-      visit_folder(".", "");
-      inputs_.with_names = true;
+      take_folder(".", "");
       return std::move(inputs_);
     }
     if (paths.empty()) paths.emplace_back(kStandardStream);
@@ -219,8 +262,7 @@ class InputWalk {
       if (path == kStandardStream) {
         inputs_.files.push_back({path, kStandardInputName});
       } else if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && request_.recursive) {
-        inputs_.with_names = true;
-        visit_folder(path, path.ends_with('/') ? path : path + '/');
+        take_folder(path, path.ends_with('/') ? path : path + '/');
       } else {
         inputs_.files.push_back({path, path});  // opening it will say what is wrong
       }
@@ -229,25 +271,16 @@ class InputWalk {
   }
 
  private:
-  void visit_folder(const std::string& folder, const std::string& prefix) {
-    std::error_code error;
-    std::vector<fs::directory_entry> entries;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-      entries.push_back(*entry);
-    if (error) {
-      print_message(folder, error.message());
-      inputs_.trouble = true;
+  void take_folder(const std::string& folder, const std::string& prefix) {
+    inputs_.with_names = true;
+    FolderListing listing = list_folder(folder, prefix);
+    for (std::string& file : listing.files) {
+      std::string shown = file;
+      inputs_.files.push_back({std::move(file), std::move(shown)});
     }
-    std::sort(entries.begin(), entries.end(),
-              [](const auto& a, const auto& b) { return a.path().filename() < b.path().filename(); });
-    for (const fs::directory_entry& entry : entries) {
-      const std::string path = prefix + entry.path().filename().string();
-      std::error_code unknown;
-      const fs::file_type type = entry.symlink_status(unknown).type();
-      if (type == fs::file_type::directory)
-        visit_folder(path, path + '/');
-      else if (type == fs::file_type::regular)
-        inputs_.files.push_back({path, path});
+    for (const auto& [name, why] : listing.complaints) {
+      print_message(name, why);
+      inputs_.trouble = true;
     }
   }
 
@@ -358,15 +391,15 @@ std::vector<std::byte> read_stream(const std::string& path) {
 
 class SearchRun {
  public:
-  SearchRun(const SearchRequest& request, const Inputs& inputs)
+  explicit SearchRun(const SearchRequest& request)
       : request_(request),
-        inputs_(inputs),
+        arena_(request.threads == 0 ? tbb::task_arena::automatic : static_cast<int>(request.threads)),
+        inputs_(arena_.execute([&] { return InputWalk(request).run(); })),
         every_line_(std::find(request.patterns.begin(), request.patterns.end(), "") !=
                     request.patterns.end()),
         patterns_(patterns_of(request)),
-        reporter_(request, inputs.with_names, every_line_, patterns_ ? &*patterns_ : nullptr),
-        arena_(request.threads == 0 ? tbb::task_arena::automatic : static_cast<int>(request.threads)),
-        trouble_(inputs.trouble) {
+        reporter_(request, inputs_.with_names, every_line_, patterns_ ? &*patterns_ : nullptr),
+        trouble_(inputs_.trouble) {
     // Where every line matches there is nothing to look for.
     if (patterns_ && !every_line_)
       device_ = make_device_search(request.backend, *patterns_);
@@ -377,13 +410,33 @@ class SearchRun {
   int run() {
     std::vector<std::string> paths;
     for (const Input& input : inputs_.files) paths.push_back(input.path);
-    // Without --memory a file may be larger than a batch; then it is one.
-    const std::uint64_t limit = request_.memory_bytes != 0 ? request_.memory_bytes : kBatchBytes;
-    FileLoader loader(paths, {.threads = request_.threads,
-                              .memory_limit_bytes = limit,
-                              .oversize_alone = request_.memory_bytes == 0,
-                              .to_device = device_ && device_->wants_files_on_device()});
-    while (!loader.done()) search_batch(loader.next());
+    // Without --memory a file may be larger than a batch; then it is one. With it, one batch is there at a time.
+    const bool bounded = request_.memory_bytes != 0;
+    const bool to_device = device_ && device_->wants_files_on_device();
+    FileLoader loader(std::move(paths), {.threads = request_.threads,
+                                         .memory_limit_bytes = bounded ? request_.memory_bytes : kBatchBytes,
+                                         .oversize_alone = !bounded,
+                                         .to_device = to_device});
+    const auto load = [&](tbb::flow_control& control) {
+      if (loader.done()) {
+        control.stop();
+        return SearchedBatch{};
+      }
+      if (to_device) device_->use_in_this_thread();
+      return SearchedBatch{loader.next(), {}};
+    };
+    arena_.execute([&] {
+      tbb::parallel_pipeline(
+          bounded ? 1 : kBatchesInFlight,
+          tbb::make_filter<void, SearchedBatch>(tbb::filter_mode::serial_in_order, load) &
+              tbb::make_filter<SearchedBatch, SearchedBatch>(tbb::filter_mode::serial_in_order,
+                                                             [&](SearchedBatch batch) {
+                                                               search_batch(batch);
+                                                               return batch;
+                                                             }) &
+              tbb::make_filter<SearchedBatch, void>(tbb::filter_mode::serial_in_order,
+                                                    [&](const SearchedBatch& batch) { tell_batch(batch); }));
+    });
     return trouble_ ? kExitTrouble : found_ ? kExitFound : kExitNothingFound;
   }
 
@@ -396,16 +449,24 @@ class SearchRun {
     return PatternSet(std::move(patterns), request.ignore_case);
   }
 
-  void search_batch(const CompactedBuffer& batch) {
-    std::vector<FileReport> reports(batch.count());
-    std::vector<char> reported(batch.count(), 0);
-    if (device_) search_on_device(batch, reports, reported);
-    arena_.execute([&] {
-      tbb::parallel_for(std::size_t{0}, batch.count(), [&](std::size_t file) {
-        if (!reported[file]) reports[file] = report_content(shown_name(batch, file), batch.span(file));
-      });
+  struct SearchedBatch {
+    CompactedBuffer files;
+    std::vector<FileReport> reports;  // of each of them
+  };
+
+  void search_batch(SearchedBatch& batch) {
+    const CompactedBuffer& files = batch.files;
+    batch.reports.resize(files.count());
+    std::vector<char> reported(files.count(), 0);
+    if (device_ && !device_failed_) search_on_device(files, batch.reports, reported);
+    tbb::parallel_for(std::size_t{0}, files.count(), [&](std::size_t file) {
+      if (!reported[file]) batch.reports[file] = report_content(shown_name(files, file), files.span(file));
     });
-    // In the order of the inputs; what was skipped has its place among them.
+  }
+
+  // In the order of the inputs; what was skipped has its place among them.
+  void tell_batch(const SearchedBatch& searched) {
+    const CompactedBuffer& batch = searched.files;
     std::size_t skipped = 0;
     const auto tell_skipped = [&](std::size_t before) {
       for (; skipped < batch.skipped().size() && batch.skipped()[skipped].index < before; ++skipped)
@@ -413,7 +474,7 @@ class SearchRun {
     };
     for (std::size_t file = 0; file < batch.count(); ++file) {
       tell_skipped(batch.index(file));
-      tell(inputs_.files[batch.index(file)], reports[file]);
+      tell(inputs_.files[batch.index(file)], searched.reports[file]);
     }
     tell_skipped(inputs_.files.size());
   }
@@ -426,13 +487,14 @@ class SearchRun {
   void search_on_device(const CompactedBuffer& batch, std::vector<FileReport>& reports,
                         std::vector<char>& reported) {
     try {
+      device_->use_in_this_thread();
       if (request_.decompress)
         report_restored(batch, reports, reported);
       else
         report_found(batch, reports, reported);
     } catch (const Error& error) {
       print_message(fmt::format("{}; the processor searches instead", error.what()));
-      device_.reset();
+      device_failed_ = true;
     }
   }
 
@@ -443,26 +505,22 @@ class SearchRun {
       return std::lower_bound(matches.begin(), matches.end(), position,
                               [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
     };
-    arena_.execute([&] {
-      tbb::parallel_for(std::size_t{0}, batch.count(), [&](std::size_t file) {
-        const std::uint64_t begin = batch.offsets()[file], end = batch.offsets()[file + 1];
-        reports[file] = reporter_.report(shown_name(batch, file), text_of(batch.span(file)),
-                                         MatchCursor({first_at(begin), first_at(end)}, begin));
-        reported[file] = 1;
-      });
+    tbb::parallel_for(std::size_t{0}, batch.count(), [&](std::size_t file) {
+      const std::uint64_t begin = batch.offsets()[file], end = batch.offsets()[file + 1];
+      reports[file] = reporter_.report(shown_name(batch, file), text_of(batch.span(file)),
+                                       MatchCursor({first_at(begin), first_at(end)}, begin));
+      reported[file] = 1;
     });
   }
 
   void report_restored(const CompactedBuffer& batch, std::vector<FileReport>& reports,
                        std::vector<char>& reported) {
     device_->find_in_lz4(batch, !request_.names_only, [&](std::span<const RestoredFile> files) {
-      arena_.execute([&] {
-        tbb::parallel_for(std::size_t{0}, files.size(), [&](std::size_t i) {
-          const RestoredFile& one = files[i];
-          reports[one.file] =
-              reporter_.report(shown_name(batch, one.file), one.text, MatchCursor(one.matches, one.begin));
-          reported[one.file] = 1;
-        });
+      tbb::parallel_for(std::size_t{0}, files.size(), [&](std::size_t i) {
+        const RestoredFile& one = files[i];
+        reports[one.file] =
+            reporter_.report(shown_name(batch, one.file), one.text, MatchCursor(one.matches, one.begin));
+        reported[one.file] = 1;
       });
     });
   }
@@ -512,12 +570,13 @@ class SearchRun {
   }
 
   const SearchRequest& request_;
-  const Inputs& inputs_;
+  tbb::task_arena arena_;
+  Inputs inputs_;
   bool every_line_;
   std::optional<PatternSet> patterns_;
   Reporter reporter_;
-  tbb::task_arena arena_;
   std::unique_ptr<DeviceSearch> device_;  // none where the processor searches
+  bool device_failed_ = false;
   bool found_ = false;
   bool trouble_;
 };
@@ -531,8 +590,7 @@ int run_search(std::span<const std::string> words) {
       fmt::print("{}", kUsage);
       return kExitFound;
     }
-    const Inputs inputs = InputWalk(request).run();
-    return SearchRun(request, inputs).run();
+    return SearchRun(request).run();
   } catch (const UsageError& error) {
     print_message(fmt::format("{} (hemstitch search -h lists the options)", error.what()));
   } catch (const std::exception& error) {

@@ -30,7 +30,7 @@ _hemstitch() {
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;
       search) choices='--regexp --fixed-strings --ignore-case --count --files-with-matches --only-matching --byte-offset
-          --line-number --recursive --decompress --json --threads --memory --help' ;;
+          --line-number --recursive --decompress --json --backend --threads --memory --help' ;;
       *) choices='--decompress --test --list --help --version --level --best --fast --threads --block-size --linked
           --memory --backend --device --reproducible --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
           --no-sparse --range --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;

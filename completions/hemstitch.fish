@@ -70,4 +70,5 @@ complete -c hemstitch -n '__fish_seen_subcommand_from search' -s n -l line-numbe
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s r -l recursive -d 'The files in folders'
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s z -l decompress -d 'Search in what compressed files restore to'
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s T -l threads -x -d 'Number of threads, 0 is one a core'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -l backend -x -a 'auto cpu cuda webgpu' -d 'Where to search'
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -l memory -x -d 'Most contents at once'

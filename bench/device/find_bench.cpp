@@ -9,7 +9,7 @@
 // all device memory besides the input: records, the larger of both stages' scratch, and room for the sequences. "worst" is
 // the slowest of the real files.
 //
-//   find_device_bench FOLDER [TOTAL_GB [RUNS]]      default: 2 GB, 5 runs; the Silesia files are in FOLDER/silesia
+//   find_device_bench FOLDER [TOTAL_GB [RUNS [LEVEL...]]]      default: 2 GB, 5 runs, all; FOLDER/silesia has the files
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>

@@ -3,9 +3,9 @@
 //   lz4_compress_device_bench FOLDER [GIGABYTES [WHAT]]
 //
 // FOLDER holds silesia/. Each file's blocks are repeated until there are GIGABYTES (2) of input in flight. WHAT is one or
-// more of these letters, all by default:
+// more of these letters, lfpcz by default:
 //   l  level 1, blocks of 4 KB and 64 KB     s  its stages one by one     h  levels 3, 6, 9 and 12 at 64 KB
-//   f  200 MB in flight                      p  from 100 to 100,000 pages, kernels alone and between pinned memory
+//   f  200 MB in flight                      p  from 100 to 100,000 pages both ways, kernels alone and between pinned memory
 //   c  XXH32 of blocks                       z  pages: same-filled, and as the files have them
 // Every figure is the median of five runs after one to warm up. Prints one row of a recorded run a line; a row is verified
 // when the blocks of the file's first 4 MB equal the twin's.
@@ -18,6 +18,9 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +31,9 @@
 #include "device_timing.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_frame.hpp"
 #include "format/lz4/lz4_pages_cuda.hpp"
+#include "format/lz4/lz4_restore_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 #include "shapes.hpp"
@@ -162,6 +167,52 @@ class Blocks {
             false};
   }
 
+  // What compress() wrote, restored.
+  Row restore() const {
+    DeviceArray<std::byte> d_restored(total_);
+    std::vector<std::byte*> outputs;
+    for (const DeviceBlock& block : d_blocks_->download(0, count_))
+      outputs.push_back(d_restored.data + block.position);
+    DeviceArray<std::byte*> d_outputs(count_);
+    d_outputs.upload(outputs);
+    DeviceArray<std::size_t> d_capacities(count_), d_restored_bytes(count_);
+    d_capacities.upload(std::vector<std::size_t>(count_, block_bytes_));
+    const cuda::DeviceLz4Restore batch{.d_blocks = const_cast<const std::byte**>(d_outputs_->data),
+                                       .d_block_bytes = d_sizes_->data,
+                                       .d_outputs = d_outputs.data,
+                                       .d_capacities = d_capacities.data,
+                                       .d_output_bytes = d_restored_bytes.data,
+                                       .d_statuses = d_statuses_->data,
+                                       .count = count_,
+                                       .max_capacity = block_bytes_,
+                                       .max_block_bytes = cuda::max_lz4_block_bytes(block_bytes_)};
+    DeviceArray<std::byte> scratch(cuda::restore_lz4_cuda_scratch_bytes(batch));
+    const double seconds = median_seconds(
+        nullptr, kRuns, [&] { cuda::restore_lz4_cuda(batch, scratch.data, scratch.count, nullptr); });
+    const std::vector<std::byte> first = d_restored.download(0, bytes_.size());
+    return {"restore",
+            "1",
+            file_,
+            "kernel",
+            block_bytes_,
+            total_,
+            0,
+            static_cast<double>(total_) / seconds / 1e9,
+            std::equal(first.begin(), first.end(), bytes_.begin())};
+  }
+
+  // What compress() wrote, one block behind the other, and each one's size.
+  std::vector<std::byte> packed(std::vector<std::size_t>& sizes) const {
+    sizes = d_sizes_->download(0, count_);
+    const std::size_t room = d_output_->count / count_;
+    const std::vector<std::byte> rooms = d_output_->download(0, d_output_->count);
+    std::vector<std::byte> packed;
+    for (std::size_t i = 0; i < count_; ++i)
+      packed.insert(packed.end(), rooms.begin() + static_cast<std::ptrdiff_t>(i * room),
+                    rooms.begin() + static_cast<std::ptrdiff_t>(i * room + sizes[i]));
+    return packed;
+  }
+
   bool verified(const Lz4Level& level) const {
     const std::vector<std::size_t> sizes = d_sizes_->download(0, first_copy_);
     const std::size_t room = (cuda::max_lz4_block_bytes(block_bytes_) + 15) / 16 * 16;
@@ -229,6 +280,22 @@ class PinnedPages {
     return all[1 + kRuns / 2];
   }
 
+  // Whether the span begins with what the twin makes of the first pages.
+  bool verified() const {
+    const Lz4Level level = lz4_level(1, kPageBytes);
+    std::vector<std::byte> room(cuda::max_lz4_block_bytes(kPageBytes));
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < std::min(count_, kVerifiedBytes / kPageBytes); ++i) {
+      std::span<const std::byte> kept = input_.span().subspan(i * kPageBytes, kPageBytes);
+      const EncodedBlock encoded = compress_lz4_block_reference({kept, 0}, level, room);
+      if (encoded.bytes < kPageBytes) kept = std::span(room).first(encoded.bytes);
+      if (!std::equal(kept.begin(), kept.end(), output_.span().begin() + static_cast<std::ptrdiff_t>(at)))
+        return false;
+      at += kept.size();
+    }
+    return true;
+  }
+
  private:
   struct Piece {
     Piece(std::size_t first_page, std::size_t pages)
@@ -291,6 +358,106 @@ class PinnedPages {
   cuda::Event ready_[12];
 };
 
+// The other way: compressed pages from pinned memory, restored there.
+class PinnedRestoration {
+ public:
+  PinnedRestoration(const std::vector<std::byte>& kept, const std::vector<std::size_t>& sizes)
+      : input_(kept.size()), output_(sizes.size() * kPageBytes) {
+    std::copy(kept.begin(), kept.end(), input_.span().begin());
+    const std::size_t pieces = std::clamp<std::size_t>(sizes.size() / 1000, 1, 12);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const std::size_t begin = sizes.size() * i / pieces, end = sizes.size() * (i + 1) / pieces;
+      pieces_.push_back(std::make_unique<Piece>(begin, at, std::span(sizes).subspan(begin, end - begin)));
+      at += pieces_.back()->kept_bytes;
+    }
+  }
+
+  double seconds() {
+    std::vector<double> all;
+    for (int run = 0; run <= kRuns; ++run) {
+      const auto start = std::chrono::steady_clock::now();
+      this->run();
+      all.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::sort(all.begin() + 1, all.end());  // the first one warms up
+    return all[1 + kRuns / 2];
+  }
+
+  bool restored(const std::vector<std::byte>& pages) const {
+    for (std::size_t i = 0; i < output_.span().size(); ++i)
+      if (output_.span()[i] != pages[i % pages.size()]) return false;
+    return true;
+  }
+
+ private:
+  struct Piece {
+    Piece(std::size_t first_page, std::size_t kept_begin, std::span<const std::size_t> sizes)
+        : first(first_page),
+          kept_at(kept_begin),
+          count(sizes.size()),
+          kept_bytes(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0})),
+          d_kept(kept_bytes),
+          d_pages(count * kPageBytes),
+          d_sources(count),
+          d_targets(count),
+          d_sizes(count),
+          d_capacities(count),
+          d_restored_bytes(count),
+          d_statuses(count),
+          batch{.d_blocks = d_sources.data,
+                .d_block_bytes = d_sizes.data,
+                .d_outputs = d_targets.data,
+                .d_capacities = d_capacities.data,
+                .d_output_bytes = d_restored_bytes.data,
+                .d_statuses = d_statuses.data,
+                .count = count,
+                .max_capacity = kPageBytes,
+                .max_block_bytes = cuda::max_lz4_block_bytes(kPageBytes)},
+          scratch(cuda::restore_lz4_cuda_scratch_bytes(batch)) {
+      std::vector<const std::byte*> sources;
+      std::vector<std::byte*> targets;
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        sources.push_back(d_kept.data + at);
+        targets.push_back(d_pages.data + i * kPageBytes);
+        at += sizes[i];
+      }
+      d_sources.upload(sources);
+      d_targets.upload(targets);
+      d_sizes.upload(std::vector<std::size_t>(sizes.begin(), sizes.end()));
+      d_capacities.upload(std::vector<std::size_t>(count, kPageBytes));
+    }
+    std::size_t first, kept_at, count, kept_bytes;
+    DeviceArray<std::byte> d_kept, d_pages;
+    DeviceArray<const std::byte*> d_sources;
+    DeviceArray<std::byte*> d_targets;
+    DeviceArray<std::size_t> d_sizes, d_capacities, d_restored_bytes;
+    DeviceArray<hemstitch_status> d_statuses;
+    cuda::DeviceLz4Restore batch;
+    DeviceArray<std::byte> scratch;
+  };
+
+  void run() {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const Piece& piece = *pieces_[i];
+      const cudaStream_t stream = streams_[i % 3].get();
+      check(cudaMemcpyAsync(piece.d_kept.data, input_.span().data() + piece.kept_at, piece.kept_bytes,
+                            cudaMemcpyHostToDevice, stream),
+            "cudaMemcpyAsync");
+      cuda::restore_lz4_cuda(piece.batch, piece.scratch.data, piece.scratch.count, stream);
+      check(cudaMemcpyAsync(output_.span().data() + piece.first * kPageBytes, piece.d_pages.data,
+                            piece.count * kPageBytes, cudaMemcpyDeviceToHost, stream),
+            "cudaMemcpyAsync");
+    }
+    for (cuda::Stream& stream : streams_) stream.synchronize();
+  }
+
+  cuda::PinnedBuffer<std::byte> input_, output_;
+  std::vector<std::unique_ptr<Piece>> pieces_;
+  cuda::Stream streams_[3];
+};
+
 void measure_page_counts(const std::vector<std::byte>& corpus) {
   for (const std::size_t count : {100, 500, 1000, 2000, 5000, 10'000, 100'000}) {
     const std::vector<std::byte> pages(
@@ -301,11 +468,23 @@ void measure_page_counts(const std::vector<std::byte>& corpus) {
     Row row = blocks.compress(1, scratch);
     row.what = "compress, " + std::to_string(count) + " pages";
     row.print();
-    row.gbps = static_cast<double>(count * kPageBytes) / PinnedPages(pages, count).seconds() / 1e9;
+    PinnedPages compression(pages, count);
+    row.gbps = static_cast<double>(count * kPageBytes) / compression.seconds() / 1e9;
     row.bytes = count * kPageBytes;
     row.span = "pinned";
     row.ratio = 0;
-    row.verified = false;
+    row.verified = compression.verified();
+    row.print();
+    row = blocks.restore();
+    row.what = "restore, " + std::to_string(count) + " pages";
+    row.print();
+    std::vector<std::size_t> sizes;
+    const std::vector<std::byte> kept = blocks.packed(sizes);
+    PinnedRestoration restoration(kept, sizes);
+    row.bytes = sizes.size() * kPageBytes;
+    row.gbps = static_cast<double>(row.bytes) / restoration.seconds() / 1e9;
+    row.span = "pinned";
+    row.verified = restoration.restored(pages);
     row.print();
   }
 }
@@ -390,9 +569,14 @@ void measure_checksums(const std::vector<std::byte>& corpus, std::size_t bytes) 
     const double seconds = median_seconds(nullptr, kRuns, [&] {
       cuda::checksum_lz4_cuda(d_spans.data, d_sizes.data, count, d_hashes.data, nullptr);
     });
+    const std::vector<std::uint32_t> hashes =
+        d_hashes.download(0, std::min(count, corpus.size() / block_bytes));
+    bool verified = true;
+    for (std::size_t i = 0; i < hashes.size(); ++i)
+      verified &= hashes[i] == lz4_checksum(std::span(corpus).subspan(i * block_bytes, block_bytes));
     Row{"checksum",  "-",           "corpus", "kernel",
         block_bytes, d_input.count, 0,        static_cast<double>(d_input.count) / seconds / 1e9,
-        false}
+        verified}
         .print();
   }
 }
@@ -403,7 +587,7 @@ int measure(int argument_count, char** arguments) {
     return 1;
   }
   const double gigabytes = argument_count > 2 ? std::atof(arguments[2]) : 2;
-  const std::string what = argument_count > 3 ? arguments[3] : "lshfpcz";
+  const std::string what = argument_count > 3 ? arguments[3] : "lfpcz";
   const auto asked = [&](char letter) { return what.find(letter) != std::string::npos; };
   const auto in_flight = static_cast<std::size_t>(gigabytes * 1e9);
 

@@ -1,14 +1,15 @@
 // What the tool's search takes end to end, on a tree of small files and on the same tree compressed.
 //
-//   search_tree_device_bench TOOL CORPUS FOLDER [FILES]
+//   search_tree_device_bench CORPUS [FILES [FOLDER]]
 //
-// CORPUS holds silesia/. In FOLDER (of a file system in memory, so that it is the tool that is measured) a tree of FILES
-// (60,000) files of 16.7 KB is made from it, another with the same files as .lz4, and both are removed at the end. Each
-// figure is the median of three runs of TOOL, its output going nowhere, on the processor and on CUDA; the device's start is
-// that of a search in one file. The peers, in the same run: 16 threads that open and read all files and do nothing with
-// them; grep in 16 processes; for compressed files lz4cat and grep, a pair a file, in 16 processes, on every tenth file, its
-// time taken tenfold. Prints one row of a recorded run a line; a row is verified when the tool finds as many lines as the CPU
-// found in the corpus.
+// CORPUS holds silesia/. In FOLDER, a new one in /dev/shm (so that it is the tool that is measured, and no disk), a tree of FILES
+// (60,000) files of 16.7 KB is made from it, then one with the same files as .lz4; both are removed. The tool is `hemstitch`
+// beside this program. Each figure is the median of three of its runs, its output going nowhere, on the processor and on
+// CUDA; a device's start is that of a search in one file. The peers, in the same run: 16 threads that open and read
+// all files and do nothing with them; grep in 16 processes; for compressed files lz4 and grep, a pair a file, in 16
+// processes, on every tenth file, its time taken tenfold. Peers that are not there are left out; they are looked for beside
+// this program as well. Prints one row of a recorded run a line; a row is verified when the tool counts as many lines as
+// the library finds in the corpus.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -25,6 +26,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "hemstitch/hemstitch.hpp"
 #include "search/line_search.hpp"
@@ -152,35 +154,55 @@ struct Peer {
   double seconds;
 };
 
+nlohmann::ordered_json row_of(const std::string& what, const std::string& backend, const std::string& file,
+                              std::size_t items, double seconds, bool verified) {
+  const std::uint64_t bytes = items * kFileBytes;
+  return {{"what", what},
+          {"backend", backend},
+          {"file", file},
+          {"items", items},
+          {"bytes", bytes},
+          {"seconds", seconds},
+          {"gbps", static_cast<double>(bytes) / seconds / 1e9},
+          {"span", "file"},
+          {"verified", verified}};
+}
+
+void print(const nlohmann::ordered_json& row) {
+  std::printf("%s\n", row.dump().c_str());
+  std::fflush(stdout);
+}
+
+// Lines and names of files with a rare pattern and with a common one, against the peer.
 void measure(const std::string& tool, const Tree& tree, const std::string& what, const std::string& flags,
-             const std::vector<Peer>& peers) {
-  const std::uint64_t bytes = tree.paths().size() * kFileBytes;
+             const std::vector<std::string>& backends, const std::optional<Peer>& peer) {
+  const std::size_t items = tree.paths().size();
   for (const auto& [kind, pattern] : {std::pair{"rare", "Copperfield"}, {"common", "the"}}) {
     const std::uint64_t expected = lines_with(tree, PatternSet({pattern}, false));
-    for (const std::string backend : {"cpu", "cuda"}) {
-      const std::string search = fmt::format("{} search --backend {} -r {} ", tool, backend, flags);
-      const bool verified =
-          counted(output_of(fmt::format("{} -c {} {}", search, pattern, tree.folder().string()))) == expected;
-      for (const std::string mode : {"", "-l"}) {
-        const std::string command =
-            fmt::format("{} {} {} {} > /dev/null 2>&1", search, mode, pattern, tree.folder().string());
-        const double seconds = median_seconds(kRuns, [&] { run(command); });
-        nlohmann::ordered_json row{{"what", "search"},
-                                   {"backend", backend},
-                                   {"file", fmt::format("{}, {} {}", what, kind, mode)},
-                                   {"items", tree.paths().size()},
-                                   {"bytes", bytes},
-                                   {"lines", expected},
-                                   {"milliseconds", seconds * 1e3},
-                                   {"gbps", static_cast<double>(bytes) / seconds / 1e9},
-                                   {"span", "file"}};
-        for (const Peer& peer : peers) row[peer.name + ", milliseconds"] = peer.seconds * 1e3;
-        row["verified"] = verified;
-        std::printf("%s\n", row.dump().c_str());
-        std::fflush(stdout);
-      }
+    for (const std::string& backend : backends) {
+      const auto command = [&](const std::string& options) {
+        return fmt::format("{} search --backend {} -r {} {} {} {} 2> /dev/null", tool, backend, flags,
+                           options, pattern, tree.folder().string());
+      };
+      const bool verified = counted(output_of(command("-c"))) == expected;
+      const auto measure_mode = [&](const std::string& name, const std::string& options) {
+        auto row = row_of("search", backend, fmt::format("{}, {}{}", what, kind, name), items,
+                          median_seconds(kRuns, [&] { run(command(options) + " > /dev/null"); }), verified);
+        row["lines"] = expected;
+        if (peer) {
+          row["peer"] = peer->name;
+          row["peer_gbps"] = static_cast<double>(items * kFileBytes) / peer->seconds / 1e9;
+        }
+        print(row);
+      };
+      measure_mode("", "");
+      if (expected < items) measure_mode(", names", "-l");
     }
   }
+}
+
+bool is_there(const std::string& program) {
+  return std::system(("command -v " + program + " > /dev/null").c_str()) == 0;
 }
 
 int bench_trees(const std::string& tool, const fs::path& corpus_folder, const fs::path& folder,
@@ -193,40 +215,50 @@ int bench_trees(const std::string& tool, const fs::path& corpus_folder, const fs
   fs::create_directories(folder);
   const fs::path one = folder / "one";
   std::ofstream(one) << "one\n";
+  std::vector<std::string> backends;
   for (const char* backend : {"cpu", "cuda"}) {
     const std::string command =
-        fmt::format("{} search --backend {} one {} > /dev/null", tool, backend, one.string());
-    const double seconds = median_seconds(kRuns, [&] { run(command); });
-    std::printf("{\"what\":\"search\",\"backend\":\"%s\",\"file\":\"one line\",\"milliseconds\":%.2f}\n",
-                backend, seconds * 1e3);
+        fmt::format("{} search --backend {} one {} > /dev/null 2>&1", tool, backend, one.string());
+    if (std::system(command.c_str()) != 0) continue;
+    backends.emplace_back(backend);
+    print({{"what", "search"},
+           {"backend", backend},
+           {"file", "one line"},
+           {"seconds", median_seconds(kRuns, [&] { run(command); })},
+           {"span", "file"},
+           {"verified", true}});
   }
   {
     const Tree tree(folder / "tree", corpus, count, false);
     const double reading = median_seconds(kRuns, [&] { tree.read_all(); });
-    const double grep = median_seconds(1, [&] {
-      run(
-          fmt::format("find {} -type f -print0 | xargs -0 -P {} -n 500 sh -c 'grep -F Copperfield \"$@\" > "
-                      "/dev/null; true' sh",
-                      tree.folder().string(), kThreads));
-    });
-    measure(tool, tree, "tree", "", {{"reading by 16 threads", reading}, {"grep in 16 processes", grep}});
+    print(row_of("read", "", "tree, by 16 threads", count, reading, true));
+    if (is_there("grep"))
+      print(row_of("search", "", "tree, rare, grep in 16 processes", count, seconds_of([&] {
+                     run(fmt::format(
+                         "find {} -type f -print0 | xargs -0 -P {} -n 500 sh -c 'grep -F Copperfield "
+                         "\"$@\" > /dev/null; true' sh",
+                         tree.folder().string(), kThreads));
+                   }),
+                   true));
+    measure(tool, tree, "tree", "", backends, Peer{"reading by 16 threads", reading});
   }
   const Tree packed(folder / "packed", corpus, count, true);
   const double reading = median_seconds(kRuns, [&] { packed.read_all(); });
-  std::ofstream list(folder / "list");
-  for (std::size_t i = 0; i < count; i += kPeerSample) list << packed.paths()[i].string() << '\n';
-  list.close();
-  const double peer =
-      kPeerSample * median_seconds(1, [&] {
-        run(fmt::format(
-            "xargs -P {} -n 60 sh -c 'for file; do lz4cat \"$file\" | grep -F Copperfield; done > /dev/null; "
-            "true' sh < {}",
-            kThreads, (folder / "list").string()));
-      });
-  measure(tool, packed, "compressed tree", "-z",
-          {{"reading by 16 threads", reading}, {"lz4cat and grep in 16 processes", peer}});
-  fs::remove(folder / "list");
-  fs::remove(one);
+  print(row_of("read", "", "compressed tree, by 16 threads", count, reading, true));
+  std::optional<Peer> peer;
+  if (is_there("grep") && is_there("lz4")) {
+    std::ofstream list(folder / "list");
+    for (std::size_t i = 0; i < count; i += kPeerSample) list << packed.paths()[i].string() << '\n';
+    list.close();
+    peer = Peer{"lz4 -dc and grep in 16 processes",
+                kPeerSample * seconds_of([&] {
+                  run(fmt::format(
+                      "xargs -P {} -n 60 sh -c 'for file; do lz4 -dc \"$file\" | grep -F Copperfield; done "
+                      "> /dev/null; true' sh < {}",
+                      kThreads, (folder / "list").string()));
+                })};
+  }
+  measure(tool, packed, "compressed tree", "-z", backends, peer);
   return 0;
 }
 
@@ -234,12 +266,20 @@ int bench_trees(const std::string& tool, const fs::path& corpus_folder, const fs
 }  // namespace hemstitch
 
 int main(int argc, char** argv) {
-  if (argc != 4 && argc != 5) {
-    std::fprintf(stderr, "search_tree_device_bench TOOL CORPUS FOLDER [FILES]\n");
+  if (argc < 2 || argc > 4) {
+    std::fprintf(stderr, "search_tree_device_bench CORPUS [FILES [FOLDER]]\n");
     return 2;
   }
+  namespace fs = std::filesystem;
   try {
-    return hemstitch::bench_trees(argv[1], argv[2], argv[3], argc == 5 ? std::stoul(argv[4]) : 60'000);
+    const fs::path own = fs::canonical("/proc/self/exe").parent_path();
+    setenv("PATH", fmt::format("{}:{}", std::getenv("PATH"), own.string()).c_str(), 1);
+    const fs::path folder =
+        argc > 3 ? fs::path(argv[3]) : fs::path(fmt::format("/dev/shm/hemstitch-search-{}", getpid()));
+    const int status = hemstitch::bench_trees((own / "hemstitch").string(), argv[1], folder,
+                                              argc > 2 ? std::stoul(argv[2]) : 60'000);
+    fs::remove_all(folder);
+    return status;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

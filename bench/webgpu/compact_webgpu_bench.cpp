@@ -116,12 +116,15 @@ int run() {
   const auto alike = [](std::size_t count, std::uint32_t bytes) {
     return std::vector<std::uint32_t>(count, bytes);
   };
-  const std::size_t fewer = is_software ? 100 : 1;
-  gather(*device, "10,000 of 11,000 bytes", alike(10000 / fewer, 11000), 0);
-  gather(*device, "10,000 of 11,000 bytes at any alignment", alike(10000 / fewer, 11000), 3);
-  gather(*device, "8,000 of 65,536 bytes", alike(8000 / fewer, 65536), 0);
+  if (is_software) {
+    gather(*device, "100 of 11,000 bytes", alike(100, 11000), 0);
+    return 0;
+  }
+  gather(*device, "10,000 of 11,000 bytes", alike(10000, 11000), 0);
+  gather(*device, "10,000 of 11,000 bytes at any alignment", alike(10000, 11000), 3);
+  gather(*device, "8,000 of 65,536 bytes", alike(8000, 65536), 0);
   std::mt19937 random(3);
-  std::vector<std::uint32_t> small(1000000 / fewer);
+  std::vector<std::uint32_t> small(1000000);
   for (std::uint32_t& size : small) size = static_cast<std::uint32_t>(16 + random() % 241);
   gather(*device, "1,000,000 of 16 to 256 bytes", small, 0);
   return 0;

@@ -216,8 +216,7 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_async(const void* co
  * HEMSTITCH_UNSUPPORTED_FEATURE. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_read_header(const void* begin, size_t bytes,
                                                                hemstitch_lz4_frame* frame);
-/* `frame` as read, with a max_block_count above 0. Frames with linked blocks, or that need a dictionary, are
- * HEMSTITCH_UNSUPPORTED_FEATURE: they are one chain, for which a device is the wrong place. */
+/* `frame` as read, with a max_block_count above 0. Linked blocks are one chain, restored one after the other: slow. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame* frame,
                                                                       size_t* temp_bytes);
 /* frame_bytes   of the frame, its header included; what follows it is not looked at

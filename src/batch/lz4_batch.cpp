@@ -102,9 +102,6 @@ const hemstitch_lz4_frame& to_write(const hemstitch_lz4_frame* frame, std::uint6
 
 const hemstitch_lz4_frame& to_read(const hemstitch_lz4_frame* frame) {
   const hemstitch_lz4_frame& given = checked(frame);
-  if (given.linked_blocks != 0)
-    throw Error(Status::kUnsupportedFeature,
-                "batch: the blocks of this frame are linked, one chain; restore it with hemstitch_restore()");
   check_parameter("batch", "header_bytes", given.header_bytes, 7, kMaxFrameHeaderBytes);
   check_parameter("batch", "max_block_count", given.max_block_count, 1,
                   std::numeric_limits<std::int32_t>::max());

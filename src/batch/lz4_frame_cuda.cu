@@ -7,14 +7,18 @@
 //                     each block, 4 behind it      restore          sizes alone
 //     write_headers   header, sizes, end mark      count_sizes      and their sum: places
 //     checksum        of every block               place_outputs
-//     write_checksums                              restore          to their places
-//     end_frame       size and status              gather           stored blocks
+//     write_checksums                              gather           stored blocks
+//     end_frame       size and status              restore          to their places
 //                                                  checksum
 //                                                  judge_frame      the first failure, or the size
 //
+// Linked blocks differ in the second restore alone, which takes one after the other. Their sizes need nobody's bytes, so
+// they are found all at once, as if every block but the first had all the history that an offset can reach; what it
+// really has is known, and checked, when they are restored.
+//
 // Thread mapping: one thread a block of the frame; walk_frame is one thread, judge_frame and end_frame one block of
 // threads. Shared memory: 8 bytes in judge_frame. Scratch: what the stages need, and 60 bytes a block
-// (writing), 84 (reading).
+// (writing), 88 (reading).
 //
 // The frame's bytes are the `reference` engine's, and what is read is read as hostile: every size is checked against
 // what is left before it is used.
@@ -187,6 +191,7 @@ struct ReadFrame {
   std::uint32_t header_bytes;
   std::uint32_t block_bytes;
   std::uint32_t max_block_count;
+  bool linked;
   bool checksums;
   bool content_bytes_known;
 
@@ -200,6 +205,7 @@ struct ReadFrame {
   std::uint32_t* d_found_checksums;
   std::size_t*
       d_rooms;  // the frame's block size; then exactly what the block restores to, or 0 where that does not fit
+  std::uint32_t* d_history_bytes;  // the most there can be; then what there is
   std::byte** d_outputs;
   std::size_t* d_restored_bytes;
   hemstitch_status* d_size_statuses;
@@ -218,6 +224,7 @@ __global__ void __launch_bounds__(kThreads) clear_blocks(const ReadFrame frame) 
   frame.d_stored_bytes[i] = 0;
   frame.d_checksums[i] = 0;
   frame.d_rooms[i] = frame.block_bytes;
+  frame.d_history_bytes[i] = frame.linked && i != 0 ? kFrameHistoryBytes : 0;
 }
 
 __global__ void __launch_bounds__(1) walk_frame(const ReadFrame frame) {
@@ -248,6 +255,8 @@ __global__ void __launch_bounds__(kThreads) place_outputs(const ReadFrame frame)
   const bool fits = end <= frame.capacity;
   frame.d_outputs[i] = frame.d_output + (fits ? at : 0);
   frame.d_rooms[i] = fits ? frame.d_sizes[i] : 0;
+  if (frame.linked)
+    frame.d_history_bytes[i] = static_cast<std::uint32_t>(min(std::uint64_t{kFrameHistoryBytes}, at));
   // A block that failed, or does not fit, is not restored again: as one of no bytes it writes nothing.
   if (!fits || frame.d_size_statuses[i] != HEMSTITCH_OK) frame.d_lz4_bytes[i] = 0;
   if (!fits) frame.d_stored_bytes[i] = 0;
@@ -270,7 +279,8 @@ __global__ void __launch_bounds__(kThreads)
     else if (frame.d_offsets[i] + frame.d_sizes[i] > frame.capacity)
       status = HEMSTITCH_OUTPUT_TOO_SMALL;
     else if (!frame.d_stored[i] && frame.d_statuses[i] != HEMSTITCH_OK)
-      status = HEMSTITCH_INTERNAL;  // restored before, when only its size was asked for
+      // It was sound when its size was asked for. A linked one may reach to before the content.
+      status = frame.linked ? HEMSTITCH_CORRUPT_BLOCK : HEMSTITCH_INTERNAL;
     if (status != HEMSTITCH_OK)
       atomicMin(&sh_first, static_cast<unsigned long long>(i) << 32 | static_cast<unsigned>(status));
   }
@@ -298,6 +308,7 @@ struct ReadTemp {
     read.header_bytes = frame.header_bytes;
     read.block_bytes = frame.block_bytes;
     read.max_block_count = frame.max_block_count;
+    read.linked = frame.linked_blocks != 0;
     read.checksums = frame.block_checksums != 0;
     read.content_bytes = frame.content_bytes;
     read.content_bytes_known = frame.content_bytes_known != 0;
@@ -310,6 +321,7 @@ struct ReadTemp {
     read.d_checksums = carver.take<std::uint32_t>(count);
     read.d_found_checksums = carver.take<std::uint32_t>(count);
     read.d_rooms = carver.take<std::size_t>(count);
+    read.d_history_bytes = carver.take<std::uint32_t>(count);
     read.d_outputs = carver.take<std::byte*>(count);
     read.d_restored_bytes = carver.take<std::size_t>(count);
     read.d_size_statuses = carver.take<hemstitch_status>(count);
@@ -319,6 +331,7 @@ struct ReadTemp {
     restore.d_blocks = read.d_data;
     restore.d_block_bytes = read.d_lz4_bytes;
     restore.d_capacities = read.d_rooms;
+    restore.d_history_bytes = read.linked ? read.d_history_bytes : nullptr;
     restore.d_output_bytes = read.d_restored_bytes;
     restore.d_statuses = read.d_size_statuses;
     restore.count = count;
@@ -444,9 +457,12 @@ void lz4_frame_restore_async(const std::byte* d_frame, std::uint64_t frame_bytes
   launch({.kernel = kPlaceOutputsBudget, .grid = grid, .stream = stream}, place_outputs, read);
   temp.restore.d_outputs = read.d_outputs;
   temp.restore.d_statuses = read.d_statuses;
-  cuda::restore_lz4_cuda(temp.restore, temp.d_restore, temp.restore_bytes, stream);
   cuda::gather_pieces_cuda(read.d_data, read.d_stored_bytes, read.d_offsets, read.max_block_count, d_output,
                            temp.d_gather, temp.gather_bytes, stream);
+  if (read.linked)
+    cuda::restore_lz4_chain_cuda(temp.restore, &read.d_walked->block_count, stream);
+  else
+    cuda::restore_lz4_cuda(temp.restore, temp.d_restore, temp.restore_bytes, stream);
   if (read.checksums)
     cuda::checksum_lz4_cuda(read.d_data, read.d_data_bytes, read.max_block_count, read.d_found_checksums,
                             stream);

@@ -23,7 +23,6 @@ class FileMemory {
   virtual const std::uint64_t* d_offsets() const = 0;
 };
 
-std::unique_ptr<FileMemory> make_host_file_memory(std::size_t bytes);
 // Throws kDeviceUnavailable where there is no device, kDeviceOutOfMemory where it is too small.
 std::unique_ptr<FileMemory> make_cuda_file_memory(std::size_t bytes);
 

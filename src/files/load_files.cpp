@@ -15,9 +15,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <system_error>
 
+#include "core/large_buffer.hpp"
 #include "core/status.hpp"
 #include "files/file_memory.hpp"
 #include "hemstitch/files.hpp"
@@ -30,11 +32,45 @@ constexpr std::uint64_t kGroupBytes = 2 * 1024 * 1024;
 // Files of a group: so that thousands of tiny ones are divided as well.
 constexpr std::size_t kGroupFiles = 64;
 
+// Memory of batches that are over, for those to come: its first touch costs more than reading small files into it.
+class BatchMemory {
+ public:
+  struct Piece {
+    std::size_t bytes = 0;
+    LargeBuffer buffer;
+  };
+
+  Piece take(std::size_t bytes) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!waiting_.empty()) {
+        Piece piece = std::move(waiting_.back());
+        waiting_.pop_back();
+        if (piece.bytes >= bytes) return piece;
+      }
+    }
+    // Rounded up, so that batches of about one size fit into each other's.
+    const std::size_t rounded = (bytes + kRoundBytes - 1) / kRoundBytes * kRoundBytes;
+    return {rounded, LargeBuffer(rounded)};
+  }
+  void give_back(Piece piece) {
+    const std::scoped_lock lock(mutex_);
+    waiting_.push_back(std::move(piece));
+  }
+
+ private:
+  static constexpr std::size_t kRoundBytes = 64 * 1024;
+
+  std::mutex mutex_;
+  std::vector<Piece> waiting_;
+};
+
 class HostFileMemory : public FileMemory {
  public:
-  explicit HostFileMemory(std::size_t bytes)
-      : bytes_(bytes), memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
-  std::span<std::byte> bytes() override { return {memory_.get(), bytes_}; }
+  HostFileMemory(std::size_t bytes, std::shared_ptr<BatchMemory> memory)
+      : bytes_(bytes), memory_(std::move(memory)), piece_(memory_->take(bytes)) {}
+  ~HostFileMemory() override { memory_->give_back(std::move(piece_)); }
+  std::span<std::byte> bytes() override { return {piece_.buffer.get(), bytes_}; }
   void follow(std::size_t, std::size_t) override {}
   void finish(std::span<const std::uint64_t>) override {}
   const std::byte* d_bytes() const override { return nullptr; }
@@ -42,7 +78,8 @@ class HostFileMemory : public FileMemory {
 
  private:
   std::size_t bytes_;
-  std::unique_ptr<std::byte[]> memory_;
+  std::shared_ptr<BatchMemory> memory_;  // may outlive the loader
+  BatchMemory::Piece piece_;
 };
 
 using Skip = std::optional<SkippedFile>;
@@ -120,10 +157,6 @@ Skip read_file(std::size_t index, const std::string& path, std::span<std::byte> 
 
 }  // namespace
 
-std::unique_ptr<FileMemory> make_host_file_memory(std::size_t bytes) {
-  return std::make_unique<HostFileMemory>(bytes);
-}
-
 struct CompactedBuffer::Contents {
   std::unique_ptr<FileMemory> memory;
   std::vector<std::uint64_t> offsets{0};
@@ -166,6 +199,7 @@ struct FileLoader::Impl {
   LoadOptions options;
   tbb::task_arena arena;
   std::vector<Sized> sizes;  // of all paths, once asked for
+  std::shared_ptr<BatchMemory> batch_memory = std::make_shared<BatchMemory>();
   std::size_t next_path = 0;
 
   Impl(std::vector<std::string> given, const LoadOptions& how)
@@ -229,7 +263,10 @@ CompactedBuffer FileLoader::next() {
     places.push_back({i, bytes, impl_->sizes[i].bytes, std::nullopt});
     bytes += impl_->sizes[i].bytes;
   }
-  contents.memory = impl_->options.to_device ? make_cuda_file_memory(bytes) : make_host_file_memory(bytes);
+  if (impl_->options.to_device)
+    contents.memory = make_cuda_file_memory(bytes);
+  else
+    contents.memory = std::make_unique<HostFileMemory>(bytes, impl_->batch_memory);
   const std::span<std::byte> memory = contents.memory->bytes();
   group_begins.push_back(places.size());
   impl_->arena.execute([&] {

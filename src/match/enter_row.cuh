@@ -15,31 +15,43 @@
 namespace hemstitch::cuda {
 
 // By all lanes of a warp. `value` is what a lane enters, of which the table keeps 16 bits: lane 0's, and as many more as
-// the lane's number. Returns 16 bits; 0 in lanes that do not `enter`. Without kSeesItsRow what stood there before the row.
-template <bool kSeesItsRow>
-__device__ __forceinline__ std::uint32_t enter_row(std::uint16_t* sh_heads, std::uint32_t slot, bool enters,
-                                                   std::uint32_t value, std::uint32_t lane) {
-  std::uint32_t before = 0;
-  if (enters) before = sh_heads[slot];
-  __syncwarp();
-  if (enters) sh_heads[slot] = static_cast<std::uint16_t>(value);
-  __syncwarp();
-  const std::uint32_t winner_above =
-      enters ? (sh_heads[slot] - value) & 0xFFFF : 0;  // as lanes, modulo 65536
-  const unsigned lost = __ballot_sync(~0u, winner_above != 0);
-  if (lost != 0) {
-    const unsigned won = __reduce_or_sync(~0u, winner_above != 0 ? 1u << ((lane + winner_above) & 31) : 0u);
-    const bool shares = ((lost | won) >> lane & 1) != 0;
-    const unsigned peers = __match_any_sync(~0u, shares ? slot : ~0u);
-    if (shares) {
-      const unsigned below = peers & ((1u << lane) - 1);
-      if (kSeesItsRow && below != 0)
-        before = (value - lane + 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(below)))) & 0xFFFF;
-      if (peers >> lane == 1) sh_heads[slot] = static_cast<std::uint16_t>(value);
-    }
+// the lane's number. In two halves, so that others' work may stand between them: what the first asks for the second looks
+// at. The second returns 16 bits; 0 in lanes that do not enter; without kSeesItsRow what stood there before the row.
+class RowEntry {
+ public:
+  __device__ __forceinline__ RowEntry(std::uint16_t* sh_heads, std::uint32_t slot, bool enters,
+                                      std::uint32_t value)
+      : sh_heads_(sh_heads), slot_(slot), value_(value) {
+    if (enters) before_ = sh_heads[slot];
     __syncwarp();
+    if (enters) sh_heads[slot] = static_cast<std::uint16_t>(value);
+    __syncwarp();
+    behind_ = enters ? sh_heads[slot] : value;
   }
-  return before;
-}
+
+  template <bool kSeesItsRow>
+  __device__ __forceinline__ std::uint32_t finish(std::uint32_t lane) {
+    const std::uint32_t winner_above = (behind_ - value_) & 0xFFFF;  // as lanes, modulo 65536
+    const unsigned lost = __ballot_sync(~0u, winner_above != 0);
+    if (lost != 0) {
+      const unsigned won = __reduce_or_sync(~0u, winner_above != 0 ? 1u << ((lane + winner_above) & 31) : 0u);
+      const bool shares = ((lost | won) >> lane & 1) != 0;
+      const unsigned peers = __match_any_sync(~0u, shares ? slot_ : ~0u);
+      if (shares) {
+        const unsigned below = peers & ((1u << lane) - 1);
+        if (kSeesItsRow && below != 0)
+          before_ =
+              (value_ - lane + 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(below)))) & 0xFFFF;
+        if (peers >> lane == 1) sh_heads_[slot_] = static_cast<std::uint16_t>(value_);
+      }
+      __syncwarp();
+    }
+    return before_;
+  }
+
+ private:
+  std::uint16_t* sh_heads_;
+  std::uint32_t slot_, value_, before_ = 0, behind_;
+};
 
 }  // namespace hemstitch::cuda

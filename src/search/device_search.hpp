@@ -1,5 +1,6 @@
 // Searching loaded files on a device: every match comes back, and what is made of them (lines, counts, names) is the
-// host's (line_search.hpp). One object serves one run, batch after batch; one thread at a time.
+// host's (line_search.hpp). One object serves one run, batch after batch; one thread
+// at a time.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,9 @@ struct RestoredFile {
 class DeviceSearch {
  public:
   virtual ~DeviceSearch() = default;
+
+  // Makes its device the calling thread's own: before find() and find_in_lz4(), and for a loader that brings files there.
+  virtual void use_in_this_thread() = 0;
 
   // Whether it wants files loaded with LoadOptions::to_device.
   virtual bool wants_files_on_device() const = 0;

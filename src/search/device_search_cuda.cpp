@@ -55,16 +55,12 @@ class KeptPinned {
   std::byte* at_least(std::size_t bytes) {
     if (bytes > block_.span().size()) {
       block_ = {};
-      block_ = pool().take(bytes);
+      block_ = cuda::PinnedPool::of_process().take(bytes);
     }
     return block_.span().data();
   }
 
  private:
-  static cuda::PinnedPool& pool() {
-    static auto& pool = *new cuda::PinnedPool;  // outlives what is of static lifetime
-    return pool;
-  }
   cuda::PinnedPool::Block block_;
 };
 
@@ -93,6 +89,7 @@ class CudaSearch : public DeviceSearch {
     d_total_ = DeviceBuffer<std::uint64_t>(1, stream());
   }
 
+  void use_in_this_thread() override { cuda::use_device(); }
   bool wants_files_on_device() const override { return true; }
 
   std::span<const PackedMatch> find(const CompactedBuffer& files) override {

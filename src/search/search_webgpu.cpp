@@ -126,6 +126,7 @@ class WebgpuSearch : public DeviceSearch {
  public:
   explicit WebgpuSearch(const PatternSet& patterns) : search_(webgpu::Device::shared(), patterns) {}
 
+  void use_in_this_thread() override {}
   bool wants_files_on_device() const override { return false; }
 
   std::span<const PackedMatch> find(const CompactedBuffer& files) override {

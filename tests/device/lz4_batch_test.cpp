@@ -11,6 +11,7 @@
 #include "device/cuda/device_buffer.hpp"
 #include "device/reference/lz4_compress_reference.hpp"
 #include "format/lz4/lz4_decode_reference.hpp"
+#include "format/lz4/lz4_frame.hpp"
 #include "format/lz4/lz4_pages.hpp"
 #include "hemstitch/batch.hpp"
 #include "lz4f_oracle.hpp"
@@ -625,65 +626,105 @@ TEST_F(Lz4FrameDeviceTest, NeedTheirRoomToTheByte) {
 
 TEST_F(Lz4FrameDeviceTest, AreRestored) {
   const Bytes content = random_bytes(100'000) + mixed_bytes(1'500'000, 6);
-  for (const LZ4F_blockSizeID_t block_size : {LZ4F_max64KB, LZ4F_max256KB, LZ4F_max1MB, LZ4F_max4MB})
-    for (const bool checksums : {false, true}) {
-      LZ4F_preferences_t preferences{};
-      preferences.frameInfo.blockSizeID = block_size;
-      preferences.frameInfo.blockMode = LZ4F_blockIndependent;
-      preferences.frameInfo.blockChecksumFlag = checksums ? LZ4F_blockChecksumEnabled : LZ4F_noBlockChecksum;
-      preferences.frameInfo.contentSize = checksums ? 1 : 0;
-      const Restored result = restored(lz4f_compress(content, preferences), content.size(), 100, checksums);
-      ASSERT_EQ(result.status, HEMSTITCH_OK) << block_size;
-      ASSERT_NO_FATAL_FAILURE(
-          expect_equal(result.content, content, "block size " + std::to_string(block_size)));
+  for (const LZ4F_blockMode_t mode : {LZ4F_blockIndependent, LZ4F_blockLinked}) {
+    const std::string linked = mode == LZ4F_blockLinked ? ", linked" : "";
+    for (const LZ4F_blockSizeID_t block_size : {LZ4F_max64KB, LZ4F_max256KB, LZ4F_max1MB, LZ4F_max4MB})
+      for (const bool checksums : {false, true})
+        for (const int level : {1, 9}) {
+          LZ4F_preferences_t preferences{};
+          preferences.frameInfo.blockSizeID = block_size;
+          preferences.frameInfo.blockMode = mode;
+          preferences.frameInfo.blockChecksumFlag =
+              checksums ? LZ4F_blockChecksumEnabled : LZ4F_noBlockChecksum;
+          preferences.frameInfo.contentSize = checksums ? 1 : 0;
+          preferences.compressionLevel = level;
+          const Restored result =
+              restored(lz4f_compress(content, preferences), content.size(), 100, checksums);
+          ASSERT_EQ(result.status, HEMSTITCH_OK) << block_size << linked;
+          ASSERT_NO_FATAL_FAILURE(
+              expect_equal(result.content, content, "block size " + std::to_string(block_size) + linked));
+        }
+    // Blocks that are not full, and bytes behind the frame.
+    LZ4F_preferences_t preferences{};
+    preferences.frameInfo.blockSizeID = LZ4F_max64KB;
+    preferences.frameInfo.blockMode = mode;
+    for (const std::size_t piece_bytes : {std::size_t{700}, std::size_t{12'345}}) {
+      Bytes flushed = lz4f_compress_flushed(content, piece_bytes, preferences);
+      flushed.resize(flushed.size() + 100);
+      const Restored result = restored(flushed, content.size() + 7, 3000);
+      ASSERT_EQ(result.status, HEMSTITCH_OK) << linked;
+      EXPECT_TRUE(result.content == content) << linked;
     }
-  // Blocks that are not full, and bytes behind the frame.
-  LZ4F_preferences_t preferences{};
-  preferences.frameInfo.blockSizeID = LZ4F_max64KB;
-  preferences.frameInfo.blockMode = LZ4F_blockIndependent;
-  Bytes flushed = lz4f_compress_flushed(content, 12'345, preferences);
-  flushed.resize(flushed.size() + 100);
-  const Restored result = restored(flushed, content.size() + 7, 200);
-  ASSERT_EQ(result.status, HEMSTITCH_OK);
-  EXPECT_TRUE(result.content == content);
+  }
   const Restored empty = restored(compress({}), 0, 1);
   EXPECT_EQ(empty.status, HEMSTITCH_OK);
   EXPECT_TRUE(empty.content.empty());
 }
 
+// A stored block of 10 bytes, then one that begins with a match.
+TEST_F(Lz4FrameDeviceTest, OfLinkedBlocksReachNoFartherThanTheContent) {
+  for (const bool linked : {false, true})
+    for (const unsigned offset : {1u, 9u, 10u, 11u, 65'535u}) {
+      Lz4FrameHeader header;
+      header.linked_blocks = linked;
+      header.block_bytes = 64 << 10;
+      Bytes frame = write_lz4_frame_header(header);
+      const Bytes first = random_bytes(10), last = random_bytes(5);
+      const auto append = [&](std::initializer_list<unsigned> bytes) {
+        for (const unsigned byte : bytes) frame.push_back(static_cast<std::byte>(byte));
+      };
+      append({10, 0, 0, 0x80});
+      frame.insert(frame.end(), first.begin(), first.end());
+      append({9, 0, 0, 0, 0x0A, offset & 0xFF, offset >> 8, 0x50});
+      frame.insert(frame.end(), last.begin(), last.end());
+      append({0, 0, 0, 0});
+      const Restored result = restored(frame, 100, 2);
+      const bool is_sound = linked && offset <= 10;
+      ASSERT_EQ(result.status, is_sound ? HEMSTITCH_OK : HEMSTITCH_CORRUPT_BLOCK) << linked << ' ' << offset;
+      if (!is_sound) continue;
+      Bytes content = first;
+      for (int i = 0; i < 14; ++i) content.push_back(content[content.size() - offset]);
+      EXPECT_TRUE(result.content == content + last) << offset;
+    }
+}
+
 TEST_F(Lz4FrameDeviceTest, SayWhatIsWrongWithThem) {
-  const Bytes content = wordy_bytes(300'000, 7);
-  CompressOptions options;
-  options.block_bytes = 64 << 10;
-  const Bytes frame = compress(content, options);
-  const auto status = [&](const Bytes& data, std::size_t capacity, std::uint32_t max_blocks) {
-    const Restored result = restored(data, capacity, max_blocks);
-    EXPECT_EQ(result.content.empty(), result.status != HEMSTITCH_OK);
-    return result.status;
-  };
-  EXPECT_EQ(status(frame, content.size(), 0), HEMSTITCH_OK);
-  EXPECT_EQ(status(frame, content.size() - 1, 0), HEMSTITCH_OUTPUT_TOO_SMALL);
-  EXPECT_EQ(status(frame, 0, 0), HEMSTITCH_OUTPUT_TOO_SMALL);
-  EXPECT_EQ(status(frame, content.size(), 4), HEMSTITCH_MEMORY_LIMIT);
-  for (const std::size_t bytes : {frame.size() - 1, frame.size() - 4, frame.size() - 5, frame.size() / 2,
-                                  std::size_t{16}, std::size_t{15}})
-    EXPECT_EQ(
-        status(Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes)), content.size(), 0),
-        HEMSTITCH_TRUNCATED)
-        << bytes;
-  Bytes damaged = frame;
-  damaged[frame.size() / 2] ^= std::byte{1};
-  EXPECT_EQ(status(damaged, content.size(), 0), HEMSTITCH_BLOCK_CHECKSUM_MISMATCH);
-  options.block_checksums = false;
-  Bytes plain = compress(content, options);
-  plain[19] = std::byte{0x0F};  // the first block's first token: a match before there is anything
-  plain[20] = plain[21] = std::byte{0xFF};
-  EXPECT_EQ(status(plain, content.size(), 0), HEMSTITCH_CORRUPT_BLOCK);
-  // A frame that announces less than it holds: its header is written anew, since it has a checksum.
-  Bytes other = compress(wordy_bytes(299'999, 7), options);
-  Bytes longer = compress(content, options);
-  std::copy(other.begin(), other.begin() + 15, longer.begin());
-  EXPECT_EQ(status(longer, content.size(), 0), HEMSTITCH_CONTENT_SIZE_MISMATCH);
+  for (const bool linked : {false, true}) {
+    SCOPED_TRACE(linked ? "linked" : "independent");
+    const Bytes content = wordy_bytes(300'000, 7);
+    CompressOptions options;
+    options.block_bytes = 64 << 10;
+    options.linked_blocks = linked;
+    const Bytes frame = compress(content, options);
+    const auto status = [&](const Bytes& data, std::size_t capacity, std::uint32_t max_blocks) {
+      const Restored result = restored(data, capacity, max_blocks);
+      EXPECT_EQ(result.content.empty(), result.status != HEMSTITCH_OK);
+      return result.status;
+    };
+    EXPECT_EQ(status(frame, content.size(), 0), HEMSTITCH_OK);
+    EXPECT_EQ(status(frame, content.size() - 1, 0), HEMSTITCH_OUTPUT_TOO_SMALL);
+    EXPECT_EQ(status(frame, 0, 0), HEMSTITCH_OUTPUT_TOO_SMALL);
+    EXPECT_EQ(status(frame, content.size(), 4), HEMSTITCH_MEMORY_LIMIT);
+    for (const std::size_t bytes : {frame.size() - 1, frame.size() - 4, frame.size() - 5, frame.size() / 2,
+                                    std::size_t{16}, std::size_t{15}})
+      EXPECT_EQ(
+          status(Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes)), content.size(), 0),
+          HEMSTITCH_TRUNCATED)
+          << bytes;
+    Bytes damaged = frame;
+    damaged[frame.size() / 2] ^= std::byte{1};
+    EXPECT_EQ(status(damaged, content.size(), 0), HEMSTITCH_BLOCK_CHECKSUM_MISMATCH);
+    options.block_checksums = false;
+    Bytes plain = compress(content, options);
+    plain[19] = std::byte{0x0F};  // the first block's first token: a match before there is anything
+    plain[20] = plain[21] = std::byte{0xFF};
+    EXPECT_EQ(status(plain, content.size(), 0), HEMSTITCH_CORRUPT_BLOCK);
+    // A frame that announces less than it holds: its header is written anew, since it has a checksum.
+    Bytes other = compress(wordy_bytes(299'999, 7), options);
+    Bytes longer = compress(content, options);
+    std::copy(other.begin(), other.begin() + 15, longer.begin());
+    EXPECT_EQ(status(longer, content.size(), 0), HEMSTITCH_CONTENT_SIZE_MISMATCH);
+  }
 }
 
 // ---- Shapes of batches ----

@@ -255,6 +255,7 @@ TEST_F(Lz4CompressCuda, BringsBlocksTogetherInASpan) {
   expect_twins_in_a_span(small_cases(), 65536, 1);
   std::vector<FinderCase> cases = without_history(boundary_shapes(65537));
   for (const int level : {1, 3}) expect_twins_in_a_span(cases, 65536, level);
+  expect_twins_in_a_span(without_history(boundary_shapes(65536)), 65536, 1);
   expect_twins_in_a_span(without_history(boundary_shapes(4096)), 4096, 1);
   expect_twins_in_a_span(without_history({{"random", random_bytes(3'000'000)}, {"zeros", Bytes(300'000)}}),
                          4'194'304, 1);
@@ -445,18 +446,23 @@ TEST_F(Lz4CompressCuda, RefusesHostilePageEntries) {
 // ---- Streams, graphs, scratch ----
 
 TEST_F(Lz4CompressCuda, MayBeCapturedAndReplayedWithOtherData) {
-  constexpr std::size_t kBlocks = 40, kBlockBytes = 4096;
-  for (const int level_number : {1, 6}) {
-    const Lz4Level level = lz4_level(level_number, kBlockBytes);
+  struct Kind {
+    int level;
+    std::uint32_t blocks, block_bytes;
+  };
+  for (const auto [level_number, count, block_bytes] :
+       {Kind{1, 40, 4096}, Kind{6, 40, 4096}, Kind{1, 4, 65536}}) {
+    const Lz4Level level = lz4_level(level_number, block_bytes);
     const cuda::Stream stream;
-    cuda::DeviceBuffer<std::byte> d_input(kBlocks * kBlockBytes, stream.get());
+    cuda::DeviceBuffer<std::byte> d_input(std::size_t{count} * block_bytes, stream.get());
     std::vector<DeviceBlock> blocks;
-    for (std::size_t i = 0; i < kBlocks; ++i)
-      blocks.push_back({d_input.get() + i * kBlockBytes, kBlockBytes, 0, i * kBlockBytes});
-    cuda::DeviceBuffer<DeviceBlock> d_blocks(kBlocks, stream.get());
+    for (std::uint32_t i = 0; i < count; ++i)
+      blocks.push_back(
+          {d_input.get() + std::size_t{i} * block_bytes, block_bytes, 0, std::uint64_t{i} * block_bytes});
+    cuda::DeviceBuffer<DeviceBlock> d_blocks(count, stream.get());
     d_blocks.upload(blocks);
-    const DeviceBlocks batch{d_blocks.get(), kBlocks, kBlockBytes, 0, kBlocks * kBlockBytes};
-    const OutputRooms rooms(std::vector<std::size_t>(kBlocks, cuda::max_lz4_block_bytes(kBlockBytes)),
+    const DeviceBlocks batch{d_blocks.get(), count, block_bytes, 0, std::uint64_t{count} * block_bytes};
+    const OutputRooms rooms(std::vector<std::size_t>(count, cuda::max_lz4_block_bytes(block_bytes)),
                             stream.get());
     const Scratch scratch(cuda::compress_lz4_cuda_scratch_bytes(batch, level), stream.get());
     stream.synchronize();
@@ -469,16 +475,16 @@ TEST_F(Lz4CompressCuda, MayBeCapturedAndReplayedWithOtherData) {
     cuda::check(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
     cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
     for (std::uint32_t round = 0; round < 100; ++round) {
-      const Bytes input = round % 3 == 0   ? wordy_bytes(kBlocks * kBlockBytes, round)
-                          : round % 3 == 1 ? runs_bytes(kBlocks * kBlockBytes, round)
-                                           : random_bytes(kBlocks * kBlockBytes, round, 3);
+      const Bytes input = round % 3 == 0   ? wordy_bytes(count * block_bytes, round)
+                          : round % 3 == 1 ? runs_bytes(count * block_bytes, round)
+                                           : random_bytes(count * block_bytes, round, 3);
       d_input.upload(input);
       cuda::check(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
       const OutputRooms::Result got = rooms.result();
       ASSERT_EQ(got.guards, "");
-      const std::vector<FinderCase> cases = row_cases(input, kBlockBytes, 0);
+      const std::vector<FinderCase> cases = row_cases(input, block_bytes, 0);
       const std::vector<Bytes> expected = twins_blocks(cases, level);
-      for (std::size_t i = 0; i < kBlocks; ++i)
+      for (std::uint32_t i = 0; i < count; ++i)
         ASSERT_EQ(
             block_difference(fmt::format("round {}, {}", round, cases[i].name), expected[i], got.blocks[i]),
             "");

@@ -14,6 +14,7 @@
 #include "cuda_test.hpp"
 #include "device/cuda/device_buffer.hpp"
 #include "format/lz4/lz4_decode_reference.hpp"
+#include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "shapes.hpp"
 
@@ -57,6 +58,9 @@ Restored by_reference(const Chunk& chunk) {
   expected.output.resize(decoded.bytes);
   return expected;
 }
+
+// How a batch is restored: as its sizes ask for, or, blocks larger than pages, as one of many, or of few.
+enum class Way { kChosen, kManyBlocks, kFewBlocks };
 
 // What lies on the device for a batch: blocks at changing alignments, each output between guards and behind its
 // history.
@@ -120,7 +124,14 @@ class DeviceBatch {
     cuda::check(cudaMemsetAsync(d_output_bytes_.get(), 0xA5, d_output_bytes_.bytes(), stream_), "memset");
     cuda::check(cudaMemsetAsync(d_statuses_.get(), 0xA5, d_statuses_.bytes(), stream_), "memset");
   }
-  void restore() { cuda::restore_lz4_cuda(batch_, d_scratch_.get(), d_scratch_.bytes(), stream_); }
+  void restore(Way way = Way::kChosen) {
+    if (way == Way::kManyBlocks)
+      cuda::restore_many_lz4_blocks_cuda(batch_, stream_);
+    else if (way == Way::kFewBlocks)
+      cuda::restore_few_lz4_blocks_cuda(batch_, stream_);
+    else
+      cuda::restore_lz4_cuda(batch_, d_scratch_.get(), d_scratch_.bytes(), stream_);
+  }
   // Waits. What is outside of the outputs must be as it was.
   std::vector<Restored> results() {
     std::vector<std::size_t> sizes(count_ + 1);
@@ -228,22 +239,25 @@ class Lz4RestoreDeviceTest : public CudaTest {
   }
   cudaStream_t stream() const { return stream_->get(); }
 
-  std::vector<Restored> restore(std::span<const Chunk> chunks) const {
-    DeviceBatch batch(chunks, stream());
-    batch.poison();
-    batch.restore();
-    return batch.results();
-  }
-  // With and without output.
+  // By every kernel that the batch may come to, with and without output.
   void expect_same(std::span<const Chunk> chunks) const {
     DeviceBatch batch(chunks, stream());
-    batch.poison();
-    batch.restore();
-    ASSERT_TRUE(same(chunks, batch.results()));
-    batch.poison();
-    batch.batch().d_outputs = nullptr;
-    batch.restore();
-    ASSERT_TRUE(same(chunks, batch.results(), true)) << "sizes alone";
+    std::byte* const* const d_outputs = batch.batch().d_outputs;
+    for (const Way way : ways(batch)) {
+      SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
+      batch.poison();
+      batch.batch().d_outputs = d_outputs;
+      batch.restore(way);
+      ASSERT_TRUE(same(chunks, batch.results()));
+      batch.poison();
+      batch.batch().d_outputs = nullptr;
+      batch.restore(way);
+      ASSERT_TRUE(same(chunks, batch.results(), true)) << "sizes alone";
+    }
+  }
+  static std::vector<Way> ways(DeviceBatch& batch) {
+    if (batch.batch().max_capacity <= kPageBytes) return {Way::kChosen};
+    return {Way::kManyBlocks, Way::kFewBlocks};
   }
 
  private:
@@ -390,30 +404,35 @@ TEST_F(Lz4RestoreDeviceTest, OverlapsOfEveryPeriod) {
   expect_same(larger);
 }
 
-// Lengths around what chains of sequences pass over, at places around the borders of a window of a large block.
+// Lengths around what chains of sequences pass over, at places around the borders of what the kernels take at a time.
 TEST_F(Lz4RestoreDeviceTest, LengthsAroundTheBordersOfWindows) {
   std::vector<Chunk> chunks;
   const Bytes history(65535, std::byte{3});
+  const auto add = [&](std::size_t lead, std::size_t literals, std::size_t length) {
+    Writer writer;
+    writer.sequence(testing::random_bytes(100), 1 + lead % 7, 4);
+    for (std::uint32_t i = 0; writer.size() < lead; ++i)
+      writer.sequence(testing::random_bytes(i % 3, i), 1 + i % 60, 4 + i % 9);
+    writer.sequence(testing::random_bytes(literals), 1 + literals % 100, length);
+    writer.sequence(testing::random_bytes(3), 65535, 5).sequence({}, 1, 4);
+    writer.sequence(testing::random_bytes(5), 0, 0);
+    const std::string name = "behind " + std::to_string(lead) + " bytes, " + std::to_string(literals) +
+                             " literals, length " + std::to_string(length);
+    Chunk chunk{writer.take(), 100'000, history, name};
+    chunk.capacity = by_reference(chunk).bytes;
+    chunks.push_back(chunk);
+    chunk.capacity -= 1;
+    chunks.push_back(chunk);
+    chunk.history.clear();
+    chunks.push_back(chunk);
+  };
   for (const std::size_t lead : {930u, 940u, 950u, 957u, 958u, 959u, 960u, 961u, 962u, 990u, 1230u, 1920u})
     for (const std::size_t literals : {0u, 1u, 14u, 15u, 16u, 268u, 269u, 270u, 271u, 524u, 525u, 3000u})
-      for (const std::size_t length : {4u, 18u, 19u, 20u, 272u, 273u, 274u, 275u, 528u, 9000u}) {
-        Writer writer;
-        writer.sequence(testing::random_bytes(100), 1 + lead % 7, 4);
-        for (std::uint32_t i = 0; writer.size() < lead; ++i)
-          writer.sequence(testing::random_bytes(i % 3, i), 1 + i % 60, 4 + i % 9);
-        writer.sequence(testing::random_bytes(literals), 1 + literals % 100, length);
-        writer.sequence(testing::random_bytes(3), 65535, 5).sequence({}, 1, 4);
-        writer.sequence(testing::random_bytes(5), 0, 0);
-        const std::string name = "behind " + std::to_string(lead) + " bytes, " + std::to_string(literals) +
-                                 " literals, length " + std::to_string(length);
-        Chunk chunk{writer.take(), 30'000, history, name};
-        chunk.capacity = by_reference(chunk).bytes;
-        chunks.push_back(chunk);
-        chunk.capacity -= 1;
-        chunks.push_back(chunk);
-        chunk.history.clear();
-        chunks.push_back(chunk);
-      }
+      for (const std::size_t length : {4u, 18u, 19u, 20u, 272u, 273u, 274u, 275u, 528u, 9000u})
+        add(lead, literals, length);
+  for (const std::size_t lead : {960u, 7679u, 7680u, 11'000u, 15'359u, 15'360u, 15'361u})
+    for (const std::size_t literals : {0u, 271u, 4093u, 4094u, 4095u, 20'000u})
+      for (const std::size_t length : {4u, 275u, 4097u, 4098u, 4099u, 20'000u}) add(lead, literals, length);
   expect_same(chunks);
 }
 
@@ -475,7 +494,8 @@ TEST_F(Lz4RestoreDeviceTest, EveryTruncation) {
                           {},
                           shape.name + ", truncated"});
     }
-    ASSERT_TRUE(same(chunks, restore(chunks)));
+    expect_same(chunks);
+    ASSERT_FALSE(HasFatalFailure());
   }
 }
 
@@ -490,7 +510,8 @@ TEST_F(Lz4RestoreDeviceTest, EveryBitFlipped) {
         chunks.back().block[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
       }
     }
-    ASSERT_TRUE(same(chunks, restore(chunks)));
+    expect_same(chunks);
+    ASSERT_FALSE(HasFatalFailure());
   }
 }
 
@@ -535,9 +556,14 @@ TEST_F(Lz4RestoreDeviceTest, MutationsGetTheReferencesVerdict) {
     const bool are_pages =
         std::ranges::all_of(chunks, [](const Chunk& chunk) { return chunk.capacity <= kPageBytes; });
     ASSERT_EQ(are_pages, round % 2 == 0);
-    const std::vector<Restored> restored = restore(chunks);
-    ASSERT_TRUE(same(chunks, restored)) << "round " << round;
-    for (const Restored& one : restored) accepted += one.status == HEMSTITCH_OK;
+    DeviceBatch batch(chunks, stream());
+    for (const Way way : ways(batch)) {
+      batch.poison();
+      batch.restore(way);
+      const std::vector<Restored> restored = batch.results();
+      ASSERT_TRUE(same(chunks, restored)) << "round " << round;
+      for (const Restored& one : restored) accepted += one.status == HEMSTITCH_OK;
+    }
   }
   EXPECT_GT(accepted, kBatch * kBatches / 100);
 }

@@ -193,6 +193,26 @@ TEST_F(ParseDeviceTest, ListsOfOneLengthEverywhereAreTheTwins) {
   expect_twins(blocks, all_plans());
 }
 
+// The device has shortcuts for LZ4's lengths: around the ends of their extension bytes, and near the shortest match.
+TEST_F(ParseDeviceTest, ListsOfLz4CostsAreTheTwinsWhateverTheShortestMatch) {
+  std::vector<RecordBlock> blocks;
+  std::uint32_t seed = 0;
+  for (const unsigned spacing : {1u, 2u, 9u})
+    for (const std::uint32_t most : {8u, 24u, 80u, 280u, 540u, 1050u, 3000u})
+      blocks.push_back({fmt::format("one in {}, up to {}", spacing, most),
+                        random_records(9'000 + most, ++seed, spacing, most)});
+  for (const std::uint32_t length :
+       {17u, 18u, 19u, 20u, 21u, 22u, 66u, 67u, 68u, 273u, 274u, 275u, 276u, 277u, 528u, 529u, 531u, 532u})
+    blocks.push_back({fmt::format("length {}", length), equal_records(5'000, length)});
+  const RecordBatch batch(blocks, stream());
+  const Pair pair = optimal_pairs("lz4", Lz4CostModel{}).front();
+  for (const std::uint32_t shortest : {4u, 5u, 7u, 15u, 16u, 17u, 18u, 19u, 22u, 300u})
+    for (const std::uint32_t longest : {300u, 65535u}) {
+      const BlockPlan plan = lzss_block_plan(shortest, longest);
+      EXPECT_EQ(difference(blocks, batch, plan, pair, run(batch, plan, pair)), "") << "shortest " << shortest;
+    }
+}
+
 TEST_F(ParseDeviceTest, PagesAreTheTwins) {
   std::vector<RecordBlock> blocks;
   for (std::uint32_t i = 0; i < 200; ++i) {

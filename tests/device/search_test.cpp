@@ -1,12 +1,17 @@
 // search on a CUDA device, against the CPU's (find_in_texts).
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "cuda_test.hpp"
 #include "device/cuda/device_buffer.hpp"
+#include "hemstitch/hemstitch.hpp"
+#include "search/device_search.hpp"
 #include "search/search_cuda.hpp"
 #include "search/search_tuning.hpp"
 #include "search_cases.hpp"
+#include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
@@ -106,6 +111,70 @@ TEST_F(SearchDeviceTest, WritesTheFirstWhereThereIsLittleRoom) {
     const std::vector<SearchMatch> found = find(one, 0, room);
     EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin()));
   }
+}
+
+// Files with and without what the device can restore: those it gives are right, and it gives all that it can.
+TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "hemstitch-search-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  std::vector<std::string> paths, contents;
+  std::vector<bool> whole;
+  const auto add = [&](const std::string& content, const CompressOptions& options,
+                       std::size_t damaged_byte = 0) {
+    std::vector<std::byte> packed = compress(std::as_bytes(std::span(content)), options);
+    if (damaged_byte != 0) packed[packed.size() - damaged_byte] ^= std::byte{0x20};
+    paths.push_back(folder + "/" + std::to_string(paths.size()));
+    std::ofstream(paths.back(), std::ios::binary)
+        .write(reinterpret_cast<const char*>(packed.data()), static_cast<std::streamsize>(packed.size()));
+    contents.push_back(content);
+    whole.push_back(damaged_byte == 0 && !(options.linked_blocks && content.size() > options.block_bytes));
+  };
+  CompressOptions independent, checked, linked;
+  independent.linked_blocks = checked.linked_blocks = false;
+  linked.linked_blocks = true;
+  independent.block_bytes = checked.block_bytes = linked.block_bytes = 65536;
+  checked.content_checksum = true;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const std::string words = testing::random_letters(i * i * 101, i % 7 == 0 ? "ab" : "abcdefgh \n", i);
+    add(words, i % 3 == 0 ? checked : i % 3 == 1 ? independent : linked);
+  }
+  std::string noise;
+  for (const std::byte byte : testing::random_bytes(200'000)) noise += static_cast<char>(byte);
+  add(noise, checked);
+  add(std::string(3'000'000, 'a'), checked);
+  const std::string text = testing::random_letters(150'000, "abcdefgh", 1);
+  for (const std::size_t byte : {1u, 6u, 300u, 30'000u}) add(text, checked, byte);
+  std::ofstream(folder + "/plain") << text;
+  paths.push_back(folder + "/plain");
+  contents.push_back(text);
+  whole.push_back(false);
+
+  LoadOptions to_device;
+  to_device.to_device = true;
+  const CompactedBuffer files = load_files(paths, to_device);
+  ASSERT_EQ(files.count(), paths.size());
+  const PatternSet patterns({"abc", "ba", "aaaaaaaaaaaaaaaaaaaa"}, false);
+  const auto search = make_cuda_search(patterns);
+  for (const bool texts : {true, false}) {
+    std::vector<bool> given(paths.size(), false);
+    search->find_in_lz4(files, texts, [&](std::span<const RestoredFile> restored) {
+      for (const RestoredFile& one : restored) {
+        const std::string& content = contents[one.file];
+        std::vector<SearchMatch> found = testing::unpacked(one.matches);
+        for (SearchMatch& match : found) match.position -= one.begin;
+        EXPECT_EQ(found, find_in_texts(content, std::vector<std::uint64_t>{0, content.size()}, patterns))
+            << "file " << one.file;
+        if (texts && !found.empty()) {
+          EXPECT_TRUE(one.text == content) << "file " << one.file;
+        }
+        EXPECT_FALSE(given[one.file]);
+        given[one.file] = true;
+      }
+    });
+    EXPECT_EQ(given, whole);
+  }
+  fs::remove_all(folder);
 }
 
 TEST_F(SearchDeviceTest, NeedsItsScratch) {

@@ -120,6 +120,9 @@ TEST(HashChain, InvalidParametersAreErrorsThatNameTheField) {
   EXPECT_NE(message({.cap_bytes = 65536}).find("cap_bytes"), std::string::npos);
   EXPECT_NE(message({.window_bytes = 0}).find("window_bytes"), std::string::npos);
   EXPECT_NE(message({.window_bytes = 65536}).find("window_bytes"), std::string::npos);
+  EXPECT_NE(message({.stitch_reach = 0}).find("stitch_reach"), std::string::npos);
+  EXPECT_NE(message({.stitch_reach = 17}).find("stitch_reach"), std::string::npos);
+  EXPECT_EQ(message({.stitch_reach = 16}), "no error");
   EXPECT_EQ(message({}), "no error");
 }
 

@@ -145,8 +145,8 @@ TEST(Lz4Batch, ErrorsNameTheFieldThatIsWrong) {
   frame.header_bytes = 7;
   EXPECT_PRED2(names, hemstitch_lz4_frame_restore_temp_bytes(&frame, &bytes), "max_block_count");
   frame.max_block_count = 1;
-  frame.linked_blocks = 1;
-  EXPECT_EQ(hemstitch_lz4_frame_restore_temp_bytes(&frame, &bytes), HEMSTITCH_UNSUPPORTED_FEATURE);
+  frame.linked_blocks = 2;
+  EXPECT_PRED2(names, hemstitch_lz4_frame_restore_temp_bytes(&frame, &bytes), "linked_blocks");
 }
 
 TEST(Lz4Batch, WithoutADeviceTheReasonIsGiven) {

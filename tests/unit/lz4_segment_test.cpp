@@ -14,13 +14,20 @@ namespace {
 
 using namespace testing;
 
+// As the kernels for many and for few blocks have them.
+using ShortLinks = Lz4Links<1, std::uint16_t>;
+using LongLinks = Lz4Links<16, std::uint32_t>;
+
+template <class Links>
+constexpr std::uint32_t kSegmentReach = kLz4SegmentBytes - 1 + Links::kSequenceBytes;
+
 // A sequence as the format says it; nothing where the chain stops.
 struct Followed {
   std::uint32_t next;
   Lz4LinkedSequence sequence;
 };
-std::optional<Followed> follow(std::span<const std::byte> block, std::size_t begin, std::uint32_t position,
-                               std::uint32_t staged_bytes) {
+template <class Links>
+std::optional<Followed> follow(std::span<const std::byte> block, std::size_t begin, std::uint32_t position) {
   const auto at = [&](std::size_t p) { return static_cast<std::uint32_t>(block[begin + p]); };
   const std::size_t end = block.size() - begin;
   Lz4LinkedSequence sequence;
@@ -28,48 +35,64 @@ std::optional<Followed> follow(std::span<const std::byte> block, std::size_t beg
   if (p >= end) return std::nullopt;
   const std::uint32_t token = at(p++);
   sequence.literal_count = token / 16;
-  if (sequence.literal_count == 15) {
-    if (p >= end || at(p) == 255) return std::nullopt;
-    sequence.literal_count += at(p++);
-  }
+  // False where the number goes on for too long, or the block ends.
+  const auto extend = [&](std::uint32_t& number, std::uint32_t most_extensions) {
+    for (std::uint32_t i = 0; i < most_extensions && p < end; ++i) {
+      const std::uint32_t addend = at(p++);
+      number += addend;
+      if (addend != 255) return true;
+    }
+    return false;
+  };
+  if (sequence.literal_count == 15 && !extend(sequence.literal_count, Links::kExtensions))
+    return std::nullopt;
   sequence.literal_begin = static_cast<std::uint32_t>(p);
   p += sequence.literal_count;
   if (p + 2 > end) return std::nullopt;
   sequence.offset = at(p) + 256 * at(p + 1);
   p += 2;
   sequence.match_length = token % 16 + 4;
-  if (token % 16 == 15) {
-    if (p >= end || p >= staged_bytes || at(p) == 255) return std::nullopt;
-    sequence.match_length += at(p++);
-  }
+  if (token % 16 == 15 && !extend(sequence.match_length, Links::kExtensions)) return std::nullopt;
   return Followed{static_cast<std::uint32_t>(p), sequence};
 }
 
-// Bytes of a segment. Those behind the block are anything, those behind the stage must not be asked for.
+// Bytes of a segment. Those behind the block are anything, those out of reach must not be asked for.
+template <class Links>
 struct SegmentBytes {
   std::span<const std::byte> block;
   std::size_t begin;
-  std::uint32_t staged_bytes;
   std::uint32_t operator()(std::uint32_t position) const {
-    EXPECT_LT(position, staged_bytes);
+    EXPECT_LT(position, kSegmentReach<Links>);
     return begin + position < block.size() ? static_cast<std::uint32_t>(block[begin + position])
                                            : (position * 2654435761u) >> 24;
   }
+  std::uint32_t get_if(bool condition, std::uint32_t position) const {
+    return condition ? (*this)(position) : 0;
+  }
 };
+template <class Links>
 struct Exits {
   std::array<std::uint32_t, kLz4SegmentBytes> entries;
-  std::uint32_t get(std::uint32_t position) const { return entries[position]; }
+  std::uint32_t get_if(bool condition, std::uint32_t position, std::uint32_t otherwise) const {
+    return condition ? entries.at(position) : otherwise;
+  }
   void set(std::uint32_t position, std::uint32_t exit) {
-    EXPECT_LT(exit, 1u << 16);
+    EXPECT_EQ(exit, static_cast<typename Links::Word>(exit));
     entries[position] = exit;
   }
 };
 
-void expect_exits(std::span<const std::byte> block, std::size_t begin, std::uint32_t staged_bytes,
-                  const std::string& name) {
-  const SegmentBytes bytes{block, begin, staged_bytes};
-  Exits exits{};
-  find_lz4_exits(bytes, staged_bytes, static_cast<std::uint32_t>(block.size() - begin), exits);
+template <class Links>
+void expect_exits(std::span<const std::byte> block, std::size_t begin, const std::string& name) {
+  const SegmentBytes<Links> bytes{block, begin};
+  Exits<Links> exits{};
+  const auto end = static_cast<std::uint32_t>(block.size() - begin);
+  find_lz4_exits<Links, true>(bytes, end, exits);
+  if (end >= kSegmentReach<Links>) {
+    Exits<Links> inner{};
+    find_lz4_exits<Links, false>(bytes, 0, inner);
+    ASSERT_EQ(inner.entries, exits.entries) << name << ", byte " << begin;
+  }
   for (std::uint32_t entry = 0; entry < kLz4SegmentBytes; ++entry) {
     std::uint32_t position = entry, count = 0, expected = 0;
     for (;; ++count) {
@@ -77,31 +100,31 @@ void expect_exits(std::span<const std::byte> block, std::size_t begin, std::uint
         expected = position - kLz4SegmentBytes;
         break;
       }
-      const auto followed = follow(block, begin, position, staged_bytes);
+      const auto followed = follow<Links>(block, begin, position);
       if (!followed) {
-        expected = kLz4ExitStops | position;
+        expected = Links::kExitStops | position;
         break;
       }
-      const SegmentBytes all{block, begin, 0xFFFFFFFFu};
-      ASSERT_EQ(next_lz4_sequence(all, position), followed->next) << name << ", byte " << begin + position;
-      const Lz4LinkedSequence sequence = read_lz4_sequence(all, position);
+      ASSERT_EQ(next_lz4_sequence<Links>(bytes, position), followed->next)
+          << name << ", byte " << begin + position;
+      const Lz4LinkedSequence sequence = read_lz4_sequence<Links>(bytes, position);
       ASSERT_EQ(sequence.literal_begin, followed->sequence.literal_begin) << name;
       ASSERT_EQ(sequence.literal_count, followed->sequence.literal_count) << name;
       ASSERT_EQ(sequence.offset, followed->sequence.offset) << name;
       ASSERT_EQ(sequence.match_length, followed->sequence.match_length) << name;
       position = followed->next;
     }
-    ASSERT_EQ(exits.get(entry) & kLz4ExitMask, expected) << name << ", byte " << begin + entry;
-    ASSERT_EQ(exits.get(entry) >> kLz4ExitBits, count) << name << ", byte " << begin + entry;
+    ASSERT_EQ(exits.entries[entry] & Links::kExitMask, expected) << name << ", byte " << begin + entry;
+    ASSERT_EQ(exits.entries[entry] >> Links::kExitBits, count) << name << ", byte " << begin + entry;
   }
 }
 
 void expect_exits_everywhere(const Bytes& block, const std::string& name) {
-  for (std::size_t begin = 0; begin <= block.size(); begin += 1 + begin % 7)
-    for (const std::uint32_t staged_bytes : {kLz4SegmentBytes + 1, 47u, 200u, 1009u}) {
-      expect_exits(block, begin, staged_bytes, name);
-      if (::testing::Test::HasFatalFailure()) return;
-    }
+  for (std::size_t begin = 0; begin <= block.size(); begin += 1 + begin % 3) {
+    expect_exits<ShortLinks>(block, begin, name);
+    expect_exits<LongLinks>(block, begin, name);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
 }
 
 TEST(Lz4Segment, ChainsOfBlocksFromLiblz4) {
@@ -121,6 +144,11 @@ TEST(Lz4Segment, ChainsOfAnyBytes) {
     expect_exits_everywhere(random_bytes(500 + seed, seed, 3), "small bytes: shortest sequences");
   for (const unsigned byte : {0x00u, 0x0Fu, 0x1Fu, 0xF0u, 0xF1u, 0xFEu, 0xFFu})
     expect_exits_everywhere(Bytes(400, static_cast<std::byte>(byte)), "byte " + std::to_string(byte));
+  // Long lengths.
+  Bytes extended = random_bytes(3000, 78);
+  for (std::size_t i = 0; i < extended.size(); ++i)
+    if (extended[i] > std::byte{0x60}) extended[i] = std::byte{255};
+  expect_exits_everywhere(extended, "mostly 255");
   // Full nibbles before every kind of byte.
   Bytes nibbles = random_bytes(2000, 77);
   for (std::size_t i = 0; i < nibbles.size(); i += 3) nibbles[i] |= std::byte{0xF0};

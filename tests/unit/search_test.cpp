@@ -145,6 +145,27 @@ TEST(LineSearch, ShowsLinesAndMatches) {
   EXPECT_EQ(lines(std::string("a\n\0a", 4), {"a"}, {}), "any, binary");
 }
 
+TEST(LineSearch, TakesMatchesThatWereFoundBefore) {
+  const std::string before = "a one\n", text = "one\ntwo one\n\nthree one";
+  const std::string all = before + text;
+  const PatternSet set({"o", "one"}, false);
+  std::vector<PackedMatch> found;
+  for (const SearchMatch& match :
+       find_in_texts(all, std::vector<std::uint64_t>{0, before.size(), all.size()}, set))
+    if (match.position >= before.size()) found.push_back(PackedMatch::of(match.position, match.bytes));
+  for (const LineSearch& search : {LineSearch{}, LineSearch{.only_matching = true}}) {
+    MatchCursor looked_for(text, &set), given(found, before.size());
+    std::vector<std::uint64_t> expected, places;
+    for_each_matching_line(text, looked_for, search,
+                           [&](const FoundLine& line) { expected.push_back(line.byte); });
+    for_each_matching_line(text, given, search, [&](const FoundLine& line) { places.push_back(line.byte); });
+    EXPECT_EQ(places, expected);
+    EXPECT_EQ(expected.size(), search.only_matching ? 4u : 3u);
+  }
+  MatchCursor none(std::span<const PackedMatch>(), 7);
+  EXPECT_EQ(count_matching_lines({}, none, {}), 0u);
+}
+
 TEST(LineSearch, KnowsTextByGrepsBuffers) {
   std::string text;
   while (text.size() < 300'000) text += "some line\n";

@@ -44,7 +44,7 @@ std::vector<std::uint32_t> scan_on(Device& device, const std::vector<std::uint32
 
 TEST_F(WebgpuCompact, ScanAddsUpAnyNumberOfSizes) {
   for (const std::size_t count :
-       {1u, 2u, 255u, 256u, 1023u, 1024u, 1025u, 2048u, 100003u, 1048576u, 1048577u}) {
+       {1u, 2u, 255u, 256u, 1023u, 1024u, 1025u, 2048u, 100003u, 262144u, 262145u, 1048577u}) {
     const std::vector<std::uint32_t> sizes = some_sizes(count, count > 100000 ? 3000 : 70000, 11);
     std::vector<std::uint64_t> expected(count + 1);
     scan_sizes(sizes, expected);

@@ -27,6 +27,9 @@ struct NarrowCosts<Lz4CostModel> {
 template <>
 class EdgeSearch<Lz4CostModel, true> {
  public:
+  struct alignas(4) NearWord {
+    std::uint16_t best_of_four, cost;
+  };
   // In device memory: best_of_four, and in the upper two bits how many bytes more the position's own cost is. Literals cost a
   // byte, so it is never more than 3 above that of the next three.
   using FarWord = std::uint16_t;
@@ -41,22 +44,21 @@ class EdgeSearch<Lz4CostModel, true> {
                        ? 0
                        : max(shortest + 3, shortest <= 16 ? 0 : kLz4LongestInToken + 4)) {}
 
-  // `cost << 16 | best_of_four`.
-  static constexpr std::uint32_t kWordAtHorizon = 1;
+  static __device__ NearWord at_horizon() { return {1, 0}; }
 
   template <unsigned kNear>
-  __device__ Far far(const LaneCosts<kNear, FarWord>& costs, std::uint32_t position,
+  __device__ Far far(const LaneCosts<kNear, EdgeSearch>& costs, std::uint32_t position,
                      std::uint32_t length) const {
     const std::uint32_t target = position + length - 3;
     return length > kNear + 3 && target < costs.end ? costs.far(target) : Far{1};
   }
 
   template <unsigned kNear>
-  __device__ void solve(const LaneCosts<kNear, FarWord>& costs, std::uint32_t first,
+  __device__ void solve(const LaneCosts<kNear, EdgeSearch>& costs, std::uint32_t first,
                         const std::uint32_t* lengths, const Far* far, std::uint32_t* decisions) {
     std::uint32_t cost_16[kBatchPositions + 2];  // of first + 16 and on
 #pragma unroll
-    for (unsigned i = 0; i < kBatchPositions; ++i) cost_16[i] = cost(costs.near(first + 16)[i * 32]);
+    for (unsigned i = 0; i < kBatchPositions; ++i) cost_16[i] = costs.near(first + 16)[i * 32].cost;
     cost_16[kBatchPositions] = cost_20_, cost_16[kBatchPositions + 1] = cost_21_;
     cost_20_ = cost_16[0], cost_21_ = cost_16[1];
 
@@ -65,7 +67,7 @@ class EdgeSearch<Lz4CostModel, true> {
 #pragma unroll
     for (unsigned i = kBatchPositions; i-- > 0;) {
       const std::uint32_t position = first + i, length = lengths[i];
-      const std::uint32_t near = best_of_four(*costs.near(position + length - 3));
+      const std::uint32_t near = costs.near(position + length - 3)->best_of_four;
       std::uint32_t best = length <= kNear + 3 ? near : far[i] & kFarBestMask;
       best = length == 4 ? best_of_one_[i] : best;
       best = length == 5 ? best_of_two_[i] : best;
@@ -95,7 +97,7 @@ class EdgeSearch<Lz4CostModel, true> {
           matches[i] = lengths[i] < few_below_ ? best : min(best, matches[i]);
         }
 
-    std::uint32_t words[kBatchPositions];
+    NearWord words[kBatchPositions];
     FarWord far_words[kBatchPositions];
 #pragma unroll
     for (unsigned i = kBatchPositions; i-- > 0;) {
@@ -105,7 +107,7 @@ class EdgeSearch<Lz4CostModel, true> {
       best_of_two_[i] = min(best_of_one_[i], costs_[0]) + 1;
       best_of_three_[i] = min(best_of_two_[i], costs_[1]) + 1;
       const std::uint32_t best_of_four = min(best_of_three_[i], costs_[2]) + 1;
-      words[i] = now << 16 | best_of_four;
+      words[i] = {static_cast<std::uint16_t>(best_of_four), static_cast<std::uint16_t>(now)};
       far_words[i] = static_cast<FarWord>(best_of_four + ((now - (best_of_four & ~kEdgeMask)) << kFarShift));
       costs_[2] = costs_[1], costs_[1] = costs_[0], costs_[0] = now;
       const std::uint32_t length = edge <= 4 ? lengths[i] + 1 - edge : 18 + 5 - edge;
@@ -127,8 +129,6 @@ class EdgeSearch<Lz4CostModel, true> {
   static constexpr std::uint32_t kFarBestMask = (1u << kFarBestBits) - 1;
   static_assert((kFarBatches * kBatchPositions << kEdgeBits) + kEdgeMask <= kFarBestMask);
 
-  static __device__ std::uint32_t cost(std::uint32_t word) { return word >> 16; }
-  static __device__ std::uint32_t best_of_four(std::uint32_t word) { return word & 0xFFFFu; }
   static __device__ std::uint32_t far_cost(FarWord word) {
     return (word & kFarBestMask & ~kEdgeMask) + (word >> kFarBestBits << kEdgeBits);
   }
@@ -140,13 +140,13 @@ class EdgeSearch<Lz4CostModel, true> {
 
   // The best of a match's first four edges, each looked up and priced on its own.
   template <unsigned kNear>
-  __device__ std::uint32_t few_lengths(const LaneCosts<kNear, FarWord>& costs, std::uint32_t position,
+  __device__ std::uint32_t few_lengths(const LaneCosts<kNear, EdgeSearch>& costs, std::uint32_t position,
                                        std::uint32_t full_length, std::uint32_t most_priced) const {
     std::uint32_t best = ~0u;
 #pragma unroll 1
     for (std::uint32_t shorter = 0; shorter <= 3 && full_length >= shortest_ + shorter; ++shorter) {
       const std::uint32_t length = full_length - shorter, target = position + length;
-      const std::uint32_t behind = length <= kNear      ? cost(*costs.near(target))
+      const std::uint32_t behind = length <= kNear      ? costs.near(target)->cost
                                    : target < costs.end ? far_cost(costs.far(target))
                                                         : 0;
       const std::uint32_t priced = min(length, most_priced);

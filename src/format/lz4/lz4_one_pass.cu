@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kPageWarps * 32, kPageWarpsResident / kPageWar
   if (lane == 0) leave_result(output, index, bytes, bytes != Page::kDoesNotFit);
 }
 
-__global__ void __launch_bounds__(kBlockWarps * 32, 3)
+__global__ void __launch_bounds__(kBlockWarps * 32, kBlocksResident)
     compress_blocks(DeviceBlocks blocks, const std::uint16_t* d_links, uint2* d_lists,
                     DeviceLz4Output output) {
   extern __shared__ uint4 sh_memory[];

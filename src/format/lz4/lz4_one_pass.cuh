@@ -1,30 +1,38 @@
-// Level 1 from bytes to an LZ4 block, by one warp, in one pass from left to right: for blocks of at most 64 KB without
-// history, pages among them.
+// Level 1 from bytes to LZ4 blocks of at most 64 KB without history, from left to right: pages by a warp each, larger
+// blocks by a workgroup each.
 //
 // hash_chain of depth 1, the stitch, lazy and the encoder look little ahead and carry little along, so a warp takes 32
-// positions, a *row*, through all of them while the numbers are in registers; between the stages nothing is stored. A lane
-// owns one position of the row.
+// positions, a *row*, through all of them while the numbers are in registers. A lane owns one position of the row. The text
+// is in shared memory.
 //
-//   look up    The lane's four bytes are hashed. The candidate is the nearest lane to the left with that hash (matching
-//              lanes), else the table's newest position; the row's newest positions enter the table. The candidates' first
-//              bytes are asked for a row before they are looked at.
-//   compare    The candidate, up to the cap of 16 bytes: four words. And back: how many of the four bytes before agree as
-//              well, which is what a neighbour to the left may borrow.
+//   look up    Pages alone: the lane's four bytes are hashed, the row enters the table (match/enter_row.cuh), and each lane
+//              has the newest position before it with its hash. A larger block's candidates stand in memory, links that
+//              hash_chain.cu has built.
+//   compare    The candidate, up to the cap of 16 bytes: four words. And how many of the four bytes before agree as well,
+//              which is what a neighbour to the left may borrow.
 //   extend     Where a match reached the cap, the warp compares on, 128 bytes a step, for the first such lane; every other
 //              lane with that offset, in this row and later ones, ends where it ends. 32 such ends are remembered, one a
 //              lane.
 //   stitch     One row behind, since position p looks at p+1..p+4: four shuffles. Then the running maximum of the ends.
 //   lazy       One position behind again, since p looks at p+1: the lane decides for the position to its left.
-//   walk       From match to match over one word of decisions.
+//   walk       From match to match over one word of decisions; where each match leads the lanes say beforehand.
 //   write      Sequences gather in a list. When there are 32, each lane takes one: sizes, prefix sum, bytes into shared
 //              memory, from there to the output in words of 16.
 //
 // A match found here is never cut, and never longer than a record can say: a length is the true one, or that of a true
 // one's tail. So a sequence never goes on with the match before it, and there is nothing to join.
 //
-// What binds is instructions, about 230 a row of a page. Bounds of work: a row has at most 32 extensions, each of a stretch
-// that nothing is remembered of. Shared memory a warp: the table, 1.5 KB, and for a page its 4 KB. Synchronisation: within
-// the warp. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp, lazy_reference.cpp, lz4_encode_reference.cpp.
+// A workgroup's warps each find the sequences of a segment, a tenth of 64 KB. Only the walk and what the running maximum carries pass
+// from one segment to the next, and both soon forget where they began: a warp begins 512 bytes before its segment. Where the
+// state that it enters its segment with is not the one that the warp before left, it goes over the segment again, from the
+// true state: the result is exact, and a block takes at most as many turns as it has warps. Sequences go to lists in memory,
+// and are written when the sizes of all segments are known.
+//
+// What binds is instructions: a row of a page costs about 200, its share of the writing included 250. Bounds of work: a row
+// has at most 32 extensions, each of a stretch that nothing is remembered of. Shared memory: a warp with a page has the
+// table, 4 KB, the page, and 1 KB for what it writes; a workgroup the block, and 1 KB a warp. Synchronisation: within the
+// warp; a workgroup's barriers stand between the turns. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp,
+// lazy_reference.cpp, lz4_encode_reference.cpp.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +105,7 @@ class SharedText {
     const std::byte* base = block - misaligned;
     const std::uint32_t end = misaligned + block_bytes;
 #pragma unroll 8
-    for (std::uint32_t i = 0; i < kMostBytes / 16 / kThreads; ++i) {
+    for (std::uint32_t i = 0; i < (kMostBytes / 16 + kThreads - 1) / kThreads; ++i) {
       const std::uint32_t at = (i * kThreads + thread) * 16;
       if (at >= misaligned && at + 16 <= end) chunks[at / 16] = *reinterpret_cast<const uint4*>(base + at);
     }
@@ -142,26 +150,6 @@ class SharedText {
     return around;
   }
 
-  // How many of the 16 bytes at two places agree, counted from the first.
-  __device__ __forceinline__ std::uint32_t agreeing_16(std::uint32_t one, std::uint32_t other) const {
-    std::uint32_t differences[4];
-    const std::uint32_t one_at = begin_ + one, other_at = begin_ + other;
-    const std::uint32_t *one_words = words_ + one_at / 4, *other_words = words_ + other_at / 4;
-    std::uint32_t one_low = one_words[0], other_low = other_words[0];
-#pragma unroll
-    for (unsigned i = 0; i < 4; ++i) {
-      const std::uint32_t one_high = one_words[i + 1], other_high = other_words[i + 1];
-      differences[i] = __funnelshift_r(one_low, one_high, one_at % 4 * 8) ^
-                       __funnelshift_r(other_low, other_high, other_at % 4 * 8);
-      one_low = one_high, other_low = other_high;
-    }
-    std::uint32_t agreed = 12, difference = differences[3];
-    if (differences[2] != 0) agreed = 8, difference = differences[2];
-    if (differences[1] != 0) agreed = 4, difference = differences[1];
-    if (differences[0] != 0) agreed = 0, difference = differences[0];
-    return agreed + agreeing_low_bytes(difference);
-  }
-
   // What is compared with a lane's own bytes: the word at `position` is asked for at once, the others later.
   struct Candidate {
     std::uint32_t position, low, high;
@@ -192,9 +180,10 @@ class SharedText {
 };
 
 // Sequences on their way to the output, of one warp.
+template <std::uint32_t kStageBytes>
 struct alignas(16) RowShared {
-  std::uint32_t stage[(kOnePassStageBytes + 16) / 4];
-  uint2 list[48];  // position, choice; 31, and 8 a row of two
+  std::uint32_t stage[(kStageBytes + 16) / 4];
+  uint2 list[48];  // 31, and 8 a row of two
 };
 
 // What rows go through once their candidates are known.
@@ -209,7 +198,10 @@ struct alignas(16) RowShared {
 template <class Text>
 class RowPass {
  public:
-  __device__ RowPass(RowShared& sh, const Text& text, unsigned lane)
+  static constexpr std::uint32_t kStageBytes = Text::kPage ? kPageStageBytes : kBlockStageBytes;
+  using Shared = RowShared<kStageBytes>;
+
+  __device__ RowPass(Shared& sh, const Text& text, unsigned lane)
       : sh_(sh), text_(text), place_(text.place(lane)), lane_(lane), lanes_below_((1u << lane) - 1) {
 #pragma unroll
     for (unsigned k = 1; k <= kReach; ++k) first_lanes_[k - 1] = lane < k ? ~0u : 0;
@@ -274,7 +266,6 @@ class RowPass {
   // Replaces every length that reached the cap, in the lanes of `open`, by the true one.
   __device__ std::uint32_t extend(std::uint32_t match, unsigned open, std::uint32_t position) {
     const std::uint32_t code = match & kMostOffset;
-    bool went_on = false;
     do {
       const std::uint32_t leader = lowest_bit(open);
       const std::uint32_t leader_code = __shfl_sync(~0u, code, leader);
@@ -284,12 +275,8 @@ class RowPass {
       std::uint32_t end;
       if (knows != 0) {
         end = __shfl_sync(~0u, known_end_, lowest_bit(knows));
-      } else if (!went_on) {
-        went_on = true;
-        match = go_on_alone(match, open, position);
-        continue;
       } else {
-        end = agreement_end(leader_position + kOnePassAloneBytes, kMostOffset - leader_code);
+        end = agreement_end(leader_position + kOnePassCapBytes, kMostOffset - leader_code);
         if (lane_ == facts_ % 32) known_code_ = leader_code, known_end_ = end;
         ++facts_;
       }
@@ -297,23 +284,6 @@ class RowPass {
       if (ends_there) match = (end - position) << kLengthShift | code;
       open &= ~__ballot_sync(~0u, ends_there);
     } while (open != 0);
-    return match;
-  }
-
-  // Compares on, every lane of `open` for itself, to kOnePassAloneBytes. Leaves in `open` what agreed to there.
-  __device__ __forceinline__ std::uint32_t go_on_alone(std::uint32_t match, unsigned& open,
-                                                       std::uint32_t position) const {
-    const std::uint32_t offset = kMostOffset - (match & kMostOffset), most = text_.bytes() - position;
-#pragma unroll 1
-    for (std::uint32_t length = kOnePassCapBytes; length < kOnePassAloneBytes && open != 0; length += 16) {
-      bool goes_on = false;
-      if ((open >> lane_ & 1) != 0) {
-        const std::uint32_t agreed = text_.agreeing_16(position + length, position + length - offset);
-        goes_on = agreed == 16 && length + 16 < most;
-        if (!goes_on) match = min(length + agreed, most) << kLengthShift | (match & kMostOffset);
-      }
-      open = __ballot_sync(~0u, goes_on);
-    }
     return match;
   }
 
@@ -333,9 +303,16 @@ class RowPass {
     return text_.bytes();
   }
 
-  // The stitch for the row that begins at `row`, where `found` is; decisions for the positions from the one before it on; the
-  // walk over them.
-  __device__ __forceinline__ void stitch_and_walk(const Found& found, const Found& next, std::uint32_t row) {
+  // A lane's part of the decisions about a row's positions from the one before it on. The lane speaks for the position to its
+  // left.
+  struct Decisions {
+    unsigned decided;    // in every lane: the positions whose match is taken, if the walk comes to them
+    std::uint32_t left;  // the key of the position
+    std::uint32_t code;  // in a larger block: its match's
+  };
+
+  // The stitch for the row that begins at `row`, where `found` is, and the decisions.
+  __device__ __forceinline__ Decisions stitch(const Found& found, const Found& next, std::uint32_t row) {
     // Lanes count modulo 32: the first of the next row stand behind the last.
     std::uint32_t carried[kReach];
 #pragma unroll
@@ -347,13 +324,13 @@ class RowPass {
     const std::uint32_t rank =
         __vimax3_u32(__vimax3_u32(found.match, carried[0], carried[1]), carried[2], carried[3]);
 
-    const std::uint32_t position = row + lane_;
     const std::uint32_t bytes_left = text_.bytes() - row;
     // Of a key of an earlier row, that of the position before this row.
-    std::uint32_t key, code, carried_left = carried_key_, carried_left_code = carried_code_;
+    std::uint32_t key, code = 0, carried_left = carried_key_, carried_left_code = carried_code_;
     std::uint32_t last_end;  // from the row on
     if constexpr (kPage) {
-      key = max(forward_maximum(rank + (position << kEndShift) + ((lane_ + 1) << kCodeBits)), carried_key_);
+      key = max(forward_maximum(rank + ((row + lane_) << kEndShift) + ((lane_ + 1) << kCodeBits)),
+                carried_key_);
       carried_key_ = __shfl_sync(~0u, key, 31) & ~kKeyLanes;
       last_end = (carried_key_ >> kEndShift) - row;
     } else {
@@ -381,20 +358,33 @@ class RowPass {
         __ballot_sync(~0u, left >= (first_end + lane_ - 1 + kLz4MinMatchBytes) << kEndShift &&
                                static_cast<int>(key - (left & ~((1u << kEndShift) - 1))) <
                                    static_cast<int>(2u << kEndShift));
-    // `walk_` is where the walk stands, counted from this row's first decision.
-    unsigned taken = 0;
-    for (unsigned open = decided & bits_from(walk_); open != 0; open &= bits_from(walk_)) {
-      const std::uint32_t match = lowest_bit(open);
-      taken |= 1u << match;
-      walk_ = (__shfl_sync(~0u, left, match) >> kEndShift) + 1 - first_end;
-    }
-    walk_ = max(walk_, 32u) - 32;
     if constexpr (!kPage) {
-      const std::uint32_t turned_code = __shfl_sync(~0u, code, lane_ + 31);
-      left =
-          ((left >> kEndShift) + 1 - lane_) << kLengthShift | (lane_ == 0 ? carried_left_code : turned_code);
+      code = __shfl_sync(~0u, code, lane_ + 31);
+      if (lane_ == 0) code = carried_left_code;
     }
-    if ((taken >> lane_ & 1) != 0) sh_.list[listed_ + bit_count(taken & lanes_below_)] = {position - 1, left};
+    return {decided, left, code};
+  }
+
+  // From match to match over the decisions about the row that begins at `row`.
+  __device__ __forceinline__ void walk(const Decisions& decisions, std::uint32_t row) {
+    // Where the walk stands, counted from the row's first decision, is `walk_`; where it goes from the lane's match, and the
+    // match that it comes to there, each lane says beforehand.
+    const std::uint32_t goes_to = (decisions.left >> kEndShift) + 1 - (kPage ? row : 0);
+    const std::uint32_t comes_to = lowest_bit(decisions.decided & bits_from(goes_to));
+    unsigned taken = 0;
+    std::uint32_t match = lowest_bit(decisions.decided & bits_from(walk_)), last = 0;
+    for (; match < 32; match = __shfl_sync(~0u, comes_to, match)) {
+      taken |= 1u << match;
+      last = match;
+    }
+    if (taken != 0) walk_ = __shfl_sync(~0u, goes_to, last);
+    walk_ = max(walk_, 32u) - 32;
+    if ((taken >> lane_ & 1) != 0) {
+      std::uint32_t entry = decisions.left;
+      if constexpr (!kPage)
+        entry = ((decisions.left >> kEndShift) + 1 - lane_) << kLengthShift | decisions.code;
+      sh_.list[listed_ + bit_count(taken & lanes_below_)] = {row + lane_ - 1, entry};
+    }
     listed_ += bit_count(taken);
   }
 
@@ -459,7 +449,7 @@ class RowPass {
   }
 
   __device__ __forceinline__ void write(const Group& group, std::byte* target) const {
-    if (group.bytes <= kOnePassStageBytes) {
+    if (group.bytes <= kStageBytes) {
       const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(target) % 16);
       write_sequences(group.own, reinterpret_cast<std::byte*>(sh_.stage) + misaligned);
       __syncwarp();
@@ -550,7 +540,7 @@ class RowPass {
   // The bytes around the lane's position of a row.
   __device__ __forceinline__ Around around(std::uint32_t row) const { return Text::around(place_, row); }
 
-  RowShared& sh_;
+  Shared& sh_;
   Text text_;
   typename Text::Place place_;
   unsigned lane_, lanes_below_;
@@ -566,7 +556,7 @@ class RowPass {
 // What a warp needs of shared memory for a page.
 template <unsigned kHashBits>
 struct PageShared {
-  RowShared rows;
+  RowShared<kPageStageBytes> rows;
   std::uint16_t newest[1u << kHashBits];  // the newest position, plus one, of each hash
   SharedText<kPageBytes>::Storage text;
 };
@@ -601,17 +591,24 @@ class PagePass : RowPass<SharedText<kPageBytes>> {
     // Two rows at a time, so that none has to be moved.
     Around around[2] = {Rows::around(0), Rows::around(32)};
     Probe probe[2];
-    probe[0] = look_up(around[0], 0);
+    RowEntry first = enter(around[0], 0);
+    probe[0] = look_up(first, 0);
     Found found[2] = {};
     std::uint32_t written = 0;
     for (std::uint32_t begin = 0; begin < text_.bytes() + 32; begin += 64) {
 #pragma unroll
       for (unsigned odd = 0; odd < 2; ++odd) {
         const std::uint32_t row = begin + odd * 32;
-        probe[1 - odd] = look_up(around[1 - odd], row + 32);
         found[odd] = Rows::compare(around[odd], probe[odd], row);
+        RowEntry entry = enter(around[1 - odd], row + 32);
         around[odd] = Rows::around(row + 64);
-        if (row != 0) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
+        if (row == 0) {
+          probe[1 - odd] = look_up(entry, row + 32);
+          continue;
+        }
+        const Rows::Decisions decisions = Rows::stitch(found[1 - odd], found[odd], row - 32);
+        probe[1 - odd] = look_up(entry, row + 32);
+        Rows::walk(decisions, row - 32);
       }
       const bool last = begin + 64 >= text_.bytes() + 32;
       if (listed_ < 32 && !last) continue;
@@ -630,13 +627,15 @@ class PagePass : RowPass<SharedText<kPageBytes>> {
   }
 
  private:
-  // Looks the row up, enters it, and asks for the candidates' bytes.
+  // Enters the row; looks it up, and asks for the candidates' bytes.
   //
   // Positions without a hash stand behind all others, so neither a lane nor a row that is looked up ever sees them.
-  __device__ __forceinline__ Probe look_up(const Around& around, std::uint32_t row) {
-    const std::uint32_t slot = hash_word(around.words[0], kHashBits), position = row + lane_;
-    const std::uint32_t newest = enter_row<true>(newest_, slot, true, position + 1, lane_);
-    return Rows::probe(newest != 0 && position < hashed_end_, newest - 1);
+  __device__ __forceinline__ RowEntry enter(const Around& around, std::uint32_t row) {
+    return RowEntry(newest_, hash_word(around.words[0], kHashBits), true, row + lane_ + 1);
+  }
+  __device__ __forceinline__ Probe look_up(RowEntry& entry, std::uint32_t row) {
+    const std::uint32_t newest = entry.finish<true>(lane_);
+    return Rows::probe(newest != 0 && row + lane_ < hashed_end_, newest - 1);
   }
 
   std::uint16_t* newest_;
@@ -653,14 +652,14 @@ struct BlockShared {
     }
   };
   SharedText<kOnePassBlockBytes>::Storage text;
-  RowShared rows[kBlockWarps];
+  RowShared<kBlockStageBytes> rows[kBlockWarps];
   State left[kBlockWarps], entered[kBlockWarps];
   std::uint32_t literals_begin[kBlockWarps];  // behind a segment's last match; 0 if it has none
   std::uint32_t bytes[kBlockWarps];
 };
 
 // Sequences of a segment: one for 4 positions, what is left in the list when it is stored, and one that begins before it.
-inline constexpr std::uint32_t kBlockSegmentBytes = kOnePassBlockBytes / kBlockWarps;
+inline constexpr std::uint32_t kBlockSegmentBytes = (kOnePassBlockBytes / kBlockWarps + 63) / 64 * 64;
 inline constexpr std::uint32_t kSegmentSequences = kBlockSegmentBytes / kLz4MinMatchBytes + 64;
 static_assert(kBlockSegmentBytes % 64 == 0 && kBlockRunUpBytes % 64 == 0 &&
               kBlockRunUpBytes <= kBlockSegmentBytes);
@@ -695,7 +694,8 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
     __syncthreads();
     // First all segments at once. Then, in order, each that began to walk from another state than the one before it left:
     // few do.
-    for (unsigned turn = 0; turn < kBlockWarps; ++turn) {
+    for (unsigned turns = kBlockWarps; turns != 0; --turns) {
+      const unsigned turn = kBlockWarps - turns;
       const bool has_part = begin_ < text_.bytes();
       if (turn == 0 ? has_part
                     : turn == warp_ && has_part && !(block_sh_.entered[turn] == block_sh_.left[turn - 1]))
@@ -751,13 +751,14 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
 #pragma unroll
       for (unsigned odd = 0; odd < 2; ++odd) {
         const std::uint32_t row = begin + odd * 32;
+        found[odd] = Rows::compare(around[odd], probe[odd], row);
         probe[1 - odd] = candidate_at(row + 32 + lane_, link);
         link = link_at(row + 64 + lane_);
-        found[odd] = Rows::compare(around[odd], probe[odd], row);
         around[odd] = Rows::around(row + 64);
         if (odd == 1 && begin == begin_) enter_segment(from_state);
         // The row behind the segment is compared, for the stitch, and is the next segment's.
-        if (row != from && row < end + 32) Rows::stitch_and_walk(found[1 - odd], found[odd], row - 32);
+        if (row != from && row < end + 32)
+          Rows::walk(Rows::stitch(found[1 - odd], found[odd], row - 32), row - 32);
       }
       if (listed_ >= 32) {
         __syncwarp();

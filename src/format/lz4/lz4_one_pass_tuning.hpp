@@ -11,17 +11,16 @@ inline constexpr unsigned kPageWarps = 2;
 // Warps with pages that a multiprocessor holds, by their shared memory: the compiler keeps registers below what that allows.
 inline constexpr unsigned kPageWarpsResident = 22;
 
-// Warps that share a block of up to 64 KB. Three such workgroups fill the shared memory of a multiprocessor.
-inline constexpr unsigned kBlockWarps = 8;
+// Warps that share a block of up to 64 KB, and such workgroups that a multiprocessor holds, by their shared memory.
+inline constexpr unsigned kBlockWarps = 10;
+inline constexpr unsigned kBlocksResident = 3;
 
 // Bytes before its segment of which such a warp works out what walks do: enough that most walks have met.
 inline constexpr std::uint32_t kBlockRunUpBytes = 512;
 
-// How long a match is when lanes no longer compare for themselves and the warp goes on for one of them.
-inline constexpr std::uint32_t kOnePassAloneBytes = 48;
-
 // Bytes of output that a warp puts together before it stores them: what 32 sequences of text fill, and half as much again.
-inline constexpr std::uint32_t kOnePassStageBytes = 768;
+inline constexpr std::uint32_t kPageStageBytes = 768;
+inline constexpr std::uint32_t kBlockStageBytes = 640;
 
 // Literals that the lane of a sequence copies itself; more are copied by the whole warp.
 inline constexpr std::uint32_t kLaneLiteralBytes = 16;

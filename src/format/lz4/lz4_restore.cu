@@ -3,6 +3,7 @@
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_restore_blocks_cuda.hpp"
+#include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "format/lz4/lz4_restore_page.cuh"
@@ -73,17 +74,21 @@ std::size_t restore_lz4_cuda_scratch_bytes(const DeviceLz4Restore& batch) {
 void restore_lz4_cuda(const DeviceLz4Restore& batch, void* d_scratch, std::size_t scratch_bytes,
                       cudaStream_t stream) {
   check_scratch("lz4_restore", restore_lz4_cuda_scratch_bytes(batch), d_scratch, scratch_bytes);
-  if (batch.max_capacity <= kPageBytes && batch.d_history_bytes == nullptr) {
-    const auto page_grid = static_cast<unsigned>((batch.count + kLz4PagesPerBlock - 1) / kLz4PagesPerBlock);
-    launch({.kernel = kPagesBudget, .grid = page_grid, .stream = stream}, restore_pages, batch);
-    return;
-  }
+  const auto groups_of = [&](unsigned chunks) {
+    return static_cast<unsigned>((batch.count + chunks - 1) / chunks);
+  };
   if (batch.max_capacity > kPageBytes) {
-    restore_lz4_blocks_cuda(batch, stream);
-    return;
+    if (batch.count < kLz4FewBlocks)
+      restore_few_lz4_blocks_cuda(batch, stream);
+    else
+      restore_many_lz4_blocks_cuda(batch, stream);
+  } else if (batch.d_history_bytes == nullptr) {
+    launch({.kernel = kPagesBudget, .grid = groups_of(kLz4PagesPerBlock), .stream = stream}, restore_pages,
+           batch);
+  } else {
+    launch({.kernel = kPlainBudget, .grid = groups_of(kPlainWarps), .stream = stream}, restore_plainly,
+           batch);
   }
-  const auto grid = static_cast<unsigned>((batch.count + kPlainWarps - 1) / kPlainWarps);
-  launch({.kernel = kPlainBudget, .grid = grid, .stream = stream}, restore_plainly, batch);
 }
 
 }  // namespace hemstitch::cuda

@@ -3,166 +3,95 @@
 // A warp works through a block by windows of about 1 KB of input. For each it
 //   1. loads the window into shared memory,
 //   2. finds where sequences begin, 32 segments at once (lz4_segment.hpp), and lists the places,
-//   3. takes 128 sequences at a time, a group, four a lane: sizes, checks, and a prefix sum of what they write,
-//   4. writes what the group says: parts of 1 KB, in tiles of 128 bytes, of four stripes, a byte a lane and stripe.
+//   3. takes 32 sequences at a time, one a lane: sizes, checks, and a prefix sum of what they write,
+//   4. writes what these 32 say, in tiles of 128 bytes, a byte a lane and stripe.
 //
-// Sequences cover the output in pieces: literals, match, literals, match, ... (a piece of no literals is left out). For a
-// part, every piece sets the bit of the byte that it begins at. So the number of bits up to a byte is the number of its
-// piece, and sh.pieces says how far away that piece's sources lie: in the block for literals, in the output for a match.
-// A tile gathers the sources of all its bytes at once. Those inside of the tile itself wait: they are resolved stripe by
-// stripe, and inside of a stripe by letting every byte point to its source's source until all point to known ones.
+// A tile. Sequences cover the output in pieces: literals, match, literals, match, ... Every lane knows where its two
+// pieces begin; one bit each, put together over the warp, gives for a stripe of 32 bytes a word of literal starts and
+// one of match starts. The number of bits up to a byte is the number of its piece, and sh_pieces[piece] the distance to
+// its source: in the block for literals (even), in the output for matches (odd). The sources of all stripes are
+// gathered at once. Those inside of the tile itself wait: they are resolved stripe by stripe, and inside of a stripe by
+// letting every byte point to its source's source until all point to bytes that are known.
 //
-// What chains leave out (the last sequence, long lengths) and what a check finds wrong is given to restore_lz4_sequence,
-// which alone decides statuses.
+// What a walk leaves out (the last sequence, long lengths) and what a check finds wrong is given to
+// restore_lz4_sequence, which alone decides statuses.
 #include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/launch.hpp"
 #include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
-#include "format/lz4/lz4_segment.hpp"
+#include "format/lz4/lz4_restore_window.cuh"
 
 namespace hemstitch::cuda {
 namespace {
 
-constexpr std::uint32_t kVectorBytes = 16;
-constexpr std::uint32_t kStageVectors = 64;  // two a lane
-constexpr std::uint32_t kStageBytes = kStageVectors * kVectorBytes;
-static_assert(kLz4WindowBytes + kVectorBytes <= kStageBytes, "a window is staged at any alignment");
+// A sequence that is extended further costs a window of its own; to look for those in chains costs more (294 for 314 GB/s
+// in the mean over seven files).
+using Links = Lz4Links<1, std::uint16_t>;
+constexpr std::uint32_t kStagedBytes = kLz4WindowBytes - 1 + Links::kSequenceBytes;
+constexpr unsigned kStageVectors = vectors_around(kStagedBytes);
 constexpr std::uint32_t kTileBytes = 32 * kLz4TileStripes;
 constexpr std::uint32_t kPartStripes = 32;  // a lane prepares one
 constexpr std::uint32_t kPartBytes = 32 * kPartStripes;
 static_assert(kPartBytes % kTileBytes == 0);
-constexpr std::uint32_t kMaxOffset = 65535;
 // Sequences that a lane takes at a time, one behind the other.
 constexpr std::uint32_t kLaneSequences = 4;
 constexpr std::uint32_t kGroupSequences = 32 * kLaneSequences;
 // A word holds the bytes that a group writes and the number of its pieces.
 constexpr unsigned kPieceBits = 9;
 static_assert(2 * kGroupSequences < 1u << kPieceBits);
-static_assert(std::uint64_t{2} * kGroupSequences * kLz4LinkedLengthBytes << kPieceBits < std::uint64_t{1}
+static_assert(std::uint64_t{kGroupSequences} * Links::kMostRestoredBytes << kPieceBits < std::uint64_t{1}
                                                                                              << 32);
-
-// A stripe of output: where pieces begin, and how many began before it, less one.
-struct Stripe {
-  std::uint32_t starts, pieces_before;
-};
 
 // What a warp needs of shared memory.
 struct WarpMemory {
   uint4 stage[kStageVectors];
+  Lz4Chunk chunk;  // here, not in registers: there are none left
   union {
-    std::uint16_t exits[kLz4SegmentBytes][kLz4SegmentsPerWindow];  // of a position in each segment
+    Links::Word exits[kLz4SegmentBytes][kLz4SegmentsPerWindow];  // of a position in each segment
     std::int64_t pieces[2 * kGroupSequences];
   };
-  Stripe stripes[kPartStripes];
+  Lz4Stripe stripes[kPartStripes];
   std::uint16_t entries[kLz4SegmentsPerWindow];  // where each segment is entered
   alignas(8) std::uint16_t tokens[kLz4WindowSequences];
   std::uint8_t tile[kTileBytes];
 };
 static_assert(kLz4WindowSequences % kLaneSequences == 0);
 
-// The bytes of a window: staged, or where the stage ends, in the block itself.
-struct WindowBytes {
-  const std::uint8_t* sh_window;
-  const std::uint8_t* d_window;
-  std::uint32_t staged_bytes;
-
-  __device__ std::uint32_t operator()(std::uint32_t position) const {
-    return position < staged_bytes ? sh_window[position] : d_window[position];
-  }
-};
-
-// Stages the block's bytes from window_begin on, in aligned vectors; only those at the ends of the block byte by byte.
-__device__ WindowBytes load_window(const Lz4Chunk& chunk, std::uint32_t window_begin, uint4* sh_stage,
-                                   unsigned lane) {
-  const std::uint8_t* d_window = chunk.d_block + window_begin;
-  const auto shift = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_window) % kVectorBytes);
-  // From the first vector on: where the block's bytes lie. Negative before the block.
-  const std::int32_t inside_begin =
-      static_cast<std::int32_t>(shift) - static_cast<std::int32_t>(window_begin);
-  const std::int32_t inside_end = static_cast<std::int32_t>(shift + (chunk.block_bytes - window_begin));
-#pragma unroll
-  for (unsigned round = 0; round < kStageVectors / 32; ++round) {
-    const unsigned vector = round * 32 + lane;
-    const auto begin = static_cast<std::int32_t>(vector * kVectorBytes);
-    const std::uint8_t* d_vector = d_window - shift + begin;
-    if (begin >= inside_begin && begin + static_cast<std::int32_t>(kVectorBytes) <= inside_end) {
-      sh_stage[vector] = __ldg(reinterpret_cast<const uint4*>(d_vector));
-    } else {
-      auto* sh_bytes = reinterpret_cast<std::uint8_t*>(sh_stage + vector);
-      for (std::int32_t i = 0; i < static_cast<std::int32_t>(kVectorBytes); ++i)
-        if (begin + i >= inside_begin && begin + i < inside_end) sh_bytes[i] = d_vector[i];
-    }
-  }
-  __syncwarp();
-  return {reinterpret_cast<const std::uint8_t*>(sh_stage) + shift, d_window, kStageBytes - shift};
-}
-
-__device__ inline std::uint32_t sum_up_to_lane(std::uint32_t value, unsigned lane) {
-#pragma unroll
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t before = __shfl_up_sync(kAllLanes, value, distance);
-    if (lane >= distance) value += before;
-  }
-  return value;
-}
-
-// Bytes of the device's memory, which others of the warp may have written before.
-__device__ inline std::uint32_t load_byte(const std::uint8_t* d_byte) {
-  std::uint32_t value;
-  asm volatile("ld.global.u8 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(d_byte)) : "memory");
-  return value;
-}
-__device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
-  asm volatile("st.global.u8 [%0], %1;" ::"l"(__cvta_generic_to_global(d_byte)), "r"(value) : "memory");
-}
-
-// A segment of the window as lz4_segment.hpp wants it.
-struct SegmentBytes {
-  const std::uint8_t* sh_segment;
-  __device__ std::uint32_t operator()(std::uint32_t position) const { return sh_segment[position]; }
-};
-struct SegmentExits {
-  std::uint16_t* sh_exits;
-  __device__ std::uint32_t get(std::uint32_t position) const {
-    return sh_exits[position * kLz4SegmentsPerWindow];
-  }
-  __device__ void set(std::uint32_t position, std::uint32_t exit) {
-    sh_exits[position * kLz4SegmentsPerWindow] = static_cast<std::uint16_t>(exit);
-  }
-};
-
 // The sequences of a window whose first token is at its first byte: where they begin, in order, in sh.tokens. `after` is
 // the position behind the last one, and `stops` says that the sequence there is left to others.
-__device__ inline std::uint32_t find_tokens(const WindowBytes& bytes, std::uint32_t end, WarpMemory& sh,
+__device__ inline std::uint32_t find_tokens(SharedBytes bytes, std::uint32_t end, WarpMemory& sh,
                                             std::uint32_t& after, bool& stops, unsigned lane) {
   const std::uint32_t segment_begin = lane * kLz4SegmentBytes;
-  const SegmentBytes segment{bytes.sh_window + segment_begin};
-  SegmentExits exits{&sh.exits[0][lane]};
-  find_lz4_exits(segment, bytes.staged_bytes - segment_begin, end > segment_begin ? end - segment_begin : 0,
-                 exits);
+  SharedBytes segment = bytes;
+  segment.address += segment_begin;
+  SegmentExits<Links::Word> exits(&sh.exits[0][lane]);
+  if (end >= kStagedBytes)
+    find_lz4_exits<Links, false>(segment, 0, exits);
+  else
+    find_lz4_exits<Links, true>(segment, end > segment_begin ? end - segment_begin : 0, exits);
   __syncwarp();
   std::uint32_t entry = 0;
 #pragma unroll 8
   for (std::uint32_t i = 0; i < kLz4SegmentsPerWindow; ++i) {
     if (lane == 0) sh.entries[i] = static_cast<std::uint16_t>(entry);
-    entry = entry < kLz4SegmentBytes ? sh.exits[entry][i] & kLz4ExitMask : entry - kLz4SegmentBytes;
+    entry = entry < kLz4SegmentBytes ? sh.exits[entry][i] & Links::kExitMask : entry - kLz4SegmentBytes;
   }
   __syncwarp();
   std::uint32_t position = sh.entries[lane];
-  const std::uint32_t exit = position < kLz4SegmentBytes ? exits.get(position) : 0;
-  const unsigned stopped = __ballot_sync(kAllLanes, (exit & kLz4ExitStops) != 0);
+  const std::uint32_t exit = exits.get_if(position < kLz4SegmentBytes, position, 0);
+  const unsigned stopped = __ballot_sync(kAllLanes, (exit & Links::kExitStops) != 0);
   stops = stopped != 0;
   after = kLz4WindowBytes + entry;
   if (stops) {
     const int last = __ffs(static_cast<int>(stopped)) - 1;
-    after = __shfl_sync(kAllLanes, segment_begin + (exit & (kLz4ExitStops - 1)), last);
+    after = __shfl_sync(kAllLanes, segment_begin + (exit & (Links::kExitStops - 1)), last);
   }
-  std::uint32_t count = exit >> kLz4ExitBits;
+  std::uint32_t count = exit >> Links::kExitBits;
   const std::uint32_t up_to_lane = sum_up_to_lane(count, lane);
   for (std::uint16_t* sh_token = sh.tokens + (up_to_lane - count); count != 0; --count) {
     *sh_token++ = static_cast<std::uint16_t>(segment_begin + position);
-    position = next_lz4_sequence(segment, position);
+    position = next_lz4_sequence<Links>(segment, position);
   }
   __syncwarp();
   return __shfl_sync(kAllLanes, up_to_lane, 31);
@@ -197,33 +126,35 @@ __device__ inline void resolve_tile(std::uint8_t* sh_tile, std::uint32_t (&value
   }
 }
 
-// Writes a tile of a part: kStripes stripes from sh_stripes on, of which `bytes` bytes are there.
-template <unsigned kStripes>
-__device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, const Stripe* sh_stripes,
+// Writes a tile of a part: kStripes stripes from sh_stripes on, of which `bytes` bytes are there: all, if kIsFull.
+template <unsigned kStripes, bool kIsFull>
+__device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, const Lz4Stripe* sh_stripes,
                                   const std::int64_t* sh_pieces, std::uint8_t* sh_tile, unsigned lane) {
   const std::uint32_t up_to_lane = 0xFFFFFFFFu >> (31 - lane);
-  std::uint8_t* d_lane = d_tile + lane;
-  std::uint32_t value[kStripes];
-  std::int32_t source[kStripes];
-  bool waits = false;
+  std::uint32_t pieces[kStripes];
 #pragma unroll
   for (unsigned s = 0; s < kStripes; ++s) {
-    const Stripe stripe = sh_stripes[s];
-    const std::int64_t distance =
-        sh_pieces[stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane))];
-    const bool is_inside = 32 * s + lane < bytes;
-    // Literals never lie in the output, so what points between the tile's first byte and this one is a match.
-    const std::uint64_t at = 32 * s + lane, in_tile = at + static_cast<std::uint64_t>(distance);
-    const bool is_waiting = is_inside && in_tile < at;
-    source[s] = is_waiting ? static_cast<std::int32_t>(in_tile) : -1;
-    value[s] = 0;
-    if (is_inside && !is_waiting) value[s] = load_byte(d_lane + 32 * s + distance);
-    waits |= is_waiting;
+    const Lz4Stripe stripe = sh_stripes[s];
+    pieces[s] = stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane));
   }
-  if (__any_sync(kAllLanes, waits)) resolve_tile<kStripes>(sh_tile, value, source, lane);
+  asm("" : "+l"(d_tile));  // one address, not a sum that is made again for each stripe
+  std::uint32_t values[kStripes];
+  // Sources in the tile, from its first byte on; -1: elsewhere.
+  std::int32_t waits_for[kStripes], no_one_waits = -1;
+#pragma unroll
+  for (unsigned s = 0; s < kStripes; ++s) {
+    const std::uint64_t source = static_cast<std::uint64_t>(sh_pieces[pieces[s]]) + (32 * s + lane);
+    // Literals never lie in the output, so what points between the tile's first byte and this one is a match.
+    const bool is_waiting = source < 32 * s + lane && (kIsFull || 32 * s + lane < bytes);
+    waits_for[s] = is_waiting ? static_cast<std::int32_t>(source) : -1;
+    asm("" : "+r"(waits_for[s]));  // compared once
+    no_one_waits &= waits_for[s];
+    values[s] = load_byte_if(waits_for[s] < 0 && (kIsFull || 32 * s + lane < bytes), d_tile + source);
+  }
+  if (__any_sync(kAllLanes, no_one_waits != -1)) resolve_tile<kStripes>(sh_tile, values, waits_for, lane);
 #pragma unroll
   for (unsigned s = 0; s < kStripes; ++s)
-    if (32 * s + lane < bytes) store_byte(d_lane + 32 * s, value[s]);
+    if (kIsFull || 32 * s + lane < bytes) store_byte(d_tile + 32 * s + lane, values[s]);
   __syncwarp();
 }
 
@@ -251,24 +182,55 @@ __device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned 
     const std::uint32_t part_bytes = min(kPartBytes, group.bytes - part_begin);
     std::uint8_t* d_part = group.d_output + part_begin;
     std::uint32_t begin = 0;
-    for (; begin + kTileBytes / 2 < part_bytes; begin += kTileBytes)
-      write_tile<kLz4TileStripes>(d_part + begin, part_bytes - begin, sh.stripes + begin / 32, sh.pieces,
-                                  sh.tile, lane);
-    if (begin < part_bytes)
-      write_tile<kLz4TileStripes / 2>(d_part + begin, part_bytes - begin, sh.stripes + begin / 32, sh.pieces,
-                                      sh.tile, lane);
+    for (; begin + kTileBytes <= part_bytes; begin += kTileBytes)
+      write_tile<kLz4TileStripes, true>(d_part + begin, kTileBytes, sh.stripes + begin / 32, sh.pieces,
+                                        sh.tile, lane);
+    const std::uint32_t rest = part_bytes - begin;
+    if (rest > kTileBytes / 2)
+      write_tile<kLz4TileStripes, false>(d_part + begin, rest, sh.stripes + begin / 32, sh.pieces, sh.tile,
+                                         lane);
+    else if (rest != 0)
+      write_tile<kLz4TileStripes / 2, false>(d_part + begin, rest, sh.stripes + begin / 32, sh.pieces,
+                                             sh.tile, lane);
   }
+}
+
+// The first sequence of a group that does not fit or reaches too far: where it begins in the window, and where it would
+// have written, from the group's first byte on. `written` is what was before the group.
+struct WrongSequence {
+  std::uint32_t token, begin;
+};
+constexpr std::uint32_t kNothingWrong = 0xFFFFFFFF;
+
+__device__ inline WrongSequence find_wrong(SharedBytes bytes, const WarpMemory& sh, const Group& group,
+                                           std::uint32_t own_first, std::uint32_t count, std::uint32_t reach,
+                                           std::uint32_t written, unsigned lane) {
+  WrongSequence wrong{kNothingWrong, 0};
+#pragma unroll
+  for (unsigned i = 0; i < kLaneSequences; ++i) {
+    if (own_first + i >= count || wrong.token != kNothingWrong) continue;
+    const std::uint32_t token = sh.tokens[own_first + i];
+    const Lz4LinkedSequence sequence = read_lz4_sequence<Links>(bytes, token);
+    if (sequence.offset - 1 >= reach + group.match_begins[i] ||
+        written + group.match_begins[i] + sequence.match_length > sh.chunk.capacity)
+      wrong = {token, group.literal_begins[i]};
+  }
+  const int first = __ffs(static_cast<int>(__ballot_sync(kAllLanes, wrong.token != kNothingWrong))) - 1;
+  return {__shfl_sync(kAllLanes, wrong.token, first), __shfl_sync(kAllLanes, wrong.begin, first)};
 }
 
 // Restores what of a window can be restored by groups; `place` moves on. True where the sequence at `place` is left to
 // restore_lz4_sequence.
-__device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& place, unsigned lane) {
+__device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
+  const Lz4Chunk& chunk = sh.chunk;
   const std::uint32_t window_begin = place.read, end = chunk.block_bytes - window_begin;
-  const WindowBytes bytes = load_window(chunk, window_begin, sh.stage, lane);
+  const SharedBytes bytes = stage_bytes<32, kStageVectors>(chunk, window_begin, sh.stage, lane);
+  __syncwarp();
   std::uint32_t after;
   bool stops;
   const std::uint32_t count = find_tokens(bytes, end, sh, after, stops, lane);
-  const std::uint32_t reach_before = min(chunk.history_bytes, kMaxOffset);
+  const std::uint8_t* d_window = chunk.d_block + window_begin;
+  const std::uint32_t reach_before = min(chunk.history_bytes, kLz4MaxOffset);
   for (std::uint32_t first = 0; first < count; first += kGroupSequences) {
     const std::uint32_t own_first = first + lane * kLaneSequences;
     Lz4LinkedSequence sequences[kLaneSequences];
@@ -276,7 +238,7 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     std::uint32_t own_sums = 0;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {
-      if (own_first + i < count) sequences[i] = read_lz4_sequence(bytes, sh.tokens[own_first + i]);
+      if (own_first + i < count) sequences[i] = read_lz4_sequence<Links>(bytes, sh.tokens[own_first + i]);
       own_sums += (sequences[i].literal_count + sequences[i].match_length) << kPieceBits |
                   (sequences[i].literal_count == 0 ? 1u : 2u);
     }
@@ -285,9 +247,11 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
     std::uint8_t* d_output = chunk.d_output + place.written;
     Group group{d_output, 0, {}, {}};
     std::uint32_t sums = sums_up_to_lane - own_sums;
-    // The first sequence that does not fit or reaches too far.
-    bool is_wrong = false;
-    std::uint32_t wrong_begin = 0, wrong_index = 0;
+    group.bytes = __shfl_sync(kAllLanes, sums_up_to_lane >> kPieceBits, 31);
+    const std::uint32_t reach = reach_before + place.written;
+    // Whether any does not fit, or reaches too far. Sums stay below 2^31: what was written and the history's reach are at
+    // most 2^30 + 2^16, a group 2^17.
+    bool is_wrong = place.written + group.bytes > chunk.capacity;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {
       const Lz4LinkedSequence& sequence = sequences[i];
@@ -296,28 +260,21 @@ __device__ bool restore_window(const Lz4Chunk& chunk, WarpMemory& sh, Lz4Place& 
       const std::uint32_t piece = sums % (1u << kPieceBits);
       group.literal_begins[i] = literal_begin;
       group.match_begins[i] = match_begin;
-      // Sums stay below 2^31: what was written and the history's reach are at most 2^30 + 2^16, a group 2^18.
-      if (!is_wrong && own_first + i < count &&
-          (sequence.offset - 1 >= reach_before + place.written + match_begin ||
-           place.written + match_begin + sequence.match_length > chunk.capacity)) {
-        is_wrong = true;
-        wrong_begin = literal_begin;
-        wrong_index = own_first + i;
-      }
+      is_wrong |= sequence.offset - 1 >= reach + match_begin;
       if (sequence.literal_count != 0)
-        sh.pieces[piece] = (bytes.d_window + sequence.literal_begin) - (d_output + literal_begin);
+        sh.pieces[piece] = (d_window + sequence.literal_begin) - (d_output + literal_begin);
       sh.pieces[piece + (sequence.literal_count == 0 ? 0 : 1)] = -static_cast<std::int64_t>(sequence.offset);
       sums += (sequence.literal_count + sequence.match_length) << kPieceBits |
               (sequence.literal_count == 0 ? 1u : 2u);
     }
-    const unsigned wrongs = __ballot_sync(kAllLanes, is_wrong);
-    const int first_wrong = wrongs == 0 ? 31 : __ffs(static_cast<int>(wrongs)) - 1;
-    group.bytes =
-        __shfl_sync(kAllLanes, wrongs == 0 ? sums_up_to_lane >> kPieceBits : wrong_begin, first_wrong);
+    WrongSequence wrong{kNothingWrong, group.bytes};
+    if (__any_sync(kAllLanes, is_wrong))
+      wrong = find_wrong(bytes, sh, group, own_first, count, reach, place.written, lane);
+    group.bytes = wrong.begin;
     if (chunk.d_output != nullptr) write_group(group, sh, lane);
     place.written += group.bytes;
-    if (wrongs != 0) {
-      place.read = window_begin + sh.tokens[__shfl_sync(kAllLanes, wrong_index, first_wrong)];
+    if (wrong.token != kNothingWrong) {
+      place.read = window_begin + wrong.token;
       return true;
     }
   }
@@ -333,14 +290,17 @@ __global__ void __launch_bounds__(32 * kLz4BlockWarps, kLz4BlockResidency)
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t index = std::uint64_t{blockIdx.x} * kLz4BlockWarps + threadIdx.x / 32;
   if (index >= batch.count) return;
+  WarpMemory& sh = sh_memory[threadIdx.x / 32];
   Lz4Chunk chunk;
   if (!open_chunk(batch, index, chunk, lane == 0)) return;
+  if (lane == 0) sh.chunk = chunk;
+  __syncwarp();
   Lz4Place place;
   Lz4Progress progress = Lz4Progress::kGoesOn;
   while (progress == Lz4Progress::kGoesOn) {
-    const bool is_left = restore_window(chunk, sh_memory[threadIdx.x / 32], place, lane);
+    const bool is_left = restore_window(sh, place, lane);
     __syncwarp();
-    if (is_left) progress = restore_lz4_sequence(chunk, place, lane);
+    if (is_left) progress = restore_lz4_sequence(sh.chunk, place, lane);
   }
   if (lane == 0) close_chunk(batch, index, progress, place.written);
 }
@@ -353,7 +313,7 @@ const KernelRegistration kBlocksRegistration(kBlocksBudget, restore_blocks);
 
 }  // namespace
 
-void restore_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream) {
+void restore_many_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream) {
   const auto grid = static_cast<unsigned>((batch.count + kLz4BlockWarps - 1) / kLz4BlockWarps);
   launch({.kernel = kBlocksBudget, .grid = grid, .stream = stream}, restore_blocks, batch);
 }

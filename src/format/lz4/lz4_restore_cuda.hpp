@@ -43,4 +43,8 @@ std::size_t restore_lz4_cuda_scratch_bytes(const DeviceLz4Restore& batch);
 void restore_lz4_cuda(const DeviceLz4Restore& batch, void* d_scratch, std::size_t scratch_bytes,
                       cudaStream_t stream);
 
+// Restores the first *d_count (on the device; at most count) chunks of a chain, one after the other: each may refer to
+// what those before it restore, as its history. Without scratch; asynchronous on `stream`; may be captured in a graph.
+void restore_lz4_chain_cuda(const DeviceLz4Restore& batch, const std::uint32_t* d_count, cudaStream_t stream);
+
 }  // namespace hemstitch::cuda

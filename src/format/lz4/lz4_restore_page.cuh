@@ -173,22 +173,6 @@ __device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t 
   return false;
 }
 
-// Step 3 for one window, some bytes of which read from bytes before them in it. `distance` is less one.
-__device__ inline void copy_lz4_window(std::uint8_t* sh_position, std::int32_t distance, unsigned lane) {
-  unsigned source_lane =
-      static_cast<unsigned>(distance) < lane ? lane - 1 - static_cast<unsigned>(distance) : lane;
-  bool moves = true;
-  while (moves) {
-    const unsigned next = __shfl_sync(kAllLanes, source_lane, static_cast<int>(source_lane));
-    moves = __any_sync(kAllLanes, next != source_lane);
-    source_lane = next;
-  }
-  const unsigned byte = *(sh_position - distance - 1);
-  const unsigned resolved = __shfl_sync(kAllLanes, byte, static_cast<int>(source_lane));
-  __syncwarp();
-  *sh_position = static_cast<std::uint8_t>(resolved);
-}
-
 // Step 3 for windows that belong to one piece altogether: four bytes a lane.
 template <unsigned kGroup>
 __device__ inline void copy_lz4_words(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
@@ -347,13 +331,30 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
           __syncwarp();  // ...nor from what is written later.
         }
       } else {
+        // Bytes that read from their own window take their source's source, until it lies before.
+        unsigned source_lanes[kGroup];
+#pragma unroll
+        for (unsigned g = 0; g < kGroup; ++g)
+          source_lanes[g] = static_cast<unsigned>(distances[g]) < lane
+                                ? lane - 1 - static_cast<unsigned>(distances[g])
+                                : lane;
+        for (bool moves = true; moves;) {
+          unsigned moved = 0;
+#pragma unroll
+          for (unsigned g = 0; g < kGroup; ++g) {
+            const unsigned next = __shfl_sync(kAllLanes, source_lanes[g], static_cast<int>(source_lanes[g]));
+            moved |= next ^ source_lanes[g];
+            source_lanes[g] = next;
+          }
+          moves = __any_sync(kAllLanes, moved != 0);
+        }
 #pragma unroll
         for (unsigned g = 0; g < kGroup; ++g) {
           std::uint8_t* const sh_position = sh.buffer + (position + kWindowBytes * g + 1);
-          if (__any_sync(kAllLanes, static_cast<unsigned>(distances[g]) < lane))
-            copy_lz4_window(sh_position, distances[g], lane);
-          else
-            *sh_position = *(sh_position - distances[g] - 1);
+          const unsigned byte = *(sh_position - distances[g] - 1);
+          const unsigned resolved = __shfl_sync(kAllLanes, byte, static_cast<int>(source_lanes[g]));
+          __syncwarp();
+          *sh_position = static_cast<std::uint8_t>(resolved);
           __syncwarp();
         }
       }

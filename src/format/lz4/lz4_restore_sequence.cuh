@@ -1,4 +1,4 @@
-// One LZ4 sequence restored by a warp, straight from and to global memory, with every check of
+// One LZ4 sequence restored by a warp or a workgroup, straight from and to global memory, with every check of
 // decode_lz4_block_reference in its order. The plain way: what the fast kernels leave to it is what is rare or long, and
 // whatever they find wrong, so that a status is decided here alone.
 #pragma once
@@ -53,18 +53,61 @@ __device__ inline bool read_lz4_number(const Lz4Chunk& chunk, std::uint32_t& rea
   }
 }
 
-// `count` literals to the output; both ranges were checked. Four bytes a lane in flight.
+// A sequence that was checked; either part may be empty.
+struct Lz4CheckedSequence {
+  std::uint32_t literals_begin = 0, literal_count = 0;
+  std::uint32_t offset = 0, match_length = 0;
+};
+
+// Reads the sequence at `place`, or says what is wrong with it; `place` goes behind it. All lanes of a warp call it with
+// the same values, and get the same.
+__device__ inline Lz4Progress check_lz4_sequence(const Lz4Chunk& chunk, Lz4Place& place,
+                                                 Lz4CheckedSequence& sequence, unsigned lane) {
+  sequence = {};
+  if (place.read >= chunk.block_bytes) return Lz4Progress::kCorrupt;
+  const unsigned token = chunk.d_block[place.read++];
+
+  std::uint64_t literal_count = token >> 4;
+  if (literal_count == kLz4NibbleMax && !read_lz4_number(chunk, place.read, literal_count, lane))
+    return Lz4Progress::kCorrupt;
+  if (literal_count > chunk.block_bytes - place.read) return Lz4Progress::kCorrupt;
+  if (literal_count > chunk.capacity - place.written) return Lz4Progress::kTooSmall;
+  sequence.literals_begin = place.read;
+  sequence.literal_count = static_cast<std::uint32_t>(literal_count);
+  place.read += sequence.literal_count;
+  place.written += sequence.literal_count;
+  if (place.read == chunk.block_bytes) return Lz4Progress::kDone;
+
+  if (chunk.block_bytes - place.read < kLz4OffsetBytes) return Lz4Progress::kCorrupt;
+  sequence.offset = chunk.d_block[place.read] | static_cast<std::uint32_t>(chunk.d_block[place.read + 1])
+                                                    << 8;
+  place.read += kLz4OffsetBytes;
+  if (sequence.offset == 0 || sequence.offset > std::uint64_t{chunk.history_bytes} + place.written)
+    return Lz4Progress::kCorrupt;
+
+  std::uint64_t length_code = token & kLz4NibbleMax;
+  if (length_code == kLz4NibbleMax && !read_lz4_number(chunk, place.read, length_code, lane))
+    return Lz4Progress::kCorrupt;
+  if (length_code + kLz4MinMatchBytes > chunk.capacity - place.written) return Lz4Progress::kTooSmall;
+  sequence.match_length = static_cast<std::uint32_t>(length_code) + kLz4MinMatchBytes;
+  place.written += sequence.match_length;
+  return Lz4Progress::kGoesOn;
+}
+
+// `count` literals to the output; both ranges were checked. Four bytes a thread in flight.
+template <unsigned kThreads>
 __device__ inline void copy_lz4_literals(const std::uint8_t* d_from, std::uint8_t* d_to, std::uint32_t count,
-                                         unsigned lane) {
-  std::uint32_t i = lane;
-  for (; i + 96 < count; i += 128) {
-    const std::uint8_t a = d_from[i], b = d_from[i + 32], c = d_from[i + 64], d = d_from[i + 96];
+                                         unsigned thread) {
+  std::uint32_t i = thread;
+  for (; i + 3 * kThreads < count; i += 4 * kThreads) {
+    const std::uint8_t a = d_from[i], b = d_from[i + kThreads], c = d_from[i + 2 * kThreads],
+                       d = d_from[i + 3 * kThreads];
     d_to[i] = a;
-    d_to[i + 32] = b;
-    d_to[i + 64] = c;
-    d_to[i + 96] = d;
+    d_to[i + kThreads] = b;
+    d_to[i + 2 * kThreads] = c;
+    d_to[i + 3 * kThreads] = d;
   }
-  for (; i < count; i += 32) d_to[i] = d_from[i];
+  for (; i < count; i += kThreads) d_to[i] = d_from[i];
 }
 
 // `length` bytes from `offset` back; both ranges were checked. What lies before the match is read as it stands, so
@@ -107,39 +150,32 @@ __device__ inline void copy_lz4_match(std::uint8_t* d_to, std::uint32_t offset, 
   __syncwarp();
 }
 
-// The sequence at `place`, all of it, or what is wrong with it. All lanes call it with the same values.
+// The sequence at `place`, all of it, or what is wrong with it, by a warp. All lanes call it with the same values.
 // Afterwards what was written is visible to the warp.
 __device__ inline Lz4Progress restore_lz4_sequence(const Lz4Chunk& chunk, Lz4Place& place, unsigned lane) {
-  if (place.read >= chunk.block_bytes) return Lz4Progress::kCorrupt;
-  const unsigned token = chunk.d_block[place.read++];
+  std::uint8_t* d_to = chunk.d_output + place.written;
+  Lz4CheckedSequence sequence;
+  const Lz4Progress progress = check_lz4_sequence(chunk, place, sequence, lane);
+  if (chunk.d_output == nullptr || progress == Lz4Progress::kCorrupt || progress == Lz4Progress::kTooSmall)
+    return progress;
+  copy_lz4_literals<32>(chunk.d_block + sequence.literals_begin, d_to, sequence.literal_count, lane);
+  if (sequence.match_length != 0)
+    copy_lz4_match(d_to + sequence.literal_count, sequence.offset, sequence.match_length, lane);
+  return progress;
+}
 
-  std::uint64_t literal_count = token >> 4;
-  if (literal_count == kLz4NibbleMax && !read_lz4_number(chunk, place.read, literal_count, lane))
-    return Lz4Progress::kCorrupt;
-  if (literal_count > chunk.block_bytes - place.read) return Lz4Progress::kCorrupt;
-  if (literal_count > chunk.capacity - place.written) return Lz4Progress::kTooSmall;
-  const auto literals = static_cast<std::uint32_t>(literal_count);
-  if (chunk.d_output != nullptr)
-    copy_lz4_literals(chunk.d_block + place.read, chunk.d_output + place.written, literals, lane);
-  place.read += literals;
-  place.written += literals;
-  if (place.read == chunk.block_bytes) return Lz4Progress::kDone;
-
-  if (chunk.block_bytes - place.read < kLz4OffsetBytes) return Lz4Progress::kCorrupt;
-  const std::uint32_t offset =
-      chunk.d_block[place.read] | static_cast<std::uint32_t>(chunk.d_block[place.read + 1]) << 8;
-  place.read += kLz4OffsetBytes;
-  if (offset == 0 || offset > std::uint64_t{chunk.history_bytes} + place.written)
-    return Lz4Progress::kCorrupt;
-
-  std::uint64_t length_code = token & kLz4NibbleMax;
-  if (length_code == kLz4NibbleMax && !read_lz4_number(chunk, place.read, length_code, lane))
-    return Lz4Progress::kCorrupt;
-  if (length_code + kLz4MinMatchBytes > chunk.capacity - place.written) return Lz4Progress::kTooSmall;
-  const auto length = static_cast<std::uint32_t>(length_code) + kLz4MinMatchBytes;
-  if (chunk.d_output != nullptr) copy_lz4_match(chunk.d_output + place.written, offset, length, lane);
-  place.written += length;
-  return Lz4Progress::kGoesOn;
+// The bytes of a sequence that was checked, to d_to, by a workgroup; afterwards they are visible to it. A match repeats
+// the bytes before it, so that none of its bytes needs one that is written here.
+template <unsigned kThreads>
+__device__ inline void copy_lz4_sequence(const std::uint8_t* d_block, const Lz4CheckedSequence& sequence,
+                                         std::uint8_t* d_to, unsigned thread) {
+  copy_lz4_literals<kThreads>(d_block + sequence.literals_begin, d_to, sequence.literal_count, thread);
+  __syncthreads();
+  d_to += sequence.literal_count;
+  const std::uint8_t* d_period = d_to - sequence.offset;
+  for (std::uint32_t i = thread; i < sequence.match_length; i += kThreads)
+    d_to[i] = d_period[i % sequence.offset];
+  __syncthreads();
 }
 
 }  // namespace hemstitch::cuda

@@ -16,8 +16,7 @@
 // entered, and the threads list the sequences of their segments.
 //
 // Chains stop before a sequence that is better left to others: the last of a block, one that the block's end cuts off,
-// one whose length takes two bytes or more behind a nibble, and one whose match length lies behind what is staged. Whoever
-// restores that one goes on behind it.
+// and one of a very long run of literals or match. Whoever restores that one goes on behind it.
 //
 // Positions count from the segment's first byte. The same code runs on host and device.
 #pragma once
@@ -38,25 +37,57 @@ inline constexpr std::uint32_t kLz4MinSequenceBytes = 1 + kLz4OffsetBytes;
 inline constexpr std::uint32_t kLz4WindowSequences = kLz4WindowBytes / kLz4MinSequenceBytes;
 static_assert(kLz4WindowBytes % kLz4MinSequenceBytes == 0);
 
-// The longest literal run or match of a sequence at which chains do not stop: one byte behind the nibble, below 255.
-inline constexpr std::uint32_t kLz4LinkedLengthBytes = kLz4MinMatchBytes + kLz4NibbleMax + 254;
+// What chains follow: sequences whose lengths are extended by at most kExtensions bytes each. Longer ones are so long that
+// it takes little to restore each for itself; how long depends on who would do it.
+//
+// An entry of the table is a Word: the number of sequences from kExitBits on; below, bytes behind the segment's end, or
+// kExitStops and the position of the sequence at which the chain stops.
+template <std::uint32_t kExtensionBytes, class ExitWord>
+struct Lz4Links {
+  using Word = ExitWord;
+  static constexpr std::uint32_t kExtensions = kExtensionBytes;
+  static constexpr std::uint32_t kMostLiterals = kLz4NibbleMax + 255 * kExtensions - 1;
+  static constexpr std::uint32_t kLongestMatch = kLz4MinMatchBytes + kLz4NibbleMax + 255 * kExtensions - 1;
+  static constexpr std::uint32_t kMostRestoredBytes = kMostLiterals + kLongestMatch;
+  // Bytes that are looked at from a token on, also of a sequence at which a chain stops.
+  static constexpr std::uint32_t kSequenceBytes =
+      1 + kExtensions + (kMostLiterals + 1) + kLz4OffsetBytes + kExtensions;
 
-// An entry of the table: the number of sequences above kLz4ExitBits; below, bytes behind the segment's end, or
-// kLz4ExitStops and the position of the sequence at which the chain stops.
-inline constexpr unsigned kLz4ExitBits = 12;
-inline constexpr std::uint32_t kLz4ExitMask = (1u << kLz4ExitBits) - 1;
-inline constexpr std::uint32_t kLz4ExitStops = 1u << (kLz4ExitBits - 1);
-static_assert(kLz4SegmentBytes / kLz4MinSequenceBytes < 1u << (16 - kLz4ExitBits), "an entry is 16 bits");
-static_assert(kLz4SegmentBytes + 2 * kLz4LinkedLengthBytes < kLz4ExitStops);
-// A stopped chain enters no segment behind.
-static_assert(kLz4ExitStops - kLz4WindowBytes >= kLz4SegmentBytes);
+  static constexpr unsigned kExitBits = sizeof(Word) == 2 ? 12 : 16;
+  static constexpr std::uint32_t kExitMask = (1u << kExitBits) - 1;
+  static constexpr std::uint32_t kExitStops = 1u << (kExitBits - 1);
+  static_assert(kLz4SegmentBytes / kLz4MinSequenceBytes < 1u << (8 * sizeof(Word) - kExitBits));
+  static_assert(kLz4SegmentBytes + kSequenceBytes < kExitStops);
+  // A stopped chain enters no segment behind.
+  static_assert(kExitStops - kLz4WindowBytes >= kLz4SegmentBytes);
+};
 
-// Makes the table of a segment: table.set(position, entry), and table.get(position) for greater positions.
-// bytes(p) is asked for p < staged_bytes alone, which is greater than kLz4SegmentBytes; the block ends at `end`, and
-// what is staged behind it may be anything.
-template <class Bytes, class Table>
-HEMSTITCH_HOST_DEVICE inline void find_lz4_exits(const Bytes& bytes, std::uint32_t staged_bytes,
-                                                 std::uint32_t end, Table& table) {
+// The position behind a sequence, some length of which goes on behind a 255; false where the chain stops at it.
+template <class Links, class Bytes>
+HEMSTITCH_HOST_DEVICE inline bool pass_long_lz4_sequence(const Bytes& bytes, std::uint32_t position,
+                                                         std::uint32_t& next) {
+  const std::uint32_t token = bytes(position);
+  next = position + kLz4MinSequenceBytes + (token >> 4);
+  std::uint32_t addend = token >= kLz4NibbleMax << 4 ? 255 : 0;
+  for (std::uint32_t i = 1; addend == 255; ++i) {
+    if (i > Links::kExtensions) return false;
+    addend = bytes(position + i);
+    next += 1 + addend;
+  }
+  addend = (token & kLz4NibbleMax) == kLz4NibbleMax ? 255 : 0;
+  for (std::uint32_t i = 1; addend == 255; ++i) {
+    if (i > Links::kExtensions) return false;
+    addend = bytes(next++);
+  }
+  return true;
+}
+
+// Makes the table of a segment: table.set(position, entry), and table.get_if(condition, position, otherwise) for greater
+// positions. bytes(p) is asked for p < kLz4SegmentBytes - 1 + Links::kSequenceBytes; bytes.get_if(condition, p) is 0 where
+// the condition is not true. The block ends at `end`, and what there is behind it may be anything; kEnds is false where
+// all of these bytes lie before it.
+template <class Links, bool kEnds, class Bytes, class Table>
+HEMSTITCH_HOST_DEVICE inline void find_lz4_exits(const Bytes& bytes, std::uint32_t end, Table& table) {
   std::uint32_t following = bytes(kLz4SegmentBytes);
 #if defined(__CUDA_ARCH__)
 #pragma unroll 10
@@ -64,33 +95,36 @@ HEMSTITCH_HOST_DEVICE inline void find_lz4_exits(const Bytes& bytes, std::uint32
   for (std::uint32_t position = kLz4SegmentBytes; position-- > 0;) {
     const std::uint32_t token = bytes(position);
     std::uint32_t next = position + kLz4MinSequenceBytes + (token >> 4);
-    bool stops = false;
-    if (token >= kLz4NibbleMax << 4) {
-      next += 1 + following;
-      stops = following == 255;
-    }
-    if ((token & kLz4NibbleMax) == kLz4NibbleMax) {
-      const std::uint32_t extension = next < staged_bytes ? bytes(next) : 255;
-      next += 1;
-      stops |= extension == 255;
-    }
-    stops |= next > end;
-    std::uint32_t entry = next - kLz4SegmentBytes;
-    if (next < kLz4SegmentBytes) entry = table.get(next);
-    entry += 1u << kLz4ExitBits;
-    if (stops) entry = kLz4ExitStops | position;
-    table.set(position, entry);
+    const bool extends_literals = token >= kLz4NibbleMax << 4;
+    const bool extends_match = (token & kLz4NibbleMax) == kLz4NibbleMax;
+    if (extends_literals) next += 1 + following;
+    const std::uint32_t extension = bytes.get_if(extends_match, next);
+    if (extends_match) next += 1;
+    bool stops = (extends_literals && following == 255) || extension == 255;
+    if (Links::kExtensions > 1 && stops) stops = !pass_long_lz4_sequence<Links>(bytes, position, next);
+    if (kEnds) stops |= next > end;
+    std::uint32_t entry = table.get_if(next < kLz4SegmentBytes, next, next - kLz4SegmentBytes);
+    entry += 1u << Links::kExitBits;
+    table.set(position, stops ? Links::kExitStops | position : entry);
     following = token;
   }
 }
 
 // The position behind a sequence at which no chain stops.
-template <class Bytes>
+template <class Links, class Bytes>
 HEMSTITCH_HOST_DEVICE inline std::uint32_t next_lz4_sequence(const Bytes& bytes, std::uint32_t position) {
   const std::uint32_t token = bytes(position);
   std::uint32_t next = position + kLz4MinSequenceBytes + (token >> 4);
-  if (token >= kLz4NibbleMax << 4) next += 1 + bytes(position + 1);
-  if ((token & kLz4NibbleMax) == kLz4NibbleMax) next += 1;
+  const bool extends_literals = token >= kLz4NibbleMax << 4;
+  const bool extends_match = (token & kLz4NibbleMax) == kLz4NibbleMax;
+  const std::uint32_t literal_extension = bytes.get_if(extends_literals, position + 1);
+  next += literal_extension;
+  if (extends_literals) next += 1;
+  if (Links::kExtensions > 1 && (literal_extension == 255 || bytes.get_if(extends_match, next) == 255)) {
+    pass_long_lz4_sequence<Links>(bytes, position, next);
+    return next;
+  }
+  if (extends_match) next += 1;
   return next;
 }
 
@@ -100,20 +134,27 @@ struct Lz4LinkedSequence {
 };
 
 // What a sequence says at which no chain stops.
-template <class Bytes>
+template <class Links, class Bytes>
 HEMSTITCH_HOST_DEVICE inline Lz4LinkedSequence read_lz4_sequence(const Bytes& bytes, std::uint32_t position) {
   const std::uint32_t token = bytes(position);
+  const bool extends_literals = token >= kLz4NibbleMax << 4;
+  std::uint32_t extension = bytes.get_if(extends_literals, position + 1);
   Lz4LinkedSequence sequence;
-  sequence.literal_begin = position + 1;
-  sequence.literal_count = token >> 4;
-  if (token >= kLz4NibbleMax << 4) {
-    sequence.literal_count += bytes(position + 1);
-    sequence.literal_begin += 1;
+  sequence.literal_begin = position + (extends_literals ? 2 : 1);
+  sequence.literal_count = (token >> 4) + extension;
+  while (Links::kExtensions > 1 && extension == 255) {
+    extension = bytes(sequence.literal_begin++);
+    sequence.literal_count += extension;
   }
   const std::uint32_t offset_at = sequence.literal_begin + sequence.literal_count;
-  sequence.match_length = (token & kLz4NibbleMax) + kLz4MinMatchBytes;
+  const std::uint32_t length_code = token & kLz4NibbleMax;
   sequence.offset = bytes(offset_at) | bytes(offset_at + 1) << 8;
-  if ((token & kLz4NibbleMax) == kLz4NibbleMax) sequence.match_length += bytes(offset_at + kLz4OffsetBytes);
+  extension = bytes.get_if(length_code == kLz4NibbleMax, offset_at + kLz4OffsetBytes);
+  sequence.match_length = length_code + kLz4MinMatchBytes + extension;
+  for (std::uint32_t at = offset_at + kLz4OffsetBytes + 1; Links::kExtensions > 1 && extension == 255; ++at) {
+    extension = bytes(at);
+    sequence.match_length += extension;
+  }
   return sequence;
 }
 

@@ -10,9 +10,8 @@ namespace {
 //
 // Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of
 // one pass over the whole block. Where there are many segments a warp takes several, and where one goes on from the other
-// in memory the table stays as it is. 32 positions a step, in order: lanes with equal hashes find each other by match_any; a
-// lane's previous position is the nearest such lane below it, or else the head; the highest lane of a class becomes the
-// head.
+// in memory the table stays as it is. 32 positions a step, in order, one a lane (match/enter_row.cuh): a lane's previous
+// position is the nearest lane below it with its hash, or else the head; the highest lane of a hash becomes the head.
 //
 // Above depth 1 a walk also needs the links of the history. They are stored apart, unless the block continues the one before
 // it (continues_previous): then that block's links serve for both, and nothing is entered twice.
@@ -24,9 +23,7 @@ namespace {
 // and for windows of up to 32 KB, for which the table is swept of old heads before 65536 positions have passed since it
 // was cleared, and then about every 32 KB.
 //
-// Memory of one warp's lanes is in order: the loads of heads of the next step do not wait for those of this one, only
-// stand behind its stores. So the steps of a group overlap, and the warp waits for nothing but its next words, which set
-// out a group earlier.
+// Steps do not overlap, but the words of a group of steps set out a group earlier.
 //
 // Shared memory: 2^hash_bits heads of 2 bytes (32 KB at 14 bits: seven warps a multiprocessor). No barrier.
 // CPU twin: walk_chains in hash_chain_reference.cpp.

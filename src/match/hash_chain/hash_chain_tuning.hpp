@@ -31,11 +31,11 @@ inline constexpr std::uint32_t kHashChainCapBytes = 64;
 // over the nine Silesia files, at depths 1, 4 and 64:
 //   4: 13.4, 5.3, 0.58 %; 6: 12.8, 5.1, 0.55 %; 8: 12.4, 4.9, 0.51 %; 16: 11.2, 4.4, 0.37 %
 // LZ4, 64 KB blocks, depths 4, 16 and 64: 4 41.60, 40.69, 40.37 MB; 8 41.49, 40.65, 40.35 MB.
-// On an H200 (find_device_bench, the files in one, found and parsed): 4 26.2, 19.1, 6.5 GB/s; 8 25.4, 18.8, 6.4.
+// On an H200 (find_device_bench, the files in one, found and parsed): 8 29.7, 21.4; 16 28.6, 20.7, 6.5 GB/s.
 inline constexpr std::uint32_t kHashChainStitchReach = 8;
 
-// The same at depth 64, where twice as far costs a fiftieth of the speed; no blocks of tests/regression/sizes.json came out
-// larger. A device keeps the most of each tile for the next one.
+// The same at depth 64, where twice as far costs nothing that shows, but a thirtieth of the speed at depths 1 and 4; no
+// blocks of tests/regression/sizes.json came out larger. A device keeps the most of each tile for the next one.
 inline constexpr std::uint32_t kHashChainDeepStitchReach = 16;
 inline constexpr std::uint32_t kHashChainMostStitchReach = 16;
 

@@ -75,7 +75,7 @@ __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun& run, std::
     const std::uint32_t x = group + i * 32 + lane;
     const bool hashed = kInside || (x < end && run.hashed(x));
     const std::uint32_t head =
-        enter_row<kSeesItsStep>(sh_heads, hash_word(words[i], hash_bits), hashed, x + 1, lane);
+        RowEntry(sh_heads, hash_word(words[i], hash_bits), hashed, x + 1).finish<kSeesItsStep>(lane);
     distances[i] = hashed ? (x + 1 - head) & 0xFFFF : 0;
     if (distances[i] > x) distances[i] = 0;  // before the first position
     if constexpr (!kSeesItsStep) {

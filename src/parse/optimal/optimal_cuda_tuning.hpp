@@ -10,7 +10,7 @@ inline constexpr unsigned kNearCosts = 64;
 
 // Warps that solve segments on a multiprocessor at once: more of them crowd its caches. On an H200, blocks of 64 KB of the nine
 // Silesia files in one, kernel alone, GB/s of input:
-//   flat model: 6 193, 8 222, 12 226, 16 216, 20 202; LZ4's: 6 133, 8 172, 12 187, 16 192
+//   flat model: 6 187, 8 218, 12 225, 16 215, 20 202; LZ4's: 6 130, 8 168, 12 181, 16 185
 inline constexpr unsigned kSolvingWarps = 12;
 
 }  // namespace hemstitch::cuda

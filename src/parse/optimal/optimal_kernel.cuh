@@ -62,29 +62,30 @@ constexpr std::uint32_t segment_count(std::uint32_t block_bytes) {
 }
 
 // What a lane keeps of its segment: a word for each of the last kNear positions, and a FarWord for every one.
-template <unsigned kNear, typename FarWord>
+// Their types are the search's.
+template <unsigned kNear, class Search>
 struct LaneCosts {
+  using NearWord = typename Search::NearWord;
+  using FarWord = typename Search::FarWord;
   struct alignas(kBatchPositions * sizeof(FarWord)) FarBatch {
     FarWord words[kBatchPositions];
   };
 
-  std::uint32_t* sh_near;  // the lane's column
+  NearWord* sh_near;  // the lane's column
   FarBatch* d_far;
   std::uint32_t end;  // the horizon
 
   // Of the last kNear positions that were kept.
-  __device__ std::uint32_t* near(std::uint32_t position) const {
-    return sh_near + position * 32 % (kNear * 32);
-  }
+  __device__ NearWord* near(std::uint32_t position) const { return sh_near + position * 32 % (kNear * 32); }
   // Of positions kept a chunk ago, and before the horizon.
   __device__ FarWord far(std::uint32_t position) const {
     // That is d_far[position / 4 * 32].words[position % 4], in fewer instructions.
     return reinterpret_cast<const FarWord*>(d_far)[position * 32 - position % kBatchPositions * 31];
   }
-  __device__ void keep(std::uint32_t first, const std::uint32_t (&words)[kBatchPositions],
+  __device__ void keep(std::uint32_t first, const NearWord (&words)[kBatchPositions],
                        const FarWord (&far_words)[kBatchPositions]) const {
     static_assert(kNear % kBatchPositions == 0);
-    std::uint32_t* const column = near(first);
+    NearWord* const column = near(first);
 #pragma unroll
     for (unsigned i = 0; i < kBatchPositions; ++i) column[i * 32] = words[i];
     d_far[first / kBatchPositions * 32] = {far_words[0], far_words[1], far_words[2], far_words[3]};
@@ -111,8 +112,10 @@ class EdgeSearch {
  public:
   static constexpr unsigned kEdges = Model{}.tried_length_count();
   static_assert(kEdges <= kEdgeMask);
-  static constexpr std::uint32_t kWordAtHorizon = 0;
+  using NearWord = std::uint32_t;
   using FarWord = std::conditional_t<kNarrow, std::uint16_t, std::uint32_t>;
+
+  static __device__ NearWord at_horizon() { return 0; }
 
   // What a match needs of the costs in device memory.
   struct Far {
@@ -123,7 +126,7 @@ class EdgeSearch {
       : model_(model), literal_cost_(model.literal_cost() << kEdgeBits), shortest_(shortest) {}
 
   template <unsigned kNear>
-  __device__ Far far(const LaneCosts<kNear, FarWord>& costs, std::uint32_t position,
+  __device__ Far far(const LaneCosts<kNear, EdgeSearch>& costs, std::uint32_t position,
                      std::uint32_t full_length) const {
     Far found;
 #pragma unroll
@@ -136,7 +139,7 @@ class EdgeSearch {
 
   // Decides for the positions first .. first + 3, whose usable matches have these lengths: the length to take, or 0.
   template <unsigned kNear>
-  __device__ void solve(const LaneCosts<kNear, FarWord>& costs, std::uint32_t first,
+  __device__ void solve(const LaneCosts<kNear, EdgeSearch>& costs, std::uint32_t first,
                         const std::uint32_t* lengths, const Far* far, std::uint32_t* decisions) {
     const auto cheapest_match = [&](unsigned i) {
       const std::uint32_t position = first + i;
@@ -212,10 +215,10 @@ __global__ void __launch_bounds__(32)
                    const MatchRecord* __restrict__ d_records, const BlockPlan plan, const Model model,
                    std::uint16_t* __restrict__ d_lengths, void* d_far_costs) {
   using Search = EdgeSearch<Model, kNarrow>;
-  using Costs = LaneCosts<kNear, typename Search::FarWord>;
+  using Costs = LaneCosts<kNear, Search>;
   static_assert((kNear & (kNear - 1)) == 0 && kNear >= 4 * kChunkPositions,
                 "what is not near was kept before the chunk that looks it up early");
-  __shared__ std::uint32_t sh_near[kNear * 32];
+  __shared__ typename Search::NearWord sh_near[kNear * 32];
 
   const unsigned lane = threadIdx.x;
   const std::uint64_t all_segments = d_first_segment[block_count];
@@ -291,7 +294,7 @@ __global__ void __launch_bounds__(32)
       most = max(most, __shfl_xor_sync(~0u, most, distance));
     const int top = static_cast<int>((most + kChunkPositions - 1) / kChunkPositions) - 1;
 #pragma unroll
-    for (unsigned i = 0; i < kNear; ++i) sh_near[i * 32 + lane] = Search::kWordAtHorizon;
+    for (unsigned i = 0; i < kNear; ++i) sh_near[i * 32 + lane] = Search::at_horizon();
 
     Search search(model, shortest);
     std::uint32_t next_lengths[kChunkPositions];

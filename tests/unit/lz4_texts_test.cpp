@@ -1,0 +1,96 @@
+// Which compressed files a device can restore by itself, and where their blocks stand; restored here block by block.
+#include "search/lz4_texts.hpp"
+
+#include <gtest/gtest.h>
+
+#include "format/lz4/lz4_decode_reference.hpp"
+#include "format/lz4/lz4_frame.hpp"
+#include "lz4f_oracle.hpp"
+
+namespace hemstitch {
+namespace {
+
+using testing::Bytes;
+using testing::lz4f_compress;
+
+LZ4F_preferences_t preferences(LZ4F_blockMode_t mode, bool checksums) {
+  LZ4F_preferences_t preferences{};
+  preferences.frameInfo.blockSizeID = LZ4F_max64KB;
+  preferences.frameInfo.blockMode = mode;
+  preferences.frameInfo.contentSize = checksums;
+  preferences.frameInfo.contentChecksumFlag =
+      checksums ? LZ4F_contentChecksumEnabled : LZ4F_noContentChecksum;
+  preferences.frameInfo.blockChecksumFlag = checksums ? LZ4F_blockChecksumEnabled : LZ4F_noBlockChecksum;
+  return preferences;
+}
+
+// Every block by itself, as a device does, with all that the frames promise held against it.
+Bytes restored(const Bytes& file, const Lz4Text& text) {
+  Bytes all;
+  for (const Lz4TextFrame& frame : text.frames) {
+    Bytes content;
+    for (std::size_t i = 0; i < frame.block_count; ++i) {
+      const Lz4TextBlock& block = text.blocks[frame.first_block + i];
+      const auto data = std::span(file).subspan(block.at, block.bytes);
+      if (block.checksum) {
+        EXPECT_EQ(lz4_checksum(data), *block.checksum);
+      }
+      Bytes out(data.begin(), data.end());
+      if (!block.stored) {
+        out.resize(block.most_restored_bytes);
+        const auto result = decode_lz4_block_reference(data, {}, out);
+        EXPECT_EQ(result.status, Status::kOk);
+        out.resize(result.bytes);
+      }
+      content.insert(content.end(), out.begin(), out.end());
+    }
+    if (frame.content_bytes) {
+      EXPECT_EQ(*frame.content_bytes, content.size());
+    }
+    if (frame.content_checksum) {
+      EXPECT_EQ(lz4_checksum(content), *frame.content_checksum);
+    }
+    all.insert(all.end(), content.begin(), content.end());
+  }
+  return all;
+}
+
+TEST(Lz4Texts, IndependentBlocksOfAllFramesAreFound) {
+  for (const std::size_t bytes : {0u, 1u, 1000u, 65536u, 65537u, 300'000u})
+    for (const bool checksums : {false, true}) {
+      const Bytes content = testing::mixed_bytes(bytes, 3);
+      const Bytes frame = lz4f_compress(content, preferences(LZ4F_blockIndependent, checksums));
+      const auto one = read_lz4_text(frame);
+      ASSERT_TRUE(one) << bytes;
+      EXPECT_EQ(restored(frame, *one), content);
+      const Bytes twice = testing::operator+(frame, frame);
+      const auto two = read_lz4_text(twice);
+      ASSERT_TRUE(two) << bytes;
+      EXPECT_EQ(restored(twice, *two), testing::operator+(content, content));
+    }
+}
+
+TEST(Lz4Texts, LinkedBlocksAreLeftUnlessThereIsOne) {
+  const Bytes one_block = testing::wordy_bytes(60'000), more = testing::wordy_bytes(70'000);
+  const Bytes frame = lz4f_compress(one_block, preferences(LZ4F_blockLinked, true));
+  const auto text = read_lz4_text(frame);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(restored(frame, *text), one_block);
+  EXPECT_FALSE(read_lz4_text(lz4f_compress(more, preferences(LZ4F_blockLinked, true))));
+}
+
+TEST(Lz4Texts, EverythingElseIsLeft) {
+  const Bytes frame = lz4f_compress(testing::wordy_bytes(100'000), preferences(LZ4F_blockIndependent, true));
+  for (std::size_t bytes = 0; bytes < frame.size(); bytes += bytes < 40 ? 1 : 997)
+    EXPECT_FALSE(read_lz4_text(std::span(frame).first(bytes))) << bytes;
+  EXPECT_FALSE(read_lz4_text(testing::operator+(frame, testing::bytes_of("behind"))));
+  Bytes header = frame;
+  header[5] ^= std::byte{0x10};
+  EXPECT_FALSE(read_lz4_text(header));
+  EXPECT_FALSE(
+      read_lz4_text(testing::operator+(testing::bytes_of("\x50\x2A\x4D\x18"), Bytes(4))));  // skippable
+  EXPECT_FALSE(read_lz4_text(testing::bytes_of("\x02\x21\x4C\x18")));                       // legacy
+}
+
+}  // namespace
+}  // namespace hemstitch
