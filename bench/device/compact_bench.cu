@@ -1,6 +1,6 @@
 // What scan, gather and scatter cost on a CUDA device.
 //
-//   compact_device_bench [NAME]      rows of gather and scatter whose name contains NAME alone
+//   compact_device_bench [--rows NAME]      NAME: rows of gather and scatter alone whose name contains it
 //
 // Every figure is the median of 21 runs after one to warm up. A scan's time, also that of gather with its scan, is that of a
 // graph of 20, divided by 20: what it costs in the middle of a pipeline, without the launch from the host. The peer of gather and scatter is
@@ -237,7 +237,8 @@ int bench(const std::string& name) {
 
 int main(int argument_count, char** arguments) {
   try {
-    return hemstitch::bench(argument_count > 1 ? arguments[1] : "");
+    const bool some = argument_count == 3 && std::string(arguments[1]) == "--rows";
+    return hemstitch::bench(some ? arguments[2] : "");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -1,8 +1,8 @@
 // Many small files: how long it takes to bring them to a device, and to compress and restore a tree of them with -r.
 //
-//   files_device_bench FOLDER [BACKEND]      FOLDER: an empty one, best in memory (/dev/shm); BACKEND: cuda if none is named
+//   files_device_bench [--backend NAME]      NAME: cuda if none is given
 //
-// Trees of 11 KB files of text, 100 in a folder and all in one. Rows, each the best of the runs named; a run of the tool's
+// Trees of 11 KB files of text, 100 in a folder and all in one, made in memory (/dev/shm) where that can be had. Rows, each the best of the runs named; a run of the tool's
 // command is in this process, so that the device is started and memory pinned before the one that counts:
 //
 //   load     load_files() of 10,000 files, to the host and to the device, the first time and again
@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
@@ -114,10 +115,10 @@ Tree make_tree(const std::string& root, std::size_t files, std::size_t files_in_
 void print_row(const std::string& what, const std::string& backend, const std::string& file,
                std::size_t items, std::size_t bytes, double seconds, const std::string& more = "") {
   fmt::print(
-      "{{\"what\":\"{}\",\"backend\":\"{}\",\"file\":\"{}\",\"items\":{},\"bytes\":{},\"milliseconds\":{:.1f}"
-      ","
-      "\"gbps\":{:.2f},\"span\":\"file\"{},\"verified\":true}}\n",
-      what, backend, file, items, bytes, seconds * 1e3, static_cast<double>(bytes) / seconds / 1e9, more);
+      "{{\"what\":\"{}\",\"backend\":\"{}\",\"file\":\"{}\",\"items\":{},\"bytes\":{},\"seconds\":{:.4f},"
+      "\"gbps\":{:.3f},"
+      "\"threads\":{},\"span\":\"file\"{},\"verified\":true}}\n",
+      what, backend, file, items, bytes, seconds, static_cast<double>(bytes) / seconds / 1e9, kThreads, more);
   std::fflush(stdout);
 }
 
@@ -185,12 +186,14 @@ void files(const Tree& tree, const std::string& backend) {
                     }));
     remove_all();
   }
+  const std::string floor = fmt::format(",\"peer\":\"floor: read and create\",\"peer_gbps\":{:.3f}",
+                                        static_cast<double>(bytes) / both / 1e9);
   print_row("floor: read", "cpu", tree.name, count, bytes, read);
   print_row("floor: create", "cpu", tree.name, count, bytes, create);
   print_row("floor: read and create", "cpu", tree.name, count, bytes, both);
   print_row("files: compress", backend, tree.name, count, bytes, compress,
-            fmt::format(",\"ratio\":{:.3f},\"times_floor\":{:.2f}",
-                        static_cast<double>(bytes) / static_cast<double>(output_bytes), compress / both));
+            fmt::format(",\"ratio\":{:.3f}", static_cast<double>(bytes) / static_cast<double>(output_bytes)) +
+                floor);
 
   double restore = 1e9;
   for (int run = 0; run < kRuns; ++run) {
@@ -207,8 +210,7 @@ void files(const Tree& tree, const std::string& backend) {
       unlink((tree.paths[i] + ".was").c_str());
     });
   }
-  print_row("files: restore", backend, tree.name, count, bytes, restore,
-            fmt::format(",\"times_floor\":{:.2f}", restore / both));
+  print_row("files: restore", backend, tree.name, count, bytes, restore, floor);
   remove_outputs();
 }
 
@@ -237,14 +239,22 @@ int bench(const std::string& folder, const std::string& backend) {
 }  // namespace hemstitch
 
 int main(int argument_count, char** arguments) {
-  if (argument_count < 2) {
-    std::fprintf(stderr, "files_device_bench FOLDER [BACKEND]\n");
+  const bool named = argument_count == 3 && std::string(arguments[1]) == "--backend";
+  namespace fs = std::filesystem;
+  const fs::path memory = "/dev/shm";
+  std::string folder =
+      ((access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path()) / "hemstitch-XXXXXX")
+          .string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    std::perror(folder.c_str());
     return 1;
   }
+  int status = 1;
   try {
-    return hemstitch::bench(arguments[1], argument_count > 2 ? arguments[2] : "cuda");
+    status = hemstitch::bench(folder, named ? arguments[2] : "cuda");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return 1;
   }
+  fs::remove_all(folder);
+  return status;
 }
