@@ -9,8 +9,8 @@ namespace {
 // Looks every position up and enters it a group later: leaves the distance to the table's entry.
 //
 // Mapping. One warp a segment: the groups that begin in it, after the 65535 positions before the first of them have
-// entered the table. 32 positions a step; among lanes with equal hashes the highest enters, so the newest wins. Groups of 32, the level table's, are steps of the chains' build that do not see themselves; others are gone
-// through twice.
+// entered the table. 32 positions a step; among lanes with equal hashes the highest enters, so the newest wins. Groups of
+// 32, the level table's, are steps of the chains' build that do not see themselves; others are gone through twice.
 //
 // Heads are 16 bits: a position, plus one, modulo 65536. One that is too old, or was never written, stands for another
 // position q. If q lies before the group and its four bytes were the right ones, q itself would be in the table; so it is
