@@ -7,8 +7,8 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr KernelBudget kScatterBudget(
-    "scatter.copy", "copy_pieces", {.threads = kCopyPiecesThreads, .registers = 40, .shared_bytes = 8192});
+constexpr KernelBudget kScatterBudget("scatter.copy", "copy_pieces",
+                                      {.threads = kCopyPiecesThreads, .registers = 40, .shared_bytes = 8192});
 const KernelRegistration kScatterRegistration(kScatterBudget, copy_pieces<ScatteredPieces>);
 
 }  // namespace
