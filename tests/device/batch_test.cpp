@@ -105,6 +105,12 @@ class BatchDeviceTest : public CudaTest {
     DeviceBuffer<hemstitch_sequence> d_sequences(capacity + 1, stream());
     DeviceBuffer<std::uint32_t> d_counts(batch.count + 1, stream());
     DeviceBuffer<hemstitch_status> d_found(batch.count + 1, stream()), d_parsed(batch.count + 1, stream());
+    // Not all of them is written: a block that is left out has no candidates, and lists end where they end.
+    check(
+        cudaMemsetAsync(d_candidates.get(), 0, d_candidates.count() * sizeof(hemstitch_candidate), stream()),
+        "cudaMemsetAsync");
+    check(cudaMemsetAsync(d_sequences.get(), 0, d_sequences.count() * sizeof(hemstitch_sequence), stream()),
+          "cudaMemsetAsync");
     check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
 
     const auto enqueue = [&] {

@@ -22,7 +22,7 @@ namespace {
 
 using namespace testing;
 
-class CudaEngineTest : public CudaTest {};
+class CudaEngineTest : public EngineTest {};
 
 // Tasks with rooms of their own, so that two engines can be given the same ones.
 class TaskSet {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "device/cuda/cuda_engine.hpp"
 #include "device/cuda/pinned_pool.hpp"
 
 namespace hemstitch {
@@ -33,6 +34,16 @@ class CudaTest : public testing::Test {
 
   // What waits to be used again would look like a leak.
   static void TearDownTestSuite() { cuda::PinnedPool::of_process().release(); }
+};
+
+// What tests of the engine derive from: it keeps memory of the device as well.
+class EngineTest : public CudaTest {
+ protected:
+  static void TearDownTestSuite() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) cuda::CudaEngine().release_memory();
+    CudaTest::TearDownTestSuite();
+  }
 };
 
 }  // namespace hemstitch

@@ -11,7 +11,7 @@ namespace {
 
 using testing::Bytes;
 
-class FrameBatchDeviceTest : public CudaTest {};
+class FrameBatchDeviceTest : public EngineTest {};
 
 std::vector<Bytes> files_of_all_sizes() {
   std::mt19937 random(1);

@@ -311,6 +311,11 @@ class EngineSlots {
     run(tasks.subspan(tasks.size() / 2), work);
   }
 
+  void release_memory() {
+    const std::lock_guard lock(mutex_);
+    for (const std::unique_ptr<Slot>& slot : free_) slot->release_memory();
+  }
+
  private:
   class Lease {
    public:
@@ -364,6 +369,8 @@ CudaEngine::CudaEngine(DevicePool& device_pool, PinnedPool& pinned_pool)
     : own_slots_(std::make_unique<EngineSlots>(device_pool, pinned_pool)), slots_(*own_slots_) {}
 
 CudaEngine::~CudaEngine() = default;
+
+void CudaEngine::release_memory() { slots_.release_memory(); }
 
 std::size_t CudaEngine::preferred_batch_bytes() const { return kEngineBatchBytes; }
 

@@ -43,6 +43,9 @@ class CudaEngine : public BlockEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
 
+  // Gives back the device memory that slots not in use keep for later calls.
+  void release_memory();
+
  private:
   std::unique_ptr<EngineSlots> own_slots_;
   EngineSlots& slots_;

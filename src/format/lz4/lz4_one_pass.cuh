@@ -792,6 +792,7 @@ class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
       block_sh_.entered[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_};
     }
     listed_ = stored_ = 0;
+    __syncwarp();  // other lanes' entries stand where the next ones are written
   }
 
   __device__ __forceinline__ std::uint32_t link_at(std::uint32_t position) const {
