@@ -106,11 +106,8 @@ class BatchDeviceTest : public CudaTest {
     DeviceBuffer<std::uint32_t> d_counts(batch.count + 1, stream());
     DeviceBuffer<hemstitch_status> d_found(batch.count + 1, stream()), d_parsed(batch.count + 1, stream());
     // Not all of them is written: a block that is left out has no candidates, and lists end where they end.
-    check(
-        cudaMemsetAsync(d_candidates.get(), 0, d_candidates.count() * sizeof(hemstitch_candidate), stream()),
-        "cudaMemsetAsync");
-    check(cudaMemsetAsync(d_sequences.get(), 0, d_sequences.count() * sizeof(hemstitch_sequence), stream()),
-          "cudaMemsetAsync");
+    d_candidates.upload(std::vector<hemstitch_candidate>(d_candidates.count()));
+    d_sequences.upload(std::vector<hemstitch_sequence>(d_sequences.count()));
     check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
 
     const auto enqueue = [&] {
