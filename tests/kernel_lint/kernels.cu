@@ -56,6 +56,22 @@ __global__ void proved_accesses(uint4* d_wide, std::uint32_t* d_words) {
 }
 REGISTER(proved_accesses, 32, 16 * kThreads);
 
+// One register, as compilers use it: alike in all threads where the barrier asks for it, then each thread's own.
+__global__ void reused_register(std::uint32_t* d_words) {
+  asm volatile(
+      "{\n"
+      ".reg .u32 %%value;\n"
+      ".reg .pred %%alone;\n"
+      "mov.u32 %%value, %%nctaid.x;\n"
+      "setp.eq.u32 %%alone, %%value, 1;\n"
+      "@%%alone bar.sync 0;\n"
+      "mov.u32 %%value, %%tid.x;\n"
+      "st.global.u32 [%0], %%value;\n"
+      "}" ::"l"(d_words + threadIdx.x)
+      : "memory");
+}
+REGISTER(reused_register, 32, 0);
+
 #ifdef ALL_FAULTS
 
 __global__ void barrier_of_some(std::uint32_t* d_words) {
