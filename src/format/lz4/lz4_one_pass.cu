@@ -2,6 +2,7 @@
 // memory, synchronisation and cost). A block's candidates are found before, as chains of depth 1 (hash_chain.cu).
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
+#include "device/cuda/shared_memory.hpp"
 #include "format/lz4/lz4_one_pass.cuh"
 #include "format/lz4/lz4_one_pass_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
@@ -83,7 +84,8 @@ bool one_pass_takes(const DeviceBlocks& blocks, const Lz4Level& level) {
   const auto* chain = std::get_if<HashChainParameters>(&level.finder);
   if (blocks.max_block_bytes > kOnePassBlockBytes || blocks.max_history_bytes != 0 || chain == nullptr)
     return false;
-  return (is_for_pages(blocks, chain->hash_bits) || chain->hash_bits == kBlockHashBits) &&
+  return (is_for_pages(blocks, chain->hash_bits) ||
+          (chain->hash_bits == kBlockHashBits && fits_shared_memory(kBlocksBudget))) &&
          chain->depth == 1 && chain->cap_bytes == kOnePassCapBytes &&
          chain->window_bytes == kMaxRecordOffset && chain->stitch &&
          chain->stitch_reach == kHashChainFastStitchReach && level.parse == Lz4Parse::kLazy;

@@ -6,7 +6,8 @@
 
 namespace hemstitch::cuda {
 
-// By several warps a chunk: for batches of fewer than kLz4FewBlocks.
+// By several warps a chunk: for batches of fewer than kLz4FewBlocks. By a warp a chunk where the device's shared memory does
+// not suffice.
 void restore_few_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream);
 // By a warp a chunk.
 void restore_many_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream);

@@ -13,6 +13,7 @@
 // The blocks of a linked frame are one chain. One workgroup restores them, one after the other.
 #include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/launch.hpp"
+#include "device/cuda/shared_memory.hpp"
 #include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
@@ -389,12 +390,18 @@ const KernelRegistration kBlockChainRegistration(kBlockChainBudget, restore_bloc
 }  // namespace
 
 void restore_few_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream) {
+  if (!fits_shared_memory(kFewBlocksBudget)) return restore_many_lz4_blocks_cuda(batch, stream);
   launch({.kernel = kFewBlocksBudget, .grid = static_cast<unsigned>(batch.count), .stream = stream},
          restore_few_blocks, batch);
 }
 
 void restore_lz4_chain_cuda(const DeviceLz4Restore& batch, const std::uint32_t* d_count,
                             cudaStream_t stream) {
+  if (!fits_shared_memory(kBlockChainBudget))
+    throw Error(
+        Status::kUnsupportedFeature,
+        "linked blocks need 94 KB of shared memory for a workgroup, more than this device has; restore the "
+        "frame on the host");
   launch({.kernel = kBlockChainBudget, .grid = batch.count == 0 ? 0u : 1u, .stream = stream},
          restore_block_chain, batch, d_count);
 }
