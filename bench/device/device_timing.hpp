@@ -1,7 +1,8 @@
-// The time that work on a stream takes, between events.
+// The time that work takes: on a stream, between events, or by the host's clock.
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -41,6 +42,19 @@ inline std::vector<double> median_step_seconds(cudaStream_t stream, int calls,
 // Seconds: the median of `calls` calls, after one that warms up and does not count. `call` only puts work on the stream.
 inline double median_seconds(cudaStream_t stream, int calls, const std::function<void()>& call) {
   return median_step_seconds(stream, calls, {call}).back();
+}
+
+// Seconds of work that waits for its own end, by the host's clock: the median of `calls` calls, after one that warms up.
+inline double median_host_seconds(int calls, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int call = 0; call <= calls; ++call) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    if (call != 0)
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + calls / 2, seconds.end());
+  return seconds[static_cast<std::size_t>(calls / 2)];
 }
 
 }  // namespace hemstitch::bench

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -42,6 +41,7 @@ namespace hemstitch {
 namespace {
 
 using bench::DeviceArray;
+using bench::median_host_seconds;
 using bench::median_seconds;
 using cuda::check;
 
@@ -270,14 +270,7 @@ class PinnedPages {
   }
 
   double seconds() {
-    std::vector<double> all;
-    for (int run = 0; run <= kRuns; ++run) {
-      const auto start = std::chrono::steady_clock::now();
-      this->run();
-      all.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
-    std::sort(all.begin() + 1, all.end());  // the first one warms up
-    return all[1 + kRuns / 2];
+    return median_host_seconds(kRuns, [&] { run(); });
   }
 
   // Whether the span begins with what the twin makes of the first pages.
@@ -374,14 +367,7 @@ class PinnedRestoration {
   }
 
   double seconds() {
-    std::vector<double> all;
-    for (int run = 0; run <= kRuns; ++run) {
-      const auto start = std::chrono::steady_clock::now();
-      this->run();
-      all.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
-    std::sort(all.begin() + 1, all.end());  // the first one warms up
-    return all[1 + kRuns / 2];
+    return median_host_seconds(kRuns, [&] { run(); });
   }
 
   bool restored(const std::vector<std::byte>& pages) const {

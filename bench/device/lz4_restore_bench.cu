@@ -14,7 +14,6 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -128,9 +127,7 @@ class Batch {
         std::clamp<std::size_t>(std::min(bytes() / kPieceBytes, count), 1, kMostPieces);
     const auto end_of = [](const std::vector<std::size_t>& begins, const std::vector<std::size_t>& sizes,
                            std::size_t end) { return begins[end - 1] + sizes[end - 1]; };
-    std::vector<double> seconds;
-    for (int run = 0; run <= kRuns; ++run) {
-      const auto start = std::chrono::steady_clock::now();
+    return bench::median_host_seconds(kRuns, [&] {
       for (std::size_t i = 0; i < pieces; ++i) {
         const cudaStream_t stream = pinned.streams[i % 3].get();
         const std::size_t begin = count * i / pieces, end = count * (i + 1) / pieces;
@@ -153,10 +150,7 @@ class Batch {
               "cudaMemcpyAsync");
       }
       for (const cuda::Stream& stream : pinned.streams) stream.synchronize();
-      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
-    std::sort(seconds.begin() + 1, seconds.end());  // the first one warms up
-    return seconds[1 + kRuns / 2];
+    });
   }
   bool is_right(const PinnedMemory& pinned) const {
     for (const std::size_t copy : {std::size_t{0}, copies_ - 1})

@@ -664,7 +664,7 @@ inline constexpr std::uint32_t kSegmentSequences = kBlockSegmentBytes / kLz4MinM
 static_assert(kBlockSegmentBytes % 64 == 0 && kBlockRunUpBytes % 64 == 0 &&
               kBlockRunUpBytes <= kBlockSegmentBytes);
 
-// A block by one workgroup, a segment of 8 KB a warp.
+// A block by one workgroup, a segment a warp.
 class BlockPass : RowPass<SharedText<kOnePassBlockBytes>> {
   using Text = SharedText<kOnePassBlockBytes>;
   using Rows = RowPass<Text>;

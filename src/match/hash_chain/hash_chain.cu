@@ -1,4 +1,5 @@
 #include "device/cuda/kernel_trace.hpp"
+#include "device/cuda/shared_memory.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/stitch/find_tiles.cuh"
 #include "match/stitch/link_table.cuh"
@@ -239,15 +240,11 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   search.stitch = parameters.stitch;
   const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);
-  int device = 0, most_shared_bytes = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&most_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "cudaDeviceGetAttribute");
   const std::uint32_t ring_links_bytes =
       tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) +
       sizeof(tiles::TileState<kHashChainMostStitchReach>);
   const bool ring_links =
-      ring_links_bytes <= static_cast<std::uint32_t>(most_shared_bytes) &&
+      ring_links_bytes <= most_shared_bytes() &&
       (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);
   if (parameters.depth == 1)
     launch_find_tiles<Candidates::kNearest>(search, name, stream);
