@@ -12,10 +12,12 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,6 +30,7 @@
 #include "format/identify.hpp"
 #include "hemstitch/files.hpp"
 #include "messages.hpp"
+#include "pipeline/ring.hpp"
 #include "regular_file.hpp"
 #include "search/device_search.hpp"
 #include "search/line_search.hpp"
@@ -57,6 +60,12 @@ constexpr std::uint64_t kLargeFilesBytes = std::uint64_t{96} << 20;
 constexpr std::uint64_t kBatchBytes = std::uint64_t{32} << 20;
 // One is read while another is searched and a third is written.
 constexpr std::size_t kBatchesInFlight = 3;
+// With a device, contents that are loaded while it starts, a few tenths of a second in which a host reads some gigabytes; and the
+// part of the host's memory that is taken for them.
+constexpr std::uint64_t kAheadBytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t kAheadShare = 8;
+// Files of a batch that a thread reports on at once.
+constexpr std::size_t kReportFiles = 16;
 constexpr const char* kStandardInputName = "(standard input)";
 
 std::string shown_input(const std::string& path) {
@@ -122,15 +131,16 @@ class SearchRun {
                     request.patterns.end()),
         patterns_(patterns_of(request)),
         reporter_(request, inputs_.with_names(), every_line_, patterns_ ? &*patterns_ : nullptr) {
-    // Where every line matches there is nothing to look for.
-    if (patterns_ && !every_line_)
-      device_ = make_device_search(request.backend, *patterns_);
+    // Where every line matches there is nothing to look for; but a wrong name is wrong for any pattern.
+    if (patterns_ && !every_line_ && may_search_on_device(request.backend))
+      device_start_ =
+          std::async(std::launch::async, [this] { return make_device_search(request_.backend, *patterns_); });
     else if (request.backend != "auto")
-      BackendRegistry::instance().find_usable(request.backend);  // a wrong name is wrong for any pattern
+      BackendRegistry::instance().find_usable(request.backend);
   }
 
   int run() {
-    if (device_ || request_.memory_bytes != 0)
+    if (device_start_.valid() || request_.memory_bytes != 0)
       search_batches();
     else
       search_as_read();
@@ -242,8 +252,19 @@ class SearchRun {
 
   struct SearchedBatch {
     CompactedBuffer files;
-    std::vector<FileReport> reports;  // of each of them
+    std::vector<FileReport> reports;                       // of each of them
+    std::vector<char> reported;                            // which of them have theirs already
+    std::optional<std::vector<PackedMatch>> matches = {};  // in all of them, where a device found them
   };
+
+  // Batches that may be loaded before they are searched: with a device as many as its start takes to come, or memory allows.
+  std::size_t batches_in_flight() const {
+    if (request_.memory_bytes != 0) return 1;
+    if (!device_start_.valid()) return kBatchesInFlight;
+    const auto memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                              static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    return kBatchesInFlight + std::min(kAheadBytes, memory_bytes / kAheadShare) / kBatchBytes;
+  }
 
   void search_batches() {
     std::vector<std::string> paths;
@@ -255,42 +276,36 @@ class SearchRun {
     }
     // Without --memory a file may be larger than a batch; then it is one. With it, one batch is there at a time.
     const bool bounded = request_.memory_bytes != 0;
-    const bool to_device = device_ && device_->wants_files_on_device();
     FileLoader loader(paths, {.threads = request_.threads,
                               .memory_limit_bytes = bounded ? request_.memory_bytes : kBatchBytes,
-                              .oversize_alone = !bounded,
-                              .to_device = to_device});
+                              .oversize_alone = !bounded});
     const auto load = [&](tbb::flow_control& control) {
       if (loader.done()) {
         control.stop();
         return SearchedBatch{};
       }
-      if (to_device) device_->use_in_this_thread();
-      return SearchedBatch{loader.next(), {}};
+      return SearchedBatch{loader.next(), {}, {}};
     };
+    using tbb::filter_mode, tbb::make_filter;
     arena_.execute([&] {
       tbb::parallel_pipeline(
-          bounded ? 1 : kBatchesInFlight,
-          tbb::make_filter<void, SearchedBatch>(tbb::filter_mode::serial_in_order, load) &
-              tbb::make_filter<SearchedBatch, SearchedBatch>(tbb::filter_mode::serial_in_order,
-                                                             [&](SearchedBatch batch) {
-                                                               search_batch(batch);
-                                                               return batch;
-                                                             }) &
-              tbb::make_filter<SearchedBatch, void>(
-                  tbb::filter_mode::serial_in_order,
-                  [&](const SearchedBatch& batch) { tell_batch(batch, paths); }));
+          batches_in_flight(),
+          make_filter<void, SearchedBatch>(filter_mode::serial_in_order, load) &
+              make_filter<SearchedBatch, SearchedBatch>(filter_mode::serial_in_order,
+                                                        [&](SearchedBatch batch) {
+                                                          ask_device(batch);
+                                                          return batch;
+                                                        }) &
+              make_filter<SearchedBatch, SearchedBatch>(filter_mode::serial_in_order,
+                                                        [&](SearchedBatch batch) {
+                                                          report_batch(batch);
+                                                          return batch;
+                                                        }) &
+              make_filter<SearchedBatch, void>(filter_mode::serial_in_order, [&](const SearchedBatch& batch) {
+                tell_batch(batch, paths);
+              }));
     });
-  }
-
-  void search_batch(SearchedBatch& batch) {
-    const CompactedBuffer& files = batch.files;
-    batch.reports.resize(files.count());
-    std::vector<char> reported(files.count(), 0);
-    if (device_ && !device_failed_) search_on_device(files, batch.reports, reported);
-    tbb::parallel_for(std::size_t{0}, files.count(), [&](std::size_t file) {
-      if (!reported[file]) report_content(files.name(file), files.span(file), batch.reports[file]);
-    });
+    if (device_start_.valid()) device_start_.get();  // there was nothing to search, but it may be missing
   }
 
   // What was skipped has its place among the others.
@@ -315,44 +330,52 @@ class SearchRun {
     tell_skipped(paths.size());
   }
 
-  // Files that stay unreported are the processor's: all of them where the device fails.
-  void search_on_device(const CompactedBuffer& batch, std::vector<FileReport>& reports,
-                        std::vector<char>& reported) {
+  // What the device does not find is the processor's: all of it where the device fails.
+  void ask_device(SearchedBatch& batch) {
+    batch.reports.resize(batch.files.count());
+    batch.reported.assign(batch.files.count(), 0);
+    if (device_start_.valid()) device_ = device_start_.get();
+    if (!device_) return;
     try {
       device_->use_in_this_thread();
       if (request_.decompress)
-        report_restored(batch, reports, reported);
+        report_restored(batch);
       else
-        report_found(batch, reports, reported);
+        batch.matches = device_->find(batch.files);
     } catch (const Error& error) {
       print_message(fmt::format("{}; the processor searches instead", error.what()));
-      device_failed_ = true;
+      device_ = nullptr;
     }
   }
 
-  void report_found(const CompactedBuffer& batch, std::vector<FileReport>& reports,
-                    std::vector<char>& reported) {
-    const std::span<const PackedMatch> matches = device_->find(batch);
-    const auto first_at = [&](std::uint64_t position) {
-      return std::lower_bound(matches.begin(), matches.end(), position,
-                              [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
-    };
-    tbb::parallel_for(std::size_t{0}, batch.count(), [&](std::size_t file) {
-      const std::uint64_t begin = batch.offsets()[file], end = batch.offsets()[file + 1];
-      reporter_.report(batch.name(file), text_of(batch.span(file)),
-                       MatchCursor({first_at(begin), first_at(end)}, begin), reports[file]);
-      reported[file] = 1;
+  void report_batch(SearchedBatch& batch) const {
+    const CompactedBuffer& files = batch.files;
+    run_in_parallel(files.count(), kReportFiles, [&](std::size_t file) {
+      const std::string& name = files.name(file);
+      FileReport& report = batch.reports[file];
+      if (batch.matches)
+        reporter_.report(name, text_of(files.span(file)), matches_in(batch, file), report);
+      else if (!batch.reported[file])
+        report_content(name, files.span(file), report);
     });
   }
 
-  void report_restored(const CompactedBuffer& batch, std::vector<FileReport>& reports,
-                       std::vector<char>& reported) {
-    device_->find_in_lz4(batch, !request_.names_only, [&](std::span<const RestoredFile> files) {
-      tbb::parallel_for(std::size_t{0}, files.size(), [&](std::size_t i) {
+  static MatchCursor matches_in(const SearchedBatch& batch, std::size_t file) {
+    const auto first_at = [&](std::uint64_t position) {
+      return std::lower_bound(batch.matches->begin(), batch.matches->end(), position,
+                              [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
+    };
+    const std::uint64_t begin = batch.files.offsets()[file], end = batch.files.offsets()[file + 1];
+    return {std::span<const PackedMatch>(first_at(begin), first_at(end)), begin};
+  }
+
+  void report_restored(SearchedBatch& batch) {
+    device_->find_in_lz4(batch.files, !request_.names_only, [&](std::span<const RestoredFile> files) {
+      run_in_parallel(files.size(), kReportFiles, [&](std::size_t i) {
         const RestoredFile& one = files[i];
-        reporter_.report(batch.name(one.file), one.text, MatchCursor(one.matches, one.begin),
-                         reports[one.file]);
-        reported[one.file] = 1;
+        reporter_.report(batch.files.name(one.file), one.text, MatchCursor(one.matches, one.begin),
+                         batch.reports[one.file]);
+        batch.reported[one.file] = 1;
       });
     });
   }
@@ -415,8 +438,9 @@ class SearchRun {
   bool every_line_;
   std::optional<PatternSet> patterns_;
   Reporter reporter_;
-  std::unique_ptr<DeviceSearch> device_;  // none where the processor searches
-  bool device_failed_ = false;
+  // Starts while files are loaded; none where the processor searches, or the device failed.
+  std::future<std::unique_ptr<DeviceSearch>> device_start_;
+  std::unique_ptr<DeviceSearch> device_;
   tbb::enumerable_thread_specific<std::unique_ptr<std::byte[]>> small_file_memory_;
   MemoryShare::Budget large_files_{kLargeFilesBytes};
   bool found_ = false;

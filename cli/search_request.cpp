@@ -31,8 +31,8 @@ PATH stdin is searched, with -r this folder.
       --json            one JSON object a line
       --backend NAME    where: auto, cpu, cuda or webgpu (default: auto, the processor)
   -T, --threads N       threads; 0: one a core (default: 0)
-      --memory SIZE     most contents at once (default: 32M); with it, files that
-                        are larger are an error
+      --memory SIZE     most contents at once, and files that are larger are an error
+                        (default: 96M, 2G with a device; a larger file by itself)
   -h, --help            this text
 
 Exit status, which is grep's: 0 a line was found, 1 none was, 2 something could not be
