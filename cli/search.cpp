@@ -34,6 +34,7 @@
 #include "regular_file.hpp"
 #include "search/device_search.hpp"
 #include "search/line_search.hpp"
+#include "search/lz4_texts.hpp"
 #include "search_inputs.hpp"
 #include "search_report.hpp"
 #include "search_request.hpp"
@@ -193,7 +194,10 @@ class SearchRun {
       return parts;
     }
     std::unique_ptr<std::byte[]>& memory = small_file_memory_.local();
-    if (!memory) memory = std::make_unique_for_overwrite<std::byte[]>(kSmallFileBytes + 1);
+    if (!memory) {
+      memory = std::make_unique_for_overwrite<std::byte[]>(kSmallFileBytes + 1);
+      use_own_descriptors();
+    }
     const std::span room(memory.get(), kSmallFileBytes + 1);
     const FolderOfFiles folder(run.prefix);
     std::string path;
@@ -386,6 +390,10 @@ class SearchRun {
       reporter_.report(name, text_of(content), report);
       return;
     }
+    if (const auto restored = lz4_restorers_.local().restore(content)) {
+      reporter_.report(name, text_of(*restored), report);
+      return;
+    }
     try {
       RestoreOptions options;
       options.threads = 1;  // files are restored side by side
@@ -442,6 +450,7 @@ class SearchRun {
   std::future<std::unique_ptr<DeviceSearch>> device_start_;
   std::unique_ptr<DeviceSearch> device_;
   tbb::enumerable_thread_specific<std::unique_ptr<std::byte[]>> small_file_memory_;
+  mutable tbb::enumerable_thread_specific<Lz4TextRestorer> lz4_restorers_;
   MemoryShare::Budget large_files_{kLargeFilesBytes};
   bool found_ = false;
   bool trouble_ = false;
