@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,12 +18,6 @@ RegularFile skipped(SkippedFile::Why why, std::string reason) {
 }
 
 }  // namespace
-
-void use_own_descriptors() {
-#ifdef CLONE_FILES
-  static_cast<void>(unshare(CLONE_FILES));
-#endif
-}
 
 FolderOfFiles::FolderOfFiles(std::string_view prefix) {
   if (prefix.empty()) return;

@@ -14,12 +14,6 @@
 
 namespace hemstitch::cli {
 
-// Gives the calling thread a table of descriptors of its own, with all that are open now: threads that share one wait for
-// each other at every open() and close(), which is most of what reading small files costs with many of them. For threads of
-// a process that does nothing else, each of which closes what it opens: no other thread sees it. Where the system
-// refuses, nothing changes.
-void use_own_descriptors();
-
 // A folder whose files are opened by name, so that nobody goes down its path for each of them.
 class FolderOfFiles {
  public:

@@ -27,6 +27,7 @@
 #include "core/large_buffer.hpp"
 #include "device/registry.hpp"
 #include "files.hpp"
+#include "files/own_descriptors.hpp"
 #include "format/identify.hpp"
 #include "hemstitch/files.hpp"
 #include "messages.hpp"
