@@ -299,28 +299,42 @@ class CudaSearch : public DeviceSearch {
       if (files[i].good) found.push_back({files[i].file, {}, left.first(own), offsets[i]});
       left = left.subspan(own);
     }
-    if (texts) download_texts(d_text, bytes, files, found);
+    if (texts) download_texts(d_text, files, found);
     take(found);
   }
 
-  // The texts of files with matches; neighbours at once.
-  void download_texts(const std::byte* d_text, std::uint64_t bytes, std::span<const File> files,
-                      std::span<RestoredFile> found) {
-    std::byte* const h_text = text_.at_least(std::max<std::uint64_t>(bytes, 1));
-    std::uint64_t begin = 0, end = 0;
+  // The texts of files with matches, one behind the other in as much pinned memory as they take; neighbours at once.
+  void download_texts(const std::byte* d_text, std::span<const File> files, std::span<RestoredFile> found) {
+    struct Neighbours {
+      std::uint64_t begin, bytes;
+    };
+    std::vector<Neighbours> wanted;
+    std::vector<std::uint64_t> places;  // of the texts with matches
+    std::uint64_t bytes = 0;
     std::size_t number = 0;  // in files
-    for (RestoredFile& one : found) {
+    for (const RestoredFile& one : found) {
       while (files[number].file != one.file) ++number;
       if (one.matches.empty()) continue;
-      one.text = {reinterpret_cast<const char*>(h_text + one.begin), files[number].bytes};
-      if (one.begin != end) {
-        download(h_text + begin, d_text + begin, end - begin);
-        begin = one.begin;
-      }
-      end = one.begin + files[number].bytes;
+      if (wanted.empty() || wanted.back().begin + wanted.back().bytes != one.begin)
+        wanted.push_back({one.begin, 0});
+      wanted.back().bytes += files[number].bytes;
+      places.push_back(bytes);
+      bytes += files[number].bytes;
     }
-    download(h_text + begin, d_text + begin, end - begin);
+    places.push_back(bytes);
+    std::byte* const h_text = text_.at_least(std::max<std::uint64_t>(bytes, 1));
+    std::uint64_t done = 0;
+    for (const Neighbours& one : wanted) {
+      download(h_text + done, d_text + one.begin, one.bytes);
+      done += one.bytes;
+    }
     stream_->synchronize();
+    std::size_t place = 0;
+    for (RestoredFile& one : found) {
+      if (one.matches.empty()) continue;
+      one.text = {reinterpret_cast<const char*>(h_text + places[place]), places[place + 1] - places[place]};
+      ++place;
+    }
   }
 
   PatternTable table_;

@@ -6,6 +6,7 @@
 
 #include "cuda_test.hpp"
 #include "device/cuda/device_buffer.hpp"
+#include "device/cuda/staged_upload.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "search/device_search.hpp"
 #include "search/search_cuda.hpp"
@@ -173,6 +174,24 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
     EXPECT_EQ(given, whole);
   }
   fs::remove_all(folder);
+}
+
+// Memory that is not pinned: all of it arrives, whatever its size, one copy after another.
+TEST_F(SearchDeviceTest, StagedUploadsArrive) {
+  cuda::StagedUpload upload;
+  const std::vector<std::byte> data = testing::random_bytes((40u << 20) + 3);
+  cuda::DeviceBuffer<std::byte> d_data(data.size(), stream());
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{512} << 10,
+                                  (std::size_t{1} << 20) + 1, std::size_t{8} << 20, data.size()}) {
+    const auto from = std::span(data).last(bytes);
+    upload.copy(d_data.get(), from, stream());
+    std::vector<std::byte> arrived(bytes);
+    if (bytes != 0)
+      cuda::check(cudaMemcpyAsync(arrived.data(), d_data.get(), bytes, cudaMemcpyDeviceToHost, stream()),
+                  "cudaMemcpyAsync");
+    ASSERT_EQ(cudaStreamSynchronize(stream()), cudaSuccess);
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), arrived.begin(), arrived.end())) << bytes;
+  }
 }
 
 TEST_F(SearchDeviceTest, NeedsItsScratch) {

@@ -1,6 +1,6 @@
-// Ordinary memory of the host to the device, nearly as fast as pinned memory goes: through a few pinned pieces, filled by
-// many threads while those before them are on their way. Pinning costs a millisecond for every few megabytes, so memory
-// that is read into before there is a device, or that is large, is better not pinned.
+// Ordinary memory of the host to the device, nearly as fast as pinned memory goes: through a little pinned memory that
+// many threads fill, each its own pieces, while those before them are on their way. Pinning costs a millisecond for every few
+// megabytes, so memory that is read into before there is a device, or that is large, is better not pinned.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 
 namespace hemstitch::cuda {
 
-// Of the thread's current device. One thread at a time.
+// To the device that was the current one of the thread that made it. One thread at a time.
 class StagedUpload {
  public:
-  StagedUpload() {
-    for (Piece& piece : pieces_) piece.memory = PinnedPool::of_process().take(kPieceBytes);
+  StagedUpload() : memory_(PinnedPool::of_process().take(kLaneCount * kLanePieces * kPieceBytes)) {
+    check(cudaGetDevice(&device_), "cudaGetDevice");
   }
   // The stream of the last copy() must be through with it.
   ~StagedUpload() = default;
@@ -27,33 +27,32 @@ class StagedUpload {
 
   // Returns when `from` was read; what goes on is a step of the stream.
   void copy(std::byte* d_to, std::span<const std::byte> from, cudaStream_t stream) {
-    for (std::size_t begin = 0; begin < from.size(); begin += kPieceBytes) {
-      const std::size_t bytes = std::min(kPieceBytes, from.size() - begin);
-      Piece& piece = pieces_[next_++ % kPieceCount];
-      piece.sent.synchronize();
-      std::byte* const staged = piece.memory.span().data();
-      run_in_parallel((bytes + kShareBytes - 1) / kShareBytes, 1, [&](std::size_t share) {
-        const std::size_t at = share * kShareBytes;
-        std::memcpy(staged + at, from.data() + begin + at, std::min(kShareBytes, bytes - at));
-      });
-      check(cudaMemcpyAsync(d_to + begin, staged, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
-      piece.sent.record(stream);
-    }
+    const std::size_t piece_count = (from.size() + kPieceBytes - 1) / kPieceBytes;
+    run_in_parallel(std::min(kLaneCount, piece_count), 1, [&](std::size_t lane) {
+      check(cudaSetDevice(device_), "cudaSetDevice");
+      for (std::size_t piece = lane; piece < piece_count; piece += kLaneCount) {
+        const std::size_t place = lane * kLanePieces + turns_[lane]++ % kLanePieces;
+        const std::size_t begin = piece * kPieceBytes, bytes = std::min(kPieceBytes, from.size() - begin);
+        std::byte* const staged = memory_.span().data() + place * kPieceBytes;
+        sent_[place].synchronize();
+        std::memcpy(staged, from.data() + begin, bytes);
+        check(cudaMemcpyAsync(d_to + begin, staged, bytes, cudaMemcpyHostToDevice, stream),
+              "cudaMemcpyAsync");
+        sent_[place].record(stream);
+      }
+    });
   }
 
  private:
-  // A piece is on its way for 75 microseconds, about what it takes to fill the next one; with four, neither waits for the other.
-  static constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
-  static constexpr std::size_t kPieceCount = 4;
-  static constexpr std::size_t kShareBytes = std::size_t{256} << 10;  // that one thread copies
+  // Threads that fill pieces at once, each one while its other one is on its way. A piece travels 10 microseconds.
+  static constexpr std::size_t kLaneCount = 16;
+  static constexpr std::size_t kLanePieces = 2;
+  static constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
 
-  struct Piece {
-    PinnedPool::Block memory;
-    Event sent;  // passed as long as it was never recorded
-  };
-
-  std::array<Piece, kPieceCount> pieces_;
-  std::size_t next_ = 0;
+  int device_ = 0;
+  PinnedPool::Block memory_;
+  std::array<Event, kLaneCount * kLanePieces> sent_;  // passed as long as they were never recorded
+  std::array<std::size_t, kLaneCount> turns_{};
 };
 
 }  // namespace hemstitch::cuda
