@@ -57,11 +57,10 @@ constexpr std::size_t kRunsPerThread = 4;
 // Contents of larger files that are searched side by side; one that is larger than this, by itself.
 constexpr std::uint64_t kLargeFilesBytes = std::uint64_t{96} << 20;
 
-// Contents of a batch where --memory says nothing: a group of files for each of 16 threads, and little enough that the
-// memory of one batch serves the next (larger blocks go back to the system, and come back as fresh pages).
-constexpr std::uint64_t kBatchBytes = std::uint64_t{32} << 20;
-// One is read while another is searched and a third is written.
-constexpr std::size_t kBatchesInFlight = 3;
+// Contents of a batch for a device, which has something to wait for in each; what --memory says goes before.
+constexpr std::uint64_t kBatchBytes = std::uint64_t{64} << 20;
+// One is read while another is searched, a third made into lines, and a fourth written.
+constexpr std::size_t kBatchesInFlight = 4;
 // With a device, contents that are loaded while it starts, a few tenths of a second in which a host reads some gigabytes; and the
 // part of the host's memory that is taken for them.
 constexpr std::uint64_t kAheadBytes = std::uint64_t{2} << 30;
@@ -262,10 +261,9 @@ class SearchRun {
     std::optional<std::vector<PackedMatch>> matches = {};  // in all of them, where a device found them
   };
 
-  // Batches that may be loaded before they are searched: with a device as many as its start takes to come, or memory allows.
+  // With those that are loaded while the device starts.
   std::size_t batches_in_flight() const {
     if (request_.memory_bytes != 0) return 1;
-    if (!device_start_.valid()) return kBatchesInFlight;
     const auto memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                               static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     return kBatchesInFlight + std::min(kAheadBytes, memory_bytes / kAheadShare) / kBatchBytes;

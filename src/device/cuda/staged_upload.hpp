@@ -44,10 +44,12 @@ class StagedUpload {
   }
 
  private:
-  // Threads that fill pieces at once, each one while its other one is on its way. A piece travels 10 microseconds.
-  static constexpr std::size_t kLaneCount = 16;
+  // Threads that fill pieces at once, each one while its other one is on its way. Fewer and larger pieces rather than more and smaller
+  // ones, since threads wait for each other where they send: 1 GB took 16 threads 48 ms in pieces of 512 KB, and 8 threads
+  // 32 ms in those of 1 MB.
+  static constexpr std::size_t kLaneCount = 8;
   static constexpr std::size_t kLanePieces = 2;
-  static constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
   int device_ = 0;
   PinnedPool::Block memory_;
