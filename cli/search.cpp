@@ -35,10 +35,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// grep's exit statuses, not those of the other commands.
+// With kExitTrouble grep's exit statuses, not those of the other commands.
 constexpr int kExitFound = 0;
 constexpr int kExitNothingFound = 1;
-constexpr int kExitTrouble = 2;
 
 // Contents of a batch where --memory says nothing: a group of files for each of 16 threads, and little enough that the
 // memory of one batch serves the next (larger blocks go back to the system, and come back as fresh pages).
@@ -594,7 +593,7 @@ int run_search(std::span<const std::string> words) {
   } catch (const UsageError& error) {
     print_message(fmt::format("{} (hemstitch search -h lists the options)", error.what()));
   } catch (const std::exception& error) {
-    print_message(error.what());
+    if (std::ferror(stdout) == 0) print_message(error.what());  // of stdout the tool tells
   }
   return kExitTrouble;
 }
