@@ -13,14 +13,13 @@
 #include <string_view>
 #include <utility>
 
+#include "core/options.hpp"
 #include "device/registry.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
 constexpr std::uint64_t kKilo = 1024;
-constexpr unsigned kMaxThreads = 4096;
-constexpr int kMaxAcceleration = 65536;                    // liblz4 treats greater values as this one
 constexpr const char* kReproducibleBackend = "reference";  // defines the bytes that GPU backends write
 constexpr double kMaxSeconds = 3600;
 
