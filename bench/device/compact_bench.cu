@@ -97,7 +97,8 @@ void scan(std::size_t count, cudaStream_t stream) {
   std::printf(
       "{\"what\":\"scan\",\"backend\":\"cuda\",\"items\":%zu,\"microseconds\":%.2f,\"microseconds_launched_"
       "alone\":%.2f,"
-      "\"gitems\":%.2f,\"span\":\"kernel\",\"peer\":\"cub::DeviceScan\",\"peer_microseconds\":%.2f,"
+      "\"gitems\":%.2f,\"span\":\"kernel\",\"peer\":\"cub::DeviceScan::ExclusiveScan, 32-bit items to "
+      "64-bit sums, no total\",\"peer_microseconds\":%.2f,"
       "\"verified\":"
       "%s}\n",
       count, seconds * 1e6, alone * 1e6, static_cast<double>(count) / seconds / 1e9, peer_seconds * 1e6,
