@@ -17,11 +17,11 @@ class OffsetsWithTotal {
  public:
   struct Place {
     std::uint64_t* d_offset;
-    const std::uint32_t* d_size;
+    const std::uint32_t* d_last_size;
     bool is_last;
     __device__ void operator=(std::uint64_t sum) const {
       *d_offset = sum;
-      if (is_last) d_offset[1] = sum + *d_size;
+      if (is_last) d_offset[1] = sum + *d_last_size;
     }
   };
   using iterator_category = std::random_access_iterator_tag;
@@ -30,29 +30,29 @@ class OffsetsWithTotal {
   using pointer = void;
   using reference = Place;
 
-  OffsetsWithTotal(std::uint64_t* d_offsets, const std::uint32_t* d_sizes, std::uint64_t count)
-      : d_offsets_(d_offsets), d_sizes_(d_sizes), count_(count) {}
+  OffsetsWithTotal(std::uint64_t* d_offsets, const std::uint64_t* d_last, const std::uint32_t* d_last_size)
+      : d_at_(d_offsets), d_last_(d_last), d_last_size_(d_last_size) {}
   __host__ __device__ OffsetsWithTotal operator+(difference_type distance) const {
     OffsetsWithTotal further = *this;
-    further.at_ += distance;
+    further.d_at_ += distance;
     return further;
   }
   __device__ Place operator[](difference_type distance) const {
-    const std::uint64_t i = at_ + distance;
-    return {d_offsets_ + i, d_sizes_ + i, i + 1 == count_};
+    return {d_at_ + distance, d_last_size_, d_at_ + distance == d_last_};
   }
 
  private:
-  std::uint64_t* d_offsets_;
-  const std::uint32_t* d_sizes_;
-  std::uint64_t count_;
-  std::uint64_t at_ = 0;
+  std::uint64_t* d_at_;
+  const std::uint64_t* d_last_;
+  const std::uint32_t* d_last_size_;
 };
 
+// Without scratch memory, says how much it needs: then there are no sizes.
 cudaError_t scan(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* d_sizes,
                  std::uint64_t count, std::uint64_t* d_offsets, cudaStream_t stream) {
+  const std::uint64_t last = d_scratch == nullptr ? 0 : count - 1;
   return cub::DeviceScan::ExclusiveScan(d_scratch, scratch_bytes, d_sizes,
-                                        OffsetsWithTotal(d_offsets, d_sizes, count),
+                                        OffsetsWithTotal(d_offsets, d_offsets + last, d_sizes + last),
                                         ::cuda::std::plus<std::uint64_t>{}, std::uint64_t{0}, count, stream);
 }
 
