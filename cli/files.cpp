@@ -55,14 +55,23 @@ std::string behind_links(const std::string& path) {
   return resolved ? std::string(resolved.get()) : path;
 }
 
+ToolError target_exists(const std::string& path) {
+  return ToolError(
+      fmt::format("'{}' exists (-f overwrites it, -o FILE gives another name)", shown_name(path)));
+}
+
 }  // namespace
 
 std::string compressed_name(const std::string& path) { return path + std::string(kOwnSuffix); }
 
-std::optional<std::string> restored_name(const std::string& path) {
+bool has_own_suffix(std::string_view path) {
   const std::size_t slash = path.rfind('/');
-  const std::string_view name = std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
-  if (name.size() <= kOwnSuffix.size() || !name.ends_with(kOwnSuffix)) return std::nullopt;
+  const std::string_view name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  return name.size() > kOwnSuffix.size() && name.ends_with(kOwnSuffix);
+}
+
+std::optional<std::string> restored_name(const std::string& path) {
+  if (!has_own_suffix(path)) return std::nullopt;
   return path.substr(0, path.size() - kOwnSuffix.size());
 }
 
@@ -178,8 +187,7 @@ void FileSink::refuse_existing(const Target& target, const struct stat& existing
   if (existing.st_dev == source.status().st_dev && existing.st_ino == source.status().st_ino)
     throw ToolError(fmt::format("'{}' is the input itself; give another output", shown));
   if (S_ISDIR(existing.st_mode)) throw ToolError(fmt::format("'{}' is a folder; give another output", shown));
-  if (S_ISREG(existing.st_mode) && !target.overwrite)
-    throw ToolError(fmt::format("'{}' exists (-f overwrites it, -o FILE gives another name)", shown));
+  if (S_ISREG(existing.st_mode) && !target.overwrite) throw target_exists(target.path);
 }
 
 // A file without a name is nobody else's to open, so it may have its final mode from the beginning.
@@ -315,6 +323,7 @@ void FileSink::rename_temporary() {
   int result =
       target_.overwrite ? rename(from, to) : renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
   if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = rename(from, to);
+  if (result != 0 && errno == EEXIST) throw target_exists(target_.path);
   if (result != 0)
     throw tool_error_from_errno(fmt::format("'{}' cannot take its name", shown_name(target_.path)));
   unfinished.forget(temporary_path_);

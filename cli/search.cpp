@@ -43,10 +43,9 @@
 namespace hemstitch::cli {
 namespace {
 
-// grep's exit statuses, not those of the other commands.
+// With kExitTrouble grep's exit statuses, not those of the other commands.
 constexpr int kExitFound = 0;
 constexpr int kExitNothingFound = 1;
-constexpr int kExitTrouble = 2;
 
 // Files up to this size are read to a thread's own memory: about a core's cache, and larger ones are few.
 constexpr std::size_t kSmallFileBytes = 256 * 1024;
@@ -468,7 +467,7 @@ int run_search(std::span<const std::string> words) {
   } catch (const UsageError& error) {
     print_message(fmt::format("{} (hemstitch search -h lists the options)", error.what()));
   } catch (const std::exception& error) {
-    print_message(error.what());
+    if (std::ferror(stdout) == 0) print_message(error.what());  // of stdout the tool tells
   }
   return kExitTrouble;
 }
