@@ -1,9 +1,10 @@
 // Speed of the WebGPU backend on real files: each pass on the device, whole batches, and streams with their transfers.
 //
 // For each file, repeated to TOTAL_MB, in blocks of 64 KB: compresses and restores one batch that is already on the device
-// (timestamps around every pass; the median of RUNS after one that warms up; at the first level also in blocks of 4 MB), then streams all of it through the engine's
-// ring from three threads, and measures one block of 256 KB from call to result. Everything is verified by liblz4. One JSON
-// row a line, as in bench/results, on standard output; times of passes on standard error.
+// (timestamps around every pass; the median of RUNS after one that warms up; at the first level also in blocks of 4 MB), then
+// streams all of it through the engine's ring from three threads, and measures one block of 256 KB from call to result.
+// Everything is verified by liblz4. One JSON row a line, as in bench/results, on standard output; times of passes on
+// standard error.
 //
 //   webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]
 #include <fmt/format.h>

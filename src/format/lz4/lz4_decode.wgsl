@@ -69,7 +69,7 @@ const kTurnBytes = 65536u;
 
 // parse
 const kParseThreads = 256u;
-const kThreadPositions = 4u;
+const kThreadPositions = 4u;  // a word
 const kWindowBytes = kParseThreads * kThreadPositions;
 const kSegmentPositions = 64u;
 const kSegments = kWindowBytes / 64u;
@@ -213,22 +213,19 @@ fn packed(sequence: Passed) -> u32 {
   return sequence.literals | (sequence.literal_extensions << 11u) | (sequence.restored << 14u);
 }
 
-// All chains of a window, from a state with a place in it: lists what they pass, and goes on to where they stop or leave the
-// window. `thread` is one of all.
+// The chain from a place on, through the window that the place is in: lists the sequences that it passes, and leaves where it
+// stops or enters the next window in sh_state. For all invocations together.
 fn parse_window(block: Block, before: Result, thread: u32) {
   let begin = block.begin + block.history_bytes;
   let end = begin + block.block_bytes;
   let window = begin + (before.place - begin) / kWindowBytes * kWindowBytes;
   let first = window + thread * kThreadPositions;
 
-  var tokens = 0u;
+  let tokens = data_word(first);
   var own: array<u32, kThreadPositions>;
   for (var i = 0u; i < kThreadPositions; i++) {
     let position = thread * kThreadPositions + i;
-    if (i % 4u == 0u) {
-      tokens = data_word(first + i);
-    }
-    let sequence = passed(first + i, (tokens >> (8u * (i % 4u))) & 0xFFu, end);
+    let sequence = passed(first + i, (tokens >> (8u * i)) & 0xFFu, end);
     own[i] = packed(sequence);
     let next = select(sequence.next - window, kStops | position, sequence.stops);
     atomicStore(&sh_links[position], next * kBothHalves);
@@ -438,7 +435,7 @@ fn copy(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     var sources: array<u32, 4>;
     for (var i = 0u; i < 4u; i++) {
       noted += select(0u, 1u, sh_begins[noted + 1u] <= first + i);
-      // Behind the end of all this is a place that nobody asks for.
+      // What is found for places behind the block's end nobody asks for.
       sources[i] = source_of(block, noted, first + i);
       sh_sources[thread * 4u + i] = sources[i];
     }
