@@ -226,9 +226,10 @@ __device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
   const std::uint32_t window_begin = place.read, end = chunk.block_bytes - window_begin;
   const SharedBytes bytes = stage_bytes<32, kStageVectors>(chunk, window_begin, sh.stage, lane);
   __syncwarp();
-  std::uint32_t after;
-  bool stops;
-  const std::uint32_t count = find_tokens(bytes, end, sh, after, stops, lane);
+  // Long literal runs may follow each other: then the chain stops at once. (Behind the block, any answer is right.)
+  bool stops = bytes(0) >= kLz4NibbleMax << 4 && bytes(1) == 255;
+  std::uint32_t count = 0, after = 0;
+  if (!stops) count = find_tokens(bytes, end, sh, after, stops, lane);
   const std::uint8_t* d_window = chunk.d_block + window_begin;
   const std::uint32_t reach_before = min(chunk.history_bytes, kLz4MaxOffset);
   for (std::uint32_t first = 0; first < count; first += kGroupSequences) {
@@ -300,7 +301,10 @@ __global__ void __launch_bounds__(32 * kLz4BlockWarps, kLz4BlockResidency)
   while (progress == Lz4Progress::kGoesOn) {
     const bool is_left = restore_window(sh, place, lane);
     __syncwarp();
-    if (is_left) progress = restore_lz4_sequence(sh.chunk, place, lane);
+    // Opaque: what is computed from it must not be kept in registers while windows are restored.
+    unsigned own_lane = lane;
+    asm volatile("" : "+r"(own_lane));
+    if (is_left) progress = restore_lz4_sequence(sh.chunk, place, own_lane);
   }
   if (lane == 0) close_chunk(batch, index, progress, place.written);
 }
