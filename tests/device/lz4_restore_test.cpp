@@ -15,8 +15,8 @@
 #include "cuda_test.hpp"
 #include "device/cuda/device_buffer.hpp"
 #include "format/lz4/lz4_decode_reference.hpp"
-#include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "format/lz4/lz4_restore_ways_cuda.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -60,8 +60,8 @@ Restored by_reference(const Chunk& chunk) {
   return expected;
 }
 
-// How a batch is restored: as its sizes ask for, or, blocks larger than pages, as one of many, or of few.
-enum class Way { kChosen, kManyBlocks, kFewBlocks };
+// How a batch is restored: as its sizes ask for, or as one of many or of few.
+enum class Way { kChosen, kManyPages, kFewPages, kManyBlocks, kFewBlocks };
 
 // What lies on the device for a batch: blocks at changing alignments, each output between guards and behind its
 // history.
@@ -126,7 +126,11 @@ class DeviceBatch {
     cuda::check(cudaMemsetAsync(d_statuses_.get(), 0xA5, d_statuses_.bytes(), stream_), "memset");
   }
   void restore(Way way = Way::kChosen) {
-    if (way == Way::kManyBlocks)
+    if (way == Way::kManyPages)
+      cuda::restore_many_lz4_pages_cuda(batch_, stream_);
+    else if (way == Way::kFewPages)
+      cuda::restore_few_lz4_pages_cuda(batch_, stream_);
+    else if (way == Way::kManyBlocks)
       cuda::restore_many_lz4_blocks_cuda(batch_, stream_);
     else if (way == Way::kFewBlocks)
       cuda::restore_few_lz4_blocks_cuda(batch_, stream_);
@@ -257,8 +261,9 @@ class Lz4RestoreDeviceTest : public CudaTest {
     }
   }
   static std::vector<Way> ways(DeviceBatch& batch) {
-    if (batch.batch().max_capacity <= kPageBytes) return {Way::kChosen};
-    return {Way::kManyBlocks, Way::kFewBlocks};
+    if (batch.batch().max_capacity > kPageBytes) return {Way::kManyBlocks, Way::kFewBlocks};
+    if (batch.batch().d_history_bytes != nullptr) return {Way::kChosen};
+    return {Way::kManyPages, Way::kFewPages};
   }
 
  private:

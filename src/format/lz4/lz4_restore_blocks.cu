@@ -17,9 +17,9 @@
 // restore_lz4_sequence, which alone decides statuses.
 #include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/launch.hpp"
-#include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
+#include "format/lz4/lz4_restore_ways_cuda.hpp"
 #include "format/lz4/lz4_restore_window.cuh"
 
 namespace hemstitch::cuda {
@@ -301,10 +301,7 @@ __global__ void __launch_bounds__(32 * kLz4BlockWarps, kLz4BlockResidency)
   while (progress == Lz4Progress::kGoesOn) {
     const bool is_left = restore_window(sh, place, lane);
     __syncwarp();
-    // Opaque: what is computed from it must not be kept in registers while windows are restored.
-    unsigned own_lane = lane;
-    asm volatile("" : "+r"(own_lane));
-    if (is_left) progress = restore_lz4_sequence(sh.chunk, place, own_lane);
+    if (is_left) progress = restore_lz4_sequence(sh.chunk, place, lane);
   }
   if (lane == 0) close_chunk(batch, index, progress, place.written);
 }

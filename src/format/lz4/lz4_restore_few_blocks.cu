@@ -14,9 +14,9 @@
 #include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/launch.hpp"
 #include "device/cuda/shared_memory.hpp"
-#include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
+#include "format/lz4/lz4_restore_ways_cuda.hpp"
 #include "format/lz4/lz4_restore_window.cuh"
 
 namespace hemstitch::cuda {

@@ -7,7 +7,8 @@
 //   buffer   | output .......................... |
 //            |         | block .................... |
 //
-// 1. Walk (lz4_walk.hpp): 32 segments, one a lane.
+// 1. Walk (lz4_walk.hpp): 32 segments, one a lane, begun where sequences seem to begin, or where tables say. A page that is
+//    made of literals has few sequences, and guesses that are no good: they are read one after the other, 32 at a time.
 // 2. Unfold: each lane goes over its sequences again, now knowing where they write. Of every piece (a literal run or a
 //    match) it keeps the distance from where it writes to where it reads, which for literals is negative, and sets the
 //    bit of its first byte in a bitmap of the output. Here every offset and every length is checked.
@@ -15,6 +16,7 @@
 //    says which piece the byte belongs to, its distance where to read. Where some byte reads from its own window, lanes
 //    first follow each other's sources, doubling the step, to one outside of it: five rounds at most, whatever the
 //    period.
+//    Where pieces are long, groups of windows in which none begins are copied in words.
 // 4. Store.
 //
 // The page's last sequence goes through restore_lz4_sequence, which alone decides on statuses. A damaged page goes through
@@ -153,6 +155,48 @@ __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, st
   }
 }
 
+// Step 1 by tables: a column a segment.
+struct Lz4PageExits {
+  static constexpr std::uint32_t kRows = lz4_exit_entries((kMostPageBlockBytes + 31) / 32);
+  static constexpr std::uint32_t kRowBytes = 32 * sizeof(std::uint16_t);
+  std::uint16_t exits[kRows][32];
+
+  struct Column {
+    std::uint32_t address;
+    __device__ std::uint32_t get(std::uint32_t byte) const { return get_if(true, byte, 0); }
+    // Without a branch.
+    __device__ std::uint32_t get_if(bool condition, std::uint32_t byte, std::uint32_t otherwise) const {
+      asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u16 %0, [%1]; }"
+                   : "+r"(otherwise)
+                   : "r"(address + kRowBytes * byte), "r"(static_cast<std::uint32_t>(condition))
+                   : "memory");
+      return otherwise;
+    }
+    __device__ void set(std::uint32_t byte, std::uint32_t exit) const {
+      asm volatile("st.shared.u16 [%0], %1;" ::"r"(address + kRowBytes * byte),
+                   "h"(static_cast<std::uint16_t>(exit))
+                   : "memory");
+    }
+  };
+  __device__ Column column(unsigned segment) {
+    return {static_cast<std::uint32_t>(__cvta_generic_to_shared(&exits[0][segment]))};
+  }
+};
+
+__device__ inline Lz4LaneWalk walk_lz4_by_tables(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,
+                                                 std::uint32_t limit, Lz4PageExits& sh_exits, unsigned lane) {
+  tabulate_lz4_exits(sh_bytes, lane * segment_bytes, segment_bytes, limit, sh_exits.column(lane));
+  __syncwarp();
+  std::uint32_t entry = 0, own_entry = 0;
+#pragma unroll 1
+  for (unsigned segment = 0; segment < 32; ++segment) {
+    if (segment == lane) own_entry = entry;
+    entry = pass_lz4_segment(sh_bytes, entry, segment * segment_bytes, segment_bytes, limit,
+                             sh_exits.column(segment));
+  }
+  return {own_entry, walk_lz4(sh_bytes, own_entry, min((lane + 1) * segment_bytes, limit), limit)};
+}
+
 // What a lane unfolds, and what was walked over so far by all of them.
 struct Lz4PageWalk {
   std::uint32_t entry = 0, end = 0, sums_before = 0;  // sequences from `entry` on that begin before `end`
@@ -208,10 +252,10 @@ __device__ inline Lz4Progress check_lz4_chunk(const Lz4Chunk& chunk, Lz4Place& p
   return progress;
 }
 
-// The warp's page. Windows are looked up kGroup at a time.
+// The warp's page. Windows are looked up kGroup at a time. Where there is room for tables, they alone find sequences.
 template <std::uint32_t kPieces, unsigned kGroup>
-__device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPieces>& sh, Lz4Place& place,
-                                        unsigned lane) {
+__device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPieces>& sh,
+                                        Lz4PageExits* sh_exits, Lz4Place& place, unsigned lane) {
   static_assert(kPageWindows % kGroup == 0 && kGroup <= 4 && kGroup * kWindowBytes < kPieces);
   if (chunk.block_bytes > kMostPageBlockBytes) return check_lz4_chunk(chunk, place, lane);
 
@@ -254,7 +298,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
 
   // Few sequences are walked over and unfolded 32 at a time, unless they turn out to be many.
   bool goes_on = true;
-  const bool may_be_few = 16 * chunk.block_bytes >= kLz4FewSixteenths * chunk.capacity;
+  const bool may_be_few = sh_exits == nullptr && 16 * chunk.block_bytes >= kLz4FewSixteenths * chunk.capacity;
   for (unsigned round = may_be_few ? 0 : kLz4FewRounds; goes_on; ++round) {
     if (round < kLz4FewRounds) {
       goes_on = walk_few_lz4(sh_block, chunk.block_bytes, lane, walk);
@@ -263,7 +307,10 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
     if (round >= kLz4FewRounds) {
       goes_on = false;
       const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
-      const Lz4LaneWalk mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
+      const Lz4LaneWalk mine =
+          sh_exits == nullptr
+              ? walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane)
+              : walk_lz4_by_tables(sh_block, segment_bytes, chunk.block_bytes, *sh_exits, lane);
       walk.entry = mine.entry & ~kLz4WalkStopped;
       walk.end = mine.walk.left_at & ~kLz4WalkStopped;
       walk.sums_before = sum_before(mine.walk.sums, walk.all_sums, lane);
