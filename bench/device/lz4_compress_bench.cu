@@ -261,7 +261,7 @@ class PinnedPages {
   PinnedPages(const std::vector<std::byte>& pages, std::size_t count)
       : count_(count), input_(count * kPageBytes), output_(count * (kPageBytes + 8)) {
     for (std::size_t i = 0; i < input_.span().size(); ++i) input_.span()[i] = pages[i % pages.size()];
-    const std::size_t pieces = std::clamp<std::size_t>(count / 1000, 1, 12);
+    const std::size_t pieces = std::clamp<std::size_t>(count / 1000, 2, 12);
     for (std::size_t i = 0; i < pieces; ++i) {
       const std::size_t begin = count * i / pieces, end = count * (i + 1) / pieces;
       pieces_.push_back(std::make_unique<Piece>(begin, end - begin));
