@@ -1,28 +1,27 @@
 // Pages on a CUDA device: a warp a page in every kernel.
 //
 // Level 1 goes in one launch: a page that is not same-filled is compressed where it is found not to be
-// (lz4_one_pass.cuh), and copied where that does not make it smaller. At other levels same-filled pages are set apart
+// (lz4_one_pass_page.cuh), and copied where that does not make it smaller. At other levels same-filled pages are set apart
 // first, the rest goes through compress_lz4_cuda(), and what did not shrink is copied after.
 //
 // Restoring reads an entry once: pages that are compressed go through restore_lz4_cuda(), with no room for all others;
 // then the others are filled, and what came out of the compressed ones is held against their pages' sizes.
 //
-// Shared memory: that of lz4_one_pass.cuh, or none. Synchronisation: within the warp. Work: O(1) a byte. CPU twin:
+// Shared memory: that of lz4_one_pass_page.cuh, or none. Synchronisation: within the warp. Work: O(1) a byte. CPU twin:
 // lz4_pages_reference.cpp.
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_copy.cuh"
-#include "format/lz4/lz4_one_pass.cuh"
 #include "format/lz4/lz4_one_pass_cuda.hpp"
+#include "format/lz4/lz4_one_pass_page.cuh"
 #include "format/lz4/lz4_pages_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
-#include "match/hash_chain/hash_chain_tuning.hpp"
 
 namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kPageThreads = kPageWarps * 32;
-using Pass = PagePass<hash_chain_fast_bits(kPageBytes)>;
+using Pass = PagePass<kHashPairsBits>;
 
 // By the warp: whether every byte equals the one 8 before it.
 //
