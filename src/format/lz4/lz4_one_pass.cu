@@ -25,7 +25,7 @@ __device__ void leave_result(const DeviceLz4Output& output, std::uint32_t index,
 __global__ void __launch_bounds__(kPageWarps * 32, kPageWarpsResident / kPageWarps)
     compress_small(DeviceBlocks pages, DeviceLz4Output output) {
   extern __shared__ uint4 sh_memory[];
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned warp = warp_number(), lane = threadIdx.x % 32;
   const std::uint32_t index = blockIdx.x * kPageWarps + warp;
   if (index >= pages.block_count) return;
   const DeviceBlock page = pages.d_blocks[index];
@@ -39,9 +39,9 @@ __global__ void __launch_bounds__(kBlockWarps * 32, kBlocksResident)
                     DeviceLz4Output output) {
   extern __shared__ uint4 sh_memory[];
   const DeviceBlock block = blocks.d_blocks[blockIdx.x];
-  BlockPass pass(*reinterpret_cast<BlockShared*>(sh_memory), block.d_block, block.block_bytes,
-                 d_links + block.position,
-                 d_lists + std::uint64_t{blockIdx.x} * kBlockWarps * kSegmentSequences, threadIdx.x);
+  BlockPass pass(
+      *reinterpret_cast<BlockShared*>(sh_memory), block.d_block, block.block_bytes, d_links + block.position,
+      d_lists + std::uint64_t{blockIdx.x} * kBlockWarps * kSegmentSequences, warp_number(), threadIdx.x % 32);
   const std::uint32_t bytes = pass.compress(output.d_outputs[blockIdx.x], output.d_capacities[blockIdx.x]);
   if (threadIdx.x == 0) leave_result(output, blockIdx.x, bytes, bytes != BlockPass::kDoesNotFit);
 }

@@ -22,6 +22,10 @@ namespace hemstitch::cuda {
 inline constexpr std::uint32_t kOnePassBlockBytes = 65536;
 static_assert(kOnePassBlockBytes - 1 <= kMaxRecordLength);
 
+// The warp's number in its workgroup, in a way that tells the compiler that all lanes have the same: what follows from it then
+// costs no precautions against lanes that go different ways.
+__device__ __forceinline__ unsigned warp_number() { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
+
 __device__ __forceinline__ std::uint32_t lowest_bit(std::uint32_t bits) {
   return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits)) - 1);
 }

@@ -258,15 +258,15 @@ class BlockPass : RowPass {
   // By all threads; behind it stands a barrier. `links` has the distance to the nearest candidate of every position, 0 for
   // none. `d_lists` has room for kSegmentSequences entries a warp.
   __device__ BlockPass(BlockShared& sh, const std::byte* block, std::uint32_t block_bytes,
-                       const std::uint16_t* links, uint2* d_lists, unsigned thread)
-      : Rows(sh.rows[thread / 32], Text(sh.text, block, block_bytes), thread % 32),
+                       const std::uint16_t* links, uint2* d_lists, unsigned warp, unsigned lane)
+      : Rows(sh.rows[warp], Text(sh.text, block, block_bytes), lane),
         block_sh_(sh),
         links_(links),
-        warp_(thread / 32),
-        begin_(thread / 32 * kBlockSegmentBytes),
-        d_list_(d_lists + thread / 32 * kSegmentSequences) {
+        warp_(warp),
+        begin_(warp * kBlockSegmentBytes),
+        d_list_(d_lists + warp * kSegmentSequences) {
     hashed_end_ = block_bytes < kHashedBytes ? 0 : block_bytes - static_cast<std::uint32_t>(kHashedBytes) + 1;
-    Text::load<kBlockWarps * 32>(sh.text, block, block_bytes, thread);
+    Text::load<kBlockWarps * 32>(sh.text, block, block_bytes, warp * 32 + lane);
   }
 
   // The bytes written, or kDoesNotFit. At most `capacity` bytes are written to `output`.

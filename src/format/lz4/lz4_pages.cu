@@ -67,7 +67,7 @@ __device__ void keep_raw(const DeviceBlock& page, std::byte* output, Lz4PageEntr
 __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
     compress_pages(DeviceBlocks pages, DeviceLz4PageOutput output) {
   extern __shared__ uint4 sh_memory[];
-  const std::uint32_t index = blockIdx.x * kPageWarps + threadIdx.x / 32;
+  const std::uint32_t index = blockIdx.x * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.block_count) return;
   const DeviceBlock page = pages.d_blocks[index];
@@ -77,8 +77,7 @@ __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
     keep_word(page.d_block, room, entry, lane);
     return;
   }
-  Pass pass(reinterpret_cast<Pass::Shared*>(sh_memory)[threadIdx.x / 32], page.d_block, page.block_bytes,
-            lane);
+  Pass pass(reinterpret_cast<Pass::Shared*>(sh_memory)[warp_number()], page.d_block, page.block_bytes, lane);
   const std::uint32_t bytes = pass.compress(room, page.block_bytes == 0 ? 0 : page.block_bytes - 1);
   if (bytes == Pass::kDoesNotFit)
     keep_raw(page, room, entry, lane);
@@ -89,7 +88,7 @@ __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
 // Keeps the same-filled pages; leaves of each other page as many bytes, and room for one less.
 __global__ void __launch_bounds__(kPageThreads) set_apart(DeviceBlocks pages, DeviceLz4PageOutput output,
                                                           DeviceBlock* d_rest, std::size_t* d_capacities) {
-  const std::uint32_t index = blockIdx.x * kPageWarps + threadIdx.x / 32;
+  const std::uint32_t index = blockIdx.x * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.block_count) return;
   DeviceBlock page = pages.d_blocks[index];
@@ -108,7 +107,7 @@ __global__ void __launch_bounds__(kPageThreads) set_apart(DeviceBlocks pages, De
 __global__ void __launch_bounds__(kPageThreads)
     finish_pages(DeviceBlocks pages, DeviceLz4PageOutput output, const std::size_t* d_bytes,
                  const hemstitch_status* d_statuses) {
-  const std::uint32_t index = blockIdx.x * kPageWarps + threadIdx.x / 32;
+  const std::uint32_t index = blockIdx.x * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.block_count) return;
   Lz4PageEntry* const entry = output.d_entries + index;
@@ -135,7 +134,7 @@ __global__ void __launch_bounds__(kPageThreads)
 
 __global__ void __launch_bounds__(kPageThreads)
     fill_pages(DeviceLz4PageRestore pages, const std::size_t* d_restored_bytes) {
-  const std::uint64_t index = std::uint64_t{blockIdx.x} * kPageWarps + threadIdx.x / 32;
+  const std::uint64_t index = std::uint64_t{blockIdx.x} * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.count) return;
   const Lz4PageEntry entry = pages.d_entries[index];
