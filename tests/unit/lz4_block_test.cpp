@@ -21,7 +21,7 @@ std::size_t bound(std::size_t block_bytes) { return block_bytes + block_bytes / 
 Bytes compressed(const FinderInput& input, int level, std::size_t frame_block_bytes) {
   Bytes output(bound(input.block_bytes()));
   const EncodedBlock encoded =
-      compress_lz4_block_reference(input, lz4_level(level, frame_block_bytes), output);
+      compress_lz4_block_reference(input, lz4_level(level, frame_block_bytes, input.history_bytes), output);
   EXPECT_EQ(encoded.status, Status::kOk);
   output.resize(encoded.bytes);
   return output;
