@@ -105,7 +105,7 @@ class SharedText {
   __device__ __forceinline__ std::uint32_t bytes() const { return bytes_; }
   __device__ __forceinline__ std::uint32_t word(std::uint32_t position) const {
     const std::uint32_t at = begin_ + position;
-    return __funnelshift_r(words_[at / 4], words_[at / 4 + 1], at % 4 * 8);
+    return __funnelshift_r(words_[at / 4], words_[at / 4 + 1], shift(at));
   }
   __device__ __forceinline__ std::byte byte(std::uint32_t position) const {
     return reinterpret_cast<const std::byte*>(words_)[begin_ + position];
@@ -147,10 +147,10 @@ class SharedText {
     return {position, words_[at / 4], words_[at / 4 + 1]};
   }
   __device__ __forceinline__ std::uint32_t first_word(const Candidate& c) const {
-    return __funnelshift_r(c.low, c.high, (begin_ + c.position) % 4 * 8);
+    return __funnelshift_r(c.low, c.high, shift(begin_ + c.position));
   }
   __device__ __forceinline__ Around around(const Candidate& c) const {
-    const std::uint32_t at = begin_ + c.position, shift = at % 4 * 8;
+    const std::uint32_t at = begin_ + c.position, shift = this->shift(at);
     const std::uint32_t* words = words_ + at / 4;
     const std::uint32_t before = words[-1], third = words[2], fourth = words[3], fifth = words[4];
     return {__funnelshift_r(before, c.low, shift),
@@ -159,6 +159,8 @@ class SharedText {
   }
 
  private:
+  // How far a byte is from the begin of its word, in bits, modulo 32: which is what __funnelshift_r looks at.
+  static __device__ __forceinline__ std::uint32_t shift(std::uint32_t at) { return at * 8; }
   static __device__ std::uint32_t misalignment(const std::byte* block) {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block) % 16);
   }

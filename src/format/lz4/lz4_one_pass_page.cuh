@@ -34,7 +34,7 @@ namespace hemstitch::cuda {
 template <unsigned kHashBits>
 struct PageShared {
   RowWriter<SharedText<kPageBytes>>::Shared rows;
-  std::uint16_t newest[1u << kHashBits];  // the newest pair of each hash, plus one
+  std::uint16_t newest[1u << kHashBits];  // the newest pair of each hash
   SharedText<kPageBytes>::Storage text;
 };
 
@@ -65,7 +65,6 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
 #pragma unroll
     for (std::uint32_t i = 0; i < sizeof(sh.newest) / 16 / 32; ++i) table[i * 32 + lane] = {0, 0, 0, 0};
     __syncwarp();
-    hashed_end_ = page_bytes < kHashedBytes ? 0 : page_bytes - static_cast<std::uint32_t>(kHashedBytes) + 1;
   }
 
   // The bytes written, or kDoesNotFit. At most `capacity` bytes are written to `output`.
@@ -74,24 +73,19 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
     // Two rows at a time, so that none has to be moved.
     Window window[2] = {Text::window(place_, 0), Text::window(place_, kRow)};
     Probe probe[2];
-    Entered first = enter(window[0], 0);
-    probe[0] = look_up(first, 0);
+    probe[0] = look_up_first(enter(window[0], 0));
     std::uint32_t found[2] = {0, 0};
     std::uint32_t written = 0;
     for (std::uint32_t begin = 0; begin < text_.bytes() + kRow; begin += 2 * kRow) {
 #pragma unroll
       for (unsigned odd = 0; odd < 2; ++odd) {
         const std::uint32_t row = begin + odd * kRow;
-        if (odd == 1 && begin >= text_.bytes() && begin != 0) break;
+        if (odd == 1 && begin >= text_.bytes()) break;
         found[odd] = compare(window[odd], probe[odd], row);
-        Entered entered = enter(window[1 - odd], row + kRow);
+        const Entered entered = enter(window[1 - odd], row + kRow);
         window[odd] = Text::window(place_, row + 2 * kRow);
-        if (row == 0) {
-          probe[1 - odd] = look_up(entered, row + kRow);
-          continue;
-        }
         const Decisions decisions = carry(found[1 - odd], found[odd], row - kRow);
-        probe[1 - odd] = look_up(entered, row + kRow);
+        probe[1 - odd] = look_up(entered);
         walk(decisions, row - kRow);
       }
       const bool last = begin + 2 * kRow >= text_.bytes() + kRow;
@@ -119,7 +113,6 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
   static constexpr std::uint32_t kOneEnd = 1u << kCodeBits;
 
   struct Probe {
-    bool present[2];
     Text::Candidate candidate[2];
   };
   struct Entered {
@@ -127,35 +120,41 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
     std::uint32_t odd_newest;
   };
 
-  // The even positions of a row enter. Positions without a hash stand behind all others, so neither a lane nor a row that is
-  // looked up ever sees them.
+  // The even positions of a row enter.
+  //
+  // A slot that nobody entered says 0, as if the page's first position had: which has another hash, so its word differs. And
+  // all positions enter, also those without a hash. Those that have one do not see them, and what they find begins in the
+  // last 7 bytes, where LZ4 allows no match.
   __device__ __forceinline__ Entered enter(const Window& window, std::uint32_t row) {
     // Before a lane enters: RowEntry begins with a barrier of the warp.
     const std::uint32_t odd_newest = newest_[hash_word(window.word(0, place_.shift + 8), kHashBits)];
-    return {RowEntry(newest_, hash_word(window.word(0, place_.shift), kHashBits), true, row / 2 + lane_ + 1),
+    return {RowEntry(newest_, hash_word(window.word(0, place_.shift), kHashBits), true, row / 2 + lane_),
             odd_newest};
   }
   // Looks the row up, and asks for the candidates' bytes.
-  __device__ __forceinline__ Probe look_up(Entered& entered, std::uint32_t row) {
-    const std::uint32_t newest[2] = {entered.even.template finish<true>(lane_), entered.odd_newest};
-    Probe probe;
-#pragma unroll
-    for (unsigned odd = 0; odd < 2; ++odd) {
-      probe.candidate[odd] = {};
-      probe.present[odd] = newest[odd] != 0 && row + 2 * lane_ + odd < hashed_end_;
-      if (probe.present[odd]) probe.candidate[odd] = text_.candidate(2 * newest[odd] - 2);
-    }
+  __device__ __forceinline__ Probe look_up(Entered entered) const {
+    const std::uint32_t newest = entered.even.template finish<true>(lane_);
+    return {{text_.candidate(2 * newest), text_.candidate(2 * entered.odd_newest)}};
+  }
+  // In the first row the first position, and all odd ones, have no candidate: their own bytes, inverted, are none.
+  __device__ __forceinline__ Probe look_up_first(Entered entered) const {
+    Probe probe = look_up(entered);
+    if (lane_ == 0) invert(probe.candidate[0]);
+    probe.candidate[1] = text_.candidate(2 * lane_ + 1);
+    invert(probe.candidate[1]);
     return probe;
+  }
+  static __device__ void invert(Text::Candidate& candidate) {
+    candidate.low = ~candidate.low, candidate.high = ~candidate.high;
   }
 
   // The pair's match, at its full length.
   __device__ __forceinline__ std::uint32_t compare(const Window& own, const Probe& probe, std::uint32_t row) {
     static_assert(kHashPairsCoverBytes == 16 && kHashPairsReach == 4, "four words, and the one before");
-    const bool even = probe.present[0] && text_.first_word(probe.candidate[0]) == own.word(0, place_.shift);
-    const bool either =
-        even || (probe.present[1] && text_.first_word(probe.candidate[1]) == own.word(0, place_.shift + 8));
+    const bool even = text_.first_word(probe.candidate[0]) == own.word(0, place_.shift);
+    const bool odd_agrees = text_.first_word(probe.candidate[1]) == own.word(0, place_.shift + 8);
     std::uint32_t found = 0, covers_to = 0;  // where its first 16 bytes end, if it has as many
-    if (either) {
+    if (even | odd_agrees) {
       const std::uint32_t odd = even ? 0 : 1;
       const typename Text::Candidate candidate = even ? probe.candidate[0] : probe.candidate[1];
       const Around other = text_.around(candidate);
@@ -292,10 +291,12 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
   std::uint16_t* newest_;
   Text::Place place_;
   std::uint32_t first_lane_, first_two_lanes_;  // all bits in the first lane and the first two
-  std::uint32_t hashed_end_;                    // behind the last position that has a hash
-  std::uint32_t covered_end_ = 0;               // where the last long match ends
-  std::uint32_t carried_key_ = 0;               // what the next row inherits
-  std::uint32_t walk_ = 1;                      // a row's first decision is for the position before it
+
+  std::uint32_t covered_end_ = 0;  // where the last long match ends
+  std::uint32_t carried_key_ = 0;  // what the next row inherits
+  // Of a row's decisions, the first of which is for the position before it, the one where the walk stands. It begins behind
+  // a row that is not there.
+  std::uint32_t walk_ = kRow + 1;
 };
 
 }  // namespace hemstitch::cuda
