@@ -1,5 +1,5 @@
 // Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has a way of its own
-// for small blocks without history (lz4_one_pass.cuh).
+// for small blocks without history (lz4_one_pass.cu).
 //
 // Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
 // shared memory, synchronisation and cost; the kernels here only say where blocks go.

@@ -1,13 +1,9 @@
-// Level 1 from bytes to LZ4 blocks of at most 64 KB without history, from left to right: pages by a warp each, larger
-// blocks by a workgroup each.
+// Level 1 from bytes to an LZ4 block of at most 64 KB without history, by one workgroup, from left to right.
 //
 // hash_chain of depth 1, the stitch, lazy and the encoder look little ahead and carry little along, so a warp takes 32
 // positions, a *row*, through all of them while the numbers are in registers. A lane owns one position of the row. The text
-// is in shared memory.
+// is in shared memory; candidates stand in memory, links that hash_chain.cu has built.
 //
-//   look up    Pages alone: the lane's four bytes are hashed, the row enters the table (match/enter_row.cuh), and each lane
-//              has the newest position before it with its hash. A larger block's candidates stand in memory, links that
-//              hash_chain.cu has built.
 //   compare    The candidate, up to the cap of 16 bytes: four words. And how many of the four bytes before agree as well,
 //              which is what a neighbour to the left may borrow.
 //   extend     Where a match reached the cap, the warp compares on, 128 bytes a step, for the first such lane; every other
@@ -16,23 +12,17 @@
 //   stitch     One row behind, since position p looks at p+1..p+4: four shuffles. Then the running maximum of the ends.
 //   lazy       One position behind again, since p looks at p+1: the lane decides for the position to its left.
 //   walk       From match to match over one word of decisions; where each match leads the lanes say beforehand.
-//   write      Sequences gather in a list. When there are 32, each lane takes one: sizes, prefix sum, bytes into shared
-//              memory, from there to the output in words of 16.
+//   write      lz4_one_pass.cuh.
 //
-// A match found here is never cut, and never longer than a record can say: a length is the true one, or that of a true
-// one's tail. So a sequence never goes on with the match before it, and there is nothing to join.
-//
-// A workgroup's warps each find the sequences of a segment, a tenth of 64 KB. Only the walk and what the running maximum carries pass
+// The warps each find the sequences of a segment, a tenth of 64 KB. Only the walk and what the running maximum carries pass
 // from one segment to the next, and both soon forget where they began: a warp begins 512 bytes before its segment. Where the
 // state that it enters its segment with is not the one that the warp before left, it goes over the segment again, from the
 // true state: the result is exact, and a block takes at most as many turns as it has warps. Sequences go to lists in memory,
 // and are written when the sizes of all segments are known.
 //
-// What binds is instructions: a row of a page costs about 200, its share of the writing included 250. Bounds of work: a row
-// has at most 32 extensions, each of a stretch that nothing is remembered of. Shared memory: a warp with a page has the
-// table, 4 KB, the page, and 1 KB for what it writes; a workgroup the block, and 1 KB a warp. Synchronisation: within the
-// warp; a workgroup's barriers stand between the turns. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp,
-// lazy_reference.cpp, lz4_encode_reference.cpp.
+// What binds is instructions. Bounds of work: a row has at most 32 extensions, each of a stretch that nothing is remembered
+// of. Shared memory: the block, and 1 KB a warp. Synchronisation: within the warp; barriers of the workgroup stand between
+// the turns. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp, lazy_reference.cpp, lz4_encode_reference.cpp.
 #pragma once
 
 #include "format/lz4/lz4_one_pass.cuh"

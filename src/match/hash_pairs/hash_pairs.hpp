@@ -16,12 +16,11 @@
 //   4. Carry. Each match is carried back over up to four bytes that agree before it. The record of a position is, of all
 //      matches that begin at or before it, the one that ends last, then the one with the smallest offset.
 //
-// Why. A table of even positions holds as much with half of the heads, and a match of 5 bytes or more that begins at q
-// still is found: at q's partner of the same parity within two positions, from where it is carried back. Odd positions
-// do not see their own row, since to tell which lane of the row has the same hash would cost as much as all else. Step 3
-// is what greedy compressors do when they do not look inside of matches; here, too, it spares work: a warp has to
-// compare long matches one after the other, and with step 3 they are few (nci: 1.2 a row instead of 2.2), and each byte
-// is compared once. It costs 0.5 % of nci.
+// Why. A table of even positions holds as much with half of the heads, and a repeat of 5 bytes or more still is found: of
+// its first two positions one repeats an even one. Odd positions do not see their own row, since to tell which lane of the
+// row has the same hash would cost as much as all else. Step 3 is what greedy compressors do when they do not look inside
+// of matches; here, too, it spares work: a warp has to compare long matches one after the other, and with step 3 they are
+// few (nci: 1.2 a row instead of 2.2), and each byte is compared once. It costs 0.5 % of nci.
 //
 // Cost: half an insertion a byte; comparisons linear in the block, since every long one goes on where the one before
 // ended. Ratios of hash_chain at depth 1 and of this: docs/decisions/lz4-level-1.md. Source: founding documents 000

@@ -18,18 +18,27 @@ struct Found {
   std::uint32_t position, offset, end;  // the end as a position
 };
 
-// Steps 1 and 2.
+// Steps 1 to 3. A long match is compared to its end only where it is not left out, so that each byte is compared once.
 std::vector<Found> find_in_pairs(std::span<const std::byte> data, unsigned hash_bits) {
   std::vector<Found> found;
   std::vector<std::uint32_t> newest(std::size_t{1} << hash_bits, 0);  // even positions, plus one; 0 for none
   std::vector<std::uint32_t> newest_before_row = newest;
   const auto end = static_cast<std::uint32_t>(data.size());
+  std::uint32_t covered_end = 0;
+  // Whether the position has a match.
   const auto take = [&](std::uint32_t position, std::uint32_t word, std::uint32_t newest_candidate) {
     if (newest_candidate == 0) return false;
     const std::uint32_t candidate = newest_candidate - 1;
     if (load_le32(&data[candidate]) != word) return false;
-    const auto length =
-        static_cast<std::uint32_t>(common_length(&data[position], &data[candidate], end - position));
+    const auto agreeing = [&](std::uint32_t most) {
+      return static_cast<std::uint32_t>(common_length(&data[position], &data[candidate], most));
+    };
+    std::uint32_t length = agreeing(std::min(kHashPairsCoverBytes, end - position));
+    if (length == kHashPairsCoverBytes) {
+      if (position + kHashPairsCoverBytes <= covered_end) return true;
+      length = agreeing(end - position);
+      covered_end = position + length;
+    }
     found.push_back({position, position - candidate, position + length});
     return true;
   };
@@ -47,17 +56,6 @@ std::vector<Found> find_in_pairs(std::span<const std::byte> data, unsigned hash_
   return found;
 }
 
-// Step 3.
-void leave_out_covered(std::vector<Found>& found) {
-  std::uint32_t covered_end = 0;
-  std::erase_if(found, [&](const Found& match) {
-    if (match.end - match.position < kHashPairsCoverBytes) return false;
-    if (match.position + kHashPairsCoverBytes <= covered_end) return true;
-    covered_end = match.end;
-    return false;
-  });
-}
-
 }  // namespace
 
 MatchRecords find_hash_pairs(const FinderInput& input, const HashPairsParameters& parameters) {
@@ -65,8 +63,7 @@ MatchRecords find_hash_pairs(const FinderInput& input, const HashPairsParameters
   check_parameter("hash_pairs", "history_bytes", input.history_bytes, 0, 0);
   check_parameter("hash_pairs", "data bytes", input.data.size(), 0, kMostBlockBytes);
   const std::byte* data = input.data.data();
-  std::vector<Found> found = find_in_pairs(input.data, parameters.hash_bits);
-  leave_out_covered(found);
+  const std::vector<Found> found = find_in_pairs(input.data, parameters.hash_bits);
 
   // Step 4. `best` at a position is of the matches that begin there; then, left to right, of all that begin before.
   std::vector<Match> best(input.data.size());  // here the length is the end
