@@ -1,6 +1,7 @@
 // hemstitch analyze: where the matches of a file point, how long they are, and how one finder's compare with
 // another's.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -97,6 +98,15 @@ void print_table(const NamedData& data, const Analyses& analyses, const FinderCo
       percent(comparison.shorter, bytes));
 }
 
+// The drawing is made anew each time, so an older one may stand there; the data itself may not.
+void refuse_input(const std::string& path, const std::string& input) {
+  struct stat drawing {
+  }, data{};
+  if (stat(path.c_str(), &drawing) == 0 && stat(input.c_str(), &data) == 0 && drawing.st_dev == data.st_dev &&
+      drawing.st_ino == data.st_ino)
+    throw ToolError(fmt::format("--svg {}: that is the input itself; give another name", shown_name(path)));
+}
+
 void write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   if (!file || !(file << text) || !file.flush()) throw tool_error_from_errno(shown_name(path));
@@ -121,6 +131,7 @@ int run_analyze(std::span<const std::string> words) {
     return 0;
   }
   if (files.size() != 1) throw UsageError("analyze needs one FILE");
+  if (!svg_path.empty()) refuse_input(svg_path, files.front());
   const std::vector<FinderChoice> choices = choose_finders({first, second});
   const NamedData data = read_named_data(files.front());
 

@@ -13,14 +13,13 @@
 #include <string_view>
 #include <utility>
 
+#include "core/options.hpp"
 #include "device/registry.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
 constexpr std::uint64_t kKilo = 1024;
-constexpr unsigned kMaxThreads = 4096;
-constexpr int kMaxAcceleration = 65536;                    // liblz4 treats greater values as this one
 constexpr const char* kReproducibleBackend = "reference";  // defines the bytes that GPU backends write
 constexpr double kMaxSeconds = 3600;
 
@@ -115,7 +114,8 @@ void check_backend_name(std::string_view origin, const std::string& name) {
   std::vector<std::string_view> names{"auto"};
   for (const auto& backend : BackendRegistry::instance().backends()) names.push_back(backend->name());
   if (std::find(names.begin(), names.end(), name) == names.end())
-    throw UsageError(fmt::format("{} '{}': none of {}", origin, name, fmt::join(names, ", ")));
+    throw UsageError(
+        fmt::format("{} '{}': the backends of this build are {}", origin, name, fmt::join(names, ", ")));
 }
 
 std::size_t block_bytes_from(const std::string& text) {
@@ -173,6 +173,11 @@ class Splitter {
                                              [&](const auto& entry) { return entry.first == word; });
     if (word.ends_with('='))
       throw UsageError(fmt::format("{} has an empty value", word.substr(0, word.size() - 1)));
+    if (const std::size_t equals = word.find('='); equals != std::string::npos) {
+      const std::string name = word.substr(0, equals);
+      const CLI::Option* flag = app_.get_option_no_throw(name);
+      if (flag != nullptr && !takes_value(*flag)) throw UsageError(fmt::format("{} takes no value", name));
+    }
     const CLI::Option* option = app_.get_option_no_throw(word);
     if (option == nullptr || !takes_value(*option))
       split_.options.push_back(word);  // a flag, or already NAME=VALUE, or unknown: CLI11's to judge
@@ -365,6 +370,14 @@ void apply_check(const std::string& check, bool no_check, Request& request) {
   request.restore.verify_checksums = !no_check;
 }
 
+// Options before a command's name make it a file's, which is rarely there and rarely meant.
+void refuse_late_commands(const Request& request) {
+  for (const std::string& file : request.files)
+    for (const auto& [name, action] : kCommands)
+      if (struct stat status{}; file == name && lstat(file.c_str(), &status) != 0)
+        throw UsageError(fmt::format("no file '{0}' is here, and the command {0} has to stand first", name));
+}
+
 // What the parts of a request say together.
 void check_consistency(const Request& request) {
   const bool writes_files = request.action == Action::kCompress || request.action == Action::kRestore;
@@ -434,7 +447,11 @@ Request parse_main(std::span<const std::string> words) {
     request.output_path.clear();
     request.to_stdout = true;
   }
-  if (request.files.empty()) request.files.emplace_back(kStandardStream);
+  if (request.files.empty()) {
+    if (request.recursive) throw UsageError("-r: name the folder ('.' is this one)");
+    request.files.emplace_back(kStandardStream);
+  }
+  refuse_late_commands(request);
   check_consistency(request);
   return request;
 }

@@ -17,6 +17,9 @@ int run_backends(const Request& request);
 // These read their words themselves: all that stand behind the command.
 int run_evaluate(std::span<const std::string> words);
 int run_analyze(std::span<const std::string> words);
-int run_search(std::span<const std::string> words);  // exit statuses are grep's
+
+// The exit statuses of search are grep's: 1 is an answer, and this an error.
+inline constexpr int kExitTrouble = 2;
+int run_search(std::span<const std::string> words);
 
 }  // namespace hemstitch::cli

@@ -55,6 +55,11 @@ std::string behind_links(const std::string& path) {
   return resolved ? std::string(resolved.get()) : path;
 }
 
+ToolError target_exists(const std::string& path) {
+  return ToolError(
+      fmt::format("'{}' exists (-f overwrites it, -o FILE gives another name)", shown_name(path)));
+}
+
 }  // namespace
 
 std::string compressed_name(const std::string& path) { return path + std::string(kOwnSuffix); }
@@ -178,8 +183,7 @@ void FileSink::refuse_existing(const Target& target, const struct stat& existing
   if (existing.st_dev == source.status().st_dev && existing.st_ino == source.status().st_ino)
     throw ToolError(fmt::format("'{}' is the input itself; give another output", shown));
   if (S_ISDIR(existing.st_mode)) throw ToolError(fmt::format("'{}' is a folder; give another output", shown));
-  if (S_ISREG(existing.st_mode) && !target.overwrite)
-    throw ToolError(fmt::format("'{}' exists (-f overwrites it, -o FILE gives another name)", shown));
+  if (S_ISREG(existing.st_mode) && !target.overwrite) throw target_exists(target.path);
 }
 
 // A file without a name is nobody else's to open, so it may have its final mode from the beginning.
@@ -315,6 +319,7 @@ void FileSink::rename_temporary() {
   int result =
       target_.overwrite ? rename(from, to) : renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
   if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = rename(from, to);
+  if (result != 0 && errno == EEXIST) throw target_exists(target_.path);
   if (result != 0)
     throw tool_error_from_errno(fmt::format("'{}' cannot take its name", shown_name(target_.path)));
   unfinished.forget(temporary_path_);

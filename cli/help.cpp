@@ -9,6 +9,8 @@ const char* const kShortHelp =
   hemstitch -d FILE.lz4            restore FILE
   tar -I hemstitch -cf A.tar.lz4 FOLDER
                                    one archive of a folder (-xf unpacks it)
+  hemstitch search -rz WORDS FOLDER
+                                   as grep -F, in compressed files as well
 
   -1 ... -12  faster ... smaller   -c  write to stdout     -t  test
   -o FILE     name the output      -f  overwrite           -l  list

@@ -8,6 +8,17 @@
 
 namespace hemstitch::cli {
 
+namespace {
+
+// What one would call an archive of a folder: "." and ".." have no name to give.
+std::string archive_name(std::string folder) {
+  while (folder.ends_with('/')) folder.pop_back();
+  const bool nameless = folder.empty() || folder == "." || folder == ".." || folder.ends_with("/..");
+  return nameless ? "ARCHIVE" : folder;
+}
+
+}  // namespace
+
 bool writes_to_stdout(const Request& request, const std::string& path) {
   return request.to_stdout || (path == kStandardStream && request.output_path.empty());
 }
@@ -17,9 +28,9 @@ void refuse_folder(const Request& request, const FileSource& source) {
   const std::string name = shown_name(source.path());
   if (request.action == Action::kCompress)
     throw ToolError(
-        fmt::format("a folder (-r makes one file of each file in it; tar -I hemstitch -cf {0}.tar.lz4 {0} "
+        fmt::format("a folder (-r makes one file of each file in it; tar -I hemstitch -cf {}.tar.lz4 {} "
                     "makes one archive)",
-                    name));
+                    archive_name(name), name));
   throw ToolError("a folder (-r takes each file in it; tar -I hemstitch -xf ARCHIVE unpacks an archive)");
 }
 

@@ -16,14 +16,17 @@ namespace {
 constexpr std::chrono::milliseconds kFirstDraw{1000};
 constexpr std::chrono::milliseconds kDrawInterval{100};
 constexpr std::size_t kNameColumns = 24;
-constexpr double kGiga = 1e9;
+constexpr double kGiga = 1e9, kMega = 1e6;
+constexpr double kLeastGbps = 0.01;  // what is slower is told in MB/s
 constexpr const char* kClearLine = "\r\033[K";
 
 }  // namespace
 
 std::string shown_speed(std::uint64_t content_bytes, double seconds) {
-  return seconds > 0 ? fmt::format("{:.3g} GB/s", static_cast<double>(content_bytes) / seconds / kGiga)
-                     : "- GB/s";
+  if (content_bytes == 0 || seconds <= 0) return "- GB/s";
+  const double gbps = static_cast<double>(content_bytes) / seconds / kGiga;
+  return gbps >= kLeastGbps ? fmt::format("{:.3g} GB/s", gbps)
+                            : fmt::format("{:.3f} MB/s", gbps * kGiga / kMega);
 }
 
 std::string shown_bytes(std::uint64_t bytes) {

@@ -1,376 +1,77 @@
 // hemstitch search: fixed strings in many files, shown as GNU grep -F shows them in the C locale.
 //
-// Files are loaded in batches, each batch is searched and formatted by all cores while the next one is read, and what
-// there is to say of a file is written in the order of the files. With a device the batch's matches come from there, and lines are made of them here.
+// On the processor a thread reads a small file and searches it while it is in the core's cache, and hands on what there is to
+// say of it; folders are listed meanwhile. With a device, or where memory is bounded, files are loaded in batches, each
+// searched while the next one is read: the batch's matches come from the device, and lines are made of them here. Either way
+// what there is to say is written in the order of the files.
 #include "search/search.hpp"
 
 #include <fmt/format.h>
-#include <getopt.h>
 #include <sys/stat.h>
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <filesystem>
-#include <iterator>
-#include <nlohmann/json.hpp>
+#include <condition_variable>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <mutex>
 #include <optional>
-#include <system_error>
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "core/large_buffer.hpp"
 #include "device/registry.hpp"
 #include "files.hpp"
+#include "files/own_descriptors.hpp"
 #include "format/identify.hpp"
 #include "hemstitch/files.hpp"
 #include "messages.hpp"
+#include "pipeline/ring.hpp"
+#include "regular_file.hpp"
 #include "search/device_search.hpp"
 #include "search/line_search.hpp"
+#include "search/lz4_texts.hpp"
+#include "search_inputs.hpp"
+#include "search_report.hpp"
+#include "search_request.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-// grep's exit statuses, not those of the other commands.
+// With kExitTrouble grep's exit statuses, not those of the other commands.
 constexpr int kExitFound = 0;
 constexpr int kExitNothingFound = 1;
-constexpr int kExitTrouble = 2;
+
+// Files up to this size are read to a thread's own memory: about a core's cache, and larger ones are few.
+constexpr std::size_t kSmallFileBytes = 256 * 1024;
+// Small files that a thread takes at once: half a millisecond's work.
+constexpr std::size_t kRunFiles = 32;
+// Runs on their way for each thread: what is searched may be ahead of what is written.
+constexpr std::size_t kRunsPerThread = 4;
+// Contents of larger files that are searched side by side; one that is larger than this, by itself.
+constexpr std::uint64_t kLargeFilesBytes = std::uint64_t{96} << 20;
 
 // Contents of a batch where --memory says nothing: a group of files for each of 16 threads, and little enough that the
 // memory of one batch serves the next (larger blocks go back to the system, and come back as fresh pages).
 constexpr std::uint64_t kBatchBytes = std::uint64_t{32} << 20;
 // One is read while another is searched and a third is written.
 constexpr std::size_t kBatchesInFlight = 3;
+// With a device, contents that are loaded while it starts, a few tenths of a second in which a host reads some gigabytes; and the
+// part of the host's memory that is taken for them.
+constexpr std::uint64_t kAheadBytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t kAheadShare = 8;
+// Files of a batch that a thread reports on at once.
+constexpr std::size_t kReportFiles = 16;
 constexpr const char* kStandardInputName = "(standard input)";
 
-constexpr const char* kUsage =
-    R"(hemstitch search [OPTION]... PATTERN [PATH]...
-hemstitch search [OPTION]... -e PATTERN... [PATH]...
-Shows the lines that hold a pattern, as GNU grep -F does in the C locale. Without a
-PATH stdin is searched, with -r this folder.
-
-  -e, --regexp PATTERN  a pattern; several times for several, and a line break
-                        in one separates two. Patterns are fixed strings
-  -F, --fixed-strings   the same without it, for the habit
-  -i, --ignore-case     letters a-z match both cases
-  -c, --count           how many lines of each file
-  -l, --files-with-matches
-                        the names of files alone
-  -o, --only-matching   each match by itself
-  -b, --byte-offset     where in the file, from 0
-  -n, --line-number     the number of the line, from 1
-  -r, --recursive       the files in folders; links inside are not followed
-  -z, --decompress      search in what compressed files restore to
-      --json            one JSON object a line
-      --backend NAME    where: auto, cpu, cuda or webgpu (default: auto, the processor)
-  -T, --threads N       threads; 0: one a core (default: 0)
-      --memory SIZE     most contents at once (default: 32M); with it, files that
-                        are larger are an error
-  -h, --help            this text
-
-Exit status, which is grep's: 0 a line was found, 1 none was, 2 something could not be
-read or the arguments are wrong.
-)";
-
-struct SearchRequest {
-  std::vector<std::string> patterns;
-  std::vector<std::string> paths;
-  bool ignore_case = false, count = false, names_only = false, only_matching = false, byte_offset = false,
-       line_number = false, recursive = false, decompress = false, json = false, help = false;
-  unsigned threads = 0;
-  std::uint64_t memory_bytes = 0;
-  std::string backend = "auto";
-};
-
-// A pattern with line breaks is several.
-void add_patterns(std::string_view text, std::vector<std::string>& patterns) {
-  for (;;) {
-    const std::size_t end = text.find('\n');
-    patterns.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) return;
-    text.remove_prefix(end + 1);
-  }
+std::string shown_input(const std::string& path) {
+  return path == kStandardStream ? kStandardInputName : path;
 }
-
-SearchRequest parse_search(std::span<const std::string> words) {
-  enum LongOnly { kJson = 256, kMemory, kBackend };
-  static const option kOptions[] = {{"regexp", required_argument, nullptr, 'e'},
-                                    {"fixed-strings", no_argument, nullptr, 'F'},
-                                    {"ignore-case", no_argument, nullptr, 'i'},
-                                    {"count", no_argument, nullptr, 'c'},
-                                    {"files-with-matches", no_argument, nullptr, 'l'},
-                                    {"only-matching", no_argument, nullptr, 'o'},
-                                    {"byte-offset", no_argument, nullptr, 'b'},
-                                    {"line-number", no_argument, nullptr, 'n'},
-                                    {"recursive", no_argument, nullptr, 'r'},
-                                    {"decompress", no_argument, nullptr, 'z'},
-                                    {"threads", required_argument, nullptr, 'T'},
-                                    {"help", no_argument, nullptr, 'h'},
-                                    {"json", no_argument, nullptr, kJson},
-                                    {"memory", required_argument, nullptr, kMemory},
-                                    {"backend", required_argument, nullptr, kBackend},
-                                    {nullptr, 0, nullptr, 0}};
-  SearchRequest request;
-  if (const char* forced = std::getenv("HEMSTITCH_BACKEND"); forced != nullptr && *forced != '\0')
-    request.backend = forced;
-  std::vector<std::string> own(words.begin(), words.end());
-  std::string program = "hemstitch";
-  std::vector<char*> arguments{program.data()};
-  for (std::string& word : own) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  bool has_pattern_option = false;
-  opterr = 0;
-  optind = 0;  // from the beginning, whatever was read before
-  const int count = static_cast<int>(own.size()) + 1;
-  for (int letter;
-       (letter = getopt_long(count, arguments.data(), ":e:FiclobnrzT:h", kOptions, nullptr)) != -1;) {
-    switch (letter) {
-      case 'e':
-        add_patterns(optarg, request.patterns);
-        has_pattern_option = true;
-        break;
-      case 'F':
-        break;
-      case 'i':
-        request.ignore_case = true;
-        break;
-      case 'c':
-        request.count = true;
-        break;
-      case 'l':
-        request.names_only = true;
-        break;
-      case 'o':
-        request.only_matching = true;
-        break;
-      case 'b':
-        request.byte_offset = true;
-        break;
-      case 'n':
-        request.line_number = true;
-        break;
-      case 'r':
-        request.recursive = true;
-        break;
-      case 'z':
-        request.decompress = true;
-        break;
-      case 'h':
-        request.help = true;
-        break;
-      case kJson:
-        request.json = true;
-        break;
-      case 'T':
-        request.threads = threads_from("-T", optarg);
-        break;
-      case kMemory:
-        request.memory_bytes = memory_from(optarg);
-        break;
-      case kBackend:
-        request.backend = optarg;
-        break;
-      case ':':
-        throw UsageError(
-            fmt::format("{} needs a value after it", arguments[static_cast<std::size_t>(optind) - 1]));
-      default:
-        throw UsageError(fmt::format("no such option: {}",
-                                     optopt > 0 && optopt < 256
-                                         ? std::string{'-', static_cast<char>(optopt)}
-                                         : std::string(arguments[static_cast<std::size_t>(optind) - 1])));
-    }
-  }
-  request.paths.assign(arguments.begin() + optind, arguments.end() - 1);
-  if (request.help) return request;
-  if (!has_pattern_option) {
-    if (request.paths.empty()) throw UsageError("search needs a pattern");
-    add_patterns(request.paths.front(), request.patterns);
-    request.paths.erase(request.paths.begin());
-  }
-  return request;
-}
-
-struct Input {
-  std::string path;   // "-" for standard input
-  std::string shown;  // its name in the output
-};
-
-struct Inputs {
-  std::vector<Input> files;
-  bool with_names = false;
-  bool trouble = false;
-};
-
-// The files in a folder, those of one folder in the order of their names, and what could not be read.
-struct FolderListing {
-  std::vector<std::string> files;
-  std::vector<std::pair<std::string, std::string>> complaints;  // a folder and why
-};
-
-// Folders in a folder are listed side by side.
-FolderListing list_folder(const std::string& folder, const std::string& prefix) {
-  struct Entry {
-    std::string name;
-    bool folder;
-  };
-  FolderListing listing;
-  std::vector<Entry> entries;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    // These ask for nothing that was not read with the name, where the file system gives types.
-    std::error_code unknown;
-    if (entry->is_symlink(unknown)) continue;
-    const bool is_folder = entry->is_directory(unknown);
-    if (is_folder || entry->is_regular_file(unknown))
-      entries.push_back({entry->path().filename().string(), is_folder});
-  }
-  if (error) listing.complaints.emplace_back(folder, error.message());
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
-  std::vector<FolderListing> inside(entries.size());
-  tbb::parallel_for(std::size_t{0}, entries.size(), [&](std::size_t i) {
-    if (!entries[i].folder) return;
-    const std::string path = prefix + entries[i].name;
-    inside[i] = list_folder(path, path + '/');
-  });
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!entries[i].folder) listing.files.push_back(prefix + entries[i].name);
-    std::move(inside[i].files.begin(), inside[i].files.end(), std::back_inserter(listing.files));
-    std::move(inside[i].complaints.begin(), inside[i].complaints.end(),
-              std::back_inserter(listing.complaints));
-  }
-  return listing;
-}
-
-class InputWalk {
- public:
-  explicit InputWalk(const SearchRequest& request) : request_(request) {}
-
-  Inputs run() {
-    std::vector<std::string> paths = request_.paths;
-    if (paths.empty() && request_.recursive) {
-      take_folder(".", "");
-      return std::move(inputs_);
-    }
-    if (paths.empty()) paths.emplace_back(kStandardStream);
-    inputs_.with_names = paths.size() > 1;
-    for (const std::string& path : paths) {
-      struct stat status {};
-      if (path == kStandardStream) {
-        inputs_.files.push_back({path, kStandardInputName});
-      } else if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && request_.recursive) {
-        take_folder(path, path.ends_with('/') ? path : path + '/');
-      } else {
-        inputs_.files.push_back({path, path});  // opening it will say what is wrong
-      }
-    }
-    return std::move(inputs_);
-  }
-
- private:
-  void take_folder(const std::string& folder, const std::string& prefix) {
-    inputs_.with_names = true;
-    FolderListing listing = list_folder(folder, prefix);
-    for (std::string& file : listing.files) {
-      std::string shown = file;
-      inputs_.files.push_back({std::move(file), std::move(shown)});
-    }
-    for (const auto& [name, why] : listing.complaints) {
-      print_message(name, why);
-      inputs_.trouble = true;
-    }
-  }
-
-  const SearchRequest& request_;
-  Inputs inputs_;
-};
-
-// What is said of one file.
-struct FileReport {
-  std::string output;
-  std::string complaint;  // after the file's name, on stderr
-  bool found = false;
-  bool trouble = false;
-};
-
-class Reporter {
- public:
-  Reporter(const SearchRequest& request, bool with_names, bool every_line, const PatternSet* patterns)
-      : request_(request),
-        with_names_(with_names),
-        search_{.every_line = every_line,
-                .only_matching = request.only_matching,
-                .count_lines = request.line_number || request.json},
-        patterns_(patterns) {}
-
-  FileReport report(const std::string& name, std::string_view content) const {
-    return report(name, content, MatchCursor(content, patterns_));
-  }
-
-  // Without matches the content is not looked at, unless every line matches; nor where names alone are wanted.
-  FileReport report(const std::string& name, std::string_view content, MatchCursor matches) const {
-    FileReport report;
-    if (request_.names_only) {
-      report.found = search_.every_line ? !content.empty() : matches.next(0).has_value();
-      if (report.found) add_name(name, report.output);
-    } else if (request_.count) {
-      const std::uint64_t count = count_matching_lines(content, matches, search_);
-      report.found = count != 0;
-      add_count(name, count, report.output);
-    } else {
-      const LinesFound found = for_each_matching_line(
-          content, matches, search_, [&](const FoundLine& line) { add_line(name, line, report.output); });
-      report.found = found.any;
-      if (found.in_binary) report.complaint = "binary file matches";
-    }
-    return report;
-  }
-
- private:
-  static void add_object(const nlohmann::ordered_json& object, std::string& output) {
-    output += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    output += '\n';
-  }
-
-  void add_name(const std::string& name, std::string& output) const {
-    if (request_.json)
-      add_object({{"file", name}}, output);
-    else
-      output.append(name).append(1, '\n');
-  }
-
-  void add_count(const std::string& name, std::uint64_t count, std::string& output) const {
-    if (request_.json) {
-      add_object({{"file", name}, {"count", count}}, output);
-      return;
-    }
-    if (with_names_) output.append(name).append(1, ':');
-    output.append(std::to_string(count)).append(1, '\n');
-  }
-
-  void add_line(const std::string& name, const FoundLine& line, std::string& output) const {
-    if (request_.json) {
-      add_object({{"file", name}, {"line", line.line}, {"byte", line.byte}, {"text", line.text}}, output);
-      return;
-    }
-    const auto add_number = [&](std::uint64_t number) {
-      char digits[20];
-      output.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr).append(1, ':');
-    };
-    if (with_names_) output.append(name).append(1, ':');
-    if (request_.line_number) add_number(line.line);
-    if (request_.byte_offset) add_number(line.byte);
-    output.append(line.text).append(1, '\n');
-  }
-
-  const SearchRequest& request_;
-  bool with_names_;
-  LineSearch search_;
-  const PatternSet* patterns_;  // none where every line matches
-};
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -389,54 +90,61 @@ std::vector<std::byte> read_stream(const std::string& path) {
   return content;
 }
 
+// Who wants more than there is waits for others; who wants more than there ever is, until no other has any.
+class MemoryShare {
+ public:
+  MemoryShare(MemoryShare&&) = delete;
+  class Budget {
+   public:
+    explicit Budget(std::uint64_t bytes) : bytes_(bytes) {}
+
+   private:
+    friend class MemoryShare;
+    std::uint64_t bytes_, taken_bytes_ = 0;
+    std::mutex mutex_;
+    std::condition_variable given_back_;
+  };
+
+  MemoryShare(Budget& budget, std::uint64_t bytes) : budget_(budget), bytes_(bytes) {
+    std::unique_lock lock(budget.mutex_);
+    budget.given_back_.wait(
+        lock, [&] { return budget.taken_bytes_ == 0 || budget.taken_bytes_ + bytes <= budget.bytes_; });
+    budget.taken_bytes_ += bytes;
+  }
+  ~MemoryShare() {
+    const std::scoped_lock lock(budget_.mutex_);
+    budget_.taken_bytes_ -= bytes_;
+    budget_.given_back_.notify_all();
+  }
+
+ private:
+  Budget& budget_;
+  std::uint64_t bytes_;
+};
+
 class SearchRun {
  public:
   explicit SearchRun(const SearchRequest& request)
       : request_(request),
         arena_(request.threads == 0 ? tbb::task_arena::automatic : static_cast<int>(request.threads)),
-        inputs_(arena_.execute([&] { return InputWalk(request).run(); })),
+        inputs_(request, kRunFiles, arena_),
         every_line_(std::find(request.patterns.begin(), request.patterns.end(), "") !=
                     request.patterns.end()),
         patterns_(patterns_of(request)),
-        reporter_(request, inputs_.with_names, every_line_, patterns_ ? &*patterns_ : nullptr),
-        trouble_(inputs_.trouble) {
-    // Where every line matches there is nothing to look for.
-    if (patterns_ && !every_line_)
-      device_ = make_device_search(request.backend, *patterns_);
+        reporter_(request, inputs_.with_names(), every_line_, patterns_ ? &*patterns_ : nullptr) {
+    // Where every line matches there is nothing to look for; but a wrong name is wrong for any pattern.
+    if (patterns_ && !every_line_ && may_search_on_device(request.backend))
+      device_start_ =
+          std::async(std::launch::async, [this] { return make_device_search(request_.backend, *patterns_); });
     else if (request.backend != "auto")
-      BackendRegistry::instance().find_usable(request.backend);  // a wrong name is wrong for any pattern
+      BackendRegistry::instance().find_usable(request.backend);
   }
 
   int run() {
-    std::vector<std::string> paths;
-    for (const Input& input : inputs_.files) paths.push_back(input.path);
-    // Without --memory a file may be larger than a batch; then it is one. With it, one batch is there at a time.
-    const bool bounded = request_.memory_bytes != 0;
-    const bool to_device = device_ && device_->wants_files_on_device();
-    FileLoader loader(std::move(paths), {.threads = request_.threads,
-                                         .memory_limit_bytes = bounded ? request_.memory_bytes : kBatchBytes,
-                                         .oversize_alone = !bounded,
-                                         .to_device = to_device});
-    const auto load = [&](tbb::flow_control& control) {
-      if (loader.done()) {
-        control.stop();
-        return SearchedBatch{};
-      }
-      if (to_device) device_->use_in_this_thread();
-      return SearchedBatch{loader.next(), {}};
-    };
-    arena_.execute([&] {
-      tbb::parallel_pipeline(
-          bounded ? 1 : kBatchesInFlight,
-          tbb::make_filter<void, SearchedBatch>(tbb::filter_mode::serial_in_order, load) &
-              tbb::make_filter<SearchedBatch, SearchedBatch>(tbb::filter_mode::serial_in_order,
-                                                             [&](SearchedBatch batch) {
-                                                               search_batch(batch);
-                                                               return batch;
-                                                             }) &
-              tbb::make_filter<SearchedBatch, void>(tbb::filter_mode::serial_in_order,
-                                                    [&](const SearchedBatch& batch) { tell_batch(batch); }));
-    });
+    if (device_start_.valid() || request_.memory_bytes != 0)
+      search_batches();
+    else
+      search_as_read();
     return trouble_ ? kExitTrouble : found_ ? kExitFound : kExitNothingFound;
   }
 
@@ -449,136 +157,303 @@ class SearchRun {
     return PatternSet(std::move(patterns), request.ignore_case);
   }
 
-  struct SearchedBatch {
-    CompactedBuffer files;
-    std::vector<FileReport> reports;  // of each of them
+  // What is said of files that follow each other, up to one with a complaint.
+  struct Part {
+    FileReport report;
+    std::string file;                // that the complaint is about
+    std::uint64_t unread_bytes = 0;  // a file that was too large to be read with the small ones
+    bool stream = false;             // `file` is no regular one: it is read when its turn to be told has come
   };
 
-  void search_batch(SearchedBatch& batch) {
-    const CompactedBuffer& files = batch.files;
-    batch.reports.resize(files.count());
-    std::vector<char> reported(files.count(), 0);
-    if (device_ && !device_failed_) search_on_device(files, batch.reports, reported);
-    tbb::parallel_for(std::size_t{0}, files.count(), [&](std::size_t file) {
-      if (!reported[file]) batch.reports[file] = report_content(shown_name(files, file), files.span(file));
+  // In the order of the inputs.
+  void search_as_read() {
+    const auto take = [&](tbb::flow_control& control) {
+      const std::optional<InputRun> run = inputs_.next();
+      if (!run) control.stop();
+      return run ? *run : InputRun{};
+    };
+    arena_.execute([&] {
+      tbb::parallel_pipeline(
+          kRunsPerThread * static_cast<std::size_t>(arena_.max_concurrency()),
+          tbb::make_filter<void, InputRun>(tbb::filter_mode::serial_in_order, take) &
+              tbb::make_filter<InputRun, std::vector<Part>>(
+                  tbb::filter_mode::parallel, [&](const InputRun& run) { return search_run(run); }) &
+              tbb::make_filter<std::vector<Part>, void>(tbb::filter_mode::serial_in_order,
+                                                        [&](const std::vector<Part>& parts) {
+                                                          for (const Part& part : parts) tell_part(part);
+                                                        }));
     });
   }
 
-  // In the order of the inputs; what was skipped has its place among them.
-  void tell_batch(const SearchedBatch& searched) {
+  std::vector<Part> search_run(const InputRun& run) {
+    std::vector<Part> parts(1);
+    if (!run.complaint.empty()) {
+      parts.back() = {
+          {.output = {}, .complaint = std::string(run.complaint), .found = false, .trouble = true},
+          std::string(run.folder)};
+      return parts;
+    }
+    std::unique_ptr<std::byte[]>& memory = small_file_memory_.local();
+    if (!memory) {
+      memory = std::make_unique_for_overwrite<std::byte[]>(kSmallFileBytes + 1);
+      use_own_descriptors();
+    }
+    const std::span room(memory.get(), kSmallFileBytes + 1);
+    const FolderOfFiles folder(run.prefix);
+    std::string path;
+    bool any_unread = false;
+    for (const std::string& name : run.names) {
+      path.assign(run.prefix).append(name);
+      const RegularFile file = run.listed || may_be_opened(path) ? read_regular_file(folder.open(name), room)
+                                                                 : RegularFile{{}, Why::kNotRegular, {}};
+      Part& part = parts.back();
+      if (!file.skipped) {
+        report_content(path, file.content, part.report);
+      } else if (*file.skipped == Why::kNotRegular) {
+        part.stream = true;
+      } else if (*file.skipped == Why::kTooLarge) {
+        part.unread_bytes = file.bytes;
+        any_unread = true;
+      } else {
+        report_skipped(path, *file.skipped, file.reason, part.report);
+      }
+      if (part.stream || part.unread_bytes != 0 || !part.report.complaint.empty()) {
+        part.file = path;
+        parts.emplace_back();
+      }
+    }
+    // Last, since this thread may take another run while it waits for others here.
+    if (any_unread)
+      tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
+        if (parts[i].unread_bytes != 0) search_large_file(parts[i]);
+      });
+    return parts;
+  }
+
+  // Pipes and devices are opened once.
+  static bool may_be_opened(const std::string& path) {
+    struct stat status {};
+    return path != kStandardStream &&
+           (stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+  }
+
+  void search_large_file(Part& part) {
+    const MemoryShare share(large_files_, part.unread_bytes);
+    const LargeBuffer memory(part.unread_bytes + 1);
+    const RegularFile file =
+        read_regular_file(FolderOfFiles("").open(part.file), {memory.get(), part.unread_bytes + 1});
+    // Too large once more: it grew.
+    if (file.skipped)
+      report_skipped(part.file, *file.skipped, file.reason, part.report);
+    else
+      report_content(part.file, file.content, part.report);
+  }
+
+  void tell_part(const Part& part) {
+    tell(part.file, part.report);
+    if (part.stream) tell(part.file, report_stream(part.file));
+  }
+
+  struct SearchedBatch {
+    CompactedBuffer files;
+    std::vector<FileReport> reports;                       // of each of them
+    std::vector<char> reported;                            // which of them have theirs already
+    std::optional<std::vector<PackedMatch>> matches = {};  // in all of them, where a device found them
+  };
+
+  // Batches that may be loaded before they are searched: with a device as many as its start takes to come, or memory allows.
+  std::size_t batches_in_flight() const {
+    if (request_.memory_bytes != 0) return 1;
+    if (!device_start_.valid()) return kBatchesInFlight;
+    const auto memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                              static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    return kBatchesInFlight + std::min(kAheadBytes, memory_bytes / kAheadShare) / kBatchBytes;
+  }
+
+  void search_batches() {
+    std::vector<std::string> paths;
+    while (const std::optional<InputRun> run = inputs_.next()) {
+      for (const std::string& name : run->names) paths.push_back(std::string(run->prefix).append(name));
+      if (run->complaint.empty()) continue;
+      print_message(run->folder, run->complaint);
+      trouble_ = true;
+    }
+    // Without --memory a file may be larger than a batch; then it is one. With it, one batch is there at a time.
+    const bool bounded = request_.memory_bytes != 0;
+    FileLoader loader(paths, {.threads = request_.threads,
+                              .memory_limit_bytes = bounded ? request_.memory_bytes : kBatchBytes,
+                              .oversize_alone = !bounded});
+    const auto load = [&](tbb::flow_control& control) {
+      if (loader.done()) {
+        control.stop();
+        return SearchedBatch{};
+      }
+      return SearchedBatch{loader.next(), {}, {}};
+    };
+    using tbb::filter_mode, tbb::make_filter;
+    arena_.execute([&] {
+      tbb::parallel_pipeline(
+          batches_in_flight(),
+          make_filter<void, SearchedBatch>(filter_mode::serial_in_order, load) &
+              make_filter<SearchedBatch, SearchedBatch>(filter_mode::serial_in_order,
+                                                        [&](SearchedBatch batch) {
+                                                          ask_device(batch);
+                                                          return batch;
+                                                        }) &
+              make_filter<SearchedBatch, SearchedBatch>(filter_mode::serial_in_order,
+                                                        [&](SearchedBatch batch) {
+                                                          report_batch(batch);
+                                                          return batch;
+                                                        }) &
+              make_filter<SearchedBatch, void>(filter_mode::serial_in_order, [&](const SearchedBatch& batch) {
+                tell_batch(batch, paths);
+              }));
+    });
+    if (device_start_.valid()) device_start_.get();  // there was nothing to search, but it may be missing
+  }
+
+  // What was skipped has its place among the others.
+  void tell_batch(const SearchedBatch& searched, const std::vector<std::string>& paths) {
     const CompactedBuffer& batch = searched.files;
     std::size_t skipped = 0;
     const auto tell_skipped = [&](std::size_t before) {
-      for (; skipped < batch.skipped().size() && batch.skipped()[skipped].index < before; ++skipped)
-        tell(inputs_.files[batch.skipped()[skipped].index], report_skipped(batch.skipped()[skipped]));
+      for (; skipped < batch.skipped().size() && batch.skipped()[skipped].index < before; ++skipped) {
+        const SkippedFile& file = batch.skipped()[skipped];
+        FileReport report;
+        if (file.name == kStandardStream || file.why == Why::kNotRegular)
+          report = report_stream(file.name);
+        else
+          report_skipped(file.name, file.why, file.reason, report);
+        tell(file.name, report);
+      }
     };
     for (std::size_t file = 0; file < batch.count(); ++file) {
       tell_skipped(batch.index(file));
-      tell(inputs_.files[batch.index(file)], searched.reports[file]);
+      tell(batch.name(file), searched.reports[file]);
     }
-    tell_skipped(inputs_.files.size());
+    tell_skipped(paths.size());
   }
 
-  const std::string& shown_name(const CompactedBuffer& batch, std::size_t file) const {
-    return inputs_.files[batch.index(file)].shown;
-  }
-
-  // Files that stay unreported are the processor's: all of them where the device fails.
-  void search_on_device(const CompactedBuffer& batch, std::vector<FileReport>& reports,
-                        std::vector<char>& reported) {
+  // What the device does not find is the processor's: all of it where the device fails.
+  void ask_device(SearchedBatch& batch) {
+    batch.reports.resize(batch.files.count());
+    batch.reported.assign(batch.files.count(), 0);
+    if (device_start_.valid()) device_ = device_start_.get();
+    if (!device_) return;
     try {
       device_->use_in_this_thread();
       if (request_.decompress)
-        report_restored(batch, reports, reported);
+        report_restored(batch);
       else
-        report_found(batch, reports, reported);
+        batch.matches = device_->find(batch.files);
     } catch (const Error& error) {
       print_message(fmt::format("{}; the processor searches instead", error.what()));
-      device_failed_ = true;
+      device_ = nullptr;
     }
   }
 
-  void report_found(const CompactedBuffer& batch, std::vector<FileReport>& reports,
-                    std::vector<char>& reported) {
-    const std::span<const PackedMatch> matches = device_->find(batch);
-    const auto first_at = [&](std::uint64_t position) {
-      return std::lower_bound(matches.begin(), matches.end(), position,
-                              [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
-    };
-    tbb::parallel_for(std::size_t{0}, batch.count(), [&](std::size_t file) {
-      const std::uint64_t begin = batch.offsets()[file], end = batch.offsets()[file + 1];
-      reports[file] = reporter_.report(shown_name(batch, file), text_of(batch.span(file)),
-                                       MatchCursor({first_at(begin), first_at(end)}, begin));
-      reported[file] = 1;
+  void report_batch(SearchedBatch& batch) const {
+    const CompactedBuffer& files = batch.files;
+    run_in_parallel(files.count(), kReportFiles, [&](std::size_t file) {
+      const std::string& name = files.name(file);
+      FileReport& report = batch.reports[file];
+      if (batch.matches)
+        reporter_.report(name, text_of(files.span(file)), matches_in(batch, file), report);
+      else if (!batch.reported[file])
+        report_content(name, files.span(file), report);
     });
   }
 
-  void report_restored(const CompactedBuffer& batch, std::vector<FileReport>& reports,
-                       std::vector<char>& reported) {
-    device_->find_in_lz4(batch, !request_.names_only, [&](std::span<const RestoredFile> files) {
-      tbb::parallel_for(std::size_t{0}, files.size(), [&](std::size_t i) {
+  static MatchCursor matches_in(const SearchedBatch& batch, std::size_t file) {
+    const auto first_at = [&](std::uint64_t position) {
+      return std::lower_bound(batch.matches->begin(), batch.matches->end(), position,
+                              [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
+    };
+    const std::uint64_t begin = batch.files.offsets()[file], end = batch.files.offsets()[file + 1];
+    return {std::span<const PackedMatch>(first_at(begin), first_at(end)), begin};
+  }
+
+  void report_restored(SearchedBatch& batch) {
+    device_->find_in_lz4(batch.files, !request_.names_only, [&](std::span<const RestoredFile> files) {
+      run_in_parallel(files.size(), kReportFiles, [&](std::size_t i) {
         const RestoredFile& one = files[i];
-        reports[one.file] =
-            reporter_.report(shown_name(batch, one.file), one.text, MatchCursor(one.matches, one.begin));
-        reported[one.file] = 1;
+        reporter_.report(batch.files.name(one.file), one.text, MatchCursor(one.matches, one.begin),
+                         batch.reports[one.file]);
+        batch.reported[one.file] = 1;
       });
     });
   }
 
-  FileReport report_content(const std::string& name, std::span<const std::byte> content) const {
+  void report_content(const std::string& name, std::span<const std::byte> content, FileReport& report) const {
     if (!request_.decompress ||
-        identify_data(content.first(std::min(content.size(), kIdentifyBytes))).kind != DataKind::kLz4Frame)
-      return reporter_.report(name, text_of(content));
+        identify_data(content.first(std::min(content.size(), kIdentifyBytes))).kind != DataKind::kLz4Frame) {
+      reporter_.report(name, text_of(content), report);
+      return;
+    }
+    if (const auto restored = lz4_restorers_.local().restore(content)) {
+      reporter_.report(name, text_of(*restored), report);
+      return;
+    }
     try {
       RestoreOptions options;
       options.threads = 1;  // files are restored side by side
       const std::vector<std::byte> restored = restore(content, options);
-      return reporter_.report(name, text_of(restored));
+      reporter_.report(name, text_of(restored), report);
     } catch (const std::exception& error) {
-      return {.output = {}, .complaint = error.what(), .found = false, .trouble = true};
+      report.complaint = error.what();
+      report.trouble = true;
     }
   }
 
-  // Empty files have no lines; pipes and devices are read here, since their size is not known before.
-  FileReport report_skipped(const SkippedFile& file) const {
-    const Input& input = inputs_.files[file.index];
-    const bool standard_input = input.path == kStandardStream;
-    if (file.why == SkippedFile::Why::kEmpty && !standard_input) return reporter_.report(input.shown, {});
-    if (!standard_input && file.why != SkippedFile::Why::kNotRegular) {
-      FileReport report{.output = {}, .complaint = file.reason, .found = false, .trouble = true};
-      // As grep, which opens a folder and fails when it reads.
-      if (file.why == SkippedFile::Why::kFolder) report.output = reporter_.report(input.shown, {}).output;
-      return report;
-    }
+  void report_skipped(const std::string& name, SkippedFile::Why why, const std::string& reason,
+                      FileReport& report) const {
+    // Empty files have no lines; and grep opens a folder before it fails to read it.
+    if (why == Why::kEmpty || why == Why::kFolder) reporter_.report(name, {}, report);
+    if (why == Why::kEmpty) return;
+    report.complaint = reason;
+    report.trouble = true;
+  }
+
+  // Pipes, devices and stdin, whose size is not known before.
+  FileReport report_stream(const std::string& path) const {
+    FileReport report;
     try {
-      return report_content(input.shown, read_stream(input.path));
+      report_content(shown_input(path), read_stream(path), report);
     } catch (const std::exception& error) {
-      return {.output = {}, .complaint = error.what(), .found = false, .trouble = true};
+      report.complaint = error.what();
+      report.trouble = true;
     }
+    return report;
   }
 
-  void tell(const Input& input, const FileReport& report) {
+  void tell(const std::string& path, const FileReport& report) {
     if (!report.output.empty() &&
         std::fwrite(report.output.data(), 1, report.output.size(), stdout) != report.output.size())
       throw tool_error_from_errno("stdout");
     if (!report.complaint.empty()) {
       std::fflush(stdout);
-      print_message(input.shown, report.complaint);
+      print_message(shown_input(path), report.complaint);
     }
     found_ |= report.found;
     trouble_ |= report.trouble;
   }
 
+  using Why = SkippedFile::Why;
+
   const SearchRequest& request_;
   tbb::task_arena arena_;
-  Inputs inputs_;
+  SearchInputs inputs_;
   bool every_line_;
   std::optional<PatternSet> patterns_;
   Reporter reporter_;
-  std::unique_ptr<DeviceSearch> device_;  // none where the processor searches
-  bool device_failed_ = false;
+  // Starts while files are loaded; none where the processor searches, or the device failed.
+  std::future<std::unique_ptr<DeviceSearch>> device_start_;
+  std::unique_ptr<DeviceSearch> device_;
+  tbb::enumerable_thread_specific<std::unique_ptr<std::byte[]>> small_file_memory_;
+  mutable tbb::enumerable_thread_specific<Lz4TextRestorer> lz4_restorers_;
+  MemoryShare::Budget large_files_{kLargeFilesBytes};
   bool found_ = false;
-  bool trouble_;
+  bool trouble_ = false;
 };
 
 }  // namespace
@@ -587,14 +462,14 @@ int run_search(std::span<const std::string> words) {
   try {
     const SearchRequest request = parse_search(words);
     if (request.help) {
-      fmt::print("{}", kUsage);
+      fmt::print("{}", kSearchUsage);
       return kExitFound;
     }
     return SearchRun(request).run();
   } catch (const UsageError& error) {
     print_message(fmt::format("{} (hemstitch search -h lists the options)", error.what()));
   } catch (const std::exception& error) {
-    print_message(error.what());
+    if (std::ferror(stdout) == 0) print_message(error.what());  // of stdout the tool tells
   }
   return kExitTrouble;
 }

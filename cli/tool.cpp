@@ -1,5 +1,6 @@
 #include "tool.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -60,6 +61,13 @@ int run_request(const Request& request, const std::vector<std::string>& words) {
   return kExitError;
 }
 
+// Files opened later would take the place of a standard stream that is closed, and messages would go into them.
+void occupy_closed_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(number, F_GETFD) < 0)  // reading and writing still fail, as they do where it is closed
+      open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int run_words(const std::vector<std::string>& words) {
   if (words.empty() && is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO)) {
     fmt::print("{}", kShortHelp);
@@ -73,9 +81,12 @@ int run_words(const std::vector<std::string>& words) {
 int run_tool(int argument_count, char** arguments) {
   // Mesa's Vulkan layer that picks a default GPU complains on stderr where there is no display; we pick ourselves.
   setenv("NODEVICE_SELECT", "1", 0);
-  int status = kExitError;
+  occupy_closed_streams();
+  const std::vector<std::string> words(arguments + 1, arguments + argument_count);
+  const int error_status = !words.empty() && words.front() == "search" ? kExitTrouble : kExitError;
+  int status = error_status;
   try {
-    status = run_words(std::vector<std::string>(arguments + 1, arguments + argument_count));
+    status = run_words(words);
   } catch (const UsageError& error) {
     print_message(fmt::format("{} (hemstitch -h lists the options)", error.what()));
   } catch (const std::system_error& error) {
@@ -87,7 +98,7 @@ int run_tool(int argument_count, char** arguments) {
   // Tables and help are lost as silently as stdio buffers them, unless asked.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     print_message(tool_error_from_errno("stdout").what());
-    return kExitError;
+    return error_status;
   }
   return status;
 }

@@ -25,7 +25,9 @@ class VectorSink : public Sink {
 
 class OutputSink : public Sink {
  public:
-  explicit OutputSink(Output output) : output_(std::move(output)) {}
+  explicit OutputSink(Output output) : output_(std::move(output)) {
+    if (!output_) throw Error(Status::kInvalidOption, "output is an empty function");
+  }
   void write(std::span<const std::byte> bytes) override { output_(bytes); }
 
  private:
@@ -45,7 +47,13 @@ void work_and_emit(Job& job, std::vector<Slot>& slots, std::size_t count, bool i
   for (std::size_t i = 0; i < count; i++) job.emit(slots[i], sink);
 }
 
-// A stream that threw, or was finished, takes no more calls.
+template <class Impl>
+Impl& present(const std::unique_ptr<Impl>& impl) {
+  if (!impl) throw Error(Status::kWrongState, "the stream was moved away");
+  return *impl;
+}
+
+// A stream that threw, or was finished, takes no more calls; nor does one that was moved away.
 class StreamState {
  public:
   template <class Call>
@@ -110,12 +118,14 @@ Compressor::Compressor(Compressor&&) noexcept = default;
 Compressor& Compressor::operator=(Compressor&&) noexcept = default;
 
 void Compressor::write(std::span<const std::byte> piece) {
-  impl_->state.run([&] { impl_->write(piece); });
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.write(piece); });
 }
 
 void Compressor::finish() {
-  impl_->state.run([&] { impl_->finish(); });
-  impl_->state.close();
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.finish(); });
+  impl.state.close();
 }
 
 struct Decompressor::Impl {
@@ -214,12 +224,14 @@ Decompressor::Decompressor(Decompressor&&) noexcept = default;
 Decompressor& Decompressor::operator=(Decompressor&&) noexcept = default;
 
 void Decompressor::write(std::span<const std::byte> piece) {
-  impl_->state.run([&] { impl_->write(piece); });
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.write(piece); });
 }
 
 void Decompressor::finish() {
-  impl_->state.run([&] { impl_->finish(); });
-  impl_->state.close();
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.finish(); });
+  impl.state.close();
 }
 
 std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options) {

@@ -9,10 +9,19 @@ namespace {
 
 using hemstitch::Error;
 using hemstitch::guarded;
+using hemstitch::need_for;
+using hemstitch::needed;
 using hemstitch::Status;
 
 std::span<const std::byte> as_bytes(const void* data, std::size_t bytes) {
   return {static_cast<const std::byte*>(data), bytes};
+}
+
+void need_buffers(const void* input, std::size_t input_bytes, const void* output, std::size_t output_capacity,
+                  const std::size_t* output_bytes) {
+  need_for(input_bytes, input, "input");
+  need_for(output_capacity, output, "output");
+  needed(output_bytes, "output_bytes");
 }
 
 // A caller's buffer; throws kOutputTooSmall when it is full.
@@ -56,6 +65,7 @@ uint64_t hemstitch_compress_bound(uint64_t input_bytes) {
 hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level, void* output,
                                     size_t output_capacity, size_t* output_bytes) {
   return guarded([&] {
+    need_buffers(input, input_bytes, output, output_capacity, output_bytes);
     hemstitch::CompressOptions options;
     if (level != 0) options.level = level;
     options.content_bytes = input_bytes;
@@ -67,12 +77,16 @@ hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int l
 }
 
 hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes, uint64_t* restored_bytes) {
-  return guarded([&] { *restored_bytes = hemstitch::restored_bytes(as_bytes(input, input_bytes)); });
+  return guarded([&] {
+    need_for(input_bytes, input, "input");
+    *needed(restored_bytes, "restored_bytes") = hemstitch::restored_bytes(as_bytes(input, input_bytes));
+  });
 }
 
 hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,
                                    size_t output_capacity, size_t* output_bytes) {
   return guarded([&] {
+    need_buffers(input, input_bytes, output, output_capacity, output_bytes);
     hemstitch::MemorySource source(as_bytes(input, input_bytes));
     BufferSink sink(output, output_capacity);
     const auto report = restore_stream(source, sink, {});

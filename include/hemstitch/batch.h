@@ -54,10 +54,10 @@ typedef struct CUstream_st* hemstitch_stream;
 typedef struct hemstitch_lz4_blocks {
   const void* const* blocks; /* device array: where each begins; NULL only where its size is 0 */
   const size_t* block_bytes; /* device array: its size, 0 included */
-  const uint32_t*
-      history_bytes; /* device array: bytes directly before the block that its matches may point to, up to
-                                  * 65536, and that will be there when it is restored; NULL: no block has any */
-  uint32_t count;    /* blocks; 0 included */
+  /* device array: bytes directly before the block that its matches may point to, up to 65536, and that will be there
+   * when it is restored; NULL: no block has any */
+  const uint32_t* history_bytes;
+  uint32_t count;             /* blocks; 0 included */
   uint32_t max_history_bytes; /* bounds of the arrays above. A block that breaks one is left out, with */
   size_t max_block_bytes;     /* HEMSTITCH_INVALID_OPTION as its status, */
   uint64_t total_block_bytes; /* and one that ends beyond this with HEMSTITCH_OUTPUT_TOO_SMALL */
@@ -90,10 +90,10 @@ typedef struct hemstitch_lz4_span {
   uint64_t capacity;    /* total_block_bytes + count * (lead_bytes + trail_bytes) always suffices */
   uint32_t lead_bytes;  /* left free before every block, */
   uint32_t trail_bytes; /* and behind it: for headers and checksums of the caller's */
-  uint64_t*
-      offsets; /* device: count + 1 elements: where the room before each block begins; the end of the last */
-  uint32_t*
-      sizes; /* device: count elements: bytes of each block, with HEMSTITCH_LZ4_STORED_BIT where stored */
+  /* device: count + 1 elements: where the room before each block begins; the end of the last */
+  uint64_t* offsets;
+  /* device: count elements: bytes of each block, with HEMSTITCH_LZ4_STORED_BIT where stored */
+  uint32_t* sizes;
 } hemstitch_lz4_span;
 
 HEMSTITCH_API hemstitch_status hemstitch_lz4_span_temp_bytes(const hemstitch_lz4_blocks* blocks, int level,
@@ -190,9 +190,9 @@ typedef struct hemstitch_lz4_frame {
   int32_t content_bytes_known; /* 0 or 1; always written */
   uint32_t header_bytes;       /* magic number included */
   uint64_t content_bytes;      /* where known */
-  uint32_t
-      max_block_count; /* to be read: room for so many blocks. hemstitch_lz4_frame_read_header() sets what a frame
-                                 * of full blocks needs, where the size is known, else 0 */
+  /* to be read: room for so many blocks. hemstitch_lz4_frame_read_header() sets what a frame of full blocks needs, where
+   * the size is known, else 0 */
+  uint32_t max_block_count;
 } hemstitch_lz4_frame;
 
 /* The most bytes of a frame with that content. */
@@ -243,11 +243,10 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_async(
 typedef struct hemstitch_batch {
   const void* const* inputs;   /* device array: where each block begins; NULL only where its size is 0 */
   const uint32_t* input_bytes; /* device array: its size, 0 included */
-  const uint32_t*
-      history_bytes;        /* device array: bytes directly before the block that matches may point to, up to
-                                  * 65536; NULL: no block has any */
-  uint32_t count;           /* blocks; 0 included */
-  uint32_t max_input_bytes; /* bounds of the arrays above. A block that breaks one is left out, with */
+  /* device array: bytes directly before the block that matches may point to, up to 65536; NULL: no block has any */
+  const uint32_t* history_bytes;
+  uint32_t count;             /* blocks; 0 included */
+  uint32_t max_input_bytes;   /* bounds of the arrays above. A block that breaks one is left out, with */
   uint32_t max_history_bytes; /* HEMSTITCH_INVALID_OPTION as its status, */
   uint64_t total_input_bytes; /* and one that ends beyond this with HEMSTITCH_OUTPUT_TOO_SMALL */
 } hemstitch_batch;

@@ -1,5 +1,7 @@
 /* Hemstitch's C interface: one-shot calls. Status numbers are shared with C++, and are stable.
  *
+ * A pointer may be NULL only where its size or capacity is 0; otherwise HEMSTITCH_INVALID_OPTION names it.
+ *
  * Thread safety: every function may be called from any number of threads at once;
  * hemstitch_last_error_message() speaks of the calling thread's last failed call.
  */

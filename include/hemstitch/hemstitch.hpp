@@ -127,7 +127,8 @@ using Output = std::function<void(std::span<const std::byte>)>;
 // Compresses a stream into one frame. Keeps at most a batch of blocks in memory.
 //   Compressor compressor(options, output);
 //   compressor.write(piece); ...; compressor.finish();
-// Without finish() the frame is incomplete. After an Error the object takes no more calls.
+// Without finish() the frame is incomplete. After an Error, or moved away, the object takes no more calls: they throw
+// Status::kWrongState.
 class HEMSTITCH_API Compressor {
  public:
   Compressor(const CompressOptions& options, Output output);
@@ -144,7 +145,7 @@ class HEMSTITCH_API Compressor {
 };
 
 // Restores a stream of one frame or more. Keeps at most a batch of blocks in memory.
-// finish() throws Status::kTruncated if the stream ends inside a frame.
+// finish() throws Status::kTruncated if the stream ends inside a frame. Otherwise as Compressor.
 class HEMSTITCH_API Decompressor {
  public:
   Decompressor(const RestoreOptions& options, Output output);

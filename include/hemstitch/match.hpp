@@ -13,8 +13,8 @@
 // Errors are thrown as hemstitch::Error: kInvalidOption names the parameter that is out of its limits,
 // kUnknownBackend the backend that cannot find matches in this build, and kDeviceUnavailable says why a device cannot
 // be used.
-// Thread safety: one LzssMatcher may be used from any number of threads, one PendingMatches by one at a time. Results depend on the input, the finder and its parameters alone, never on threads or on the
-// machine.
+// Thread safety: one LzssMatcher may be used from any number of threads, one PendingMatches by one at a time. Results
+// depend on the input, the finder and its parameters alone, never on threads or on the machine.
 #pragma once
 
 #include <cstddef>
@@ -96,11 +96,10 @@ struct MatchBlock {
 struct DeviceMatches {
   void* device = nullptr;  // WGPUDevice
   void* queue = nullptr;   // WGPUQueue: work submitted to it later finds the matches there
-  void* matches =
-      nullptr;  // WGPUBuffer: two words a match, block after block: the position in its block, and offset << 16
-                // | length
-  void* begins =
-      nullptr;  // WGPUBuffer: a word for each block, where its matches begin, and a last one, how many there are
+  // WGPUBuffer: two words a match, block after block: the position in its block, and offset << 16 | length
+  void* matches = nullptr;
+  // WGPUBuffer: a word for each block, where its matches begin, and a last one, how many there are
+  void* begins = nullptr;
 };
 
 class PendingWork;

@@ -15,14 +15,10 @@ namespace {
 
 constexpr std::uint32_t kMostHistoryBytes = 65536;
 
-void need(const void* pointer, std::string_view name) {
-  if (pointer == nullptr) throw Error(Status::kInvalidOption, fmt::format("batch: {} is NULL", name));
-}
-
 const hemstitch_batch& checked(const hemstitch_batch* batch) {
-  need(batch, "batch");
+  needed(batch, "batch");
   check_parameter("batch", "max_history_bytes", batch->max_history_bytes, 0, kMostHistoryBytes);
-  if (batch->count != 0) need(batch->input_bytes, "input_bytes");
+  if (batch->count != 0) needed(batch->input_bytes, "input_bytes");
   return *batch;
 }
 
@@ -34,7 +30,7 @@ int checked_level(int level) {
 }
 
 BatchFinder finder_of(const hemstitch_find_options* options) {
-  need(options, "options");
+  needed(options, "options");
   check_parameter("batch", "stitch", options->stitch, 0, 1);
   switch (options->finder) {
     case HEMSTITCH_FINDER_HASH_STEP:
@@ -55,7 +51,7 @@ BatchFinder finder_of(const hemstitch_find_options* options) {
 }
 
 BatchParse parse_of(const hemstitch_parse_options* options) {
-  need(options, "options");
+  needed(options, "options");
   check_parameter("batch", "parse", static_cast<std::uint32_t>(options->parse), HEMSTITCH_PARSE_GREEDY,
                   HEMSTITCH_PARSE_OPTIMAL_EXACT);
   check_parameter("batch", "costs", static_cast<std::uint32_t>(options->costs), HEMSTITCH_COSTS_FLAT,
@@ -94,7 +90,7 @@ extern "C" {
 hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_bytes,
                                                   hemstitch_find_options* options) {
   return guarded([&] {
-    hemstitch::need(options, "options");
+    hemstitch::needed(options, "options");
     const hemstitch::Lz4Level chosen =
         hemstitch::lz4_level(hemstitch::checked_level(level), block_bytes, hemstitch::kMaxRecordOffset);
     *options = {};
@@ -120,7 +116,7 @@ hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_byte
 hemstitch_status hemstitch_find_temp_bytes(const hemstitch_batch* batch,
                                            const hemstitch_find_options* options, size_t* temp_bytes) {
   return guarded([&] {
-    hemstitch::need(temp_bytes, "temp_bytes");
+    hemstitch::needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::batch_find_temp_bytes(hemstitch::checked(batch), hemstitch::finder_of(options));
   });
 }
@@ -132,11 +128,11 @@ hemstitch_status hemstitch_find_async(const hemstitch_batch* batch, const hemsti
   return guarded([&] {
     const hemstitch_batch& given = hemstitch::checked(batch);
     if (given.count != 0) {
-      hemstitch::need(given.inputs, "inputs");
-      hemstitch::need(statuses, "statuses");
+      hemstitch::needed(given.inputs, "inputs");
+      hemstitch::needed(statuses, "statuses");
     }
-    if (given.total_input_bytes != 0) hemstitch::need(candidates, "candidates");
-    hemstitch::need(first, "first");
+    if (given.total_input_bytes != 0) hemstitch::needed(candidates, "candidates");
+    hemstitch::needed(first, "first");
     hemstitch::batch_find_async(given, hemstitch::finder_of(options), candidates, first, statuses, temp,
                                 temp_bytes, stream);
   });
@@ -144,7 +140,7 @@ hemstitch_status hemstitch_find_async(const hemstitch_batch* batch, const hemsti
 
 hemstitch_status hemstitch_parse_options_for_level(int level, hemstitch_parse_options* options) {
   return guarded([&] {
-    hemstitch::need(options, "options");
+    hemstitch::needed(options, "options");
     constexpr std::size_t kAnyBlockBytes = 65536;  // the parse of a level is that of every block size
     const hemstitch::Lz4Level chosen = hemstitch::lz4_level(hemstitch::checked_level(level), kAnyBlockBytes);
     const hemstitch::BlockPlan plan = hemstitch::lz4_block_plan();
@@ -163,7 +159,7 @@ hemstitch_status hemstitch_parse_options_for_level(int level, hemstitch_parse_op
 hemstitch_status hemstitch_parse_capacity(const hemstitch_batch* batch,
                                           const hemstitch_parse_options* options, uint64_t* sequences) {
   return guarded([&] {
-    hemstitch::need(sequences, "sequences");
+    hemstitch::needed(sequences, "sequences");
     const hemstitch_batch& given = hemstitch::checked(batch);
     *sequences =
         hemstitch::first_sequence(given.total_input_bytes, given.count, hemstitch::parse_of(options).plan);
@@ -173,7 +169,7 @@ hemstitch_status hemstitch_parse_capacity(const hemstitch_batch* batch,
 hemstitch_status hemstitch_parse_temp_bytes(const hemstitch_batch* batch,
                                             const hemstitch_parse_options* options, size_t* temp_bytes) {
   return guarded([&] {
-    hemstitch::need(temp_bytes, "temp_bytes");
+    hemstitch::needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::batch_parse_temp_bytes(hemstitch::checked(batch), hemstitch::parse_of(options));
   });
 }
@@ -186,13 +182,13 @@ hemstitch_status hemstitch_parse_async(const hemstitch_batch* batch, const hemst
   return guarded([&] {
     const hemstitch_batch& given = hemstitch::checked(batch);
     if (given.count != 0) {
-      hemstitch::need(sequences, "sequences");
-      hemstitch::need(first_sequences, "first_sequences");
-      hemstitch::need(sequence_counts, "sequence_counts");
-      hemstitch::need(statuses, "statuses");
+      hemstitch::needed(sequences, "sequences");
+      hemstitch::needed(first_sequences, "first_sequences");
+      hemstitch::needed(sequence_counts, "sequence_counts");
+      hemstitch::needed(statuses, "statuses");
     }
-    if (given.total_input_bytes != 0) hemstitch::need(candidates, "candidates");
-    hemstitch::need(total, "total");
+    if (given.total_input_bytes != 0) hemstitch::needed(candidates, "candidates");
+    hemstitch::needed(total, "total");
     hemstitch::batch_parse_async(given, hemstitch::parse_of(options), candidates,
                                  {sequences, first_sequences, sequence_counts, total}, statuses, temp,
                                  temp_bytes, stream);

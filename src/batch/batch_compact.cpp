@@ -1,26 +1,17 @@
 // Compaction in the batch interface: arguments are checked; batch_compact_device.hpp does the rest.
-#include <fmt/format.h>
-
 #include "batch/batch_compact_device.hpp"
 #include "core/c_call.hpp"
 #include "core/status.hpp"
 
-namespace {
-
-void need(const void* pointer, std::string_view name) {
-  if (pointer == nullptr)
-    throw hemstitch::Error(hemstitch::Status::kInvalidOption, fmt::format("batch: {} is NULL", name));
-}
-
-}  // namespace
-
 using hemstitch::guarded;
+using hemstitch::need_for;
+using hemstitch::needed;
 
 extern "C" {
 
 hemstitch_status hemstitch_scan_temp_bytes(uint64_t count, size_t* temp_bytes) {
   return guarded([&] {
-    need(temp_bytes, "temp_bytes");
+    needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::batch_scan_temp_bytes(count);
   });
 }
@@ -28,22 +19,22 @@ hemstitch_status hemstitch_scan_temp_bytes(uint64_t count, size_t* temp_bytes) {
 hemstitch_status hemstitch_scan_async(const uint32_t* sizes, uint64_t count, uint64_t* offsets, void* temp,
                                       size_t temp_bytes, hemstitch_stream stream) {
   return guarded([&] {
-    if (count != 0) need(sizes, "sizes");
-    need(offsets, "offsets");
+    need_for(count, sizes, "sizes");
+    needed(offsets, "offsets");
     hemstitch::batch_scan_async(sizes, count, offsets, temp, temp_bytes, stream);
   });
 }
 
 hemstitch_status hemstitch_gather_temp_bytes(uint64_t count, size_t* temp_bytes) {
   return guarded([&] {
-    need(temp_bytes, "temp_bytes");
+    needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::batch_gather_temp_bytes(count);
   });
 }
 
 hemstitch_status hemstitch_scatter_temp_bytes(uint64_t count, size_t* temp_bytes) {
   return guarded([&] {
-    need(temp_bytes, "temp_bytes");
+    needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::batch_scatter_temp_bytes(count);
   });
 }
@@ -52,11 +43,9 @@ hemstitch_status hemstitch_gather_async(const void* const* sources, const uint32
                                         const uint64_t* offsets, uint64_t count, void* output, void* temp,
                                         size_t temp_bytes, hemstitch_stream stream) {
   return guarded([&] {
-    if (count != 0) {
-      need(sources, "sources");
-      need(sizes, "sizes");
-      need(offsets, "offsets");
-    }
+    need_for(count, sources, "sources");
+    need_for(count, sizes, "sizes");
+    need_for(count, offsets, "offsets");
     hemstitch::batch_gather_async(sources, sizes, offsets, count, output, temp, temp_bytes, stream);
   });
 }
@@ -65,11 +54,9 @@ hemstitch_status hemstitch_scatter_async(const void* input, const uint64_t* offs
                                          uint64_t count, void* const* targets, void* temp, size_t temp_bytes,
                                          hemstitch_stream stream) {
   return guarded([&] {
-    if (count != 0) {
-      need(offsets, "offsets");
-      need(sizes, "sizes");
-      need(targets, "targets");
-    }
+    need_for(count, offsets, "offsets");
+    need_for(count, sizes, "sizes");
+    need_for(count, targets, "targets");
     hemstitch::batch_scatter_async(input, offsets, sizes, count, targets, temp, temp_bytes, stream);
   });
 }

@@ -18,17 +18,6 @@ constexpr std::uint32_t kMostHistoryBytes = 65536;
 constexpr std::size_t kMostRawBytes = 0x7E000000;
 constexpr std::size_t kMostRestoredBytes = std::size_t{1} << 30;
 
-template <class T>
-T* needed(T* pointer, std::string_view name) {
-  if (pointer == nullptr) throw Error(Status::kInvalidOption, fmt::format("batch: {} is NULL", name));
-  return pointer;
-}
-
-// Arrays with no elements may be left out.
-void need_for(std::uint64_t count, const void* pointer, std::string_view name) {
-  if (count != 0) needed(pointer, name);
-}
-
 const hemstitch_lz4_blocks& checked(const hemstitch_lz4_blocks* blocks) {
   const hemstitch_lz4_blocks& given = *needed(blocks, "blocks");
   check_parameter("batch", "max_history_bytes", given.max_history_bytes, 0, kMostHistoryBytes);

@@ -6,9 +6,6 @@
 namespace hemstitch {
 namespace {
 
-constexpr unsigned kMaxThreads = 1024;
-constexpr int kMaxAcceleration = 65536;  // liblz4 clamps its factor about there
-
 void require(bool valid, const std::string& what) {
   if (!valid) throw Error(Status::kInvalidOption, what);
 }
@@ -20,6 +17,8 @@ void validate_threads(unsigned threads) {
 }  // namespace
 
 void validate(const CompressOptions& options) {
+  require(options.format == Format::kLz4,
+          fmt::format("format is {}, which is none of the formats", static_cast<int>(options.format)));
   require(options.level >= kMinLevel && options.level <= kMaxLevel,
           fmt::format("level is {}, it can be {} to {}", options.level, kMinLevel, kMaxLevel));
   require(options.acceleration >= 0 && options.acceleration <= kMaxAcceleration,

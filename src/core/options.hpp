@@ -5,6 +5,9 @@
 
 namespace hemstitch {
 
+inline constexpr unsigned kMaxThreads = 1024;
+inline constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one
+
 // Throws kInvalidOption.
 void validate(const CompressOptions& options);
 void validate(const RestoreOptions& options);

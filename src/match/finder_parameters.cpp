@@ -40,6 +40,8 @@ constexpr std::array kPresets = {
 }  // namespace
 
 void check_finder_parameters(Finder finder, const FinderParameters& p) {
+  require(finder >= Finder::kBruteForce && finder <= Finder::kWindowIndex, "finder",
+          static_cast<std::uint64_t>(finder), "one of the finders");
   require(p.max_match_len <= kMaxRecordLength, "max_match_len", p.max_match_len,
           fmt::format("at most {}", kMaxRecordLength));
   require(p.min_match_len >= kMinMatchLenFloor && p.min_match_len <= p.max_match_len, "min_match_len",

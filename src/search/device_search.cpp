@@ -4,6 +4,8 @@
 
 namespace hemstitch {
 
+bool may_search_on_device(std::string_view backend) { return backend == "cuda" || backend == "webgpu"; }
+
 std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend,
                                                  [[maybe_unused]] const PatternSet& patterns) {
   if (backend == "auto") return nullptr;

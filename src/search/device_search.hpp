@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "hemstitch/files.hpp"
 #include "search/search.hpp"
@@ -27,14 +28,11 @@ class DeviceSearch {
  public:
   virtual ~DeviceSearch() = default;
 
-  // Makes its device the calling thread's own: before find() and find_in_lz4(), and for a loader that brings files there.
+  // Makes its device the calling thread's own: before find() and find_in_lz4().
   virtual void use_in_this_thread() = 0;
 
-  // Whether it wants files loaded with LoadOptions::to_device.
-  virtual bool wants_files_on_device() const = 0;
-
-  // find_in_texts() of the batch's bytes and offsets; good until the next call. Throws the device family's errors.
-  virtual std::span<const PackedMatch> find(const CompactedBuffer& files) = 0;
+  // find_in_texts() of the batch's bytes and offsets. Throws the device family's errors.
+  virtual std::vector<PackedMatch> find(const CompactedBuffer& files) = 0;
 
   // Restores those of the batch's files that are LZ4 frames, and searches what they hold, where the device can. What it
   // gives to `take`, group by group, is right: all checksums were verified. A file that it does not give is left to the host, which
@@ -42,6 +40,9 @@ class DeviceSearch {
   virtual void find_in_lz4(const CompactedBuffer& files, bool texts,
                            const std::function<void(std::span<const RestoredFile>)>& take) = 0;
 };
+
+// Whether a backend of that name may have a device search, as far as can be said before it is started.
+bool may_search_on_device(std::string_view backend);
 
 // On the backend of that name. Nothing where searching there is the host's work: cpu, reference, and auto, since files
 // are searched by the processor as fast as they are read, and a device takes longer to start (bench/results). Throws

@@ -1,4 +1,4 @@
-// Files on a CUDA device: searched where the loader brought them, or restored there and searched, without their texts
+// Files on a CUDA device: brought there and searched, or restored there and searched, without their texts
 // going to the host unless lines of them are wanted.
 //
 //   LZ4:  headers (host) | sizes | restore, gather of stored blocks, checksums | count, write | matches, texts down
@@ -11,6 +11,7 @@
 #include "device/cuda/device_buffer.hpp"
 #include "device/cuda/device_survey.hpp"
 #include "device/cuda/pinned_pool.hpp"
+#include "device/cuda/staged_upload.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "search/device_search.hpp"
@@ -85,16 +86,19 @@ class CudaSearch : public DeviceSearch {
   explicit CudaSearch(const PatternSet& patterns) : table_(patterns) {
     cuda::use_device();
     stream_.emplace();
+    staged_upload_.emplace();
     patterns_ = {table_.places, d_table_.upload(table_.words, stream())};
     d_total_ = DeviceBuffer<std::uint64_t>(1, stream());
   }
 
   void use_in_this_thread() override { cuda::use_device(); }
-  bool wants_files_on_device() const override { return true; }
 
-  std::span<const PackedMatch> find(const CompactedBuffer& files) override {
+  std::vector<PackedMatch> find(const CompactedBuffer& files) override {
     if (files.bytes().empty()) return {};
-    return search({files.d_bytes(), files.bytes().size(), files.d_offsets(), files.count()});
+    const std::span<const PackedMatch> matches =
+        search({bring(files.bytes()), files.bytes().size(), d_offsets_.upload(files.offsets(), stream()),
+                files.count()});
+    return {matches.begin(), matches.end()};
   }
 
   void find_in_lz4(const CompactedBuffer& files, bool texts,
@@ -104,9 +108,10 @@ class CudaSearch : public DeviceSearch {
                       [&](std::size_t file) { read[file] = read_lz4_text(files.span(file)); });
     files_.clear();
     blocks_.clear();
+    const std::byte* const d_bytes = bring(files.bytes());
     for (std::size_t file = 0; file < files.count(); ++file) {
       if (!read[file]) continue;
-      const std::byte* const d_file = files.d_bytes() + files.offsets()[file];
+      const std::byte* const d_file = d_bytes + files.offsets()[file];
       files_.push_back({file, std::move(*read[file]), blocks_.size()});
       for (const Lz4TextBlock& block : files_.back().text.blocks)
         blocks_.push_back({files_.size() - 1, d_file + block.at, block});
@@ -123,6 +128,12 @@ class CudaSearch : public DeviceSearch {
 
  private:
   cudaStream_t stream() const { return stream_->get(); }
+
+  const std::byte* bring(std::span<const std::byte> bytes) {
+    std::byte* const d_bytes = d_files_.at_least(std::max<std::size_t>(bytes.size(), 1), stream());
+    staged_upload_->copy(d_bytes, bytes, stream());
+    return d_bytes;
+  }
 
   // Counts, makes room, writes and downloads.
   std::span<const PackedMatch> search(const cuda::DeviceTexts& texts) {
@@ -314,10 +325,11 @@ class CudaSearch : public DeviceSearch {
 
   PatternTable table_;
   std::optional<cuda::Stream> stream_;  // outlives the buffers
+  std::optional<cuda::StagedUpload> staged_upload_;
   KeptBuffer<std::uint32_t> d_table_, d_stored_bytes_, d_hashes_;
   cuda::DevicePatterns patterns_;
   DeviceBuffer<std::uint64_t> d_total_;
-  KeptBuffer<std::byte> d_scratch_, d_text_;
+  KeptBuffer<std::byte> d_files_, d_scratch_, d_text_;
   KeptBuffer<PackedMatch> d_matches_;
   KeptBuffer<const std::byte*> d_data_, d_checked_;
   KeptBuffer<std::byte*> d_outputs_;

@@ -1,5 +1,7 @@
 #include "search/lz4_texts.hpp"
 
+#include <lz4.h>
+
 #include <algorithm>
 
 #include "core/status.hpp"
@@ -7,6 +9,37 @@
 
 namespace hemstitch {
 namespace {
+
+constexpr std::size_t kMostRestoredBytes = std::size_t{4} << 20;
+
+// How much a frame may hold: what it says, or what its blocks have room for.
+std::uint64_t most_restored_bytes(const Lz4Text& text, const Lz4TextFrame& frame) {
+  if (frame.content_bytes) return *frame.content_bytes;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < frame.block_count; ++i) {
+    const Lz4TextBlock& block = text.blocks[frame.first_block + i];
+    bytes += block.stored ? block.bytes : block.most_restored_bytes;
+  }
+  return bytes;
+}
+
+// How many bytes the block restores to; nothing where it does not, or not in the room.
+std::optional<std::size_t> restore_block(std::span<const std::byte> file, const Lz4TextBlock& block,
+                                         std::span<std::byte> room) {
+  const auto data = file.subspan(block.at, block.bytes);
+  if (block.checksum && lz4_checksum(data) != *block.checksum) return std::nullopt;
+  if (block.stored) {
+    if (data.size() > room.size()) return std::nullopt;
+    std::copy(data.begin(), data.end(), room.begin());
+    return data.size();
+  }
+  const std::size_t capacity = std::min<std::size_t>(room.size(), block.most_restored_bytes);
+  const int written =
+      LZ4_decompress_safe(reinterpret_cast<const char*>(data.data()), reinterpret_cast<char*>(room.data()),
+                          static_cast<int>(data.size()), static_cast<int>(capacity));
+  if (written < 0) return std::nullopt;
+  return static_cast<std::size_t>(written);
+}
 
 // What parser.step() takes: as much of what is wanted as there is.
 std::span<const std::byte> wanted(const Lz4FrameParser& parser, std::span<const std::byte> file) {
@@ -53,6 +86,38 @@ std::optional<Lz4Text> read_lz4_text(std::span<const std::byte> file) {
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+std::optional<std::span<const std::byte>> Lz4TextRestorer::restore(std::span<const std::byte> file) {
+  const std::optional<Lz4Text> text = read_lz4_text(file);
+  if (!text) return std::nullopt;
+  std::uint64_t most_bytes = 0;
+  for (const Lz4TextFrame& frame : text->frames) {
+    most_bytes += most_restored_bytes(*text, frame);
+    if (most_bytes > kMostRestoredBytes) return std::nullopt;  // before a sum of such sizes could overflow
+  }
+  const std::span<std::byte> all = room(most_bytes);
+  std::size_t end = 0;
+  for (const Lz4TextFrame& frame : text->frames) {
+    const std::size_t begin = end;
+    for (std::size_t i = 0; i < frame.block_count; ++i) {
+      const auto bytes = restore_block(file, text->blocks[frame.first_block + i], all.subspan(end));
+      if (!bytes) return std::nullopt;
+      end += *bytes;
+    }
+    const std::span<const std::byte> content = all.subspan(begin, end - begin);
+    if (frame.content_bytes && *frame.content_bytes != content.size()) return std::nullopt;
+    if (frame.content_checksum && *frame.content_checksum != lz4_checksum(content)) return std::nullopt;
+  }
+  return all.first(end);
+}
+
+std::span<std::byte> Lz4TextRestorer::room(std::size_t bytes) {
+  if (bytes > memory_bytes_) {
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    memory_bytes_ = bytes;
+  }
+  return {memory_.get(), bytes};
 }
 
 }  // namespace hemstitch

@@ -1,4 +1,5 @@
-// The blocks of files that are LZ4 frames, as a device restores them: all at once, so each by itself.
+// The blocks of files that are LZ4 frames, as a device restores them: all at once, so each by itself. And small files of them on
+// the processor.
 //
 // Taken are files of whole frames whose blocks do not depend on each other: independent ones, or one a frame. Others
 // (linked blocks, legacy frames, dictionaries, damage, something behind the last frame) are not, and stay with the reader
@@ -7,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,5 +36,20 @@ struct Lz4Text {
 
 // Header checksums are verified here; sizes and other checksums are the caller's to hold against what is restored.
 std::optional<Lz4Text> read_lz4_text(std::span<const std::byte> file);
+
+// Restores such files on the calling thread, one after another in the same memory: a search among many small ones asks the
+// system for none.
+class Lz4TextRestorer {
+ public:
+  // What the file holds, good until the next call. Nothing where the file is not taken, is damaged, or may hold more than 4 MB:
+  // the reader of streams restores it, or says what is wrong.
+  std::optional<std::span<const std::byte>> restore(std::span<const std::byte> file);
+
+ private:
+  std::span<std::byte> room(std::size_t bytes);
+
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t memory_bytes_ = 0;
+};
 
 }  // namespace hemstitch

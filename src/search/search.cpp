@@ -1,11 +1,11 @@
 #include "search/search.hpp"
 
 #include <fmt/format.h>
-#include <string.h>
 
 #include <algorithm>
 
 #include "core/status.hpp"
+#include "search/find_bytes.hpp"
 #include "search/pattern_fold.hpp"
 
 namespace hemstitch {
@@ -36,7 +36,7 @@ PatternSet::PatternSet(std::vector<std::string> patterns, bool ignore_case)
   });
   patterns_.erase(std::unique(patterns_.begin(), patterns_.end()), patterns_.end());
   least_bytes_ = patterns_.back().size();
-  if (patterns_.size() == 1 && !ignore_case_) return;  // memmem needs no tables
+  if (patterns_.size() == 1 && !ignore_case_) return;  // find_bytes() needs no tables
 
   const std::uint64_t last = least_bytes_ > 1 ? least_bytes_ - 2 : 0;
   shifts_.assign(kPairs, static_cast<std::uint16_t>(std::min(last + 1, std::uint64_t{kMostShift})));
@@ -68,10 +68,9 @@ std::optional<SearchMatch> PatternSet::next(std::string_view text, std::uint64_t
   if (text.size() < least_bytes_ || from > text.size() - least_bytes_) return std::nullopt;
   if (shifts_.empty()) {
     const std::string& pattern = patterns_.front();
-    const void* found = memmem(text.data() + from, text.size() - from, pattern.data(), pattern.size());
-    if (found == nullptr) return std::nullopt;
-    return SearchMatch{static_cast<std::uint64_t>(static_cast<const char*>(found) - text.data()),
-                       static_cast<std::uint32_t>(pattern.size())};
+    const std::size_t found = find_bytes(text.substr(from), pattern);
+    if (found == std::string_view::npos) return std::nullopt;
+    return SearchMatch{from + found, static_cast<std::uint32_t>(pattern.size())};
   }
   const std::uint64_t last = least_bytes_ > 1 ? least_bytes_ - 2 : 0;
   for (std::uint64_t position = from; position <= text.size() - least_bytes_;) {

@@ -5,7 +5,7 @@
 // position, and goes on at its end. The text is one file: of files that lie one behind the other, as CompactedBuffer
 // holds them, each is searched by itself, so that no match reaches from one into the next.
 //
-// One pattern is found by memmem. Several, or one without regard to case, by the shift table of Horspool and of Wu and
+// One pattern is found by find_bytes(). Several, or one without regard to case, by the shift table of Horspool and of Wu and
 // Manber: the last two bytes of a window as long as the shortest pattern say how far no pattern can begin, and where
 // one may, the patterns with those two bytes are compared, the longest first.
 //

@@ -127,12 +127,10 @@ class WebgpuSearch : public DeviceSearch {
   explicit WebgpuSearch(const PatternSet& patterns) : search_(webgpu::Device::shared(), patterns) {}
 
   void use_in_this_thread() override {}
-  bool wants_files_on_device() const override { return false; }
 
-  std::span<const PackedMatch> find(const CompactedBuffer& files) override {
+  std::vector<PackedMatch> find(const CompactedBuffer& files) override {
     const std::span<const std::byte> bytes = files.bytes();
-    matches_ = search_.find({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, files.offsets());
-    return matches_;
+    return search_.find({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, files.offsets());
   }
 
   // Its restorer hands blocks back to the host, where they are searched as fast as they would be sent up again.
@@ -141,7 +139,6 @@ class WebgpuSearch : public DeviceSearch {
 
  private:
   webgpu::TextSearch search_;
-  std::vector<PackedMatch> matches_;
 };
 
 }  // namespace

@@ -105,9 +105,13 @@ class BatchDeviceTest : public CudaTest {
     DeviceBuffer<hemstitch_sequence> d_sequences(capacity + 1, stream());
     DeviceBuffer<std::uint32_t> d_counts(batch.count + 1, stream());
     DeviceBuffer<hemstitch_status> d_found(batch.count + 1, stream()), d_parsed(batch.count + 1, stream());
-    // Not all of them is written: a block that is left out has no candidates, and lists end where they end.
-    d_candidates.upload(std::vector<hemstitch_candidate>(d_candidates.count()));
-    d_sequences.upload(std::vector<hemstitch_sequence>(d_sequences.count()));
+    // Not all of them is written: a block that is left out has no candidates, lists end where they end, and each has room
+    // for one item that is no block's.
+    const auto fill = [&](const auto& buffer) {
+      check(cudaMemsetAsync(buffer.get(), 0xA5, buffer.bytes(), stream()), "cudaMemsetAsync");
+    };
+    fill(d_candidates), fill(d_sequences), fill(d_first), fill(d_lists), fill(d_total), fill(d_counts);
+    fill(d_found), fill(d_parsed);
     check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
 
     const auto enqueue = [&] {

@@ -150,9 +150,7 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   contents.push_back(text);
   whole.push_back(false);
 
-  LoadOptions to_device;
-  to_device.to_device = true;
-  const CompactedBuffer files = load_files(paths, to_device);
+  const CompactedBuffer files = load_files(paths);
   ASSERT_EQ(files.count(), paths.size());
   const PatternSet patterns({"abc", "ba", "aaaaaaaaaaaaaaaaaaaa"}, false);
   const auto search = make_cuda_search(patterns);

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "hemstitch/hemstitch.h"
 #include "lz4f_oracle.hpp"
@@ -67,6 +69,60 @@ TEST(CInterface, ErrorsHaveStatusAndMessage) {
             HEMSTITCH_TRAILING_GARBAGE);
   EXPECT_STREQ(hemstitch_status_text(HEMSTITCH_OK), "done");
   EXPECT_STREQ(hemstitch_version(), HEMSTITCH_VERSION_STRING);
+}
+
+TEST(CInterface, WhatIsNullIsNamed) {
+  const Bytes content = wordy_bytes(1000), frame = compress_c(content);
+  Bytes room(2000);
+  std::size_t bytes = 77;
+  std::uint64_t size = 77;
+  const auto expect_named = [](hemstitch_status status, const std::string& name) {
+    EXPECT_EQ(status, HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(std::string(hemstitch_last_error_message()).find(name + " is NULL"), 0u)
+        << hemstitch_last_error_message();
+  };
+  expect_named(hemstitch_compress(nullptr, 1, 1, room.data(), room.size(), &bytes), "input");
+  expect_named(hemstitch_compress(content.data(), content.size(), 1, nullptr, 1, &bytes), "output");
+  expect_named(hemstitch_compress(content.data(), content.size(), 1, room.data(), room.size(), nullptr),
+               "output_bytes");
+  expect_named(hemstitch_restored_size(nullptr, 1, &size), "input");
+  expect_named(hemstitch_restored_size(frame.data(), frame.size(), nullptr), "restored_bytes");
+  expect_named(hemstitch_restore(nullptr, 1, room.data(), room.size(), &bytes), "input");
+  expect_named(hemstitch_restore(frame.data(), frame.size(), nullptr, 1, &bytes), "output");
+  expect_named(hemstitch_restore(frame.data(), frame.size(), room.data(), room.size(), nullptr),
+               "output_bytes");
+  EXPECT_EQ(bytes, 77u);
+  EXPECT_EQ(size, 77u);
+  // Where there are no bytes there need be no pointer.
+  ASSERT_EQ(hemstitch_compress(nullptr, 0, 1, room.data(), room.size(), &bytes), HEMSTITCH_OK);
+  EXPECT_EQ(hemstitch_restore(room.data(), bytes, nullptr, 0, &bytes), HEMSTITCH_OK);
+  EXPECT_EQ(bytes, 0u);
+  EXPECT_EQ(hemstitch_compress(content.data(), content.size(), 1, nullptr, 0, &bytes),
+            HEMSTITCH_OUTPUT_TOO_SMALL);
+  EXPECT_EQ(hemstitch_restore(nullptr, 0, room.data(), room.size(), &bytes), HEMSTITCH_TRUNCATED);
+  EXPECT_STREQ(hemstitch_status_text(static_cast<hemstitch_status>(999)), "unknown status");
+}
+
+TEST(CInterface, EachThreadHasItsOwnLastError) {
+  const Bytes content = wordy_bytes(300000);
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int round = 0; round < 20; ++round) {
+        const Bytes frame = compress_c(content, 1 + thread % 3);
+        Bytes restored(content.size());
+        std::size_t bytes = 0;
+        const bool fails = thread % 2 == 1;
+        EXPECT_EQ(hemstitch_restore(frame.data(), frame.size() - (fails ? 1 : 0), restored.data(),
+                                    restored.size(), &bytes),
+                  fails ? HEMSTITCH_TRUNCATED : HEMSTITCH_OK);
+        EXPECT_EQ(std::string(hemstitch_last_error_message()).empty(), !fails);
+        if (!fails) {
+          EXPECT_EQ(restored, content);
+        }
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -92,5 +92,42 @@ TEST(Lz4Texts, EverythingElseIsLeft) {
   EXPECT_FALSE(read_lz4_text(testing::bytes_of("\x02\x21\x4C\x18")));                       // legacy
 }
 
+TEST(Lz4TextRestorer, RestoresOneFileAfterAnother) {
+  Lz4TextRestorer restorer;
+  for (const std::size_t bytes : {300'000u, 0u, 1u, 65536u, 65537u, 1000u, 2'000'000u})
+    for (const bool checksums : {false, true})
+      for (const Bytes& content : {testing::mixed_bytes(bytes, 3), testing::random_bytes(bytes)}) {
+        const Bytes frame = lz4f_compress(content, preferences(LZ4F_blockIndependent, checksums));
+        const auto one = restorer.restore(frame);
+        ASSERT_TRUE(one) << bytes;
+        EXPECT_EQ(Bytes(one->begin(), one->end()), content);
+        const auto two = restorer.restore(testing::operator+(frame, frame));
+        ASSERT_TRUE(two) << bytes;
+        EXPECT_EQ(Bytes(two->begin(), two->end()), testing::operator+(content, content));
+      }
+  EXPECT_FALSE(restorer.restore(lz4f_compress(Bytes(5'000'000), preferences(LZ4F_blockIndependent, true))));
+}
+
+// Wherever a byte is wrong, a checksum or a size says so.
+TEST(Lz4TextRestorer, LeavesWhatIsDamaged) {
+  Lz4TextRestorer restorer;
+  const Bytes content = testing::operator+(testing::wordy_bytes(70'000), testing::random_bytes(70'000));
+  const Bytes frame = lz4f_compress(content, preferences(LZ4F_blockIndependent, true));
+  for (std::size_t at = 0; at < frame.size(); at += at < 40 ? 1 : 997) {
+    Bytes damaged = frame;
+    damaged[at] ^= std::byte{0x04};
+    EXPECT_FALSE(restorer.restore(damaged)) << at;
+    EXPECT_FALSE(restorer.restore(std::span(frame).first(at))) << at;
+  }
+  // Without checksums of blocks and contents: anything, but inside the memory there is.
+  const Bytes unchecked = lz4f_compress(content, preferences(LZ4F_blockIndependent, false));
+  for (std::size_t at = 0; at < unchecked.size(); at += 97) {
+    Bytes damaged = unchecked;
+    damaged[at] ^= std::byte{0xFF};
+    const auto restored = restorer.restore(damaged);
+    EXPECT_LE(restored ? restored->size() : 0, 3u * 65536) << at;
+  }
+}
+
 }  // namespace
 }  // namespace hemstitch

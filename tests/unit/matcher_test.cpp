@@ -12,6 +12,18 @@ namespace {
 
 using Change = std::function<void(FinderParameters&)>;
 
+TEST(FinderParameters, AFinderThatIsNoneIsRejected) {
+  for (const int finder : {-1, 4}) {
+    try {
+      LzssMatcher({}, static_cast<Finder>(finder));
+      ADD_FAILURE() << finder;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kInvalidOption);
+      EXPECT_EQ(std::string(error.what()).find("finder is "), 0u) << error.what();
+    }
+  }
+}
+
 TEST(FinderParameters, ARejectedSetNamesTheField) {
   struct Case {
     Finder finder;

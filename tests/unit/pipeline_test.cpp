@@ -355,6 +355,38 @@ TEST(Push, PiecesOfAnySizeGiveTheSameBytes) {
   }
 }
 
+TEST(Push, MisuseIsAnErrorThatSaysSo) {
+  EXPECT_EQ(status_of([] { Compressor({}, {}); }), Status::kInvalidOption);
+  EXPECT_EQ(status_of([] { Decompressor({}, {}); }), Status::kInvalidOption);
+  const Output nowhere = [](std::span<const std::byte>) {};
+  Compressor compressor({}, nowhere);
+  Compressor other = std::move(compressor);
+  EXPECT_EQ(status_of([&] { compressor.write({}); }), Status::kWrongState);
+  EXPECT_EQ(status_of([&] { compressor.finish(); }), Status::kWrongState);
+  EXPECT_EQ(status_of([&] { other.finish(); }), Status::kOk);
+  Decompressor decompressor({}, nowhere);
+  Decompressor another = std::move(decompressor);
+  EXPECT_EQ(status_of([&] { decompressor.write({}); }), Status::kWrongState);
+  EXPECT_EQ(status_of([&] { decompressor.finish(); }), Status::kWrongState);
+}
+
+TEST(Options, OutsideTheirLimitsAreErrors) {
+  const Bytes content = wordy_bytes(100);
+  const auto status_with = [&](auto change) {
+    CompressOptions options;
+    change(options);
+    return status_of([&] { compress(content, options); });
+  };
+  EXPECT_EQ(status_with([](auto& o) { o.format = static_cast<Format>(7); }), Status::kInvalidOption);
+  EXPECT_EQ(status_with([](auto& o) { o.level = -1; }), Status::kInvalidOption);
+  EXPECT_EQ(status_with([](auto& o) { o.block_bytes = std::size_t{1} << 32; }), Status::kInvalidOption);
+  EXPECT_EQ(status_with([](auto& o) { o.acceleration = -1; }), Status::kInvalidOption);
+  EXPECT_EQ(status_with([](auto& o) { o.threads = 1025; }), Status::kInvalidOption);
+  EXPECT_EQ(status_with([](auto& o) { o.backend = ""; }), Status::kUnknownBackend);
+  EXPECT_EQ(status_with([](auto& o) { o.memory_limit_bytes = 1; }), Status::kMemoryLimit);
+  EXPECT_EQ(status_with([](auto& o) { o.content_bytes = std::uint64_t{1} << 32; }), Status::kOk);
+}
+
 TEST(Push, EmptyStreams) {
   Bytes packed;
   Compressor compressor(

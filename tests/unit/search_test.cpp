@@ -44,6 +44,39 @@ std::vector<SearchMatch> plainly(std::string text, std::vector<std::string> patt
   return matches;
 }
 
+// Every place relative to the ends of the text and to the pieces in which it is looked through, in texts where hardly anything
+// passes the first look and in those where nearly everything does.
+TEST(Search, FindsOneStringAtEveryPlaceOfTextsOfEverySize) {
+  for (const char filler : {'.', 'a'}) {
+    for (const std::string& string :
+         {std::string("a!"), std::string("aba"), "aa" + std::string(61, 'b') + "aa"}) {
+      const PatternSet patterns({string}, false);
+      for (std::size_t size = 0; size <= 200; ++size) {
+        std::string text(size, filler);
+        ASSERT_EQ(patterns.next(text, 0), std::nullopt) << size;
+        for (std::size_t at = 0; at + string.size() <= size; ++at) {
+          std::string with = text;
+          with.replace(at, string.size(), string);
+          const std::uint64_t expected = with.find(string);
+          ASSERT_EQ(patterns.next(with, 0),
+                    (SearchMatch{expected, static_cast<std::uint32_t>(string.size())}))
+              << size << ' ' << at;
+          ASSERT_EQ(patterns.next(with, at), (SearchMatch{at, static_cast<std::uint32_t>(string.size())}));
+        }
+      }
+    }
+  }
+}
+
+// A text where every place looks like the string's until its middle: its length must not be paid for at each of them.
+TEST(Search, TakesNoLongerWhereEveryPlaceLooksRight) {
+  const std::string text(8 << 20, 'a');
+  const std::string half(30'000, 'a');
+  EXPECT_EQ(PatternSet({half + 'b' + half}, false).next(text, 0), std::nullopt);
+  EXPECT_EQ(PatternSet({half + 'b' + half}, false).next(text + 'b' + half, 0),
+            (SearchMatch{text.size() - half.size(), static_cast<std::uint32_t>(2 * half.size() + 1)}));
+}
+
 TEST(Search, FindsEveryPositionWithTheLongestPattern) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {

@@ -59,7 +59,7 @@ AdapterChoice choose_adapter(const std::vector<AdapterFacts>& adapters, std::str
     for (std::size_t i = 0; i < adapters.size(); ++i)
       if (lower(adapters[i].name).find(lower(wanted)) != std::string::npos) return {i, {}};
   }
-  return {0, fmt::format("no adapter '{}'; there are {}", wanted, list_of(adapters))};
+  return {0, fmt::format("no adapter '{}'; this machine has {}", wanted, list_of(adapters))};
 }
 
 }  // namespace hemstitch::webgpu

@@ -21,4 +21,10 @@ for output in /dev/full missing/map.svg; do
   hemstitch analyze --svg "$output" data >table
   echo "exit $?"
 done
+# A drawing never takes the place of what it is drawn from.
+ln -s data same
+cp data kept
+hemstitch analyze --svg same data
+echo "exit $?"
+same data kept
 hemstitch analyze -h | head -n 1

@@ -15,4 +15,4 @@ status_of hemstitch-fake --backend fake data
 names
 HEMSTITCH_BACKEND=fake hemstitch-fake backends | tail -n 1
 HEMSTITCH_BACKEND=fake hemstitch-fake backends --json | grep '"auto"'
-status_of env HEMSTITCH_BACKEND=nonsense hemstitch backends 2>&1 | sed -E 's/(none of auto, cpu).* \(/\1... (/'
+status_of env HEMSTITCH_BACKEND=nonsense hemstitch backends 2>&1 | sed -E 's/(build are auto, cpu).* \(/\1... (/'

@@ -27,4 +27,8 @@ echo old >behind
 ln -s behind link
 hemstitch -f data -o link
 [[ -L link ]] && hemstitch -dc behind
+# A link to nothing is replaced on demand alone, too.
+ln -s nowhere dangling
+status_of hemstitch data -o dangling
+rm dangling
 names

@@ -8,6 +8,8 @@ ln -s sub top/folder_link
 mkfifo top/pipe
 status_of hemstitch top
 status_of hemstitch -d top
+status_of hemstitch top/
+status_of hemstitch .
 status_of hemstitch -l top
 hemstitch -r top
 names

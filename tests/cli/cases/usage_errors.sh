@@ -1,6 +1,6 @@
 echo x >data
 # Which backends there are depends on the build.
-try() { status_of hemstitch "$@" 2>&1 | sed -E "s/(none of auto, cpu).* \(/\1... (/"; }
+try() { status_of hemstitch "$@" 2>&1 | sed -E "s/(build are auto, cpu).* \(/\1... (/"; }
 try --nonsense
 try --nonsense=1
 try -z
@@ -39,6 +39,11 @@ try --json data
 try -o
 try data --output=
 try -d=1 data
+try --rm=yes data
+try --no-sparse=1 data
+try -r
+try -vv backends
+try data bench
 try backends data
 try bench --seconds x
 try bench --compare one

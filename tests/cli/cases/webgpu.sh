@@ -41,5 +41,5 @@ find alone -name '*.lz4' -delete
 diff -r alone tree && echo 'and back'
 head -c 50000 gpu.lz4 >cut.lz4
 status_of hemstitch -t --backend webgpu cut.lz4
-status_of hemstitch -c --backend webgpu --device 'no such GPU' data 2>&1 | sed 's/; there are .*//'
+status_of hemstitch -c --backend webgpu --device 'no such GPU' data 2>&1 | sed 's/; this machine has .*//'
 HEMSTITCH_WEBGPU_LIBRARY=/none hemstitch backends | grep -A 1 '^webgpu' | sed -E 's/^ +wgpu-native could not be loaded: .*; install/install/'
