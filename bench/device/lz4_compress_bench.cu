@@ -4,7 +4,7 @@
 //
 // FOLDER holds silesia/. Each file's blocks are repeated until there are GIGABYTES (2) of input in flight. WHAT is one or
 // more of these letters, lfpcz by default:
-//   l  level 1, blocks of 4 KB and 64 KB     s  its stages one by one     h  levels 3, 6, 9 and 12 at 64 KB
+//   l  level 1, blocks of 4 KB and 64 KB     s  its stages at 64 KB     h  levels 3, 6, 9 and 12 at 64 KB
 //   f  200 MB in flight                      p  from 100 to 100,000 pages both ways, kernels alone and between pinned memory
 //   c  XXH32 of blocks                       z  pages: same-filled, and as the files have them
 // Every figure is the median of five runs after one to warm up. Prints one row of a recorded run a line; a row is verified
@@ -588,7 +588,7 @@ int measure(int argument_count, char** arguments) {
     for (const std::uint32_t block_bytes : {4096u, 65536u}) {
       const Blocks blocks(file, bytes, block_bytes, in_flight);
       if (asked('l')) means.add(blocks.compress(1, scratch));
-      if (asked('s')) {
+      if (asked('s') && block_bytes > kPageBytes) {  // pages know no stages
         const auto parameters = std::get<HashChainParameters>(lz4_level(1, block_bytes).finder);
         DeviceArray<MatchRecord> d_records(blocks.batch().total_block_bytes);
         DeviceArray<Sequence> d_sequences(cuda::device_sequence_capacity(blocks.batch(), lz4_block_plan()));
