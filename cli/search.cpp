@@ -320,7 +320,7 @@ class SearchRun {
       for (; skipped < batch.skipped().size() && batch.skipped()[skipped].index < before; ++skipped) {
         const SkippedFile& file = batch.skipped()[skipped];
         FileReport report;
-        if (file.name == kStandardStream || file.why == Why::kNotRegular)
+        if (file.name == kStandardStream || file.why == Why::kNotRegular || file.why == Why::kEmpty)
           report = report_stream(file.name);
         else
           report_skipped(file.name, file.why, file.reason, report);
