@@ -305,8 +305,12 @@ void apply_backend(const EffortWords& words, Request& request) {
     request.compress.backend = *name;
   }
   request.restore.backend = request.compress.backend;
+  if (words.device.empty()) return;
+  if (request.compress.backend != "webgpu")
+    throw UsageError(fmt::format("--device is of backend webgpu, and this is {} (see --backend)",
+                                 request.compress.backend));
   // The backend looks there when it opens its device.
-  if (!words.device.empty()) setenv("HEMSTITCH_DEVICE", words.device.c_str(), 1);
+  setenv("HEMSTITCH_DEVICE", words.device.c_str(), 1);
 }
 
 void apply_resources(const EffortWords& words, Request& request) {
