@@ -64,10 +64,14 @@ ToolError target_exists(const std::string& path) {
 
 std::string compressed_name(const std::string& path) { return path + std::string(kOwnSuffix); }
 
-std::optional<std::string> restored_name(const std::string& path) {
+bool has_own_suffix(std::string_view path) {
   const std::size_t slash = path.rfind('/');
-  const std::string_view name = std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
-  if (name.size() <= kOwnSuffix.size() || !name.ends_with(kOwnSuffix)) return std::nullopt;
+  const std::string_view name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  return name.size() > kOwnSuffix.size() && name.ends_with(kOwnSuffix);
+}
+
+std::optional<std::string> restored_name(const std::string& path) {
+  if (!has_own_suffix(path)) return std::nullopt;
   return path.substr(0, path.size() - kOwnSuffix.size());
 }
 

@@ -26,6 +26,8 @@ inline constexpr std::string_view kOwnSuffix = ".lz4";
 
 // "a" -> "a.lz4".
 std::string compressed_name(const std::string& path);
+// True for "a.lz4", not for ".lz4".
+bool has_own_suffix(std::string_view path);
 // "a.lz4" -> "a"; nothing where the suffix is another.
 std::optional<std::string> restored_name(const std::string& path);
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -26,7 +27,10 @@ struct Found {
   std::size_t suffix_count = 0, link_count = 0, special_count = 0, done_count = 0;
 
   void add(Found&& other) {
-    std::move(other.files.begin(), other.files.end(), std::back_inserter(files));
+    if (files.empty())
+      files.swap(other.files);
+    else
+      std::move(other.files.begin(), other.files.end(), std::back_inserter(files));
     std::move(other.failures.begin(), other.failures.end(), std::back_inserter(failures));
     suffix_count += other.suffix_count;
     link_count += other.link_count;
@@ -85,7 +89,10 @@ class Walker {
     return entries;
   }
 
-  // Folders below it are visited at the same time, each by a thread of its own.
+  // Entries of a folder that one thread looks at in a row: far more work than handing them over.
+  static constexpr std::size_t kEntriesGrain = 2048;
+
+  // Entries are looked at, and folders below it visited, at the same time.
   Found visit_folder(const std::string& folder) const {
     Found found;
     const std::vector<Entry> entries = entries_of(folder, found);
@@ -94,6 +101,20 @@ class Walker {
     std::vector<std::string_view> targets;
     for (const Entry& entry : entries)
       if (!is_input(entry.name)) targets.push_back(entry.name);
+    std::vector<Found> parts((entries.size() + kEntriesGrain - 1) / kEntriesGrain);
+    tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
+      const std::size_t begin = i * kEntriesGrain;
+      parts[i] = visit_entries(
+          prefix, std::span(entries).subspan(begin, std::min(kEntriesGrain, entries.size() - begin)),
+          targets);
+    });
+    for (Found& part : parts) found.add(std::move(part));
+    return found;
+  }
+
+  // `targets` are sorted.
+  Found visit_entries(const std::string& prefix, std::span<const Entry> entries,
+                      std::span<const std::string_view> targets) const {
     const auto has_target = [&](const std::string& name) {
       return !targets.empty() && std::binary_search(targets.begin(), targets.end(), target_of(name));
     };
@@ -122,6 +143,7 @@ class Walker {
     }
     tbb::parallel_for(std::size_t{0}, folders.size(),
                       [&](std::size_t i) { parts[folders[i].second] = visit_folder(folders[i].first); });
+    Found found;
     for (Found& part : parts) found.add(std::move(part));
     return found;
   }
@@ -142,8 +164,8 @@ class Walker {
       found.files.push_back(path);
   }
 
-  bool is_input(const std::string& path) const {
-    return restored_name(path).has_value() != (request_.action == Action::kCompress);
+  bool is_input(std::string_view path) const {
+    return has_own_suffix(path) != (request_.action == Action::kCompress);
   }
 
   // The name of a file's output; the file's own where it has none.

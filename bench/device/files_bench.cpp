@@ -2,14 +2,15 @@
 //
 //   files_device_bench [--backend NAME]      NAME: cuda if none is given
 //
-// Trees of 11 KB files of text, 100 in a folder and all in one, made in memory (/dev/shm) where that can be had. Rows, each the best of the runs named; a run of the tool's
-// command is in this process, so that the device is started and memory pinned before the one that counts:
+// Trees of 11 KB files of text, 100 in a folder and all in one, made in memory (/dev/shm) where that can be had. Rows, each the best of the
+// runs named; a run of the tool's command is in this process, so that the device is started and memory pinned before those that count:
 //
+//   start    two files, the first thing in this process: the device is started; and again
 //   load     load_files() of 10,000 files, to the host and to the device, the first time and again
-//   floor    what 16 threads take to read 100,000 inputs, to create outputs of the sizes that -r gives them, or to do both:
-//            open, fstat, read, close; open, write, close
-//   files    hemstitch -r over the same 100,000 files, then -d -r over what that wrote; and 1000 of them named one by one, which
-//            are compressed one by one
+//   files    hemstitch -r over 100,000 files, then -d -r over what that wrote; and 1000 of them named one by one, which are
+//            compressed one by one
+//   floor    for either way, what 16 threads take to read the inputs, to create outputs of the sizes that it gives them, or to
+//            do both: open, fstat, read, close; open, write, close
 //
 // Prints one row of a recorded run a line.
 #include <fcntl.h>
@@ -40,6 +41,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned kThreads = 16;
 constexpr std::size_t kFileBytes = 11'000;
+constexpr int kRuns = 3;
 
 double seconds_of(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -144,12 +146,55 @@ double run_tool(const std::vector<std::string>& words) {
   });
 }
 
+// What kThreads threads take to read the inputs, to create outputs of these sizes beside them, and to do both: the best of three.
+struct Floor {
+  double read = 1e9, create = 1e9, both = 1e9;
+};
+Floor floor_of(const std::vector<std::string>& inputs, const std::vector<std::size_t>& output_bytes) {
+  const std::vector<char> content(*std::max_element(output_bytes.begin(), output_bytes.end()), 'x');
+  const auto read_one = [&](std::size_t i) {
+    static thread_local std::vector<char> room;
+    read_whole(inputs[i], room);
+  };
+  const auto create_one = [&](std::size_t i) {
+    write_new(inputs[i] + ".x", content.data(), output_bytes[i]);
+  };
+  const auto remove_all = [&] {
+    on_threads(inputs.size(), [&](std::size_t i) { unlink((inputs[i] + ".x").c_str()); });
+  };
+  Floor floor;
+  for (int run = 0; run < kRuns; ++run) {
+    floor.read = std::min(floor.read, on_threads(inputs.size(), read_one));
+    floor.create = std::min(floor.create, on_threads(inputs.size(), create_one));
+    remove_all();
+    floor.both = std::min(floor.both, on_threads(inputs.size(), [&](std::size_t i) {
+                            read_one(i);
+                            create_one(i);
+                          }));
+    remove_all();
+  }
+  return floor;
+}
+
+// One way, with its floor. `content_bytes` is what the files hold, compressed or not.
+void print_way(const std::string& way, const std::string& backend, const Tree& tree,
+               std::size_t content_bytes, double seconds, const Floor& floor, const std::string& more) {
+  const std::size_t count = tree.paths.size();
+  print_row(way + ", floor: read", "cpu", tree.name, count, content_bytes, floor.read);
+  print_row(way + ", floor: create", "cpu", tree.name, count, content_bytes, floor.create);
+  print_row(way + ", floor: read and create", "cpu", tree.name, count, content_bytes, floor.both);
+  print_row("files: " + way, backend, tree.name, count, content_bytes, seconds,
+            fmt::format("{},\"peer\":\"floor: read and create\",\"peer_gbps\":{:.3f}", more,
+                        static_cast<double>(content_bytes) / floor.both / 1e9));
+}
+
 void files(const Tree& tree, const std::string& backend) {
   const std::size_t count = tree.paths.size(), bytes = count * kFileBytes;
+  std::vector<std::string> compressed;
+  for (const std::string& path : tree.paths) compressed.push_back(path + ".lz4");
   const auto remove_outputs = [&] {
-    on_threads(count, [&](std::size_t i) { unlink((tree.paths[i] + ".lz4").c_str()); });
+    on_threads(count, [&](std::size_t i) { unlink(compressed[i].c_str()); });
   };
-  constexpr int kRuns = 3;
   double compress = 1e9;
   for (int run = 0; run < kRuns; ++run) {
     remove_outputs();
@@ -164,74 +209,54 @@ void files(const Tree& tree, const std::string& backend) {
   std::vector<std::size_t> sizes(count);
   std::size_t output_bytes = 0;
   for (std::size_t i = 0; i < count; ++i)
-    output_bytes += sizes[i] = static_cast<std::size_t>(fs::file_size(tree.paths[i] + ".lz4"));
+    output_bytes += sizes[i] = static_cast<std::size_t>(fs::file_size(compressed[i]));
+  print_way("compress", backend, tree, bytes, compress, floor_of(tree.paths, sizes),
+            fmt::format(",\"ratio\":{:.3f}", static_cast<double>(bytes) / static_cast<double>(output_bytes)));
 
-  double read = 1e9, create = 1e9, both = 1e9;
-  const std::vector<char> content(2 * kFileBytes, 'x');
-  for (int run = 0; run < kRuns; ++run) {
-    const auto read_one = [&](std::size_t i) {
-      static thread_local std::vector<char> room;
-      read_whole(tree.paths[i], room);
-    };
-    const auto create_one = [&](std::size_t i) { write_new(tree.paths[i] + ".x", content.data(), sizes[i]); };
-    const auto remove_all = [&] {
-      on_threads(count, [&](std::size_t i) { unlink((tree.paths[i] + ".x").c_str()); });
-    };
-    read = std::min(read, on_threads(count, read_one));
-    create = std::min(create, on_threads(count, create_one));
-    remove_all();
-    both = std::min(both, on_threads(count, [&](std::size_t i) {
-                      read_one(i);
-                      create_one(i);
-                    }));
-    remove_all();
-  }
-  const std::string floor = fmt::format(",\"peer\":\"floor: read and create\",\"peer_gbps\":{:.3f}",
-                                        static_cast<double>(bytes) / both / 1e9);
-  print_row("floor: read", "cpu", tree.name, count, bytes, read);
-  print_row("floor: create", "cpu", tree.name, count, bytes, create);
-  print_row("floor: read and create", "cpu", tree.name, count, bytes, both);
-  print_row("files: compress", backend, tree.name, count, bytes, compress,
-            fmt::format(",\"ratio\":{:.3f}", static_cast<double>(bytes) / static_cast<double>(output_bytes)) +
-                floor);
-
+  // The inputs are elsewhere meanwhile, as where somebody restores: in the folders are compressed files alone.
+  const std::string elsewhere = tree.root + ".was";
+  fs::create_directory(elsewhere);
+  const auto was = [&](std::size_t i) { return fmt::format("{}/{}", elsewhere, i); };
   double restore = 1e9;
   for (int run = 0; run < kRuns; ++run) {
-    on_threads(count, [&](std::size_t i) {
-      must(rename(tree.paths[i].c_str(), (tree.paths[i] + ".was").c_str()) == 0, "renaming");
-    });
+    on_threads(count,
+               [&](std::size_t i) { must(rename(tree.paths[i].c_str(), was(i).c_str()) == 0, "renaming"); });
     restore = std::min(restore, run_tool({"-d", "-r", "-q", "-T", std::to_string(kThreads), "--backend",
                                           backend, tree.root}));
     on_threads(count, [&](std::size_t i) {
-      static thread_local std::vector<char> was, now;
-      read_whole(tree.paths[i] + ".was", was);
+      static thread_local std::vector<char> before, now;
+      read_whole(was(i), before);
       read_whole(tree.paths[i], now);
-      must(was.size() == now.size() && std::equal(was.begin(), was.end() - 1, now.begin()), "comparing");
-      unlink((tree.paths[i] + ".was").c_str());
+      must(before.size() == now.size() && std::equal(before.begin(), before.end() - 1, now.begin()),
+           "comparing");
+      unlink(was(i).c_str());
     });
   }
-  print_row("files: restore", backend, tree.name, count, bytes, restore, floor);
+  fs::remove(elsewhere);
+  print_way("restore", backend, tree, bytes, restore,
+            floor_of(compressed, std::vector<std::size_t>(count, kFileBytes)), "");
   remove_outputs();
 }
 
 int bench(const std::string& folder, const std::string& backend) {
+  // What starting the device and pinning memory cost, once in a process; and the same work when that is done.
+  const Tree small = make_tree(folder + "/first", 2, 2);
+  for (const char* const what : {"start: the first two files", "start: two files again"}) {
+    print_row(what, backend, small.name, 2, 2 * kFileBytes,
+              run_tool({"-r", "-q", "-f", "--backend", backend, small.root}));
+  }
+  fs::remove_all(small.root);
   {
     const Tree tree = make_tree(folder + "/load", 10'000, 100);
     load(tree, false);
     if (backend == "cuda") load(tree, true);
     fs::remove_all(tree.root);
   }
-  // What starting the device costs, and memory that is pinned once.
-  const std::string first = folder + "/first";
-  const Tree small = make_tree(first, 2, 2);
-  print_row("start", backend, small.name, 2, 2 * kFileBytes,
-            run_tool({"-r", "-q", "--backend", backend, first}));
   for (const std::size_t files_in_folder : {100u, 100'000u}) {
     const Tree tree = make_tree(folder + "/tree", 100'000, files_in_folder);
     files(tree, backend);
     fs::remove_all(tree.root);
   }
-  fs::remove_all(first);
   return 0;
 }
 

@@ -62,6 +62,7 @@ void scan(Device& device, std::uint32_t count) {
                           {"span", "kernel"},
                           {"verified", verified}}
                          .dump());
+  std::fflush(stdout);
 }
 
 void gather(Device& device, const char* name, const std::vector<std::uint32_t>& sizes, std::uint32_t gap) {
@@ -74,7 +75,11 @@ void gather(Device& device, const char* name, const std::vector<std::uint32_t>& 
     begins[i + 1] = begins[i] + sizes[i];
     source_bytes += sizes[i] + gap;
   }
-  const testing::Bytes source = testing::random_bytes(source_bytes, 2);
+  // Random bytes with a period that no piece has.
+  const testing::Bytes once = testing::random_bytes(1000003, 2);
+  testing::Bytes source(source_bytes);
+  for (std::size_t at = 0; at < source.size(); at += once.size())
+    std::copy_n(once.begin(), std::min(once.size(), source.size() - at), source.begin() + at);
   BufferPlan plan;
   const GatherBuffers ids{plan.add("source", source.size()), plan.add("pieces", count * sizeof(GatherPiece)),
                           plan.add("begins", begins.size() * 4), plan.add("output", begins.back())};
@@ -101,6 +106,7 @@ void gather(Device& device, const char* name, const std::vector<std::uint32_t>& 
                           {"span", "kernel"},
                           {"verified", verified}}
                          .dump());
+  std::fflush(stdout);
 }
 
 int run() {

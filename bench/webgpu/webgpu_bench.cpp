@@ -1,9 +1,10 @@
 // Speed of the WebGPU backend on real files: each pass on the device, whole batches, and streams with their transfers.
 //
 // For each file, repeated to TOTAL_MB, in blocks of 64 KB: compresses and restores one batch that is already on the device
-// (timestamps around every pass; the median of RUNS after one that warms up), then streams all of it through the engine's
-// ring from three threads, and measures one block of 256 KB from call to result. Everything is verified by liblz4. One JSON
-// row a line, as in bench/results, on standard output; times of passes on standard error.
+// (timestamps around every pass; the median of RUNS after one that warms up; at the first level also in blocks of 4 MB), then
+// streams all of it through the engine's ring from three threads, and measures one block of 256 KB from call to result.
+// Everything is verified by liblz4. One JSON row a line, as in bench/results, on standard output; times of passes on
+// standard error.
 //
 //   webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]
 #include <fmt/format.h>
@@ -36,6 +37,8 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBlockBytes = 65536;
+// Those of the tool `lz4`.
+constexpr std::size_t kLargeBlockBytes = std::size_t{4} << 20;
 constexpr const char* kFiles[] = {"silesia/dickens", "silesia/samba"};
 
 double seconds_since(Clock::time_point begin) {
@@ -80,7 +83,7 @@ void print_row(const Setting& setting, const char* what, std::size_t block_bytes
 // Runs a recording, and gives the median of the device's time for all of it; prints the median of each pass. Where the device
 // has no timestamps, the host's clock from submission to the last pass's end counts.
 double measure(Device& device, const Recording& recording, const BufferSet& buffers, const Setting& setting,
-               const char* what, std::string& clock) {
+               const std::string& what, std::string& clock) {
   std::vector<double> totals;
   std::map<std::string, std::vector<double>> passes;
   std::vector<std::string> order;
@@ -112,16 +115,16 @@ double measure(Device& device, const Recording& recording, const BufferSet& buff
   return median(totals);
 }
 
-void bench_batch(Device& device, const Bytes& data, const Setting& setting) {
-  const Lz4Level level = lz4_level(setting.level, kBlockBytes);
+void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, const Setting& setting) {
+  const Lz4Level level = lz4_level(setting.level, block_bytes);
   BlockTable table;
-  for (std::size_t at = 0; at < data.size(); at += kBlockBytes) {
-    const auto bytes = static_cast<std::uint32_t>(std::min(kBlockBytes, data.size() - at));
+  for (std::size_t at = 0; at < data.size(); at += block_bytes) {
+    const auto bytes = static_cast<std::uint32_t>(std::min(block_bytes, data.size() - at));
     table.add(static_cast<std::uint32_t>(at), 0, bytes, bytes - 1, 4);
   }
   const auto block_count = static_cast<std::uint32_t>(table.rows.size());
-  const Lz4CompressPlan plan =
-      plan_lz4_compress(capacity_of_blocks(block_count, kBlockBytes, 0, hash_bits(level)));
+  const Lz4CompressPlan plan = plan_lz4_compress(
+      capacity_of_blocks(block_count, static_cast<std::uint32_t>(block_bytes), 0, hash_bits(level)));
   std::vector<std::uint32_t> sizes(block_count), begins(block_count + 1);
   Bytes output;
   {
@@ -131,14 +134,14 @@ void bench_batch(Device& device, const Bytes& data, const Setting& setting) {
     device.write(buffers[plan.batch.tiles.index], std::as_bytes(std::span(table.tiles)));
     std::string clock;
     const double seconds = measure(device, record_lz4_compress(plan, table, level, data.size()), buffers,
-                                   setting, "compress", clock);
+                                   setting, fmt::format("compress, {} KB", block_bytes >> 10), clock);
     device.read(buffers[plan.sizes.index], std::as_writable_bytes(std::span(sizes)));
     device.read(buffers[plan.begins.index], std::as_writable_bytes(std::span(begins)));
     output.resize(begins.back());
     device.read(buffers[plan.output.index], output);
 
     std::size_t output_bytes = 0;
-    Bytes back(kBlockBytes);
+    Bytes back(block_bytes);
     for (std::uint32_t i = 0; i < block_count; ++i) {
       const BlockRow& row = table.rows[i];
       if (sizes[i] == kEncodedTooLarge) {
@@ -153,7 +156,7 @@ void bench_batch(Device& device, const Bytes& data, const Setting& setting) {
                   std::equal(back.begin(), back.begin() + got, data.begin() + row.begin),
               "liblz4 does not restore a block");
     }
-    print_row(setting, "compress", kBlockBytes, double(data.size()) / double(output_bytes),
+    print_row(setting, "compress", block_bytes, double(data.size()) / double(output_bytes),
               double(data.size()) / seconds * 1e-9, "kernel", clock);
   }
 
@@ -174,10 +177,9 @@ void bench_batch(Device& device, const Bytes& data, const Setting& setting) {
                 packed.begin() + restore_table.rows[k].begin);
   device.write(buffers[restore_plan.data.index], packed);
   device.write(buffers[restore_plan.rows.index], std::as_bytes(std::span(restore_table.rows)));
-  device.write(buffers[restore_plan.tiles.index], std::as_bytes(std::span(restore_table.tiles)));
   std::string clock;
-  const double seconds =
-      measure(device, record_lz4_restore(restore_plan, restore_table), buffers, setting, "restore", clock);
+  const double seconds = measure(device, record_lz4_restore(restore_plan, restore_table), buffers, setting,
+                                 fmt::format("restore, {} KB", block_bytes >> 10), clock);
   Bytes back(restore_table.output_bytes);
   device.read(buffers[restore_plan.output.index], back);
   for (std::size_t k = 0; k < restored.size(); ++k) {
@@ -186,7 +188,7 @@ void bench_batch(Device& device, const Bytes& data, const Setting& setting) {
                        back.begin() + restore_table.rows[k].output_begin),
             "a block is not restored to what it was");
   }
-  print_row(setting, "restore", kBlockBytes, double(raw_bytes) / double(packed.size()),
+  print_row(setting, "restore", block_bytes, double(raw_bytes) / double(packed.size()),
             double(raw_bytes) / seconds * 1e-9, "kernel", clock);
 }
 
@@ -313,8 +315,10 @@ int run(int argument_count, char** arguments) {
     const std::size_t batch_bytes = std::min(total_bytes, make_engine(device)->preferred_batch_bytes());
     for (const int level : levels) {
       setting.level = level;
-      bench_batch(*device, Bytes(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(batch_bytes)),
-                  setting);
+      const Bytes batch(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(batch_bytes));
+      bench_batch(*device, batch, kBlockBytes, setting);
+      if (level == levels.front() && batch_bytes >= 4 * kLargeBlockBytes)
+        bench_batch(*device, batch, kLargeBlockBytes, setting);
       bench_stream(device, data, setting);
       bench_latency(device, data, setting);
     }

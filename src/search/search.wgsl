@@ -2,7 +2,7 @@
 //
 // Passes      count    how many matches each tile has; scan then says where they go
 //             write    the matches of each tile, at their places
-// Buffers     data_words (read) 1 byte a position; table (read), the patterns (search/pattern_table.hpp);
+// Buffers     data_vectors (read) 1 byte a position; table (read), the patterns (search/pattern_table.hpp);
 //             text_begins (read) 4 bytes a text, and the end of the last; tile_counts (written by count) 4 bytes for 4096
 //             positions; tile_begins (read by write) as many, and the total; matches (written) 8 bytes a match
 // Workgroup   256 invocations, 1 KB: the matches of each
@@ -10,7 +10,6 @@
 // stands in is found by bisection, for those alone. Words are put together as in search/search_words.hpp.
 
 #import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
 
 struct Parameters {
   position_count: u32,  // matches begin below; what follows belongs to the next piece
@@ -28,7 +27,7 @@ struct Parameters {
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> data_words: array<u32>;
+@group(0) @binding(1) var<storage, read> data_vectors: array<vec4u>;
 @group(0) @binding(2) var<storage, read> table: array<u32>;
 @group(0) @binding(3) var<storage, read> text_begins: array<u32>;
 @group(0) @binding(4) var<storage, read_write> tile_counts: array<u32>;
@@ -57,15 +56,27 @@ fn passes(word: u32) -> bool {
   return ((table[parameters.filter_at + pair / 32u] >> (pair % 32u)) & 1u) != 0u;
 }
 
+// The four bytes from `place` on, at any alignment.
+fn data_word(place: u32) -> u32 {
+  let index = place / 4u;
+  let low = data_vectors[index / 4u][index % 4u];
+  let high = data_vectors[(index + 1u) / 4u][(index + 1u) % 4u];
+  let shift = (place % 4u) * 8u;
+  // Two shifts on the left, since one by 32 bits is not defined.
+  return (low >> shift) | ((high << 1u) << (31u - shift));
+}
+
 // Those of 16 positions that pass, a bit each.
 fn passing(first: u32) -> u32 {
   if (first >= parameters.position_count) {
     return 0u;
   }
+  let own = data_vectors[first / 16u];
+  var words = array<u32, 5>(own.x, own.y, own.z, own.w, data_vectors[first / 16u + 1u].x);
   var mask = 0u;
-  var low = folded(data_words[first / 4u]);
+  var low = folded(words[0]);
   for (var i = 0u; i < 4u; i++) {
-    let high = folded(data_words[first / 4u + i + 1u]);
+    let high = folded(words[i + 1u]);
     mask |= select(0u, 1u, passes(low)) << (4u * i);
     for (var byte = 1u; byte < 4u; byte++) {
       let word = (low >> (8u * byte)) | (high << (32u - 8u * byte));
@@ -154,6 +165,9 @@ fn count(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
 fn write(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
          @builtin(local_invocation_index) thread: u32) {
   let tile = workgroup_number(id, size, parameters.tile_count);
+  if (tile >= parameters.tile_count || tile_begins[tile] == tile_begins[tile + 1u]) {
+    return;
+  }
   let first = (tile * kThreads + thread) * kThreadPositions;
   var mask = matching(first);
   let found = countOneBits(mask);
@@ -166,9 +180,6 @@ fn write(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     }
     workgroupBarrier();
     sh_counts[thread] += before;
-  }
-  if (tile >= parameters.tile_count) {
-    return;
   }
   // Wraps around before the first that is wanted; then it is no place.
   var place = tile_begins[tile] + sh_counts[thread] - found - parameters.first_match;

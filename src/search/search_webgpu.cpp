@@ -32,10 +32,11 @@ TextSearch::TextSearch(std::shared_ptr<Device> device, const PatternSet& pattern
                            binding / sizeof(WrittenMatch));
 }
 
-std::vector<PackedMatch> TextSearch::find(std::string_view texts, std::span<const std::uint64_t> offsets) {
+std::vector<PackedMatch> TextSearch::find(std::string_view texts, std::span<const std::uint64_t> offsets,
+                                          std::vector<StepTime>* times) {
   std::vector<PackedMatch> matches;
   for (std::uint64_t begin = 0; begin < texts.size(); begin += piece_bytes_)
-    find_in_piece(texts, offsets, begin, matches);
+    find_in_piece(texts, offsets, begin, matches, times);
   return matches;
 }
 
@@ -77,8 +78,15 @@ Step TextSearch::step(std::string_view entry_point, std::uint32_t positions, std
           tiles};
 }
 
+void TextSearch::run(const Recording& recording, std::vector<StepTime>* times) {
+  std::vector<StepTime> taken;
+  device_->run(recording, buffers_.set, times == nullptr ? nullptr : &taken);
+  if (times != nullptr) times->insert(times->end(), taken.begin(), taken.end());
+}
+
 void TextSearch::find_in_piece(std::string_view texts, std::span<const std::uint64_t> offsets,
-                               std::uint64_t begin, std::vector<PackedMatch>& matches) {
+                               std::uint64_t begin, std::vector<PackedMatch>& matches,
+                               std::vector<StepTime>* times) {
   const std::uint64_t end = std::min<std::uint64_t>(begin + piece_bytes_, texts.size());
   const std::uint64_t data_end = std::min<std::uint64_t>(end + table_.places.most_bytes - 1, texts.size());
   const auto positions = static_cast<std::uint32_t>(end - begin);
@@ -100,7 +108,7 @@ void TextSearch::find_in_piece(std::string_view texts, std::span<const std::uint
   recording.dispatch(count);
   record_scan(recording, buffers_.tile_counts, buffers_.tile_begins, buffers_.scan,
               static_cast<std::uint32_t>(count.workgroup_count));
-  device_->run(recording, set);
+  run(recording, times);
 
   std::vector<std::uint32_t> tile_begins(count.workgroup_count + 1);
   device_->read(set[buffers_.tile_begins.index], std::as_writable_bytes(std::span(tile_begins)));
@@ -109,7 +117,7 @@ void TextSearch::find_in_piece(std::string_view texts, std::span<const std::uint
     const auto room = static_cast<std::uint32_t>(std::min<std::uint64_t>(turn_matches_, total - turn));
     Recording writing;
     writing.dispatch(step("write", positions, text_count, turn, room));
-    device_->run(writing, set);
+    run(writing, times);
     std::vector<WrittenMatch> written(room);
     device_->read(set[buffers_.matches.index], std::as_writable_bytes(std::span(written)));
     for (const WrittenMatch& match : written)

@@ -31,8 +31,10 @@ class TextSearch {
  public:
   TextSearch(std::shared_ptr<Device> device, const PatternSet& patterns, const TextSearchLimits& limits = {});
 
-  // Text i from offsets[i] to offsets[i + 1], all of them from 0 to the end. Throws the device family's errors.
-  std::vector<PackedMatch> find(std::string_view texts, std::span<const std::uint64_t> offsets);
+  // Text i from offsets[i] to offsets[i + 1], all of them from 0 to the end. Throws the device family's errors. `times`, where
+  // given, gets how long each step took.
+  std::vector<PackedMatch> find(std::string_view texts, std::span<const std::uint64_t> offsets,
+                                std::vector<StepTime>* times = nullptr);
 
  private:
   // A piece's buffers, and for what they suffice.
@@ -45,7 +47,8 @@ class TextSearch {
 
   void make_room(std::uint64_t data_bytes, std::uint64_t text_count);
   void find_in_piece(std::string_view texts, std::span<const std::uint64_t> offsets, std::uint64_t begin,
-                     std::vector<PackedMatch>& matches);
+                     std::vector<PackedMatch>& matches, std::vector<StepTime>* times);
+  void run(const Recording& recording, std::vector<StepTime>* times);
   Step step(std::string_view entry_point, std::uint32_t positions, std::uint32_t text_count,
             std::uint32_t first_match, std::uint32_t room) const;
 

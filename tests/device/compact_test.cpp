@@ -65,6 +65,37 @@ TEST_F(CompactDeviceTest, ScanAddsUpAnyNumberOfSizes) {
   }
 }
 
+// Captured once, it may run many times: over other sizes at the same place, over none as well.
+TEST_F(CompactDeviceTest, ScanRunsInAGraph) {
+  for (const std::size_t count : {0u, 1u, 7000u}) {
+    cuda::DeviceBuffer<std::uint32_t> d_sizes(std::max<std::size_t>(count, 1), stream());
+    cuda::DeviceBuffer<std::uint64_t> d_offsets(count + 1, stream());
+    cuda::DeviceBuffer<std::byte> d_scratch(cuda::scan_sizes_cuda_scratch_bytes(count), stream());
+    synchronize();
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    cuda::check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(),
+                          stream());
+    cuda::check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
+    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    for (std::uint32_t seed = 1; seed <= 3; ++seed) {
+      const std::vector<std::uint32_t> sizes = sizes_of(count, seed, true);
+      if (count != 0) d_sizes.upload(sizes);
+      cuda::check(cudaMemsetAsync(d_offsets.get(), 0xA5, (count + 1) * sizeof(std::uint64_t), stream()),
+                  "cudaMemsetAsync");
+      cuda::check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+      std::vector<std::uint64_t> offsets(count + 1), expected(count + 1, 0);
+      d_offsets.download(offsets);
+      synchronize();
+      for (std::size_t i = 0; i < count; ++i) expected[i + 1] = expected[i] + sizes[i];
+      EXPECT_TRUE(offsets == expected) << count << " sizes, seed " << seed;
+    }
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  }
+}
+
 TEST_F(CompactDeviceTest, ScanNeedsItsScratch) {
   const std::size_t scratch_bytes = cuda::scan_sizes_cuda_scratch_bytes(100);
   ASSERT_GT(scratch_bytes, 0u);

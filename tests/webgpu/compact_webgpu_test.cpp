@@ -44,7 +44,7 @@ std::vector<std::uint32_t> scan_on(Device& device, const std::vector<std::uint32
 
 TEST_F(WebgpuCompact, ScanAddsUpAnyNumberOfSizes) {
   for (const std::size_t count :
-       {1u, 2u, 255u, 256u, 1023u, 1024u, 1025u, 2048u, 100003u, 262144u, 262145u, 1048577u}) {
+       {1u, 2u, 255u, 256u, 1023u, 1024u, 1025u, 16384u, 16385u, 100003u, 262144u, 262145u, 1048577u}) {
     const std::vector<std::uint32_t> sizes = some_sizes(count, count > 100000 ? 3000 : 70000, 11);
     std::vector<std::uint64_t> expected(count + 1);
     scan_sizes(sizes, expected);
@@ -80,9 +80,15 @@ TEST_F(WebgpuCompact, MoreWorkgroupsThanTwoDimensionsAllowAreRefused) {
 
 TEST_F(WebgpuCompact, GatherBringsPiecesOfAnyAlignmentTogether) {
   const testing::Bytes source = testing::random_bytes(300000, 5);
-  for (const std::size_t count : {1u, 2u, 3u, 1000u}) {
-    std::vector<std::uint32_t> sizes = some_sizes(count, count < 10 ? 90001 : 200, 13);
-    sizes.back() = 77;
+  struct Case {
+    std::size_t count;
+    std::uint32_t largest;
+  };
+  // Pieces that fill a workgroup's bytes; a few in each; more in each than it notes; thousands of empty ones.
+  for (const auto& [count, largest] :
+       {Case{1, 90001}, {2, 90001}, {3, 90001}, {1000, 200}, {30000, 2}, {5000, 0}}) {
+    std::vector<std::uint32_t> sizes = some_sizes(count, largest, 13);
+    sizes.front() = sizes.back() = 77;
     std::vector<std::uint64_t> begins64(count + 1);
     const std::uint64_t total = scan_sizes(sizes, begins64);
     std::vector<std::uint32_t> begins(begins64.begin(), begins64.end());
@@ -91,6 +97,9 @@ TEST_F(WebgpuCompact, GatherBringsPiecesOfAnyAlignmentTogether) {
     std::mt19937 random(3);
     for (std::size_t i = 0; i < count; ++i) {
       pieces[i] = {static_cast<std::uint32_t>(random() % (source.size() - sizes[i])), sizes[i]};
+      // One at its target's alignment, one at the source's beginning.
+      if (i == 2) pieces[i].source = begins[i] % 16;
+      if (i == 1) pieces[i].source = 0;
       sources[i] = source.data() + pieces[i].source;
     }
     testing::Bytes expected(total);

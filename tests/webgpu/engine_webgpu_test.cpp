@@ -159,6 +159,21 @@ TEST_F(WebgpuEngine, RestoresWhatLiblz4Writes) {
   expect_twins(*engine, compressed_blocks(testing::boundary_shapes(65537)), restoring);
 }
 
+// Lengths at which one more byte says them; the shader leaves those of more than four to one invocation.
+TEST_F(WebgpuEngine, RestoresLengthsOfAnyNumberOfBytes) {
+  const auto engine = webgpu::make_engine(shared_device());
+  Bytes data;
+  for (std::uint32_t further = 0; further < 7; ++further)
+    for (const std::uint32_t length : {14u + 255 * further, 15u + 255 * further, 16u + 255 * further}) {
+      const Bytes literals = testing::random_bytes(length, length);
+      data.insert(data.end(), literals.begin(), literals.end());
+      // A match of `length` and 4 bytes, then one as long whose source is the literals.
+      data.insert(data.end(), length + 5, static_cast<std::byte>(length));
+      data.insert(data.end(), literals.begin(), literals.end());
+    }
+  expect_twins(*engine, compressed_blocks({{"lengths", data}}), restoring);
+}
+
 // Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written outside.
 TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
   const auto engine = webgpu::make_engine(shared_device());

@@ -1,16 +1,17 @@
 // gather: pieces that lie anywhere in one buffer, brought together in another (contract: gather.hpp).
 //
-// Passes      gather   a workgroup builds 2048 words of the output, an invocation every 256th of them, from whatever pieces their
-//                      bytes come
-// Buffers     data_words (read), pieces (read) 8 bytes a piece: source byte and size; begins (read) 4 bytes a piece, where
+// Passes      gather   a workgroup builds 8 KB of the output, an invocation every 256th vector of 16 bytes, from whatever
+//                      pieces their bytes come
+// Buffers     data_vectors (read), pieces (read) 8 bytes a piece: source byte and size; begins (read) 4 bytes a piece, where
 //             it goes, ascending, and the total behind the last; output (written)
-// Workgroup   256 invocations, 8 bytes: the first and the last piece of the words
-// Work is divided by output words, never by pieces, so one large piece among many small ones does not set the time. The
-// workgroup finds the first and the last piece of its words by testing 256 places at a time; a word finds its own by bisection
-// between these, which are the same one where pieces are large.
+// Workgroup   256 invocations, 4 KB: where up to 1024 pieces begin
+// Work is divided by output bytes, never by pieces, so one large piece among many small ones does not set the time. The
+// workgroup finds the first piece of its bytes by testing 256 places at a time, and notes where the pieces from there on begin; a
+// vector finds its own by bisection among these, or in the buffer where they are too many. It is put together from all pieces that
+// have bytes in it: of each the 16 bytes that stand there if the piece goes on long enough to both sides, as two vectors of the
+// source, shifted; what is not the piece's is masked out. Where one piece fills the workgroup's bytes nothing is searched.
 
 #import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
 
 struct Parameters {
   piece_count: u32,
@@ -23,47 +24,70 @@ struct Piece {
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
-@group(0) @binding(1) var<storage, read> data_words: array<u32>;
+@group(0) @binding(1) var<storage, read> data_vectors: array<vec4u>;
 @group(0) @binding(2) var<storage, read> pieces: array<Piece>;
 @group(0) @binding(3) var<storage, read> begins: array<u32>;
-@group(0) @binding(4) var<storage, read_write> output: array<u32>;
+@group(0) @binding(4) var<storage, read_write> output: array<vec4u>;
 
 const kThreads = 256u;
-const kWordsPerThread = 8u;
+const kVectorsPerThread = 2u;
+const kVectorBytes = 16u;
+const kWorkgroupBytes = kThreads * kVectorsPerThread * kVectorBytes;
+const kNoted = 1024u;
 
-var<workgroup> sh_found: array<atomic<u32>, 2>;
+var<workgroup> sh_begins: array<u32, kNoted>;
+var<workgroup> sh_first: atomic<u32>;
+var<workgroup> sh_uniform: u32;  // what all invocations are told
 
-// The last piece from `low` on that begins at or before `place`, for all invocations: of the pieces that are left, each tries
-// one, until every one has been tried. `low` is such a piece.
-fn search_together(thread: u32, low: u32, place: u32, slot: u32) -> u32 {
+// The last piece that begins at or before `place`, for all invocations: of the pieces that are left, each tries one, until every
+// one has been tried.
+fn search_together(thread: u32, place: u32) -> u32 {
   var stride = 1u;
   while (stride * kThreads < parameters.piece_count) {
     stride *= kThreads;
   }
   if (thread == 0u) {
-    atomicStore(&sh_found[slot], low);
+    atomicStore(&sh_first, 0u);
   }
   for (; stride > 0u; stride /= kThreads) {
     workgroupBarrier();
-    let first = atomicLoad(&sh_found[slot]);
+    let first = atomicLoad(&sh_first);
     workgroupBarrier();
     // At most 65,536 * 256 pieces: this does not wrap.
     let tried = first + thread * stride;
     if (tried < parameters.piece_count && begins[tried] <= place) {
-      atomicMax(&sh_found[slot], tried);
+      atomicMax(&sh_first, tried);
     }
   }
   workgroupBarrier();
-  return atomicLoad(&sh_found[slot]);
+  if (thread == 0u) {
+    sh_uniform = atomicLoad(&sh_first);
+  }
+  return workgroupUniformLoad(&sh_uniform);
 }
 
-// The last piece from `first` to `last` that begins at or before `place`.
-fn piece_at(first: u32, last: u32, place: u32) -> u32 {
+// The pieces that a workgroup knows of.
+struct Known {
+  first: u32,
+  noted: u32,  // so many of them from the first on are noted
+  last: u32,
+}
+
+fn begin_of(known: Known, piece: u32) -> u32 {
+  let number = piece - known.first;
+  if (number < known.noted) {
+    return sh_begins[number];
+  }
+  return begins[piece];
+}
+
+// The last piece from `low` on that begins at or before `place`; `low` is such a piece.
+fn piece_at(known: Known, first: u32, place: u32) -> u32 {
   var low = first;
-  var high = last + 1u;
+  var high = known.last + 1u;
   while (high - low > 1u) {
     let middle = (low + high) / 2u;
-    if (begins[middle] <= place) {
+    if (begin_of(known, middle) <= place) {
       low = middle;
     } else {
       high = middle;
@@ -72,33 +96,108 @@ fn piece_at(first: u32, last: u32, place: u32) -> u32 {
   return low;
 }
 
+// The 16 bytes from `place` on, at any alignment. A place below 0 stands for what lies before the buffer: whatever it reads,
+// what follows from 0 on is right.
+fn data_at(place: u32) -> vec4u {
+  let index = place / kVectorBytes;
+  var low = data_vectors[index];
+  if (place % kVectorBytes == 0u) {
+    return low;
+  }
+  return shifted(low, data_vectors[(index + 1u) % (1u << 28u)], place % kVectorBytes);
+}
+
+// What begins `bytes` behind the beginning of two vectors that follow each other.
+fn shifted(first: vec4u, second: vec4u, bytes: u32) -> vec4u {
+  var low = first;
+  var high = second.xyz;
+  if ((bytes & 8u) != 0u) {
+    low = vec4u(low.zw, high.xy);
+    high = vec3u(high.z, second.w, 0u);
+  }
+  if ((bytes & 4u) != 0u) {
+    low = vec4u(low.yzw, high.x);
+    high.x = high.y;
+  }
+  let shift = vec4u((bytes & 3u) * 8u);
+  // Two shifts on the left, since one by 32 bits is not defined.
+  return (low >> shift) | ((vec4u(low.yzw, high.x) << vec4u(1u)) << (vec4u(31u) - shift));
+}
+
+// Ones in the first `bytes` bytes of a vector.
+fn mask_below(bytes: u32) -> vec4u {
+  let half_bits = 4u * vec4u(clamp(vec4i(i32(bytes)) - vec4i(0, 4, 8, 12), vec4i(0), vec4i(4)));
+  // Two shifts, since one by 32 bits is not defined.
+  return ((vec4u(1u) << half_bits) << half_bits) - vec4u(1u);
+}
+
 @compute @workgroup_size(kThreads)
 fn gather(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
           @builtin(local_invocation_index) thread: u32) {
-  let first_word = workgroup_number(id, size, parameters.workgroup_count) * kThreads * kWordsPerThread;
+  let workgroup_begin = workgroup_number(id, size, parameters.workgroup_count) * kWorkgroupBytes;
   let total = begins[parameters.piece_count];
-  let first = search_together(thread, 0u, first_word * 4u, 0u);
-  let bytes = min(total - min(total, first_word * 4u), kThreads * kWordsPerThread * 4u);
-  let last = search_together(thread, first, first_word * 4u + max(bytes, 1u) - 1u, 1u);
-  for (var i = 0u; i < kWordsPerThread; i++) {
-    let word = first_word + i * kThreads + thread;
-    if (word >= (total + 3u) / 4u) {
-      break;
+  let workgroup_end = workgroup_begin + min(total - min(total, workgroup_begin), kWorkgroupBytes);
+  let first = search_together(thread, workgroup_begin);
+  let first_vector = workgroup_begin / kVectorBytes + thread;
+
+  if (workgroup_end - workgroup_begin == kWorkgroupBytes && begins[first + 1u] >= workgroup_end) {
+    let source = pieces[first].source + workgroup_begin - begins[first];
+    let source_vector = source / kVectorBytes + thread;
+    var values: array<vec4u, kVectorsPerThread>;
+    for (var i = 0u; i < kVectorsPerThread; i++) {
+      values[i] = data_vectors[source_vector + i * kThreads];
     }
-    var piece = piece_at(first, last, word * 4u);
-    var source = pieces[piece].source + (word * 4u - begins[piece]);
-    var value = 0u;
-    if (word * 4u + 4u <= begins[piece + 1u]) {
-      value = data_word(source);
-    } else {
-      for (var place = word * 4u; place < min(word * 4u + 4u, total); place++) {
-        while (begins[piece + 1u] <= place) {
-          piece++;
-        }
-        source = pieces[piece].source + (place - begins[piece]);
-        value |= data_byte(source) << (8u * (place % 4u));
+    if (source % kVectorBytes != 0u) {
+      for (var i = 0u; i < kVectorsPerThread; i++) {
+        values[i] = shifted(values[i], data_vectors[source_vector + i * kThreads + 1u], source % kVectorBytes);
       }
     }
-    output[word] = value;
+    for (var i = 0u; i < kVectorsPerThread; i++) {
+      output[first_vector + i * kThreads] = values[i];
+    }
+    return;
+  }
+
+  var known = Known(first, 0u, parameters.piece_count - 1u);
+  while (known.noted < kNoted) {
+    let begin = begins[min(first + known.noted + thread, parameters.piece_count)];
+    sh_begins[known.noted + thread] = begin;
+    known.noted += kThreads;
+    if (thread == kThreads - 1u) {
+      sh_uniform = begin;
+    }
+    if (workgroupUniformLoad(&sh_uniform) >= workgroup_end) {
+      known.last = min(known.last, first + known.noted - 1u);
+      break;
+    }
+  }
+  for (var i = 0u; i < kVectorsPerThread; i++) {
+    let vector = first_vector + i * kThreads;
+    let place = vector * kVectorBytes;
+    if (place >= workgroup_end) {
+      break;
+    }
+    let stop = min(place + kVectorBytes, workgroup_end);
+    var piece = piece_at(known, first, place);
+    var begin = begin_of(known, piece);
+    var end = begin_of(known, piece + 1u);
+    var value = vec4u(0u);
+    loop {
+      let bytes = data_at(pieces[piece].source + (place - begin));
+      let before = select(begin - place, 0u, begin <= place);
+      value |= bytes & mask_below(min(end, stop) - place) & ~mask_below(before);
+      if (end >= stop) {
+        break;
+      }
+      begin = end;
+      piece += 1u;
+      end = begin_of(known, piece + 1u);
+      if (end == begin) {
+        // Any number of empty pieces.
+        piece = piece_at(known, piece, begin);
+        end = begin_of(known, piece + 1u);
+      }
+    }
+    output[vector] = value;
   }
 }

@@ -17,7 +17,7 @@ struct GatherBuffers {
   BufferId source;
   BufferId pieces;  // GatherPiece a piece
   BufferId begins;  // of scan: where each goes, and the total
-  BufferId output;  // whole words: bytes behind the total in its last word become 0
+  BufferId output;  // in vectors of 16 bytes: those behind the total in the last one become 0
 };
 
 // The pieces must fit the output, whose bytes are at most `most_output_bytes`.

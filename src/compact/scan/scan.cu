@@ -1,11 +1,9 @@
 // CUB's DeviceScan under our contract: one pass with decoupled look-back, 12 bytes of traffic an item.
-// CPU twin: scan_cpu.cpp. The total comes for nothing: the scan runs over one item more, which counts as 0
-// and is never read.
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-
+// CPU twin: scan_cpu.cpp. Sizes and sums lie where CUB's own call would have them; who stores the last sum stores the total
+// behind it. (Other ways to come to the total are slower: docs/decisions/gather.md.)
 #include <cub/device/device_scan.cuh>
 #include <cuda/std/functional>
+#include <iterator>
 
 #include "compact/scan/scan_cuda.hpp"
 #include "device/cuda/cuda_error.hpp"
@@ -14,21 +12,48 @@
 namespace hemstitch::cuda {
 namespace {
 
-struct SizeOrEnd {
-  const std::uint32_t* d_sizes;
-  std::uint64_t count;
-  __device__ std::uint64_t operator()(std::uint64_t index) const {
-    return index < count ? d_sizes[index] : 0;
+// The offsets as CUB's output.
+class OffsetsWithTotal {
+ public:
+  struct Place {
+    std::uint64_t* d_offset;
+    const std::uint32_t* d_last_size;
+    bool is_last;
+    __device__ void operator=(std::uint64_t sum) const {
+      *d_offset = sum;
+      if (is_last) d_offset[1] = sum + *d_last_size;
+    }
+  };
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = std::uint64_t;
+  using difference_type = std::ptrdiff_t;
+  using pointer = void;
+  using reference = Place;
+
+  OffsetsWithTotal(std::uint64_t* d_offsets, const std::uint64_t* d_last, const std::uint32_t* d_last_size)
+      : d_at_(d_offsets), d_last_(d_last), d_last_size_(d_last_size) {}
+  __host__ __device__ OffsetsWithTotal operator+(difference_type distance) const {
+    OffsetsWithTotal further = *this;
+    further.d_at_ += distance;
+    return further;
   }
+  __device__ Place operator[](difference_type distance) const {
+    return {d_at_ + distance, d_last_size_, d_at_ + distance == d_last_};
+  }
+
+ private:
+  std::uint64_t* d_at_;
+  const std::uint64_t* d_last_;
+  const std::uint32_t* d_last_size_;
 };
 
+// Without scratch memory, says how much it needs: then there are no sizes.
 cudaError_t scan(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* d_sizes,
                  std::uint64_t count, std::uint64_t* d_offsets, cudaStream_t stream) {
-  const auto sizes = thrust::make_transform_iterator(thrust::make_counting_iterator(std::uint64_t{0}),
-                                                     SizeOrEnd{d_sizes, count});
-  return cub::DeviceScan::ExclusiveScan(d_scratch, scratch_bytes, sizes, d_offsets,
-                                        ::cuda::std::plus<std::uint64_t>{}, std::uint64_t{0}, count + 1,
-                                        stream);
+  const std::uint64_t last = d_scratch == nullptr ? 0 : count - 1;
+  return cub::DeviceScan::ExclusiveScan(d_scratch, scratch_bytes, d_sizes,
+                                        OffsetsWithTotal(d_offsets, d_offsets + last, d_sizes + last),
+                                        ::cuda::std::plus<std::uint64_t>{}, std::uint64_t{0}, count, stream);
 }
 
 }  // namespace
@@ -42,7 +67,10 @@ std::size_t scan_sizes_cuda_scratch_bytes(std::uint64_t count) {
 void scan_sizes_cuda(const std::uint32_t* d_sizes, std::uint64_t count, std::uint64_t* d_offsets,
                      void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   check_scratch("scan", scan_sizes_cuda_scratch_bytes(count), d_scratch, scratch_bytes);
-  check(scan(d_scratch, scratch_bytes, d_sizes, count, d_offsets, stream), "scan");
+  if (count == 0)
+    check(cudaMemsetAsync(d_offsets, 0, sizeof *d_offsets, stream), "scan");
+  else
+    check(scan(d_scratch, scratch_bytes, d_sizes, count, d_offsets, stream), "scan");
 }
 
 }  // namespace hemstitch::cuda

@@ -1,8 +1,9 @@
 // scan: where each of many pieces begins, from their sizes (contract: scan.hpp).
 //
 // Passes      reduce   a workgroup adds up its 1024 elements; repeated on the sums until there are at most 256 of them
-//             apply    a workgroup scans its 1024 elements and adds where it begins: what it finds in the level above, or the
-//                      sums before its own, which it adds up where they are at most 256. From the smallest level back
+//             apply    a workgroup scans its 1024 elements and adds where it begins: what it finds in the level above; or the
+//                      sums before its own, which it adds up where they are at most 256; or the elements before its own, where
+//                      these are so few that a pass less is worth it. From the smallest level back
 // Buffers     elements (read) 4 bytes an element; sums (written by reduce, read by apply) 4 bytes for 1024 elements;
 //             begins (written) 4 bytes an element, and the total behind the last
 // Workgroup   256 invocations, 1 KB: a sum for each
@@ -13,13 +14,17 @@
 struct Parameters {
   count: u32,
   tile_count: u32,  // of 1024 elements
-  sums_known: u32,  // apply: 1 where `sums` has where a tile begins, 0 where it has the tiles' sums
+  known: u32,       // apply: what `sums` has, see below
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> elements: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sums: array<u32>;    // of a tile; or where a tile begins
 @group(0) @binding(3) var<storage, read_write> begins: array<u32>;
+
+const kNothingKnown = 0u;
+const kTileSumsKnown = 1u;
+const kTileBeginsKnown = 2u;
 
 const kThreads = 256u;
 const kPerThread = 4u;
@@ -62,10 +67,20 @@ fn apply(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
          @builtin(local_invocation_index) thread: u32) {
   let tile = workgroup_number(id, size, parameters.tile_count);
   var tile_begin = 0u;
-  if (parameters.sums_known != 0u) {
+  if (parameters.known == kTileBeginsKnown) {
     tile_begin = sums[tile];
   } else if (parameters.tile_count > 1u) {
-    sh_sums[thread] = select(0u, sums[thread], thread < tile);
+    var before = 0u;
+    if (parameters.known == kTileSumsKnown) {
+      before = select(0u, sums[thread], thread < tile);
+    } else {
+      for (var i = 0u; i < min(tile, parameters.tile_count); i++) {
+        let in_tile = (i * kThreads * kPerThread) + thread;
+        before += element(in_tile) + element(in_tile + kThreads) + element(in_tile + 2u * kThreads) +
+                  element(in_tile + 3u * kThreads);
+      }
+    }
+    sh_sums[thread] = before;
     add_up(thread);
     tile_begin = sh_sums[0];
     workgroupBarrier();

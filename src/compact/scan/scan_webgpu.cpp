@@ -5,6 +5,10 @@ namespace {
 constexpr std::string_view kShader = "compact/scan/scan.wgsl";
 // Sums that one workgroup adds up without help.
 constexpr std::uint32_t kScanMostSums = 256;
+// Tiles whose workgroups add up the elements of those before, instead of waiting for a pass that does.
+constexpr std::uint32_t kScanFewTiles = 16;
+// As scan.wgsl has it: what is known of a tile's begin.
+enum Known : std::uint32_t { kNothingKnown, kTileSumsKnown, kTileBeginsKnown };
 }  // namespace
 
 ScanBuffers plan_scan(BufferPlan& plan, std::uint64_t most_elements) {
@@ -24,20 +28,21 @@ void record_level(Recording& recording, BufferId sizes, BufferId begins, const S
                   std::uint32_t count, std::size_t level) {
   const auto tiles = static_cast<std::uint32_t>(divided_up(count, kScanTileElements));
   const BufferId sums = buffers.levels[2 * level], tile_begins = buffers.levels[2 * level + 1];
-  const bool sums_known = tiles > kScanMostSums;
-  if (tiles > 1) {
+  const Known known = tiles <= kScanFewTiles   ? kNothingKnown
+                      : tiles <= kScanMostSums ? kTileSumsKnown
+                                               : kTileBeginsKnown;
+  if (known != kNothingKnown)
     recording.dispatch({kShader,
                         "reduce",
-                        {count, tiles, 0},
+                        {count, tiles, known},
                         {{sizes, Access::kRead}, {sums, Access::kReadWrite}, {begins, Access::kReadWrite}},
                         tiles});
-  }
-  if (sums_known) record_level(recording, sums, tile_begins, buffers, tiles, level + 1);
+  if (known == kTileBeginsKnown) record_level(recording, sums, tile_begins, buffers, tiles, level + 1);
   recording.dispatch({kShader,
                       "apply",
-                      {count, tiles, sums_known ? 1u : 0u},
+                      {count, tiles, known},
                       {{sizes, Access::kRead},
-                       {sums_known ? tile_begins : sums, Access::kReadWrite},
+                       {known == kTileBeginsKnown ? tile_begins : sums, Access::kReadWrite},
                        {begins, Access::kReadWrite}},
                       tiles});
 }

@@ -205,7 +205,8 @@ class Engine : public BlockEngine {
       return std::max(wanted, before);
     };
     grown.block_count = larger_count(needed.block_count, part.capacity.block_count);
-    grown.tile_count = larger_count(needed.tile_count, part.capacity.tile_count);
+    if constexpr (requires { grown.tile_count; })
+      grown.tile_count = larger_count(needed.tile_count, part.capacity.tile_count);
     grown.sequence_count = larger_count(needed.sequence_count, part.capacity.sequence_count);
     part.buffers.clear();
     part.capacity = {};
@@ -311,7 +312,6 @@ class Engine : public BlockEngine {
     Upload upload;
     const std::uint64_t data_at = upload.add(plan.data, table.data_bytes);
     const std::uint64_t rows_at = upload.add(plan.rows, table.rows.size() * sizeof(RestoreRow));
-    const std::uint64_t tiles_at = upload.add(plan.tiles, table.tiles.size() * sizeof(std::uint32_t));
     const Buffer& staging = slot.upload.of(*device_, upload.bytes);
     std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -321,8 +321,6 @@ class Engine : public BlockEngine {
     }
     std::copy_n(reinterpret_cast<const std::byte*>(table.rows.data()), table.rows.size() * sizeof(RestoreRow),
                 mapped + rows_at);
-    std::copy_n(reinterpret_cast<const std::byte*>(table.tiles.data()),
-                table.tiles.size() * sizeof(std::uint32_t), mapped + tiles_at);
     device_->unmap(staging);
 
     // Blocks restore to their whole room but for the last of a file, so everything is read at once.

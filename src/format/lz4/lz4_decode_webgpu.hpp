@@ -9,8 +9,6 @@
 
 namespace hemstitch::webgpu {
 
-inline constexpr std::uint32_t kRestoreTileBytes = 1024;
-
 // As lz4_decode.wgsl has them.
 struct RestoreRow {
   std::uint32_t begin = 0;          // byte of the data where the history begins
@@ -19,8 +17,6 @@ struct RestoreRow {
   std::uint32_t room_bytes = 0;     // what it may restore to
   std::uint32_t first_sequence = 0;
   std::uint32_t output_begin = 0;
-  std::uint32_t first_tile = 0;
-  std::uint32_t unused = 0;
 };
 struct RestoreResult {
   std::uint32_t status = 0;
@@ -35,7 +31,6 @@ Status restore_status(const RestoreResult& result);
 // The blocks of a batch. Their data stands in one buffer, each block directly behind its history, from a whole word on.
 struct RestoreTable {
   std::vector<RestoreRow> rows;
-  std::vector<std::uint32_t> tiles;  // block number for each 1024 bytes of room
   std::uint64_t data_bytes = 0;
   std::uint64_t output_bytes = 0;
   std::uint32_t sequence_count = 0;
@@ -45,14 +40,14 @@ struct RestoreTable {
   void add(std::uint32_t history_bytes, std::uint32_t block_bytes, std::uint32_t room_bytes);
 };
 
-// The device memory of a batch: data, 4 bytes for each byte of input and of room, and the output.
+// The device memory of a batch: data, 4 bytes for each byte of input, and the output.
 struct Lz4RestorePlan {
   BufferPlan buffers;
-  BufferId data, rows, tiles, results, sequences, sources, output;
+  BufferId data, rows, results, sequences, output;
 };
 struct RestoreCapacity {
   std::uint64_t data_bytes = 0, output_bytes = 0;
-  std::uint32_t block_count = 0, tile_count = 0, sequence_count = 0;
+  std::uint32_t block_count = 0, sequence_count = 0;
 
   bool holds(const RestoreCapacity& other) const;
 };

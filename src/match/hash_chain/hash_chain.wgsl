@@ -28,23 +28,31 @@ struct Parameters {
 const kThreads = 256u;
 
 fn best_candidate(place: u32, end: u32) -> u32 {
-  let word = data_word(place);
   let limit = min(parameters.cap_bytes, end - place);
   var best_offset = 0u;
   var best_length = 0u;
+  // What a longer match than the best must agree in: the four bytes that end one behind it.
+  var tail = 0u;
+  var tail_word = data_word(place);
   var candidate = place;
+  var link = links[place];
   for (var step = 0u; step < parameters.depth; step++) {
-    let link = links[candidate];
     candidate -= link;
     let offset = place - candidate;
     if (link == 0u || offset > parameters.window_bytes) {
       break;
     }
-    if (data_word(candidate) == word) {
-      let length = common_length(place, candidate, 4u, limit);
+    // Asked for now, needed in the next turn.
+    if (step + 1u < parameters.depth) {
+      link = links[candidate];
+    }
+    if (data_word(candidate + tail) == tail_word) {
+      let length = common_length(place, candidate, select(0u, 4u, tail == 0u), limit);
       if (length > best_length) {
         best_offset = offset;
         best_length = length;
+        tail = max(length, 3u) - 3u;
+        tail_word = data_word(place + tail);
       }
       if (length == limit) {
         break;
