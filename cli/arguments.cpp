@@ -113,9 +113,12 @@ int level_from(std::string_view origin, const std::string& text) {
 void check_backend_name(std::string_view origin, const std::string& name) {
   std::vector<std::string_view> names{"auto"};
   for (const auto& backend : BackendRegistry::instance().backends()) names.push_back(backend->name());
-  if (std::find(names.begin(), names.end(), name) == names.end())
-    throw UsageError(
-        fmt::format("{} '{}': the backends of this build are {}", origin, name, fmt::join(names, ", ")));
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  for (const AbsentBackend& absent : BackendRegistry::absent_backends())
+    if (absent.name == name)
+      throw UsageError(fmt::format("{} '{}' is not in this build: {}", origin, name, absent.remedy));
+  throw UsageError(
+      fmt::format("{} '{}': the backends of this build are {}", origin, name, fmt::join(names, ", ")));
 }
 
 std::size_t block_bytes_from(const std::string& text) {
