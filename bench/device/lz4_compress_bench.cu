@@ -4,7 +4,7 @@
 //
 // FOLDER holds silesia/. Each file's blocks are repeated until there are GIGABYTES (2) of input in flight. WHAT is one or
 // more of these letters, lfpcz by default:
-//   l  level 1, blocks of 4 KB and 64 KB     s  its stages one by one     h  levels 3, 6, 9 and 12 at 64 KB
+//   l  level 1, blocks of 4 KB and 64 KB     s  its stages at 64 KB     h  levels 3, 6, 9 and 12 at 64 KB
 //   f  200 MB in flight                      p  from 100 to 100,000 pages both ways, kernels alone and between pinned memory
 //   c  XXH32 of blocks                       z  pages: same-filled, and as the files have them
 // Every figure is the median of five runs after one to warm up. Prints one row of a recorded run a line; a row is verified
@@ -261,7 +261,7 @@ class PinnedPages {
   PinnedPages(const std::vector<std::byte>& pages, std::size_t count)
       : count_(count), input_(count * kPageBytes), output_(count * (kPageBytes + 8)) {
     for (std::size_t i = 0; i < input_.span().size(); ++i) input_.span()[i] = pages[i % pages.size()];
-    const std::size_t pieces = std::clamp<std::size_t>(count / 1000, 1, 12);
+    const std::size_t pieces = std::clamp<std::size_t>(count / 1000, 2, 12);
     for (std::size_t i = 0; i < pieces; ++i) {
       const std::size_t begin = count * i / pieces, end = count * (i + 1) / pieces;
       pieces_.push_back(std::make_unique<Piece>(begin, end - begin));
@@ -588,7 +588,7 @@ int measure(int argument_count, char** arguments) {
     for (const std::uint32_t block_bytes : {4096u, 65536u}) {
       const Blocks blocks(file, bytes, block_bytes, in_flight);
       if (asked('l')) means.add(blocks.compress(1, scratch));
-      if (asked('s')) {
+      if (asked('s') && block_bytes > kPageBytes) {  // pages know no stages
         const auto parameters = std::get<HashChainParameters>(lz4_level(1, block_bytes).finder);
         DeviceArray<MatchRecord> d_records(blocks.batch().total_block_bytes);
         DeviceArray<Sequence> d_sequences(cuda::device_sequence_capacity(blocks.batch(), lz4_block_plan()));

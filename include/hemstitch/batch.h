@@ -270,7 +270,8 @@ typedef struct hemstitch_find_options {
   uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..16; hash_step: 4 */
 } hemstitch_find_options;
 
-/* What level 1..12 of LZ4 uses for blocks of that size. */
+/* What level 1..12 of LZ4 uses for blocks of that size; but levels 1 and 2 write blocks of at most 4096 bytes without history
+ * by a finder of their own. */
 HEMSTITCH_API hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_bytes,
                                                                 hemstitch_find_options* options);
 

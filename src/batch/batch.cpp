@@ -91,7 +91,8 @@ hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_byte
                                                   hemstitch_find_options* options) {
   return guarded([&] {
     hemstitch::needed(options, "options");
-    const hemstitch::Lz4Level chosen = hemstitch::lz4_level(hemstitch::checked_level(level), block_bytes);
+    const hemstitch::Lz4Level chosen =
+        hemstitch::lz4_level(hemstitch::checked_level(level), block_bytes, hemstitch::kMaxRecordOffset);
     *options = {};
     if (const auto* step = std::get_if<hemstitch::HashStepParameters>(&chosen.finder)) {
       options->finder = HEMSTITCH_FINDER_HASH_STEP;

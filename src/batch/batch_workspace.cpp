@@ -17,7 +17,8 @@ WorkspacePlan batch_workspace(const BatchShape& shape, int level) {
   batch.max_input_bytes = shape.block_bytes;
   batch.max_history_bytes = shape.history_bytes;
   batch.total_input_bytes = shape.input_bytes();
-  const Lz4Level chosen = lz4_level(level, shape.block_bytes);
+  // Stage by stage, which is how blocks with history go.
+  const Lz4Level chosen = lz4_level(level, shape.block_bytes, kMaxRecordOffset);
   const BatchParse parse{
       .parse = chosen.parse == Lz4Parse::kLazy ? HEMSTITCH_PARSE_LAZY : HEMSTITCH_PARSE_OPTIMAL,
       .lazy_skip = 0,
@@ -27,8 +28,9 @@ WorkspacePlan batch_workspace(const BatchShape& shape, int level) {
   WorkspacePlan plan;
   plan.add("candidates", sizeof(hemstitch_candidate), shape.input_bytes(), "from finding to parsing");
   plan.add("temporary",
-           std::max(batch_find_temp_bytes(batch, chosen.finder), batch_parse_temp_bytes(batch, parse)), 1,
-           "finding, then parsing");
+           std::max(batch_find_temp_bytes(batch, std::get<HashChainParameters>(chosen.finder)),
+                    batch_parse_temp_bytes(batch, parse)),
+           1, "finding, then parsing");
   plan.add("sequences", sizeof(hemstitch_sequence),
            first_sequence(shape.input_bytes(), shape.block_count, parse.plan), "from parsing on");
   // Where candidates and sequences begin, how many sequences, and a status.

@@ -38,11 +38,11 @@ void need_arrays(const hemstitch_lz4_blocks& blocks, const hemstitch_status* sta
   need_for(blocks.count, statuses, "statuses");
 }
 
-Lz4Level checked_level(int level, std::size_t block_bytes) {
+Lz4Level checked_level(int level, std::size_t block_bytes, std::size_t history_bytes = 0) {
   if (level < kMinLevel || level > kMaxLevel)
     throw Error(Status::kInvalidOption,
                 fmt::format("batch: level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
-  return lz4_level(level, block_bytes);
+  return lz4_level(level, block_bytes, history_bytes);
 }
 
 const hemstitch_lz4_compressed& checked(const hemstitch_lz4_compressed* compressed,
@@ -141,8 +141,8 @@ hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* b
   return guarded([&] {
     const auto& given = hemstitch::checked(blocks);
     needed(temp_bytes, "temp_bytes");
-    *temp_bytes =
-        hemstitch::lz4_compress_temp_bytes(given, hemstitch::checked_level(level, given.max_block_bytes));
+    *temp_bytes = hemstitch::lz4_compress_temp_bytes(
+        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes));
   });
 }
 
@@ -155,8 +155,9 @@ hemstitch_status hemstitch_lz4_compress_async(const hemstitch_lz4_blocks* blocks
     need_arrays(given, statuses);
     need_for(given.count, outputs, "outputs");
     need_for(given.count, output_bytes, "output_bytes");
-    hemstitch::lz4_compress_async(given, hemstitch::checked_level(level, given.max_block_bytes), outputs,
-                                  capacities, output_bytes, statuses, {temp, temp_bytes}, stream);
+    hemstitch::lz4_compress_async(
+        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes), outputs,
+        capacities, output_bytes, statuses, {temp, temp_bytes}, stream);
   });
 }
 
@@ -165,8 +166,8 @@ hemstitch_status hemstitch_lz4_span_temp_bytes(const hemstitch_lz4_blocks* block
   return guarded([&] {
     const auto& given = hemstitch::checked(blocks);
     needed(temp_bytes, "temp_bytes");
-    *temp_bytes =
-        hemstitch::lz4_span_temp_bytes(given, hemstitch::checked_level(level, given.max_block_bytes));
+    *temp_bytes = hemstitch::lz4_span_temp_bytes(
+        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes));
   });
 }
 
@@ -180,8 +181,9 @@ hemstitch_status hemstitch_lz4_span_async(const hemstitch_lz4_blocks* blocks, in
     need_for(place.capacity, place.span, "span.span");
     need_for(given.count, place.sizes, "span.sizes");
     needed(place.offsets, "span.offsets");
-    hemstitch::lz4_span_async(given, hemstitch::checked_level(level, given.max_block_bytes), place, statuses,
-                              {temp, temp_bytes}, stream);
+    hemstitch::lz4_span_async(given,
+                              hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes),
+                              place, statuses, {temp, temp_bytes}, stream);
   });
 }
 
@@ -245,7 +247,7 @@ hemstitch_status hemstitch_lz4_pages_compress_temp_bytes(const hemstitch_lz4_blo
     const auto& given = hemstitch::checked_pages(pages);
     needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::lz4_pages_compress_temp_bytes(
-        given, hemstitch::checked_level(level, given.max_block_bytes));
+        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes));
   });
 }
 
@@ -258,8 +260,9 @@ hemstitch_status hemstitch_lz4_pages_compress_async(const hemstitch_lz4_blocks* 
     need_arrays(given, statuses);
     need_for(given.count, outputs, "outputs");
     need_for(given.count, entries, "entries");
-    hemstitch::lz4_pages_compress_async(given, hemstitch::checked_level(level, given.max_block_bytes),
-                                        outputs, entries, statuses, {temp, temp_bytes}, stream);
+    hemstitch::lz4_pages_compress_async(
+        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes), outputs,
+        entries, statuses, {temp, temp_bytes}, stream);
   });
 }
 

@@ -98,8 +98,7 @@ void start_from_level(FinderChoice& choice, const std::string& word) {
   const std::uint32_t level = number_of("level:" + word, word);
   if (level < kMinLevel || level > kMaxLevel)
     throw invalid(fmt::format("level {} is not {} to {}", level, kMinLevel, kMaxLevel));
-  std::visit([&](const auto& parameters) { choice.how = parameters; },
-             lz4_level(static_cast<int>(level), kLevelBlockBytes).finder);
+  choice.how = std::get<HashChainParameters>(lz4_level(static_cast<int>(level), kLevelBlockBytes).finder);
   choice.parameters.window_size = kMaxRecordOffset;
 }
 

@@ -200,8 +200,8 @@ std::vector<Bytes> some_pages() {
 Bytes twin(std::span<const std::byte> data, std::size_t history_bytes, int level,
            std::size_t max_block_bytes) {
   Bytes block(data.size() - history_bytes + data.size() / 255 + 16);
-  const EncodedBlock encoded =
-      compress_lz4_block_reference({data, history_bytes}, lz4_level(level, max_block_bytes), block);
+  const EncodedBlock encoded = compress_lz4_block_reference(
+      {data, history_bytes}, lz4_level(level, max_block_bytes, history_bytes), block);
   block.resize(encoded.bytes);
   return block;
 }

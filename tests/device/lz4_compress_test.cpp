@@ -59,10 +59,12 @@ void expect_twins(const Run& run, const cuda::Stream& stream) {
 
 void expect_twins(const std::vector<FinderCase>& cases, const FinderBatch& batch, std::size_t block_bytes,
                   std::initializer_list<int> levels, const cuda::Stream& stream) {
+  std::size_t history_bytes = 0;
+  for (const FinderCase& one : cases) history_bytes = std::max(history_bytes, one.history_bytes);
   for (const int level : levels)
-    expect_twins(
-        {cases, batch, lz4_level(level, block_bytes), fmt::format("level {} at {}", level, block_bytes)},
-        stream);
+    expect_twins({cases, batch, lz4_level(level, block_bytes, history_bytes),
+                  fmt::format("level {} at {}", level, block_bytes)},
+                 stream);
 }
 
 void expect_twins(const std::vector<FinderCase>& cases, std::size_t block_bytes,

@@ -4,6 +4,7 @@
 #include <lz4hc.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -14,8 +15,8 @@
 #include "cuda_test.hpp"
 #include "device/cuda/device_buffer.hpp"
 #include "format/lz4/lz4_decode_reference.hpp"
-#include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "format/lz4/lz4_restore_ways_cuda.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -59,8 +60,8 @@ Restored by_reference(const Chunk& chunk) {
   return expected;
 }
 
-// How a batch is restored: as its sizes ask for, or, blocks larger than pages, as one of many, or of few.
-enum class Way { kChosen, kManyBlocks, kFewBlocks };
+// How a batch is restored: as its sizes ask for, or as one of many or of few.
+enum class Way { kChosen, kManyPages, kFewPages, kManyBlocks, kFewBlocks };
 
 // What lies on the device for a batch: blocks at changing alignments, each output between guards and behind its
 // history.
@@ -125,7 +126,11 @@ class DeviceBatch {
     cuda::check(cudaMemsetAsync(d_statuses_.get(), 0xA5, d_statuses_.bytes(), stream_), "memset");
   }
   void restore(Way way = Way::kChosen) {
-    if (way == Way::kManyBlocks)
+    if (way == Way::kManyPages)
+      cuda::restore_many_lz4_pages_cuda(batch_, stream_);
+    else if (way == Way::kFewPages)
+      cuda::restore_few_lz4_pages_cuda(batch_, stream_);
+    else if (way == Way::kManyBlocks)
       cuda::restore_many_lz4_blocks_cuda(batch_, stream_);
     else if (way == Way::kFewBlocks)
       cuda::restore_few_lz4_blocks_cuda(batch_, stream_);
@@ -256,8 +261,9 @@ class Lz4RestoreDeviceTest : public CudaTest {
     }
   }
   static std::vector<Way> ways(DeviceBatch& batch) {
-    if (batch.batch().max_capacity <= kPageBytes) return {Way::kChosen};
-    return {Way::kManyBlocks, Way::kFewBlocks};
+    if (batch.batch().max_capacity > kPageBytes) return {Way::kManyBlocks, Way::kFewBlocks};
+    if (batch.batch().d_history_bytes != nullptr) return {Way::kChosen};
+    return {Way::kManyPages, Way::kFewPages};
   }
 
  private:
@@ -434,6 +440,46 @@ TEST_F(Lz4RestoreDeviceTest, LengthsAroundTheBordersOfWindows) {
     for (const std::size_t literals : {0u, 271u, 4093u, 4094u, 4095u, 20'000u})
       for (const std::size_t length : {4u, 275u, 4097u, 4098u, 4099u, 20'000u}) add(lead, literals, length);
   expect_same(chunks);
+}
+
+// Blocks of mostly literals: few sequences, walked over one by one, whose runs and far matches are copied in larger steps.
+// The numbers of sequences lie around what is walked over together. Some are damaged at one of them.
+TEST_F(Lz4RestoreDeviceTest, FewLongSequences) {
+  std::vector<Chunk> pages, blocks;
+  std::mt19937 random(7);
+  for (const std::size_t most : {std::size_t{1000}, kPageBytes, std::size_t{5000}, std::size_t{60'000}})
+    for (const std::size_t sequences : {0u, 1u, 2u, 5u, 16u, 31u, 32u, 33u, 40u, 63u, 64u, 65u, 100u})
+      for (unsigned variant = 0; variant < 24; ++variant) {
+        Writer writer;
+        const std::size_t damaged = variant % 6 == 5 ? random() % (sequences + 1) : sequences + 1;
+        const std::size_t mean = most / (sequences + 1);
+        std::size_t written = 0;
+        for (std::size_t i = 0; i < sequences; ++i) {
+          // Long ones and short ones, or long matches.
+          const bool is_match = variant % 4 == 3 && i % 3 == 2 && written > 1;
+          std::size_t literals = is_match ? 0 : random() % (2 * mean) + (written == 0 ? 1 : 0);
+          if (variant % 4 == 1 && i % 8 != 0) literals = random() % 20 + 1;
+          const std::size_t reach = written + literals;
+          const std::size_t length = is_match ? 4 + random() % (2 * mean) : 4 + random() % 3;
+          if (reach + length + 300 > most) break;
+          const std::size_t near = std::array<std::size_t, 5>{1, 100, 128, 511, 513}[random() % 5];
+          const std::size_t offset = random() % 2 == 0 ? std::min(near, reach) : 1 + random() % reach;
+          writer.sequence(testing::random_bytes(literals, static_cast<std::uint32_t>(random())),
+                          i == damaged ? (i % 2 == 0 ? 0 : reach + 1) : std::min<std::size_t>(offset, 65535),
+                          length);
+          written = reach + length;
+        }
+        const std::size_t last = variant % 3 == 0 ? 1 + random() % 8 : most - written - random() % 200;
+        writer.sequence(testing::random_bytes(last, static_cast<std::uint32_t>(random())), 0, 0);
+        const std::string name = std::to_string(sequences) + " sequences, variant " + std::to_string(variant);
+        std::vector<Chunk>& chunks = most <= kPageBytes ? pages : blocks;
+        chunks.push_back({writer.take(), written + last, {}, name});
+        chunks.push_back({writer.take(), written + last - 1, {}, name + ", one short"});
+        chunks.push_back({writer.take(), written + last, {}, name + ", truncated"});
+        chunks.back().block.resize(random() % (chunks.back().block.size() + 1));
+      }
+  expect_same(pages);
+  expect_same(blocks);
 }
 
 // As many sequences as a block can have, each kind of shortest one.

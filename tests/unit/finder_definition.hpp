@@ -1,4 +1,4 @@
-// The definitions of hash_chain and hash_step, transcribed position by position with no table, no chain and
+// The definitions of hash_chain, hash_step and hash_pairs, transcribed position by position with no table, no chain and
 // no state: slow, and shaped like the sentences of the contract. What the finders give must equal what these
 // give.
 #pragma once
@@ -10,6 +10,7 @@
 #include "core/bytes.hpp"
 #include "match/finder.hpp"
 #include "match/hash_chain/hash_chain.hpp"
+#include "match/hash_pairs/hash_pairs.hpp"
 #include "match/hash_step/hash_step.hpp"
 #include "match/hash_word.hpp"
 
@@ -115,6 +116,41 @@ inline MatchRecords hash_step_by_definition(const FinderInput& input, const Hash
   for (std::size_t p = input.history_bytes; p < input.data.size(); ++p)
     matches.push_back(step_choice(input.data, input.history_bytes, p, parameters));
   return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch ? 4 : 0);
+}
+
+// hash_pairs: the offset of a position's candidate, if its first four bytes agree.
+inline std::size_t pair_offset(std::span<const std::byte> data, std::size_t p, unsigned hash_bits) {
+  if (p >= data.size() || !has_hash(data, p)) return 0;
+  const std::size_t seen_end = p % 2 == 0 ? p : p - p % 64;
+  for (std::size_t q = seen_end; q-- > 0;)
+    if (q % 2 == 0 && hash_at(data, q, hash_bits) == hash_at(data, p, hash_bits))
+      return agreeing_bytes(data, p, q, 4) == 4 ? p - q : 0;
+  return 0;
+}
+
+inline MatchRecords hash_pairs_by_definition(const FinderInput& input, unsigned hash_bits) {
+  const auto data = input.data;
+  MatchRecords records(data.size(), 0);
+  std::size_t covered_end = 0;
+  for (std::size_t pair = 0; pair < data.size(); pair += 2) {
+    std::size_t p = pair, offset = pair_offset(data, p, hash_bits);
+    if (offset == 0) offset = pair_offset(data, ++p, hash_bits);
+    if (offset == 0) continue;
+    const std::size_t end = p + agreeing_bytes(data, p, p - offset, data.size());
+    if (end - p >= 16) {
+      if (p + 16 <= covered_end) continue;
+      covered_end = end;
+    }
+    std::size_t begin = p;
+    for (std::size_t k = 1; k <= 4 && k <= p - offset && data[p - k] == data[p - k - offset]; ++k) --begin;
+    for (std::size_t at = begin; at < end; ++at) {
+      const std::size_t length = end - at;
+      if (length > record_length(records[at]) ||
+          (length == record_length(records[at]) && offset < record_offset(records[at])))
+        records[at] = pack_match(static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length));
+    }
+  }
+  return records;
 }
 
 // Where the first record stands that is not a true match; nothing said when all are. Bytes that were already

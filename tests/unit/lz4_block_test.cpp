@@ -21,7 +21,7 @@ std::size_t bound(std::size_t block_bytes) { return block_bytes + block_bytes / 
 Bytes compressed(const FinderInput& input, int level, std::size_t frame_block_bytes) {
   Bytes output(bound(input.block_bytes()));
   const EncodedBlock encoded =
-      compress_lz4_block_reference(input, lz4_level(level, frame_block_bytes), output);
+      compress_lz4_block_reference(input, lz4_level(level, frame_block_bytes, input.history_bytes), output);
   EXPECT_EQ(encoded.status, Status::kOk);
   output.resize(encoded.bytes);
   return output;
@@ -86,14 +86,17 @@ LastMatch last_match(std::span<const std::byte> block) {
 }
 
 TEST(Lz4BlockTwins, EveryLevelIsRestoredByLiblz4AndByUs) {
-  for (const Shape& shape : boundary_shapes(65537))
-    for (const int level : kDistinctLevels) {
-      const FinderInput input{shape.bytes, 0};
-      for (const std::size_t frame_block_bytes : {std::size_t{4096}, std::size_t{262144}})
+  struct Size {
+    std::size_t most, frame_block_bytes;
+  };
+  for (const auto [most, frame_block_bytes] : {Size{4096, 4096}, Size{65537, 65536}, Size{65537, 262144}})
+    for (const Shape& shape : boundary_shapes(most))
+      for (const int level : kDistinctLevels) {
+        const FinderInput input{shape.bytes, 0};
         expect_restored_by_both(input, compressed(input, level, frame_block_bytes),
                                 shape.name + ", level " + std::to_string(level));
-      if (HasFatalFailure()) return;
-    }
+        if (HasFatalFailure()) return;
+      }
 }
 
 TEST(Lz4BlockTwins, HistoriesOfUpTo64KBAreUsedAndRestored) {
@@ -197,6 +200,8 @@ TEST(Lz4Levels, FollowTheTable) {
     EXPECT_EQ(chain->depth, depths[level - 1]) << level;
     EXPECT_EQ(chain->stitch_reach, level <= 2 ? 4u : level <= 11 ? 8u : 16u) << level;
     EXPECT_EQ(row.parse, level <= 2 ? Lz4Parse::kLazy : Lz4Parse::kOptimal) << level;
+    EXPECT_EQ(std::holds_alternative<HashPairsParameters>(lz4_level(level, kPageBytes).finder), level <= 2);
+    EXPECT_TRUE(std::holds_alternative<HashChainParameters>(lz4_level(level, kPageBytes, 1).finder)) << level;
   }
 }
 

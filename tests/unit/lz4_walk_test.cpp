@@ -21,7 +21,7 @@ class Padded {
  public:
   explicit Padded(const Bytes& block, std::uint8_t padding = 0xFF)
       : size_(static_cast<std::uint32_t>(block.size())),
-        bytes_(block.size() + kLz4StepOverread + 64, padding) {
+        bytes_(block.size() + kLz4StepOverread + 128, padding) {
     std::transform(block.begin(), block.end(), bytes_.begin(),
                    [](std::byte byte) { return static_cast<std::uint8_t>(byte); });
   }
@@ -67,9 +67,41 @@ Read read_in_order(const Padded& block) {
   }
 }
 
-// As the lanes of a warp do it, with no exchange until all have walked.
-void expect_walked_together(const Padded& block, std::uint32_t walkers, const std::string& name) {
+// What walkers found, each from where it began.
+void expect_found(const Padded& block, const std::vector<std::uint32_t>& entry,
+                  const std::vector<Lz4Walk>& walk, const std::string& name) {
   const Read expected = read_in_order(block);
+  std::vector<std::uint32_t> begins;
+  std::uint64_t bytes = 0;
+  std::uint32_t pieces = 0;
+  for (std::size_t i = 0; i < walk.size(); ++i) {
+    std::uint32_t at = entry[i] & ~kLz4WalkStopped;
+    while (at < (walk[i].left_at & ~kLz4WalkStopped)) {
+      begins.push_back(at);
+      at = read_lz4_step(block.data(), at, block.size()).next;
+    }
+    bytes += walk[i].sums & kLz4BytesMask;
+    pieces += walk[i].sums >> kLz4PieceShift;
+  }
+  ASSERT_EQ(begins, expected.begins) << name;
+  ASSERT_EQ(walk.back().left_at & ~kLz4WalkStopped, expected.stopped_at) << name;
+  ASSERT_EQ(bytes, expected.bytes) << name;
+  ASSERT_EQ(pieces, expected.pieces) << name;
+}
+
+struct Exits {
+  std::vector<std::uint16_t>& exits;
+  std::uint32_t get(std::uint32_t byte) const { return exits.at(byte); }
+  std::uint32_t get_if(bool condition, std::uint32_t byte, std::uint32_t otherwise) const {
+    return condition ? get(byte) : otherwise;
+  }
+  void set(std::uint32_t byte, std::uint32_t exit) const {
+    exits.at(byte) = static_cast<std::uint16_t>(exit);
+  }
+};
+
+// As the lanes of a warp do it, with no exchange until all have walked; and by tables.
+void expect_walked_together(const Padded& block, std::uint32_t walkers, const std::string& name) {
   const std::uint32_t segment_bytes = std::max<std::uint32_t>((block.size() + walkers - 1) / walkers, 1);
   std::vector<std::uint32_t> entry(walkers);
   std::vector<Lz4Walk> walk(walkers);
@@ -92,22 +124,17 @@ void expect_walked_together(const Padded& block, std::uint32_t walkers, const st
       }
     if (!changed) break;
   }
-  std::vector<std::uint32_t> begins;
-  std::uint64_t bytes = 0;
-  std::uint32_t pieces = 0;
+  expect_found(block, entry, walk, name + ", by guesses");
+
+  std::uint32_t left_at = 0;
   for (std::uint32_t i = 0; i < walkers; ++i) {
-    std::uint32_t at = entry[i] & ~kLz4WalkStopped;
-    while (at < (walk[i].left_at & ~kLz4WalkStopped)) {
-      begins.push_back(at);
-      at = read_lz4_step(block.data(), at, block.size()).next;
-    }
-    bytes += walk[i].sums & kLz4BytesMask;
-    pieces += walk[i].sums >> kLz4PieceShift;
+    const std::uint32_t begin = i * segment_bytes;
+    std::vector<std::uint16_t> exits(lz4_exit_entries(segment_bytes));
+    tabulate_lz4_exits(block.data(), begin, segment_bytes, block.size(), Exits{exits});
+    walk_from(i, left_at);
+    left_at = pass_lz4_segment(block.data(), left_at, begin, segment_bytes, block.size(), Exits{exits});
   }
-  ASSERT_EQ(begins, expected.begins) << name;
-  ASSERT_EQ(walk.back().left_at & ~kLz4WalkStopped, expected.stopped_at) << name;
-  ASSERT_EQ(bytes, expected.bytes) << name;
-  ASSERT_EQ(pieces, expected.pieces) << name;
+  expect_found(block, entry, walk, name + ", by tables");
 }
 
 Bytes block_by_liblz4(std::span<const std::byte> raw, int level) {

@@ -13,6 +13,9 @@ MatchRecords find(const FinderInput& input, const HashStepParameters& parameters
 MatchRecords find(const FinderInput& input, const HashChainParameters& parameters) {
   return find_hash_chain(input, parameters);
 }
+MatchRecords find(const FinderInput& input, const HashPairsParameters& parameters) {
+  return find_hash_pairs(input, parameters);
+}
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has a way of its own
-// for small blocks without history (lz4_one_pass.cuh).
+// for small blocks without history (lz4_one_pass.cu).
 //
 // Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
 // shared memory, synchronisation and cost; the kernels here only say where blocks go.
@@ -132,7 +132,11 @@ const KernelRegistration kSpanRegistration(kSpanBudget, encode_to_span);
 std::size_t finder_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
   if (const auto* step = std::get_if<HashStepParameters>(&level.finder))
     return find_hash_step_cuda_scratch_bytes(blocks, *step);
-  return find_hash_chain_cuda_scratch_bytes(blocks, std::get<HashChainParameters>(level.finder));
+  if (const auto* chain = std::get_if<HashChainParameters>(&level.finder))
+    return find_hash_chain_cuda_scratch_bytes(blocks, *chain);
+  throw Error(
+      Status::kInvalidOption,
+      "compress_lz4: hash_pairs is for blocks of at most 4 KB without history, must be chosen for no others");
 }
 
 std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {

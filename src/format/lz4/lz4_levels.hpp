@@ -2,7 +2,7 @@
 // writes the project's own bytes. Data only; changing a number here changes bytes everywhere at once.
 //
 //   levels  finder                        parse
-//   1-2     hash_chain depth 1, stitch    lazy
+//   1-2     hash_chain depth 1, stitch    lazy; pages without history: hash_pairs
 //   3-5     hash_chain depth 4, stitch    optimal
 //   6-8     hash_chain depth 8, stitch    optimal
 //   9-11    hash_chain depth 16, stitch   optimal
@@ -16,6 +16,7 @@
 
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
+#include "match/hash_pairs/hash_pairs.hpp"
 #include "match/hash_step/hash_step.hpp"
 
 namespace hemstitch {
@@ -23,12 +24,15 @@ namespace hemstitch {
 enum class Lz4Parse { kLazy, kOptimal };
 
 struct Lz4Level {
-  std::variant<HashStepParameters, HashChainParameters> finder;
+  std::variant<HashStepParameters, HashChainParameters, HashPairsParameters> finder;
   Lz4Parse parse;
 };
 
-// `level` is 1..12; `block_bytes` the block size of the frame, or of the pages of a batch.
-inline Lz4Level lz4_level(int level, std::size_t block_bytes) {
+// `level` is 1..12; `block_bytes` the block size of the frame, or of the pages of a batch; `history_bytes` the most that any
+// of the blocks has before it.
+inline Lz4Level lz4_level(int level, std::size_t block_bytes, std::size_t history_bytes = 0) {
+  if (level <= 2 && block_bytes <= kPageBytes && history_bytes == 0)
+    return {HashPairsParameters{.hash_bits = kHashPairsBits}, Lz4Parse::kLazy};
   if (level <= 2)
     return {HashChainParameters{.hash_bits = hash_chain_fast_bits(block_bytes),
                                 .depth = 1,

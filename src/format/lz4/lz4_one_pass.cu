@@ -1,20 +1,20 @@
-// Level 1 on pages, a warp each, and on blocks of up to 64 KB, a workgroup each (lz4_one_pass.cuh, with mapping, shared
-// memory, synchronisation and cost). A block's candidates are found before, as chains of depth 1 (hash_chain.cu).
+// Level 1 on pages, a warp each (lz4_one_pass_page.cuh, with mapping, shared memory, synchronisation and cost), and on blocks
+// of up to 64 KB, a workgroup each (lz4_one_pass_block.cuh). A block's candidates are found before, as chains of depth 1 (hash_chain.cu).
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
 #include "device/cuda/shared_memory.hpp"
-#include "format/lz4/lz4_one_pass.cuh"
+#include "format/lz4/lz4_one_pass_block.cuh"
 #include "format/lz4/lz4_one_pass_cuda.hpp"
+#include "format/lz4/lz4_one_pass_page.cuh"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
 
 namespace hemstitch::cuda {
 namespace {
 
-constexpr unsigned kPageHashBits = hash_chain_fast_bits(kPageBytes);
 constexpr unsigned kBlockHashBits = hash_chain_fast_bits(kOnePassBlockBytes);
 static_assert(kHashChainFastCapBytes == kOnePassCapBytes);
-using Page = PagePass<kPageHashBits>;
+using Page = PagePass<kHashPairsBits>;
 
 __device__ void leave_result(const DeviceLz4Output& output, std::uint32_t index, std::uint32_t bytes,
                              bool fits) {
@@ -25,7 +25,7 @@ __device__ void leave_result(const DeviceLz4Output& output, std::uint32_t index,
 __global__ void __launch_bounds__(kPageWarps * 32, kPageWarpsResident / kPageWarps)
     compress_small(DeviceBlocks pages, DeviceLz4Output output) {
   extern __shared__ uint4 sh_memory[];
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned warp = warp_number(), lane = threadIdx.x % 32;
   const std::uint32_t index = blockIdx.x * kPageWarps + warp;
   if (index >= pages.block_count) return;
   const DeviceBlock page = pages.d_blocks[index];
@@ -39,9 +39,9 @@ __global__ void __launch_bounds__(kBlockWarps * 32, kBlocksResident)
                     DeviceLz4Output output) {
   extern __shared__ uint4 sh_memory[];
   const DeviceBlock block = blocks.d_blocks[blockIdx.x];
-  BlockPass pass(*reinterpret_cast<BlockShared*>(sh_memory), block.d_block, block.block_bytes,
-                 d_links + block.position,
-                 d_lists + std::uint64_t{blockIdx.x} * kBlockWarps * kSegmentSequences, threadIdx.x);
+  BlockPass pass(
+      *reinterpret_cast<BlockShared*>(sh_memory), block.d_block, block.block_bytes, d_links + block.position,
+      d_lists + std::uint64_t{blockIdx.x} * kBlockWarps * kSegmentSequences, warp_number(), threadIdx.x % 32);
   const std::uint32_t bytes = pass.compress(output.d_outputs[blockIdx.x], output.d_capacities[blockIdx.x]);
   if (threadIdx.x == 0) leave_result(output, blockIdx.x, bytes, bytes != BlockPass::kDoesNotFit);
 }
@@ -74,26 +74,21 @@ struct Scratch {
   }
 };
 
-bool is_for_pages(const DeviceBlocks& blocks, unsigned hash_bits) {
-  return blocks.max_block_bytes <= kPageBytes && hash_bits == kPageHashBits;
-}
-
 }  // namespace
 
-bool one_pass_takes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  const auto* chain = std::get_if<HashChainParameters>(&level.finder);
-  if (blocks.max_block_bytes > kOnePassBlockBytes || blocks.max_history_bytes != 0 || chain == nullptr)
-    return false;
-  return (is_for_pages(blocks, chain->hash_bits) ||
-          (chain->hash_bits == kBlockHashBits && fits_shared_memory(kBlocksBudget))) &&
-         chain->depth == 1 && chain->cap_bytes == kOnePassCapBytes &&
-         chain->window_bytes == kMaxRecordOffset && chain->stitch &&
-         chain->stitch_reach == kHashChainFastStitchReach && level.parse == Lz4Parse::kLazy;
+bool one_pass_takes_as_pages(const DeviceBlocks& blocks, const Lz4Level& level) {
+  const auto* pairs = std::get_if<HashPairsParameters>(&level.finder);
+  return blocks.max_block_bytes <= kPageBytes && blocks.max_history_bytes == 0 && pairs != nullptr &&
+         pairs->hash_bits == kHashPairsBits && level.parse == Lz4Parse::kLazy;
 }
 
-bool one_pass_takes_as_pages(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return one_pass_takes(blocks, level) &&
-         is_for_pages(blocks, std::get<HashChainParameters>(level.finder).hash_bits);
+bool one_pass_takes(const DeviceBlocks& blocks, const Lz4Level& level) {
+  if (one_pass_takes_as_pages(blocks, level)) return true;
+  const auto* chain = std::get_if<HashChainParameters>(&level.finder);
+  return blocks.max_block_bytes <= kOnePassBlockBytes && blocks.max_history_bytes == 0 && chain != nullptr &&
+         chain->hash_bits == kBlockHashBits && fits_shared_memory(kBlocksBudget) && chain->depth == 1 &&
+         chain->cap_bytes == kOnePassCapBytes && chain->window_bytes == kMaxRecordOffset && chain->stitch &&
+         chain->stitch_reach == kHashChainFastStitchReach && level.parse == Lz4Parse::kLazy;
 }
 
 std::size_t compress_one_pass_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {

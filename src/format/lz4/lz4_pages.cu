@@ -1,28 +1,27 @@
 // Pages on a CUDA device: a warp a page in every kernel.
 //
 // Level 1 goes in one launch: a page that is not same-filled is compressed where it is found not to be
-// (lz4_one_pass.cuh), and copied where that does not make it smaller. At other levels same-filled pages are set apart
+// (lz4_one_pass_page.cuh), and copied where that does not make it smaller. At other levels same-filled pages are set apart
 // first, the rest goes through compress_lz4_cuda(), and what did not shrink is copied after.
 //
 // Restoring reads an entry once: pages that are compressed go through restore_lz4_cuda(), with no room for all others;
 // then the others are filled, and what came out of the compressed ones is held against their pages' sizes.
 //
-// Shared memory: that of lz4_one_pass.cuh, or none. Synchronisation: within the warp. Work: O(1) a byte. CPU twin:
+// Shared memory: that of lz4_one_pass_page.cuh, or none. Synchronisation: within the warp. Work: O(1) a byte. CPU twin:
 // lz4_pages_reference.cpp.
 #include "device/cuda/launch.hpp"
 #include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_copy.cuh"
-#include "format/lz4/lz4_one_pass.cuh"
 #include "format/lz4/lz4_one_pass_cuda.hpp"
+#include "format/lz4/lz4_one_pass_page.cuh"
 #include "format/lz4/lz4_pages_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
-#include "match/hash_chain/hash_chain_tuning.hpp"
 
 namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kPageThreads = kPageWarps * 32;
-using Pass = PagePass<hash_chain_fast_bits(kPageBytes)>;
+using Pass = PagePass<kHashPairsBits>;
 
 // By the warp: whether every byte equals the one 8 before it.
 //
@@ -68,7 +67,7 @@ __device__ void keep_raw(const DeviceBlock& page, std::byte* output, Lz4PageEntr
 __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
     compress_pages(DeviceBlocks pages, DeviceLz4PageOutput output) {
   extern __shared__ uint4 sh_memory[];
-  const std::uint32_t index = blockIdx.x * kPageWarps + threadIdx.x / 32;
+  const std::uint32_t index = blockIdx.x * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.block_count) return;
   const DeviceBlock page = pages.d_blocks[index];
@@ -78,8 +77,7 @@ __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
     keep_word(page.d_block, room, entry, lane);
     return;
   }
-  Pass pass(reinterpret_cast<Pass::Shared*>(sh_memory)[threadIdx.x / 32], page.d_block, page.block_bytes,
-            lane);
+  Pass pass(reinterpret_cast<Pass::Shared*>(sh_memory)[warp_number()], page.d_block, page.block_bytes, lane);
   const std::uint32_t bytes = pass.compress(room, page.block_bytes == 0 ? 0 : page.block_bytes - 1);
   if (bytes == Pass::kDoesNotFit)
     keep_raw(page, room, entry, lane);
@@ -90,7 +88,7 @@ __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
 // Keeps the same-filled pages; leaves of each other page as many bytes, and room for one less.
 __global__ void __launch_bounds__(kPageThreads) set_apart(DeviceBlocks pages, DeviceLz4PageOutput output,
                                                           DeviceBlock* d_rest, std::size_t* d_capacities) {
-  const std::uint32_t index = blockIdx.x * kPageWarps + threadIdx.x / 32;
+  const std::uint32_t index = blockIdx.x * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.block_count) return;
   DeviceBlock page = pages.d_blocks[index];
@@ -109,7 +107,7 @@ __global__ void __launch_bounds__(kPageThreads) set_apart(DeviceBlocks pages, De
 __global__ void __launch_bounds__(kPageThreads)
     finish_pages(DeviceBlocks pages, DeviceLz4PageOutput output, const std::size_t* d_bytes,
                  const hemstitch_status* d_statuses) {
-  const std::uint32_t index = blockIdx.x * kPageWarps + threadIdx.x / 32;
+  const std::uint32_t index = blockIdx.x * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.block_count) return;
   Lz4PageEntry* const entry = output.d_entries + index;
@@ -136,7 +134,7 @@ __global__ void __launch_bounds__(kPageThreads)
 
 __global__ void __launch_bounds__(kPageThreads)
     fill_pages(DeviceLz4PageRestore pages, const std::size_t* d_restored_bytes) {
-  const std::uint64_t index = std::uint64_t{blockIdx.x} * kPageWarps + threadIdx.x / 32;
+  const std::uint64_t index = std::uint64_t{blockIdx.x} * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.count) return;
   const Lz4PageEntry entry = pages.d_entries[index];

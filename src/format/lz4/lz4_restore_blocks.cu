@@ -17,9 +17,9 @@
 // restore_lz4_sequence, which alone decides statuses.
 #include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/launch.hpp"
-#include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
+#include "format/lz4/lz4_restore_ways_cuda.hpp"
 #include "format/lz4/lz4_restore_window.cuh"
 
 namespace hemstitch::cuda {
@@ -226,9 +226,10 @@ __device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
   const std::uint32_t window_begin = place.read, end = chunk.block_bytes - window_begin;
   const SharedBytes bytes = stage_bytes<32, kStageVectors>(chunk, window_begin, sh.stage, lane);
   __syncwarp();
-  std::uint32_t after;
-  bool stops;
-  const std::uint32_t count = find_tokens(bytes, end, sh, after, stops, lane);
+  // Long literal runs may follow each other: then the chain stops at once. (Behind the block, any answer is right.)
+  bool stops = bytes(0) >= kLz4NibbleMax << 4 && bytes(1) == 255;
+  std::uint32_t count = 0, after = 0;
+  if (!stops) count = find_tokens(bytes, end, sh, after, stops, lane);
   const std::uint8_t* d_window = chunk.d_block + window_begin;
   const std::uint32_t reach_before = min(chunk.history_bytes, kLz4MaxOffset);
   for (std::uint32_t first = 0; first < count; first += kGroupSequences) {

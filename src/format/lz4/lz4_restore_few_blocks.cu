@@ -14,9 +14,9 @@
 #include "device/cuda/kernel_registry.hpp"
 #include "device/cuda/launch.hpp"
 #include "device/cuda/shared_memory.hpp"
-#include "format/lz4/lz4_restore_blocks_cuda.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
+#include "format/lz4/lz4_restore_ways_cuda.hpp"
 #include "format/lz4/lz4_restore_window.cuh"
 
 namespace hemstitch::cuda {
@@ -349,7 +349,7 @@ __device__ void restore_chunk(const DeviceLz4Restore& batch, std::uint64_t index
     place = sh.left.place;
     progress = sh.left.progress;
     if (chunk.d_output != nullptr && (progress == Lz4Progress::kGoesOn || progress == Lz4Progress::kDone))
-      copy_lz4_sequence<kThreads>(chunk.d_block, sh.left.sequence, d_to, thread);
+      copy_lz4_sequence<kThreads>(chunk, sh.left.sequence, d_to, thread);
   }
   if (thread == 0) close_chunk(batch, index, progress, place.written);
 }

@@ -7,7 +7,8 @@
 //   buffer   | output .......................... |
 //            |         | block .................... |
 //
-// 1. Walk (lz4_walk.hpp): 32 segments, one a lane.
+// 1. Walk (lz4_walk.hpp): 32 segments, one a lane, begun where sequences seem to begin, or where tables say. A page that is
+//    made of literals has few sequences, and guesses that are no good: they are read one after the other, 32 at a time.
 // 2. Unfold: each lane goes over its sequences again, now knowing where they write. Of every piece (a literal run or a
 //    match) it keeps the distance from where it writes to where it reads, which for literals is negative, and sets the
 //    bit of its first byte in a bitmap of the output. Here every offset and every length is checked.
@@ -15,6 +16,7 @@
 //    says which piece the byte belongs to, its distance where to read. Where some byte reads from its own window, lanes
 //    first follow each other's sources, doubling the step, to one outside of it: five rounds at most, whatever the
 //    period.
+//    Where pieces are long, groups of windows in which none begins are copied in words.
 // 4. Store.
 //
 // The page's last sequence goes through restore_lz4_sequence, which alone decides on statuses. A damaged page goes through
@@ -70,14 +72,20 @@ __device__ inline std::uint32_t sum_before(std::uint32_t value, std::uint32_t& t
   return sum - value;
 }
 
-// Global bytes to shared memory of the same alignment modulo 16. No byte outside of the range is read.
+// A page's block, or less, to shared memory of the same alignment modulo 16. No byte outside of the range is read.
 __device__ inline void load_lz4_bytes(const std::uint8_t* d_from, std::uint8_t* sh_to, std::uint32_t count,
                                       unsigned lane) {
   const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_from) % 16);
   const std::uint32_t head = min((16 - misaligned) % 16, count);
   const std::uint32_t vectors = (count - head) / 16;
-  for (std::uint32_t i = lane; i < vectors; i += 32)
-    __pipeline_memcpy_async(sh_to + head + 16 * i, d_from + head + 16 * i, 16);
+  const std::uint8_t* d_vectors = d_from + head + 16 * lane;
+  std::uint8_t* sh_vectors = sh_to + head + 16 * lane;
+  // Else each address is made anew.
+  asm("" : "+l"(d_vectors), "+l"(sh_vectors));
+  const auto left = static_cast<std::int32_t>(lz4_opaque(vectors - lane));
+#pragma unroll
+  for (int i = 0; 16 * i < static_cast<int>(kMostPageBlockBytes); i += 32)
+    if (i < left) __pipeline_memcpy_async(sh_vectors + 16 * i, d_vectors + 16 * i, 16);
   __pipeline_commit();
   if (lane < head) sh_to[lane] = d_from[lane];
   const std::uint32_t tail_begin = head + 16 * vectors;
@@ -86,14 +94,18 @@ __device__ inline void load_lz4_bytes(const std::uint8_t* d_from, std::uint8_t* 
   __syncwarp();
 }
 
-// Shared bytes at a multiple of 16 to global memory of any alignment. No byte outside of the range is written.
+// At most a page's bytes, at a multiple of 16 in shared memory, to global memory of any alignment. No byte outside of the range is written.
 __device__ inline void store_lz4_bytes(const std::uint8_t* sh_from, std::uint8_t* d_to, std::uint32_t count,
                                        unsigned lane) {
   const auto address = reinterpret_cast<std::uintptr_t>(d_to);
   if (address % 16 == 0) {
     const std::uint32_t vectors = count / 16;
-    for (std::uint32_t i = lane; i < vectors; i += 32)
-      reinterpret_cast<uint4*>(d_to)[i] = reinterpret_cast<const uint4*>(sh_from)[i];
+    const auto left = static_cast<std::int32_t>(lz4_opaque(vectors - lane));
+    const auto* sh_vectors = reinterpret_cast<const uint4*>(sh_from) + lane;
+    uint4* const d_vectors = reinterpret_cast<uint4*>(d_to) + lane;
+#pragma unroll
+    for (int i = 0; 16 * i < static_cast<int>(kPageBytes); i += 32)
+      if (i < left) d_vectors[i] = sh_vectors[i];
     const std::uint32_t tail = 16 * vectors + lane;
     if (tail < count) d_to[tail] = sh_from[tail];
     return;
@@ -143,47 +155,90 @@ __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, st
   }
 }
 
-// Step 1 for blocks of few, long sequences, whose guesses would be no good: one after the other, the same in all lanes.
-// Each lane gets kLz4FewEach of them. False where there are more, or they are short after all.
-__device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t limit, unsigned lane,
-                                    Lz4LaneWalk& mine, std::uint32_t& sums_before, std::uint32_t& all_sums) {
-  std::uint32_t position = 0, sums = 0;
-  for (unsigned count = 0; count < 32 * kLz4FewEach; ++count) {
-    if (count == kLz4FewTried && position < limit / kLz4FewTriedPart) return false;
-    if (count == kLz4FewEach * lane) {
-      mine.entry = position;
-      sums_before = sums;
+// Step 1 by tables: a column a segment.
+struct Lz4PageExits {
+  static constexpr std::uint32_t kRows = lz4_exit_entries((kMostPageBlockBytes + 31) / 32);
+  static constexpr std::uint32_t kRowBytes = 32 * sizeof(std::uint16_t);
+  std::uint16_t exits[kRows][32];
+
+  struct Column {
+    std::uint32_t address;
+    __device__ std::uint32_t get(std::uint32_t byte) const { return get_if(true, byte, 0); }
+    // Without a branch.
+    __device__ std::uint32_t get_if(bool condition, std::uint32_t byte, std::uint32_t otherwise) const {
+      asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u16 %0, [%1]; }"
+                   : "+r"(otherwise)
+                   : "r"(address + kRowBytes * byte), "r"(static_cast<std::uint32_t>(condition))
+                   : "memory");
+      return otherwise;
     }
-    Lz4Step step;
-    const bool is_complete = position < limit && (read_lz4_short_step(sh_bytes, position, step) ||
-                                                  read_lz4_long_step(sh_bytes, position, limit, step));
-    if (!is_complete || step.next > limit) {
-      if (count < kLz4FewEach * lane) {
-        mine.entry = position;
-        sums_before = sums;
-      }
-      if (count < kLz4FewEach * (lane + 1)) mine.walk.left_at = position;
-      all_sums = sums;
-      return true;
+    __device__ void set(std::uint32_t byte, std::uint32_t exit) const {
+      asm volatile("st.shared.u16 [%0], %1;" ::"r"(address + kRowBytes * byte),
+                   "h"(static_cast<std::uint16_t>(exit))
+                   : "memory");
     }
-    position = step.next;
-    sums += lz4_sums(step.literal_count, step.match_length);
-    if (count == kLz4FewEach * lane + kLz4FewEach - 1) mine.walk.left_at = position;
+  };
+  __device__ Column column(unsigned segment) {
+    return {static_cast<std::uint32_t>(__cvta_generic_to_shared(&exits[0][segment]))};
   }
-  return false;
+};
+
+__device__ inline Lz4LaneWalk walk_lz4_by_tables(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,
+                                                 std::uint32_t limit, Lz4PageExits& sh_exits, unsigned lane) {
+  tabulate_lz4_exits(sh_bytes, lane * segment_bytes, segment_bytes, limit, sh_exits.column(lane));
+  __syncwarp();
+  std::uint32_t entry = 0, own_entry = 0;
+#pragma unroll 1
+  for (unsigned segment = 0; segment < 32; ++segment) {
+    if (segment == lane) own_entry = entry;
+    entry = pass_lz4_segment(sh_bytes, entry, segment * segment_bytes, segment_bytes, limit,
+                             sh_exits.column(segment));
+  }
+  return {own_entry, walk_lz4(sh_bytes, own_entry, min((lane + 1) * segment_bytes, limit), limit)};
 }
 
-// Step 3 for windows that belong to one piece altogether: four bytes a lane.
+// What a lane unfolds, and what was walked over so far by all of them.
+struct Lz4PageWalk {
+  std::uint32_t entry = 0, end = 0, sums_before = 0;  // sequences from `entry` on that begin before `end`
+  std::uint32_t all_end = 0, all_sums = 0;            // the same in all lanes
+};
+
+// Step 1 for blocks of few, long sequences, whose guesses would be no good: one after the other, the same in all lanes.
+// Each lane gets one of the next 32; false where there are fewer.
+__device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t limit, unsigned lane,
+                                    Lz4PageWalk& walk) {
+  walk.end = 0;
+  for (unsigned count = 0; count < 32; ++count) {
+    Lz4Step step;
+    if (walk.all_end >= limit || !read_lz4_long_step(sh_bytes, walk.all_end, limit, step)) return false;
+    if (count == lane) {
+      walk.entry = walk.all_end;
+      walk.end = step.next;
+      walk.sums_before = walk.all_sums;
+    }
+    walk.all_end = step.next;
+    walk.all_sums += lz4_sums(step.literal_count, step.match_length);
+  }
+  return true;
+}
+
+// Step 3 for groups of windows that belong to one piece altogether: at most kLz4GroupsTogether of them, four bytes of each
+// group a lane. More bytes are read than written, but none behind the page's memory.
 template <unsigned kGroup>
-__device__ inline void copy_lz4_words(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
-                                      unsigned lane) {
-  constexpr unsigned kLanes = kGroup * kWindowBytes / 4;
+__device__ inline void copy_lz4_groups(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
+                                       std::uint32_t groups, unsigned lane) {
+  static_assert(kGroup * kWindowBytes == 4 * 32);
   const std::uint32_t from = position + 4 * lane - static_cast<std::uint32_t>(distance) - 1;
   auto* sh_words = reinterpret_cast<std::uint32_t*>(sh_buffer);
-  std::uint32_t word = 0;
-  if (lane < kLanes) word = __funnelshift_r(sh_words[from / 4], sh_words[from / 4 + 1], 8 * (from % 4));
+  const std::uint32_t* const sh_from = sh_words + from / 4;
+  std::uint32_t words[kLz4GroupsTogether];
+#pragma unroll
+  for (unsigned i = 0; i < kLz4GroupsTogether; ++i)
+    words[i] = __funnelshift_r(sh_from[32 * i], sh_from[32 * i + 1], 8 * (from % 4));
   __syncwarp();
-  if (lane < kLanes) sh_words[position / 4 + lane] = word;
+#pragma unroll
+  for (unsigned i = 0; i < kLz4GroupsTogether; ++i)
+    if (i < groups) sh_words[position / 4 + lane + 32 * i] = words[i];
   __syncwarp();
 }
 
@@ -197,10 +252,10 @@ __device__ inline Lz4Progress check_lz4_chunk(const Lz4Chunk& chunk, Lz4Place& p
   return progress;
 }
 
-// The warp's page. Windows are looked up kGroup at a time.
+// The warp's page. Windows are looked up kGroup at a time. Where there is room for tables, they alone find sequences.
 template <std::uint32_t kPieces, unsigned kGroup>
-__device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPieces>& sh, Lz4Place& place,
-                                        unsigned lane) {
+__device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPieces>& sh,
+                                        Lz4PageExits* sh_exits, Lz4Place& place, unsigned lane) {
   static_assert(kPageWindows % kGroup == 0 && kGroup <= 4 && kGroup * kWindowBytes < kPieces);
   if (chunk.block_bytes > kMostPageBlockBytes) return check_lz4_chunk(chunk, place, lane);
 
@@ -210,29 +265,16 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   const auto address = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(chunk.d_block));
   const std::uint32_t block_begin = earliest + (address - earliest) % 16;
   std::uint8_t* const sh_block = sh.buffer + block_begin;
-  for (std::uint32_t window = lane; window < kPageWindows; window += 32) sh.windows[window].begins = 0;
+#pragma unroll
+  for (std::uint32_t window = 0; window < kPageWindows; window += 32) sh.windows[window + lane].begins = 0;
   load_lz4_bytes(chunk.d_block, sh_block, chunk.block_bytes, lane);
 
-  Lz4LaneWalk mine;
-  std::uint32_t sums, all_sums;
-  if (16 * chunk.block_bytes < kLz4FewSixteenths * chunk.capacity ||
-      !walk_few_lz4(sh_block, chunk.block_bytes, lane, mine, sums, all_sums)) {
-    const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
-    mine = walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane);
-    sums = sum_before(mine.walk.sums, all_sums, lane);
-  }
-  // Guesses looked at what stands behind the block, which may be the place of the distances.
-  __syncwarp();
-  const std::uint32_t walked_bytes = all_sums & kLz4BytesMask;
-  const std::uint32_t walk_end = mine.walk.left_at & ~kLz4WalkStopped;
-  if (walked_bytes > chunk.capacity) return check_lz4_chunk(chunk, place, lane);
-
   // Step 2. Kept are the pieces from number `first_piece` on.
-  const std::uint32_t walked_pieces = all_sums >> kLz4PieceShift;
+  Lz4PageWalk walk;
   const auto unfold = [&](std::uint32_t first_piece) {
-    std::uint32_t piece = (sums >> kLz4PieceShift) - first_piece;
-    std::uint32_t read = mine.entry & ~kLz4WalkStopped, written = sums & kLz4BytesMask;
-    while (read < walk_end) {
+    std::uint32_t piece = (walk.sums_before >> kLz4PieceShift) - first_piece;
+    std::uint32_t read = walk.entry, written = walk.sums_before & kLz4BytesMask;
+    while (read < walk.end) {
       const Lz4Step step = read_lz4_step(sh_block, read, chunk.block_bytes);
       const std::uint32_t offset_begin = step.literals_begin + step.literal_count;
       const std::uint32_t offset_less_one =
@@ -253,9 +295,36 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
     }
     return true;
   };
-  if (!__all_sync(kAllLanes, unfold(0))) return check_lz4_chunk(chunk, place, lane);
+
+  // Few sequences are walked over and unfolded 32 at a time, unless they turn out to be many.
+  bool goes_on = true;
+  const bool may_be_few = sh_exits == nullptr && 16 * chunk.block_bytes >= kLz4FewSixteenths * chunk.capacity;
+  for (unsigned round = may_be_few ? 0 : kLz4FewRounds; goes_on; ++round) {
+    if (round < kLz4FewRounds) {
+      goes_on = walk_few_lz4(sh_block, chunk.block_bytes, lane, walk);
+      if (goes_on && walk.all_end < (round + 1) * chunk.block_bytes / kLz4FewRounds) round = kLz4FewRounds;
+    }
+    if (round >= kLz4FewRounds) {
+      goes_on = false;
+      const std::uint32_t segment_bytes = max((chunk.block_bytes + 31) / 32, 16u);
+      const Lz4LaneWalk mine =
+          sh_exits == nullptr
+              ? walk_lz4_together(sh_block, segment_bytes, chunk.block_bytes, lane)
+              : walk_lz4_by_tables(sh_block, segment_bytes, chunk.block_bytes, *sh_exits, lane);
+      walk.entry = mine.entry & ~kLz4WalkStopped;
+      walk.end = mine.walk.left_at & ~kLz4WalkStopped;
+      walk.sums_before = sum_before(mine.walk.sums, walk.all_sums, lane);
+      walk.all_end = __shfl_sync(kAllLanes, walk.end, 31);
+    }
+    // Guesses looked at what stands behind the block, which may be the place of the distances.
+    __syncwarp();
+    if ((walk.all_sums & kLz4BytesMask) > chunk.capacity || !__all_sync(kAllLanes, unfold(0)))
+      return check_lz4_chunk(chunk, place, lane);
+  }
+  const std::uint32_t walked_bytes = walk.all_sums & kLz4BytesMask;
+  const std::uint32_t walked_pieces = walk.all_sums >> kLz4PieceShift;
   __syncwarp();
-  place = {__shfl_sync(kAllLanes, walk_end, 31), walked_bytes};
+  place = {walk.all_end, walked_bytes};
   Lz4Chunk in_shared = chunk;
   in_shared.d_block = sh_block;
   in_shared.d_output = nullptr;
@@ -292,7 +361,15 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   // Step 3.
   const unsigned up_to_lane = kAllLanes >> (31 - lane);
   const std::uint32_t window_count = (total + kWindowBytes - 1) / kWindowBytes;
-  const bool has_long_pieces = kLz4LongPieceBytes * piece_count < total;
+  // Groups of windows in which no piece begins, where such groups are looked for. Then all pieces are kept.
+  static_assert(kWindowsEach == kGroup && kPageBytes / kLz4LongPieceBytes < kPieces);
+  unsigned whole_groups = 0;
+  if (kLz4LongPieceBytes * piece_count < total) whole_groups = __ballot_sync(kAllLanes, in_lane == 0);
+  // The first window of the first one; none, where there are none.
+  const auto first_whole = [&] {
+    return kGroup * static_cast<unsigned>(__ffs(static_cast<int>(whole_groups)) - 1);
+  };
+  std::uint32_t whole_at = first_whole();
   std::uint32_t first_piece = 0;
   for (std::uint32_t window = 0;;) {
     // As far as pieces are kept. Numbers in `windows` count from the first that is.
@@ -303,13 +380,25 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
                                   sh.windows[end + kGroup].piece_before + 1 <= static_cast<int>(kept_pieces);)
         end += kGroup;
     for (; window < end; window += kGroup) {
-      if (has_long_pieces) {
-        std::uint32_t begins_in_group = 0;
-#pragma unroll
-        for (unsigned g = 0; g < kGroup; ++g) begins_in_group |= sh.windows[window + g].begins;
-        const std::int32_t distance = sh.distances[max(sh.windows[window].piece_before, 0)];
-        if (begins_in_group == 0 && static_cast<unsigned>(distance) >= kGroup * kWindowBytes - 1) {
-          copy_lz4_words<kGroup>(sh.buffer, window * kWindowBytes, distance, lane);
+      if (window == whole_at) {
+        // It and those that follow it up to the next that is not whole.
+        const unsigned rest = whole_groups & (whole_groups + (whole_groups & -whole_groups));
+        unsigned groups =
+            min(static_cast<unsigned>(__popc(whole_groups ^ rest)), (end - window + kGroup - 1) / kGroup);
+        whole_groups = rest;
+        whole_at = first_whole();
+        const std::int32_t distance = sh.distances[sh.windows[window].piece_before];
+        const auto distance_bytes = static_cast<unsigned>(distance);
+        if (distance_bytes >= kGroup * kWindowBytes - 1) {
+          const unsigned together =
+              distance_bytes >= kLz4GroupsTogether * kGroup * kWindowBytes - 1 ? kLz4GroupsTogether : 1;
+          for (;;) {
+            copy_lz4_groups<kGroup>(sh.buffer, window * kWindowBytes, distance, min(groups, together), lane);
+            if (groups <= together) break;
+            groups -= together;
+            window += kGroup * together;
+          }
+          window += kGroup * (groups - 1);
           continue;
         }
       }

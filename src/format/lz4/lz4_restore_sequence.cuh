@@ -15,6 +15,9 @@ namespace hemstitch::cuda {
 
 inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 
+// Words of literals that a thread has in flight at once.
+inline constexpr unsigned kLz4LiteralWords = 4;
+
 // One chunk of the batch, as its warp sees it; the same in all lanes.
 struct Lz4Chunk {
   const std::uint8_t* d_block;
@@ -94,20 +97,46 @@ __device__ inline Lz4Progress check_lz4_sequence(const Lz4Chunk& chunk, Lz4Place
   return Lz4Progress::kGoesOn;
 }
 
-// `count` literals to the output; both ranges were checked. Four bytes a thread in flight.
+// `count` literals from position `read` of the block to d_to; both ranges were checked. Words of the output, shifted into
+// place, kLz4LiteralWords a thread in flight; single bytes at both ends, and where the words to be read would reach outside
+// of the block.
 template <unsigned kThreads>
-__device__ inline void copy_lz4_literals(const std::uint8_t* d_from, std::uint8_t* d_to, std::uint32_t count,
-                                         unsigned thread) {
-  std::uint32_t i = thread;
-  for (; i + 3 * kThreads < count; i += 4 * kThreads) {
-    const std::uint8_t a = d_from[i], b = d_from[i + kThreads], c = d_from[i + 2 * kThreads],
-                       d = d_from[i + 3 * kThreads];
-    d_to[i] = a;
-    d_to[i + kThreads] = b;
-    d_to[i + 2 * kThreads] = c;
-    d_to[i + 3 * kThreads] = d;
+__device__ inline void copy_lz4_literals(const Lz4Chunk& chunk, std::uint32_t read, std::uint8_t* d_to,
+                                         std::uint32_t count, unsigned thread) {
+  const std::uint8_t* const d_from = chunk.d_block + read;
+  // Behind a token and two literals at least, the word that holds a byte begins in the block.
+  const auto misaligned = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(d_to) % 4);
+  const std::uint32_t head = min(misaligned < 2 ? misaligned + 4 : misaligned, count);
+  const std::uint8_t* const d_body = d_from + head;
+  const auto shift_bytes = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_body) % 4);
+  // Two words are read for each that is written. The second one may lie behind the literals, but not behind the block.
+  const std::uint32_t readable = chunk.block_bytes - read - head + shift_bytes;
+  const std::uint32_t words = min((count - head) / 4, max(readable / 4, 1u) - 1);
+  // All of a short run is on its way before anything is stored.
+  const std::uint32_t tail = head + 4 * words + thread;
+  std::uint8_t head_byte = 0, tail_byte = 0;
+  if (thread < head) head_byte = d_from[thread];
+  if (tail < count) tail_byte = d_from[tail];
+  const auto* d_words = reinterpret_cast<const std::uint32_t*>(d_body - shift_bytes) + thread;
+  auto* d_target = reinterpret_cast<std::uint32_t*>(d_to + head) + thread;
+#pragma unroll 1
+  for (std::uint32_t begin = thread; begin - thread < words; begin += kLz4LiteralWords * kThreads) {
+    std::uint32_t low[kLz4LiteralWords], high[kLz4LiteralWords];
+#pragma unroll
+    for (unsigned i = 0; i < kLz4LiteralWords; ++i)
+      if (begin + i * kThreads < words) {
+        low[i] = d_words[i * kThreads];
+        high[i] = d_words[i * kThreads + 1];
+      }
+#pragma unroll
+    for (unsigned i = 0; i < kLz4LiteralWords; ++i)
+      if (begin + i * kThreads < words)
+        d_target[i * kThreads] = __funnelshift_r(low[i], high[i], 8 * shift_bytes);
+    d_words += kLz4LiteralWords * kThreads;
+    d_target += kLz4LiteralWords * kThreads;
   }
-  for (; i < count; i += kThreads) d_to[i] = d_from[i];
+  if (thread < head) d_to[thread] = head_byte;
+  if (tail < count) d_to[tail] = tail_byte;
 }
 
 // `length` bytes from `offset` back; both ranges were checked. What lies before the match is read as it stands, so
@@ -158,7 +187,7 @@ __device__ inline Lz4Progress restore_lz4_sequence(const Lz4Chunk& chunk, Lz4Pla
   const Lz4Progress progress = check_lz4_sequence(chunk, place, sequence, lane);
   if (chunk.d_output == nullptr || progress == Lz4Progress::kCorrupt || progress == Lz4Progress::kTooSmall)
     return progress;
-  copy_lz4_literals<32>(chunk.d_block + sequence.literals_begin, d_to, sequence.literal_count, lane);
+  copy_lz4_literals<32>(chunk, sequence.literals_begin, d_to, sequence.literal_count, lane);
   if (sequence.match_length != 0)
     copy_lz4_match(d_to + sequence.literal_count, sequence.offset, sequence.match_length, lane);
   return progress;
@@ -167,9 +196,9 @@ __device__ inline Lz4Progress restore_lz4_sequence(const Lz4Chunk& chunk, Lz4Pla
 // The bytes of a sequence that was checked, to d_to, by a workgroup; afterwards they are visible to it. A match repeats
 // the bytes before it, so that none of its bytes needs one that is written here.
 template <unsigned kThreads>
-__device__ inline void copy_lz4_sequence(const std::uint8_t* d_block, const Lz4CheckedSequence& sequence,
+__device__ inline void copy_lz4_sequence(const Lz4Chunk& chunk, const Lz4CheckedSequence& sequence,
                                          std::uint8_t* d_to, unsigned thread) {
-  copy_lz4_literals<kThreads>(d_block + sequence.literals_begin, d_to, sequence.literal_count, thread);
+  copy_lz4_literals<kThreads>(chunk, sequence.literals_begin, d_to, sequence.literal_count, thread);
   __syncthreads();
   d_to += sequence.literal_count;
   const std::uint8_t* d_period = d_to - sequence.offset;

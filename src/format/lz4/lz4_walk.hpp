@@ -155,4 +155,66 @@ HEMSTITCH_HOST_DEVICE inline Lz4Walk walk_lz4(const std::uint8_t* bytes, std::ui
   return {begin | kLz4WalkStopped, sums - lz4_sums(step.literal_count, step.match_length)};
 }
 
+// ---- Without guesses, where there is room for tables, and time counts more than work ----
+//
+// For each byte of a segment: if a sequence began there, where would the chain leave the segment? Made from the last byte to
+// the first, so that a sequence that stays inside is followed by one that was looked at before. One chain of look-ups then
+// tells where each segment is entered, and each is walked once.
+
+// What a table tells: the first position behind the segment that is reached; or kLz4ExitStops and the position of a sequence
+// that is not a short step, or not complete.
+inline constexpr std::uint32_t kLz4ExitStops = 1u << 15;
+static_assert(kLz4MostWalkedBytes < kLz4ExitStops);
+
+// Bytes that are looked at together, and those of them whose exits are: none of these follows another.
+inline constexpr unsigned kLz4TabulatedBytes = 9;
+inline constexpr unsigned kLz4IndependentBytes = 3;
+static_assert(kLz4IndependentBytes <= 1 + kLz4OffsetBytes && kLz4TabulatedBytes % kLz4IndependentBytes == 0);
+
+// Entries that the table of a segment needs.
+HEMSTITCH_HOST_DEVICE constexpr std::uint32_t lz4_exit_entries(std::uint32_t segment_bytes) {
+  return (segment_bytes + kLz4TabulatedBytes - 1) / kLz4TabulatedBytes * kLz4TabulatedBytes;
+}
+
+// Makes the table of the segment of `segment_bytes` bytes from `begin` on: table.set(byte, exit) for all of its entries, and
+// table.get_if(condition, byte, otherwise) for bytes of the segment that were set.
+template <class Table>
+HEMSTITCH_HOST_DEVICE inline void tabulate_lz4_exits(const std::uint8_t* bytes, std::uint32_t begin,
+                                                     std::uint32_t segment_bytes, std::uint32_t limit,
+                                                     const Table& table) {
+  const std::uint32_t end = begin + segment_bytes;
+  for (std::uint32_t behind = lz4_exit_entries(segment_bytes); behind != 0; behind -= kLz4TabulatedBytes) {
+    const std::uint32_t last = begin + behind - 1;
+    std::uint32_t exits[kLz4TabulatedBytes];
+    for (unsigned i = 0; i < kLz4TabulatedBytes; ++i) {
+      Lz4Step step;
+      const bool is_short = read_lz4_short_step(bytes, last - i, step);
+      exits[i] = is_short && step.next <= limit ? step.next : kLz4ExitStops | (last - i);
+    }
+    for (unsigned first = 0; first < kLz4TabulatedBytes; first += kLz4IndependentBytes) {
+      for (unsigned i = first; i < first + kLz4IndependentBytes; ++i)
+        exits[i] = table.get_if(exits[i] < end, exits[i] - begin, exits[i]);
+      for (unsigned i = first; i < first + kLz4IndependentBytes; ++i) table.set(last - i - begin, exits[i]);
+    }
+  }
+}
+
+// Where the segment that begins at `begin` is left, if the one before it was left at `entry`: a position, with
+// kLz4WalkStopped where a walk stops there.
+template <class Table>
+HEMSTITCH_HOST_DEVICE inline std::uint32_t pass_lz4_segment(const std::uint8_t* bytes, std::uint32_t entry,
+                                                            std::uint32_t begin, std::uint32_t segment_bytes,
+                                                            std::uint32_t limit, const Table& table) {
+  const std::uint32_t end = begin + segment_bytes < limit ? begin + segment_bytes : limit;
+  while (entry < end) {
+    entry = table.get(entry - begin);
+    if ((entry & kLz4ExitStops) == 0) break;
+    entry -= kLz4ExitStops;
+    Lz4Step step;
+    if (!read_lz4_long_step(bytes, entry, limit, step)) return entry | kLz4WalkStopped;
+    entry = step.next;
+  }
+  return entry;
+}
+
 }  // namespace hemstitch

@@ -1,0 +1,56 @@
+// hash_pairs: one match for every two positions, and none inside of long ones. The finder of level 1 for pages.
+//
+// hash_chain of depth 1 looks at every position, and the stitch then makes most of what it found the same: a match that
+// two neighbours both found, or one of them and the stitch, is one match. So positions are taken two by two, and a pair
+// finds at most one match, which is carried back over what agrees before it and forward to its end. A warp takes 64
+// positions at once, two a lane, for little more than 32 cost it. Positions count from the block's first byte, which has
+// an even number; there is no history. With `rows` of 64 positions:
+//
+//   1. Candidates. That of an even position p is the nearest even q < p with hash(q) = hash(p). That of an odd position
+//      is the nearest even q with its hash *in the rows before its own*. Positions with fewer than 4 bytes left have no
+//      hash: they have no candidates and are nobody's.
+//   2. Choice. A pair's match is that of its even position, where the first four bytes agree with its candidate's; else
+//      that of its odd position, where they do; else there is none. Lengths are true, to the end of the block.
+//   3. Cover. From left to right: a match of at least kHashPairsCoverBytes is left out where a longer-reaching one has
+//      covered its first kHashPairsCoverBytes; otherwise what is covered now ends where it ends.
+//   4. Carry. Each match is carried back over up to four bytes that agree before it. The record of a position is, of all
+//      matches that begin at or before it, the one that ends last, then the one with the smallest offset.
+//
+// Why. A table of even positions holds as much with half of the heads, and a repeat of 5 bytes or more still is found: of
+// its first two positions one repeats an even one. Odd positions do not see their own row, since to tell which lane of the
+// row has the same hash would cost as much as all else. Step 3 is what greedy compressors do when they do not look inside
+// of matches; here, too, it spares work: a warp has to compare long matches one after the other, and with step 3 they are
+// few (nci: 1.2 a row instead of 2.2), and each byte is compared once. It costs 0.5 % of nci.
+//
+// Cost: half an insertion a byte; comparisons linear in the block, since every long one goes on where the one before
+// ended. Ratios of hash_chain at depth 1 and of this: docs/decisions/lz4-level-1.md. Source: founding documents 000
+// (stitching) and 004 (pages).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "match/finder.hpp"
+
+namespace hemstitch {
+
+// Positions that a device takes at once; what step 1 calls a row.
+inline constexpr std::uint32_t kHashPairsRowBytes = 64;
+// A match of as many bytes may cover others, and be covered.
+inline constexpr std::uint32_t kHashPairsCoverBytes = 16;
+// The farthest that step 4 carries back.
+inline constexpr std::uint32_t kHashPairsReach = 4;
+
+// Heads of the level table, 4 KB of workgroup memory. With 10 bits osdb falls to what nvCOMP reaches: 1.171 instead of 1.183.
+inline constexpr unsigned kHashPairsBits = 11;
+
+struct HashPairsParameters {
+  unsigned hash_bits = kHashPairsBits;  // the table has 2^hash_bits heads; kMinHashBits..kMaxHashBits
+};
+
+// The best match of every position of the block.
+// Throws kInvalidOption, naming the field, for parameters outside their limits, for history and for blocks above 64 KB.
+// Thread safety: any number of calls at once.
+MatchRecords find_hash_pairs(const FinderInput& input, const HashPairsParameters& parameters);
+
+}  // namespace hemstitch
