@@ -131,6 +131,8 @@ int run_analyze(std::span<const std::string> words) {
     return 0;
   }
   if (files.size() != 1) throw UsageError("analyze needs one FILE");
+  if (svg_path == kStandardStream)
+    throw UsageError("--svg '-': the table goes to stdout, so the drawing needs a file");
   if (!svg_path.empty()) refuse_input(svg_path, files.front());
   const std::vector<FinderChoice> choices = choose_finders({first, second});
   const NamedData data = read_named_data(files.front());

@@ -113,9 +113,12 @@ int level_from(std::string_view origin, const std::string& text) {
 void check_backend_name(std::string_view origin, const std::string& name) {
   std::vector<std::string_view> names{"auto"};
   for (const auto& backend : BackendRegistry::instance().backends()) names.push_back(backend->name());
-  if (std::find(names.begin(), names.end(), name) == names.end())
-    throw UsageError(
-        fmt::format("{} '{}': the backends of this build are {}", origin, name, fmt::join(names, ", ")));
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  for (const AbsentBackend& absent : BackendRegistry::absent_backends())
+    if (absent.name == name)
+      throw UsageError(fmt::format("{} '{}' is not in this build: {}", origin, name, absent.remedy));
+  throw UsageError(
+      fmt::format("{} '{}': the backends of this build are {}", origin, name, fmt::join(names, ", ")));
 }
 
 std::size_t block_bytes_from(const std::string& text) {
@@ -305,8 +308,12 @@ void apply_backend(const EffortWords& words, Request& request) {
     request.compress.backend = *name;
   }
   request.restore.backend = request.compress.backend;
+  if (words.device.empty()) return;
+  if (request.compress.backend != "webgpu")
+    throw UsageError(fmt::format("--device is of backend webgpu, and this is {} (see --backend)",
+                                 request.compress.backend));
   // The backend looks there when it opens its device.
-  if (!words.device.empty()) setenv("HEMSTITCH_DEVICE", words.device.c_str(), 1);
+  setenv("HEMSTITCH_DEVICE", words.device.c_str(), 1);
 }
 
 void apply_resources(const EffortWords& words, Request& request) {

@@ -31,6 +31,14 @@ int run_backends(const Request& request) {
         for (const std::string& line : backend->details()) fmt::print("{:<20} {}\n", "", line);
     }
   }
+  for (const AbsentBackend& absent : BackendRegistry::absent_backends()) {
+    constexpr const char* kState = "not built";
+    if (request.json)
+      list.push_back(
+          {{"name", absent.name}, {"usable", false}, {"state", kState}, {"reason", absent.remedy}});
+    else
+      fmt::print("{:<10} {:<9} {}\n", absent.name, kState, absent.remedy);
+  }
   // HEMSTITCH_BACKEND may force one that cannot start here; the list is wanted most then.
   Json automatic;
   std::string hindrance;

@@ -73,7 +73,7 @@ std::string describe(const FrameSummary& frame) {
                                  frame.block_bytes / 1024);
   if (frame.stored_block_count > 0) text += fmt::format(", {} stored", frame.stored_block_count);
   if (frame.content_size_in_header) text += ", content size";
-  if (frame.dictionary_id) text += fmt::format(", dictionary {}", *frame.dictionary_id);
+  if (frame.dictionary_id) text += fmt::format(", dictionary 0x{:08x}", *frame.dictionary_id);
   return text;
 }
 

@@ -42,7 +42,12 @@ RegularFile read_regular_file(const Descriptor& file, std::span<std::byte> room)
     return skipped(SkippedFile::Why::kFolder, std::generic_category().message(EISDIR));
   if (!S_ISREG(status.st_mode)) return skipped(SkippedFile::Why::kNotRegular, "not a regular file");
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes == 0) return skipped(SkippedFile::Why::kEmpty, "empty");
+  if (bytes == 0) {  // or of a size that is not known before, as files of /proc are
+    std::byte first;
+    const bool is_empty = read(file.number(), &first, 1) == 0;
+    return is_empty ? skipped(SkippedFile::Why::kEmpty, "empty")
+                    : skipped(SkippedFile::Why::kNotRegular, "its size is not known before");
+  }
   if (bytes >= room.size()) {
     RegularFile file_beyond = skipped(SkippedFile::Why::kTooLarge, fmt::format("{} bytes", bytes));
     file_beyond.bytes = bytes;

@@ -39,6 +39,7 @@
 #include "search_inputs.hpp"
 #include "search_report.hpp"
 #include "search_request.hpp"
+#include "tally.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -318,7 +319,7 @@ class SearchRun {
       for (; skipped < batch.skipped().size() && batch.skipped()[skipped].index < before; ++skipped) {
         const SkippedFile& file = batch.skipped()[skipped];
         FileReport report;
-        if (file.name == kStandardStream || file.why == Why::kNotRegular)
+        if (file.name == kStandardStream || file.why == Why::kNotRegular || file.why == Why::kEmpty)
           report = report_stream(file.name);
         else
           report_skipped(file.name, file.why, file.reason, report);
@@ -466,8 +467,8 @@ int run_search(std::span<const std::string> words) {
     return SearchRun(request).run();
   } catch (const UsageError& error) {
     print_message(fmt::format("{} (hemstitch search -h lists the options)", error.what()));
-  } catch (const std::exception& error) {
-    if (std::ferror(stdout) == 0) print_message(error.what());  // of stdout the tool tells
+  } catch (...) {
+    if (std::ferror(stdout) == 0) print_message(failure_text());  // of stdout the tool tells
   }
   return kExitTrouble;
 }

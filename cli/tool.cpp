@@ -17,6 +17,7 @@
 #include "hemstitch/version.h"
 #include "messages.hpp"
 #include "signals.hpp"
+#include "tally.hpp"
 #include "terminal.hpp"
 
 namespace hemstitch::cli {
@@ -92,8 +93,8 @@ int run_tool(int argument_count, char** arguments) {
   } catch (const std::system_error& error) {
     // Printing ends at once where stdout takes no more; that is told below, with stdout's name.
     if (std::ferror(stdout) == 0) print_message(error.what());
-  } catch (const std::exception& error) {
-    print_message(error.what());
+  } catch (...) {
+    print_message(failure_text());
   }
   // Tables and help are lost as silently as stdio buffers them, unless asked.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

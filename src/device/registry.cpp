@@ -32,6 +32,17 @@ BackendRegistry& BackendRegistry::instance() {
   return registry;
 }
 
+std::vector<AbsentBackend> BackendRegistry::absent_backends() {
+  std::vector<AbsentBackend> absent;
+#ifndef HEMSTITCH_CUDA
+  absent.push_back({"cuda", "build with -DHEMSTITCH_CUDA=ON ('tools/setup nvcc' installs the compiler)"});
+#endif
+#ifndef HEMSTITCH_WEBGPU
+  absent.push_back({"webgpu", "run 'tools/setup webgpu', then configure and build again"});
+#endif
+  return absent;
+}
+
 void BackendRegistry::add(std::unique_ptr<Backend> backend) { backends_.push_back(std::move(backend)); }
 
 const Backend& BackendRegistry::find_usable(std::string_view name) const {
@@ -46,6 +57,10 @@ const Backend& BackendRegistry::find_usable(std::string_view name) const {
     }
     names += fmt::format(", {}", backend->name());
   }
+  for (const AbsentBackend& absent : absent_backends())
+    if (absent.name == name)
+      throw Error(Status::kDeviceUnavailable,
+                  fmt::format("backend '{}' is not in this build: {}", name, absent.remedy));
   throw Error(Status::kUnknownBackend, fmt::format("backend '{}' is none of: auto{}", name, names));
 }
 

@@ -9,6 +9,12 @@
 
 namespace hemstitch {
 
+// A backend that this build was made without, and how to make one with it.
+struct AbsentBackend {
+  std::string_view name;
+  std::string_view remedy;
+};
+
 class BackendRegistry {
  public:
   // The process's registry, holding the backends of this build. Tests add theirs before the first run.
@@ -18,8 +24,11 @@ class BackendRegistry {
   void add(std::unique_ptr<Backend> backend);
   const std::vector<std::unique_ptr<Backend>>& backends() const { return backends_; }
 
+  // Those that other builds have.
+  static std::vector<AbsentBackend> absent_backends();
+
   // The backend of that name, which makes engines. Throws kUnknownBackend with the names there are; kDeviceUnavailable with the
-  // reason.
+  // reason, which may be that this build was made without it.
   const Backend& find_usable(std::string_view name) const;
 
   // `requested` is a name or "auto". "auto" takes the value of HEMSTITCH_BACKEND where that is set; a backend

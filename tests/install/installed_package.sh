@@ -68,6 +68,21 @@ for name in hemstitch_compress hemstitch_restore hemstitch_restored_size hemstit
   grep -q -x "$name" "$work/exported" || fail "$name is not exported"
 done
 
+echo "every public header stands alone, those of C in C"
+warnings=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only)
+for header in "$prefix"/include/hemstitch/*; do
+  printf '#include <hemstitch/%s>\nint alone;\n' "${header##*/}" > "$work/alone.cpp"
+  for compiler in c++ clang++; do
+    if ! command -v "$compiler" > "$work/which"; then continue; fi
+    "$compiler" -std=c++20 "${warnings[@]}" -I "$prefix/include" "$work/alone.cpp" || fail "$compiler: $header"
+  done
+  if [[ $header == *.hpp ]]; then continue; fi
+  for compiler in cc clang; do
+    if ! command -v "$compiler" > "$work/which"; then continue; fi
+    "$compiler" -x c -std=c99 "${warnings[@]}" -I "$prefix/include" "$work/alone.cpp" || fail "$compiler, C: $header"
+  done
+done
+
 cp "$source_folder/LICENSE" "$work/sample"
 check_example() {
   "$1" "$work/sample" > "$work/output" || fail "$1: $(cat "$work/output")"

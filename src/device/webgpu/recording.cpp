@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "core/status.hpp"
 
@@ -17,12 +17,6 @@ std::uint64_t BufferPlan::total_bytes() const {
   std::uint64_t total = 0;
   for (const Part& part : parts_) total += part.bytes;
   return total;
-}
-
-std::uint64_t BufferPlan::largest_bytes() const {
-  std::uint64_t largest = 0;
-  for (const Part& part : parts_) largest = std::max(largest, part.bytes);
-  return largest;
 }
 
 DispatchSize dispatch_size(std::uint64_t count, std::uint32_t most_per_dimension) {

@@ -35,7 +35,6 @@ class BufferPlan {
   const std::vector<Part>& parts() const { return parts_; }
   std::uint64_t bytes(BufferId id) const { return parts_[id.index].bytes; }
   std::uint64_t total_bytes() const;
-  std::uint64_t largest_bytes() const;
 
  private:
   std::vector<Part> parts_;

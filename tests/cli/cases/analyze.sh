@@ -27,4 +27,5 @@ cp data kept
 hemstitch analyze --svg same data
 echo "exit $?"
 same data kept
+status_of hemstitch analyze --svg - data 2>&1
 hemstitch analyze -h | head -n 1

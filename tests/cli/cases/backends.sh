@@ -16,3 +16,12 @@ names
 HEMSTITCH_BACKEND=fake hemstitch-fake backends | tail -n 1
 HEMSTITCH_BACKEND=fake hemstitch-fake backends --json | grep '"auto"'
 status_of env HEMSTITCH_BACKEND=nonsense hemstitch backends 2>&1 | sed -E 's/(build are auto, cpu).* \(/\1... (/'
+# One that this build was made without says how to get it, in the list and where it is asked for.
+for name in cuda webgpu; do
+  if hemstitch backends | grep -q "^$name  *not built  *[a-z-]"; then
+    hemstitch --backend $name data 2>&1 | grep -q "'$name' is not in this build: " || echo "$name: no remedy"
+    hemstitch search --backend $name x data 2>&1 | grep -q "'$name' is not in this build: " || echo "$name: no remedy"
+  else
+    hemstitch backends | grep -q "^$name " || echo "$name is not listed"
+  fi
+done

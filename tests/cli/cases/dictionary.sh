@@ -7,9 +7,12 @@ hemstitch data -o plain.lz4
 hemstitch -dcD dictionary data.lz4 | cmp - data
 lz4 -dqc -D dictionary data.lz4 | cmp - data
 lz4 -qc -D dictionary data | hemstitch -d --dictionary=dictionary | cmp - data
-# Without it the data cannot be restored, and nothing is written.
-hemstitch -d data.lz4 -o out 2>/dev/null
+# Without it the data cannot be restored, and nothing is written. Its id is written in one way.
+hemstitch -d data.lz4 -o out 2>needed
 echo "exit $?"
+id=$(grep -o '0x[0-9a-f]*' needed)
+hemstitch -lv data.lz4 | grep -o "dictionary $id\$" | wc -l
+rm needed
 hemstitch -D missing data
 echo "exit $?"
 names

@@ -29,3 +29,10 @@ status_of hemstitch search -T many x
 status_of hemstitch search --memory 0 x
 printf 'in a pipe\n' | hemstitch search pipe - <(printf 'another pipe\n') | sed 's,/dev/fd/[0-9]*,FD,'
 hemstitch search -h | head -n 2
+# Files whose size of 0 says nothing.
+if [[ -r /proc/self/status ]]; then
+  hemstitch search -c Name: /proc/self/status
+  hemstitch search --memory 1M -c Name: /proc/self/status
+else
+  echo 1; echo 1
+fi

@@ -42,6 +42,7 @@ try -d=1 data
 try --rm=yes data
 try --no-sparse=1 data
 try -r
+try --device 0 data
 try -vv backends
 try data bench
 try backends data
