@@ -29,9 +29,6 @@ __device__ __forceinline__ unsigned warp_number() { return __shfl_sync(~0u, thre
 __device__ __forceinline__ std::uint32_t lowest_bit(std::uint32_t bits) {
   return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits)) - 1);
 }
-__device__ __forceinline__ std::uint32_t highest_bit(std::uint32_t bits) {
-  return static_cast<std::uint32_t>(31 - __clz(static_cast<int>(bits)));
-}
 __device__ __forceinline__ std::uint32_t bit_count(std::uint32_t bits) {
   return static_cast<std::uint32_t>(__popc(bits));
 }
