@@ -35,10 +35,7 @@ struct RegularFile {
   std::uint64_t bytes = 0;  // of one that is too large
 };
 
-// `room` has one byte more than the largest file that is read: it tells of a file that grows meanwhile.
+// A file that the room is too small for is skipped.
 RegularFile read_regular_file(const Descriptor& file, std::span<std::byte> room);
-
-// What errno says.
-RegularFile unreadable_file();
 
 }  // namespace hemstitch::cli

@@ -195,10 +195,10 @@ class SearchRun {
     }
     std::unique_ptr<std::byte[]>& memory = small_file_memory_.local();
     if (!memory) {
-      memory = std::make_unique_for_overwrite<std::byte[]>(kSmallFileBytes + 1);
+      memory = std::make_unique_for_overwrite<std::byte[]>(kSmallFileBytes);
       use_own_descriptors();
     }
-    const std::span room(memory.get(), kSmallFileBytes + 1);
+    const std::span room(memory.get(), kSmallFileBytes);
     const FolderOfFiles folder(run.prefix);
     std::string path;
     bool any_unread = false;
@@ -239,9 +239,9 @@ class SearchRun {
 
   void search_large_file(Part& part) {
     const MemoryShare share(large_files_, part.unread_bytes);
-    const LargeBuffer memory(part.unread_bytes + 1);
+    const LargeBuffer memory(part.unread_bytes);
     const RegularFile file =
-        read_regular_file(FolderOfFiles("").open(part.file), {memory.get(), part.unread_bytes + 1});
+        read_regular_file(FolderOfFiles("").open(part.file), {memory.get(), part.unread_bytes});
     // Too large once more: it grew.
     if (file.skipped)
       report_skipped(part.file, *file.skipped, file.reason, part.report);
@@ -319,7 +319,7 @@ class SearchRun {
       for (; skipped < batch.skipped().size() && batch.skipped()[skipped].index < before; ++skipped) {
         const SkippedFile& file = batch.skipped()[skipped];
         FileReport report;
-        if (file.name == kStandardStream || file.why == Why::kNotRegular || file.why == Why::kEmpty)
+        if (file.name == kStandardStream || file.why == Why::kNotRegular)
           report = report_stream(file.name);
         else
           report_skipped(file.name, file.why, file.reason, report);

@@ -1,31 +1,14 @@
 #include "search_inputs.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
+#include <utility>
 
 #include "arguments.hpp"
+#include "folder_entries.hpp"
 
 namespace hemstitch::cli {
-namespace {
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { closedir(folder); }
-};
-
-// Some file systems do not tell with the name.
-unsigned char type_of(DIR* folder, const dirent& entry) {
-  struct stat status {};
-  if (entry.d_type != DT_UNKNOWN || fstatat(dirfd(folder), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-    return entry.d_type;
-  return static_cast<unsigned char>(IFTODT(status.st_mode));
-}
-
-}  // namespace
 
 SearchInputs::SearchInputs(const SearchRequest& request, std::size_t most_files, tbb::task_arena& arena)
     : most_files_(most_files), arena_(arena) {
@@ -108,26 +91,18 @@ void SearchInputs::list_ahead(Folder& folder) {
 }
 
 void SearchInputs::read_entries(Folder& folder) {
-  const std::unique_ptr<DIR, CloseFolder> open(opendir(folder.path.c_str()));
-  int error = open ? 0 : errno;
-  while (open) {
-    errno = 0;
-    const dirent* const entry = readdir(open.get());
-    error = errno;
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    const unsigned char type = type_of(open.get(), *entry);
-    if (type == DT_REG) {
-      folder.names.emplace_back(name);
-    } else if (type == DT_DIR) {
+  FolderEntries read = read_folder(folder.path);
+  folder.complaint = std::move(read.complaint);
+  for (FolderEntry& entry : read.entries) {
+    if (entry.type == DT_REG) {
+      folder.names.push_back(std::move(entry.name));
+    } else if (entry.type == DT_DIR) {
       auto inside = std::make_unique<Folder>();
-      inside->path = folder.prefix + entry->d_name;
+      inside->path = folder.prefix + entry.name;
       inside->prefix = inside->path + '/';
       folder.folders.push_back(std::move(inside));
     }
   }
-  if (error != 0) folder.complaint = std::generic_category().message(error);
   std::sort(folder.names.begin(), folder.names.end());
   std::sort(folder.folders.begin(), folder.folders.end(),
             [](const auto& a, const auto& b) { return a->path < b->path; });

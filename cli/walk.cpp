@@ -7,15 +7,13 @@
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "files.hpp"
+#include "folder_entries.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -60,33 +58,13 @@ class Walker {
   }
 
  private:
-  struct Entry {
-    std::string name;
-    unsigned char type;  // DT_REG and its like
-  };
-
-  struct CloseFolder {
-    void operator()(DIR* folder) const { closedir(folder); }
-  };
-
-  static std::vector<Entry> entries_of(const std::string& folder, Found& found) {
-    std::vector<Entry> entries;
-    const std::unique_ptr<DIR, CloseFolder> open(opendir(folder.c_str()));
-    int error = open ? 0 : errno;
-    while (open) {
-      errno = 0;
-      const dirent* const entry = readdir(open.get());
-      error = errno;
-      if (entry == nullptr) break;
-      const std::string_view name = entry->d_name;
-      if (name != "." && name != "..") entries.push_back({std::string(name), entry->d_type});
-    }
-    if (error != 0)
-      found.failures.push_back(
-          {folder, fmt::format("cannot be read: {}", std::generic_category().message(error))});
-    tbb::parallel_sort(entries.begin(), entries.end(),
-                       [](const Entry& a, const Entry& b) { return a.name < b.name; });
-    return entries;
+  static std::vector<FolderEntry> entries_of(const std::string& folder, Found& found) {
+    FolderEntries read = read_folder(folder);
+    if (!read.complaint.empty())
+      found.failures.push_back({folder, fmt::format("cannot be read: {}", read.complaint)});
+    tbb::parallel_sort(read.entries.begin(), read.entries.end(),
+                       [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
+    return std::move(read.entries);
   }
 
   // Entries of a folder that one thread looks at in a row: far more work than handing them over.
@@ -95,11 +73,11 @@ class Walker {
   // Entries are looked at, and folders below it visited, at the same time.
   Found visit_folder(const std::string& folder) const {
     Found found;
-    const std::vector<Entry> entries = entries_of(folder, found);
+    const std::vector<FolderEntry> entries = entries_of(folder, found);
     const std::string prefix = folder.back() == '/' ? folder : folder + '/';
     // Names that outputs would have; none, when a folder is new.
     std::vector<std::string_view> targets;
-    for (const Entry& entry : entries)
+    for (const FolderEntry& entry : entries)
       if (!is_input(entry.name)) targets.push_back(entry.name);
     std::vector<Found> parts((entries.size() + kEntriesGrain - 1) / kEntriesGrain);
     tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
@@ -113,7 +91,7 @@ class Walker {
   }
 
   // `targets` are sorted.
-  Found visit_entries(const std::string& prefix, std::span<const Entry> entries,
+  Found visit_entries(const std::string& prefix, std::span<const FolderEntry> entries,
                       std::span<const std::string_view> targets) const {
     const auto has_target = [&](const std::string& name) {
       return !targets.empty() && std::binary_search(targets.begin(), targets.end(), target_of(name));
@@ -121,9 +99,9 @@ class Walker {
     // Files between two folders are found before the second one's.
     std::vector<Found> parts(1);
     std::vector<std::pair<std::string, std::size_t>> folders;  // and the part that each comes to
-    for (const Entry& entry : entries) {
+    for (const FolderEntry& entry : entries) {
       const std::string path = prefix + entry.name;
-      switch (type_of(path, entry.type)) {
+      switch (entry.type) {
         case DT_LNK:
           ++parts.back().link_count;
           break;
@@ -146,13 +124,6 @@ class Walker {
     Found found;
     for (Found& part : parts) found.add(std::move(part));
     return found;
-  }
-
-  // Some file systems do not tell with the name.
-  static unsigned char type_of(const std::string& path, unsigned char told) {
-    struct stat status {};
-    if (told != DT_UNKNOWN || lstat(path.c_str(), &status) != 0) return told;
-    return static_cast<unsigned char>(IFTODT(status.st_mode));
   }
 
   void visit_file(const std::string& path, bool target_may_exist, Found& found) const {

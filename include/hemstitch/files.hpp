@@ -4,7 +4,8 @@
 //   for (std::size_t i = 0; i < files.count(); ++i) use(files.name(i), files.span(i));
 //   for (const hemstitch::SkippedFile& file : files.skipped()) complain(file.name, file.reason);
 //
-// A file that cannot be read, goes away, or changes its size meanwhile is left out, with the reason; so is an empty one.
+// A file that cannot be read, goes away, or changes its size meanwhile is left out, with the reason; so is an empty one, and
+// one whose size is not known before, as in /proc.
 // The others are read by many threads, each straight to its place. Where memory is to be bounded, FileLoader gives the
 // same in batches.
 #pragma once

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -17,11 +16,12 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
-#include <system_error>
+#include <utility>
 
 #include "core/large_buffer.hpp"
 #include "core/status.hpp"
 #include "files/file_memory.hpp"
+#include "files/read_contents.hpp"
 #include "hemstitch/files.hpp"
 
 namespace hemstitch {
@@ -84,19 +84,13 @@ class HostFileMemory : public FileMemory {
 
 using Skip = std::optional<SkippedFile>;
 
-SkippedFile skipped(std::size_t index, const std::string& name, SkippedFile::Why why,
-                    const std::string& reason) {
-  return {index, name, why, reason};
-}
-
-SkippedFile unreadable(std::size_t index, const std::string& name, int error) {
-  return skipped(index, name, SkippedFile::Why::kUnreadable, std::generic_category().message(error));
+SkippedFile skipped(std::size_t index, const std::string& name, NoContents none) {
+  return {index, name, none.why, std::move(none.reason)};
 }
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path)
-      : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {}
+  explicit Descriptor(const std::string& path) : number_(open(path.c_str(), kReadContentsFlags)) {}
   ~Descriptor() {
     if (number_ >= 0) close(number_);
   }
@@ -108,22 +102,6 @@ class Descriptor {
   int number_;
 };
 
-// How many bytes of a file come, where `into` is the size it should have: into.size() + 1 means more than that. Nothing: an error, in
-// errno. One call of the system, where a file is what it should be.
-std::optional<std::size_t> read_and_look_beyond(int descriptor, std::span<std::byte> into) {
-  std::size_t done = 0;
-  std::byte beyond;
-  while (done <= into.size()) {
-    const iovec parts[] = {{into.data() + done, into.size() - done}, {&beyond, 1}};
-    const ssize_t got = readv(descriptor, parts, 2);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    done += static_cast<std::size_t>(got);
-    if (got == 0 || done == into.size()) break;
-  }
-  return done;
-}
-
 struct Sized {
   std::uint64_t bytes = 0;
   Skip skip;
@@ -131,28 +109,24 @@ struct Sized {
 
 Sized size_of(std::size_t index, const std::string& path, std::uint64_t limit_bytes) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return {0, unreadable(index, path, errno)};
-  if (S_ISDIR(status.st_mode))
-    return {0, skipped(index, path, SkippedFile::Why::kFolder, std::generic_category().message(EISDIR))};
-  if (!S_ISREG(status.st_mode))
-    return {0, skipped(index, path, SkippedFile::Why::kNotRegular, "not a regular file")};
+  if (stat(path.c_str(), &status) != 0) return {0, skipped(index, path, unreadable(errno))};
+  if (auto none = no_regular_file(status)) return {0, skipped(index, path, std::move(*none))};
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes == 0) return {0, skipped(index, path, SkippedFile::Why::kEmpty, "empty")};
+  if (bytes == 0) return {0, skipped(index, path, of_size_zero(Descriptor(path).number()))};
   if (limit_bytes != 0 && bytes > limit_bytes)
-    return {0, skipped(index, path, SkippedFile::Why::kTooLarge,
-                       fmt::format("{} bytes, and the memory limit is {}", bytes, limit_bytes))};
+    return {0, skipped(index, path,
+                       {SkippedFile::Why::kTooLarge,
+                        fmt::format("{} bytes, and the memory limit is {}", bytes, limit_bytes)})};
   return {bytes, std::nullopt};
 }
 
 // Fills `into` with the whole file, or says why that was not to be.
 Skip read_file(std::size_t index, const std::string& path, std::span<std::byte> into) {
   const Descriptor file(path);
-  if (file.number() < 0) return unreadable(index, path, errno);
-  const auto got = read_and_look_beyond(file.number(), into);
-  if (!got) return unreadable(index, path, errno);
-  if (*got == into.size()) return std::nullopt;
-  return skipped(index, path, SkippedFile::Why::kChanged,
-                 fmt::format("its size changed from {} bytes while it was read", into.size()));
+  std::optional<NoContents> none =
+      file.number() < 0 ? std::optional(unreadable(errno)) : read_contents(file.number(), into);
+  if (!none) return std::nullopt;
+  return skipped(index, path, std::move(*none));
 }
 
 }  // namespace

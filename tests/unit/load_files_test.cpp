@@ -40,6 +40,15 @@ std::string content_of(const CompactedBuffer& files, std::size_t file) {
   return std::string(reinterpret_cast<const char*>(span.data()), span.size());
 }
 
+TEST_F(LoadFiles, ASizeOfZeroThatSaysNothingIsNoEmptyFile) {
+  const std::string told = "/proc/self/status";
+  if (!fs::exists(told)) GTEST_SKIP() << "skipped: no /proc here";
+  const CompactedBuffer files = load_files({told, write("empty", "")});
+  ASSERT_EQ(files.skipped().size(), 2u);
+  EXPECT_EQ(files.skipped()[0].why, SkippedFile::Why::kNotRegular);
+  EXPECT_EQ(files.skipped()[1].why, SkippedFile::Why::kEmpty);
+}
+
 TEST_F(LoadFiles, BringsThemTogetherInOrder) {
   std::mt19937 random(1);
   std::vector<std::string> paths, contents;

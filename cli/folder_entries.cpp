@@ -1,0 +1,45 @@
+#include "folder_entries.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+namespace hemstitch::cli {
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+// Some file systems do not tell with the name.
+unsigned char type_of(DIR* folder, const dirent& entry) {
+  struct stat status {};
+  if (entry.d_type != DT_UNKNOWN || fstatat(dirfd(folder), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return entry.d_type;
+  return static_cast<unsigned char>(IFTODT(status.st_mode));
+}
+
+}  // namespace
+
+FolderEntries read_folder(const std::string& path) {
+  FolderEntries read;
+  const std::unique_ptr<DIR, CloseFolder> folder(opendir(path.c_str()));
+  int error = folder ? 0 : errno;
+  while (folder) {
+    errno = 0;
+    const dirent* const entry = readdir(folder.get());
+    error = errno;
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..")
+      read.entries.push_back({std::string(name), type_of(folder.get(), *entry)});
+  }
+  if (error != 0) read.complaint = std::generic_category().message(error);
+  return read;
+}
+
+}  // namespace hemstitch::cli
