@@ -21,7 +21,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "device/reference/lz4_compress_reference.hpp"
+#include "format/lz4/lz4_compress_reference.hpp"
 
 namespace hemstitch {
 namespace {

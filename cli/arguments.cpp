@@ -13,8 +13,9 @@
 #include <string_view>
 #include <utility>
 
+#include "command_hints.hpp"
 #include "core/options.hpp"
-#include "device/registry.hpp"
+#include "engine/registry.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -24,7 +25,8 @@ constexpr const char* kReproducibleBackend = "reference";  // defines the bytes 
 constexpr double kMaxSeconds = 3600;
 
 // Every word that is a command when it stands first.
-constexpr std::array<std::pair<std::string_view, Action>, 5> kCommands{{
+constexpr std::array<std::pair<std::string_view, Action>, 6> kCommands{{
+    {"cat", Action::kRestore},
     {"bench", Action::kBench},
     {"backends", Action::kBackends},
     {"evaluate", Action::kEvaluate},
@@ -49,6 +51,9 @@ constexpr std::array<BlockSize, 4> kBlockSizes{{
     {"6", kKilo* kKilo},
     {"7", 4 * kKilo* kKilo},
 }};
+
+// What else lz4's -B says: linked blocks (D), independent ones (I), block checksums (X).
+constexpr std::string_view kBlockLetters = "DIX";
 
 // What a name's suffix says about the format that -o should write.
 struct Suffix {
@@ -132,12 +137,36 @@ ByteRange range_from(const std::string& text) {
   const auto bad = [&](std::string_view why) {
     return UsageError(fmt::format("--range '{}': {}", text, why));
   };
-  if (dash == std::string::npos) throw bad("write A-B, from byte A up to but not including byte B");
-  const auto begin = read_size(std::string_view(text).substr(0, dash));
-  const auto end = read_size(std::string_view(text).substr(dash + 1));
-  if (!begin || !end) throw bad("write A-B as numbers of bytes, with K, M or G where wanted");
-  if (*begin > *end) throw bad("the end lies before the beginning");
-  return {*begin, *end};
+  if (dash == std::string::npos || text.size() == 1)
+    throw bad(
+        "write A-B, from byte A up to but not including byte B; A- goes to the end, -N is the last N bytes");
+  const auto read = [&](std::string_view number) {
+    const auto bytes = read_size(number);
+    if (!bytes) throw bad("write numbers of bytes, with K, M or G where wanted");
+    return *bytes;
+  };
+  const std::string_view before = std::string_view(text).substr(0, dash);
+  const std::string_view behind = std::string_view(text).substr(dash + 1);
+  ByteRange range;
+  if (before.empty()) {
+    range.last = read(behind);
+    return range;
+  }
+  range.begin = read(before);
+  if (!behind.empty()) range.end = read(behind);
+  if (range.begin > range.end) throw bad("the end lies before the beginning");
+  return range;
+}
+
+// "-x" or "--name"; nullptr where there is none. CLI11's own search must not throw, and so ends the process where memory is short.
+const CLI::Option* option_named(const CLI::App& app, std::string_view word) {
+  const bool is_long = word.starts_with("--");
+  const std::string_view name = word.substr(is_long ? 2 : 1);
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& names = is_long ? option->get_lnames() : option->get_snames();
+    if (std::find(names.begin(), names.end(), name) != names.end()) return option;
+  }
+  return nullptr;
 }
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
@@ -178,10 +207,10 @@ class Splitter {
       throw UsageError(fmt::format("{} has an empty value", word.substr(0, word.size() - 1)));
     if (const std::size_t equals = word.find('='); equals != std::string::npos) {
       const std::string name = word.substr(0, equals);
-      const CLI::Option* flag = app_.get_option_no_throw(name);
+      const CLI::Option* flag = option_named(app_, name);
       if (flag != nullptr && !takes_value(*flag)) throw UsageError(fmt::format("{} takes no value", name));
     }
-    const CLI::Option* option = app_.get_option_no_throw(word);
+    const CLI::Option* option = option_named(app_, word);
     if (option == nullptr || !takes_value(*option))
       split_.options.push_back(word);  // a flag, or already NAME=VALUE, or unknown: CLI11's to judge
     else if (standing_alone != kOptionalValues.end())
@@ -191,7 +220,7 @@ class Splitter {
   }
 
   // -dcf, -9k, -T2, -B64K, -o FILE: a digit begins a level, an option with a value takes the rest of the
-  // word.
+  // word. -BD and its like leave the rest, as lz4's do.
   void split_bundle(const std::string& word) {
     for (std::size_t at = 1; at < word.size();) {
       if (word[at] >= '0' && word[at] <= '9') {
@@ -201,16 +230,34 @@ class Splitter {
         continue;
       }
       const std::string name = {'-', word[at++]};
-      const CLI::Option* option = app_.get_option_no_throw(name);
+      const CLI::Option* option = option_named(app_, name);
       if (option == nullptr) throw UsageError(fmt::format("no such option: {}", name));
       const std::string long_name = "--" + option->get_lnames().front();
       if (!takes_value(*option)) {
         split_.options.push_back(long_name);
+      } else if (name == "-B" && at < word.size()) {
+        at = split_block_properties(word, at);
       } else {
         add(long_name, at < word.size() ? word.substr(at) : next_word(name));
         break;
       }
     }
+  }
+
+  // The "4D" of -B4D, the "D" of -BDf. Returns where the rest of the bundle begins.
+  std::size_t split_block_properties(const std::string& word, std::size_t at) {
+    constexpr const char* kName = "--block-size";
+    const auto take_letters = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) add(kName, std::string(1, word[i]));
+    };
+    const std::size_t value = std::min(word.find_first_not_of(kBlockLetters, at), word.size());
+    take_letters(at, value);
+    const bool has_size = value < word.size() && word[value] >= '0' && word[value] <= '9';
+    if (!has_size && value > at) return value;
+    const std::size_t letters = word.find_last_not_of(kBlockLetters) + 1;
+    add(kName, word.substr(value, letters - value));
+    take_letters(letters, word.size());
+    return word.size();
   }
 
   std::string next_word(const std::string& option) {
@@ -268,18 +315,22 @@ struct EffortWords {
   std::vector<std::string> levels;
   std::string fast;
   bool best = false, reproducible = false;
-  std::string threads, block, backend, device, memory;
+  std::vector<std::string> blocks;  // a size, or one of kBlockLetters
+  std::string threads, backend, device, memory;
   CLI::Option *level_option = nullptr, *fast_option = nullptr, *best_option = nullptr;
 };
 
 void add_effort_options(CLI::App& app, EffortWords& words) {
-  // CLI11 would complain about repeated options: what stands last counts, except for bench's list of levels.
+  // CLI11 would complain about repeated options: what stands last counts, except for bench's list of levels and
+  // for -B, which says several things.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   words.level_option = app.add_option("--level", words.levels)->expected(1);
   words.level_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   words.best_option = app.add_flag("--best", words.best);
   app.add_option("-T,--threads", words.threads);
-  app.add_option("-B,--block-size", words.block);
+  app.add_option("-B,--block-size", words.blocks)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--backend", words.backend);
   app.add_option("--device", words.device);
   app.add_option("--memory", words.memory);
@@ -316,6 +367,19 @@ void apply_backend(const EffortWords& words, Request& request) {
   setenv("HEMSTITCH_DEVICE", words.device.c_str(), 1);
 }
 
+void apply_blocks(const EffortWords& words, Request& request) {
+  std::optional<bool> linked;
+  for (const std::string& word : words.blocks) {
+    if (word == "D" || word == "I")
+      linked = word == "D";
+    else if (word != "X")  // which is the default
+      request.compress.block_bytes = block_bytes_from(word);
+  }
+  if (!linked) return;
+  if (request.compress.linked_blocks && !*linked) throw UsageError("--linked and -BI contradict each other");
+  request.compress.linked_blocks = *linked;
+}
+
 void apply_resources(const EffortWords& words, Request& request) {
   apply_backend(words, request);
   if (!words.threads.empty())
@@ -327,7 +391,7 @@ void apply_resources(const EffortWords& words, Request& request) {
   if (!words.memory.empty()) {
     request.compress.memory_limit_bytes = request.restore.memory_limit_bytes = memory_from(words.memory);
   }
-  if (!words.block.empty()) request.compress.block_bytes = block_bytes_from(words.block);
+  apply_blocks(words, request);
 }
 
 // -1..-12, --level, --best and --fast set one thing: the last one given counts.
@@ -367,8 +431,10 @@ void apply_format(const std::string& format, const std::string& output_path) {
                       output_path, known.format));
 }
 
-void apply_check(const std::string& check, bool no_check, Request& request) {
+void apply_check(const std::string& check, bool no_check, const EffortWords& words, Request& request) {
   if (!check.empty() && no_check) throw UsageError("--check and --no-check contradict each other");
+  if (no_check && std::find(words.blocks.begin(), words.blocks.end(), "X") != words.blocks.end())
+    throw UsageError("-BX and --no-check contradict each other");
   if (!check.empty() && check != "block" && check != "content")
     throw UsageError(
         fmt::format("--check '{}': write --check (blocks) or --check=content (the content as well)", check));
@@ -385,6 +451,35 @@ void refuse_late_commands(const Request& request) {
         throw UsageError(fmt::format("no file '{0}' is here, and the command {0} has to stand first", name));
 }
 
+// --rm removes what was written whole, to a file.
+void check_removal(const Request& request, bool writes_files) {
+  if (!writes_files || request.to_stdout || request.range)
+    throw UsageError(
+        "--rm removes a file when its replacement is complete; with -c, -t, -l and --range there is none");
+  if (std::find(request.files.begin(), request.files.end(), kStandardStream) != request.files.end())
+    throw UsageError("--rm removes a file, and stdin is none");
+  struct stat output {};
+  if (!request.output_path.empty() && stat(request.output_path.c_str(), &output) == 0 &&
+      !S_ISREG(output.st_mode) && !S_ISDIR(output.st_mode))
+    throw UsageError(
+        fmt::format("--rm removes a file when its replacement is complete, and what is written to '{}' is "
+                    "not kept",
+                    request.output_path));
+}
+
+// A first word that is no file may be a command mistyped: then nothing is done, where the words behind it would
+// be compressed.
+void hint_at_command(const std::string& word) {
+  struct stat status {};
+  if (lstat(word.c_str(), &status) == 0) return;
+  std::array<std::string_view, kCommands.size()> names;
+  std::transform(kCommands.begin(), kCommands.end(), names.begin(),
+                 [](const auto& command) { return command.first; });
+  if (const auto meant = command_near(word, names))
+    throw UsageError(
+        fmt::format("no file '{}' is here, and no command has that name: did you mean '{}'?", word, *meant));
+}
+
 // What the parts of a request say together.
 void check_consistency(const Request& request) {
   const bool writes_files = request.action == Action::kCompress || request.action == Action::kRestore;
@@ -394,9 +489,15 @@ void check_consistency(const Request& request) {
     if (request.files.size() > 1) throw UsageError("-o names one output, and there are several inputs");
     if (request.recursive) throw UsageError("-o names one output, and -r makes one for each file");
   }
-  if (request.remove_source && (!writes_files || request.to_stdout))
-    throw UsageError(
-        "--rm removes a file when its replacement is complete; with -c, -t and -l there is none");
+  if (request.outputs) {
+    if (!writes_files) throw UsageError("--output-dir: nothing is written with -t or -l");
+    if (request.to_stdout || !request.output_path.empty())
+      throw UsageError("--output-dir takes a file for each input, and -c and -o say otherwise");
+    if (std::find(request.files.begin(), request.files.end(), kStandardStream) != request.files.end())
+      throw UsageError("--output-dir: what comes from stdin has no name (name it with -o)");
+  }
+  if (request.remove_source) check_removal(request, writes_files);
+  if (request.json && request.action != Action::kList) throw UsageError("--json needs -l");
   if (request.range && request.action != Action::kRestore) throw UsageError("--range needs -d");
   if (request.range && !request.to_stdout && request.output_path.empty() &&
       std::any_of(request.files.begin(), request.files.end(),
@@ -404,52 +505,77 @@ void check_consistency(const Request& request) {
     throw UsageError("--range writes a part of the content: say where (-c or -o FILE)");
 }
 
-Request parse_main(std::span<const std::string> words) {
+// Of several ways to say what to do, list wins over test, and test over restore.
+struct ActionWords {
+  bool compress = false, restore = false, test = false, list = false, help = false, version = false;
+
+  Action action() const {
+    if (help) return Action::kHelp;
+    if (version) return Action::kVersion;
+    if (compress && (restore || test || list)) throw UsageError("-z compresses: leave out -d, -t and -l");
+    if (list) return Action::kList;
+    if (test) return Action::kTest;
+    return restore ? Action::kRestore : Action::kCompress;
+  }
+};
+
+// `cat`: the words stand behind the command of that name.
+Request parse_main(std::span<const std::string> words, bool cat = false) {
   Request request;
   CLI::App app;
   app.set_help_flag();
   EffortWords effort;
   add_effort_options(app, effort);
-  bool restore = false, test = false, list = false, keep = false, no_check = false, help = false,
-       version = false;
-  std::string format, check, range;
+  ActionWords what;
+  bool keep = false, multiple = false, no_check = false;
+  std::string format, check, range, output_dir;
   effort.fast_option = app.add_option("--fast", effort.fast);
-  app.add_flag("-d,--decompress", restore);
-  app.add_flag("-t,--test", test);
-  app.add_flag("-l,--list", list);
+  app.add_flag("-z,--compress", what.compress);
+  app.add_flag("-d,--decompress", what.restore);
+  app.add_flag("-t,--test", what.test);
+  app.add_flag("-l,--list", what.list);
+  app.add_flag("--json", request.json);
+  app.add_flag("-m,--multiple", multiple);  // each file has an output of its own anyway
   app.add_flag("-c,--stdout", request.to_stdout);
   app.add_flag("-k,--keep", keep);
   app.add_flag("-f,--force", request.force);
   app.add_flag("-r,--recursive", request.recursive);
   app.add_flag("-q,--quiet", request.quiet);
   app.add_flag("-v,--verbose", request.verbose);
-  app.add_flag("-h,--help", help);
-  app.add_flag("-V,--version", version);
+  app.add_flag("-h,--help", what.help);
+  app.add_flag("-V,--version", what.version);
   app.add_flag("--rm", request.remove_source);
+  app.add_flag("!--no-sync", request.sync);
   app.add_flag("--sparse,!--no-sparse", request.sparse);
   app.add_flag("--linked", request.compress.linked_blocks);
   app.add_flag("--no-check", no_check);
   app.add_option("--check", check);
   app.add_option("-o,--output", request.output_path);
+  app.add_option("--output-dir", output_dir);
   app.add_option("--format", format);
   app.add_option("--range", range);
   app.add_option("-D,--dictionary", request.dictionary_path);
   request.files = read_options(app, words);
 
-  request.action = help      ? Action::kHelp
-                   : version ? Action::kVersion
-                   : list    ? Action::kList
-                   : test    ? Action::kTest
-                   : restore ? Action::kRestore
-                             : Action::kCompress;
-  if (help || version) return request;
+  if (cat) {
+    if (what.compress || what.test || what.list)
+      throw UsageError("cat restores to stdout: leave out -z, -t and -l");
+    if (!request.output_path.empty()) throw UsageError("cat restores to stdout: -o goes with -d");
+    what.restore = request.to_stdout = true;
+  }
+  request.action = what.action();
+  if (what.help || what.version) return request;
+  request.compress_again = what.compress || request.force;
+  request.verbose = request.verbose && !request.quiet;
   if (keep && request.remove_source) throw UsageError("--rm and -k contradict each other");
   apply_resources(effort, request);
   apply_level(app, effort, request);
-  apply_check(check, no_check, request);
+  apply_check(check, no_check, effort, request);
   if (request.action == Action::kCompress) apply_format(format, request.output_path);
   if (!range.empty()) request.range = range_from(range);
   request.restore.accept_any_dictionary_id = request.force;
+  if (!output_dir.empty())
+    request.outputs = std::make_shared<OutputTree>(output_dir, request.remove_source && request.sync);
   if (request.output_path == kStandardStream) {
     request.output_path.clear();
     request.to_stdout = true;
@@ -459,6 +585,7 @@ Request parse_main(std::span<const std::string> words) {
     request.files.emplace_back(kStandardStream);
   }
   refuse_late_commands(request);
+  if (!cat && !words.empty() && words.front() == request.files.front()) hint_at_command(words.front());
   check_consistency(request);
   return request;
 }
@@ -491,6 +618,7 @@ Request parse_bench(std::span<const std::string> words) {
   if (compare && request.files.size() != 2)
     throw UsageError("bench --compare needs two recorded runs: the older, then the newer");
   apply_resources(effort, request);
+  if (request.compress.linked_blocks) throw UsageError("bench times independent blocks: leave out -BD");
   for (const std::string& level : effort.levels) request.levels.push_back(level_from("level", level));
   if (effort.best) request.levels.push_back(kMaxLevel);
   if (request.levels.empty())
@@ -547,6 +675,7 @@ Request parse_arguments(std::span<const std::string> words) {
           fmt::format("'{0}' is a command, and a file of that name is here: write ./{0} for the file; "
                       "for the command, go to another folder",
                       name));
+    if (action == Action::kRestore) return parse_main(words.subspan(1), true);
     if (action == Action::kBench) return parse_bench(words.subspan(1));
     if (action == Action::kBackends) return parse_backends(words.subspan(1));
     Request request;  // of the others the command itself reads the words

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "hemstitch/hemstitch.hpp"
+#include "output_tree.hpp"
 
 namespace CLI {
 class App;
@@ -42,10 +45,11 @@ enum class BenchSpan {
   kKernel,  // on a device, without them
 };
 
-// Half-open, in bytes of the content.
+// Half-open, in bytes of the content; an end past the content's means that one.
 struct ByteRange {
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+  std::optional<std::uint64_t> last;  // instead: so many bytes before the content's end
 };
 
 inline constexpr const char* kStandardStream = "-";
@@ -55,10 +59,13 @@ struct Request {
   std::vector<std::string> files;  // "-" for standard input; never empty for compress, restore, test and list
 
   bool to_stdout = false;
-  std::string output_path;  // empty: named after the input
+  std::string output_path;              // empty: named after the input
+  std::shared_ptr<OutputTree> outputs;  // nothing: each beside its source
   bool force = false;
+  bool compress_again = false;  // files that have Hemstitch's suffix already
   bool recursive = false;
   bool remove_source = false;
+  bool sync = true;  // outputs to the disk, before their sources are removed
   bool sparse = true;
   bool quiet = false;
   bool verbose = false;
@@ -69,8 +76,9 @@ struct Request {
   std::string dictionary_path;  // empty: none
   std::optional<ByteRange> range;
 
-  // bench and backends
-  bool json = false;
+  bool json = false;  // of list, bench and backends
+
+  // bench
   std::vector<int> levels;
   double seconds = 1.0;  // for each row
   BenchSpan span = BenchSpan::kMemory;

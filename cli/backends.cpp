@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "commands.hpp"
-#include "device/registry.hpp"
+#include "engine/registry.hpp"
 #include "recorded_run.hpp"
 
 namespace hemstitch::cli {

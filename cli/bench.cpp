@@ -1,12 +1,14 @@
 // hemstitch bench: compresses and restores each file, again and again, and tells the fastest run of each. Every round
 // trip is compared with the original byte for byte.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "bench_spans.hpp"
 #include "commands.hpp"
-#include "device/registry.hpp"
+#include "engine/registry.hpp"
 #include "files.hpp"
 #include "messages.hpp"
 #include "recorded_run.hpp"
@@ -42,17 +44,13 @@ class Report {
   Report(const Request& request, const Backend& backend, const std::string& command_line)
       : request_(request),
         backend_(backend.name()),
-        run_(begin_recorded_run(machine_name(backend), command_line)) {
-    if (request.json) return;
-    fmt::print("{}\nbackend {}, blocks of {}K{}\n", run_["device"].get<std::string>(), backend_,
-               request.compress.block_bytes / 1024,
-               request.span == BenchSpan::kMemory ? "" : fmt::format(", span {}", span_name(request.span)));
-    fmt::print("{:>5} {:>12} {:>12} {:>8} {:>14} {:>14}  {}\n", "level", "bytes", "compressed", "ratio",
-               "compress GB/s", "restore GB/s", "file");
-  }
+        run_(begin_recorded_run(machine_name(backend), command_line)) {}
 
   void add_data(const Data& data) {
-    if (request_.json) run_["files"].push_back(describe_data(data.name, data.bytes));
+    if (request_.json)
+      run_["files"].push_back(describe_data(data.name, data.bytes));
+    else if (!std::exchange(has_head_, true))
+      print_head();
   }
 
   void add(const Data& data, int level, const Figures& figures) {
@@ -75,6 +73,14 @@ class Report {
   }
 
  private:
+  void print_head() const {
+    fmt::print("{}\nbackend {}, blocks of {}K{}\n", run_["device"].get<std::string>(), backend_,
+               request_.compress.block_bytes / 1024,
+               request_.span == BenchSpan::kMemory ? "" : fmt::format(", span {}", span_name(request_.span)));
+    fmt::print("{:>5} {:>12} {:>12} {:>8} {:>14} {:>14}  {}\n", "level", "bytes", "compressed", "ratio",
+               "compress GB/s", "restore GB/s", "file");
+  }
+
   void add_row(const char* what, const Data& data, int level, double ratio, double gbps) {
     run_["rows"].push_back({{"what", what},
                             {"backend", backend_},
@@ -92,9 +98,18 @@ class Report {
   const Request& request_;
   std::string backend_;
   Json run_;
+  bool has_head_ = false;
 };
 
 std::string name_without_folder(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Minutes may pass before a file's turn comes.
+void require_files(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths)
+    if (path != kStandardStream && access(path.c_str(), R_OK) != 0)
+      throw ToolError(
+          fmt::format("{}: {}", shown_name(path), tool_error_from_errno("cannot be opened").what()));
+}
 
 }  // namespace
 
@@ -103,6 +118,7 @@ int run_bench(const Request& request, const std::string& command_line) {
   if ((request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned) && backend.name() != "cuda")
     throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
                                 span_name(request.span), backend.name()));
+  require_files(request.files);
   std::vector<int> levels = request.levels;
   if (levels.empty()) levels.assign(std::begin(kDefaultLevels), std::end(kDefaultLevels));
 

@@ -5,24 +5,29 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "done_before.hpp"
 #include "each_file.hpp"
 #include "file_batches.hpp"
 #include "files.hpp"
 #include "messages.hpp"
 #include "output.hpp"
+#include "remove_source.hpp"
 #include "terminal.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
-Outcome compress_file(const Request& request, CompressOptions options, const std::string& path) {
-  if (writes_to_stdout(request, path) && is_terminal(STDOUT_FILENO) && !request.force)
+Outcome compress_file(const Request& request, CompressOptions options, const FileName& file) {
+  if (writes_to_stdout(request, file) && is_terminal(STDOUT_FILENO) && !request.force)
     throw ToolError(
         "compressed data is not written to a terminal (use -o FILE or redirect stdout; -f writes it)");
-  FileSource source(path);
+  const std::string path = file.path();
+  FileSource source(file);
   refuse_folder(request, source);
+  refuse_compressed_name(request, source);
+  await_later_stamps(request, source);
   options.content_bytes = source.total_bytes();
-  const std::unique_ptr<FileSink> sink = open_output(request, source, compressed_name(path));
+  const std::unique_ptr<FileSink> sink = open_output(request, source);
 
   StreamReport report;
   double seconds = 0;
@@ -33,10 +38,10 @@ Outcome compress_file(const Request& request, CompressOptions options, const std
     warning = sink->complete(source);
     seconds = progress.elapsed_seconds();
   }
-  if (request.remove_source && !source.is_standard_input() && unlink(path.c_str()) != 0)
-    throw tool_error_from_errno("compressed, but cannot be removed");
+  std::optional<std::string> kept;
+  if (request.remove_source) kept = remove_source(request, source);
   report_stream(request, path, report, seconds);
-  return report_warning(request, path, warning);
+  return worst(report_warning(request, path, warning), report_warning(request, path, kept));
 }
 
 }  // namespace
@@ -48,13 +53,18 @@ int run_compress(const Request& request) {
     dictionary = read_dictionary(request.dictionary_path);
     options.dictionary = dictionary;
   }
-  BatchWork batches;
+  FolderWork folder_work;
   if (works_in_batches(request))
-    batches = [&](std::vector<std::string> files, Tally& tally) {
+    folder_work.batches = [&](std::vector<FileName> files, Tally& tally) {
       return compress_in_batches(request, options, std::move(files), tally);
     };
+  folder_work.remove_done = [&](const std::vector<FileName>& files, Tally& tally) {
+    RestoreOptions restore = request.restore;
+    restore.dictionary = dictionary;
+    remove_done_sources(request, restore, files, tally);
+  };
   return for_each_file(
-      request, [&](const std::string& path) { return compress_file(request, options, path); }, batches);
+      request, [&](const FileName& file) { return compress_file(request, options, file); }, folder_work);
 }
 
 }  // namespace hemstitch::cli

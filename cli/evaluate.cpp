@@ -1,4 +1,4 @@
-// hemstitch evaluate: how good finders are on files, by document 000's five criteria.
+// hemstitch evaluate: how good finders are on files, by the five criteria of founding document 000 (docs/founding.md).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -2,20 +2,22 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "disk_sync.hpp"
 #include "files.hpp"
 #include "messages.hpp"
 #include "output.hpp"
 #include "pipeline/ring.hpp"
 #include "progress.hpp"
+#include "remove_source.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -24,15 +26,20 @@ namespace {
 constexpr std::size_t kFilesGrain = 8;
 constexpr std::size_t kSizesGrain = 64;
 
+// Of one file, which keeps them until it is written: those of many are in memory together.
+constexpr std::size_t kMostAttributeBytes = 1024;
+
 // A file on its way through a batch.
 struct BatchFile {
-  const std::string* path = nullptr;
+  const FileName* origin = nullptr;
   std::unique_ptr<FileSource> source;  // closed once it is read: its status is what remains of use
   std::span<const std::byte> input;
   bool left = false;  // for a stream, which begins it anew
+  bool synced_with_batch = false;
   bool done = false;
   std::string failure;  // empty: none
   std::optional<std::string> warning;
+  std::optional<std::string> kept;  // why, where its source was to be removed
   std::uint64_t output_bytes = 0;
   std::uint64_t block_count = 0;
 };
@@ -52,15 +59,15 @@ struct PlannedBatch {
 template <class Frames>
 class FileBatches {
  public:
-  FileBatches(const Request& request, Frames& frames, std::vector<std::string> files, Tally& tally)
-      : request_(request), frames_(frames), paths_(std::move(files)), tally_(tally) {}
+  FileBatches(const Request& request, Frames& frames, std::vector<FileName> files, Tally& tally)
+      : request_(request), frames_(frames), names_(std::move(files)), tally_(tally) {}
 
-  std::vector<std::string> run() {
-    if (paths_.size() < 2) return std::move(paths_);
+  std::vector<FileName> run() {
+    if (names_.size() < 2) return std::move(names_);
     run_on_threads(frames_.threads(), [&] { plan(); });
-    if (batches_.empty()) return std::move(paths_);
+    if (batches_.empty()) return std::move(names_);
     {
-      Progress progress(fmt::format("{} files", paths_.size()), total_bytes_,
+      Progress progress(fmt::format("{} files", names_.size()), total_bytes_,
                         request_.action != Action::kCompress, request_.quiet);
       run_batches(progress);
     }
@@ -69,9 +76,9 @@ class FileBatches {
     if (report.fallback_blocks > 0 && !request_.quiet)
       print_message(fmt::format("{} of {} blocks redone by {}: {}", report.fallback_blocks, block_count_,
                                 report.fallback_backend, report.fallback_reason));
-    std::vector<std::string> left;
-    for (std::size_t i = 0; i < paths_.size(); ++i)
-      if (left_[i]) left.push_back(std::move(paths_[i]));
+    std::vector<FileName> left;
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (left_[i]) left.push_back(std::move(names_[i]));
     return left;
   }
 
@@ -79,16 +86,16 @@ class FileBatches {
   // Sizes are only what is planned with: a file may have another one when it is opened.
   void plan() {
     constexpr std::uint64_t kUnfit = UINT64_MAX;
-    bytes_.resize(paths_.size());
-    run_in_parallel(paths_.size(), kSizesGrain, [&](std::size_t i) {
+    bytes_.resize(names_.size());
+    run_in_parallel(names_.size(), kSizesGrain, [&](std::size_t i) {
       struct stat status {};
-      const bool plain = paths_[i] != kStandardStream && stat(paths_[i].c_str(), &status) == 0 &&
-                         S_ISREG(status.st_mode) && !reads_what_another_writes(paths_[i]);
+      const bool plain = !names_[i].is_standard_stream() && names_[i].stat(status) && has_room(names_[i]) &&
+                         S_ISREG(status.st_mode) && !reads_what_another_writes(names_[i]);
       bytes_[i] = plain ? static_cast<std::uint64_t>(status.st_size) : kUnfit;
     });
-    left_.assign(paths_.size(), false);
+    left_.assign(names_.size(), false);
     std::uint64_t room = 0;
-    for (std::size_t i = 0; i < paths_.size(); ++i) {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
       const std::uint64_t cost = bytes_[i] == kUnfit ? kUnfit : cost_of(bytes_[i]);
       if (cost > frames_.input_bytes()) {
         left_[i] = true;
@@ -111,10 +118,13 @@ class FileBatches {
       return bytes;
   }
 
+  // For the suffix; without, it is better told before the work.
+  static bool has_room(const FileName& file) { return file.name.size() + kOwnSuffix.size() <= NAME_MAX; }
+
   // a.lz4.lz4 restores to a.lz4, which may be another input: streams take them in order.
-  bool reads_what_another_writes(const std::string& path) const {
+  bool reads_what_another_writes(const FileName& file) const {
     if (request_.action != Action::kRestore) return false;
-    const std::optional<std::string> name = restored_name(path);
+    const std::optional<std::string> name = restored_name(file.name);
     return !name || restored_name(*name).has_value();
   }
 
@@ -130,11 +140,11 @@ class FileBatches {
       if (next == batches_.size()) return false;
       slot.files.clear();
       for (std::size_t i = batches_[next].first; i < batches_[next].beyond; ++i)
-        if (!left_[i]) slot.files.emplace_back().path = &paths_[i];
+        if (!left_[i]) slot.files.emplace_back().origin = &names_[i];
       ++next;
       return true;
     };
-    std::uint64_t read_bytes = 0, written_bytes = 0;
+    std::uint64_t read_bytes = 0, written_bytes = 0, file_count = 0;
     const auto emit = [&](BatchSlot& slot) {
       std::uint64_t content_bytes = 0;
       for (const BatchFile& file : slot.files) content_bytes += content_bytes_of(file);
@@ -145,7 +155,8 @@ class FileBatches {
         read_bytes += file.input.size();
         written_bytes += file.output_bytes;
       }
-      if (progress.enabled()) progress.update(read_bytes, written_bytes);
+      file_count += slot.files.size();
+      if (progress.enabled()) progress.update(read_bytes, written_bytes, file_count);
     };
     run_on_threads(frames_.threads(), [&] {
       run_ring(
@@ -156,19 +167,22 @@ class FileBatches {
   void work(BatchSlot& slot) {
     const auto begin = std::chrono::steady_clock::now();
     read(slot);
+    BatchSync sync;
     try {
+      if (request_.remove_source && request_.sync) take_folders(slot, sync);
       convert(slot);
     } catch (...) {
       for (BatchFile& file : slot.files)
         if (is_on_its_way(file) && !file.done) file.failure = failure_text();
     }
+    if (request_.remove_source) remove_sources(slot, sync);
     slot.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
   static bool is_on_its_way(const BatchFile& file) { return !file.left && file.failure.empty(); }
 
   std::uint64_t planned_bytes(const BatchFile& file) const {
-    return bytes_[static_cast<std::size_t>(file.path - paths_.data())];
+    return bytes_[static_cast<std::size_t>(file.origin - names_.data())];
   }
 
   void read(BatchSlot& slot) {
@@ -182,10 +196,15 @@ class FileBatches {
       BatchFile& file = slot.files[i];
       try {
         const auto bytes = static_cast<std::size_t>(planned_bytes(file));
-        file.source = std::make_unique<FileSource>(*file.path);
+        file.source = std::make_unique<FileSource>(*file.origin);
+        await_later_stamps(request_, *file.source);
         const std::span<std::byte> room(slot.input.get() + places[i], bytes + 1);
         file.left = file.source->total_bytes().value_or(0) != bytes || !file.source->read_whole(room);
+        if (request_.action != Action::kTest && !file.left &&
+            file.source->attributes().bytes() > kMostAttributeBytes)
+          file.left = true;
         file.source->close();
+        if (file.left) file.source.reset();
         file.input = room.first(bytes);
       } catch (...) {
         file.failure = failure_text();
@@ -214,7 +233,7 @@ class FileBatches {
       run_in_parallel(files.size(), kFilesGrain, [&](std::size_t i) {
         const std::size_t block_bytes = request_.compress.block_bytes;
         files[i]->block_count = (inputs[i].size() + block_bytes - 1) / block_bytes;
-        write(*files[i], compressed_name(*files[i]->path), frames[i]);
+        write(*files[i], frames[i]);
       });
     } else {
       for (std::size_t done = 0; done < files.size();) {
@@ -226,28 +245,74 @@ class FileBatches {
             return;
           }
           file.block_count = restored[i].block_count;
-          write(file, restored_name(*file.path), *restored[i].content);
+          write(file, *restored[i].content);
         });
         done += restored.size();
       }
     }
   }
 
-  void write(BatchFile& file, const std::optional<std::string>& name, std::span<const std::byte> bytes) {
+  void write(BatchFile& file, std::span<const std::byte> bytes) {
     try {
       if (request_.action != Action::kTest) {
-        const std::unique_ptr<FileSink> sink = open_output(request_, *file.source, name, true);
+        const std::unique_ptr<FileSink> sink =
+            open_output(request_, *file.source, BatchOutput{file.synced_with_batch});
         sink->write(bytes);
         file.warning = sink->complete(*file.source);
       }
       file.output_bytes = bytes.size();
       file.done = true;
-      if (request_.remove_source && unlink(file.path->c_str()) != 0)
-        throw tool_error_from_errno(request_.action == Action::kCompress ? "compressed, but cannot be removed"
-                                                                         : "restored, but cannot be removed");
     } catch (...) {
       file.failure = failure_text();
     }
+  }
+
+  // Files of one folder follow each other.
+  void take_folders(BatchSlot& slot, BatchSync& sync) const {
+    const Folder* folder = nullptr;
+    bool taken = false;
+    for (BatchFile& file : slot.files) {
+      if (folder != file.origin->folder.get()) {
+        folder = file.origin->folder.get();
+        taken = take_output_folder(*file.origin, sync);
+      }
+      file.synced_with_batch = taken;
+    }
+  }
+
+  bool take_output_folder(const FileName& origin, BatchSync& sync) const {
+    try {
+      make_output_folder(request_, origin);
+    } catch (const ToolError&) {
+      return false;  // each output that would be there tells it
+    }
+    return sync.take(*output_of(request_, origin).value().folder);
+  }
+
+  // At once when the batch is written, so that little time is left for a source to change.
+  void remove_sources(BatchSlot& slot, BatchSync& sync) {
+    if (std::none_of(slot.files.begin(), slot.files.end(), [](const BatchFile& file) { return file.done; }))
+      return;
+    std::string failure;
+    try {
+      sync.finish();
+    } catch (...) {
+      failure = failure_text();
+    }
+    run_in_parallel(slot.files.size(), kFilesGrain, [&](std::size_t i) {
+      BatchFile& file = slot.files[i];
+      if (!file.done) return;
+      try {
+        if (failure.empty() || !file.synced_with_batch) {
+          file.kept = remove_source(request_, *file.source);
+        } else {
+          file.failure = failure;
+          output_of(request_, *file.origin).value().unlink();  // it may look whole until memory is short
+        }
+      } catch (...) {
+        file.failure = failure_text();
+      }
+    });
   }
 
   std::uint64_t content_bytes_of(const BatchFile& file) const {
@@ -256,10 +321,10 @@ class FileBatches {
 
   void tell(const BatchFile& file, double seconds) {
     if (file.left) {
-      left_[static_cast<std::size_t>(file.path - paths_.data())] = true;
+      left_[static_cast<std::size_t>(file.origin - names_.data())] = true;
       return;
     }
-    if (!file.failure.empty()) return tally_.fail(*file.path, file.failure);
+    if (!file.failure.empty()) return tally_.fail(file.origin->path(), file.failure);
     block_count_ += file.block_count;
     if (request_.verbose) {
       StreamReport report;
@@ -268,16 +333,20 @@ class FileBatches {
       report.threads = frames_.threads();
       report.input_bytes = file.input.size();
       report.output_bytes = file.output_bytes;
-      report_stream(request_, *file.path, report, seconds);
+      report_stream(request_, file.origin->path(), report, seconds);
     }
-    if (report_warning(request_, *file.path, file.warning) == Outcome::kWarned) tally_.warn();
+    if (!file.warning && !file.kept) return;
+    const std::string path = file.origin->path();
+    report_warning(request_, path, file.warning);
+    report_warning(request_, path, file.kept);
+    tally_.warn();
   }
 
   const Request& request_;
   Frames& frames_;
-  std::vector<std::string> paths_;
+  std::vector<FileName> names_;
   Tally& tally_;
-  std::vector<std::uint64_t> bytes_;  // of each path, when it was planned
+  std::vector<std::uint64_t> bytes_;  // of each file, when it was planned
   std::vector<char> left_;            // for streams
   std::vector<PlannedBatch> batches_;
   std::uint64_t total_bytes_ = 0;
@@ -285,9 +354,8 @@ class FileBatches {
 };
 
 template <class Frames, class Options>
-std::vector<std::string> in_batches(const Request& request, const Options& options,
-                                    std::vector<std::string> files, Tally& tally,
-                                    const FrameBatchLimits& limits) {
+std::vector<FileName> in_batches(const Request& request, const Options& options, std::vector<FileName> files,
+                                 Tally& tally, const FrameBatchLimits& limits) {
   std::optional<Frames> frames;
   try {
     frames.emplace(options, limits);
@@ -303,15 +371,15 @@ bool works_in_batches(const Request& request) {
   return request.recursive && !request.to_stdout && request.output_path.empty() && !request.range;
 }
 
-std::vector<std::string> compress_in_batches(const Request& request, const CompressOptions& options,
-                                             std::vector<std::string> files, Tally& tally,
-                                             const FrameBatchLimits& limits) {
+std::vector<FileName> compress_in_batches(const Request& request, const CompressOptions& options,
+                                          std::vector<FileName> files, Tally& tally,
+                                          const FrameBatchLimits& limits) {
   return in_batches<FrameCompressor>(request, options, std::move(files), tally, limits);
 }
 
-std::vector<std::string> restore_in_batches(const Request& request, const RestoreOptions& options,
-                                            std::vector<std::string> files, Tally& tally,
-                                            const FrameBatchLimits& limits) {
+std::vector<FileName> restore_in_batches(const Request& request, const RestoreOptions& options,
+                                         std::vector<FileName> files, Tally& tally,
+                                         const FrameBatchLimits& limits) {
   return in_batches<FrameRestorer>(request, options, std::move(files), tally, limits);
 }
 

@@ -7,10 +7,10 @@
 // whatever else is better told by the stream that meets it.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "arguments.hpp"
+#include "folder.hpp"
 #include "pipeline/frame_batch.hpp"
 #include "tally.hpp"
 
@@ -20,11 +20,11 @@ namespace hemstitch::cli {
 bool works_in_batches(const Request& request);
 
 // Return the files that are left, in order. The dictionary is in the options, not in the request.
-std::vector<std::string> compress_in_batches(const Request& request, const CompressOptions& options,
-                                             std::vector<std::string> files, Tally& tally,
-                                             const FrameBatchLimits& limits = {});
-std::vector<std::string> restore_in_batches(const Request& request, const RestoreOptions& options,
-                                            std::vector<std::string> files, Tally& tally,
-                                            const FrameBatchLimits& limits = {});
+std::vector<FileName> compress_in_batches(const Request& request, const CompressOptions& options,
+                                          std::vector<FileName> files, Tally& tally,
+                                          const FrameBatchLimits& limits = {});
+std::vector<FileName> restore_in_batches(const Request& request, const RestoreOptions& options,
+                                         std::vector<FileName> files, Tally& tally,
+                                         const FrameBatchLimits& limits = {});
 
 }  // namespace hemstitch::cli

@@ -2,22 +2,24 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include "arguments.hpp"
 #include "core/status.hpp"
+#include "disk_sync.hpp"
 #include "messages.hpp"
 #include "signals.hpp"
+#include "special_output.hpp"
+#include "temporary_files.hpp"
+#include "waiting_streams.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -27,70 +29,44 @@ namespace {
 constexpr std::size_t kHoleBytes = 4096;
 constexpr std::size_t kReadBytes = 256 * 1024;
 constexpr std::uint64_t kDictionaryBytes = 64 * 1024;  // the reach of LZ4's offsets: the rest cannot be used
-constexpr mode_t kPermissionBits = 0777;
-constexpr mode_t kAllModeBits = 07777;
 
 bool is_zero(std::span<const std::byte> bytes) {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
-// Asked for once: asking changes it for a moment, for all threads.
-mode_t creation_mask() {
-  static const mode_t mask = [] {
-    const mode_t asked = umask(0);
-    umask(asked);
-    return asked;
-  }();
-  return mask;
+std::string quoted(const FileName& file) { return fmt::format("'{}'", shown_name(file.path())); }
+
+ToolError target_exists(const FileName& file) {
+  return ToolError(fmt::format("{} exists (-f overwrites it, -o FILE gives another name)", quoted(file)));
 }
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
-
-// A target that is a symbolic link is replaced where it points to; the link stays.
-std::string behind_links(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> resolved(realpath(path.c_str(), nullptr), std::free);
-  return resolved ? std::string(resolved.get()) : path;
-}
-
-ToolError target_exists(const std::string& path) {
-  return ToolError(
-      fmt::format("'{}' exists (-f overwrites it, -o FILE gives another name)", shown_name(path)));
+ToolError target_is_input(const FileName& file) {
+  return ToolError(fmt::format("{} is the input itself; give another output", quoted(file)));
 }
 
 }  // namespace
 
-std::string compressed_name(const std::string& path) { return path + std::string(kOwnSuffix); }
+std::string compressed_name(std::string_view name) { return std::string(name).append(kOwnSuffix); }
 
-bool has_own_suffix(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string_view name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+bool has_own_suffix(std::string_view name) {
   return name.size() > kOwnSuffix.size() && name.ends_with(kOwnSuffix);
 }
 
-std::optional<std::string> restored_name(const std::string& path) {
-  if (!has_own_suffix(path)) return std::nullopt;
-  return path.substr(0, path.size() - kOwnSuffix.size());
+std::optional<std::string> restored_name(std::string_view name) {
+  if (!has_own_suffix(name)) return std::nullopt;
+  return std::string(name.substr(0, name.size() - kOwnSuffix.size()));
 }
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
-}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-int Descriptor::release() { return std::exchange(number_, -1); }
-
-FileSource::FileSource(const std::string& path) : path_(path) {
-  const int number = is_standard_input() ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+FileSource::FileSource(FileName file) : file_(std::move(file)) {
+  // A pipe that took the name of a file in a folder is not waited for.
+  const int flags = O_RDONLY | O_NOCTTY | (file_.is_argument ? 0 : O_NONBLOCK);
+  const int number = is_standard_input() ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : file_.open(flags);
+  if (number < 0 && errno == ELOOP && !file_.is_argument)
+    throw ToolError("is a link by now, and links in folders are not followed");
   if (number < 0) throw tool_error_from_errno("cannot be opened");
   descriptor_ = Descriptor(number);
   if (fstat(number, &status_) != 0) throw tool_error_from_errno("cannot be examined");
+  if (!file_.is_argument && !is_regular()) throw ToolError("is no regular file by now");
   // A size of 0 says nothing: files of /proc have it and are not empty.
   if (is_regular() && status_.st_size > 0) {
     if (is_standard_input()) begin_ = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
@@ -99,8 +75,6 @@ FileSource::FileSource(const std::string& path) : path_(path) {
   }
 }
 
-bool FileSource::is_standard_input() const { return path_ == kStandardStream; }
-
 std::size_t FileSource::read_descriptor(std::span<std::byte> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
@@ -108,10 +82,17 @@ std::size_t FileSource::read_descriptor(std::span<std::byte> into) {
     if (count == 0) break;
     if (count > 0)
       filled += static_cast<std::size_t>(count);
-    else if (errno != EINTR)
+    else if (!may_be_tried_again(descriptor_.number(), POLLIN))
       throw system_error(Status::kReadFailed, "reading failed", errno);
   }
   return filled;
+}
+
+const FileAttributes& FileSource::attributes() const {
+  if (!attributes_)
+    attributes_ = is_regular() && !is_standard_input() ? FileAttributes(descriptor_.number(), status_)
+                                                       : FileAttributes();
+  return *attributes_;
 }
 
 bool FileSource::read_whole(std::span<std::byte> room) {
@@ -156,7 +137,7 @@ bool FileSource::seek(std::uint64_t position) {
 
 std::unique_ptr<FileSink> FileSink::standard_output() {
   std::unique_ptr<FileSink> sink(new FileSink);
-  sink->descriptor_ = Descriptor(dup(STDOUT_FILENO));
+  sink->descriptor_ = Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
   if (sink->descriptor_.number() < 0) throw tool_error_from_errno("stdout cannot be used");
   return sink;
 }
@@ -164,30 +145,49 @@ std::unique_ptr<FileSink> FileSink::standard_output() {
 std::unique_ptr<FileSink> FileSink::create(const Target& target, const FileSource& source) {
   std::unique_ptr<FileSink> sink(new FileSink);
   sink->target_ = target;
-  // What has the target's name already, if anything, shows when that is to be taken.
-  if (target.unnamed && !target.overwrite && sink->open_unnamed(source)) return sink;
-  struct stat existing {};
-  if (stat(target.path.c_str(), &existing) == 0) {
-    sink->target_.path = behind_links(target.path);
-    refuse_existing(target, existing, source);
-    if (!S_ISREG(existing.st_mode)) {  // a device or a pipe: there is nothing to keep, and nothing to rename
-      sink->target_.sparse = false;
-      sink->descriptor_ = Descriptor(open(target.path.c_str(), O_WRONLY | O_CLOEXEC));
-      if (sink->descriptor_.number() < 0)
-        throw tool_error_from_errno(fmt::format("'{}' cannot be opened", shown_name(target.path)));
+  if (target.file.is_argument) {
+    if (auto special = open_special_output(target.file)) {
+      sink->target_.sparse = false;  // there is a place to write at, and nothing to keep or to rename
+      sink->descriptor_ = std::move(*special);
+      if (sink->is_same_file(source.status())) throw target_is_input(target.file);
       return sink;
     }
   }
+  sink->folder_ = target.file.folder->open();
+  if (!sink->folder_) throw sink->cannot_be_created();
+  // What has the target's name already, if anything, shows when that is to be taken.
+  if (target.unnamed && !target.overwrite && sink->open_unnamed(source)) return sink;
+  sink->refuse_existing(source);
   sink->open_temporary();
   return sink;
 }
 
-void FileSink::refuse_existing(const Target& target, const struct stat& existing, const FileSource& source) {
-  const std::string shown = shown_name(target.path);
+// A link is replaced, not followed; but one that the user named himself, and that leads to a folder or to the input, is a mistake.
+void FileSink::refuse_existing(const FileSource& source) const {
+  struct stat existing {};
+  const char* name = target_.file.name.c_str();
+  if (fstatat(folder_->number(), name, &existing, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENAMETOOLONG)
+      throw ToolError(
+          fmt::format("{} is too long a name here (-o FILE gives another)", quoted(target_.file)));
+    return;
+  }
+  const bool is_link = S_ISLNK(existing.st_mode);
+  const bool is_file = is_link || S_ISREG(existing.st_mode);
+  struct stat behind {};
+  if (is_link && target_.file.is_argument && fstatat(folder_->number(), name, &behind, 0) == 0)
+    existing = behind;
   if (existing.st_dev == source.status().st_dev && existing.st_ino == source.status().st_ino)
-    throw ToolError(fmt::format("'{}' is the input itself; give another output", shown));
-  if (S_ISDIR(existing.st_mode)) throw ToolError(fmt::format("'{}' is a folder; give another output", shown));
-  if (S_ISREG(existing.st_mode) && !target.overwrite) throw target_exists(target.path);
+    throw target_is_input(target_.file);
+  if (S_ISDIR(existing.st_mode))
+    throw ToolError(fmt::format("{} is a folder; give another output", quoted(target_.file)));
+  if (!is_file)
+    throw ToolError(fmt::format("{} is no regular file; give another output", quoted(target_.file)));
+  if (!target_.overwrite) throw target_exists(target_.file);
+}
+
+ToolError FileSink::cannot_be_created() const {
+  return tool_error_from_errno(fmt::format("{} cannot be created", quoted(target_.file)));
 }
 
 // A file without a name is nobody else's to open, so it may have its final mode from the beginning.
@@ -196,9 +196,8 @@ bool FileSink::open_unnamed(const FileSource& source) {
   // Its name is given through its descriptor's.
   static const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
   if (!can_be_named) return false;
-  const std::string folder = folder_of(target_.path);
-  mode_ = source.status().st_mode & kPermissionBits & ~creation_mask();
-  const int number = open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode_);
+  const int number =
+      openat(folder_->number(), ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, source.attributes().creation_mode());
   if (number < 0) return false;
   descriptor_ = Descriptor(number);
   unnamed_ = true;
@@ -206,31 +205,30 @@ bool FileSink::open_unnamed(const FileSource& source) {
   return unnamed_;
 }
 
-// The name says nothing of the target's, so that it fits where the target's fits.
 void FileSink::open_temporary() {
   UnfinishedFiles& unfinished = UnfinishedFiles::instance();
   const auto lock = unfinished.lock();
-  std::random_device random;
   int number = -1;
   do {
-    temporary_path_ = fmt::format("{}.hemstitch-{:08x}", folder_of(target_.path), random());
-    number = open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    temporary_name_ = new_temporary_name();
+    number = openat(folder_->number(), temporary_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    S_IRUSR | S_IWUSR);
   } while (number < 0 && errno == EEXIST);
   if (number < 0) {
-    temporary_path_.clear();
-    throw tool_error_from_errno(fmt::format("'{}' cannot be created", shown_name(target_.path)));
+    temporary_name_.clear();
+    throw cannot_be_created();
   }
   descriptor_ = Descriptor(number);
-  mode_ = S_IRUSR | S_IWUSR;
-  unfinished.add(temporary_path_);
+  mark_in_use(number);
+  unfinished.add(folder_->number(), temporary_name_);
 }
 
 FileSink::~FileSink() {
-  if (temporary_path_.empty()) return;
+  if (temporary_name_.empty()) return;
   UnfinishedFiles& unfinished = UnfinishedFiles::instance();
   const auto lock = unfinished.lock();
-  unlink(temporary_path_.c_str());
-  unfinished.forget(temporary_path_);
+  unlinkat(folder_->number(), temporary_name_.c_str(), 0);
+  unfinished.forget(folder_->number(), temporary_name_);
 }
 
 void FileSink::write(std::span<const std::byte> bytes) {
@@ -276,7 +274,7 @@ void FileSink::write_all(std::span<const std::byte> bytes) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (errno == EPIPE && closed_pipe_is_fatal()) {
       end_by_signal(SIGPIPE);
-    } else if (errno != EINTR) {
+    } else if (!may_be_tried_again(descriptor_.number(), POLLOUT)) {
       throw system_error(Status::kWriteFailed, "writing failed", errno);
     }
   }
@@ -286,62 +284,46 @@ std::optional<std::string> FileSink::complete(const FileSource& source) {
   if (hole_bytes_ > 0 && ftruncate(descriptor_.number(), static_cast<off_t>(position_)) != 0)
     throw tool_error_from_errno("setting the size failed");
   std::optional<std::string> lost;
-  if (unnamed_ || !temporary_path_.empty()) lost = take_attributes(source);
+  if (takes_a_name()) lost = source.attributes().give_to(descriptor_.number());
+  if (target_.sync) sync_descriptor(descriptor_.number());
   if (unnamed_) name_unnamed(source);
+  // Holds the lock of a temporary file until that has its name.
+  const Descriptor in_use(temporary_name_.empty() ? -1 : fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));
   // Some file systems report a full disk only here.
   if (close(descriptor_.release()) != 0 && errno != EINTR) throw tool_error_from_errno("closing failed");
-  if (!temporary_path_.empty()) rename_temporary();
+  if (!temporary_name_.empty()) rename_temporary();
+  if (target_.sync) sync_folder(folder_->number());
   return lost;
-}
-
-std::optional<std::string> FileSink::take_attributes(const FileSource& source) {
-  const int number = descriptor_.number();
-  const struct stat& status = source.status();
-  const bool from_file = source.is_regular() && !source.is_standard_input();
-  mode_t mode = 0666 & ~creation_mask();
-  if (from_file) {
-    // Only root may give files away. Set-user-id bits go with the owner or not at all.
-    const bool same_owner = (status.st_uid == geteuid() && status.st_gid == getegid()) ||
-                            fchown(number, status.st_uid, status.st_gid) == 0;
-    mode = status.st_mode & (same_owner ? kAllModeBits : kPermissionBits);
-  }
-  if (mode != mode_ && fchmod(number, mode) != 0)
-    return tool_error_from_errno("the mode could not be kept").what();
-  const struct timespec times[] = {status.st_atim, status.st_mtim};
-  if (from_file && futimens(number, times) != 0)
-    return tool_error_from_errno("the time could not be kept").what();
-  return std::nullopt;
 }
 
 void FileSink::rename_temporary() {
   UnfinishedFiles& unfinished = UnfinishedFiles::instance();
   const auto lock = unfinished.lock();
-  const char* from = temporary_path_.c_str();
-  const char* to = target_.path.c_str();
+  const int folder = folder_->number();
+  const char* from = temporary_name_.c_str();
+  const char* to = target_.file.name.c_str();
   // A file that appeared under the target's name meanwhile is not overwritten unasked, where the system can
   // tell.
-  int result =
-      target_.overwrite ? rename(from, to) : renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-  if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = rename(from, to);
-  if (result != 0 && errno == EEXIST) throw target_exists(target_.path);
-  if (result != 0)
-    throw tool_error_from_errno(fmt::format("'{}' cannot take its name", shown_name(target_.path)));
-  unfinished.forget(temporary_path_);
-  temporary_path_.clear();
+  int result = target_.overwrite ? renameat(folder, from, folder, to)
+                                 : renameat2(folder, from, folder, to, RENAME_NOREPLACE);
+  if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = renameat(folder, from, folder, to);
+  if (result != 0 && errno == EEXIST) throw target_exists(target_.file);
+  if (result != 0) throw tool_error_from_errno(fmt::format("{} cannot take its name", quoted(target_.file)));
+  unfinished.forget(folder, temporary_name_);
+  temporary_name_.clear();
 }
 
 void FileSink::name_unnamed(const FileSource& source) {
-  const char* to = target_.path.c_str();
-  int result = linkat(descriptor_.number(), "", AT_FDCWD, to, AT_EMPTY_PATH);
+  const char* to = target_.file.name.c_str();
+  int result = linkat(descriptor_.number(), "", folder_->number(), to, AT_EMPTY_PATH);
   if (result != 0 && errno != EEXIST)  // older systems allow that to root alone
-    result = linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", descriptor_.number()).c_str(), AT_FDCWD, to,
-                    AT_SYMLINK_FOLLOW);
+    result = linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", descriptor_.number()).c_str(),
+                    folder_->number(), to, AT_SYMLINK_FOLLOW);
   if (result == 0) return;
   const int error = errno;
-  struct stat existing {};
-  if (error == EEXIST && stat(to, &existing) == 0) refuse_existing(target_, existing, source);
+  if (error == EEXIST) refuse_existing(source);
   errno = error;
-  throw tool_error_from_errno(fmt::format("'{}' cannot take its name", shown_name(target_.path)));
+  throw tool_error_from_errno(fmt::format("{} cannot take its name", quoted(target_.file)));
 }
 
 bool FileSink::is_same_file(const struct stat& other) const {

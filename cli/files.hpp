@@ -1,7 +1,7 @@
 // Files as the pipeline's sources and sinks.
 //
 // An output appears under its name only when it is complete: it grows under a temporary name in the same
-// folder, readable by its owner alone, takes the source's mode and time, and is renamed. A signal or an error
+// folder, readable by its owner alone, takes the source's attributes, and is renamed. A signal or an error
 // removes it. A small file that is written at once may grow without any name instead, where the file system has such files:
 // then there is nothing to remove, and its folder is locked once rather than twice. Devices and pipes are written directly.
 #pragma once
@@ -17,39 +17,30 @@
 #include <string_view>
 #include <vector>
 
+#include "descriptor.hpp"
+#include "file_attributes.hpp"
+#include "folder.hpp"
 #include "format/identify.hpp"
+#include "messages.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch::cli {
 
 inline constexpr std::string_view kOwnSuffix = ".lz4";
 
-// "a" -> "a.lz4".
-std::string compressed_name(const std::string& path);
+// Of names without folders. "a" -> "a.lz4".
+std::string compressed_name(std::string_view name);
 // True for "a.lz4", not for ".lz4".
-bool has_own_suffix(std::string_view path);
+bool has_own_suffix(std::string_view name);
 // "a.lz4" -> "a"; nothing where the suffix is another.
-std::optional<std::string> restored_name(const std::string& path);
-
-// An open file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-
-  int number() const { return number_; }
-  int release();
-
- private:
-  int number_;
-};
+std::optional<std::string> restored_name(std::string_view name);
 
 class FileSource : public Source {
  public:
-  // "-" is standard input. Throws ToolError.
-  explicit FileSource(const std::string& path);
+  // Of files that are no arguments, regular ones alone, and none through a link. Throws ToolError.
+  explicit FileSource(FileName file);
+  // An argument; "-" is standard input.
+  explicit FileSource(const std::string& path) : FileSource(FileName::from_argument(path)) {}
 
   std::size_t read(std::span<std::byte> into) override;
   std::uint64_t skip(std::uint64_t count) override;
@@ -62,22 +53,26 @@ class FileSource : public Source {
   // What is known of the file stays known.
   void close() { descriptor_ = Descriptor(); }
 
+  // For its output. Read when they are first asked for, so before close().
+  const FileAttributes& attributes() const;
+
   // The first bytes of the data, fewer than kIdentifyBytes only where there are no more. They are read again
   // by read().
   std::span<const std::byte> first_bytes();
 
-  const std::string& path() const { return path_; }
+  const FileName& file() const { return file_; }
   const struct stat& status() const { return status_; }
-  bool is_standard_input() const;
+  bool is_standard_input() const { return file_.is_standard_stream(); }
   bool is_regular() const { return S_ISREG(status_.st_mode); }
   bool is_directory() const { return S_ISDIR(status_.st_mode); }
 
  private:
   std::size_t read_descriptor(std::span<std::byte> into);
 
-  std::string path_;
+  FileName file_;
   Descriptor descriptor_;
   struct stat status_ {};
+  mutable std::optional<FileAttributes> attributes_;
   off_t begin_ = 0;  // where the stream begins in a regular file: standard input may start in its middle
   std::optional<std::uint64_t> total_bytes_;  // a regular file, and seekable
   std::array<std::byte, kIdentifyBytes> first_bytes_{};
@@ -91,10 +86,11 @@ class FileSink : public Sink {
   static std::unique_ptr<FileSink> standard_output();
 
   struct Target {
-    std::string path;
-    bool overwrite = false;  // replace a file of that name
+    FileName file;
+    bool overwrite = false;  // replace a file of that name, or a link
     bool sparse = false;     // leave holes for runs of zeros
     bool unnamed = false;    // without a temporary name where that can be: for files that are written at once
+    bool sync = false;       // complete() returns when it is on the disk, under its name
   };
   // Throws ToolError where the target exists and may not be overwritten, or is `source` itself.
   static std::unique_ptr<FileSink> create(const Target& target, const FileSource& source);
@@ -103,27 +99,29 @@ class FileSink : public Sink {
 
   void write(std::span<const std::byte> bytes) override;
 
-  // Finishes the file, gives it the mode, owner and times of `source` where that is a regular file, and its
+  // Finishes the file, gives it the attributes of `source` where that is a regular file, and its
   // name. Returns what the file system did not let it have: no reason to lose the data.
   [[nodiscard]] std::optional<std::string> complete(const FileSource& source);
 
   bool is_same_file(const struct stat& other) const;
+  // False for what is written as it comes: devices, pipes, stdout.
+  bool takes_a_name() const { return unnamed_ || !temporary_name_.empty(); }
 
  private:
   FileSink() = default;
-  static void refuse_existing(const Target& target, const struct stat& existing, const FileSource& source);
+  void refuse_existing(const FileSource& source) const;
+  ToolError cannot_be_created() const;
   bool open_unnamed(const FileSource& source);
   void open_temporary();
   void write_with_holes(std::span<const std::byte> bytes);
   void write_all(std::span<const std::byte> bytes);
-  std::optional<std::string> take_attributes(const FileSource& source);
   void rename_temporary();
   void name_unnamed(const FileSource& source);
 
   Target target_;
-  std::string temporary_path_;  // empty where the target is written directly
+  OpenFolder folder_;           // of the target, until that is complete
+  std::string temporary_name_;  // empty where the target is written directly
   bool unnamed_ = false;
-  mode_t mode_ = 0;  // of the file that grows
   Descriptor descriptor_;
   std::uint64_t position_ = 0;    // of the next byte of content
   std::uint64_t hole_bytes_ = 0;  // zeros before `position_` that were not written yet

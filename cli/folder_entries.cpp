@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "descriptor.hpp"
+
 namespace hemstitch::cli {
 namespace {
 
@@ -23,11 +25,8 @@ unsigned char type_of(DIR* folder, const dirent& entry) {
   return static_cast<unsigned char>(IFTODT(status.st_mode));
 }
 
-}  // namespace
-
-FolderEntries read_folder(const std::string& path) {
+FolderEntries read_entries(const std::unique_ptr<DIR, CloseFolder>& folder) {
   FolderEntries read;
-  const std::unique_ptr<DIR, CloseFolder> folder(opendir(path.c_str()));
   int error = folder ? 0 : errno;
   while (folder) {
     errno = 0;
@@ -40,6 +39,19 @@ FolderEntries read_folder(const std::string& path) {
   }
   if (error != 0) read.complaint = std::generic_category().message(error);
   return read;
+}
+
+}  // namespace
+
+FolderEntries read_folder(const std::string& path) {
+  return read_entries(std::unique_ptr<DIR, CloseFolder>(opendir(path.c_str())));
+}
+
+FolderEntries read_folder(int folder) {
+  Descriptor own(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  std::unique_ptr<DIR, CloseFolder> opened(own.number() < 0 ? nullptr : fdopendir(own.number()));
+  if (opened) own.release();  // closed with it
+  return read_entries(opened);
 }
 
 }  // namespace hemstitch::cli

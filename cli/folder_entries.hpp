@@ -19,5 +19,7 @@ struct FolderEntries {
 };
 
 FolderEntries read_folder(const std::string& path);
+// Of an open folder, which stays open.
+FolderEntries read_folder(int folder);
 
 }  // namespace hemstitch::cli

@@ -22,6 +22,7 @@ const char* const kShortHelp =
 const char* const kHelp =
     R"(hemstitch [OPTION]... [FILE]...     compress each FILE to FILE.lz4
 hemstitch -d [OPTION]... [FILE]...  restore each FILE.lz4 to FILE
+hemstitch cat [OPTION]... [FILE]... restore each FILE to stdout, as -dc
 hemstitch bench [OPTION]... [FILE]...
 hemstitch backends [--json] [-vv]
 hemstitch evaluate [OPTION]... FILE...
@@ -32,9 +33,11 @@ Without a FILE, or where it is '-': stdin to stdout. The source is kept.
 Several short options may stand together: -dcf, -9k, -T2.
 
 What to do (default: compress)
+  -z, --compress        compress, also what has the suffix .lz4 already
   -d, --decompress      restore
   -t, --test            restore without writing; check everything
   -l, --list            show sizes, ratio and checks; with -v, each frame
+      --json            as JSON, an object for each file
   -h, --help            this text
   -V, --version         the version
 
@@ -45,7 +48,8 @@ How hard to work
   -T, --threads N       threads; 0: one a core (default: 0)
   -B, --block-size SIZE 64K, 256K, 1M, 4M, or lz4's 4 to 7 (default: 256K)
   --linked              let blocks refer to those before them: smaller, but
-                        restored one after the other (default: independent)
+                        restored one after the other (default: independent);
+                        lz4's -BD, -BI and -BX are known as well
   --memory SIZE         most memory for buffers (default: no limit)
   --backend NAME        where to work: auto, or a name that
                         'hemstitch backends' lists (default: auto)
@@ -56,24 +60,32 @@ How hard to work
 
 What to write
   -o, --output FILE     the output's name; '-' is stdout
+  --output-dir DIR      write to DIR instead, with -r in folders as below each
+                        FILE
   -c, --stdout          write to stdout
   -f, --force           overwrite files, write compressed data to a terminal,
-                        take a dictionary of another id; with -dc, pass on
-                        unchanged what no format is known for
+                        compress what has the suffix .lz4 already, take a
+                        dictionary of another id; with -dc, pass on unchanged
+                        what no format is known for
   -k, --keep            keep the source (default)
-  --rm                  remove the source when its output is complete
+  --rm                  remove the source when its output is complete and on
+                        the disk, unless it changed since it was read
+  --no-sync             with --rm: do not wait for the disk
   -r, --recursive       take the files in folders, each by itself
+  -m, --multiple        as lz4: each FILE has its own output, as it has anyway
   --format lz4          the format to write (default: lz4)
   --check[=content]     checksum each block; with =content, the whole content
                         as well (default: --check)
   --no-check            write no checksums; with -d, verify none
   --[no-]sparse         leave holes for zeros when restoring to a file
                         (default: --sparse)
-  --range A-B           with -d: bytes A up to B of the content
+  --range A-B           with -d: bytes A up to B of the content; A- is up to
+                        its end, -N its last N bytes
   -D, --dictionary FILE history for every block; restoring needs it again
 
 What to say
-  -q, --quiet           errors alone: no warnings, summaries or progress
+  -q, --quiet           errors alone: no warnings, summaries or progress,
+                        whatever -v says
   -v, --verbose         backend, threads, ratio and speed of each file
 
 bench                   time round trips; without FILE, made data
@@ -105,16 +117,33 @@ search                  show lines that hold a fixed string, as grep -F does
   -e, --regexp PATTERN  a pattern; several times for several
   -F, --fixed-strings   what it does anyway
   -i, --ignore-case     letters match both cases
+  -v, --invert-match    lines without one
+  -w, --word-regexp, -x, --line-regexp
+                        whole words, whole lines
+  -m, --max-count N     the first N lines of each file
   -c, --count           how many lines
-  -l, --files-with-matches
+  -l, --files-with-matches, -L, --files-without-match
                         names of files alone
+  -q, --quiet, --silent nothing, but for the exit status
   -o, --only-matching   each match by itself
+  -A, --after-context N, -B, --before-context N, -C, --context N
+                        also lines around
   -b, --byte-offset     where in the file
   -n, --line-number     the number of the line
-  -r, --recursive       the files in folders
-  -z, --decompress      search in what compressed files restore to
+  -H, --with-filename, -h, --no-filename
+                        names of files before lines, or not
+  -Z, --null            a zero byte behind them
+  --color[=WHEN]        always, never or auto (default: auto); or --colour
   --json                an object a line
-  -T, --memory as above. Its exit status is grep's: 0 found, 1 not, 2 error
+  -s, --no-messages     nothing about files that cannot be read
+  -r, --recursive, -R, --dereference-recursive
+                        the files in folders; and behind links
+  --include GLOB, --exclude GLOB, --exclude-dir GLOB
+                        by their names
+  -a, --text, -I        binary files are text; or hold no match
+  -z, --decompress      search in what compressed files restore to
+  -T, --memory (default: 256M) as above, --help. The exit status is grep's:
+                        0 found, 1 not, 2 error
 'hemstitch evaluate -h' says how finders are described.
 
 SIZE is a number of bytes, with K, M or G for powers of 1024.

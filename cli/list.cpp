@@ -1,8 +1,10 @@
 // hemstitch -l FILE.lz4...: what the headers say, and what the blocks add up to. Nothing is restored.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "each_file.hpp"
@@ -12,6 +14,8 @@
 
 namespace hemstitch::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kRow = "{:>7} {:>9} {:>14} {:>14} {:>8}  {:<14} {}\n";
 
@@ -77,6 +81,17 @@ std::string describe(const FrameSummary& frame) {
   return text;
 }
 
+// What restoring takes besides the file, behind its name: " (dictionary 0x12345678)".
+std::string dictionaries_of(const StreamSummary& summary) {
+  std::vector<std::uint32_t> ids;
+  for (const FrameSummary& frame : summary.frames)
+    if (frame.dictionary_id && std::find(ids.begin(), ids.end(), *frame.dictionary_id) == ids.end())
+      ids.push_back(*frame.dictionary_id);
+  if (ids.empty()) return "";
+  return fmt::format(" ({} 0x{:08x})", ids.size() == 1 ? "dictionary" : "dictionaries",
+                     fmt::join(ids, ", 0x"));
+}
+
 void print_frames(const StreamSummary& summary) {
   std::size_t number = 0;
   for (const FrameSummary& frame : summary.frames)
@@ -85,32 +100,91 @@ void print_frames(const StreamSummary& summary) {
                describe(frame));
 }
 
+const char* name_of(FrameSummary::Kind kind) {
+  switch (kind) {
+    case FrameSummary::Kind::kLz4:
+      return "lz4";
+    case FrameSummary::Kind::kLz4Legacy:
+      return "lz4-legacy";
+    case FrameSummary::Kind::kSkippable:
+      break;
+  }
+  return "skippable";
+}
+
+template <typename Number>
+Json number_or_null(const std::optional<Number>& number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+
+Json described(const FrameSummary& frame, std::uint64_t offset) {
+  Json object{
+      {"kind", name_of(frame.kind)}, {"offset", offset}, {"compressed_bytes", frame.compressed_bytes}};
+  if (frame.kind == FrameSummary::Kind::kSkippable) return object;
+  object["content_bytes"] = frame.content_bytes;
+  object["block_count"] = frame.block_count;
+  object["stored_block_count"] = frame.stored_block_count;
+  object["block_bytes"] = frame.block_bytes;
+  object["linked_blocks"] = frame.linked_blocks;
+  object["block_checksums"] = frame.block_checksums;
+  object["content_checksum"] = frame.content_checksum;
+  object["content_size_in_header"] = frame.content_size_in_header;
+  object["dictionary_id"] = number_or_null(frame.dictionary_id);
+  return object;
+}
+
+// An object a line, so that a long list can be read as it comes. The manual describes it.
+void print_json(const std::string& path, const StreamSummary& summary, const Totals& totals) {
+  Json frames = Json::array();
+  std::uint64_t offset = 0;
+  for (const FrameSummary& frame : summary.frames) {
+    frames.push_back(described(frame, offset));
+    offset += frame.compressed_bytes;
+  }
+  const Json object{{"file", path},
+                    {"compressed_bytes", totals.compressed_bytes},
+                    {"content_bytes", totals.content_bytes},
+                    {"block_count", totals.block_count},
+                    {"trailing_garbage_at", number_or_null(summary.trailing_garbage_at)},
+                    {"frames", frames}};
+  fmt::print("{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_head() {
+  fmt::print(kRow, "frames", "blocks", "compressed", "content", "ratio", "checks", "name");
+}
+
+void print_row(const Totals& totals, const std::string& checks, const std::string& name) {
+  fmt::print(kRow, totals.frame_count, totals.block_count, totals.compressed_bytes, totals.content_bytes,
+             ratio_text(totals.content_bytes, totals.compressed_bytes), checks, name);
+}
+
 }  // namespace
 
 int run_list(const Request& request) {
   Totals all;
   std::size_t listed_count = 0;
-  const int status = for_each_file(request, [&](const std::string& path) {
-    FileSource source(path);
+  const int status = for_each_file(request, [&](const FileName& file) {
+    const std::string path = file.path();
+    FileSource source(file);
     refuse_folder(request, source);
     refuse_terminal(request, source);
     refuse_foreign(identify_data(source.first_bytes()));
     const StreamSummary summary = summarise_stream(source);
-    if (listed_count++ == 0)
-      fmt::print(kRow, "frames", "blocks", "compressed", "content", "ratio", "checks", "name");
     const Totals totals = totals_of(summary);
     all += totals;
-    fmt::print(kRow, totals.frame_count, totals.block_count, totals.compressed_bytes, totals.content_bytes,
-               ratio_text(totals.content_bytes, totals.compressed_bytes), checks_of(summary),
-               shown_name(path));
-    if (request.verbose) print_frames(summary);
+    if (request.json) {
+      print_json(path, summary, totals);
+    } else {
+      if (listed_count == 0) print_head();
+      print_row(totals, checks_of(summary), shown_name(path) + dictionaries_of(summary));
+      if (request.verbose) print_frames(summary);
+    }
+    ++listed_count;
     std::fflush(stdout);  // so that errors stand after the rows before them
     return report_warning(request, path, garbage_warning(summary.trailing_garbage_at));
   });
-  if (listed_count > 1)
-    fmt::print(kRow, all.frame_count, all.block_count, all.compressed_bytes, all.content_bytes,
-               ratio_text(all.content_bytes, all.compressed_bytes), "",
-               fmt::format("({} files)", listed_count));
+  if (listed_count > 1 && !request.json) print_row(all, "", fmt::format("({} files)", listed_count));
   return status;
 }
 

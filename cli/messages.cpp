@@ -4,9 +4,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <new>
 #include <system_error>
 
-#include "arguments.hpp"
+#include "status_line.hpp"
 
 namespace hemstitch::cli {
 
@@ -27,14 +28,32 @@ std::string shown_name(std::string_view path) {
   return shown;
 }
 
-// One write a line, so that lines of processes that share a stderr stay whole.
-void print_message(std::string_view text) {
-  const std::string line = fmt::format("hemstitch: {}\n", text);
-  std::fwrite(line.data(), 1, line.size(), stderr);
+// One write a line, so that lines of processes that share a stderr stay whole; three where there is no memory for the line.
+void print_message(std::string_view text) noexcept {
+  clear_status_line();
+  try {
+    const std::string line = fmt::format("hemstitch: {}\n", text);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  } catch (const std::bad_alloc&) {
+    for (const std::string_view piece : {std::string_view("hemstitch: "), text, std::string_view("\n")})
+      std::fwrite(piece.data(), 1, piece.size(), stderr);
+  }
 }
 
-void print_message(std::string_view path, std::string_view text) {
-  print_message(fmt::format("{}: {}", shown_name(path), text));
+void print_message(std::string_view path, std::string_view text) noexcept {
+  try {
+    print_message(fmt::format("{}: {}", shown_name(path), text));
+  } catch (const std::bad_alloc&) {
+    print_message(text);
+  }
+}
+
+void print_usage_error(const UsageError& error, std::string_view help_command) noexcept {
+  try {
+    print_message(fmt::format("{} ({} lists the options)", error.what(), help_command));
+  } catch (const std::bad_alloc&) {
+    print_message(error.what());
+  }
 }
 
 }  // namespace hemstitch::cli

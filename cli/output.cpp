@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "messages.hpp"
+#include "remove_source.hpp"
+#include "status_line.hpp"
 #include "terminal.hpp"
 
 namespace hemstitch::cli {
@@ -19,19 +23,37 @@ std::string archive_name(std::string folder) {
 
 }  // namespace
 
-bool writes_to_stdout(const Request& request, const std::string& path) {
-  return request.to_stdout || (path == kStandardStream && request.output_path.empty());
+bool writes_to_stdout(const Request& request, const FileName& file) {
+  return request.to_stdout || (file.is_standard_stream() && request.output_path.empty());
+}
+
+std::optional<FileName> output_of(const Request& request, const FileName& source) {
+  std::optional<std::string> name =
+      request.action == Action::kCompress ? compressed_name(source.name) : restored_name(source.name);
+  if (!name) return std::nullopt;
+  return request.outputs ? request.outputs->place_of(source, std::move(*name))
+                         : source.beside(std::move(*name));
+}
+
+void make_output_folder(const Request& request, const FileName& source) {
+  if (request.outputs) request.outputs->make_folder_for(source);
 }
 
 void refuse_folder(const Request& request, const FileSource& source) {
   if (!source.is_directory()) return;
-  const std::string name = shown_name(source.path());
+  const std::string name = shown_name(source.file().path());
   if (request.action == Action::kCompress)
     throw ToolError(
         fmt::format("a folder (-r makes one file of each file in it; tar -I hemstitch -cf {}.tar.lz4 {} "
                     "makes one archive)",
                     archive_name(name), name));
   throw ToolError("a folder (-r takes each file in it; tar -I hemstitch -xf ARCHIVE unpacks an archive)");
+}
+
+void refuse_compressed_name(const Request& request, const FileSource& source) {
+  if (has_own_suffix(source.file().name) && !request.compress_again)
+    throw ToolError(fmt::format(
+        "has the suffix {} already (-d restores it; -z or -f compresses it once more)", kOwnSuffix));
 }
 
 void refuse_terminal(const Request& request, const FileSource& source) {
@@ -41,28 +63,38 @@ void refuse_terminal(const Request& request, const FileSource& source) {
 }
 
 std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
-                                      const std::optional<std::string>& default_name, bool written_at_once) {
+                                      const std::optional<BatchOutput>& batch) {
   const bool restoring = request.action == Action::kRestore;
-  if (writes_to_stdout(request, source.path())) {
+  if (writes_to_stdout(request, source.file())) {
     auto sink = FileSink::standard_output();
     if (source.is_regular() && sink->is_same_file(source.status()))
       throw ToolError("stdout is the input itself; give another output");
+    if (is_terminal(STDOUT_FILENO)) give_up_status_line();
     return sink;
   }
+  if (request.remove_source && !source.is_regular())
+    throw ToolError("not a regular file, so --rm does not remove it (leave out --rm)");
   FileSink::Target target;
   target.overwrite = request.force;
   target.sparse = restoring && request.sparse;
-  target.unnamed = written_at_once;
+  target.unnamed = batch.has_value();
+  target.sync = request.remove_source && request.sync && !(batch && batch->synced_with_batch);
   if (!request.output_path.empty()) {
-    target.path = request.output_path;
+    target.file = FileName::from_argument(request.output_path);
   } else {
     if (!source.is_regular()) throw ToolError("not a regular file (write with -c or -o FILE)");
-    if (!default_name)
+    std::optional<FileName> output = output_of(request, source.file());
+    if (!output)
       throw ToolError(
           fmt::format("no suffix {}, so no name for the output (give one with -o, or use -c)", kOwnSuffix));
-    target.path = *default_name;
+    make_output_folder(request, source.file());
+    target.file = std::move(*output);
   }
-  return FileSink::create(target, source);
+  std::unique_ptr<FileSink> sink = FileSink::create(target, source);
+  if (request.remove_source && !sink->takes_a_name())
+    throw ToolError(fmt::format("--rm: what is written to '{}' is not kept (leave out --rm)",
+                                shown_name(target.file.path())));
+  return sink;
 }
 
 StreamHooks progress_hooks(Progress& progress) {
@@ -89,6 +121,12 @@ void report_stream(const Request& request, const std::string& path, const Stream
                               report.output_bytes, ratio, report.backend, report.threads,
                               report.threads == 1 ? "thread" : "threads", shown_speed(content, seconds)));
   }
+}
+
+void await_later_stamps(const Request& request, const FileSource& source) {
+  const bool writes = request.action == Action::kCompress || request.action == Action::kRestore;
+  if (writes && (request.recursive || request.remove_source) && source.is_regular())
+    await_later_stamps(source.status());
 }
 
 std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at) {

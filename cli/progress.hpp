@@ -4,10 +4,36 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
+
+#include "folder.hpp"
 
 namespace hemstitch::cli {
 
+struct WorkDone {
+  std::uint64_t input_bytes = 0;
+  std::uint64_t output_bytes = 0;
+  std::uint64_t file_count = 0;
+};
+
+class TreeProgress;
+
+// When to draw: not before a second has passed, and not more often than one can read.
+class DrawTimes {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  bool due();
+  double elapsed_seconds() const;
+
+ private:
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point next_ = start_ + std::chrono::seconds(1);
+};
+
+// One file, or one batch of files. While there is a TreeProgress, it is a part of that one and draws nothing itself.
 class Progress {
  public:
   // `total_bytes` of input, where known. `restoring` tells which side of the ratio is the content.
@@ -17,21 +43,47 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   bool enabled() const { return enabled_; }
-  void update(std::uint64_t input_bytes, std::uint64_t output_bytes);
-  double elapsed_seconds() const;
+  // `file_count` of a batch: how many files are done.
+  void update(std::uint64_t input_bytes, std::uint64_t output_bytes, std::uint64_t file_count = 0);
+  double elapsed_seconds() const { return times_.elapsed_seconds(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  std::string line(std::uint64_t input_bytes, std::uint64_t output_bytes) const;
-
   std::string name_;
   std::optional<std::uint64_t> total_bytes_;
   bool restoring_;
   bool enabled_;
-  bool shown_ = false;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point next_draw_;
+  TreeProgress* tree_;  // nothing where this is no part of one
+  WorkDone done_;
+  DrawTimes times_;
+};
+
+// The files of -r together. At most one exists at a time.
+class TreeProgress {
+ public:
+  TreeProgress(std::span<const FileName> files, bool restoring, bool quiet);
+  ~TreeProgress();
+  TreeProgress(const TreeProgress&) = delete;
+  TreeProgress& operator=(const TreeProgress&) = delete;
+
+  // All but these are done, whatever became of them.
+  void only_these_are_left(std::span<const FileName> files);
+  // The first of those that are left is done.
+  void next_file();
+
+ private:
+  friend class Progress;
+
+  void show(const WorkDone& part);
+  void add(const WorkDone& part);
+
+  bool enabled_;
+  bool restoring_;
+  std::size_t total_files_ = 0;
+  std::uint64_t total_bytes_ = 0;
+  std::vector<std::uint64_t> left_;  // sizes, the last file's first
+  std::uint64_t left_bytes_ = 0;     // of all of them
+  WorkDone worked_;                  // by the parts that ended; files that failed are not in it
+  DrawTimes times_;
 };
 
 // "0.43 GB/s"; speeds are bytes of content over time, with GB = 1e9 bytes.

@@ -1,48 +1,56 @@
 #include "regular_file.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <utility>
-
-#include "files/read_contents.hpp"
 
 namespace hemstitch::cli {
-namespace {
 
-RegularFile without(NoContents none) {
-  return {.content = {}, .skipped = none.why, .reason = std::move(none.reason)};
-}
-
-}  // namespace
-
-FolderOfFiles::FolderOfFiles(std::string_view prefix) {
-  if (prefix.empty()) return;
-  const std::string path(prefix);
-  folder_ = Descriptor(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (folder_.number() < 0) prefix_ = path;
-}
-
-Descriptor FolderOfFiles::open(const std::string& name) const {
-  if (folder_.number() >= 0) return Descriptor(::openat(folder_.number(), name.c_str(), kReadContentsFlags));
-  return Descriptor(::open((prefix_ + name).c_str(), kReadContentsFlags));
-}
-
-RegularFile read_regular_file(const Descriptor& file, std::span<std::byte> room) {
-  struct stat status {};
-  if (file.number() < 0 || fstat(file.number(), &status) != 0) return without(unreadable(errno));
-  if (auto none = no_regular_file(status)) return without(std::move(*none));
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes == 0) return without(of_size_zero(file.number()));
-  if (bytes > room.size()) {
-    RegularFile file_beyond = without({SkippedFile::Why::kTooLarge, fmt::format("{} bytes", bytes)});
-    file_beyond.bytes = bytes;
-    return file_beyond;
+SmallFile read_small_file(const Descriptor& file, std::span<std::byte> room) {
+  SmallFile read{SmallFile::Kind::kUnreadable};
+  const auto unreadable = [&] {
+    read.error = errno;
+    return read;
+  };
+  if (file.number() < 0 || fstat(file.number(), &read.status) != 0) return unreadable();
+  if (S_ISDIR(read.status.st_mode)) {
+    read.kind = SmallFile::Kind::kFolder;
+    return read;
   }
-  if (auto none = read_contents(file.number(), room.first(bytes))) return without(std::move(*none));
-  return {.content = room.first(bytes), .skipped = {}, .reason = {}};
+  if (!S_ISREG(read.status.st_mode)) {
+    read.kind = SmallFile::Kind::kSpecial;
+    return read;
+  }
+  const auto expected_bytes = static_cast<std::size_t>(read.status.st_size);
+  std::size_t bytes = 0;
+  // A call that gives less than it may has met the end, where the file is at least as long as it was. Those of /proc, whose size
+  // is 0, give less at any time.
+  while (expected_bytes < room.size() && bytes < room.size()) {
+    const ssize_t got = ::read(file.number(), room.data() + bytes, room.size() - bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unreadable();
+    bytes += static_cast<std::size_t>(got);
+    if (got == 0 || (expected_bytes != 0 && bytes >= expected_bytes && bytes < room.size())) {
+      read.kind = SmallFile::Kind::kContent;
+      read.content = room.first(bytes);
+      return read;
+    }
+  }
+  read.kind = SmallFile::Kind::kLarge;
+  return read;
+}
+
+bool has_hole(const Descriptor& file, std::uint64_t from, std::uint64_t bytes) {
+#ifdef SEEK_HOLE
+  if (bytes <= from) return false;
+  const off_t place = lseek(file.number(), 0, SEEK_CUR);
+  if (place < 0) return false;
+  const off_t hole = lseek(file.number(), static_cast<off_t>(from), SEEK_HOLE);
+  lseek(file.number(), place, SEEK_SET);
+  return hole >= 0 && static_cast<std::uint64_t>(hole) < bytes;
+#else
+  return false;
+#endif
 }
 
 }  // namespace hemstitch::cli

@@ -1,41 +1,30 @@
-// Whole files into memory that the caller has: small ones one after another into the same, which so stays in a core's
-// cache and is not touched for the first time again and again.
+// Small files as a whole, one after another into the same memory, which so stays in a core's cache and is not touched for the first
+// time again and again.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
-#include "files.hpp"
-#include "hemstitch/files.hpp"
+#include "descriptor.hpp"
 
 namespace hemstitch::cli {
 
-// A folder whose files are opened by name, so that nobody goes down its path for each of them.
-class FolderOfFiles {
- public:
-  // The folder's path with a '/' behind it; nothing for the one that the process is in.
-  explicit FolderOfFiles(std::string_view prefix);
-
-  // As open() does, and as it says in errno.
-  Descriptor open(const std::string& name) const;
-
- private:
-  Descriptor folder_;
-  std::string prefix_;  // where the folder itself cannot be opened
+struct SmallFile {
+  enum class Kind { kContent, kUnreadable, kFolder, kLarge, kSpecial };
+  Kind kind;
+  std::span<const std::byte> content = {};
+  int error = 0;  // why it is unreadable
+  struct stat status = {};
 };
 
-struct RegularFile {
-  std::span<const std::byte> content;
-  std::optional<SkippedFile::Why> skipped;  // and then
-  std::string reason;
-  std::uint64_t bytes = 0;  // of one that is too large
-};
+// What is met up to the file's end, which may be elsewhere than it was when the file was opened; one that may hold more than the
+// room is large.
+SmallFile read_small_file(const Descriptor& file, std::span<std::byte> room);
 
-// A file that the room is too small for is skipped.
-RegularFile read_regular_file(const Descriptor& file, std::span<std::byte> room);
+// Whether there is a hole at or behind `from` in a file of that size. Where it is read on does not change.
+bool has_hole(const Descriptor& file, std::uint64_t from, std::uint64_t bytes);
 
 }  // namespace hemstitch::cli

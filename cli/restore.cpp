@@ -1,16 +1,18 @@
 // hemstitch -d FILE.lz4...: each file becomes FILE again. With -t the content is checked and discarded.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <utility>
 #include <vector>
 
+#include "byte_range.hpp"
 #include "commands.hpp"
+#include "done_before.hpp"
 #include "each_file.hpp"
 #include "file_batches.hpp"
 #include "files.hpp"
 #include "messages.hpp"
 #include "output.hpp"
+#include "remove_source.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -24,20 +26,21 @@ void copy_unchanged(FileSource& source, Sink& sink) {
 
 StreamReport restore_into(FileSource& source, Sink& sink, const Request& request,
                           const RestoreOptions& options, const StreamHooks& hooks) {
-  if (request.range)
-    return restore_range(source, sink, request.range->begin, request.range->end, options, hooks);
+  if (request.range) return restore_part(source, sink, *request.range, options, hooks);
   return restore_stream(source, sink, options, hooks);
 }
 
-Outcome restore_file(const Request& request, const RestoreOptions& options, const std::string& path) {
-  FileSource source(path);
+Outcome restore_file(const Request& request, const RestoreOptions& options, const FileName& name) {
+  const std::string path = name.path();
+  FileSource source(name);
   refuse_folder(request, source);
   refuse_terminal(request, source);
+  await_later_stamps(request, source);
   const bool testing = request.action == Action::kTest;
-  const bool to_stdout = !testing && writes_to_stdout(request, path);
+  const bool to_stdout = !testing && writes_to_stdout(request, name);
   const DataIdentity identity = identify_data(source.first_bytes());
   if (identity.kind != DataKind::kLz4Frame && to_stdout && request.force) {
-    const std::unique_ptr<FileSink> sink = open_output(request, source, std::nullopt);
+    const std::unique_ptr<FileSink> sink = open_output(request, source);
     copy_unchanged(source, *sink);
     return report_warning(request, path, sink->complete(source));
   }
@@ -45,7 +48,7 @@ Outcome restore_file(const Request& request, const RestoreOptions& options, cons
 
   std::unique_ptr<FileSink> file;
   NullSink nowhere;
-  if (!testing) file = open_output(request, source, restored_name(path));
+  if (!testing) file = open_output(request, source);
   StreamReport report;
   double seconds = 0;
   std::optional<std::string> lost_attribute;
@@ -57,13 +60,12 @@ Outcome restore_file(const Request& request, const RestoreOptions& options, cons
     seconds = progress.elapsed_seconds();
   }
   // What follows the frames was not restored, so it is kept.
-  if (request.remove_source && !source.is_standard_input() && !report.trailing_garbage_at &&
-      unlink(path.c_str()) != 0)
-    throw tool_error_from_errno("restored, but cannot be removed");
+  std::optional<std::string> kept;
+  if (request.remove_source && !report.trailing_garbage_at) kept = remove_source(request, source);
   report_stream(request, path, report, seconds);
   const Outcome attributes = report_warning(request, path, lost_attribute);
   const Outcome garbage = report_warning(request, path, garbage_warning(report.trailing_garbage_at));
-  return attributes == Outcome::kWarned ? attributes : garbage;
+  return worst(worst(attributes, garbage), report_warning(request, path, kept));
 }
 
 }  // namespace
@@ -75,13 +77,16 @@ int run_restore(const Request& request) {
     dictionary = read_dictionary(request.dictionary_path);
     options.dictionary = dictionary;
   }
-  BatchWork batches;
+  FolderWork folder_work;
   if (works_in_batches(request))
-    batches = [&](std::vector<std::string> files, Tally& tally) {
+    folder_work.batches = [&](std::vector<FileName> files, Tally& tally) {
       return restore_in_batches(request, options, std::move(files), tally);
     };
+  folder_work.remove_done = [&](const std::vector<FileName>& files, Tally& tally) {
+    remove_done_sources(request, options, files, tally);
+  };
   return for_each_file(
-      request, [&](const std::string& path) { return restore_file(request, options, path); }, batches);
+      request, [&](const FileName& name) { return restore_file(request, options, name); }, folder_work);
 }
 
 }  // namespace hemstitch::cli

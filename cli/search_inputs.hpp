@@ -3,28 +3,34 @@
 // still looked for.
 #pragma once
 
+#include <sys/types.h>
 #include <tbb/task_arena.h>
-#include <tbb/task_group.h>
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "input_file.hpp"
 #include "search_request.hpp"
+#include "tasks_ahead.hpp"
 
 namespace hemstitch::cli {
 
 // Files that follow each other, all in one folder or all arguments; or a folder that could not be read.
 struct InputRun {
-  std::string_view prefix;             // of their names: the folder's path with a '/', where it has one
-  std::span<const std::string> names;  // none where a folder could not be read
-  std::string_view folder, complaint;  // that one and why
-  bool listed = false;  // these are regular files, as their folder told; otherwise they may be anything
+  InputFolder folder;
+  std::span<const std::string> names;  // none where the folder could not be read
+  std::string_view complaint, about;   // why and which
+  bool warning = false;                // the complaint is no error
+
+  InputFile file(const std::string& name) const { return {folder, &name}; }
 };
 
 // One thread at a time.
@@ -32,7 +38,6 @@ class SearchInputs {
  public:
   // A run never has more files; what it refers to lives as long as this object. The arena's threads list folders.
   SearchInputs(const SearchRequest& request, std::size_t most_files, tbb::task_arena& arena);
-  ~SearchInputs();
 
   // Nothing at the end.
   std::optional<InputRun> next();
@@ -42,14 +47,19 @@ class SearchInputs {
 
  private:
   struct Folder {
+    const Folder* around = nullptr;
     std::string path;
     std::string prefix;
-    std::size_t names_before = 0;  // of the folder that it is in
+    std::size_t argument_bytes = 0;  // of the prefix
+    std::size_t names_before = 0;    // of the folder that it is in
 
     std::once_flag listed;  // what follows is known after that
+    std::pair<dev_t, ino_t> identity{};
     std::vector<std::string> names;
     std::vector<std::unique_ptr<Folder>> folders;
     std::string complaint;
+    bool warning = false;
+    std::exception_ptr failure;  // memory ran out
   };
   struct Place {  // what of a folder was not given yet
     Folder* folder;
@@ -57,17 +67,20 @@ class SearchInputs {
     bool complained = false;
   };
 
-  void take_arguments(const SearchRequest& request);
+  void take_arguments();
+  void add_argument_folder(const std::string& path, const std::string& prefix);
   void list(Folder& folder);
-  static void read_entries(Folder& folder);
+  void read_entries(Folder& folder) const;
+  static bool is_loop(const Folder& folder);
   void list_ahead(Folder& folder);
+  InputFolder input_folder(const Folder& folder) const;
 
+  const SearchRequest& request_;
   std::size_t most_files_;
-  tbb::task_arena& arena_;
   Folder arguments_;
   bool with_names_ = false;
   std::vector<Place> places_;  // the innermost folder last
-  tbb::task_group ahead_;      // ends before the folders do
+  TasksAhead ahead_;           // ends before the folders do
 };
 
 }  // namespace hemstitch::cli

@@ -6,41 +6,86 @@
 #include <string_view>
 
 #include "search/line_search.hpp"
+#include "search_colors.hpp"
 #include "search_request.hpp"
+#include "search_room.hpp"
 
 namespace hemstitch::cli {
 
-struct FileReport {
-  std::string output;
-  std::string complaint;  // after the file's name, on stderr
-  bool found = false;
-  bool trouble = false;
-};
-
-// Any number of threads may use one.
+// How reports are written. Any number of threads may use one.
 class Reporter {
  public:
-  // The request and the patterns are not copied; no patterns where every line matches.
-  Reporter(const SearchRequest& request, bool with_names, bool every_line, const PatternSet* patterns);
+  // The request and the patterns are not copied; no patterns where there is none but the empty one.
+  Reporter(const SearchRequest& request, bool with_names, const PatternSet* patterns);
 
-  // Appends to the report.
-  void report(const std::string& name, std::string_view content, FileReport& report) const {
-    this->report(name, content, MatchCursor(content, patterns_), report);
-  }
+  const LineSelection& selection() const { return selection_; }
+  const PatternSet* patterns() const { return patterns_; }
+  // Whether a content's matches alone say all.
+  bool matches_are_enough() const;
 
-  // Without matches the content is not looked at, unless every line matches; nor where names alone are wanted.
-  void report(const std::string& name, std::string_view content, MatchCursor matches,
-              FileReport& report) const;
+  // The line between groups of lines.
+  const std::string& between_groups() const { return between_groups_; }
 
  private:
-  void add_name(const std::string& name, std::string& output) const;
-  void add_count(const std::string& name, std::uint64_t count, std::string& output) const;
-  void add_line(const std::string& name, const FoundLine& line, std::string& output) const;
+  friend class ContentReport;
+
+  const std::string& separator(bool selected) const { return selected ? behind_selected_ : behind_others_; }
 
   const SearchRequest& request_;
   bool with_names_;
-  LineSearch search_;
+  bool colored_;
+  SearchColors colors_;
+  bool in_groups_;                               // lines are shown with those around them, or as if
+  std::string behind_selected_, behind_others_;  // behind what stands before such lines
+  std::string between_groups_;
+  LineSelection selection_;
   const PatternSet* patterns_;
+};
+
+// Searches one content, and writes its report.
+class ContentReport : private LineListener {
+ public:
+  // Nothing is copied.
+  ContentReport(const Reporter& reporter, const std::string& name, bool has_hole, FileReport& report,
+                SearchRoom& room)
+      : reporter_(reporter),
+        request_(reporter.request_),
+        name_(name),
+        report_(report),
+        room_(room),
+        searcher_(reporter.selection_, reporter.patterns_, has_hole, *this) {}
+
+  LineSearcher& searcher() { return searcher_; }
+  // When the search has ended, whyever.
+  void finish();
+  // Instead of a search: where matches are enough, whether there are any.
+  void finish_without_content(bool any) { tell_whether(any); }
+
+ private:
+  void line(const FoundLine& line) override;
+  void too_long(std::uint64_t byte) override;
+  void too_many_before(std::uint64_t byte) override;
+
+  void tell_whether(bool any);
+  void tell_count();
+  void add_line(const FoundLine& line, bool matches);
+  void add_match(const FoundLine& line, const SearchMatch& match);
+  void add_colored(const FoundLine& line, bool matches);
+  void add_json(const FoundLine& line, std::uint64_t byte, std::string_view text);
+  void add_prefix(const FoundLine& line, std::uint64_t byte);
+  void add_number(std::uint64_t number, const std::string& color, bool selected);
+  std::string name() const;
+  std::string name_before(bool selected) const;
+  void add_text(std::string_view text);
+  void grow();
+
+  const Reporter& reporter_;
+  const SearchRequest& request_;
+  const std::string& name_;
+  FileReport& report_;
+  SearchRoom& room_;
+  LineSearcher searcher_;
+  std::string names_before_[2];  // before selected lines and others, once wanted
 };
 
 }  // namespace hemstitch::cli

@@ -1,10 +1,16 @@
 #include "signals.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <system_error>
 #include <thread>
+
+#include "messages.hpp"
+#include "status_line.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -31,14 +37,18 @@ std::shared_lock<std::shared_mutex> UnfinishedFiles::lock() {
   return std::shared_lock(changing_);
 }
 
-void UnfinishedFiles::add(const std::string& path) {
-  const std::lock_guard lock(paths_mutex_);
-  paths_.insert(path);
+void UnfinishedFiles::add(int folder, const std::string& name) {
+  const std::lock_guard lock(names_mutex_);
+  names_.emplace(folder, name);
 }
 
-void UnfinishedFiles::forget(const std::string& path) {
-  const std::lock_guard lock(paths_mutex_);
-  paths_.erase(path);
+// Files are given up where memory is short, so it takes none. Few are in work at a time.
+void UnfinishedFiles::forget(int folder, const std::string& name) noexcept {
+  const std::lock_guard lock(names_mutex_);
+  const auto found = std::find_if(names_.begin(), names_.end(), [&](const auto& unfinished) {
+    return unfinished.first == folder && unfinished.second == name;
+  });
+  if (found != names_.end()) names_.erase(found);
 }
 
 bool closed_pipe_is_fatal() { return g_closed_pipe_is_fatal; }
@@ -48,7 +58,8 @@ void end_by_signal(int signal) {
   // Held to the end: nobody renames or creates any more.
   const std::lock_guard entering(unfinished.entrance_);
   const std::lock_guard lock(unfinished.changing_);
-  for (const std::string& path : unfinished.paths_) unlink(path.c_str());
+  for (const auto& [folder, name] : unfinished.names_) unlinkat(folder, name.c_str(), 0);
+  end_status_line();
   ::signal(signal, SIG_DFL);
   sigset_t one;
   sigemptyset(&one);
@@ -67,13 +78,21 @@ void take_signals() {
   sigaddset(&blocked, SIGPIPE);
   sigaddset(&blocked, SIGXFSZ);
   g_closed_pipe_is_fatal = !is_ignored(SIGPIPE);
+  ::signal(
+      SIGIO,
+      SIG_IGN);  // somebody waits for a file that is about to be removed (remove_source), which is asked about
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
-  std::thread([awaited] {
-    int signal = 0;
-    while (sigwait(&awaited, &signal) != 0) {
-    }
-    end_by_signal(signal);
-  }).detach();
+  try {
+    std::thread([awaited] {
+      int signal = 0;
+      while (sigwait(&awaited, &signal) != 0) {
+      }
+      end_by_signal(signal);
+    }).detach();
+  } catch (const std::system_error& error) {
+    throw ToolError(
+        fmt::format("no thread can be started: {} (memory or 'ulimit -u' is short)", error.what()));
+  }
 }
 
 }  // namespace hemstitch::cli

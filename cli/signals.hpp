@@ -10,11 +10,12 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 
 namespace hemstitch::cli {
 
 // Call before any other thread starts. SIGPIPE and SIGXFSZ are blocked as well, so that writing returns an
-// error.
+// error. Throws ToolError.
 void take_signals();
 
 // Ends the process by `signal`, as if it had never been blocked, after removing the unfinished files.
@@ -23,14 +24,14 @@ void take_signals();
 // True where a closed pipe should end the process by SIGPIPE: it was not ignored when the process began.
 bool closed_pipe_is_fatal();
 
-// The files that are to be removed when the process ends early. Creating, renaming and removing one happens under the lock,
+// The files that are to be removed when the process ends early, by their names in folders that stay open meanwhile. Creating, renaming and removing one happens under the lock,
 // which many threads may hold at once, so that a signal finds either the file and its name or neither.
 class UnfinishedFiles {
  public:
   static UnfinishedFiles& instance();
   [[nodiscard]] std::shared_lock<std::shared_mutex> lock();
-  void add(const std::string& path);
-  void forget(const std::string& path);
+  void add(int folder, const std::string& name);
+  void forget(int folder, const std::string& name) noexcept;
 
  private:
   friend void end_by_signal(int signal);
@@ -38,8 +39,8 @@ class UnfinishedFiles {
   std::mutex
       entrance_;  // a signal stays in it, so that no others come in while it waits for those who hold the lock
   std::shared_mutex changing_;
-  std::mutex paths_mutex_;
-  std::set<std::string> paths_;
+  std::mutex names_mutex_;
+  std::set<std::pair<int, std::string>> names_;
 };
 
 }  // namespace hemstitch::cli

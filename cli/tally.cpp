@@ -29,13 +29,13 @@ void Tally::print_failures(std::size_t total) const {
   print_message(fmt::format("{} of {} failed: {}", failed_.size(), total, names));
 }
 
-std::string failure_text() {
+std::string_view failure_text() noexcept {
   try {
     throw;
   } catch (const std::bad_alloc&) {
     return "out of memory (use smaller blocks, fewer threads or --memory)";
   } catch (const std::exception& error) {
-    return error.what();
+    return error.what();  // the handler that called this keeps the exception
   }
 }
 

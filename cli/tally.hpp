@@ -25,7 +25,7 @@ class Tally {
   bool warned_ = false;
 };
 
-// The message of what was thrown while a file was worked on; call it where that was caught.
-std::string failure_text();
+// The message of what was thrown while a file was worked on; call it where that was caught, and use it there.
+std::string_view failure_text() noexcept;
 
 }  // namespace hemstitch::cli

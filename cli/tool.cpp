@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -19,6 +22,7 @@
 #include "signals.hpp"
 #include "tally.hpp"
 #include "terminal.hpp"
+#include "waiting_streams.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -83,13 +87,14 @@ int run_tool(int argument_count, char** arguments) {
   // Mesa's Vulkan layer that picks a default GPU complains on stderr where there is no display; we pick ourselves.
   setenv("NODEVICE_SELECT", "1", 0);
   occupy_closed_streams();
-  const std::vector<std::string> words(arguments + 1, arguments + argument_count);
-  const int error_status = !words.empty() && words.front() == "search" ? kExitTrouble : kExitError;
+  let_stdout_wait();
+  const bool searches = argument_count > 1 && std::string_view(arguments[1]) == "search";
+  const int error_status = searches ? kExitTrouble : kExitError;
   int status = error_status;
   try {
-    status = run_words(words);
+    status = run_words({arguments + 1, arguments + argument_count});
   } catch (const UsageError& error) {
-    print_message(fmt::format("{} (hemstitch -h lists the options)", error.what()));
+    print_usage_error(error, "hemstitch -h");
   } catch (const std::system_error& error) {
     // Printing ends at once where stdout takes no more; that is told below, with stdout's name.
     if (std::ferror(stdout) == 0) print_message(error.what());
@@ -98,7 +103,7 @@ int run_tool(int argument_count, char** arguments) {
   }
   // Tables and help are lost as silently as stdio buffers them, unless asked.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    print_message(tool_error_from_errno("stdout").what());
+    print_message("stdout", std::strerror(errno));
     return error_status;
   }
   return status;

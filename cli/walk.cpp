@@ -4,174 +4,329 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_for_each.h>
 #include <tbb/parallel_sort.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "done_before.hpp"
 #include "files.hpp"
 #include "folder_entries.hpp"
+#include "messages.hpp"
+#include "output.hpp"
+#include "temporary_files.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
-// What one folder, or one argument, comes to; those below it are added in order.
-struct Found {
-  std::vector<std::string> files;
-  std::vector<Walk::Failure> failures;
-  std::size_t suffix_count = 0, link_count = 0, special_count = 0, done_count = 0;
+// What an entry comes to.
+enum class Kind : char {
+  kInput,
+  kDoneInput,  // done by an earlier run, but its source is to be removed
+  kFolder,
+  kLink,
+  kSpecial,
+  kOtherSuffix,
+  kDone,
+  kTemporary,
+  kLeftOver
+};
 
-  void add(Found&& other) {
-    if (files.empty())
-      files.swap(other.files);
-    else
-      std::move(other.files.begin(), other.files.end(), std::back_inserter(files));
-    std::move(other.failures.begin(), other.failures.end(), std::back_inserter(failures));
-    suffix_count += other.suffix_count;
-    link_count += other.link_count;
-    special_count += other.special_count;
-    done_count += other.done_count;
+struct Counts {
+  std::size_t other_suffix = 0, link = 0, special = 0, done = 0, temporary = 0;
+
+  void add(Kind kind) {
+    if (kind == Kind::kOtherSuffix) ++other_suffix;
+    if (kind == Kind::kLink) ++link;
+    if (kind == Kind::kSpecial) ++special;
+    if (kind == Kind::kDone) ++done;
+    if (kind == Kind::kTemporary || kind == Kind::kLeftOver) ++temporary;
+  }
+  Counts& operator+=(const Counts& other) {
+    other_suffix += other.other_suffix;
+    link += other.link;
+    special += other.special;
+    done += other.done;
+    temporary += other.temporary;
+    return *this;
   }
 };
 
+// A folder, or the arguments as if they were one.
+struct Visit {
+  struct Inside {
+    std::size_t files_before;  // of this folder's
+    Visit* visit;
+  };
+
+  std::shared_ptr<const Folder> folder;
+  std::vector<FileName> files;
+  std::vector<char> done;  // whether each file is
+  std::vector<Inside> folders;
+
+  void add(FileName file, bool is_done = false) {
+    files.push_back(std::move(file));
+    done.push_back(is_done);
+  }
+  std::vector<std::string> left_over;  // paths of temporary files
+  Counts counts;
+  std::string complaint;  // why this is not all, where it is not
+};
+
+// Lists all folders, many at a time, then brings what is in them in order. Neither calls itself for a folder inside another one: a tree
+// may be deeper than the stack.
 class Walker {
  public:
   explicit Walker(const Request& request) : request_(request) {}
 
   Walk run() {
-    Found all;
-    for (const std::string& path : request_.files) {
-      struct stat status {};
-      if (path == kStandardStream || stat(path.c_str(), &status) != 0)
-        all.files.push_back(path);  // opening it will say what is wrong
-      else if (S_ISDIR(status.st_mode))
-        all.add(visit_folder(path));
-      else if (!S_ISREG(status.st_mode))
-        ++all.special_count;
-      else
-        visit_file(path, true, all);
-    }
-    return {std::move(all.files), std::move(all.failures), summary(all)};
+    Visit& arguments = new_visit(nullptr);
+    for (const std::string& path : request_.files) take_argument(path, arguments);
+    tbb::parallel_for_each(arguments.folders,
+                           [this](const Visit::Inside& folder, tbb::feeder<Visit::Inside>& next) {
+                             list(*folder.visit);
+                             for (const Visit::Inside& inside : folder.visit->folders) next.add(inside);
+                           });
+    return collect(arguments);
   }
 
  private:
-  static std::vector<FolderEntry> entries_of(const std::string& folder, Found& found) {
-    FolderEntries read = read_folder(folder);
-    if (!read.complaint.empty())
-      found.failures.push_back({folder, fmt::format("cannot be read: {}", read.complaint)});
-    tbb::parallel_sort(read.entries.begin(), read.entries.end(),
-                       [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
-    return std::move(read.entries);
+  Visit& new_visit(std::shared_ptr<const Folder> folder) {
+    const std::lock_guard lock(visits_mutex_);
+    visits_.emplace_back().folder = std::move(folder);
+    return visits_.back();
+  }
+
+  void take_argument(const std::string& path, Visit& arguments) {
+    FileName file =
+        FileName::from_argument(path, arguments.files.empty() ? nullptr : &arguments.files.back());
+    struct stat status {};
+    if (file.is_standard_stream() || !file.stat(status)) {
+      arguments.add(std::move(file));  // opening it will say what is wrong
+    } else if (S_ISDIR(status.st_mode)) {
+      add_folder(arguments, std::make_shared<Folder>(path.back() == '/' ? path : path + '/'));
+    } else {
+      const Kind kind = S_ISREG(status.st_mode) ? kind_of_argument(file) : Kind::kSpecial;
+      arguments.counts.add(kind);
+      if (kind == Kind::kLeftOver) arguments.left_over.push_back(path);
+      if (kind == Kind::kInput || kind == Kind::kDoneInput)
+        arguments.add(std::move(file), kind == Kind::kDoneInput);
+    }
+  }
+
+  void add_folder(Visit& around, std::shared_ptr<const Folder> folder) {
+    around.folders.push_back({around.files.size(), &new_visit(std::move(folder))});
+  }
+
+  void list(Visit& visit) {
+    const OpenFolder folder = visit.folder->open_to_list();
+    if (!folder) {
+      visit.complaint = tool_error_from_errno("cannot be read").what();
+      return;
+    }
+    FolderEntries read = read_folder(folder->number());
+    if (!read.complaint.empty()) visit.complaint = fmt::format("cannot be read: {}", read.complaint);
+    const std::vector<Kind> kinds = judge(visit, read.entries);
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      std::string& name = read.entries[i].name;
+      visit.counts.add(kinds[i]);
+      if (kinds[i] == Kind::kLeftOver)
+        visit.left_over.push_back(visit.folder->path_of(name));
+      else if (kinds[i] == Kind::kInput || kinds[i] == Kind::kDoneInput)
+        visit.add({visit.folder, std::move(name)}, kinds[i] == Kind::kDoneInput);
+      else if (kinds[i] == Kind::kFolder)
+        add_folder(visit, std::make_shared<Folder>(visit.folder, std::move(name)));
+    }
   }
 
   // Entries of a folder that one thread looks at in a row: far more work than handing them over.
   static constexpr std::size_t kEntriesGrain = 2048;
 
-  // Entries are looked at, and folders below it visited, at the same time.
-  Found visit_folder(const std::string& folder) const {
-    Found found;
-    const std::vector<FolderEntry> entries = entries_of(folder, found);
-    const std::string prefix = folder.back() == '/' ? folder : folder + '/';
+  // Sorts the entries.
+  std::vector<Kind> judge(const Visit& visit, std::vector<FolderEntry>& entries) const {
+    std::vector<Kind> kinds(entries.size());
+    const auto by_name = [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; };
     // Names that outputs would have; none, when a folder is new.
     std::vector<std::string_view> targets;
-    for (const FolderEntry& entry : entries)
-      if (!is_input(entry.name)) targets.push_back(entry.name);
-    std::vector<Found> parts((entries.size() + kEntriesGrain - 1) / kEntriesGrain);
-    tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
-      const std::size_t begin = i * kEntriesGrain;
-      parts[i] = visit_entries(
-          prefix, std::span(entries).subspan(begin, std::min(kEntriesGrain, entries.size() - begin)),
-          targets);
+    const auto judge_some = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) kinds[i] = kind_of(visit, entries[i], targets);
+    };
+    const auto find_targets = [&] {
+      for (const FolderEntry& entry : entries)
+        if (!is_input(entry.name)) targets.push_back(entry.name);
+    };
+    if (entries.size() <= kEntriesGrain) {
+      std::sort(entries.begin(), entries.end(), by_name);
+      find_targets();
+      judge_some(0, entries.size());
+      return kinds;
+    }
+    // Who waits for a part of this takes up no other folder, and so no other inside that one.
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_sort(entries.begin(), entries.end(), by_name);
+      find_targets();
+      tbb::parallel_for(std::size_t{0}, (entries.size() + kEntriesGrain - 1) / kEntriesGrain,
+                        [&](std::size_t i) {
+                          judge_some(i * kEntriesGrain, std::min((i + 1) * kEntriesGrain, entries.size()));
+                        });
     });
-    for (Found& part : parts) found.add(std::move(part));
-    return found;
+    return kinds;
   }
 
   // `targets` are sorted.
-  Found visit_entries(const std::string& prefix, std::span<const FolderEntry> entries,
-                      std::span<const std::string_view> targets) const {
-    const auto has_target = [&](const std::string& name) {
-      return !targets.empty() && std::binary_search(targets.begin(), targets.end(), target_of(name));
-    };
-    // Files between two folders are found before the second one's.
-    std::vector<Found> parts(1);
-    std::vector<std::pair<std::string, std::size_t>> folders;  // and the part that each comes to
-    for (const FolderEntry& entry : entries) {
-      const std::string path = prefix + entry.name;
-      switch (entry.type) {
-        case DT_LNK:
-          ++parts.back().link_count;
-          break;
-        case DT_DIR:
-          folders.emplace_back(path, parts.size());
-          parts.resize(parts.size() + 2);
-          break;
-        case DT_REG:
-          visit_file(path, is_input(entry.name) && has_target(entry.name), parts.back());
-          break;
-        case DT_UNKNOWN:  // gone meanwhile: opening it will say so
-          parts.back().files.push_back(path);
-          break;
-        default:
-          ++parts.back().special_count;
-      }
+  Kind kind_of(const Visit& visit, const FolderEntry& entry,
+               const std::vector<std::string_view>& targets) const {
+    switch (entry.type) {
+      case DT_LNK:
+        return Kind::kLink;
+      case DT_DIR:
+        return Kind::kFolder;
+      case DT_UNKNOWN:  // gone meanwhile: opening it will say so
+        return Kind::kInput;
+      case DT_REG:
+        break;
+      default:
+        return Kind::kSpecial;
     }
-    tbb::parallel_for(std::size_t{0}, folders.size(),
-                      [&](std::size_t i) { parts[folders[i].second] = visit_folder(folders[i].first); });
-    Found found;
-    for (Found& part : parts) found.add(std::move(part));
-    return found;
+    if (is_temporary_name(entry.name)) return kind_of_temporary({visit.folder, entry.name});
+    if (!is_input(entry.name)) return Kind::kOtherSuffix;
+    const bool has_target =
+        request_.outputs ||
+        (!targets.empty() && std::binary_search(targets.begin(), targets.end(), target_of(entry.name)));
+    return has_target ? kind_of_input({visit.folder, entry.name}) : Kind::kInput;
   }
 
-  void visit_file(const std::string& path, bool target_may_exist, Found& found) const {
-    if (!is_input(path))
-      ++found.suffix_count;
-    else if (target_may_exist && is_done(path))
-      ++found.done_count;
-    else
-      found.files.push_back(path);
+  Kind kind_of_argument(const FileName& file) const {
+    if (is_temporary_name(file.name)) return kind_of_temporary(file);
+    if (!is_input(file.name)) return Kind::kOtherSuffix;
+    return kind_of_input(file);
   }
 
-  bool is_input(std::string_view path) const {
-    return has_own_suffix(path) != (request_.action == Action::kCompress);
+  Kind kind_of_input(const FileName& file) const {
+    if (!is_done(file)) return Kind::kInput;
+    return request_.remove_source ? Kind::kDoneInput : Kind::kDone;
+  }
+
+  static Kind kind_of_temporary(const FileName& file) {
+    return is_left_over(file) ? Kind::kLeftOver : Kind::kTemporary;
+  }
+
+  bool is_input(std::string_view name) const {
+    return has_own_suffix(name) != (request_.action == Action::kCompress);
   }
 
   // The name of a file's output; the file's own where it has none.
-  std::string target_of(const std::string& path) const {
-    if (request_.action == Action::kCompress) return compressed_name(path);
-    return restored_name(path).value_or(path);
+  std::string target_of(const std::string& name) const {
+    if (request_.action == Action::kCompress) return compressed_name(name);
+    return restored_name(name).value_or(name);
   }
 
-  // The output of an earlier run carries the time of its source.
-  bool is_done(const std::string& path) const {
+  bool is_done(const FileName& file) const {
     if (request_.to_stdout || request_.force) return false;
     if (request_.action != Action::kCompress && request_.action != Action::kRestore) return false;
-    struct stat source {
-    }, existing{};
-    return stat(target_of(path).c_str(), &existing) == 0 && S_ISREG(existing.st_mode) &&
-           stat(path.c_str(), &source) == 0 && existing.st_mtim.tv_sec == source.st_mtim.tv_sec &&
-           existing.st_mtim.tv_nsec == source.st_mtim.tv_nsec;
+    const std::optional<FileName> target = output_of(request_, file);
+    return target && is_done_before(request_.action, file, *target);
   }
 
-  std::string summary(const Found& found) const {
-    const std::size_t total = found.suffix_count + found.link_count + found.special_count + found.done_count;
+  // Everything in order, and once.
+  Walk collect(Visit& arguments) {
+    Walk walk;
+    Counts counts;
+    struct Place {
+      Visit* visit;
+      std::size_t next_file = 0, next_folder = 0;
+    };
+    std::vector<Place> places;
+    const auto enter = [&](Visit& visit) {
+      counts += visit.counts;
+      if (!visit.complaint.empty()) walk.failures.push_back({visit.folder->path(), visit.complaint});
+      std::move(visit.left_over.begin(), visit.left_over.end(), std::back_inserter(walk.left_over));
+      places.push_back({&visit});
+    };
+    remember_named(arguments);
+    enter(arguments);
+    while (!places.empty()) {
+      Place& place = places.back();
+      Visit& visit = *place.visit;
+      const bool has_folder = place.next_folder < visit.folders.size();
+      const std::size_t end = has_folder ? visit.folders[place.next_folder].files_before : visit.files.size();
+      take_files(visit, place.next_file, end, walk);
+      place.next_file = end;
+      if (!has_folder) {
+        places.pop_back();
+        continue;
+      }
+      Visit& inside = *visit.folders[place.next_folder++].visit;
+      if (is_first_time(inside)) enter(inside);
+    }
+    walk.skipped = summary(counts);
+    return walk;
+  }
+
+  void remember_named(const Visit& arguments) {
+    may_come_twice_ = arguments.files.size() + arguments.folders.size() > 1;
+    if (!may_come_twice_) return;
+    for (const FileName& file : arguments.files) {
+      const Folder::Identity folder = file.folder->identity();
+      if (folder == Folder::Identity{} || file.is_standard_stream()) continue;
+      named_folders_.insert(folder);
+      named_files_.emplace(std::pair(folder, file.name), false);
+    }
+  }
+
+  void take_files(Visit& visit, std::size_t begin, std::size_t end, Walk& walk) {
+    const bool may_be_named =
+        visit.folder ? named_folders_.contains(visit.folder->identity()) : !named_files_.empty();
+    for (std::size_t i = begin; i < end; ++i)
+      if (!may_be_named || is_first_time(visit.files[i]))
+        (visit.done[i] ? walk.done : walk.files).push_back(std::move(visit.files[i]));
+  }
+
+  bool is_first_time(const Visit& visit) {
+    return !may_come_twice_ || !visit.complaint.empty() ||
+           seen_folders_.insert(visit.folder->identity()).second;
+  }
+
+  bool is_first_time(const FileName& file) {
+    if (file.is_standard_stream()) return true;
+    const auto named = named_files_.find({file.folder->identity(), file.name});
+    return named == named_files_.end() || !std::exchange(named->second, true);
+  }
+
+  std::string summary(const Counts& counts) const {
+    const std::size_t total =
+        counts.other_suffix + counts.link + counts.special + counts.done + counts.temporary;
     if (total == 0) return "";
     std::string parts;
     const auto add = [&](std::size_t count, const std::string& what) {
       if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count, what);
     };
-    add(found.suffix_count,
+    add(counts.other_suffix,
         fmt::format("{} suffix {}", request_.action == Action::kCompress ? "with" : "without", kOwnSuffix));
-    add(found.done_count, "done before");
-    add(found.link_count, found.link_count == 1 ? "link" : "links");
-    add(found.special_count, "special");
+    add(counts.done, "done before");
+    add(counts.link, counts.link == 1 ? "link" : "links");
+    add(counts.special, "special");
+    add(counts.temporary, "temporary");
     return fmt::format("skipped {} {}: {}", total, total == 1 ? "file" : "files", parts);
   }
 
   const Request& request_;
+  std::mutex visits_mutex_;
+  std::deque<Visit> visits_;
+  bool may_come_twice_ = false;
+  // What several arguments lead to: folders as a whole, and files that an argument names.
+  std::set<Folder::Identity> seen_folders_, named_folders_;
+  std::map<std::pair<Folder::Identity, std::string>, bool> named_files_;  // and whether each was taken
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "folder.hpp"
 
 namespace hemstitch::cli {
 
@@ -13,15 +14,17 @@ struct Walk {
     std::string path;
     std::string what;
   };
-  std::vector<std::string> files;  // in the order of the arguments, sorted inside each folder
-  std::vector<Failure> failures;   // folders that could not be read
-  std::string skipped;             // "skipped 3 files: 2 with suffix .lz4, 1 link"; empty where none was
+  std::vector<FileName> files;         // in the order of the arguments, sorted inside each folder
+  std::vector<FileName> done;          // with --rm: those that an earlier run has done, as far as can be seen
+  std::vector<Failure> failures;       // folders that could not be read
+  std::vector<std::string> left_over;  // temporary files of runs that were killed
+  std::string skipped;                 // "skipped 3 files: 2 with suffix .lz4, 1 link"; empty where none was
 };
 
 // Compressing passes over files that have Hemstitch's suffix already, everything else over those that have
-// not. Files whose output is there with the source's time were done by an earlier run and are passed over
-// too, so that a second run changes nothing. Links inside folders and special files are never followed or
-// read.
+// not. Files that an earlier run has done (done_before.hpp) are passed over too, so that a second run changes nothing.
+// Links inside folders, special files and temporary ones of any run are never followed or read. A file that two arguments
+// lead to is taken once.
 Walk walk_inputs(const Request& request);
 
 }  // namespace hemstitch::cli

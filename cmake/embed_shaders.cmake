@@ -9,7 +9,7 @@ foreach(shader IN LISTS SHADERS)
 endforeach()
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
 // Made by cmake/embed_shaders.cmake.
-#include "device/webgpu/shader_text.hpp"
+#include "gpu/webgpu/shader_text.hpp"
 
 namespace hemstitch::webgpu {
 

@@ -1,13 +1,24 @@
 # What `cmake --install` puts in place: the tool, both libraries with headers, a CMake package and a pkg-config file,
-# the man page, shell completions and the licence; and the target `uninstall`, which removes what was installed last.
+# the man page, shell completions and the licence; and the target `uninstall`, which removes what was installed last, with the folders that were made for it.
 include(CMakePackageConfigHelpers)
+
+# Where everything goes that is named below; the first step, since it looks which of these folders are there already.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hemstitch)
+set(bash_dir ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+set(zsh_dir ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+set(fish_dir ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+set(install_folders
+  ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_INCLUDEDIR}/hemstitch ${CMAKE_INSTALL_DOCDIR} ${package_dir}
+  ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_MANDIR}/man1 ${bash_dir} ${zsh_dir} ${fish_dir})
+set(install_folders_file ${CMAKE_CURRENT_BINARY_DIR}/install_folders.txt)
+install(CODE "set(FOLDERS \"${install_folders}\")\nset(FOLDERS_FILE \"${install_folders_file}\")")
+install(SCRIPT cmake/note_folders.cmake)
 
 install(TARGETS hemstitch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/hemstitch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Two export sets, so that who links the shared library needs none of the static one's dependencies.
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hemstitch)
 install(TARGETS hemstitch_shared EXPORT hemstitch-shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS hemstitch_static EXPORT hemstitch-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(kind shared static)
@@ -54,11 +65,11 @@ else()
   message(STATUS "lowdown is not here: the man page is not built")
 endif()
 
-install(FILES completions/hemstitch.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-        RENAME hemstitch)
-install(FILES completions/_hemstitch DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES completions/hemstitch.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES completions/hemstitch.bash DESTINATION ${bash_dir} RENAME hemstitch)
+install(FILES completions/_hemstitch DESTINATION ${zsh_dir})
+install(FILES completions/hemstitch.fish DESTINATION ${fish_dir})
 
 add_custom_target(uninstall VERBATIM
                   COMMAND ${CMAKE_COMMAND} -D MANIFEST=${CMAKE_CURRENT_BINARY_DIR}/install_manifest.txt
+                          -D FOLDERS_FILE=${install_folders_file}
                           -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake)

@@ -1,4 +1,5 @@
-# Removes the files that the last `cmake --install` of this build folder put in place. Folders stay.
+# Removes the files that the last `cmake --install` of this build folder put in place, and the folders that its installations
+# made, where nothing else is in them now.
 if(NOT EXISTS ${MANIFEST})
   message(FATAL_ERROR "Nothing was installed from this build folder: ${MANIFEST} is not there.")
 endif()
@@ -6,4 +7,18 @@ file(STRINGS ${MANIFEST} installed_files)
 foreach(path IN LISTS installed_files)
   message(STATUS "Removing $ENV{DESTDIR}${path}")
   file(REMOVE $ENV{DESTDIR}${path})
+endforeach()
+if(NOT EXISTS ${FOLDERS_FILE})
+  return()
+endif()
+file(STRINGS ${FOLDERS_FILE} folders)
+file(REMOVE ${FOLDERS_FILE})
+list(SORT folders ORDER DESCENDING)  # what is inside comes before what it is in
+foreach(path IN LISTS folders)
+  file(GLOB left LIST_DIRECTORIES true $ENV{DESTDIR}${path}/* $ENV{DESTDIR}${path}/.*)
+  list(FILTER left EXCLUDE REGEX "/\\.\\.?$")
+  if(IS_DIRECTORY $ENV{DESTDIR}${path} AND NOT left)
+    message(STATUS "Removing $ENV{DESTDIR}${path}")
+    file(REMOVE_RECURSE $ENV{DESTDIR}${path})
+  endif()
 endforeach()

@@ -14,31 +14,41 @@ _hemstitch() {
     --finder | --against) choices="$finders" ;;
     --format) choices='lz4' ;;
     --check) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='block content' ;;
-    -B | --block-size) choices='64K 256K 1M 4M' ;;
+    -B | --block-size) [[ $command == search ]] && return || choices='64K 256K 1M 4M' ;;
+    --color | --colour) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='always never auto' ;;
     --span) choices='memory file pinned kernel' ;;
     --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    -T | --threads | --device | --memory | -e | --regexp | --seconds | --repeat-to | --range) return ;;
+    -T | --threads | --device | --memory | -e | --regexp | --seconds | --repeat-to | --range | -m | --max-count | -A | -C | \
+      --after-context | --before-context | --context | --include | --exclude | --exclude-dir) return ;;
   esac
+  if [[ $previous == --output-dir ]]; then
+    mapfile -t COMPREPLY < <(compgen -d -- "$word")
+    return
+  fi
   if [[ -n $choices ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return
   fi
   if [[ $word == -* ]]; then
     case $command in
+      cat) choices='--threads --memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
+          --quiet --verbose --help' ;;
       bench) choices='--level --best --threads --block-size --memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
       backends) choices='--json --verbose --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;
-      search) choices='--regexp --fixed-strings --ignore-case --count --files-with-matches --only-matching --byte-offset
-          --line-number --recursive --decompress --json --backend --threads --memory --help' ;;
-      *) choices='--decompress --test --list --help --version --level --best --fast --threads --block-size --linked
-          --memory --backend --device --reproducible --output --stdout --force --keep --rm --recursive --format --check --no-check --sparse
+      search) choices='--regexp --fixed-strings --ignore-case --invert-match --word-regexp --line-regexp --max-count --count
+          --files-with-matches --files-without-match --quiet --silent --only-matching --after-context --before-context --context
+          --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
+          --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
+      *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked
+          --memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --multiple --format --check --no-check --sparse
           --no-sparse --range --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return
   fi
-  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'bench backends evaluate analyze search' -- "$word")
+  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat bench backends evaluate analyze search' -- "$word")
   mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
 }
 complete -o filenames -F _hemstitch hemstitch

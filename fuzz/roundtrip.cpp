@@ -1,33 +1,39 @@
-// Any bytes, any options: what is compressed restores to the same bytes, here and in liblz4.
-#include <cstdlib>
-
-#include "core/status.hpp"
+// Any bytes, any options: what is compressed restores to the same bytes, by either backend and in liblz4.
+#include "fuzz.hpp"
 #include "lz4f_oracle.hpp"
 
 using namespace hemstitch;
-using hemstitch::testing::Bytes;
+using namespace hemstitch::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 3) return 0;
+  FuzzedDataProvider input(data, size);
+  const unsigned choices = input.ConsumeIntegral<std::uint8_t>();
   CompressOptions options;
-  options.level = 1 + data[0] % kMaxLevel;
+  options.backend = choices & 1 ? "reference" : "cpu";
+  options.level = input.ConsumeIntegralInRange(kMinLevel, kMaxLevel);
+  options.acceleration = (choices & 128) != 0 && options.level == 1 ? input.ConsumeIntegralInRange(0, 20) : 0;
   options.block_bytes = 64 * 1024;
-  options.linked_blocks = data[1] & 1;
-  options.block_checksums = data[1] & 2;
-  options.content_checksum = data[1] & 4;
+  options.linked_blocks = choices & 2;
+  options.block_checksums = choices & 4;
+  options.content_checksum = choices & 8;
   options.threads = 1;
   // Repeating the input crosses block borders without long inputs.
-  const std::size_t repeats = 1 + (data[1] >> 3) * std::size_t{data[2]} % 300;
-  const Bytes piece(reinterpret_cast<const std::byte*>(data) + 3,
-                    reinterpret_cast<const std::byte*>(data) + size);
+  const std::size_t repeats = choices & 16 ? input.ConsumeIntegralInRange<std::size_t>(1, 300) : 1;
+  const Bytes dictionary = choices & 32 ? take_bytes(input, 300) : Bytes{};
+  options.dictionary = dictionary;
+  const Bytes piece = rest_of(input);
   Bytes content;
-  for (std::size_t i = 0; i < repeats && content.size() < 300000; i++)
+  for (std::size_t i = 0; i < repeats && content.size() < 70000; i++)
     content.insert(content.end(), piece.begin(), piece.end());
 
   const Bytes frame = compress(content, options);
-  RestoreOptions restore_options;
-  restore_options.threads = 1;
-  if (restore(frame, restore_options) != content) std::abort();
-  if (testing::lz4f_restore(frame) != content) std::abort();
+  RestoreOptions back;
+  back.threads = 1;
+  back.dictionary = dictionary;
+  for (const char* backend : {"cpu", "reference"}) {
+    back.backend = backend;
+    require(restore(frame, back) == content);
+  }
+  require(testing::lz4f_restore(frame, dictionary) == content);
   return 0;
 }

@@ -25,7 +25,7 @@ inline Bytes lz4f_compress(const Bytes& content, LZ4F_preferences_t preferences 
 inline std::optional<Bytes> lz4f_restore(std::span<const std::byte> frames, const Bytes& dictionary = {}) {
   LZ4F_dctx* context = nullptr;
   LZ4F_createDecompressionContext(&context, LZ4F_VERSION);
-  Bytes content, piece(1 << 20);
+  Bytes content, piece(1 << 16);
   std::size_t hint = 0;
   while (!frames.empty()) {
     std::size_t written = piece.size(), taken = frames.size();
@@ -34,6 +34,35 @@ inline std::optional<Bytes> lz4f_restore(std::span<const std::byte> frames, cons
     if (LZ4F_isError(hint)) break;
     content.insert(content.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(written));
     frames = frames.subspan(taken);
+  }
+  LZ4F_freeDecompressionContext(context);
+  if (hint != 0) return std::nullopt;
+  return content;
+}
+
+// The same as the `lz4` tool reads it: liblz4 is given what it asks for, 64 KB at most and no byte more, and what is left of that
+// at a frame's end is lost.
+inline std::optional<Bytes> lz4f_restore_as_asked(std::span<const std::byte> frames,
+                                                  const Bytes& dictionary = {}) {
+  constexpr std::size_t kBufferBytes = 64 << 10, kMagicBytes = 4;
+  LZ4F_dctx* context = nullptr;
+  LZ4F_createDecompressionContext(&context, LZ4F_VERSION);
+  Bytes content, piece(kBufferBytes);
+  std::size_t hint = 0;
+  while (!frames.empty() && !LZ4F_isError(hint)) {
+    std::span<const std::byte> given = frames.first(std::min(frames.size(), hint == 0 ? kMagicBytes : hint));
+    frames = frames.subspan(given.size());
+    std::size_t written = 0;
+    do {
+      std::size_t taken = given.size();
+      written = piece.size();
+      hint = LZ4F_decompress_usingDict(context, piece.data(), &written, given.data(), &taken,
+                                       dictionary.data(), dictionary.size(), nullptr);
+      if (LZ4F_isError(hint)) break;
+      content.insert(content.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(written));
+      given = given.subspan(taken);
+    } while (hint != 0 && (!given.empty() || written == piece.size()));
+    if (!LZ4F_isError(hint)) hint = std::min(hint, kBufferBytes);
   }
   LZ4F_freeDecompressionContext(context);
   if (hint != 0) return std::nullopt;

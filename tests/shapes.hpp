@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
 
 namespace hemstitch::testing {
 

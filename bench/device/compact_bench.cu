@@ -18,9 +18,9 @@
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "device/cuda/event.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/event.hpp"
 
 namespace hemstitch {
 namespace {

@@ -17,12 +17,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "device/cuda/device_block.hpp"
-#include "device/cuda/device_buffer.hpp"
 #include "device_timing.hpp"
 #include "evaluate/evaluation.hpp"
 #include "evaluate/finder_choice.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "match/brute_force/brute_force_cuda.hpp"
+#include "match/common/device_block.hpp"
 #include "match/coop_stitch/coop_stitch_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/window_index/window_index_cuda.hpp"

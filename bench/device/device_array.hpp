@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "device/cuda/cuda_error.hpp"
+#include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::bench {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "device/cuda/event.hpp"
+#include "gpu/cuda/event.hpp"
 
 namespace hemstitch::bench {
 

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "device/cuda/cuda_engine.hpp"
+#include "engine/cuda/cuda_engine.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {

@@ -5,7 +5,7 @@
 // copy before them, or with none. Rows say what was timed, between events, after one call to warm up: "build" (the chains
 // alone), "find" (build included), "find+parse". The figure is the median of RUNS calls, of three at depth 64. A sample of
 // the blocks is held against the twins, records and sequences. find+parse prices a literal with 9 bits and a match with
-// 25, as founding document 000 does: "cost" is what the whole input then costs, 1 being raw. "scratch_bytes_per_byte" is
+// 25, as founding document 000 (docs/founding.md) does: "cost" is what the whole input then costs, 1 being raw. "scratch_bytes_per_byte" is
 // all device memory besides the input: records, the larger of both stages' scratch, and room for the sequences. "worst" is
 // the slowest of the real files.
 //
@@ -24,10 +24,10 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/device_block.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "device/cuda/scratch.hpp"
 #include "device_timing.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/scratch.hpp"
+#include "match/common/device_block.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_step/hash_step.hpp"
@@ -46,7 +46,7 @@ constexpr std::size_t kMadeBytes = 16 << 20;
 constexpr std::size_t kSampledBlocks = 32;
 constexpr int kRunsAtDepth64 = 3;
 
-// The flat costs of document 000, with its shortest and longest match.
+// The flat costs of founding document 000 (docs/founding.md), with its shortest and longest match.
 constexpr BlockPlan kPlan = lzss_block_plan(5, 258);
 constexpr FullLengthCostModel kCosts{};
 

@@ -1,4 +1,4 @@
-// Document 003's tiled and direct atomic insertion beside chains built in order: speed, order of links, and what the
+// The tiled and the direct atomic insertion of founding document 003 (docs/founding.md) beside chains built in order: speed, order of links, and what the
 // matches found along them cost ("c9", evaluate/evaluation.hpp, at a depth of 32 within 32 KB, no stitch).
 //
 //   insertion_device_bench FOLDER      with the Silesia files in FOLDER/silesia
@@ -16,11 +16,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "device/cuda/device_block.hpp"
-#include "device/cuda/device_buffer.hpp"
 #include "device_timing.hpp"
 #include "evaluate/evaluation.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "insertion/insertion.hpp"
+#include "match/common/device_block.hpp"
 #include "match/find.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "shapes.hpp"

@@ -23,16 +23,16 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "device/reference/lz4_compress_reference.hpp"
 #include "device_array.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_compress_reference.hpp"
 #include "format/lz4/lz4_frame.hpp"
 #include "format/lz4/lz4_pages_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 #include "shapes.hpp"

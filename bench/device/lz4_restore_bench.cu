@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "core/page.hpp"
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/device_buffer.hpp"
 #include "device_array.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "compact/scan/scan_cuda.hpp"
-#include "device/cuda/cuda_error.hpp"
 #include "device_array.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_lengths.cuh"
+#include "gpu/cuda/cuda_error.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/greedy/greedy_cuda.hpp"

@@ -3,7 +3,7 @@
 //   search_device_bench FOLDER
 //
 // FOLDER holds silesia/, whose files together are repeated to 2 GB. A figure is the median of eleven calls after one to
-// warm up; a call counts the matches and writes them all. Then founding document 002's question: the same search over
+// warm up; a call counts the matches and writes them all. Then the question of founding document 002 (docs/founding.md): the same search over
 // 10,000 buffers one after the other, over the same bytes compacted into one (with and without the time to compact), and
 // over one file of as many bytes. Prints one row of a recorded run a line; a row is verified when the matches of the
 // first and the last copy are the CPU's.
@@ -33,7 +33,7 @@ constexpr std::uint64_t kBytesInFlight = 2'000'000'000;
 constexpr int kCalls = 11;
 // Texts of the corpus: files of a tree.
 constexpr std::uint64_t kTextBytes = 16'700;
-// Of document 002's buffers.
+// Of the document's buffers.
 constexpr std::uint32_t kMostBufferBytes = 21'999;
 
 // A search over texts on the device, with room for all matches.

@@ -129,11 +129,20 @@ class Tree {
   std::vector<fs::path> paths_;
 };
 
+struct NoListener : LineListener {
+  void line(const FoundLine&) override {}
+  void too_long(std::uint64_t) override {}
+  void too_many_before(std::uint64_t) override {}
+};
+
 std::uint64_t lines_with(const Tree& tree, const PatternSet& patterns) {
   std::atomic<std::uint64_t> lines = 0;
   tbb::parallel_for(std::size_t{0}, tree.paths().size(), [&](std::size_t i) {
-    MatchCursor matches(tree.content(i), &patterns);
-    lines += count_matching_lines(tree.content(i), matches, {});
+    const LineSelection selection{.wanted = LineSelection::Wanted::kCount};
+    NoListener listener;
+    LineSearcher searcher(selection, &patterns, false, listener);
+    searcher.take_whole(tree.content(i), MatchCursor(tree.content(i), &patterns));
+    lines += searcher.count();
   });
   return lines;
 }

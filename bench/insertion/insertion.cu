@@ -1,10 +1,10 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
-#include "device/cuda/cuda_error.hpp"
+#include "gpu/cuda/cuda_error.hpp"
 #include "insertion/insertion.hpp"
-#include "match/device_text.cuh"
-#include "match/hash_word.hpp"
+#include "match/common/device_text.cuh"
+#include "match/common/hash_word.hpp"
 
 namespace hemstitch::bench {
 namespace {

@@ -1,4 +1,5 @@
-// Building hash chains by threads that insert in whatever order they run: founding document 003, kept as evidence.
+// Building hash chains by threads that insert in whatever order they run: founding document 003
+// (docs/founding.md), kept as evidence.
 //
 // One table of heads for the whole input. Every position is exchanged into the head of its hash and gets a link to what
 // stood there before:

@@ -23,11 +23,11 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/device_buffer.hpp"
 #include "device_timing.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {

@@ -13,7 +13,7 @@
 #include "compact/gather/gather_webgpu.hpp"
 #include "compact/scan/scan_webgpu.hpp"
 #include "core/status.hpp"
-#include "device/webgpu/device.hpp"
+#include "gpu/webgpu/device.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {

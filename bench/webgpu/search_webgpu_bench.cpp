@@ -17,12 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "api/matcher_webgpu.hpp"
 #include "core/status.hpp"
 #include "hemstitch/match.hpp"
 #include "match/find.hpp"
+#include "match/find_webgpu.hpp"
 #include "match/hash_chain/hash_chain.hpp"
-#include "match/matcher_webgpu.hpp"
-#include "match/search_webgpu.hpp"
 #include "parse/optimal/optimal_exact_webgpu.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 #include "parse/optimal/optimal_webgpu.hpp"

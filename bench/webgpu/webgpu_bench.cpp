@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "core/status.hpp"
-#include "device/webgpu/device.hpp"
-#include "device/webgpu/lz4_compress_plan.hpp"
-#include "device/webgpu/webgpu_engine.hpp"
+#include "engine/webgpu/webgpu_engine.hpp"
+#include "format/lz4/lz4_compress_webgpu.hpp"
 #include "format/lz4/lz4_decode_webgpu.hpp"
+#include "gpu/webgpu/device.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {

@@ -63,7 +63,7 @@ typedef struct hemstitch_lz4_blocks {
   uint64_t total_block_bytes; /* and one that ends beyond this with HEMSTITCH_OUTPUT_TOO_SMALL */
 } hemstitch_lz4_blocks;
 
-/* The most bytes that a block of `block_bytes` becomes. */
+/* The most bytes that a block of `block_bytes` becomes; SIZE_MAX where that would be more. */
 HEMSTITCH_API size_t hemstitch_lz4_compress_bound(size_t block_bytes);
 
 /* Temporary device memory for hemstitch_lz4_compress_async(). Reads the bounds of `blocks`, never its arrays. `level` is
@@ -183,19 +183,20 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_restore_async(const void* con
 /* What a frame's header says. For a frame to be written: fill block_bytes, and the flags that are wanted, and leave the
  * rest 0. */
 typedef struct hemstitch_lz4_frame {
-  uint32_t block_bytes;        /* 64K, 256K, 1M or 4M: every block but the last, at most */
+  uint32_t block_bytes;        /* 64K, 256K, 1M or 4M: no block is larger */
   int32_t linked_blocks;       /* 0 or 1: blocks may refer to the 64 KB before them */
   int32_t block_checksums;     /* 0 or 1 */
   int32_t content_checksum;    /* 0 or 1; read, never written or verified here: it is serial */
   int32_t content_bytes_known; /* 0 or 1; always written */
   uint32_t header_bytes;       /* magic number included */
   uint64_t content_bytes;      /* where known */
-  /* to be read: room for so many blocks. hemstitch_lz4_frame_read_header() sets what a frame of full blocks needs, where
-   * the size is known, else 0 */
+  /* to be read: room for so many blocks. hemstitch_lz4_frame_read_header() sets what a frame of full blocks needs, with the
+   * last byte apart, where the size is known, else 0 */
   uint32_t max_block_count;
 } hemstitch_lz4_frame;
 
-/* The most bytes of a frame with that content. */
+/* The most bytes of a frame with that content. With block_checksums and more than 60 KB of content, the last byte is a block
+ * of its own: lz4 1.9.4 would else lose the first bytes of what stands behind the frame. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_bound(uint64_t content_bytes,
                                                          const hemstitch_lz4_frame* frame, uint64_t* bytes);
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_temp_bytes(uint64_t content_bytes,

@@ -82,7 +82,7 @@ HEMSTITCH_API const char* hemstitch_last_error_message(void);
 /* The version of the library in use, e.g. "0.1.0". */
 HEMSTITCH_API const char* hemstitch_version(void);
 
-/* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level. */
+/* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX where that would be more. */
 HEMSTITCH_API uint64_t hemstitch_compress_bound(uint64_t input_bytes);
 
 /* Compresses input[0, input_bytes) into one LZ4 frame.

@@ -1,8 +1,8 @@
 // Hemstitch's C++ interface: one-shot calls on buffers, and push-style streams with bounded memory.
 //
 // Errors are thrown as hemstitch::Error, which carries a Status and, where one is known, the place in the
-// data. Thread safety: free functions may be called from any number of threads at once; one Compressor or
-// Decompressor belongs to one thread at a time.
+// data; where memory runs out, it may be std::bad_alloc instead. Thread safety: free functions may be called from
+// any number of threads at once; one Compressor or Decompressor belongs to one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -94,7 +94,7 @@ struct CompressOptions {
   bool linked_blocks = false;                  // each block may refer to the 64 KB before it
   bool block_checksums = true;                 // XXH32 of each block as written
   bool content_checksum = false;               // XXH32 of the whole content: serial, about 5 GB/s
-  std::optional<std::uint64_t> content_bytes;  // stored in the header when known; checked at the end
+  std::optional<std::uint64_t> content_bytes;  // stored in the header when known; another size is an error
   std::span<const std::byte> dictionary;       // its last 64 KB serve every block as history
   std::string backend = "auto";                // see `hemstitch backends`
   unsigned threads = 0;                        // 0: one a core

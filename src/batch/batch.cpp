@@ -7,7 +7,7 @@
 #include "core/c_call.hpp"
 #include "core/status.hpp"
 #include "format/lz4/lz4_levels.hpp"
-#include "match/parameter_check.hpp"
+#include "match/common/parameter_check.hpp"
 #include "parse/parse_room.hpp"
 
 namespace hemstitch {

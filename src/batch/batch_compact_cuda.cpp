@@ -2,7 +2,7 @@
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
-#include "device/cuda/cuda_error.hpp"
+#include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch {
 namespace {

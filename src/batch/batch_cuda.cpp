@@ -2,8 +2,8 @@
 // that finders and parses take (batch_layout.hpp); then the stages run as they are.
 #include "batch/batch_device.hpp"
 #include "batch/batch_layout.hpp"
-#include "device/cuda/device_block.hpp"
-#include "device/cuda/scratch.hpp"
+#include "gpu/cuda/scratch.hpp"
+#include "match/common/device_block.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 #include "parse/greedy/greedy_cuda.hpp"

@@ -1,5 +1,5 @@
 // What the batch interface asks of a device, with options already checked and in the words of the stages. One of
-// batch_cuda.cu and batch_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
+// batch_cuda.cpp and batch_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Thread mapping: one thread a block of the batch. No shared memory, no synchronisation.
 #include "batch/batch_layout.hpp"
 #include "compact/scan/scan_cuda.hpp"
-#include "device/cuda/launch.hpp"
+#include "gpu/cuda/launch.hpp"
 #include "parse/parse_room.hpp"
 
 namespace hemstitch::cuda {

@@ -14,9 +14,9 @@
 #include <cstdint>
 
 #include "core/block_plan.hpp"
-#include "device/cuda/device_block.hpp"
-#include "device/cuda/scratch.hpp"
+#include "gpu/cuda/scratch.hpp"
 #include "hemstitch/hemstitch.h"
+#include "match/common/device_block.hpp"
 
 namespace hemstitch::cuda {
 

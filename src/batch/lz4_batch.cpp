@@ -8,7 +8,8 @@
 #include "core/c_call.hpp"
 #include "core/page.hpp"
 #include "format/lz4/lz4_frame.hpp"
-#include "match/parameter_check.hpp"
+#include "format/lz4/lz4_frame_layout.hpp"
+#include "match/common/parameter_check.hpp"
 
 namespace hemstitch {
 namespace {
@@ -75,14 +76,17 @@ const hemstitch_lz4_frame& checked(const hemstitch_lz4_frame* frame) {
   return given;
 }
 
-std::uint64_t block_count_of(std::uint64_t content_bytes, std::uint32_t block_bytes) {
-  return content_bytes / block_bytes + (content_bytes % block_bytes != 0);
+// Of the frame with that content as we lay it out.
+std::uint64_t block_count_of(std::uint64_t content_bytes, const hemstitch_lz4_frame& frame) {
+  return lz4_frame_layout(content_bytes, frame.block_bytes, frame.block_checksums != 0,
+                          frame.content_checksum != 0)
+      .block_count();
 }
 
 const hemstitch_lz4_frame& to_write(const hemstitch_lz4_frame* frame, std::uint64_t content_bytes) {
   const hemstitch_lz4_frame& given = checked(frame);
   check_parameter("batch", "content_checksum", static_cast<std::uint32_t>(given.content_checksum), 0, 0);
-  if (block_count_of(content_bytes, given.block_bytes) > std::numeric_limits<std::int32_t>::max())
+  if (block_count_of(content_bytes, given) > std::numeric_limits<std::int32_t>::max())
     throw Error(Status::kInvalidOption,
                 fmt::format("batch: {} bytes are too many blocks of {} bytes for one frame", content_bytes,
                             given.block_bytes));
@@ -118,9 +122,9 @@ hemstitch_lz4_frame read_header(std::span<const std::byte> begin) {
   frame.content_bytes_known = header.content_bytes.has_value();
   frame.header_bytes = static_cast<std::uint32_t>(at);
   frame.content_bytes = header.content_bytes.value_or(0);
-  const std::uint64_t full_blocks = block_count_of(frame.content_bytes, frame.block_bytes);
-  if (header.content_bytes && full_blocks <= std::numeric_limits<std::int32_t>::max())
-    frame.max_block_count = std::max(1u, static_cast<std::uint32_t>(full_blocks));
+  const std::uint64_t block_count = block_count_of(frame.content_bytes, frame);
+  if (header.content_bytes && block_count <= std::numeric_limits<std::int32_t>::max())
+    frame.max_block_count = std::max(1u, static_cast<std::uint32_t>(block_count));
   return frame;
 }
 
@@ -134,7 +138,10 @@ using hemstitch::needed;
 
 extern "C" {
 
-size_t hemstitch_lz4_compress_bound(size_t block_bytes) { return block_bytes + block_bytes / 255 + 16; }
+size_t hemstitch_lz4_compress_bound(size_t block_bytes) {
+  const size_t most_growth = block_bytes / 255 + 16;
+  return block_bytes <= SIZE_MAX - most_growth ? block_bytes + most_growth : SIZE_MAX;
+}
 
 hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* blocks, int level,
                                                    size_t* temp_bytes) {
@@ -293,7 +300,7 @@ hemstitch_status hemstitch_lz4_frame_bound(uint64_t content_bytes, const hemstit
                                            uint64_t* bytes) {
   return guarded([&] {
     const auto& given = hemstitch::to_write(frame, content_bytes);
-    const std::uint64_t block_count = hemstitch::block_count_of(content_bytes, given.block_bytes);
+    const std::uint64_t block_count = hemstitch::block_count_of(content_bytes, given);
     // A block that does not shrink is stored; the end mark is as long as a block's header.
     *needed(bytes, "bytes") = hemstitch::kMaxFrameHeaderBytes + content_bytes +
                               (block_count + 1) * hemstitch::kBlockHeaderBytes +

@@ -9,11 +9,11 @@
 
 #include "batch/batch_layout.hpp"
 #include "batch/lz4_batch_device.hpp"
-#include "device/cuda/launch.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_pages_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/launch.hpp"
 
 namespace hemstitch {
 namespace {

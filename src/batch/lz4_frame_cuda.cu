@@ -28,12 +28,13 @@
 #include "batch/lz4_batch_device.hpp"
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
-#include "device/cuda/launch.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_frame.hpp"
+#include "format/lz4/lz4_frame_layout.hpp"
 #include "format/lz4/lz4_frame_walk.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/launch.hpp"
 
 namespace hemstitch {
 namespace {
@@ -74,8 +75,7 @@ HeaderBytes header_of(const hemstitch_lz4_frame& frame, std::uint64_t content_by
 
 struct ContentBlocks {
   const std::byte* d_content;
-  std::uint64_t content_bytes;
-  std::uint32_t block_bytes;
+  Lz4FrameLayout layout;
   std::uint32_t count;
   bool linked;
 };
@@ -84,11 +84,12 @@ __global__ void __launch_bounds__(kThreads)
     split_content(const ContentBlocks content, DeviceBlock* d_blocks) {
   const std::uint32_t i = thread_index();
   if (i >= content.count) return;
-  const std::uint64_t at = std::uint64_t{i} * content.block_bytes;
-  d_blocks[i] = {
-      content.d_content + at,
-      static_cast<std::uint32_t>(min(std::uint64_t{content.block_bytes}, content.content_bytes - at)),
-      content.linked ? static_cast<std::uint32_t>(min(std::uint64_t{kFrameHistoryBytes}, at)) : 0, at};
+  const Lz4FrameLayout::Block block = content.layout.block(i);
+  // A last byte that stands apart is stored, whatever is before it.
+  const bool linked = content.linked && block.at < content.layout.body_bytes();
+  d_blocks[i] = {content.d_content + block.at, static_cast<std::uint32_t>(block.bytes),
+                 linked ? static_cast<std::uint32_t>(min(std::uint64_t{kFrameHistoryBytes}, block.at)) : 0,
+                 block.at};
 }
 
 // A frame on its way out. The span of blocks begins behind the header.
@@ -147,6 +148,7 @@ __global__ void __launch_bounds__(kThreads)
 
 struct WriteTemp {
   Carver carver;
+  Lz4FrameLayout layout;
   DeviceBlocks blocks;
   DeviceBlock* d_blocks;
   std::uint64_t* d_offsets;
@@ -160,9 +162,9 @@ struct WriteTemp {
 
   WriteTemp(std::uint64_t content_bytes, const hemstitch_lz4_frame& frame, const Lz4Level& level,
             void* d_temp)
-      : carver(d_temp) {
-    const auto count = static_cast<std::uint32_t>(content_bytes / frame.block_bytes +
-                                                  (content_bytes % frame.block_bytes != 0));
+      : carver(d_temp),
+        layout(lz4_frame_layout(content_bytes, frame.block_bytes, frame.block_checksums != 0, false)) {
+    const auto count = static_cast<std::uint32_t>(layout.block_count());
     d_blocks = carver.take<DeviceBlock>(count);
     d_offsets = carver.take<std::uint64_t>(std::size_t{count} + 1);
     d_sizes = carver.take<std::uint32_t>(count);
@@ -172,7 +174,8 @@ struct WriteTemp {
     d_checksums = carver.take<std::uint32_t>(count);
     blocks = {d_blocks, count,
               static_cast<std::uint32_t>(std::min<std::uint64_t>(frame.block_bytes, content_bytes)),
-              frame.linked_blocks != 0 && count > 1 ? kFrameHistoryBytes : 0, content_bytes};
+              frame.linked_blocks != 0 && layout.body_block_count() > 1 ? kFrameHistoryBytes : 0,
+              content_bytes};
     compress_bytes = cuda::compress_lz4_span_cuda_scratch_bytes(blocks, level);
     d_compress = carver.take<std::byte>(compress_bytes);
   }
@@ -406,8 +409,7 @@ void lz4_frame_compress_async(const std::byte* d_content, std::uint64_t content_
   const unsigned grid = std::max(1u, grid_for(count));
 
   launch({.kernel = kSplitContentBudget, .grid = grid_for(count), .stream = stream}, split_content,
-         ContentBlocks{d_content, content_bytes, frame.block_bytes, count, frame.linked_blocks != 0},
-         temp.d_blocks);
+         ContentBlocks{d_content, temp.layout, count, frame.linked_blocks != 0}, temp.d_blocks);
   cuda::compress_lz4_span_cuda(
       temp.blocks, level,
       {.d_span = d_output + header.count,

@@ -25,7 +25,7 @@ HEMSTITCH_HOST_DEVICE constexpr BlockPlan lz4_block_plan() { return {4, kUnlimit
 // RFC 1951, 3.2.5: lengths 3..258, distances 1..32768; a match may end with the data.
 HEMSTITCH_HOST_DEVICE constexpr BlockPlan deflate_block_plan() { return {3, 258, 32768, 3, 0}; }
 
-// The free-form LZSS of founding document 000, for match finding alone.
+// The free-form LZSS of founding document 000 (docs/founding.md), for match finding alone.
 HEMSTITCH_HOST_DEVICE constexpr BlockPlan lzss_block_plan(std::uint32_t min_length,
                                                           std::uint32_t max_length) {
   return {min_length, max_length, 65535, min_length, 0};

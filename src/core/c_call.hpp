@@ -1,6 +1,8 @@
 // What every function of the C interface does: exceptions become a status, and their message is kept for the thread.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <new>
@@ -11,10 +13,18 @@
 
 namespace hemstitch {
 
-// The message of the calling thread's last failed call; empty if none failed.
-inline std::string& last_error_message() {
-  thread_local std::string message;
+// The message of a thread's last failed call, ended by a zero; empty if none failed. It takes no memory of malloc's, also not for
+// its end with the thread, so that short memory can be told of. What is longer is cut off: places in the data stand first.
+using CallMessage = std::array<char, 1024>;
+
+inline CallMessage& last_error_message() {
+  static constinit thread_local CallMessage message{};
   return message;
+}
+
+inline void keep_error_message(std::string_view text) noexcept {
+  CallMessage& message = last_error_message();
+  *std::copy_n(text.begin(), std::min(text.size(), message.size() - 1), message.begin()) = '\0';
 }
 
 // A pointer that a call cannot do without; kInvalidOption names it where it is NULL.
@@ -32,18 +42,18 @@ inline void need_for(std::uint64_t count, const void* pointer, std::string_view 
 // Runs `call` and turns what it throws into a status.
 template <class Call>
 hemstitch_status guarded(const Call& call) {
-  last_error_message().clear();
+  keep_error_message({});
   try {
     call();
     return HEMSTITCH_OK;
   } catch (const Error& error) {
-    last_error_message() = error.what();
+    keep_error_message(error.what());
     return static_cast<hemstitch_status>(error.status());
   } catch (const std::bad_alloc&) {
-    last_error_message() = status_text(Status::kOutOfMemory);
+    keep_error_message(status_text(Status::kOutOfMemory));
     return HEMSTITCH_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
-    last_error_message() = error.what();
+    keep_error_message(error.what());
     return HEMSTITCH_INTERNAL;
   }
 }

@@ -10,7 +10,7 @@ namespace hemstitch {
 
 inline constexpr std::uint32_t kCostUnitsPerBit = 16;
 
-// The flat model of founding document 000: every literal 9 bits, every match 25 bits.
+// The flat model of founding document 000 (docs/founding.md): every literal 9 bits, every match 25 bits.
 struct CostModel {
   std::uint32_t literal_cost_bits = 9;
   std::uint32_t match_fixed_cost_bits = 25;

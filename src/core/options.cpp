@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <tbb/info.h>
 
+#include <algorithm>
+
 namespace hemstitch {
 namespace {
 
@@ -35,7 +37,8 @@ void validate(const CompressOptions& options) {
 void validate(const RestoreOptions& options) { validate_threads(options.threads); }
 
 unsigned resolve_threads(unsigned requested) {
-  return requested != 0 ? requested : static_cast<unsigned>(tbb::info::default_concurrency());
+  const auto cores = static_cast<unsigned>(tbb::info::default_concurrency());
+  return requested != 0 ? std::min(requested, kMostThreadsPerCore * cores) : cores;
 }
 
 std::span<const std::byte> effective_dictionary(std::span<const std::byte> dictionary) {

@@ -32,6 +32,13 @@ BatchPlan plan_batches(const BatchNeeds& needs) {
   BatchPlan plan;
   plan.blocks_per_batch = std::max<std::uint64_t>(1, needs.preferred_batch_bytes / needs.block_bytes);
   plan.batches_in_flight = std::max(1u, needs.preferred_batches_in_flight);
+  if (needs.content_bytes) {
+    const auto ceiling = [](std::uint64_t count, std::uint64_t of) { return count / of + (count % of != 0); };
+    const std::uint64_t blocks = std::max<std::uint64_t>(1, ceiling(*needs.content_bytes, needs.block_bytes));
+    plan.blocks_per_batch = std::min(plan.blocks_per_batch, blocks);
+    plan.batches_in_flight = static_cast<unsigned>(
+        std::min<std::uint64_t>(plan.batches_in_flight, ceiling(blocks, plan.blocks_per_batch)));
+  }
   const auto batch_bytes = [&] {
     return needs.buffer_bytes_per_batch + plan.blocks_per_batch * needs.buffer_bytes_per_block;
   };

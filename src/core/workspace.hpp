@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,11 @@ struct BatchNeeds {
   std::uint64_t buffer_bytes_per_batch = 0;  // what a slot holds once, e.g. history
   std::uint64_t preferred_batch_bytes = 0;   // raw bytes
   unsigned preferred_batches_in_flight = 1;
-  std::uint64_t memory_limit_bytes = 0;  // 0: none
+  std::optional<std::uint64_t> content_bytes;  // raw bytes of all batches, where that is known
+  std::uint64_t memory_limit_bytes = 0;        // 0: none
 };
 
-// Takes what the engine prefers, then shrinks batches, then their number, until the limit holds.
+// Takes what the engine prefers, but no more batches than the content fills, then shrinks batches, then their number, until the limit holds.
 // Throws kMemoryLimit, naming the least that works, when one batch of one block is already too much.
 BatchPlan plan_batches(const BatchNeeds& needs);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "match/find.hpp"
+#include "parse/choose_matches.hpp"
 
 namespace hemstitch {
 namespace {

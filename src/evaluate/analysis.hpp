@@ -1,4 +1,4 @@
-// Where the matches of a file point and how long they are: founding document 001's diagnostics.
+// Where the matches of a file point and how long they are: the diagnostics of founding document 001 (docs/founding.md).
 //
 // What is counted are the matches that the optimal parse takes, not all candidates: those are what an encoder
 // would write.

@@ -1,8 +1,8 @@
 #include "evaluate/cuda_search.hpp"
 
 #include "core/status.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "device/cuda/device_survey.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_survey.hpp"
 #include "match/brute_force/brute_force_cuda.hpp"
 #include "match/coop_stitch/coop_stitch_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"

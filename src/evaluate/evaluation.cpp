@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "match/find.hpp"
+#include "parse/choose_matches.hpp"
 
 namespace hemstitch {
 namespace {

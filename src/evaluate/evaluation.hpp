@@ -1,4 +1,4 @@
-// How good a finder is on a file: the five criteria of founding document 000.
+// How good a finder is on a file: the five criteria of founding document 000 (docs/founding.md).
 //
 // A finder is judged by what a perfect parse makes of its matches, under the document's flat prices (a
 // literal 9 bits, a match 25). Costs are given as a part of the input's own bits: 1.0 is raw, "c9" in the

@@ -8,8 +8,8 @@
 
 #include "core/status.hpp"
 #ifdef HEMSTITCH_CUDA
-#include "device/cuda/device_survey.hpp"
 #include "evaluate/cuda_search.hpp"
+#include "gpu/cuda/device_survey.hpp"
 #endif
 #ifdef HEMSTITCH_WEBGPU
 #include "evaluate/webgpu_search.hpp"

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "compact/gather/gather_cuda.hpp"
-#include "device/cuda/cuda_engine_tuning.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "device/cuda/device_survey.hpp"
-#include "device/cuda/event.hpp"
+#include "engine/cuda/cuda_engine_tuning.hpp"
 #include "evaluate/lz4_timing.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/event.hpp"
 
 namespace hemstitch {
 namespace {

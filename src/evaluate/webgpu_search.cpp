@@ -1,9 +1,9 @@
 #include "evaluate/webgpu_search.hpp"
 
+#include "match/find_webgpu.hpp"
 #include "match/hash_chain/hash_chain_webgpu.hpp"
 #include "match/hash_step/hash_step_webgpu.hpp"
 #include "match/links/links_webgpu.hpp"
-#include "match/search_webgpu.hpp"
 
 namespace hemstitch {
 namespace {

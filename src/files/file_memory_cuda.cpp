@@ -1,6 +1,6 @@
-#include "device/cuda/device_buffer.hpp"
-#include "device/cuda/pinned_pool.hpp"
 #include "files/file_memory.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/pinned_pool.hpp"
 
 namespace hemstitch {
 namespace {

@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
@@ -19,6 +17,7 @@
 #include <utility>
 
 #include "core/large_buffer.hpp"
+#include "core/parallel.hpp"
 #include "core/status.hpp"
 #include "files/file_memory.hpp"
 #include "files/read_contents.hpp"
@@ -53,9 +52,12 @@ class BatchMemory {
     const std::size_t rounded = (bytes + kRoundBytes - 1) / kRoundBytes * kRoundBytes;
     return {rounded, LargeBuffer(rounded)};
   }
-  void give_back(Piece piece) {
+  void give_back(Piece piece) noexcept {
     const std::scoped_lock lock(mutex_);
-    waiting_.push_back(std::move(piece));
+    try {
+      waiting_.push_back(std::move(piece));
+    } catch (const std::bad_alloc&) {  // no memory to keep it: it goes, and is made anew
+    }
   }
 
  private:
@@ -90,7 +92,7 @@ SkippedFile skipped(std::size_t index, const std::string& name, NoContents none)
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) : number_(open(path.c_str(), kReadContentsFlags)) {}
+  explicit Descriptor(int number) : number_(number) {}
   ~Descriptor() {
     if (number_ >= 0) close(number_);
   }
@@ -107,12 +109,25 @@ struct Sized {
   Skip skip;
 };
 
-Sized size_of(std::size_t index, const std::string& path, std::uint64_t limit_bytes) {
+int open_file(std::size_t index, const std::string& path, const LoadOptions& options) {
+  return options.open_file ? options.open_file(index) : open(path.c_str(), kReadContentsFlags);
+}
+
+bool find_status(std::size_t index, const std::string& path, const LoadOptions& options,
+                 struct stat& status) {
+  if (!options.open_file) return stat(path.c_str(), &status) == 0;
+  const Descriptor file(options.open_file(index));
+  return file.number() >= 0 && fstat(file.number(), &status) == 0;
+}
+
+Sized size_of(std::size_t index, const std::string& path, const LoadOptions& options) {
+  const std::uint64_t limit_bytes = options.oversize_alone ? 0 : options.memory_limit_bytes;
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return {0, skipped(index, path, unreadable(errno))};
+  if (!find_status(index, path, options, status)) return {0, skipped(index, path, unreadable(errno))};
   if (auto none = no_regular_file(status)) return {0, skipped(index, path, std::move(*none))};
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (bytes == 0) return {0, skipped(index, path, of_size_zero(Descriptor(path).number()))};
+  if (bytes == 0)
+    return {0, skipped(index, path, of_size_zero(Descriptor(open_file(index, path, options)).number()))};
   if (limit_bytes != 0 && bytes > limit_bytes)
     return {0, skipped(index, path,
                        {SkippedFile::Why::kTooLarge,
@@ -121,8 +136,9 @@ Sized size_of(std::size_t index, const std::string& path, std::uint64_t limit_by
 }
 
 // Fills `into` with the whole file, or says why that was not to be.
-Skip read_file(std::size_t index, const std::string& path, std::span<std::byte> into) {
-  const Descriptor file(path);
+Skip read_file(std::size_t index, const std::string& path, const LoadOptions& options,
+               std::span<std::byte> into) {
+  const Descriptor file(open_file(index, path, options));
   std::optional<NoContents> none =
       file.number() < 0 ? std::optional(unreadable(errno)) : read_contents(file.number(), into);
   if (!none) return std::nullopt;
@@ -182,11 +198,8 @@ struct FileLoader::Impl {
         arena(how.threads == 0 ? tbb::task_arena::automatic : static_cast<int>(how.threads)),
         sizes(paths.size()) {
     arena.execute([&] {
-      tbb::parallel_for(
-          tbb::blocked_range<std::size_t>(0, paths.size(), kGroupFiles), [&](const auto& range) {
-            for (std::size_t i = range.begin(); i < range.end(); ++i)
-              sizes[i] = size_of(i, paths[i], options.oversize_alone ? 0 : options.memory_limit_bytes);
-          });
+      run_in_parallel(paths.size(), kGroupFiles,
+                      [&](std::size_t i) { sizes[i] = size_of(i, paths[i], options); });
     });
   }
 
@@ -244,12 +257,12 @@ CompactedBuffer FileLoader::next() {
   const std::span<std::byte> memory = contents.memory->bytes();
   group_begins.push_back(places.size());
   impl_->arena.execute([&] {
-    tbb::parallel_for(std::size_t{0}, group_begins.size() - 1, [&](std::size_t group) {
+    run_in_parallel(group_begins.size() - 1, 1, [&](std::size_t group) {
       const std::size_t begin = group_begins[group], end = group_begins[group + 1];
       for (std::size_t i = begin; i < end; ++i) {
         FilePlace& place = places[i];
-        place.skip =
-            read_file(place.index, impl_->paths[place.index], memory.subspan(place.begin, place.bytes));
+        place.skip = read_file(place.index, impl_->paths[place.index], impl_->options,
+                               memory.subspan(place.begin, place.bytes));
       }
       contents.memory->follow(places[begin].begin, places[end - 1].begin + places[end - 1].bytes);
     });

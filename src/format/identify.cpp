@@ -1,5 +1,6 @@
 #include "format/identify.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -17,21 +18,25 @@ struct ForeignMagic {
 
 using namespace std::string_view_literals;
 
-// The first bytes of formats that people are likely to hand us, and what restores them.
+// The first bytes of formats that people are likely to hand us, four at most, and what restores them.
 constexpr std::array kForeignMagics{
     ForeignMagic{"\x28\xB5\x2F\xFD"sv, "zstd", "zstd -d"},
     ForeignMagic{"\x1F\x8B"sv, "gzip", "gzip -d"},
     ForeignMagic{"\xFD"
-                 "7zXZ\0"sv,
+                 "7zX"sv,
                  "xz", "xz -d"},
     ForeignMagic{"BZh"sv, "bzip2", "bzip2 -d"},
     ForeignMagic{"PK\x03\x04"sv, "zip", "unzip"},
-    ForeignMagic{"7z\xBC\xAF\x27\x1C"sv, "7z", "7z x"},
+    ForeignMagic{"7z\xBC\xAF"sv, "7z", "7z x"},
     ForeignMagic{"LZIP"sv, "lzip", "lzip -d"},
-    ForeignMagic{"\xFF\x06\0\0sNaP"sv, "snappy", "snzip -d"},
+    ForeignMagic{"\xFF\x06\0\0"sv, "snappy", "snzip -d"},
     ForeignMagic{"\x1F\x9D"sv, "compress", "gzip -d"},
-    ForeignMagic{"\x89LZO\0\r\n\x1A"sv, "lzop", "lzop -d"},
+    ForeignMagic{"\x89LZO"sv, "lzop", "lzop -d"},
 };
+
+static_assert(std::ranges::all_of(kForeignMagics, [](const ForeignMagic& magic) {
+  return magic.bytes.size() <= kIdentifyBytes;
+}));
 
 bool starts_with(std::span<const std::byte> data, std::string_view magic) {
   if (data.size() < magic.size()) return false;
@@ -46,10 +51,8 @@ DataIdentity identify_data(std::span<const std::byte> first_bytes) {
   if (first_bytes.empty()) return {DataKind::kEmpty, {}, {}};
   if (first_bytes.size() >= 4 && is_frame_magic(load_le32(first_bytes.data())))
     return {DataKind::kLz4Frame, {}, {}};
-  for (const ForeignMagic& magic : kForeignMagics) {
-    static_assert(kIdentifyBytes >= 8, "the longest magic has 8 bytes");
+  for (const ForeignMagic& magic : kForeignMagics)
     if (starts_with(first_bytes, magic.bytes)) return {DataKind::kForeign, magic.name, magic.tool};
-  }
   return {DataKind::kUnknown, {}, {}};
 }
 

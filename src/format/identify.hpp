@@ -7,8 +7,8 @@
 
 namespace hemstitch {
 
-// As many bytes as identify_data() ever looks at.
-inline constexpr std::size_t kIdentifyBytes = 8;
+// As many bytes as identify_data() ever looks at: a frame's magic number has so many.
+inline constexpr std::size_t kIdentifyBytes = 4;
 
 enum class DataKind {
   kEmpty,

@@ -7,11 +7,11 @@
 
 #include "hemstitch/match.hpp"
 #include "match/brute_force/brute_force.hpp"
+#include "match/common/finder.hpp"
+#include "match/common/search_counters.hpp"
 #include "match/coop_stitch/coop_stitch.hpp"
-#include "match/finder.hpp"
 #include "match/finder_parameters.hpp"
 #include "match/lazy_scan/lazy_scan.hpp"
-#include "match/search_counters.hpp"
 #include "match/window_index/window_index.hpp"
 
 namespace hemstitch {
@@ -19,9 +19,6 @@ namespace hemstitch {
 // The twin of `finder`. check_finder_parameters has accepted the parameters.
 MatchRecords find_reference(Finder finder, const FinderInput& input, const FinderParameters& parameters,
                             SearchCounters& counters);
-
-// The matches that the cheapest parse takes under the parameters' lengths and costs, each at its full length.
-std::vector<PositionedMatch> choose_matches(const MatchRecords& records, const FinderParameters& parameters);
 
 // The block position of the first record whose bytes do not stand where it says; nothing if all are right.
 std::optional<std::size_t> first_wrong_record(const FinderInput& input, const MatchRecords& records);

@@ -1,6 +1,6 @@
 // What all parses on a CUDA device share: where sequences go.
 //
-// A parse takes a batch of blocks (device/cuda/device_block.hpp) and one match record a position, and writes one list of
+// A parse takes a batch of blocks (match/common/device_block.hpp) and one match record a position, and writes one list of
 // sequences a block, equal to its twin's to the last element. It reads records alone, never the blocks' bytes: `d_block`
 // may be anything. The batch has its blocks in ascending order of `position`, without overlap (parse_room.hpp). Lists are
 // contiguous; between two lists there may be room.
@@ -13,7 +13,7 @@
 
 #include "core/match.hpp"
 #include "core/sequence.hpp"
-#include "device/cuda/device_block.hpp"
+#include "match/common/device_block.hpp"
 #include "parse/parse_room.hpp"
 
 namespace hemstitch::cuda {

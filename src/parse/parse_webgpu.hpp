@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/block_plan.hpp"
-#include "device/webgpu/block_batch.hpp"
+#include "match/common/block_batch.hpp"
 
 namespace hemstitch::webgpu {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/bytes.hpp"
-#include "pipeline/frame_parts.hpp"
+#include "format/lz4/lz4_frame_layout.hpp"
 #include "pipeline/history.hpp"
 
 namespace hemstitch {
@@ -16,10 +16,20 @@ CompressOptions validated(const CompressOptions& options) {
   return options;
 }
 
+// Of so much content; the most there can be, where that is not known.
+bool last_byte_apart(const CompressOptions& options, std::uint64_t content_bytes = UINT64_MAX) {
+  return lz4_frame_layout(content_bytes, options.block_bytes, options.block_checksums,
+                          options.content_checksum)
+      .last_byte_apart;
+}
+
 }  // namespace
 
 CompressJob::CompressJob(const CompressOptions& options)
-    : options_(validated(options)), engine_(options.backend), threads_(resolve_threads(options.threads)) {
+    : options_(validated(options)),
+      engine_(options.backend),
+      threads_(resolve_threads(options.threads)),
+      held_bytes_(last_byte_apart(options) ? 1 : 0) {
   const auto dictionary = effective_dictionary(options.dictionary);
   dictionary_.assign(dictionary.begin(), dictionary.end());
   options_.dictionary = dictionary_;
@@ -30,7 +40,8 @@ CompressJob::CompressJob(const CompressOptions& options)
   needs.buffer_bytes_per_block =
       options.block_bytes + output_bytes_per_block() +
       engine_.preferred().staging_bytes(options.block_bytes, output_bytes_per_block());
-  needs.buffer_bytes_per_batch = options.linked_blocks ? kHistoryBytes : 0;
+  needs.buffer_bytes_per_batch = (options.linked_blocks ? kHistoryBytes : 0) + held_bytes_;
+  needs.content_bytes = options.content_bytes;
   needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
   needs.memory_limit_bytes = options.memory_limit_bytes;
@@ -38,10 +49,7 @@ CompressJob::CompressJob(const CompressOptions& options)
   batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
 
   if (options.linked_blocks) linked_history_ = dictionary_;
-  if (options.content_checksum) {
-    content_hash_.reset(XXH32_createState());
-    XXH32_reset(content_hash_.get(), 0);
-  }
+  if (options.content_checksum) content_hash_.emplace();
   report_.threads = threads_;
   report_.planned_bytes = plan_.workspace.total_bytes();
 }
@@ -50,7 +58,7 @@ std::size_t CompressJob::output_bytes_per_block() const { return options_.block_
 
 CompressSlot CompressJob::make_slot() const {
   CompressSlot slot;
-  slot.input = LargeBuffer((options_.linked_blocks ? kHistoryBytes : 0) + batch_bytes_);
+  slot.input = LargeBuffer((options_.linked_blocks ? kHistoryBytes : 0) + batch_bytes_ + held_bytes_);
   slot.output = LargeBuffer(plan_.blocks_per_batch * output_bytes_per_block());
   return slot;
 }
@@ -62,29 +70,52 @@ void CompressJob::begin(Sink& sink) {
   report_.frame_count = 1;
 }
 
-std::span<std::byte> CompressJob::room(CompressSlot& slot) const {
-  if (slot.input_bytes == 0 && options_.linked_blocks) {
+// What the slots before leave for this one.
+void CompressJob::begin_slot(CompressSlot& slot) {
+  if (options_.linked_blocks) {
     slot.history_bytes = linked_history_.size();
     std::copy(linked_history_.begin(), linked_history_.end(), slot.input.get());
   }
-  return {slot.input.get() + slot.history_bytes + slot.input_bytes, batch_bytes_ - slot.input_bytes};
+  if (held_byte_) {
+    slot.input.get()[slot.history_bytes] = *held_byte_;
+    slot.input_bytes = 1;
+    held_byte_.reset();
+  }
+}
+
+std::span<std::byte> CompressJob::room(CompressSlot& slot) {
+  if (slot.input_bytes == 0) begin_slot(slot);
+  return {slot.input.get() + slot.history_bytes + slot.input_bytes,
+          batch_bytes_ + held_bytes_ - slot.input_bytes};
 }
 
 void CompressJob::filled(CompressSlot& slot, std::size_t bytes) {
-  if (content_hash_)
-    XXH32_update(content_hash_.get(), slot.input.get() + slot.history_bytes + slot.input_bytes, bytes);
+  if (content_hash_) content_hash_->update({slot.input.get() + slot.history_bytes + slot.input_bytes, bytes});
   slot.input_bytes += bytes;
   report_.input_bytes += bytes;
 }
 
-void CompressJob::seal(CompressSlot& slot) {
-  const std::span<const std::byte> raw(slot.input.get() + slot.history_bytes, slot.input_bytes);
-  for (std::size_t at = 0; at < raw.size(); at += options_.block_bytes) {
+bool CompressJob::seal(CompressSlot& slot) {
+  if (slot.input_bytes == 0) begin_slot(slot);
+  if (slot.input_bytes == 0) return false;
+  const std::byte* const begin = slot.input.get() + slot.history_bytes;
+  // The layout of the slot's part of the content, which begins where a block does.
+  Lz4FrameLayout layout{slot.input_bytes, options_.block_bytes, false};
+  if (full(slot) && held_bytes_ != 0) {
+    slot.input_bytes = layout.content_bytes = batch_bytes_;
+    held_byte_ = begin[batch_bytes_];
+  } else if (last_byte_apart(options_, report_.input_bytes)) {
+    layout.last_byte_apart = true;
+    slot.last_byte = last_byte_block(begin[slot.input_bytes - 1]);
+  }
+  const std::span<const std::byte> raw(begin, layout.body_bytes());
+  for (std::uint64_t number = 0; number < layout.body_block_count(); number++) {
+    const Lz4FrameLayout::Block block = layout.block(number);
     BlockTask task;
-    task.input = raw.subspan(at, std::min(options_.block_bytes, raw.size() - at));
+    task.input = raw.subspan(block.at, block.bytes);
     if (options_.linked_blocks) {
-      const std::size_t before = std::min(kHistoryBytes, slot.history_bytes + at);
-      task.history = {raw.data() + at - before, before};
+      const std::size_t before = std::min<std::size_t>(kHistoryBytes, slot.history_bytes + block.at);
+      task.history = {task.input.data() - before, before};
     } else {
       task.history = dictionary_;
     }
@@ -94,10 +125,11 @@ void CompressJob::seal(CompressSlot& slot) {
     slot.tasks.push_back(task);
   }
   if (options_.linked_blocks) append_history(linked_history_, raw);
+  return true;
 }
 
 void CompressJob::work(CompressSlot& slot) try {
-  engine_.compress(slot.tasks, parameters_);
+  if (!slot.tasks.empty()) engine_.compress(slot.tasks, parameters_);
   for (BlockTask& task : slot.tasks) {
     std::byte* const header = task.output.data() - kBlockHeaderBytes;
     const auto [data, size_word] = block_data(task);
@@ -115,6 +147,7 @@ void CompressJob::work(CompressSlot& slot) try {
       slot.pieces.push_back({header, kBlockHeaderBytes + data.size() + checksum_bytes});
     }
   }
+  if (slot.last_byte) slot.pieces.push_back(*slot.last_byte);
 } catch (...) {
   slot.error = std::current_exception();
 }
@@ -125,9 +158,10 @@ void CompressJob::emit(CompressSlot& slot, Sink& sink) {
     sink.write(piece);
     report_.output_bytes += piece.size();
   }
-  report_.block_count += slot.tasks.size();
+  report_.block_count += slot.tasks.size() + (slot.last_byte ? 1 : 0);
   emitted_input_bytes_ += slot.input_bytes;
   slot.tasks.clear();
+  slot.last_byte.reset();
   slot.pieces.clear();
   slot.input_bytes = 0;
 }
@@ -136,8 +170,7 @@ void CompressJob::end(Sink& sink) {
   if (options_.content_bytes && *options_.content_bytes != report_.input_bytes)
     throw Error(Status::kInputChanged, fmt::format("{} bytes were announced, {} came",
                                                    *options_.content_bytes, report_.input_bytes));
-  const FrameEnd last =
-      frame_end(content_hash_ ? std::optional(XXH32_digest(content_hash_.get())) : std::nullopt);
+  const FrameEnd last = frame_end(content_hash_ ? std::optional(content_hash_->digest()) : std::nullopt);
   sink.write(std::span(last.room).first(last.bytes));
   report_.output_bytes += last.bytes;
 }

@@ -1,23 +1,27 @@
 // One frame being written: what is common to files and pushed streams.
 //
 // A slot holds one batch of blocks on its way. The owner of the job calls, for each slot in turn:
-//   room() and filled() until the slot is full or the input ends    one thread at a time, in order
+//   room() and filled() until the slot is full or the input ends, then seal()    one thread at a time, in order
 //   work()                                                         any thread
 //   emit()                                                         one thread at a time, in order
 // begin() comes before the first emit, end() after the last.
+//
+// Where the content's last byte may have to stand apart (format/lz4/lz4_frame_layout.hpp), a slot is full with one byte more than
+// its batch: that shows that the content goes on, and is held back for the next slot.
 #pragma once
 
-#include <xxhash.h>
-
+#include <algorithm>
 #include <cstddef>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/large_buffer.hpp"
 #include "core/options.hpp"
 #include "core/workspace.hpp"
-#include "pipeline/resilient_engine.hpp"
+#include "engine/resilient_engine.hpp"
+#include "format/lz4/content_hash.hpp"
+#include "pipeline/frame_parts.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
@@ -28,6 +32,7 @@ struct CompressSlot {
   std::size_t history_bytes = 0;
   std::size_t input_bytes = 0;  // without the history
   std::vector<BlockTask> tasks;
+  std::optional<LastByteBlock> last_byte;          // behind the tasks' blocks
   std::vector<std::span<const std::byte>> pieces;  // what emit() writes, in order
   std::exception_ptr error;  // met in work(), thrown by emit(), so that the first block's error wins
 };
@@ -38,15 +43,17 @@ class CompressJob {
   explicit CompressJob(const CompressOptions& options);
 
   const BatchPlan& plan() const { return plan_; }
-  unsigned threads() const { return threads_; }
+  // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length.
+  unsigned threads() const { return std::min(threads_, plan_.batches_in_flight); }
   CompressSlot make_slot() const;
 
   void begin(Sink& sink);
-  std::span<std::byte> room(CompressSlot& slot) const;
+  std::span<std::byte> room(CompressSlot& slot);
   void filled(CompressSlot& slot, std::size_t bytes);
-  bool full(const CompressSlot& slot) const { return slot.input_bytes == batch_bytes_; }
-  // Takes the slot out of filling: prepares its tasks, and the next slot's history.
-  void seal(CompressSlot& slot);
+  bool full(const CompressSlot& slot) const { return slot.input_bytes == batch_bytes_ + held_bytes_; }
+  // Takes the slot out of filling: prepares its tasks, and the next slot's history. A slot that is not full is the last one.
+  // False where there is nothing in it.
+  bool seal(CompressSlot& slot);
   void work(CompressSlot& slot);
   // Writes the slot's blocks and makes it ready to be filled again.
   void emit(CompressSlot& slot, Sink& sink);
@@ -61,16 +68,19 @@ class CompressJob {
  private:
   // What a slot keeps for one block of output: the data fits, or the block is stored.
   std::size_t output_bytes_per_block() const;
+  void begin_slot(CompressSlot& slot);
 
   CompressOptions options_;
   std::vector<std::byte> dictionary_;  // at most kHistoryBytes
   ResilientEngine engine_;
   EncodeParameters parameters_;
   unsigned threads_;
+  std::size_t held_bytes_;  // of each slot but the last: 0 or 1
   BatchPlan plan_;
   std::size_t batch_bytes_;
+  std::optional<std::byte> held_byte_;     // of the slot before the one being filled
   std::vector<std::byte> linked_history_;  // the last kHistoryBytes before the slot being filled
-  std::unique_ptr<XXH32_state_t, decltype(&XXH32_freeState)> content_hash_{nullptr, XXH32_freeState};
+  std::optional<ContentHash> content_hash_;
   std::uint64_t emitted_input_bytes_ = 0;
   StreamReport report_;  // input_bytes belongs to filled(), the rest to emit()
 };

@@ -19,9 +19,7 @@ StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& 
       job.filled(slot, bytes);
       ended = bytes < room.size();
     }
-    if (slot.input_bytes == 0) return false;
-    job.seal(slot);
-    return true;
+    return job.seal(slot);
   };
   const auto emit = [&](CompressSlot& slot) {
     job.emit(slot, sink);

@@ -5,9 +5,10 @@
 
 #include "core/bytes.hpp"
 #include "core/options.hpp"
+#include "core/parallel.hpp"
 #include "format/lz4/lz4_block_size.hpp"
+#include "format/lz4/lz4_frame_layout.hpp"
 #include "pipeline/frame_parts.hpp"
-#include "pipeline/ring.hpp"
 
 namespace hemstitch {
 namespace {
@@ -17,7 +18,7 @@ constexpr unsigned kBatchesAround = 4;
 // Inputs that one thread looks at in a row.
 constexpr std::size_t kInputsGrain = 16;
 
-constexpr std::size_t kMostFrameBytes = kMaxFrameHeaderBytes + kFrameEndBytes;
+constexpr std::size_t kMostFrameBytes = kMaxFrameHeaderBytes + sizeof(LastByteBlock) + kFrameEndBytes;
 
 std::vector<std::byte> copied(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
@@ -33,6 +34,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatc
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
   needs.buffer_bytes_per_block = options.block_bytes + output_bytes_per_block +
+                                 (brings_dictionary() ? options.block_bytes : 0) +
                                  engine.staging_bytes(options.block_bytes, output_bytes_per_block);
   needs.buffer_bytes_per_batch = most_inputs_ * (kMostFrameBytes + kBlockFrameBytes);
   needs.preferred_batch_bytes = std::min(engine.preferred_batch_bytes(), limits.content_bytes);
@@ -58,28 +60,39 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
     std::byte* begin;
     std::size_t header_bytes;
     std::size_t first_task;
+    bool last_byte_apart;
   };
   std::vector<Room> rooms;
   std::vector<BlockTask> tasks;
+  std::vector<std::vector<std::byte>> first_blocks;  // each behind the dictionary
   std::byte* at = output.get();
   for (const std::span<const std::byte> input : inputs) {
     CompressOptions options = options_;
     options.content_bytes = input.empty() ? std::nullopt : std::optional<std::uint64_t>(input.size());
     const std::vector<std::byte> header = frame_header(options);
-    rooms.push_back({at, header.size(), tasks.size()});
+    const Lz4FrameLayout layout = lz4_frame_layout(input.size(), options_.block_bytes,
+                                                   options_.block_checksums, options_.content_checksum);
+    rooms.push_back({at, header.size(), tasks.size(), layout.last_byte_apart});
     at = std::copy(header.begin(), header.end(), at);
-    for (std::size_t begin = 0; begin < input.size(); begin += options_.block_bytes) {
+    for (std::uint64_t number = 0; number < layout.body_block_count(); ++number) {
+      const Lz4FrameLayout::Block block = layout.block(number);
       BlockTask task;
-      task.input = input.subspan(begin, std::min(options_.block_bytes, input.size() - begin));
+      task.input = input.subspan(block.at, block.bytes);
       task.history = dictionary_;
-      if (options_.linked_blocks && begin != 0)
-        task.history = input.subspan(begin - kHistoryBytes, kHistoryBytes);
+      if (options_.linked_blocks && number != 0) {
+        task.history = input.subspan(block.at - kHistoryBytes, kHistoryBytes);
+      } else if (brings_dictionary()) {
+        std::vector<std::byte>& joined = first_blocks.emplace_back(dictionary_);
+        joined.insert(joined.end(), task.input.begin(), task.input.end());
+        task.history = std::span(joined).first(dictionary_.size());
+        task.input = std::span(joined).subspan(dictionary_.size());
+      }
       // One byte less than the input: a block that does not shrink is stored.
       task.output = {at + kBlockHeaderBytes, task.input.size() - 1};
       at += task.input.size() + kBlockFrameBytes;
       tasks.push_back(task);
     }
-    at += kFrameEndBytes;
+    at += sizeof(LastByteBlock) + kFrameEndBytes;
   }
 
   if (!tasks.empty())
@@ -96,6 +109,10 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       std::memmove(end, data.data(), data.size());  // the first block's data is there already
       if (options_.block_checksums) store_le32(end + data.size(), lz4_checksum({end, data.size()}));
       end += data.size() + (options_.block_checksums ? kBlockChecksumBytes : 0);
+    }
+    if (rooms[i].last_byte_apart) {
+      const LastByteBlock block = last_byte_block(inputs[i].back());
+      end = std::copy(block.begin(), block.end(), end);
     }
     const FrameEnd last =
         frame_end(options_.content_checksum ? std::optional(lz4_checksum(inputs[i])) : std::nullopt);
@@ -176,17 +193,23 @@ std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const 
       case Lz4FrameParser::Event::kFrameEnd: {
         const Lz4FrameHeader& header = parser.header();
         const std::span<Frames::Block> blocks = std::span(frames.blocks).subspan(frame_first_block);
-        if (header.linked_blocks && blocks.size() > 1) return std::nullopt;
+        // Only a stored block needs nothing of the blocks that it is linked to.
+        const auto compressed = [](const Frames::Block& block) { return !block.stored; };
+        if (header.linked_blocks && !blocks.empty() && std::ranges::any_of(blocks.subspan(1), compressed))
+          return std::nullopt;
         Frames::Frame frame;
+        for (const Frames::Block& block : blocks)
+          if (block.stored) frame.content_bytes += block.content_bytes;
+        // What stored blocks leave is a single other one's size; else the tokens tell.
+        const bool rest_known = header.content_bytes && *header.content_bytes >= frame.content_bytes &&
+                                std::ranges::count_if(blocks, compressed) == 1;
+        const std::uint64_t rest_bytes = rest_known ? *header.content_bytes - frame.content_bytes : 0;
         for (Frames::Block& block : blocks) {
-          if (!block.stored) {
-            // A single block has the frame's size; else the tokens tell.
-            const std::optional<std::uint64_t> content_bytes = blocks.size() == 1 && header.content_bytes
-                                                                   ? header.content_bytes
-                                                                   : lz4_block_restored_bytes(block.data);
-            if (!content_bytes || *content_bytes > header.block_bytes) return std::nullopt;
-            block.content_bytes = static_cast<std::size_t>(*content_bytes);
-          }
+          if (block.stored) continue;
+          const std::optional<std::uint64_t> content_bytes =
+              rest_known ? rest_bytes : lz4_block_restored_bytes(block.data);
+          if (!content_bytes || *content_bytes > header.block_bytes) return std::nullopt;
+          block.content_bytes = static_cast<std::size_t>(*content_bytes);
           frame.content_bytes += block.content_bytes;
         }
         if (header.content_bytes && *header.content_bytes != frame.content_bytes) return std::nullopt;

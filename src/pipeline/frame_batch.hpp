@@ -19,7 +19,7 @@
 #include "core/large_buffer.hpp"
 #include "core/options.hpp"
 #include "core/workspace.hpp"
-#include "pipeline/resilient_engine.hpp"
+#include "engine/resilient_engine.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
@@ -71,6 +71,10 @@ class FrameCompressor : public FrameBatchPlan {
   void report(StreamReport& report) const;
 
  private:
+  // In a stream's linked frame every block has its history directly before it in memory, the first one the dictionary. liblz4
+  // writes other bytes where it stands elsewhere.
+  bool brings_dictionary() const { return options_.linked_blocks && !dictionary_.empty(); }
+
   CompressOptions options_;
   std::vector<std::byte> dictionary_;
   std::size_t output_bytes_ = 0;

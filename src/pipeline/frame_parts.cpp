@@ -22,6 +22,14 @@ BlockData block_data(const BlockTask& task) {
   return {bytes, static_cast<std::uint32_t>(bytes.size()) | (stored ? kStoredBlockBit : 0)};
 }
 
+LastByteBlock last_byte_block(std::byte last) {
+  LastByteBlock block;
+  store_le32(block.data(), 1 | kStoredBlockBit);
+  block[kBlockHeaderBytes] = last;
+  store_le32(block.data() + kBlockHeaderBytes + 1, lz4_checksum({&last, 1}));
+  return block;
+}
+
 FrameEnd frame_end(std::optional<std::uint32_t> content_checksum) {
   FrameEnd end;
   end.bytes = 4;  // the end mark: a block of 0 bytes

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "device/backend.hpp"
+#include "engine/backend.hpp"
 #include "format/lz4/lz4_frame.hpp"
 
 namespace hemstitch {
@@ -28,6 +28,10 @@ struct BlockData {
   std::uint32_t size_word;  // as it stands before the data
 };
 BlockData block_data(const BlockTask& task);
+
+// The block of a content's last byte, where that stands apart (lz4_frame_layout.hpp).
+using LastByteBlock = std::array<std::byte, kBlockHeaderBytes + 1 + kBlockChecksumBytes>;
+LastByteBlock last_byte_block(std::byte last);
 
 // The end mark and, where there is one, the content checksum; kFrameEndBytes at most.
 struct FrameEnd {

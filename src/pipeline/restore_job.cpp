@@ -29,8 +29,7 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
       range_(range),
       engine_(options.backend),
       threads_(resolve_threads(options.threads)),
-      parser_(options.verify_checksums),
-      content_hash_(XXH32_createState(), XXH32_freeState) {
+      parser_(options.verify_checksums) {
   const auto dictionary = effective_dictionary(options.dictionary);
   dictionary_.assign(dictionary.begin(), dictionary.end());
   options_.dictionary = dictionary_;
@@ -58,15 +57,16 @@ void RestoreJob::begin_frame() {
   needs.buffer_bytes_per_batch = header.linked_blocks ? kHistoryBytes : 0;
   needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
+  needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
   plan_ = plan_batches(needs);
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
 
-  full_blocks_known_ = false;
+  last_block_content_bytes_.reset();
   frame_content_at_ = content_at_;
   linked_history_ = dictionary_;
   frame_content_bytes_ = 0;
-  XXH32_reset(content_hash_.get(), 0);
+  content_hash_.reset();
 }
 
 RestoreSlot RestoreJob::make_slot() const {
@@ -96,7 +96,7 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
       begin_frame();
       return Event::kFrameBegin;
     case Lz4FrameParser::Event::kBlockBegin:
-      if (full_blocks_known_ && content_at_ + announced_content_bytes() <= range_->begin) {
+      if (last_block_content_bytes_ && content_at_ + announced_content_bytes() <= range_->begin) {
         skipping_block_ = true;
         skip_bytes_ = parser_.wanted_bytes();
         return Event::kSkip;
@@ -131,10 +131,11 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
   throw Error(Status::kInternal, "an unknown event of the frame parser");
 }
 
-// The content of the block that was just announced, where all of the frame's blocks but the last are full.
+// The content of the block that was just announced, where all of the frame's blocks but the last two are full.
 std::uint64_t RestoreJob::announced_content_bytes() const {
   const std::uint64_t left = frame_content_at_ + parser_.header().content_bytes.value() - content_at_;
-  return std::min<std::uint64_t>(left, parser_.header().block_bytes);
+  const std::uint64_t last = last_block_content_bytes_.value();
+  return left > last ? std::min<std::uint64_t>(left - last, parser_.header().block_bytes) : left;
 }
 
 void RestoreJob::skipped(std::uint64_t count) {
@@ -265,7 +266,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   std::span<const std::byte> run;  // neighbouring blocks that also stand side by side are written at once
   const auto write_run = [&] {
     if (run.empty()) return;
-    if (hash) XXH32_update(content_hash_.get(), run.data(), run.size());
+    if (hash) content_hash_.update(run);
     sink.write(run);
     report_.output_bytes += run.size();
   };
@@ -298,7 +299,7 @@ void RestoreJob::end_frame() {
                             frame_content_bytes_),
                 place);
   if (!parser_.content_checksum() || !options_.verify_checksums) return;
-  const std::uint32_t found = XXH32_digest(content_hash_.get());
+  const std::uint32_t found = content_hash_.digest();
   if (found != *parser_.content_checksum())
     throw Error(Status::kContentChecksumMismatch,
                 fmt::format("the content's checksum is {:#010x}, it should be {:#010x}", found,

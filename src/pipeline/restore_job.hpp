@@ -4,16 +4,14 @@
 // received(); that answers with what the bytes were. From kFrameBegin to kFrameEnd the blocks of one frame
 // fill slots, and for each slot in turn the owner calls:
 //   room() and received() until the slot is full or the frame ends   one thread at a time, in order
-//   work()                                                          any thread; in order where
-//   works_in_order() emit()                                                          one thread at a time, in
-//   order
+//   work()                                                           any thread; in order where works_in_order()
+//   emit()                                                           one thread at a time, in order
 // then end_frame() once all of the frame's slots are emitted. Errors met while filling or working are kept in
 // the slot and thrown by emit() after the good blocks before them are written: the first error of the stream
 // is the one that is reported, whatever the threads do.
 #pragma once
 
-#include <xxhash.h>
-
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <exception>
@@ -25,8 +23,9 @@
 #include "core/large_buffer.hpp"
 #include "core/options.hpp"
 #include "core/workspace.hpp"
+#include "engine/resilient_engine.hpp"
+#include "format/lz4/content_hash.hpp"
 #include "format/lz4/lz4_frame.hpp"
-#include "pipeline/resilient_engine.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
@@ -73,7 +72,8 @@ class RestoreJob {
   const Lz4FrameHeader& frame_header() const { return parser_.header(); }
   const BatchPlan& plan() const { return plan_; }
   bool works_in_order() const { return parser_.header().linked_blocks; }
-  unsigned threads() const { return threads_; }
+  // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length.
+  unsigned threads() const { return std::min(threads_, plan_.batches_in_flight); }
   RestoreSlot make_slot() const;
 
   // Where the next bytes go; never empty, except before the step after a legacy frame, which takes none.
@@ -85,9 +85,11 @@ class RestoreJob {
   void skipped(std::uint64_t count);
   bool full(const RestoreSlot& slot) const { return slot.blocks.size() == plan_.blocks_per_batch; }
 
-  // Ranges: all blocks of this frame but the last are known to be full, so those before the range need not be
-  // read.
-  void frame_has_only_full_blocks() { full_blocks_known_ = true; }
+  // Ranges: all blocks of this frame but the last two are known to be full, and how much the last one holds; so those before
+  // the range need not be read.
+  void frame_has_full_blocks(std::uint64_t last_block_content_bytes) {
+    last_block_content_bytes_ = last_block_content_bytes;
+  }
   std::uint64_t stream_position() const { return parser_.position(); }
 
   void seal(RestoreSlot& slot) const { slot.input_position = parser_.position(); }
@@ -126,7 +128,7 @@ class RestoreJob {
   bool in_block_ = false;
   bool skipping_block_ = false;
   std::uint64_t skip_bytes_ = 0;
-  bool full_blocks_known_ = false;
+  std::optional<std::uint64_t> last_block_content_bytes_;  // where a block's place follows from its number
   std::uint64_t content_at_ = 0;        // ranges: content bytes of all blocks passed so far
   std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins
 
@@ -135,7 +137,7 @@ class RestoreJob {
 
   // emitting
   std::uint64_t frame_content_bytes_ = 0;
-  std::unique_ptr<XXH32_state_t, decltype(&XXH32_freeState)> content_hash_;
+  ContentHash content_hash_;
   StreamReport report_;
 };
 

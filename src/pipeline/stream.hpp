@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/status.hpp"
+#include "engine/resilient_engine.hpp"
 
 namespace hemstitch {
 
@@ -68,17 +69,13 @@ struct StreamHooks {
 
 void throw_if_cancelled(const StreamHooks& hooks);
 
-struct StreamReport {
+struct StreamReport : EngineReport {
   std::uint64_t input_bytes = 0;
   std::uint64_t output_bytes = 0;
   std::uint64_t block_count = 0;
   std::uint64_t frame_count = 0;  // without skippable frames
-  std::string backend;            // the one that worked
   unsigned threads = 0;
-  std::uint64_t planned_bytes = 0;    // memory of the plan
-  std::uint64_t fallback_blocks = 0;  // redone by `fallback_backend` after the backend failed on them
-  std::string fallback_backend;
-  std::string fallback_reason;  // the first failure's message
+  std::uint64_t planned_bytes = 0;  // memory of the plan
   // Restoring: where bytes that are no frame begin after the last frame. The data before them is complete.
   std::optional<std::uint64_t> trailing_garbage_at;
 };

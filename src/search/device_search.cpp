@@ -1,6 +1,6 @@
 #include "search/device_search.hpp"
 
-#include "device/registry.hpp"
+#include "engine/registry.hpp"
 
 namespace hemstitch {
 

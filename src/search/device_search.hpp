@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -36,8 +37,9 @@ class DeviceSearch {
 
   // Restores those of the batch's files that are LZ4 frames, and searches what they hold, where the device can. What it
   // gives to `take`, group by group, is right: all checksums were verified. A file that it does not give is left to the host, which
-  // can say what is wrong with it. With `texts`, those with matches have their text; without, none has.
-  virtual void find_in_lz4(const CompactedBuffer& files, bool texts,
+  // can say what is wrong with it; so is one that holds more than `most_bytes`, which a group does not either. With `texts`,
+  // those with matches have their text; without, none has.
+  virtual void find_in_lz4(const CompactedBuffer& files, std::uint64_t most_bytes, bool texts,
                            const std::function<void(std::span<const RestoredFile>)>& take) = 0;
 };
 

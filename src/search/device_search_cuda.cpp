@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "compact/gather/gather_cuda.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "device/cuda/device_survey.hpp"
-#include "device/cuda/pinned_pool.hpp"
-#include "device/cuda/staged_upload.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/pinned_pool.hpp"
+#include "gpu/cuda/staged_upload.hpp"
 #include "search/device_search.hpp"
 #include "search/lz4_texts.hpp"
 #include "search/search_cuda.hpp"
@@ -24,7 +24,7 @@ namespace {
 using cuda::check;
 using cuda::DeviceBuffer;
 
-// Texts that are restored at once; a larger one is so by itself.
+// Texts that are restored at once; a larger one, where it may be, is so by itself.
 constexpr std::uint64_t kGroupBytes = std::uint64_t{256} << 20;
 
 // Device memory that is kept, and replaced by more where more is needed.
@@ -79,6 +79,11 @@ struct File {
   std::size_t first_block;  // among all Blocks
   std::uint64_t bytes = 0;  // restored
   bool good = true;
+
+  void leave() {
+    good = false;
+    bytes = 0;
+  }
 };
 
 class CudaSearch : public DeviceSearch {
@@ -101,7 +106,7 @@ class CudaSearch : public DeviceSearch {
     return {matches.begin(), matches.end()};
   }
 
-  void find_in_lz4(const CompactedBuffer& files, bool texts,
+  void find_in_lz4(const CompactedBuffer& files, std::uint64_t most_bytes, bool texts,
                    const std::function<void(std::span<const RestoredFile>)>& take) override {
     std::vector<std::optional<Lz4Text>> read(files.count());
     tbb::parallel_for(std::size_t{0}, files.count(),
@@ -117,9 +122,12 @@ class CudaSearch : public DeviceSearch {
         blocks_.push_back({files_.size() - 1, d_file + block.at, block});
     }
     measure();
+    for (File& file : files_)
+      if (file.bytes > most_bytes) file.leave();
+    const std::uint64_t group_bytes = std::min(kGroupBytes, most_bytes);
     for (std::size_t begin = 0, end = 0; begin < files_.size(); begin = end) {
       std::uint64_t bytes = 0;
-      for (end = begin; end < files_.size() && (end == begin || bytes + files_[end].bytes <= kGroupBytes);
+      for (end = begin; end < files_.size() && (end == begin || bytes + files_[end].bytes <= group_bytes);
            ++end)
         bytes += files_[end].bytes;
       find_in_group(std::span(files_).subspan(begin, end - begin), bytes, texts, take);
@@ -212,7 +220,7 @@ class CudaSearch : public DeviceSearch {
         if (frame.content_bytes && *frame.content_bytes != bytes) file.good = false;
         file.bytes += bytes;
       }
-      if (!file.good) file.bytes = 0;
+      if (!file.good) file.leave();
     }
   }
 

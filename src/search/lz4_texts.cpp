@@ -1,16 +1,13 @@
 #include "search/lz4_texts.hpp"
 
-#include <lz4.h>
-
 #include <algorithm>
 
 #include "core/status.hpp"
+#include "format/lz4/lz4_decode.hpp"
 #include "format/lz4/lz4_frame.hpp"
 
 namespace hemstitch {
 namespace {
-
-constexpr std::size_t kMostRestoredBytes = std::size_t{4} << 20;
 
 // How much a frame may hold: what it says, or what its blocks have room for.
 std::uint64_t most_restored_bytes(const Lz4Text& text, const Lz4TextFrame& frame) {
@@ -34,11 +31,9 @@ std::optional<std::size_t> restore_block(std::span<const std::byte> file, const 
     return data.size();
   }
   const std::size_t capacity = std::min<std::size_t>(room.size(), block.most_restored_bytes);
-  const int written =
-      LZ4_decompress_safe(reinterpret_cast<const char*>(data.data()), reinterpret_cast<char*>(room.data()),
-                          static_cast<int>(data.size()), static_cast<int>(capacity));
-  if (written < 0) return std::nullopt;
-  return static_cast<std::size_t>(written);
+  const DecodedBlock decoded = decode_lz4_block(data, {}, room.first(capacity));
+  if (decoded.status != Status::kOk) return std::nullopt;
+  return decoded.bytes;
 }
 
 // What parser.step() takes: as much of what is wanted as there is.
@@ -64,7 +59,8 @@ std::optional<Lz4Text> read_lz4_text(std::span<const std::byte> file) {
           text.frames.push_back({text.blocks.size(), 0, parser.header().content_bytes, std::nullopt});
           break;
         case Event::kBlockBegin:
-          if (parser.header().linked_blocks && text.frames.back().block_count != 0) return std::nullopt;
+          if (parser.header().linked_blocks && text.frames.back().block_count != 0 && !parser.block().stored)
+            return std::nullopt;
           text.blocks.push_back({parser.position(), static_cast<std::uint32_t>(parser.block().data_bytes),
                                  static_cast<std::uint32_t>(parser.header().block_bytes),
                                  parser.block().stored, std::nullopt});
@@ -94,7 +90,7 @@ std::optional<std::span<const std::byte>> Lz4TextRestorer::restore(std::span<con
   std::uint64_t most_bytes = 0;
   for (const Lz4TextFrame& frame : text->frames) {
     most_bytes += most_restored_bytes(*text, frame);
-    if (most_bytes > kMostRestoredBytes) return std::nullopt;  // before a sum of such sizes could overflow
+    if (most_bytes > most_bytes_) return std::nullopt;  // before a sum of such sizes could overflow
   }
   const std::span<std::byte> all = room(most_bytes);
   std::size_t end = 0;

@@ -1,7 +1,7 @@
 // The blocks of files that are LZ4 frames, as a device restores them: all at once, so each by itself. And small files of them on
 // the processor.
 //
-// Taken are files of whole frames whose blocks do not depend on each other: independent ones, or one a frame. Others
+// Taken are files of whole frames whose blocks do not depend on each other: independent ones, or one a frame and stored ones behind it. Others
 // (linked blocks, legacy frames, dictionaries, damage, something behind the last frame) are not, and stay with the reader
 // of streams (pipeline/restore_stream.cpp), which knows what to say of them.
 #pragma once
@@ -41,13 +41,16 @@ std::optional<Lz4Text> read_lz4_text(std::span<const std::byte> file);
 // system for none.
 class Lz4TextRestorer {
  public:
-  // What the file holds, good until the next call. Nothing where the file is not taken, is damaged, or may hold more than 4 MB:
-  // the reader of streams restores it, or says what is wrong.
+  explicit Lz4TextRestorer(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // What the file holds, good until the next call. Nothing where the file is not taken, is damaged, or may hold more than that
+  // many bytes: the reader of streams restores it, or says what is wrong.
   std::optional<std::span<const std::byte>> restore(std::span<const std::byte> file);
 
  private:
   std::span<std::byte> room(std::size_t bytes);
 
+  std::size_t most_bytes_;
   std::unique_ptr<std::byte[]> memory_;
   std::size_t memory_bytes_ = 0;
 };

@@ -64,6 +64,26 @@ std::uint32_t PatternSet::pair_at(std::string_view text, std::uint64_t position)
   return least_bytes_ == 1 ? byte(position) : byte(position) << 8 | byte(position + 1);
 }
 
+bool PatternSet::stands_at(const std::string& pattern, std::string_view text, std::uint64_t position) const {
+  return pattern.size() <= text.size() - position &&
+         pattern_stands_at(bytes_of(text) + position, bytes_of(pattern),
+                           static_cast<std::uint32_t>(pattern.size()), ignore_case_);
+}
+
+std::uint32_t PatternSet::size_at(std::string_view text, std::uint64_t position, std::uint32_t most) const {
+  if (most < least_bytes_ || text.size() < least_bytes_ || position > text.size() - least_bytes_) return 0;
+  const auto size_if_there = [&](const std::string& pattern) {
+    return pattern.size() <= most && stands_at(pattern, text, position)
+               ? static_cast<std::uint32_t>(pattern.size())
+               : 0;
+  };
+  if (shifts_.empty()) return size_if_there(patterns_.front());
+  const std::uint32_t pair = pair_at(text, position + (least_bytes_ > 1 ? least_bytes_ - 2 : 0));
+  for (std::uint32_t i = first_of_pair_[pair]; i < first_of_pair_[pair + 1]; ++i)
+    if (const std::uint32_t size = size_if_there(patterns_[by_pair_[i]])) return size;
+  return 0;
+}
+
 std::optional<SearchMatch> PatternSet::next(std::string_view text, std::uint64_t from) const {
   if (text.size() < least_bytes_ || from > text.size() - least_bytes_) return std::nullopt;
   if (shifts_.empty()) {
@@ -81,9 +101,7 @@ std::optional<SearchMatch> PatternSet::next(std::string_view text, std::uint64_t
     }
     for (std::uint32_t i = first_of_pair_[pair]; i < first_of_pair_[pair + 1]; ++i) {
       const std::string& pattern = patterns_[by_pair_[i]];
-      if (pattern.size() <= text.size() - position &&
-          pattern_stands_at(bytes_of(text) + position, bytes_of(pattern),
-                            static_cast<std::uint32_t>(pattern.size()), ignore_case_))
+      if (stands_at(pattern, text, position))
         return SearchMatch{position, static_cast<std::uint32_t>(pattern.size())};
     }
     ++position;

@@ -13,8 +13,8 @@
 // No byte outside the texts is read. CPU twin: find_in_texts in search.cpp.
 #include "compact/pieces/piece_words.hpp"
 #include "compact/scan/scan_cuda.hpp"
-#include "device/cuda/launch.hpp"
-#include "device/cuda/scratch.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/scratch.hpp"
 #include "search/search_cuda.hpp"
 #include "search/search_tuning.hpp"
 #include "search/search_words.hpp"

@@ -42,11 +42,15 @@ class PatternSet {
   // The first match in `text` at or after `from`.
   std::optional<SearchMatch> next(std::string_view text, std::uint64_t from) const;
 
+  // How long the longest pattern of at most `most` bytes is that stands at `position`; 0 where none does.
+  std::uint32_t size_at(std::string_view text, std::uint64_t position, std::uint32_t most) const;
+
   // Folded where case is ignored, longest first, each once.
   const std::vector<std::string>& patterns() const { return patterns_; }
   bool ignore_case() const { return ignore_case_; }
 
  private:
+  bool stands_at(const std::string& pattern, std::string_view text, std::uint64_t position) const;
   std::uint32_t pair_at(std::string_view text, std::uint64_t position) const;
 
   bool ignore_case_;

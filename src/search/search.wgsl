@@ -9,7 +9,7 @@
 // An invocation judges 16 positions by their first bytes, and compares what is left in full. Which text a position
 // stands in is found by bisection, for those alone. Words are put together as in search/search_words.hpp.
 
-#import device/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
 
 struct Parameters {
   position_count: u32,  // matches begin below; what follows belongs to the next piece

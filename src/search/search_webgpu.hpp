@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compact/scan/scan_webgpu.hpp"
-#include "device/webgpu/device.hpp"
+#include "gpu/webgpu/device.hpp"
 #include "search/pattern_table.hpp"
 #include "search/search_words.hpp"
 

@@ -1,6 +1,6 @@
 // hemstitch-fake: the tool with the fake backend beside the real ones. HEMSTITCH_FAKE says what goes wrong.
-#include "device/fake/fake_backend.hpp"
-#include "device/registry.hpp"
+#include "engine/fake/fake_backend.hpp"
+#include "engine/registry.hpp"
 #include "tool.hpp"
 
 int main(int argc, char** argv) {

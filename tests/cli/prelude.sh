@@ -40,3 +40,10 @@ await_temporary() {
   done
   echo 'no temporary file appeared'
 }
+
+# Runs a command with tests/cli/watch_calls.cpp in it, which its variables tell what to do.
+watched() { LD_PRELOAD=$HEMSTITCH_WATCH_LIBRARY "$@"; }
+
+needs_watching() {
+  [[ -z $HEMSTITCH_SANITIZE ]] || { echo 'skipped: sanitizers want to be loaded first'; exit 77; }
+}

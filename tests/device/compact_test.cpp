@@ -8,7 +8,7 @@
 #include "compact/scan/scan_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
 #include "cuda_test.hpp"
-#include "device/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 
 namespace hemstitch {
 namespace {
@@ -212,7 +212,7 @@ TEST_F(CompactDeviceTest, GatherCopiesAnyNumberOfPieces) {
   ASSERT_EQ(first_wrong_byte(std::vector<std::uint32_t>(200'000, 0), 1, 2, stream()), std::nullopt);
 }
 
-// Document 002's tests, with the total behind the offsets and sums of 64 bits.
+// The tests of founding document 002 (docs/founding.md), with the total behind the offsets and sums of 64 bits.
 TEST_F(CompactDeviceTest, DoesWhatItsDocumentTests) {
   std::vector<std::vector<std::uint32_t>> lists = {{100, 200, 150, 300, 50}, {}, {}};
   for (std::uint32_t i = 0; i < 10'000; ++i) lists[1].push_back(i % 1000 + 100);

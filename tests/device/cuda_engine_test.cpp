@@ -1,6 +1,6 @@
 // The `cuda` engine against the `reference` engine, task by task, and whole frames against liblz4 and every other
 // backend, both ways.
-#include "device/cuda/cuda_engine.hpp"
+#include "engine/cuda/cuda_engine.hpp"
 
 #include <lz4.h>
 #include <lz4hc.h>
@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "cuda_test.hpp"
-#include "device/cuda/device_pool.hpp"
-#include "device/cuda/device_survey.hpp"
-#include "device/cuda/pinned_pool.hpp"
-#include "device/reference/reference_backend.hpp"
-#include "device/registry.hpp"
+#include "engine/reference/reference_backend.hpp"
+#include "engine/registry.hpp"
+#include "gpu/cuda/device_pool.hpp"
+#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/pinned_pool.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"
 #include "shapes.hpp"

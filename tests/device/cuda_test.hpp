@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "device/cuda/cuda_engine.hpp"
-#include "device/cuda/pinned_pool.hpp"
+#include "engine/cuda/cuda_engine.hpp"
+#include "gpu/cuda/pinned_pool.hpp"
 
 namespace hemstitch {
 

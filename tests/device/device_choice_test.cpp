@@ -1,5 +1,5 @@
 // Which device is used, and why none is: decided over plain facts, so tested without a GPU.
-#include "device/cuda/device_choice.hpp"
+#include "gpu/cuda/device_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/device_block.hpp"
-#include "device/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "match/common/device_block.hpp"
 #include "match/finder_parameters.hpp"
 #include "shapes.hpp"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/device_block.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "match/finder.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "match/common/device_block.hpp"
+#include "match/common/finder.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch::testing {

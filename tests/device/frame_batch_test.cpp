@@ -92,7 +92,8 @@ TEST_F(FrameBatchDeviceTest, GivesTheTwinsFramesAndTheirContents) {
     const std::vector<std::span<const std::byte>> spans(frames.begin(), frames.end());
     for (std::size_t at = 0; at < spans.size();)
       for (const auto& restored : restorer.restore(std::span(spans).subspan(at), room)) {
-        if (way.linked && files[at].size() > way.block_bytes) {
+        // Stored blocks, such as a last byte that stands apart, need no other one.
+        if (way.linked && files[at].size() > way.block_bytes + 1 && frames[at].size() < files[at].size()) {
           EXPECT_FALSE(restored.content);
         } else {
           ASSERT_TRUE(restored.content) << "file " << at;

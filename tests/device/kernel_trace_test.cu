@@ -3,10 +3,10 @@
 #include <cstring>
 #include <string>
 
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/kernel_trace.hpp"
 #include "device/cuda_child.hpp"
 #include "device/cuda_test.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "parse/walk/walk.cuh"
 
 #ifndef HEMSTITCH_KERNEL_TRACE

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "cuda_test.hpp"
-#include "device/cuda/cuda_error.hpp"
+#include "gpu/cuda/cuda_error.hpp"
 #include "hemstitch/files.hpp"
 
 namespace hemstitch {

@@ -1,8 +1,8 @@
 // What happens when a value loaded from shared memory, or an address computed from one, is stored through, with 32-bit
 // accesses at aligned and at unaligned addresses.
 //
-// The founding notes of this project took error 716 in such kernels for a fault of the compiler or driver: "a store of
-// a loaded value crashes". Here is each of their patterns, run as it was described. What decides is the address alone:
+// Founding document 004 (docs/founding.md) took error 716 in such kernels for a fault of the compiler or driver: "a store of
+// a loaded value crashes". Here is each of its patterns, run as it was described. What decides is the address alone:
 // an access of n bytes must be at a multiple of n. The observed outcome of each is printed as a table and kept as a
 // property of the test, so that a report of a run holds it.
 //
@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <string>
 
-#include "device/cuda/cuda_error.hpp"
 #include "device/cuda_child.hpp"
 #include "device/cuda_test.hpp"
+#include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch {
 namespace {

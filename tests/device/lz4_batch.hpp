@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "device/cuda/device_buffer.hpp"
-#include "device/reference/lz4_compress_reference.hpp"
 #include "finder_cases.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_compress_reference.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 
 namespace hemstitch::testing {
 

@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "cuda_test.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "device/reference/lz4_compress_reference.hpp"
+#include "format/lz4/lz4_compress_reference.hpp"
 #include "format/lz4/lz4_decode_reference.hpp"
 #include "format/lz4/lz4_frame.hpp"
 #include "format/lz4/lz4_pages.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "hemstitch/batch.hpp"
 #include "lz4f_oracle.hpp"
 #include "shapes.hpp"
@@ -588,7 +588,8 @@ class Lz4FrameDeviceTest : public Lz4BatchDeviceTest {
 };
 
 TEST_F(Lz4FrameDeviceTest, AreTheReferences) {
-  for (const std::size_t content_bytes : {0, 1, 4096, 65'536, 65'537, 1'000'000})
+  for (const std::size_t content_bytes : {0, 1, 4096, 61'440, 61'441, 65'535, 65'536, 65'537, 65'538, 131'072,
+                                          131'073, 262'144, 262'145, 1'000'000})
     for (const std::uint32_t block_bytes : {64u << 10, 256u << 10, 4u << 20})
       for (const bool linked : {false, true})
         for (const bool checksums : {false, true}) {
@@ -610,6 +611,30 @@ TEST_F(Lz4FrameDeviceTest, AreTheReferences) {
                                                    std::to_string(block_bytes) + (linked ? ", linked" : "")));
           EXPECT_EQ(lz4f_restore(written), content);
         }
+}
+
+// One frame behind the other, read by who takes just what liblz4 asks for (lz4_frame_layout.hpp).
+TEST_F(Lz4FrameDeviceTest, AreLeftWhereTheyEnd) {
+  for (const bool linked : {false, true})
+    for (const int level : {1, 6}) {
+      hemstitch_lz4_frame frame{};
+      frame.block_bytes = 64 << 10;
+      frame.linked_blocks = linked;
+      frame.block_checksums = 1;
+      Bytes frames, contents;
+      for (const std::size_t content_bytes : {1, 61'440, 61'441, 65'535, 65'536, 65'537, 131'071, 131'072,
+                                              131'073, 150'000, 196'607, 196'608, 196'609}) {
+        const Bytes content =
+            random_bytes(content_bytes / 3, 1) + wordy_bytes(content_bytes - content_bytes / 3, 2);
+        const Bytes written = compressed(content, frame, level, linked);
+        const Restored back = restored(written, content.size(), 0);
+        ASSERT_EQ(back.status, HEMSTITCH_OK) << content_bytes;
+        EXPECT_TRUE(back.content == content) << content_bytes;
+        frames = frames + written;
+        contents = contents + content;
+        EXPECT_TRUE(lz4f_restore_as_asked(frames) == contents) << content_bytes << (linked ? ", linked" : "");
+      }
+    }
 }
 
 TEST_F(Lz4FrameDeviceTest, NeedTheirRoomToTheByte) {

@@ -13,10 +13,10 @@
 
 #include "core/page.hpp"
 #include "cuda_test.hpp"
-#include "device/cuda/device_buffer.hpp"
 #include "format/lz4/lz4_decode_reference.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "format/lz4/lz4_restore_ways_cuda.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/block_plan.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "match/finder.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "match/common/finder.hpp"
 #include "parse/parse_cuda.hpp"
 
 namespace hemstitch::testing {

@@ -6,14 +6,14 @@
 #include <thread>
 #include <vector>
 
-#include "device/cuda/device_buffer.hpp"
-#include "device/cuda/device_survey.hpp"
-#include "device/cuda/event.hpp"
-#include "device/cuda/launch.hpp"
-#include "device/cuda/occupancy.hpp"
-#include "device/cuda/pinned_pool.hpp"
 #include "device/cuda_test.hpp"
-#include "device/registry.hpp"
+#include "engine/registry.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/event.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/occupancy.hpp"
+#include "gpu/cuda/pinned_pool.hpp"
 
 namespace hemstitch {
 namespace {
@@ -80,10 +80,9 @@ TEST_F(CudaRuntimeTest, AnEmptyGridLaunchesNothing) {
 }
 
 TEST_F(CudaRuntimeTest, ARefusedLaunchNamesKernelAndBatchAndLeavesNoError) {
-  const DeviceBlocks batch{nullptr, 3, 4096, 0, 12288};
   try {
     add_through_shared<<<1, 5000>>>(nullptr, 0, 0);  // more threads than a block may have
-    cuda::check_launch("tests.add", batch);
+    cuda::check_launch("tests.add", {.block_count = 3, .bytes = 12288});
     FAIL() << "the launch was not refused";
   } catch (const Error& error) {
     const std::string text = error.what();

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "cuda_test.hpp"
-#include "device/cuda/device_buffer.hpp"
-#include "device/cuda/staged_upload.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/staged_upload.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "search/device_search.hpp"
 #include "search/search_cuda.hpp"
@@ -129,7 +129,9 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
     std::ofstream(paths.back(), std::ios::binary)
         .write(reinterpret_cast<const char*>(packed.data()), static_cast<std::streamsize>(packed.size()));
     contents.push_back(content);
-    whole.push_back(damaged_byte == 0 && !(options.linked_blocks && content.size() > options.block_bytes));
+    // A last byte that stands apart needs no other block.
+    whole.push_back(damaged_byte == 0 &&
+                    !(options.linked_blocks && content.size() > options.block_bytes + 1));
   };
   CompressOptions independent, checked, linked;
   independent.linked_blocks = checked.linked_blocks = false;
@@ -140,6 +142,8 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
     const std::string words = testing::random_letters(i * i * 101, i % 7 == 0 ? "ab" : "abcdefgh \n", i);
     add(words, i % 3 == 0 ? checked : i % 3 == 1 ? independent : linked);
   }
+  for (const std::size_t bytes : {65535u, 65536u, 65537u, 66000u})
+    add(testing::random_letters(bytes, "abcdefgh \n", 99), linked);
   std::string noise;
   for (const std::byte byte : testing::random_bytes(200'000)) noise += static_cast<char>(byte);
   add(noise, checked);
@@ -157,7 +161,7 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   const auto search = make_cuda_search(patterns);
   for (const bool texts : {true, false}) {
     std::vector<bool> given(paths.size(), false);
-    search->find_in_lz4(files, texts, [&](std::span<const RestoredFile> restored) {
+    search->find_in_lz4(files, UINT64_MAX, texts, [&](std::span<const RestoredFile> restored) {
       for (const RestoredFile& one : restored) {
         const std::string& content = contents[one.file];
         std::vector<SearchMatch> found = testing::unpacked(one.matches);

@@ -15,21 +15,49 @@ fail() {
   exit 1
 }
 
-# A copy of the manifest is put back, so that a real installation from this build can still be undone.
-manifest=$build_folder/install_manifest.txt
-if [[ -e $manifest ]]; then cp "$manifest" "$work/manifest"; fi
-cmake --install "$build_folder" --prefix "$work/first" > "$work/install.log" || fail "install: $(cat "$work/install.log")"
+# What notes the installation is put back, so that a real one from this build can still be undone.
+notes=(install_manifest.txt install_folders.txt)
+put_back() {
+  local note
+  for note in "${notes[@]}"; do
+    rm -f "$build_folder/$note"
+    if [[ -e $work/$note ]]; then mv "$work/$note" "$build_folder/$note"; fi
+  done
+  rm -rf "$work"
+}
+for note in "${notes[@]}"; do
+  if [[ -e $build_folder/$note ]]; then mv "$build_folder/$note" "$work/$note"; fi
+done
+trap put_back EXIT
 
-echo "uninstall leaves no file"
+install_into() { cmake --install "$build_folder" --prefix "$1" > "$work/install.log" || fail "install: $(cat "$work/install.log")"; }
+uninstall() { cmake --build "$build_folder" --target uninstall > "$work/uninstall.log" || fail "$(cat "$work/uninstall.log")"; }
+
+echo "uninstall leaves nothing, also after a second installation over the first"
+install_into "$work/first"
+install_into "$work/first"
 cp -a "$work/first" "$work/moved"
-cmake --build "$build_folder" --target uninstall > "$work/uninstall.log" || fail "uninstall"
-left=$(find "$work/first" ! -type d)
-[[ -z $left ]] || fail "uninstall left: $left"
-rm -f "$manifest"
-if [[ -e $work/manifest ]]; then cp "$work/manifest" "$manifest"; fi
+uninstall
+[[ ! -e $work/first ]] || fail "uninstall left: $(find "$work/first")"
+
+echo "uninstall leaves what others put there, and folders that were there before"
+mkdir -p "$work/shared/share/zsh/site-functions"
+install_into "$work/shared"
+touch "$work/shared/bin/other" "$work/shared/share/doc/hemstitch/.other"
+uninstall
+left=$(cd "$work/shared" && find . | sort | tr '\n' ' ')
+[[ $left == '. ./bin ./bin/other ./share ./share/doc ./share/doc/hemstitch ./share/doc/hemstitch/.other ./share/zsh ./share/zsh/site-functions ' ]] ||
+  fail "uninstall left: $left"
+
+echo "uninstall works where a package is staged"
+export DESTDIR=$work/staged
+install_into /usr
+[[ -s $DESTDIR/usr/bin/hemstitch ]] || fail "nothing was staged"
+uninstall
+[[ -z $(find "$DESTDIR" -mindepth 1) ]] || fail "uninstall left: $(find "$DESTDIR")"
+unset DESTDIR
 
 # From here on the package is used where it was moved to, not where it was installed.
-rm -rf "$work/first"
 prefix=$work/moved
 library_folder=$(dirname "$(find "$prefix" -name libhemstitch.a)")
 export PKG_CONFIG_PATH=$library_folder/pkgconfig
@@ -44,6 +72,19 @@ done
 if command -v lowdown > /dev/null; then
   grep -q '^\.TH ' "$prefix/share/man/man1/hemstitch.1" || fail "the man page is not one"
 fi
+
+echo "what is installed is hardened"
+for file in "$prefix/bin/hemstitch" "$library_folder"/libhemstitch.so; do
+  readelf -hldW "$file" > "$work/elf" || fail "readelf: $file"
+  nm -D --undefined-only "$file" > "$work/needed" || fail "nm: $file"
+  grep -q 'Type: *DYN ' "$work/elf" || fail "$file is loaded to an address that is known before"
+  grep -q 'GNU_RELRO' "$work/elf" || fail "$file has no RELRO"
+  grep -q -E 'BIND_NOW|FLAGS_1.*NOW' "$work/elf" || fail "$file has no full RELRO: its symbols are bound later"
+  grep -q -E 'GNU_STACK.* RW ' "$work/elf" || fail "$file has an executable stack"
+  grep -q '__stack_chk_fail' "$work/needed" || fail "$file has no stack protector"
+  grep -q -E ' __[a-z]+_chk(@|$)' "$work/needed" || fail "$file was built without _FORTIFY_SOURCE"
+done
+
 "$prefix/bin/hemstitch" -V > "$work/version" || fail "the installed tool does not start"
 
 echo "the shared library has its SONAME and exports nothing but the interface"

@@ -104,6 +104,16 @@ class KernelLint(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("score 55", output)
 
+    def test_the_least_score_may_be_another(self):
+        def status(variant, score):
+            return lint("--min-score", str(score), self.work / f"{variant}.o")[0]
+        self.assertEqual(status("ONE_ERROR", 85), 0)
+        self.assertEqual(status("ONE_ERROR", 86), 1)
+        self.assertEqual(status("THREE_ERRORS", 55), 0)
+        self.assertEqual(status("THREE_ERRORS", 56), 2)
+        self.assertEqual(status("NO_FAULT", 100), 0)
+        self.assertEqual(status("ALL_FAULTS", 0), 3)
+
     def test_what_cannot_be_looked_at_exits_4(self):
         self.assertEqual(lint(SOURCE)[0], 4)
         status, _, errors = lint(self.work / "absent.o")
@@ -122,7 +132,8 @@ class KernelLint(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    missing = "nvcc" if not find_nvcc() else "cuobjdump" if "cuobjdump is not here" in lint(SOURCE)[2] else None
+    absent = re.search(r"(\w+) is not here", lint(SOURCE)[2])
+    missing = "nvcc" if not find_nvcc() else absent.group(1) if absent else None
     if missing and "nvcc" in os.environ.get("HEMSTITCH_REQUIRE", "").split(","):
         sys.exit(f"FAILED: HEMSTITCH_REQUIRE names nvcc, and {missing} is not here (tools/setup nvcc installs it)")
     if missing:

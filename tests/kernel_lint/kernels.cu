@@ -2,7 +2,7 @@
 // Compiled with one of: nothing (no fault), -DONE_ERROR, -DTHREE_ERRORS, -DALL_FAULTS.
 #include <cstdint>
 
-#include "device/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_registry.hpp"
 
 namespace hemstitch {
 namespace {

@@ -101,7 +101,9 @@ TEST(Batch, WithoutADeviceTheReasonIsGiven) {
   ASSERT_EQ(hemstitch_parse_options_for_level(3, &parse), HEMSTITCH_OK);
   std::size_t temp_bytes = 0;
   const hemstitch_status status = hemstitch_find_temp_bytes(&batch, &find, &temp_bytes);
+#if defined(HEMSTITCH_CUDA)
   if (status == HEMSTITCH_OK) GTEST_SKIP() << "there is a device here";
+#endif
   EXPECT_EQ(status, HEMSTITCH_DEVICE_UNAVAILABLE);
   EXPECT_NE(std::string(hemstitch_last_error_message()), "");
   EXPECT_EQ(hemstitch_parse_temp_bytes(&batch, &parse, &temp_bytes), HEMSTITCH_DEVICE_UNAVAILABLE);

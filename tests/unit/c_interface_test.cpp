@@ -5,9 +5,12 @@
 #include <thread>
 #include <vector>
 
+#include "hemstitch/batch.h"
 #include "hemstitch/hemstitch.h"
+#include "hemstitch/hemstitch.hpp"
 #include "lz4f_oracle.hpp"
 #include "shapes.hpp"
+#include "threads.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -22,7 +25,7 @@ Bytes compress_c(const Bytes& content, int level = 0) {
   return frame;
 }
 
-TEST(CInterface, RoundTripsWithinTheBound) {
+TEST_WITH_THREADS(CInterface, RoundTripsWithinTheBound) {
   for (const std::size_t bytes : {0, 1, 1000, 262144, 262145, 1000000})
     for (const Bytes& content : {random_bytes(bytes), wordy_bytes(bytes)}) {
       const Bytes frame = compress_c(content);
@@ -37,6 +40,53 @@ TEST(CInterface, RoundTripsWithinTheBound) {
       EXPECT_EQ(restored, content);
       EXPECT_EQ(written, content.size());
     }
+}
+
+TEST(CInterface, TheBoundIsMetAndSaturates) {
+  // Nothing shrinks, the last byte stands apart: all that a frame can be but for its dictionary's id and its content checksum.
+  for (const std::size_t bytes : {61441, 262144, 262145, 262146, 524288, 524289})
+    EXPECT_EQ(compress_c(random_bytes(bytes)).size() + 4 + 4, hemstitch_compress_bound(bytes)) << bytes;
+  std::uint64_t last = 0;
+  for (const std::uint64_t less : {std::uint64_t{1} << 63, std::uint64_t{1} << 50, std::uint64_t{1} << 49,
+                                   std::uint64_t{100}, std::uint64_t{1}, std::uint64_t{0}}) {
+    const std::uint64_t bound = hemstitch_compress_bound(UINT64_MAX - less);
+    EXPECT_GE(bound, UINT64_MAX - less);
+    EXPECT_GE(bound, last);
+    last = bound;
+  }
+  EXPECT_LT(hemstitch_compress_bound(UINT64_MAX / 2), UINT64_MAX);
+  EXPECT_EQ(hemstitch_compress_bound(UINT64_MAX), UINT64_MAX);
+  EXPECT_EQ(hemstitch_lz4_compress_bound(1000), 1019u);
+  EXPECT_EQ(hemstitch_lz4_compress_bound(SIZE_MAX), SIZE_MAX);
+}
+
+// By its first bytes, as the tool tells it.
+TEST(CInterface, DataOfOtherToolsIsTold) {
+  for (const auto& [data, tool] : {std::pair{bytes_of("\x1F\x8B\x08 and more"), "gzip -d"},
+                                   {bytes_of("\x28\xB5\x2F\xFD and more"), "zstd -d"},
+                                   {bytes_of("\xFD"
+                                             "7zXZ and more"),
+                                    "xz -d"},
+                                   {bytes_of("BZh9 and more"), "bzip2 -d"}}) {
+    std::uint64_t restored_bytes = 0;
+    std::size_t bytes = 0;
+    Bytes restored(1000);
+    EXPECT_EQ(hemstitch_restored_size(data.data(), data.size(), &restored_bytes), HEMSTITCH_FOREIGN_FORMAT)
+        << tool;
+    EXPECT_EQ(hemstitch_restore(data.data(), data.size(), restored.data(), restored.size(), &bytes),
+              HEMSTITCH_FOREIGN_FORMAT);
+    EXPECT_NE(std::string(hemstitch_last_error_message()).find(tool), std::string::npos)
+        << hemstitch_last_error_message();
+    hemstitch_lz4_frame header{};
+    EXPECT_EQ(hemstitch_lz4_frame_read_header(data.data(), data.size(), &header), HEMSTITCH_FOREIGN_FORMAT);
+    Decompressor decompressor({}, [](std::span<const std::byte>) {});
+    try {
+      decompressor.write(data);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kForeignFormat);
+    }
+  }
 }
 
 TEST(CInterface, OneByteShortIsTooSmall) {
@@ -103,7 +153,7 @@ TEST(CInterface, WhatIsNullIsNamed) {
   EXPECT_STREQ(hemstitch_status_text(static_cast<hemstitch_status>(999)), "unknown status");
 }
 
-TEST(CInterface, EachThreadHasItsOwnLastError) {
+TEST_WITH_THREADS(CInterface, EachHasItsOwnLastError) {
   const Bytes content = wordy_bytes(300000);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 8; ++thread)

@@ -10,6 +10,7 @@
 #include "compact/scan/scan.hpp"
 #include "compact/scatter/scatter.hpp"
 #include "core/status.hpp"
+#include "threads.hpp"
 
 namespace hemstitch {
 namespace {
@@ -30,7 +31,7 @@ Status status_of(const auto& call) {
   return Status::kOk;
 }
 
-TEST(Scan, AddsUpAnyNumberOfSizes) {
+TEST_WITH_THREADS(Scan, AddsUpAnyNumberOfSizes) {
   constexpr std::size_t kMost = (1 << 17) + 1;
   const std::vector<std::uint32_t> sizes =
       random_sizes(kMost, 1, 0xFFFFFFFFu);  // the total is far above 32 bits
@@ -83,7 +84,7 @@ TEST(Gather, CopiesAnyNumberOfPieces) {
     for (const std::size_t gap : {0u, 1u, 7u}) expect_gathered(random_sizes(count, 2, 300), 3, gap);
 }
 
-TEST(Gather, CopiesPiecesThatManyThreadsShare) {
+TEST_WITH_THREADS(Gather, CopiesPiecesThatManyThreadsShare) {
   std::vector<std::uint32_t> sizes = random_sizes(300, 3, 1000);
   sizes[100] = 3'000'001;
   sizes[101] = 0;
@@ -107,7 +108,7 @@ TEST(Gather, RefusesWhatDoesNotFit) {
   EXPECT_EQ(gather({40, 0}, 100), Status::kInvalidOption);
 }
 
-TEST(Scatter, GivesBackWhatGatherBroughtTogether) {
+TEST_WITH_THREADS(Scatter, GivesBackWhatGatherBroughtTogether) {
   for (const std::size_t count : {0u, 1u, 2u, 33u, 5000u}) {
     std::vector<std::uint32_t> sizes = random_sizes(count, 5, 700);
     if (count > 10) sizes[7] = 2'000'003;
@@ -147,8 +148,8 @@ TEST(Scatter, RefusesWhatIsNotInTheInput) {
   EXPECT_EQ(scatter({0}, 100), Status::kInvalidOption);
 }
 
-// Document 002's three tests, with sums that do not end at 32 bits.
-TEST(Compaction, DoesWhatItsDocumentTests) {
+// The three tests of founding document 002 (docs/founding.md), with sums that do not end at 32 bits.
+TEST_WITH_THREADS(Compaction, DoesWhatItsDocumentTests) {
   const std::vector<std::uint32_t> five = {100, 200, 150, 300, 50};
   std::vector<std::uint64_t> offsets(6);
   EXPECT_EQ(scan_sizes(five, offsets), 800u);

@@ -4,7 +4,7 @@
 #include "core/status.hpp"
 #include "evaluate/analysis.hpp"
 #include "evaluate/evaluation.hpp"
-#include "match/scan_offsets.hpp"
+#include "match/common/scan_offsets.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -235,7 +235,7 @@ TEST(Evaluation, ReproducesTheKnownCostsOfAlice) {
   EXPECT_NEAR(cost("brute_force:window_size=33792"), 0.476, 0.005);
 }
 
-// Document 000's criteria, met by the finders that were made for them.
+// The criteria of founding document 000 (docs/founding.md), met by the finders that were made for them.
 TEST(Evaluation, MeetsDocument000OnAlice) {
   const auto folder = testing::corpora();
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
+#include "match/common/hash_word.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
 #include "match/hash_step/hash_step.hpp"
-#include "match/hash_word.hpp"
 
 namespace hemstitch::testing {
 

@@ -134,7 +134,7 @@ TEST(LazyScan, EndsAtAGoodMatch) {
   EXPECT_EQ(records[200], pack_match(200, 60));
 }
 
-// Document 000's words once more, as plainly as they can be put: sets and sorting instead of bands that skip
+// The words of founding document 000 (docs/founding.md) once more, as plainly as they can be put: sets and sorting instead of bands that skip
 // and lists that insert.
 struct NaiveStitch {
   const FinderCase& input;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <lz4.h>
 
-#include "device/reference/lz4_compress_reference.hpp"
+#include "format/lz4/lz4_compress_reference.hpp"
 #include "format/lz4/lz4_decode_reference.hpp"
 #include "format/lz4/lz4_encode.hpp"
 #include "format/lz4/lz4_token.hpp"

@@ -6,7 +6,7 @@
 
 #include "core/bytes.hpp"
 #include "core/status.hpp"
-#include "device/registry.hpp"
+#include "engine/registry.hpp"
 #include "format/identify.hpp"
 #include "format/lz4/lz4_block_size.hpp"
 #include "guarded_buffer.hpp"
@@ -173,10 +173,11 @@ TEST(Lz4Frame, ConcatenatedSkippableAndLegacyFramesRestore) {
 
 TEST(Lz4Frame, TrailingGarbageIsFoundWhereItBegins) {
   const Bytes content = wordy_bytes(1000), frame = compress(content);
-  for (const Bytes& garbage : {Bytes(1), Bytes(3), Bytes(100), bytes_of("some text after it")})
+  for (const Bytes& garbage :
+       {Bytes(1), Bytes(3), Bytes(100), bytes_of("some text after it"), bytes_of("four")})
     for (const Bytes& whole : {frame, legacy_frame(content)}) {
-      if (whole.size() != frame.size() && garbage[0] == std::byte{0})
-        continue;  // zeros are a legacy block's size
+      if (whole.size() != frame.size() && garbage != bytes_of("four"))
+        continue;  // see LegacyFramesEndWhereTheyMay
       const Bytes data = whole + garbage;
       MemorySource source(data);
       class Collect : public Sink {
@@ -193,6 +194,52 @@ TEST(Lz4Frame, TrailingGarbageIsFoundWhereItBegins) {
       MemorySource again(data);
       EXPECT_EQ(summarise_stream(again).trailing_garbage_at, whole.size());
     }
+}
+
+TEST(Lz4Frame, LegacyFramesEndWhereTheyMay) {
+  const Bytes content = wordy_bytes(9'000'000);
+  const Bytes image = legacy_frame(content);
+  const auto word = [](std::uint32_t value) {
+    Bytes bytes(4);
+    store_le32(bytes.data(), value);
+    return bytes;
+  };
+  // An image of Linux ends in its content's size, which is a warning; so would any other last word be that is no block's size.
+  for (const Bytes& size : {word(static_cast<std::uint32_t>(content.size())), word(0xFFFFFFFF)}) {
+    EXPECT_EQ(status_of_restoring(image + size), Status::kTrailingGarbage);
+    const Bytes whole = image + size;
+    MemorySource source(whole);
+    NullSink sink;
+    const StreamReport report = restore_stream(source, sink, {});
+    EXPECT_EQ(report.output_bytes, content.size());
+    EXPECT_EQ(report.trailing_garbage_at, image.size());
+    MemorySource again(whole);
+    EXPECT_EQ(summarise_stream(again).trailing_garbage_at, image.size());
+  }
+  // With more behind it, it is a damaged size of a block: the second one's, or that of one behind the last.
+  const std::size_t second_at = 8 + load_le32(image.data() + 4);
+  Bytes damaged = image;
+  store_le32(damaged.data() + second_at, kMaxLegacyBlockDataBytes + 1);
+  for (const Bytes& data :
+       {damaged, image + word(0xFFFFFFFF) + Bytes(1), image + bytes_of("some text after it")}) {
+    const auto error = error_of([&] { restore(data); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->status(), Status::kCorruptBlock);
+    EXPECT_EQ(error->place().byte_offset, data == damaged ? second_at : image.size());
+    EXPECT_NE(std::string(error->what()).find(data == damaged ? "block 2 has" : "block 3 has"),
+              std::string::npos);
+    MemorySource source(data);
+    EXPECT_TRUE(error_of([&] { summarise_stream(source); }));
+  }
+  for (std::size_t bytes = 1; bytes < 4; ++bytes)
+    EXPECT_EQ(status_of_restoring(image + Bytes(bytes, std::byte{0xFF})), Status::kTruncated);
+  // In pieces of one byte.
+  std::uint64_t restored_bytes = 0;
+  Decompressor decompressor({}, [&](std::span<const std::byte> bytes) { restored_bytes += bytes.size(); });
+  const Bytes small = legacy_frame(wordy_bytes(1000)) + word(0xFFFFFFFF);
+  for (const std::byte& byte : small) decompressor.write({&byte, 1});
+  EXPECT_EQ(error_of([&] { decompressor.finish(); })->status(), Status::kTrailingGarbage);
+  EXPECT_EQ(restored_bytes, 1000u);
 }
 
 TEST(Lz4Frame, DictionariesWorkBothWays) {

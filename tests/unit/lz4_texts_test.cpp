@@ -70,13 +70,25 @@ TEST(Lz4Texts, IndependentBlocksOfAllFramesAreFound) {
     }
 }
 
-TEST(Lz4Texts, LinkedBlocksAreLeftUnlessThereIsOne) {
+TEST(Lz4Texts, LinkedBlocksAreLeftUnlessTheFirstAloneIsCompressed) {
   const Bytes one_block = testing::wordy_bytes(60'000), more = testing::wordy_bytes(70'000);
   const Bytes frame = lz4f_compress(one_block, preferences(LZ4F_blockLinked, true));
   const auto text = read_lz4_text(frame);
   ASSERT_TRUE(text);
   EXPECT_EQ(restored(frame, *text), one_block);
   EXPECT_FALSE(read_lz4_text(lz4f_compress(more, preferences(LZ4F_blockLinked, true))));
+  // Stored blocks need no other one: a last byte that stands apart.
+  CompressOptions linked;
+  linked.block_bytes = 64 << 10;
+  linked.linked_blocks = true;
+  for (const std::size_t bytes : {65535u, 65536u, 65537u, 66000u}) {
+    const Bytes content = testing::wordy_bytes(bytes), ours = compress(content, linked);
+    const auto found = read_lz4_text(ours);
+    ASSERT_EQ(found.has_value(), bytes <= 65537u) << bytes;
+    if (!found) continue;
+    EXPECT_EQ(found->blocks.size(), 2u);
+    EXPECT_EQ(restored(ours, *found), content);
+  }
 }
 
 TEST(Lz4Texts, EverythingElseIsLeft) {
@@ -93,7 +105,7 @@ TEST(Lz4Texts, EverythingElseIsLeft) {
 }
 
 TEST(Lz4TextRestorer, RestoresOneFileAfterAnother) {
-  Lz4TextRestorer restorer;
+  Lz4TextRestorer restorer(std::size_t{4} << 20);
   for (const std::size_t bytes : {300'000u, 0u, 1u, 65536u, 65537u, 1000u, 2'000'000u})
     for (const bool checksums : {false, true})
       for (const Bytes& content : {testing::mixed_bytes(bytes, 3), testing::random_bytes(bytes)}) {
@@ -110,7 +122,7 @@ TEST(Lz4TextRestorer, RestoresOneFileAfterAnother) {
 
 // Wherever a byte is wrong, a checksum or a size says so.
 TEST(Lz4TextRestorer, LeavesWhatIsDamaged) {
-  Lz4TextRestorer restorer;
+  Lz4TextRestorer restorer(std::size_t{4} << 20);
   const Bytes content = testing::operator+(testing::wordy_bytes(70'000), testing::random_bytes(70'000));
   const Bytes frame = lz4f_compress(content, preferences(LZ4F_blockIndependent, true));
   for (std::size_t at = 0; at < frame.size(); at += at < 40 ? 1 : 997) {

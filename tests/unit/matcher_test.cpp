@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <thread>
 
 #include "hemstitch/match.hpp"
 #include "match/finder_parameters.hpp"
 #include "shapes.hpp"
+#include "threads.hpp"
 
 namespace hemstitch {
 namespace {
@@ -100,14 +102,18 @@ TEST(LzssMatcher, AnotherBackendIsNotReplaced) {
   }
 }
 
-// Literals and matches in order give the input back.
+// Literals and matches in order give the input back, and where it repeats itself there are matches.
 TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
   for (const Finder finder :
        {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex})
     for (const testing::FinderCase& input : testing::finder_cases(3000)) {
       const LzssMatcher matcher({.min_match_len = 3}, finder);
       std::vector<std::byte> restored;
-      for (const PositionedMatch& match : matcher.find_matches(input.data)) {
+      const std::vector<PositionedMatch> matches = matcher.find_matches(input.data);
+      if (input.name == "all equal" || input.name == "period 7" || input.name == "period 64") {
+        EXPECT_FALSE(matches.empty()) << input.name;
+      }
+      for (const PositionedMatch& match : matches) {
         ASSERT_GE(match.position, restored.size()) << input.name;
         ASSERT_GE(match.length, 3u);
         ASSERT_LE(match.length, 258u);
@@ -121,6 +127,25 @@ TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
       restored.insert(restored.end(), input.data.begin() + std::ssize(restored), input.data.end());
       EXPECT_EQ(restored, input.data) << input.name;
     }
+}
+
+TEST_WITH_THREADS(LzssMatcher, OneServesAll) {
+  const std::vector<std::byte> data = testing::copied_bytes(30'000, 5);
+  std::vector<MatchBlock> blocks;
+  for (std::size_t begin = 0; begin + 9'000 <= data.size(); begin += 3'000)
+    blocks.push_back({std::span(data).subspan(begin, 9'000), 3'000});
+  for (const Finder finder : {Finder::kWindowIndex, Finder::kCoopStitch}) {
+    const LzssMatcher matcher({}, finder);
+    const auto expected = matcher.find_matches(blocks);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&] {
+        PendingMatches pending = matcher.submit(blocks);
+        EXPECT_EQ(matcher.find_matches(blocks[1].data).empty(), false);
+        EXPECT_EQ(pending.take(), expected);
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
 }
 
 TEST(LzssMatcher, ARunIsOneLiteralAndMatches) {

@@ -1,10 +1,11 @@
-#include "device/reference/reference_backend.hpp"
+#include "engine/reference/reference_backend.hpp"
 
 #include <gtest/gtest.h>
 
-#include "device/reference/lz4_compress_reference.hpp"
-#include "device/registry.hpp"
+#include "engine/registry.hpp"
+#include "format/lz4/lz4_compress_reference.hpp"
 #include "shapes.hpp"
+#include "threads.hpp"
 
 namespace hemstitch {
 namespace {
@@ -70,7 +71,7 @@ TEST(ReferenceBackend, ReportsWhatEachTaskCameTo) {
   EXPECT_EQ(back[2].status, Status::kCorruptBlock);
 }
 
-TEST(ReferenceBackend, AFrameOfItsBlocksIsRestoredByTheOtherBackendAndBack) {
+TEST_WITH_THREADS(ReferenceBackend, AFrameOfItsBlocksIsRestoredByTheOtherBackendAndBack) {
   const Bytes text = wordy_bytes(400'000, 4), dictionary = wordy_bytes(70'000, 4);
   for (const bool linked_blocks : {false, true})
     for (const bool with_dictionary : {false, true})
@@ -96,7 +97,7 @@ TEST(ReferenceBackend, AFrameOfItsBlocksIsRestoredByTheOtherBackendAndBack) {
       }
 }
 
-TEST(ReferenceBackend, WritesTheSameBytesWithAnyNumberOfThreads) {
+TEST_WITH_THREADS(ReferenceBackend, WritesTheSameBytes) {
   const Bytes text = wordy_bytes(3'000'000, 5);
   CompressOptions options;
   options.block_bytes = 64 * 1024;

@@ -2,6 +2,7 @@
 #include "search/search.hpp"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <algorithm>
 #include <random>
@@ -11,6 +12,7 @@
 #include "search/pattern_fold.hpp"
 #include "search/pattern_table.hpp"
 #include "search/search_words.hpp"
+#include "search/text_boundary.hpp"
 
 namespace hemstitch {
 namespace {
@@ -68,13 +70,23 @@ TEST(Search, FindsOneStringAtEveryPlaceOfTextsOfEverySize) {
   }
 }
 
-// A text where every place looks like the string's until its middle: its length must not be paid for at each of them.
+// This thread's time on a processor, whatever else runs there.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// A text where every place looks like the string's until its middle: its length must not be paid for at each of them. Paid for
+// everywhere, that is 250 GB of comparisons a search, several seconds; otherwise hundredths of one.
 TEST(Search, TakesNoLongerWhereEveryPlaceLooksRight) {
   const std::string text(8 << 20, 'a');
   const std::string half(30'000, 'a');
+  const double begin = processor_seconds();
   EXPECT_EQ(PatternSet({half + 'b' + half}, false).next(text, 0), std::nullopt);
   EXPECT_EQ(PatternSet({half + 'b' + half}, false).next(text + 'b' + half, 0),
             (SearchMatch{text.size() - half.size(), static_cast<std::uint32_t>(2 * half.size() + 1)}));
+  EXPECT_LT(processor_seconds() - begin, 2);
 }
 
 TEST(Search, FindsEveryPositionWithTheLongestPattern) {
@@ -157,25 +169,87 @@ TEST(Search, TheTableHoldsAllPatterns) {
   EXPECT_EQ(under('b', 'a'), (std::vector<std::string>{}));
 }
 
-std::string lines(const std::string& content, const std::vector<std::string>& patterns, LineSearch search) {
-  std::string shown;
-  search.count_lines = true;
-  const PatternSet set(patterns, false);
-  MatchCursor cursor(content, &set);
-  const LinesFound found = for_each_matching_line(content, cursor, search, [&](const FoundLine& line) {
-    shown += std::to_string(line.line) + ":" + std::to_string(line.byte) + ":" + std::string(line.text) + ";";
-  });
-  return shown + (found.any ? "any" : "none") + (found.in_binary ? ", binary" : "");
+// What is told of a content, as text: "1:0:one;" for a selected line, "-" for one beside it, "|" before a group.
+class Told : public LineListener {
+ public:
+  void line(const FoundLine& line) override {
+    text += (line.behind_gap ? "|" : "") + std::to_string(line.number) + ":" + std::to_string(line.byte) +
+            (line.selected ? ":" : "-") + std::string(line.text) + ";";
+  }
+  void too_long(std::uint64_t byte) override { text += "too long at " + std::to_string(byte) + ";"; }
+  void too_many_before(std::uint64_t byte) override { text += "lost before " + std::to_string(byte) + ";"; }
+
+  std::string text;
+};
+
+std::string told(const LineSearcher& searcher, const Told& told) {
+  return told.text + std::to_string(searcher.count()) + (searcher.in_binary() ? " binary" : "");
 }
 
-TEST(LineSearch, ShowsLinesAndMatches) {
+std::string lines(const std::string& content, const std::vector<std::string>& patterns,
+                  LineSelection selection) {
+  selection.numbers = selection.in_groups = true;
+  const PatternSet set(patterns, false);
+  Told listener;
+  LineSearcher searcher(selection, &set, false, listener);
+  searcher.take_whole(content, MatchCursor(content, &set));
+  return told(searcher, listener);
+}
+
+// The same, with windows that begin as small as `piece` bytes and never are larger than `most`.
+std::string lines_in_pieces(const std::string& content, const std::vector<std::string>& patterns,
+                            LineSelection selection, std::size_t piece, std::size_t most) {
+  selection.numbers = selection.in_groups = true;
+  const PatternSet set(patterns, false);
+  Told listener;
+  LineSearcher searcher(selection, &set, false, listener);
+  std::string window;
+  std::size_t at = 0;
+  while (at < content.size() && !searcher.done()) {
+    const std::size_t bytes = std::min({piece, most - window.size(), content.size() - at});
+    window += content.substr(at, bytes);
+    at += bytes;
+    window.erase(0, searcher.take(window, window.size() == most ? LineSearcher::Piece::kFull
+                                                                : LineSearcher::Piece::kMore));
+  }
+  if (!searcher.done()) searcher.take(window, LineSearcher::Piece::kLast);
+  return told(searcher, listener);
+}
+
+TEST(LineSearch, ShowsLines) {
   const std::string text = "one\ntwo one\n\nthree";
-  EXPECT_EQ(lines(text, {"o"}, {}), "1:0:one;2:4:two one;any");
-  EXPECT_EQ(lines(text, {"o", "one"}, {.only_matching = true}), "1:0:one;2:6:o;2:8:one;any");
-  EXPECT_EQ(lines(text, {"x"}, {}), "none");
-  EXPECT_EQ(lines(text, {"x"}, {.every_line = true}), "1:0:one;2:4:two one;3:12:;4:13:three;any");
-  EXPECT_EQ(lines("aaaa", {"aa"}, {.only_matching = true}), "1:0:aa;1:2:aa;any");
-  EXPECT_EQ(lines(std::string("a\n\0a", 4), {"a"}, {}), "any, binary");
+  EXPECT_EQ(lines(text, {"o"}, {}), "|1:0:one;2:4:two one;2");
+  EXPECT_EQ(lines(text, {"x"}, {}), "0");
+  EXPECT_EQ(lines(text, {"x"}, {.rules = {.empty_pattern = true}}),
+            "|1:0:one;2:4:two one;3:12:;4:13:three;4");
+  EXPECT_EQ(lines(text, {"two"}, {.invert = true}), "|1:0:one;|3:12:;4:13:three;3");
+  EXPECT_EQ(lines(text, {"one"}, {.rules = {.whole_lines = true}}), "|1:0:one;1");
+  EXPECT_EQ(lines(text, {"tw", "ne", "on"}, {.rules = {.whole_words = true}}), "0");
+  EXPECT_EQ(lines(text, {"o", "one"}, {.most_lines = 1}), "|1:0:one;1");
+  EXPECT_EQ(lines(std::string("a\n\0a", 4), {"a"}, {}), "1 binary");
+  EXPECT_EQ(lines(std::string("a\n\0a", 4), {"a"}, {.binary = LineSelection::Binary::kText}),
+            std::string("|1:0:a;2:2:\0a;2", 15));
+  EXPECT_EQ(lines(std::string("a\n\0a", 4), {"a"}, {.binary = LineSelection::Binary::kNoMatch}), "0");
+}
+
+TEST(LineSearch, ShowsLinesBesideThem) {
+  const std::string text = "1\n2\nx\n4\n5\n6\nx\nx\n9";
+  EXPECT_EQ(lines(text, {"x"}, {.before = 1, .after = 1}),
+            "|2:2-2;3:4:x;4:6-4;|6:10-6;7:12:x;8:14:x;9:16-9;3");
+  EXPECT_EQ(lines(text, {"x"}, {.before = 3}), "|1:0-1;2:2-2;3:4:x;4:6-4;5:8-5;6:10-6;7:12:x;8:14:x;3");
+  EXPECT_EQ(lines(text, {"x"}, {.after = 9, .most_lines = 2}),
+            "|3:4:x;4:6-4;5:8-5;6:10-6;7:12:x;8:14-x;9:16-9;2");
+}
+
+// A match may be one of several patterns at its place, of which only a shorter one stands alone.
+TEST(LineSearch, TriesShorterPatterns) {
+  const LineRules words{.whole_words = true};
+  const PatternSet set({"foo", "foo.b", "foo.bar"}, false);
+  const LineMatcher matcher(words, &set);
+  EXPECT_EQ(matcher.next("foo.bar", 0), (SearchMatch{0, 7}));
+  EXPECT_EQ(matcher.next("foo.bart", 0), (SearchMatch{0, 3}));
+  EXPECT_EQ(matcher.next("xfoo foo.bart", 0), (SearchMatch{5, 3}));
+  EXPECT_EQ(matcher.next("xfoo foox", 0), std::nullopt);
 }
 
 TEST(LineSearch, TakesMatchesThatWereFoundBefore) {
@@ -186,36 +260,100 @@ TEST(LineSearch, TakesMatchesThatWereFoundBefore) {
   for (const SearchMatch& match :
        find_in_texts(all, std::vector<std::uint64_t>{0, before.size(), all.size()}, set))
     if (match.position >= before.size()) found.push_back(PackedMatch::of(match.position, match.bytes));
-  for (const LineSearch& search : {LineSearch{}, LineSearch{.only_matching = true}}) {
-    MatchCursor looked_for(text, &set), given(found, before.size());
-    std::vector<std::uint64_t> expected, places;
-    for_each_matching_line(text, looked_for, search,
-                           [&](const FoundLine& line) { expected.push_back(line.byte); });
-    for_each_matching_line(text, given, search, [&](const FoundLine& line) { places.push_back(line.byte); });
-    EXPECT_EQ(places, expected);
-    EXPECT_EQ(expected.size(), search.only_matching ? 4u : 3u);
+  for (const bool words : {false, true}) {
+    LineSelection selection{.rules = {.whole_words = words}, .in_groups = true};
+    Told listener;
+    LineSearcher searcher(selection, &set, false, listener);
+    searcher.take_whole(text, MatchCursor(found, before.size()));
+    EXPECT_EQ(told(searcher, listener), "|0:0:one;0:4:two one;|0:13:three one;3");
   }
-  MatchCursor none(std::span<const PackedMatch>(), 7);
-  EXPECT_EQ(count_matching_lines({}, none, {}), 0u);
 }
 
 TEST(LineSearch, KnowsTextByGrepsBuffers) {
   std::string text;
   while (text.size() < 300'000) text += "some line\n";
   text += '\0';
+  const auto text_bytes = [](std::string_view content) {
+    TextBoundary boundary(false);
+    return boundary.look(content, 0, TextBoundary::Reads::kToEnd).text_bytes;
+  };
   // The zero lies in the fourth read of 96 KB; the third ends inside a line.
-  EXPECT_EQ(text_bytes_before_binary(text), 3 * 98304 / 10 * 10u);
-  EXPECT_EQ(text_bytes_before_binary(text.substr(0, 300'000)), 300'000u);
-  EXPECT_EQ(text_bytes_before_binary(text.substr(300'000 - 98303)), 0u);
+  EXPECT_EQ(text_bytes(text), 3 * 98304 / 10 * 10u);
+  EXPECT_EQ(text_bytes(std::string_view(text).substr(0, 300'000)), 300'000u);
+  EXPECT_EQ(text_bytes(std::string_view(text).substr(300'000 - 98303)), 0u);
+  // A hole behind the first read is asked for before.
+  TextBoundary with_hole(true);
+  EXPECT_EQ(with_hole.look(text, 0, TextBoundary::Reads::kToEnd).text_bytes, 0u);
 }
 
 TEST(LineSearch, CountsLinesThatZerosEnd) {
   const std::string text("a\nb\0a\0a a\nc", 11);
-  const PatternSet set({"a"}, false);
-  MatchCursor cursor(text, &set);
-  EXPECT_EQ(count_matching_lines(text, cursor, {}), 3u);
-  MatchCursor none(text, nullptr);
-  EXPECT_EQ(count_matching_lines(text, none, {.every_line = true}), 5u);
+  const auto count = [&](LineSelection selection) {
+    selection.wanted = LineSelection::Wanted::kCount;
+    const PatternSet set({"a"}, false);
+    Told listener;
+    LineSearcher searcher(selection, &set, false, listener);
+    searcher.take_whole(text, MatchCursor(text, &set));
+    return searcher.count();
+  };
+  EXPECT_EQ(count({}), 3u);
+  EXPECT_EQ(count({.invert = true}), 2u);
+  EXPECT_EQ(count({.rules = {.empty_pattern = true}}), 5u);
+  EXPECT_EQ(count({.most_lines = 2}), 2u);
+}
+
+// Whatever the pieces are, what is told is the same.
+TEST(LineSearch, TellsTheSameOfPieces) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 400; ++round) {
+    std::string text;
+    const std::size_t lines_count = random() % (round % 8 == 0 ? 40'000 : 60);
+    for (std::size_t i = 0; i < lines_count; ++i)
+      text += std::string(random() % 4 == 0   ? ""
+                          : random() % 8 == 0 ? "x ab"
+                                              : "some line") +
+              (random() % 3 ? "x" : "\n");
+    if (random() % 3 == 0)
+      for (std::size_t zeros = random() % 4; zeros > 0 && !text.empty(); --zeros)
+        text[random() % text.size()] = '\0';
+    LineSelection selection;
+    selection.rules = {.empty_pattern = random() % 8 == 0,
+                       .whole_words = random() % 3 == 0,
+                       .whole_lines = random() % 8 == 0};
+    selection.invert = random() % 3 == 0;
+    selection.wanted = random() % 4 == 0 ? LineSelection::Wanted::kCount : LineSelection::Wanted::kLines;
+    selection.binary = static_cast<LineSelection::Binary>(random() % 3);
+    selection.before = random() % 3 == 0 ? random() % 5 : 0;
+    selection.after = random() % 3 == 0 ? random() % 5 : 0;
+    if (random() % 4 == 0) selection.most_lines = 1 + random() % 5;
+    const std::vector<std::string> patterns =
+        random() % 2 == 0 ? std::vector<std::string>{"ab"} : std::vector<std::string>{"x", "x a", "linex"};
+    const std::string expected = lines(text, patterns, selection);
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, std::size_t{200'000}})
+      if (piece >= 4096 || text.size() < 1000) {
+        ASSERT_EQ(lines_in_pieces(text, patterns, selection, piece, std::size_t{1} << 30), expected)
+            << "round " << round << ", pieces of " << piece;
+      }
+  }
+}
+
+TEST(LineSearch, PassesOverALineThatIsTooLong) {
+  const std::string text = "ab\n" + std::string(500, 'a') + "b ab\nab\ncd\nab";
+  EXPECT_EQ(lines_in_pieces(text, {"ab"}, {}, 10, 100), "|1:0:ab;too long at 3;|3:508:ab;|5:514:ab;3");
+  EXPECT_EQ(lines_in_pieces(text, {"ab"}, {.before = 2, .after = 2}, 10, 100),
+            "|1:0:ab;too long at 3;|3:508:ab;4:511-cd;5:514:ab;3");
+  EXPECT_EQ(lines_in_pieces(text, {"ab"}, {.invert = true}, 10, 100), "too long at 3;|4:511:cd;1");
+  // One that does not end is left out as well; a zero in it is still seen.
+  EXPECT_EQ(lines_in_pieces("ab\n" + std::string(500, 'a'), {"ab"}, {}, 10, 100), "|1:0:ab;too long at 3;1");
+  std::string binary = "ab\n" + std::string(500, 'a') + "\nab";
+  binary[450] = '\0';
+  EXPECT_EQ(lines_in_pieces(binary, {"ab"}, {}, 10, 100), "|1:0:ab;too long at 3;2 binary");
+  // As many lines before as there is room for.
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "cd\n";
+  EXPECT_EQ(lines_in_pieces(many + "ab", {"ab"}, {.before = 1000}, 10, 100).substr(0, 15), "lost before 300");
+  EXPECT_EQ(lines_in_pieces(many + "ab", {"ab"}, {.before = 3}, 10, 100),
+            "|98:291-cd;99:294-cd;100:297-cd;101:300:ab;1");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "device/staging.hpp"
+#include "engine/staging.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
@@ -12,8 +13,8 @@
 #include "core/large_buffer.hpp"
 #include "core/match.hpp"
 #include "core/options.hpp"
-#include "device/fake/fake_backend.hpp"
-#include "device/registry.hpp"
+#include "engine/fake/fake_backend.hpp"
+#include "engine/registry.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -45,6 +46,22 @@ TEST(Workspace, ShrinksUntilTheLimitHolds) {
   }
   EXPECT_EQ(plan_batches(needs_of(194 << 10)).batches_in_flight, 1u);
   EXPECT_EQ(plan_batches(needs_of(5 * (194 << 10))).batches_in_flight, 5u);
+}
+
+TEST(Workspace, HoldsNoMoreThanTheContentFills) {
+  const auto plan_for = [](std::uint64_t content_bytes) {
+    BatchNeeds needs = needs_of(0);
+    needs.content_bytes = content_bytes;
+    const BatchPlan plan = plan_batches(needs);
+    return std::pair{plan.blocks_per_batch, plan.batches_in_flight};
+  };
+  EXPECT_EQ(plan_for(0), std::pair(std::uint64_t{1}, 1u));
+  EXPECT_EQ(plan_for(64 << 10), std::pair(std::uint64_t{1}, 1u));
+  EXPECT_EQ(plan_for((64 << 10) + 1), std::pair(std::uint64_t{2}, 1u));
+  EXPECT_EQ(plan_for(1 << 20), std::pair(std::uint64_t{16}, 1u));
+  EXPECT_EQ(plan_for((1 << 20) + 1), std::pair(std::uint64_t{16}, 2u));
+  EXPECT_EQ(plan_for((4 << 20) + 1), std::pair(std::uint64_t{16}, 5u));
+  EXPECT_EQ(plan_for(UINT64_MAX), std::pair(std::uint64_t{16}, 5u));
 }
 
 TEST(Workspace, SaysWhatTheLeastWouldBe) {
@@ -95,18 +112,22 @@ TEST(Options, AnErrorNamesTheField) {
   RestoreOptions restore_options;
   restore_options.threads = 100000;
   EXPECT_THROW(validate(restore_options), Error);
-  EXPECT_EQ(resolve_threads(7), 7u);
-  EXPECT_GE(resolve_threads(0), 1u);
+  const unsigned cores = resolve_threads(0);
+  EXPECT_GE(cores, 1u);
+  EXPECT_EQ(resolve_threads(1), 1u);
+  EXPECT_EQ(resolve_threads(8), 8u);
+  EXPECT_EQ(resolve_threads(kMaxThreads), std::min(kMaxThreads, 8 * cores));
 }
 
 TEST(Status, EveryOneHasItsSentence) {
+  int known = 0;
   for (int number = 1; number < 800; number++) {
     const std::string text = status_text(static_cast<Status>(number));
-    const bool known = text != "unknown status";
-    if (known) {
-      EXPECT_GT(text.size(), 10u) << number;
-    }
+    if (text == "unknown status") continue;
+    EXPECT_GT(text.size(), 10u) << number;
+    ++known;
   }
+  EXPECT_EQ(known, 30);  // those of hemstitch.h
   EXPECT_STREQ(status_text(Status::kOk), "done");
   EXPECT_STREQ(status_text(static_cast<Status>(799)), "unknown status");
   EXPECT_EQ(status_family(Status::kBlockChecksumMismatch), StatusFamily::kCorrupt);

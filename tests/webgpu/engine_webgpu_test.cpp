@@ -8,8 +8,8 @@
 #include <random>
 #include <thread>
 
-#include "device/reference/reference_backend.hpp"
-#include "device/webgpu/webgpu_engine.hpp"
+#include "engine/reference/reference_backend.hpp"
+#include "engine/webgpu/webgpu_engine.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 

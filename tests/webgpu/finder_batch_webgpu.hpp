@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "device/webgpu/block_batch.hpp"
-#include "match/finder.hpp"
+#include "match/common/block_batch.hpp"
+#include "match/common/finder.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 

@@ -1,5 +1,5 @@
 // LzssMatcher on a device: what the reference gives, in many blocks, in many submissions, with or without taking it back.
-#include "match/matcher_webgpu.hpp"
+#include "api/matcher_webgpu.hpp"
 
 #include <gtest/gtest.h>
 

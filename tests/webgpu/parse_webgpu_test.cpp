@@ -116,13 +116,13 @@ class WebgpuParse : public testing::WebgpuTest {
       expect_twin(
           inputs, records, plan,
           [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId spare) {
-            record_optimal_exact(recording, batch, {from, spare, to}, plan, Lz4CostModel{});
+            record_optimal_exact(recording, batch, {from, spare, to}, plan, WholeByteCosts{});
           },
           [](const ParseInput& input) { return parse_optimal_exact(input, Lz4CostModel{}); });
       expect_twin(
           inputs, records, plan,
           [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
-            record_optimal(recording, batch, from, to, plan, Lz4CostModel{});
+            record_optimal(recording, batch, from, to, plan, WholeByteCosts{});
           },
           [](const ParseInput& input) { return parse_optimal(input, Lz4CostModel{}); });
     }

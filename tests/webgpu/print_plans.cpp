@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "device/webgpu/lz4_compress_plan.hpp"
-#include "match/matcher_webgpu.hpp"
-#include "match/search_webgpu.hpp"
+#include "api/matcher_webgpu.hpp"
+#include "format/lz4/lz4_compress_webgpu.hpp"
+#include "match/find_webgpu.hpp"
 #include "parse/optimal/optimal_exact_webgpu.hpp"
 
 namespace hemstitch::webgpu {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "device/webgpu/shader_text.hpp"
+#include "gpu/webgpu/shader_text.hpp"
 
 int main() {
   using namespace hemstitch::webgpu;

@@ -7,7 +7,7 @@
 #include <regex>
 #include <sstream>
 
-#include "device/webgpu/shader_text.hpp"
+#include "gpu/webgpu/shader_text.hpp"
 #include "webgpu_test.hpp"
 
 namespace hemstitch {

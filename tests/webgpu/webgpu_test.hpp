@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/status.hpp"
-#include "device/webgpu/device.hpp"
+#include "gpu/webgpu/device.hpp"
 
 namespace hemstitch::testing {
 

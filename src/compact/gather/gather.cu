@@ -1,8 +1,8 @@
 // gather: the copy of pieces/copy_pieces.cuh, into the span. CPU twin: gather_cpu.cpp.
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/pieces/copy_pieces.cuh"
-#include "device/cuda/launch.hpp"
-#include "device/cuda/scratch.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace hemstitch::cuda {
 namespace {

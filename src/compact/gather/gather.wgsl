@@ -11,7 +11,7 @@
 // have bytes in it: of each the 16 bytes that stand there if the piece goes on long enough to both sides, as two vectors of the
 // source, shifted; what is not the piece's is masked out. Where one piece fills the workgroup's bytes nothing is searched.
 
-#import device/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
 
 struct Parameters {
   piece_count: u32,

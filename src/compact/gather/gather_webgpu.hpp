@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device/webgpu/recording.hpp"
+#include "gpu/webgpu/recording.hpp"
 
 namespace hemstitch::webgpu {
 

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/parallel.hpp"
 #include "core/status.hpp"
 
 namespace hemstitch {
@@ -38,16 +37,18 @@ void for_each_part(std::string_view function, std::size_t counterpart_count,
       throw Error(Status::kInvalidOption,
                   fmt::format("{}: the offset of piece {} is below that of the one before", function, i));
   }
-  const tbb::blocked_range<std::size_t> all(offsets.front(), offsets.back() + sizes.back(),
-                                            kPiecesGrainBytes);
-  tbb::parallel_for(all, [&](const tbb::blocked_range<std::size_t>& range) {
-    // The last piece that begins at or before the range may reach into it.
+  const std::uint64_t first = offsets.front(), last = offsets.back() + sizes.back();
+  const std::size_t share_count = (last - first + kPiecesGrainBytes - 1) / kPiecesGrainBytes;
+  run_in_parallel(share_count, 1, [&](std::size_t share) {
+    const std::uint64_t share_begin = first + share * kPiecesGrainBytes,
+                        share_end = std::min<std::uint64_t>(share_begin + kPiecesGrainBytes, last);
+    // The last piece that begins at or before the share may reach into it.
     std::size_t piece = static_cast<std::size_t>(
-        std::upper_bound(offsets.begin(), offsets.end(), std::uint64_t{range.begin()}) - offsets.begin());
+        std::upper_bound(offsets.begin(), offsets.end(), share_begin) - offsets.begin());
     piece -= piece != 0;
-    for (; piece < offsets.size() && offsets[piece] < range.end(); ++piece) {
-      const std::size_t begin = std::max<std::size_t>(offsets[piece], range.begin());
-      const std::size_t end = std::min<std::size_t>(offsets[piece] + sizes[piece], range.end());
+    for (; piece < offsets.size() && offsets[piece] < share_end; ++piece) {
+      const std::size_t begin = std::max(offsets[piece], share_begin);
+      const std::size_t end = std::min(offsets[piece] + sizes[piece], share_end);
       if (begin < end) work(piece, begin - offsets[piece], end - offsets[piece]);
     }
   });

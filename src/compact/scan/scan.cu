@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "compact/scan/scan_cuda.hpp"
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/scratch.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace hemstitch::cuda {
 namespace {

@@ -9,7 +9,7 @@
 // Workgroup   256 invocations, 1 KB: a sum for each
 // No workgroup waits for another one: WebGPU promises no forward progress. Sums are of 32 bits; a batch is below 4 GiB.
 
-#import device/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
 
 struct Parameters {
   count: u32,

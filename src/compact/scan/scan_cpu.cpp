@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <numeric>
@@ -7,6 +6,7 @@
 
 #include "compact/scan/scan.hpp"
 #include "compact/scan/scan_tuning.hpp"
+#include "core/parallel.hpp"
 #include "core/status.hpp"
 
 namespace hemstitch {
@@ -23,12 +23,12 @@ std::uint64_t scan_sizes(std::span<const std::uint32_t> sizes, std::span<std::ui
   };
   std::vector<std::uint64_t> part_begins(parts, 0);
   if (parts > 1)
-    tbb::parallel_for(std::size_t{0}, parts, [&](std::size_t part) {
+    run_in_parallel(parts, 1, [&](std::size_t part) {
       const auto own = part_of(part);
       part_begins[part] = std::accumulate(own.begin(), own.end(), std::uint64_t{0});
     });
   std::exclusive_scan(part_begins.begin(), part_begins.end(), part_begins.begin(), std::uint64_t{0});
-  tbb::parallel_for(std::size_t{0}, parts, [&](std::size_t part) {
+  run_in_parallel(parts, 1, [&](std::size_t part) {
     const auto own = part_of(part);
     std::uint64_t sum = part_begins[part];
     for (std::size_t i = 0; i < own.size(); ++i) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/webgpu/recording.hpp"
+#include "gpu/webgpu/recording.hpp"
 
 namespace hemstitch::webgpu {
 

@@ -1,8 +1,8 @@
 // scatter: the copy of pieces/copy_pieces.cuh, out of the span. CPU twin: scatter_cpu.cpp.
 #include "compact/pieces/copy_pieces.cuh"
 #include "compact/scatter/scatter_cuda.hpp"
-#include "device/cuda/launch.hpp"
-#include "device/cuda/scratch.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace hemstitch::cuda {
 namespace {

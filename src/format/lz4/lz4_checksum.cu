@@ -6,8 +6,8 @@
 //
 // No shared memory, no synchronisation but shuffles among the four. Work: a multiplication chain of one step for every 16
 // bytes. CPU twin: xxHash's XXH32().
-#include "device/cuda/launch.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
+#include "gpu/cuda/launch.hpp"
 
 namespace hemstitch::cuda {
 namespace {

@@ -7,12 +7,13 @@
 
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
-#include "device/cuda/launch.hpp"
-#include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_cost.hpp"
 #include "format/lz4/lz4_encode.cuh"
 #include "format/lz4/lz4_one_pass_cuda.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/scratch.hpp"
+#include "match/common/device_work.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
@@ -222,14 +223,14 @@ struct OnePassSpan {
   void compress(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
                 cudaStream_t stream) const {
     const unsigned grid = (blocks.block_count + kEncodeThreads - 1) / kEncodeThreads;
-    launch({.kernel = kPlanBudget, .grid = grid, .stream = stream, .batch = &blocks}, plan_rooms, blocks,
-           d_room, d_outputs, d_capacities);
+    launch({.kernel = kPlanBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, plan_rooms,
+           blocks, d_room, d_outputs, d_capacities);
     const DeviceLz4Output output{d_outputs, d_capacities, d_output_bytes, d_statuses};
     compress_one_pass_cuda(blocks, level, output, d_compress, compress_bytes, stream);
-    launch({.kernel = kChooseBudget, .grid = grid, .stream = stream, .batch = &blocks}, choose_kept, blocks,
-           output, span, d_sources, d_rooms);
+    launch({.kernel = kChooseBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, choose_kept,
+           blocks, output, span, d_sources, d_rooms);
     scan_sizes_cuda(d_rooms, blocks.block_count, span.d_offsets, d_scan, scan_bytes, stream);
-    launch({.kernel = kPlaceBudget, .grid = grid, .stream = stream, .batch = &blocks}, place_kept,
+    launch({.kernel = kPlaceBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, place_kept,
            blocks.block_count, span, d_copied_bytes, d_targets);
     gather_pieces_cuda(d_sources, d_copied_bytes, d_targets, blocks.block_count, span.d_span, d_gather,
                        gather_bytes, stream);
@@ -252,7 +253,7 @@ void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const 
   const Staged staged(blocks, level, d_scratch);
   check_scratch("compress_lz4", staged.carver.bytes(), d_scratch, scratch_bytes);
   staged.find_and_parse(blocks, level, stream);
-  launch({.kernel = kEncodeBudget, .grid = blocks.block_count, .stream = stream, .batch = &blocks},
+  launch({.kernel = kEncodeBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)},
          encode_to_outputs, blocks, staged.sequences, output);
 }
 
@@ -273,11 +274,11 @@ void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, c
   check_scratch("compress_lz4_span", scratch.staged.carver.bytes(), d_scratch, scratch_bytes);
   scratch.staged.find_and_parse(blocks, level, stream);
   const Launch counting{
-      .kernel = kCountBudget, .grid = blocks.block_count, .stream = stream, .batch = &blocks};
+      .kernel = kCountBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)};
   launch(counting, count_sizes, blocks, scratch.staged.sequences, span, scratch.d_rooms);
   scan_sizes_cuda(scratch.d_rooms, blocks.block_count, span.d_offsets, scratch.d_scan, scratch.scan_bytes,
                   stream);
-  launch({.kernel = kSpanBudget, .grid = blocks.block_count, .stream = stream, .batch = &blocks},
+  launch({.kernel = kSpanBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)},
          encode_to_span, blocks, scratch.staged.sequences, span);
 }
 

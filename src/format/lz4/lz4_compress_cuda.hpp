@@ -1,4 +1,4 @@
-// LZ4 blocks written on a CUDA device: the bytes of compress_lz4_block_reference() (device/reference), to the last one,
+// LZ4 blocks written on a CUDA device: the bytes of compress_lz4_block_reference(), to the last one,
 // at every level and block size, with and without history.
 //
 // Three forms of one thing. Where the blocks go differs, their bytes do not:
@@ -20,9 +20,9 @@
 #include <cstdint>
 
 #include "core/host_device.hpp"
-#include "device/cuda/device_block.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "hemstitch/hemstitch.h"
+#include "match/common/device_block.hpp"
 
 namespace hemstitch::cuda {
 

@@ -21,8 +21,8 @@
 // Where that lies in the window itself, its own source is asked for, and so on; all else is there already. A match that overlaps
 // itself is a repetition of its first `offset` bytes, so runs make no chains, and none is longer than 256.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
 
 struct Parameters {
   block_count: u32,

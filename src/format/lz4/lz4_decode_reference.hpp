@@ -11,9 +11,9 @@
 //   token         high nibble: literal count; low nibble: match length less 4
 //   extension     where a nibble is 15, bytes follow that are added to it: each 255 says that another follows
 //   offset        little-endian, counted back from where the match is written. 1..65535; 0 is corrupt
-//   match         may reach into the history before the block, and may overlap what it writes: offset 1
-//   repeats a byte end           the block ends where the input ends, and only directly after a sequence's
-//   literals
+//   match         may reach into the history before the block, and may overlap what it writes: offset 1 repeats
+//                 a byte
+//   end           the block ends where the input ends, and only directly after a sequence's literals
 //
 // An encoder keeps further rules at the end of a block (the last 5 bytes are literals, no match starts in the
 // last 12). They let fast decoders copy in wide strides; a decoder that does not need them does not enforce
@@ -21,8 +21,8 @@
 // liblz4 1.9.4 lets pass), with the same bytes, and some that liblz4 does not.
 //
 // Statuses, in the order of checking within a sequence:
-//   kCorruptBlock    the input ends inside a sequence (or is empty), an offset is 0, or it reaches before the
-//   history kOutputTooSmall  the next literals or the next match do not fit the room that is left
+//   kCorruptBlock    the input ends inside a sequence (or is empty), an offset is 0, or it reaches before the history
+//   kOutputTooSmall  the next literals or the next match do not fit the room that is left
 // Nothing is ever read outside `block` and `history` or written outside `output`.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/status.hpp"
-#include "device/webgpu/recording.hpp"
+#include "gpu/webgpu/recording.hpp"
 
 namespace hemstitch::webgpu {
 

@@ -18,10 +18,10 @@
 #include <cub/block/block_scan.cuh>
 
 #include "core/sequence.hpp"
-#include "device/cuda/device_block.hpp"
 #include "format/lz4/lz4_copy.cuh"
 #include "format/lz4/lz4_emission.hpp"
 #include "format/lz4/lz4_encode_tuning.hpp"
+#include "match/common/device_block.hpp"
 
 namespace hemstitch::cuda {
 

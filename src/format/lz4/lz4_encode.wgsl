@@ -11,10 +11,10 @@
 // Workgroup   256 invocations, none
 // A word finds its block, tile and sequence by bisection. Most words are four literals, which is one unaligned load.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
 #import parse/shared/sequences.wgsl
 
 struct Parameters {

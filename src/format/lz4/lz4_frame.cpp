@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/bytes.hpp"
+#include "format/identify.hpp"
 
 namespace hemstitch {
 namespace {
@@ -77,6 +78,15 @@ void Lz4FrameParser::fail(Status status, const std::string& detail) const {
   throw Error(status, detail, place());
 }
 
+// That begins with no frame.
+void Lz4FrameParser::refuse_data(std::span<const std::byte> first_bytes) const {
+  const DataIdentity identity = identify_data(first_bytes);
+  if (identity.kind == DataKind::kForeign)
+    fail(Status::kForeignFormat,
+         fmt::format("this is {} data, for {}", identity.foreign_name, identity.foreign_tool));
+  fail(Status::kUnknownFormat, "the data does not begin with a frame of LZ4");
+}
+
 Lz4FrameParser::Event Lz4FrameParser::want(State state, std::size_t bytes, Event event) {
   state_ = state;
   wanted_bytes_ = bytes;
@@ -87,11 +97,13 @@ Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
   if (state_ == State::kMagic) return read_magic(bytes);
   if (state_ == State::kLegacyBlockSize && bytes.empty())
     return want(State::kMagic, kMagicBytes, Event::kFrameEnd);
+  if (state_ == State::kBehindLegacyBlocks) return read_behind_legacy_blocks(bytes);
   if (bytes.size() < wanted_bytes_)
     fail(Status::kTruncated,
          fmt::format("{} of {} bytes are missing", wanted_bytes_ - bytes.size(), wanted_bytes_));
   switch (state_) {
     case State::kMagic:
+    case State::kBehindLegacyBlocks:
       break;
     case State::kNextMagicKnown: {
       std::array<std::byte, kMagicBytes> magic;
@@ -143,7 +155,7 @@ Lz4FrameParser::Event Lz4FrameParser::read_magic(std::span<const std::byte> byte
     return want(State::kMagic, kMagicBytes, Event::kEnd);
   }
   if (bytes.size() < kMagicBytes || !is_frame_magic(load_le32(bytes.data()))) {
-    if (frame_number_ == 0) fail(Status::kUnknownFormat, "the data does not begin with a frame of LZ4");
+    if (frame_number_ == 0) refuse_data(bytes);
     return want(State::kMagic, kMagicBytes, Event::kGarbage);
   }
   position_ += kMagicBytes;
@@ -226,16 +238,22 @@ Lz4FrameParser::Event Lz4FrameParser::read_block_size(std::span<const std::byte>
   return announce_block(data_bytes, word & kStoredBlockBit);
 }
 
-// A legacy frame has no end mark: it ends with the stream, or where the next word cannot be a block's size.
-// Then that word is the next frame's magic number, or the first of whatever follows.
+// A legacy frame has no end mark: it ends with the stream, or where the next frame's magic number stands, which cannot be a
+// block's size. Any other word that cannot be one is damage, but as the last of the stream: images of Linux end in the size of their
+// content.
 Lz4FrameParser::Event Lz4FrameParser::read_legacy_block_size(std::span<const std::byte> bytes) {
   const std::uint32_t word = load_le32(bytes.data());
-  if (word > kMaxLegacyBlockDataBytes) {
-    next_magic_ = word;
-    return want(State::kNextMagicKnown, 0, Event::kFrameEnd);
-  }
+  next_magic_ = word;
+  if (is_frame_magic(word)) return want(State::kNextMagicKnown, 0, Event::kFrameEnd);
+  if (word > kMaxLegacyBlockDataBytes) return want(State::kBehindLegacyBlocks, 1, Event::kMore);
   if (word == 0) fail(Status::kCorruptBlock, fmt::format("block {} has no bytes", block_.number + 1));
   return announce_block(word, false);
+}
+
+Lz4FrameParser::Event Lz4FrameParser::read_behind_legacy_blocks(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return want(State::kNextMagicKnown, 0, Event::kFrameEnd);
+  fail(Status::kCorruptBlock, fmt::format("block {} has {} bytes, a block of this frame has at most {}",
+                                          block_.number + 1, next_magic_, kMaxLegacyBlockDataBytes));
 }
 
 }  // namespace hemstitch

@@ -104,6 +104,7 @@ class Lz4FrameParser {
     kContentChecksum,
     kSkippableSize,
     kLegacyBlockSize,
+    kBehindLegacyBlocks,
     kNextMagicKnown
   };
 
@@ -113,9 +114,11 @@ class Lz4FrameParser {
   Event read_rest_of_header(std::span<const std::byte> bytes);
   Event read_block_size(std::span<const std::byte> bytes);
   Event read_legacy_block_size(std::span<const std::byte> bytes);
+  Event read_behind_legacy_blocks(std::span<const std::byte> bytes);
   Event announce_block(std::uint32_t data_bytes, bool stored);
   Event want(State state, std::size_t bytes, Event event);
   [[noreturn]] void fail(Status status, const std::string& detail) const;
+  [[noreturn]] void refuse_data(std::span<const std::byte> first_bytes) const;
 
   bool verify_header_checksum_;
   State state_ = State::kMagic;
@@ -123,7 +126,7 @@ class Lz4FrameParser {
   std::uint64_t position_ = 0;
   std::uint64_t frame_at_ = 0;
   std::uint64_t frame_number_ = 0;
-  std::uint32_t next_magic_ = 0;  // in state kNextMagicKnown
+  std::uint32_t next_magic_ = 0;  // in states kBehindLegacyBlocks and kNextMagicKnown
   std::uint32_t skip_bytes_ = 0;
   std::vector<std::byte> descriptor_;
   Lz4FrameHeader header_;

@@ -1,11 +1,12 @@
 // Level 1 on pages, a warp each (lz4_one_pass_page.cuh, with mapping, shared memory, synchronisation and cost), and on blocks
 // of up to 64 KB, a workgroup each (lz4_one_pass_block.cuh). A block's candidates are found before, as chains of depth 1 (hash_chain.cu).
-#include "device/cuda/launch.hpp"
-#include "device/cuda/scratch.hpp"
-#include "device/cuda/shared_memory.hpp"
 #include "format/lz4/lz4_one_pass_block.cuh"
 #include "format/lz4/lz4_one_pass_cuda.hpp"
 #include "format/lz4/lz4_one_pass_page.cuh"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/scratch.hpp"
+#include "gpu/cuda/shared_memory.hpp"
+#include "match/common/device_work.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
 
@@ -102,7 +103,7 @@ void compress_one_pass_cuda(const DeviceBlocks& blocks, const Lz4Level& level, c
     launch({.kernel = kPagesBudget,
             .grid = (blocks.block_count + kPageWarps - 1) / kPageWarps,
             .stream = stream,
-            .batch = &blocks},
+            .work = work_of(blocks)},
            compress_small, blocks, output);
     return;
   }
@@ -110,7 +111,7 @@ void compress_one_pass_cuda(const DeviceBlocks& blocks, const Lz4Level& level, c
   const Scratch scratch(blocks, chain, d_scratch);
   check_scratch("compress_lz4", scratch.carver.bytes(), d_scratch, scratch_bytes);
   build_hash_chains_cuda(blocks, chain, scratch.d_chains, scratch.chains_bytes, stream);
-  launch({.kernel = kBlocksBudget, .grid = blocks.block_count, .stream = stream, .batch = &blocks},
+  launch({.kernel = kBlocksBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)},
          compress_blocks, blocks, hash_chain_links(blocks, chain, scratch.d_chains), scratch.d_lists, output);
 }
 

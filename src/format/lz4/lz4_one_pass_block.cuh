@@ -26,7 +26,7 @@
 #pragma once
 
 #include "format/lz4/lz4_one_pass.cuh"
-#include "match/hash_word.hpp"
+#include "match/common/hash_word.hpp"
 
 namespace hemstitch::cuda {
 

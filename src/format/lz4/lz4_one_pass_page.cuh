@@ -5,7 +5,7 @@
 // The page is in shared memory.
 //
 //   look up    The four bytes at each position of the pair are hashed. The odd position looks into the table as the rows
-//              before have left it; then the even positions enter (match/enter_row.cuh), and each sees the newest one
+//              before have left it; then the even positions enter (match/common/enter_row.cuh), and each sees the newest one
 //              before it. Two candidates, of which the first word decides.
 //   compare    The candidate, up to 16 bytes: four words. And how many of the four bytes before agree as well.
 //   extend     Where a match reached 16 bytes and is not covered, the warp compares on, 128 bytes a step, for the first such
@@ -24,9 +24,9 @@
 #pragma once
 
 #include "format/lz4/lz4_one_pass.cuh"
-#include "match/enter_row.cuh"
+#include "match/common/enter_row.cuh"
+#include "match/common/hash_word.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
-#include "match/hash_word.hpp"
 
 namespace hemstitch::cuda {
 

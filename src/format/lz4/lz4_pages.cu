@@ -9,13 +9,14 @@
 //
 // Shared memory: that of lz4_one_pass_page.cuh, or none. Synchronisation: within the warp. Work: O(1) a byte. CPU twin:
 // lz4_pages_reference.cpp.
-#include "device/cuda/launch.hpp"
-#include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_copy.cuh"
 #include "format/lz4/lz4_one_pass_cuda.hpp"
 #include "format/lz4/lz4_one_pass_page.cuh"
 #include "format/lz4/lz4_pages_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/scratch.hpp"
+#include "match/common/device_work.hpp"
 
 namespace hemstitch::cuda {
 namespace {
@@ -245,21 +246,21 @@ void compress_lz4_pages_cuda(const DeviceBlocks& pages, const Lz4Level& level,
                              cudaStream_t stream) {
   const unsigned grid = warps_grid(pages.block_count);
   if (one_pass_takes_as_pages(pages, level)) {
-    launch({.kernel = kCompressBudget, .grid = grid, .stream = stream, .batch = &pages}, compress_pages,
-           pages, output);
+    launch({.kernel = kCompressBudget, .grid = grid, .stream = stream, .work = work_of(pages)},
+           compress_pages, pages, output);
     return;
   }
   const CompressScratch scratch(pages, level, d_scratch);
   check_scratch("compress_lz4_pages", scratch.carver.bytes(), d_scratch, scratch_bytes);
-  launch({.kernel = kApartBudget, .grid = grid, .stream = stream, .batch = &pages}, set_apart, pages, output,
-         scratch.d_rest, scratch.d_capacities);
+  launch({.kernel = kApartBudget, .grid = grid, .stream = stream, .work = work_of(pages)}, set_apart, pages,
+         output, scratch.d_rest, scratch.d_capacities);
   DeviceBlocks rest = pages;
   rest.d_blocks = scratch.d_rest;
   compress_lz4_cuda(rest, level,
                     {output.d_outputs, scratch.d_capacities, scratch.d_bytes, scratch.d_statuses},
                     scratch.d_compress, scratch.compress_bytes, stream);
-  launch({.kernel = kFinishBudget, .grid = grid, .stream = stream, .batch = &pages}, finish_pages, pages,
-         output, scratch.d_bytes, scratch.d_statuses);
+  launch({.kernel = kFinishBudget, .grid = grid, .stream = stream, .work = work_of(pages)}, finish_pages,
+         pages, output, scratch.d_bytes, scratch.d_statuses);
 }
 
 std::size_t restore_lz4_pages_cuda_scratch_bytes(const DeviceLz4PageRestore& pages) {

@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/cuda/device_block.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "format/lz4/lz4_pages.hpp"
 #include "hemstitch/hemstitch.h"
+#include "match/common/device_block.hpp"
 
 namespace hemstitch::cuda {
 

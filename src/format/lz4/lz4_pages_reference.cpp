@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "device/reference/lz4_compress_reference.hpp"
+#include "format/lz4/lz4_compress_reference.hpp"
 #include "format/lz4/lz4_decode_reference.hpp"
 #include "format/lz4/lz4_pages.hpp"
 

@@ -1,13 +1,13 @@
 #include "core/page.hpp"
-#include "device/cuda/kernel_registry.hpp"
-#include "device/cuda/launch.hpp"
-#include "device/cuda/scratch.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "format/lz4/lz4_restore_page.cuh"
 #include "format/lz4/lz4_restore_tuning.hpp"
 #include "format/lz4/lz4_restore_ways_cuda.hpp"
+#include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace hemstitch::cuda {
 namespace {

@@ -15,12 +15,12 @@
 //
 // What a walk leaves out (the last sequence, long lengths) and what a check finds wrong is given to
 // restore_lz4_sequence, which alone decides statuses.
-#include "device/cuda/kernel_registry.hpp"
-#include "device/cuda/launch.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
 #include "format/lz4/lz4_restore_ways_cuda.hpp"
 #include "format/lz4/lz4_restore_window.cuh"
+#include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/launch.hpp"
 
 namespace hemstitch::cuda {
 namespace {

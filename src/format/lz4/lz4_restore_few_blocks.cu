@@ -11,13 +11,13 @@
 // A sequence that chains leave out is read by one warp, which decides on its status, and written by all.
 //
 // The blocks of a linked frame are one chain. One workgroup restores them, one after the other.
-#include "device/cuda/kernel_registry.hpp"
-#include "device/cuda/launch.hpp"
-#include "device/cuda/shared_memory.hpp"
 #include "format/lz4/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/lz4_restore_chunk.cuh"
 #include "format/lz4/lz4_restore_ways_cuda.hpp"
 #include "format/lz4/lz4_restore_window.cuh"
+#include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/shared_memory.hpp"
 
 namespace hemstitch::cuda {
 namespace {

@@ -1,9 +1,11 @@
 // Sizes in an LZ4 block, stated once for parses, encoders and kernels.
 //
 // A sequence in the block:
-//   token          one byte: high nibble the literal count, low nibble the match length less 4; 15 means "and
-//   more" more literals  if the nibble is 15: bytes to be added, as long as they are 255, and the first that
-//   is not literals offset         two bytes, little-endian more length    as for the literals
+//   token           one byte: high nibble the literal count, low nibble the match length less 4; 15 means "and more"
+//   more literals   if the nibble is 15: bytes to be added, as long as they are 255, and the first that is not
+//   literals
+//   offset          two bytes, little-endian
+//   more length     as for the literals
 // The last sequence ends after its literals.
 #pragma once
 

@@ -1,5 +1,5 @@
 // brute_force for CUDA: the definition itself. CPU twin: brute_force_reference.cpp, which finds the same by search
-// trees. Source: the exhaustive search of founding document 000.
+// trees. Source: the exhaustive search of founding document 000 (docs/founding.md).
 //
 // Threads: a workgroup of 128 neighbouring positions, a thread each; blocks of a batch through device_groups.
 // Shared bytes: none. Synchronisation: none.
@@ -7,10 +7,11 @@
 // each that agrees in the leading bytes and in the byte behind the best length so far. Offsets come upwards, so only a
 // longer match can replace the best one; one that is as long as the text allows ends the search.
 // Registers: 64 at most.
-#include "device/cuda/launch.hpp"
+#include "gpu/cuda/launch.hpp"
 #include "match/brute_force/brute_force_cuda.hpp"
-#include "match/device_groups.cuh"
-#include "match/device_scan.cuh"
+#include "match/common/device_groups.cuh"
+#include "match/common/device_scan.cuh"
+#include "match/common/device_work.hpp"
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch::cuda {
@@ -67,7 +68,7 @@ void find_brute_force_cuda(const DeviceBlocks& blocks, const FinderParameters& p
   if (group_count == 0) return;
   const DeviceGroups groups = number_groups(blocks, kThreads, d_scratch, scratch_bytes, stream);
   const auto kernel = parameters.min_match_len == 3 ? brute_force_kernel<3> : brute_force_kernel<4>;
-  launch({.kernel = kBudget, .grid = group_count, .stream = stream, .batch = &blocks}, kernel, groups,
+  launch({.kernel = kBudget, .grid = group_count, .stream = stream, .work = work_of(blocks)}, kernel, groups,
          parameters, d_records);
 }
 

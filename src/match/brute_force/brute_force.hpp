@@ -23,9 +23,9 @@
 // Limits: window_size and lengths to 65535. Positions with fewer than min_match_len bytes left have no match.
 #pragma once
 
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
+#include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
-#include "match/search_counters.hpp"
 
 namespace hemstitch {
 

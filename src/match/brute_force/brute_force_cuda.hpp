@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-#include "device/cuda/device_block.hpp"
 #include "hemstitch/match.hpp"
+#include "match/common/device_block.hpp"
 
 namespace hemstitch::cuda {
 

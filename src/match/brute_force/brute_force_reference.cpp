@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "match/brute_force/brute_force.hpp"
-#include "match/common_length.hpp"
-#include "match/parallel_search.hpp"
+#include "match/common/common_length.hpp"
+#include "match/common/parallel_search.hpp"
 
 namespace hemstitch {
 namespace {

@@ -1,4 +1,4 @@
-// coop_stitch for CUDA. CPU twin: coop_stitch_reference.cpp. Source: founding documents 000 and 001.
+// coop_stitch for CUDA. CPU twin: coop_stitch_reference.cpp. Source: founding documents 000 and 001 (docs/founding.md).
 //
 // Threads: a workgroup of 64, one a position of the group; blocks of a batch through device_groups.
 // Shared bytes: 64 * top_k lists of 4, as many offsets of 2, and 1 KB of filter: 2.6 KB at top_k 4, 7.2 KB at 16.
@@ -22,13 +22,14 @@
 // With counters, nothing is skipped, as in the definition.
 #include <algorithm>
 
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/kernel_registry.hpp"
-#include "device/cuda/nvtx_range.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/nvtx_range.hpp"
+#include "match/common/device_groups.cuh"
+#include "match/common/device_scan.cuh"
+#include "match/common/device_work.hpp"
 #include "match/coop_stitch/coop_stitch_cuda.hpp"
 #include "match/coop_stitch/coop_stitch_tuning.hpp"
-#include "match/device_groups.cuh"
-#include "match/device_scan.cuh"
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch::cuda {
@@ -265,7 +266,7 @@ void find_coop_stitch_cuda(const DeviceBlocks& blocks, const FinderParameters& p
   // Not by launch(), which takes the most shared memory there may be: the rest serves as cache.
   const NvtxRange range(kBudget.name.data());
   kernel<<<group_count, kThreads, shared_bytes(parameters.top_k), stream>>>(groups, parameters, output);
-  check_launch(kBudget.name.data(), blocks);
+  check_launch(kBudget.name.data(), work_of(blocks));
 }
 
 }  // namespace hemstitch::cuda

@@ -1,5 +1,5 @@
 // coop_stitch: 64 neighbouring positions search different distances and try each other's finds. The finder of
-// founding document 000, kept complete for study and comparison.
+// founding document 000 (docs/founding.md), kept complete for study and comparison.
 //
 // Why it can work: a repetition has a period. Where 30 bytes at position p stand again `d` bytes back, the
 // same offset d gives position p + 1 at least 29 bytes, and p + 15 at least 15. So an offset that one
@@ -51,9 +51,9 @@
 #include <string>
 #include <vector>
 
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
+#include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
-#include "match/search_counters.hpp"
 
 namespace hemstitch {
 

@@ -15,14 +15,14 @@
 //    shows as well: a repetition shows the same offset at each of its positions. What is left is moved together in the
 //    memory of the lists, in whatever order; ranks are ordered totally, so no order shows.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
-#import device/webgpu/shared/common_length.wgsl
-#import device/webgpu/shared/counters.wgsl
-#import match/shared/leading_mask.wgsl
-#import match/shared/scan_offsets.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
+#import match/common/common_length.wgsl
+#import match/common/counters.wgsl
+#import match/common/leading_mask.wgsl
+#import match/common/scan_offsets.wgsl
 
 struct Parameters {  // hemstitch/match.hpp
   tile_count: u32,

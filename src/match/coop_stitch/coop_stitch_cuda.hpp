@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-#include "device/cuda/device_block.hpp"
 #include "hemstitch/match.hpp"
-#include "match/search_counters.hpp"
+#include "match/common/device_block.hpp"
+#include "match/common/search_counters.hpp"
 
 namespace hemstitch::cuda {
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 
+#include "match/common/counted_length.hpp"
+#include "match/common/parallel_search.hpp"
+#include "match/common/scan_offsets.hpp"
 #include "match/coop_stitch/coop_stitch.hpp"
-#include "match/counted_length.hpp"
-#include "match/parallel_search.hpp"
-#include "match/scan_offsets.hpp"
 
 namespace hemstitch {
 namespace {

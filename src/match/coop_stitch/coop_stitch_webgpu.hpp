@@ -1,8 +1,8 @@
 // coop_stitch through WebGPU: to the byte what coop_stitch_reference finds, and the same counters.
 #pragma once
 
+#include "match/common/finder_webgpu.hpp"
 #include "match/coop_stitch/coop_stitch.hpp"
-#include "match/finder_webgpu.hpp"
 
 namespace hemstitch::webgpu {
 

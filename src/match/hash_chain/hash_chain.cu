@@ -1,5 +1,5 @@
-#include "device/cuda/kernel_trace.hpp"
-#include "device/cuda/shared_memory.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
+#include "gpu/cuda/shared_memory.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/stitch/find_tiles.cuh"
 #include "match/stitch/link_table.cuh"
@@ -11,7 +11,7 @@ namespace {
 //
 // Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of
 // one pass over the whole block. Where there are many segments a warp takes several, and where one goes on from the other
-// in memory the table stays as it is. 32 positions a step, in order, one a lane (match/enter_row.cuh): a lane's previous
+// in memory the table stays as it is. 32 positions a step, in order, one a lane (match/common/enter_row.cuh): a lane's previous
 // position is the nearest lane below it with its hash, or else the head; the highest lane of a hash becomes the head.
 //
 // Above depth 1 a walk also needs the links of the history. They are stored apart, unless the block continues the one before

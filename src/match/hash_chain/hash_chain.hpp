@@ -1,6 +1,6 @@
 // hash_chain: the nearest `depth` earlier positions with the same hash, and the best match among them.
 //
-// The finder of the levels above 2. It is defined by mathematics, not by a table: threads, tables and devices
+// The finder of all levels (but of pages at 1 and 2: hash_pairs). It is defined by mathematics, not by a table: threads, tables and devices
 // only compute it. With "data" the history followed by the block, and positions counted from the data's first
 // byte:
 //
@@ -31,15 +31,15 @@
 // the whole run.
 //
 // Cost: one insertion a byte, at most `depth` comparisons a position, 4 bytes a position for `previous` (2 on
-// a device, as a distance) and 2^hash_bits heads. Source: founding document 003 asks for staged, ordered,
-// coalesced insertion; the ordered build is that, without its sorting by hash, which brings no order in
-// memory.
+// a device, as a distance) and 2^hash_bits heads. Source: founding document 003 (docs/founding.md) asks
+// for staged, ordered, coalesced insertion; the ordered build is that, without its sorting by hash, which brings no
+// order in memory.
 #pragma once
 
 #include <cstdint>
 
 #include "core/match.hpp"
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
 
 namespace hemstitch {

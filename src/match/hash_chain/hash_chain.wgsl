@@ -5,11 +5,11 @@
 //             lengths are at most the cap
 // Workgroup   256 invocations, none
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
-#import device/webgpu/shared/common_length.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
+#import match/common/common_length.wgsl
 
 struct Parameters {
   tile_count: u32,

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "core/match.hpp"
-#include "device/cuda/device_block.hpp"
+#include "match/common/device_block.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 
 namespace hemstitch::cuda {

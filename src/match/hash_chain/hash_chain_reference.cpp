@@ -2,11 +2,11 @@
 #include <limits>
 
 #include "core/bytes.hpp"
-#include "match/common_length.hpp"
+#include "match/common/common_length.hpp"
+#include "match/common/hash_word.hpp"
+#include "match/common/parameter_check.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
-#include "match/hash_word.hpp"
-#include "match/parameter_check.hpp"
 #include "match/stitch/stitch.hpp"
 
 namespace hemstitch {

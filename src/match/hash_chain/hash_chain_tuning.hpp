@@ -26,8 +26,8 @@ constexpr unsigned hash_chain_bits(std::size_t block_bytes) { return block_bytes
 // to choose from: 16 bytes give the same output as 32.)
 inline constexpr std::uint32_t kHashChainCapBytes = 64;
 
-// How far the stitch carries a match back, up to depth 16. Cost of founding document 000's prices (9 bits a
-// literal, 25 a match, best parse) above that of every offset up to 32768, for a window of 32768, geometric mean
+// How far the stitch carries a match back, up to depth 16. Cost by the prices of founding document 000
+// (docs/founding.md: 9 bits a literal, 25 a match, best parse) above that of every offset up to 32768, for a window of 32768, geometric mean
 // over the nine Silesia files, at depths 1, 4 and 64:
 //   4: 13.4, 5.3, 0.58 %; 6: 12.8, 5.1, 0.55 %; 8: 12.4, 4.9, 0.51 %; 16: 11.2, 4.4, 0.37 %
 // LZ4, 64 KB blocks, depths 4, 16 and 64: 4 41.60, 40.69, 40.37 MB; 8 41.49, 40.65, 40.35 MB.
@@ -35,7 +35,7 @@ inline constexpr std::uint32_t kHashChainCapBytes = 64;
 inline constexpr std::uint32_t kHashChainStitchReach = 8;
 
 // The same at depth 64, where twice as far costs nothing that shows, but a thirtieth of the speed at depths 1 and 4; no
-// blocks of tests/regression/sizes.json came out larger. A device keeps the most of each tile for the next one.
+// blocks of the regression test came out larger. A device keeps the most of each tile for the next one.
 inline constexpr std::uint32_t kHashChainDeepStitchReach = 16;
 inline constexpr std::uint32_t kHashChainMostStitchReach = 16;
 

@@ -1,7 +1,7 @@
 // hash_chain through WebGPU; the definition stands in hash_chain.hpp.
 #pragma once
 
-#include "device/webgpu/block_batch.hpp"
+#include "match/common/block_batch.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 
 namespace hemstitch::webgpu {

@@ -24,13 +24,13 @@
 //
 // Cost: half an insertion a byte; comparisons linear in the block, since every long one goes on where the one before
 // ended. Ratios of hash_chain at depth 1 and of this: docs/decisions/lz4-level-1.md. Source: founding documents 000
-// (stitching) and 004 (pages).
+// (stitching) and 004 (pages) (docs/founding.md).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
 
 namespace hemstitch {
 

@@ -3,10 +3,10 @@
 
 #include "core/bytes.hpp"
 #include "core/match.hpp"
-#include "match/common_length.hpp"
+#include "match/common/common_length.hpp"
+#include "match/common/hash_word.hpp"
+#include "match/common/parameter_check.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
-#include "match/hash_word.hpp"
-#include "match/parameter_check.hpp"
 
 namespace hemstitch {
 namespace {

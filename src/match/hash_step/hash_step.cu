@@ -1,4 +1,4 @@
-#include "device/cuda/kernel_trace.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
 #include "match/stitch/find_tiles.cuh"
 #include "match/stitch/link_table.cuh"

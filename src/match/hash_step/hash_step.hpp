@@ -5,13 +5,11 @@
 // followed by the block:
 //
 //   1. Every position of the history enters the table: table[hash(q)] = max(q).
-//   2. The block is taken in groups of `group_positions`, counted from the block's first byte. All positions
-//   of a group
-//      are looked up; then all of them enter the table, the newest position of a hash winning. So a position
-//      never sees its own group through the table.
-//   3. The candidates of a position are the table's (if within 65535 bytes) and the positions 1, 2 and 4
-//   bytes back
-//      (if the data reaches that far). A candidate whose first four bytes differ is no match. Lengths are
+//   2. The block is taken in groups of `group_positions`, counted from the block's first byte. All positions of
+//      a group are looked up; then all of them enter the table, the newest position of a hash winning. So a
+//      position never sees its own group through the table.
+//   3. The candidates of a position are the table's (if within 65535 bytes) and the positions 1, 2 and 4 bytes
+//      back (if the data reaches that far). A candidate whose first four bytes differ is no match. Lengths are
 //      compared up to `cap_bytes`; the longest wins, then the nearest. Positions with fewer than 4 bytes left
 //      in the data have no hash, no candidates, and do not enter the table.
 //   4. Capped lengths become true lengths, and the stitch follows, over kHashStepStitchReach positions
@@ -33,7 +31,7 @@
 #include <cstdint>
 
 #include "core/match.hpp"
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
 
 namespace hemstitch {
 

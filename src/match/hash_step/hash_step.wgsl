@@ -7,11 +7,11 @@
 // The table itself is never there: what it would hold for a group is the first position along the links that lies before
 // the group (match/links/links_webgpu.hpp), at most a group's length of links away.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
-#import device/webgpu/shared/common_length.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
+#import match/common/common_length.wgsl
 
 struct Parameters {
   tile_count: u32,

@@ -9,7 +9,7 @@
 #include <cstddef>
 
 #include "core/match.hpp"
-#include "device/cuda/device_block.hpp"
+#include "match/common/device_block.hpp"
 #include "match/hash_step/hash_step.hpp"
 
 namespace hemstitch::cuda {

@@ -1,5 +1,5 @@
-// lazy_scan: the nearest offsets in full, farther ones in steps. The plain scan of founding document 001,
-// which it keeps as the reference for its cooperative kernel.
+// lazy_scan: the nearest offsets in full, farther ones in steps. The plain scan of founding document 001
+// (docs/founding.md), which it keeps as the reference for its cooperative kernel.
 //
 // Algorithm: position p tries the offsets 1, 2, .., near_range and then near_range + far_step, near_range +
 // 2 * far_step, .. up to window_size; offsets that reach before the data are left out. Of all matches of at
@@ -8,15 +8,15 @@
 // end at max_match_len and at the end of the data.
 //
 // Properties: every position is on its own, so a kernel is a thread a position; neighbours read neighbouring
-// bytes. The work is near_range + (window_size - near_range) / far_step probes a position, 4992 for document
-// 001's 1024, 32768 and 8. A far repetition is seen only by the positions whose distance to it is in the step, one in far_step.
-// "Lazy" is the choice among neighbours that document 001 makes afterwards; that is a parse, and stands in
+// bytes. The work is near_range + (window_size - near_range) / far_step probes a position, 4992 for that
+// document's 1024, 32768 and 8. A far repetition is seen only by the positions whose distance to it is in the step, one in far_step.
+// "Lazy" is the choice among neighbours that the document makes afterwards; that is a parse, and stands in
 // src/parse.
 #pragma once
 
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
+#include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
-#include "match/search_counters.hpp"
 
 namespace hemstitch {
 

@@ -7,14 +7,14 @@
 // What `find` leaves out cannot change a result: offsets come upwards, so a better match is longer than the best, and agrees
 // with the text in the byte behind the best one's length; and when that is as long as can be, the search is over.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
-#import device/webgpu/shared/common_length.wgsl
-#import device/webgpu/shared/counters.wgsl
-#import match/shared/leading_mask.wgsl
-#import match/shared/scan_offsets.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
+#import match/common/common_length.wgsl
+#import match/common/counters.wgsl
+#import match/common/leading_mask.wgsl
+#import match/common/scan_offsets.wgsl
 
 struct Parameters {  // hemstitch/match.hpp
   tile_count: u32,

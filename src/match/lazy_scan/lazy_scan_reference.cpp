@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "match/counted_length.hpp"
+#include "match/common/counted_length.hpp"
+#include "match/common/parallel_search.hpp"
+#include "match/common/scan_offsets.hpp"
 #include "match/lazy_scan/lazy_scan.hpp"
-#include "match/parallel_search.hpp"
-#include "match/scan_offsets.hpp"
 
 namespace hemstitch {
 namespace {

@@ -1,7 +1,7 @@
 // lazy_scan through WebGPU: to the byte what lazy_scan_reference finds, and the same counters.
 #pragma once
 
-#include "match/finder_webgpu.hpp"
+#include "match/common/finder_webgpu.hpp"
 #include "match/lazy_scan/lazy_scan.hpp"
 
 namespace hemstitch::webgpu {

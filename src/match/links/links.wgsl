@@ -11,9 +11,9 @@
 // maximum, so no order of threads shows. What follows one another for each group sets the time: the bytes of the next group are
 // fetched while this one is worked on, and the head is asked for long before it is needed.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
-#import device/webgpu/shared/blocks.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
+#import match/common/blocks.wgsl
 
 struct Parameters {
   block_count: u32,

@@ -1,7 +1,7 @@
 // The chains of equal hashes that hash_chain and hash_step walk, built through WebGPU.
 //
 // links[p] is the distance from p to the nearest earlier position of the block or its history with the same hash
-// (match/hash_word.hpp), 0 where there is none within `most_distance`. Positions with fewer than four bytes left have no
+// (match/common/hash_word.hpp), 0 where there is none within `most_distance`. Positions with fewer than four bytes left have no
 // hash: their link is 0, and nothing links to them. hash_chain (hash_chain.hpp, step 1) takes the links as they are;
 // hash_step's table holds, when a group is looked up, the newest earlier position outside the group, which is the first
 // one along the links that is: so both finders share this build.
@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "device/webgpu/block_batch.hpp"
+#include "match/common/block_batch.hpp"
 
 namespace hemstitch::webgpu {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "match/enter_row.cuh"
-#include "match/hash_word.hpp"
+#include "match/common/enter_row.cuh"
+#include "match/common/hash_word.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
 
 namespace hemstitch::cuda {

@@ -14,9 +14,8 @@
 //             what stands `offset(p+k)` bytes before it, then p has a match of k + length(p+k) bytes at that
 //             offset. No bytes of the match itself are compared again: its length is known. The reach is part
 //             of a finder's definition (HashChainParameters::stitch_reach, kHashStepStitchReach).
-//   forward   From left to right, len(p) = max(len(p), len(p-1) - 1) with the predecessor's offset: the tail
-//   of a match
-//             is a match. On equal lengths the position keeps its own.
+//   forward   From left to right, len(p) = max(len(p), len(p-1) - 1) with the predecessor's offset: the tail of
+//             a match is a match. On equal lengths the position keeps its own.
 //
 // Why it pays: a finder of small depth looks at the *nearest* occurrences of four bytes. Where a long repeat
 // begins, those four bytes are often common (" the") and their nearest occurrences are not the long repeat. A
@@ -37,7 +36,7 @@
 
 #include <cstddef>
 
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
 
 namespace hemstitch {
 

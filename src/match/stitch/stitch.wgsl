@@ -15,11 +15,11 @@
 // keeps the work linear: each stretch is compared once for an offset. What passes over from one tile to another goes through `marks`: lengths end at 65535, so 64 tiles back or
 // ahead say it all and no tile waits for another one.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
-#import device/webgpu/shared/common_length.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
+#import match/common/common_length.wgsl
 
 struct Parameters {
   tile_count: u32,

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "match/common_length.hpp"
+#include "match/common/common_length.hpp"
 #include "match/stitch/stitch.hpp"
 
 namespace hemstitch {

@@ -21,9 +21,10 @@
 #include <cub/block/block_scan.cuh>
 
 #include "core/match.hpp"
-#include "device/cuda/launch.hpp"
-#include "match/device_groups.cuh"
-#include "match/device_text.cuh"
+#include "gpu/cuda/launch.hpp"
+#include "match/common/device_groups.cuh"
+#include "match/common/device_text.cuh"
+#include "match/common/device_work.hpp"
 #include "match/finder_parameters.hpp"
 #include "match/window_index/window_index.hpp"
 #include "match/window_index/window_index_cuda.hpp"
@@ -278,8 +279,8 @@ void find_window_index_cuda(const DeviceBlocks& blocks, const FinderParameters& 
   const std::uint32_t group_count = most_groups(blocks, kIndexedPositions);
   if (group_count == 0) return;
   const DeviceGroups groups = number_groups(blocks, kIndexedPositions, d_scratch, scratch_bytes, stream);
-  launch({.kernel = kBudget, .grid = group_count, .stream = stream, .batch = &blocks}, window_index_kernel,
-         groups, parameters, d_records);
+  launch({.kernel = kBudget, .grid = group_count, .stream = stream, .work = work_of(blocks)},
+         window_index_kernel, groups, parameters, d_records);
 }
 
 }  // namespace hemstitch::cuda

@@ -31,9 +31,9 @@
 // ptt5, 16 on text (bench/results, "matching").
 #pragma once
 
-#include "match/finder.hpp"
+#include "match/common/finder.hpp"
+#include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
-#include "match/search_counters.hpp"
 
 namespace hemstitch {
 

@@ -12,13 +12,13 @@
 // whoever comes first. Candidates come from the near end of the window to the far one, so that in periods the first ones
 // settle nearly all; what cannot beat the best of its position, by the last byte that it would need, is not compared.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/bytes.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
-#import device/webgpu/shared/common_length.wgsl
-#import device/webgpu/shared/counters.wgsl
-#import match/shared/leading_mask.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import gpu/webgpu/shared/bytes.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
+#import match/common/common_length.wgsl
+#import match/common/counters.wgsl
+#import match/common/leading_mask.wgsl
 
 struct Parameters {  // hemstitch/match.hpp
   tile_count: u32,

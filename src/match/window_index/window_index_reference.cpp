@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "match/counted_length.hpp"
-#include "match/parallel_search.hpp"
+#include "match/common/counted_length.hpp"
+#include "match/common/parallel_search.hpp"
 #include "match/window_index/window_index.hpp"
 
 namespace hemstitch {

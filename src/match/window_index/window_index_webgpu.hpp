@@ -1,7 +1,7 @@
 // window_index through WebGPU: to the byte what window_index_reference finds, and the same counters.
 #pragma once
 
-#include "match/finder_webgpu.hpp"
+#include "match/common/finder_webgpu.hpp"
 #include "match/window_index/window_index.hpp"
 
 namespace hemstitch::webgpu {

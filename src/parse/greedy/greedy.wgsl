@@ -5,9 +5,9 @@
 //             match, 0 for a literal
 // Workgroup   256 invocations, none
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
 #import parse/shared/usable.wgsl
 
 struct Parameters {

@@ -1,15 +1,14 @@
 // lazy: take a match, unless the next position has a longer one.
 //
-// Founding document 001 calls this the resolve pass: where the usable match at p+1 is strictly longer than
-// the one at p, position p is demoted to a literal. Then a greedy walk takes what is left. Demotion looks at
-// the finder's matches only, never at another demotion, so it is one independent decision a position; the
-// walk is greedy's, with its doubling jumps on a device. Suppressing overlaps in parallel without that exact
-// order costs 37 %.
+// Founding document 001 (docs/founding.md) calls this the resolve pass: where the usable match at p+1 is strictly
+// longer than the one at p, position p is demoted to a literal. Then a greedy walk takes what is left. Demotion looks
+// at the finder's matches only, never at another demotion, so it is one independent decision a position; the walk is
+// greedy's, with its doubling jumps on a device, in the exact order of a loop.
 //
-// `lazy_skip`: a match of at least that many bytes is taken without looking further (document 001: 32). 0
+// `lazy_skip`: a match of at least that many bytes is taken without looking further (the document: 32). 0
 // means never skip, which is the exact rule and what the levels use.
 //
-// Lazy is 0.1 to 2.1 % above the optimum on real files. It is not always cheaper than greedy: a longer match
+// Lazy comes near the optimum on real files. It is not always cheaper than greedy: a longer match
 // one byte later may cut a still better one short.
 #pragma once
 

@@ -8,8 +8,8 @@
 // Workgroup   256 invocations, none
 // A match finds its block by bisection, so a few blocks with many matches take no longer than many with a few.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/blocks.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import match/common/blocks.wgsl
 #import parse/shared/sequences.wgsl
 
 struct Parameters {

@@ -1,4 +1,5 @@
 // The optimal parses for the flat model, and what they have in common with those for other models.
+#include "match/common/device_work.hpp"
 #include "parse/optimal/optimal_exact.cuh"
 #include "parse/optimal/optimal_launch.cuh"
 
@@ -33,7 +34,7 @@ namespace optimal_detail {
 void count_segments(const DeviceBlocks& blocks, std::uint32_t* d_counts, cudaStream_t stream) {
   const std::uint32_t grid = blocks.block_count / kCountThreads + (blocks.block_count % kCountThreads != 0);
   count_segments_of_blocks<<<grid, kCountThreads, 0, stream>>>(blocks.d_blocks, blocks.block_count, d_counts);
-  check_launch(kCountBudget.name.data(), blocks);
+  check_launch(kCountBudget.name.data(), work_of(blocks));
 }
 
 }  // namespace optimal_detail

@@ -46,7 +46,7 @@
 
 namespace hemstitch {
 
-// The flat model of document 000 with one edge a match: its full length.
+// The flat model of founding document 000 (docs/founding.md) with one edge a match: its full length.
 struct FullLengthCostModel : CostModel {
   HEMSTITCH_HOST_DEVICE constexpr unsigned tried_length_count() const { return 1; }
   HEMSTITCH_HOST_DEVICE constexpr std::uint32_t tried_length(std::uint32_t full_length,

@@ -20,9 +20,9 @@
 // Deciding. A cost is kept times 8, and each edge adds its number in the order of preference, 0 for the literal: the smallest sum
 // is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
 #import parse/shared/usable.wgsl
 
 struct Parameters {

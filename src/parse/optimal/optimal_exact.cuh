@@ -6,9 +6,10 @@
 // that no block is too long. Work: one dependent step a position. CPU twin: optimal_reference.hpp.
 #pragma once
 
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/kernel_registry.hpp"
-#include "device/cuda/scratch.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/scratch.hpp"
+#include "match/common/device_work.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/walk/walk.cuh"
 
@@ -81,7 +82,7 @@ void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_r
   if (blocks.block_count != 0) {
     optimal_detail::solve_blocks<<<(blocks.block_count + 31) / 32, 32, 0, stream>>>(
         blocks.d_blocks, blocks.block_count, d_records, plan, model, scratch.d_costs, scratch.d_lengths);
-    check_launch(optimal_detail::kSolveBlocksBudget.name.data(), blocks);
+    check_launch(optimal_detail::kSolveBlocksBudget.name.data(), work_of(blocks));
   }
   walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
 }

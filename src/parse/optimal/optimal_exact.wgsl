@@ -5,13 +5,13 @@
 //             position: of everything from there on; decisions (written) 4 bytes a position: the match to take there, 0 for a
 //             literal
 // Workgroup   1 invocation, none
-// This is document 000's option A: one long chain of steps, each of which waits for what the one before wrote. It is there to
-// measure finders with, and to show what optimal.wgsl gains by segments. The passes bound how long the device is busy with
+// This is option A of founding document 000 (docs/founding.md): one long chain of steps, each of which waits for what the one
+// before wrote. It is there to measure finders with, and to show what optimal.wgsl gains by segments. The passes bound how long the device is busy with
 // one dispatch, which drivers watch over: 4 MB in a single one may take seconds.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
 #import parse/shared/usable.wgsl
 
 struct Parameters {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "match/parameter_check.hpp"
+#include "match/common/parameter_check.hpp"
 
 namespace hemstitch::webgpu {
 namespace {
@@ -38,7 +38,7 @@ void record_optimal_exact(Recording& recording, const BlockBatch& batch, const O
 }
 
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
-                          const BlockPlan& plan, const Lz4CostModel&) {
+                          const BlockPlan& plan, WholeByteCosts) {
   check_parameter("optimal_exact", "block_bytes", batch.longest_bytes, 0, 4000000000u);
   record(recording, batch, buffers, plan, 0, 0, true);
 }

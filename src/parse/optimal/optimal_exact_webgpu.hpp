@@ -1,8 +1,7 @@
 // optimal_exact through WebGPU; the definition stands in optimal.hpp.
 #pragma once
 
-#include "format/lz4/lz4_cost.hpp"
-#include "parse/optimal/optimal.hpp"
+#include "parse/optimal/optimal_webgpu.hpp"
 #include "parse/parse_webgpu.hpp"
 
 namespace hemstitch::webgpu {
@@ -17,6 +16,6 @@ struct OptimalExactBuffers {
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
                           const BlockPlan& plan, const FullLengthCostModel& model);
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
-                          const BlockPlan& plan, const Lz4CostModel& model);
+                          const BlockPlan& plan, WholeByteCosts);
 
 }  // namespace hemstitch::webgpu

@@ -25,16 +25,16 @@
 //
 // Shared memory: 32 * kNear words a warp, which is the whole block. Synchronisation: none; the lanes of a warp meet to agree
 // where to begin. Work: 1.25 positions a position, each O(tried lengths). Registers: at most 128.
-// CPU twin: solve_segment() in optimal_reference.hpp. Source: founding document 000's segmented
-// parse. Holding all costs in shared memory would be simpler, but takes 160 KB a warp.
+// CPU twin: solve_segment() in optimal_reference.hpp. Source: the segmented parse of founding document 000
+// (docs/founding.md). Holding all costs in shared memory would be simpler, but takes 160 KB a warp.
 #pragma once
 
 #include <bit>
 #include <type_traits>
 
 #include "core/match.hpp"
-#include "device/cuda/kernel_registry.hpp"
-#include "device/cuda/kernel_trace.hpp"
+#include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/optimal/optimal_tuning.hpp"
 #include "parse/usable_length.cuh"

@@ -10,8 +10,9 @@
 
 #include "compact/scan/scan_cuda.hpp"
 #include "core/status.hpp"
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/scratch.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/scratch.hpp"
+#include "match/common/device_work.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/optimal/optimal_cuda_tuning.hpp"
 #include "parse/optimal/optimal_kernel.cuh"
@@ -109,7 +110,7 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
       solve(solve_segments<Model, true, kNearCosts>);
     else
       solve(solve_segments<Model, false, kNearCosts>);
-    check_launch(kSolveBudget.name.data(), blocks);
+    check_launch(kSolveBudget.name.data(), work_of(blocks));
   }
   walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
 }

@@ -9,7 +9,7 @@ namespace hemstitch {
 inline constexpr std::size_t kSegmentPositions = 1024;
 
 // Positions solved beyond the segment, so that decisions near its end know what follows. With 256 the result
-// is within 0.01 % of the whole block's optimum on every Silesia file (tests/unit/optimal_parse_test.cpp
+// is within 0.01 % of the whole block's optimum on every Silesia file (tests/unit/parse_test.cpp
 // holds it to that).
 inline constexpr std::size_t kLookAheadPositions = 256;
 

@@ -1,6 +1,6 @@
 #include "parse/optimal/optimal_webgpu.hpp"
 
-#include "match/parameter_check.hpp"
+#include "match/common/parameter_check.hpp"
 #include "parse/optimal/optimal_tuning.hpp"
 
 namespace hemstitch::webgpu {
@@ -8,10 +8,6 @@ namespace {
 
 static_assert(kSegmentPositions == kTilePositions && kLookAheadPositions == 256,
               "optimal.wgsl has these numbers");
-static_assert(Lz4CostModel{}.match_cost(19) == 4 * Lz4CostModel{}.literal_cost() &&
-                  Lz4CostModel{}.match_cost(18) == 3 * Lz4CostModel{}.literal_cost() &&
-                  Lz4CostModel::kShorterLengthCount == 3,
-              "cost_model.wgsl prices matches like this");
 
 void record(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
             const BlockPlan& plan, std::uint32_t literal_cost, std::uint32_t match_cost, bool lz4_costs) {
@@ -47,7 +43,7 @@ void record_optimal(Recording& recording, const BlockBatch& batch, BufferId reco
 }
 
 void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
-                    const BlockPlan& plan, const Lz4CostModel&) {
+                    const BlockPlan& plan, WholeByteCosts) {
   record(recording, batch, records, decisions, plan, 0, 0, true);
 }
 

@@ -30,9 +30,10 @@
 
 #include <type_traits>
 
-#include "device/cuda/cuda_error.hpp"
-#include "device/cuda/kernel_registry.hpp"
-#include "device/cuda/kernel_trace.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
+#include "match/common/device_work.hpp"
 #include "parse/parse_cuda.hpp"
 #include "parse/walk/walk_tuning.hpp"
 
@@ -211,7 +212,7 @@ void walk_blocks(const DeviceBlocks& blocks, const Decide& decide, const MatchRe
   if (blocks.block_count == 0) return;
   walk_block<kWalkTilePositions>
       <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, d_records, plan, sequences);
-  check_launch(kWalkBudget.name.data(), blocks);
+  check_launch(kWalkBudget.name.data(), work_of(blocks));
 }
 
 }  // namespace hemstitch::cuda

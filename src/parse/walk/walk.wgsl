@@ -13,9 +13,9 @@
 // again: every time it has at least doubled. 8 times are enough for the 256 fours of a tile.
 // Literals are what lies between a match and the one before it. Nothing is lost against one walk over the whole block.
 
-#import device/webgpu/shared/workgroup.wgsl
-#import device/webgpu/shared/blocks.wgsl
-#import device/webgpu/shared/records.wgsl
+#import gpu/webgpu/shared/workgroup.wgsl
+#import match/common/blocks.wgsl
+#import match/common/records.wgsl
 
 struct Parameters {
   tile_count: u32,

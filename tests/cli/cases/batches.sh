@@ -1,3 +1,4 @@
+# label: threads
 # -r takes small files many at a time: what each becomes is what it becomes alone, whatever the engine and the options.
 needs lz4
 make_tree() {

@@ -19,7 +19,12 @@ HEMSTITCH_FAKE='fail=3' hemstitch-fake bench --backend fake --seconds 0 -1 -T1 d
 echo "exit $?"
 hemstitch bench --seconds 0 --fast=2 data
 echo "exit $?"
-hemstitch bench --seconds 0 missing >out
-echo "exit $?"
+# Nothing is printed, and no time spent, before it is told that a file is missing.
+for files in missing 'data missing'; do
+  # shellcheck disable=SC2086
+  status_of hemstitch bench --seconds 0 $files
+done
 : >empty
-hemstitch bench empty >out
+mkdir folder
+status_of hemstitch bench folder
+hemstitch bench empty

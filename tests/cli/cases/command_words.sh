@@ -10,3 +10,13 @@ names
 rm bench
 mkdir bench backends
 hemstitch backends | tail -n 1
+# One that is mistyped: nothing is done with the words behind it.
+echo x >data
+for word in serch searhc bnech ben evalute backend cta ct decompress list help benchmark grep; do
+  status_of hemstitch $word data
+done
+# Another name is a file's, and the others are done.
+status_of hemstitch seldom data
+names
+touch serch
+hemstitch serch

@@ -9,6 +9,12 @@ offer() {
 touch data
 offer hemstitch --no
 offer hemstitch b
+offer hemstitch c
+offer hemstitch cat --r
+offer hemstitch --js
+mkdir folder
+offer hemstitch --output-dir ''
+rmdir folder
 offer hemstitch da
 offer hemstitch --backend c
 offer hemstitch --check = c

@@ -1,3 +1,4 @@
+# label: threads
 # One line with the place; nothing under the final name; the other files go on.
 text 200000 | head -c 1000000 >data
 hemstitch -B64K data

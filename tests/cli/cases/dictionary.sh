@@ -12,6 +12,10 @@ hemstitch -d data.lz4 -o out 2>needed
 echo "exit $?"
 id=$(grep -o '0x[0-9a-f]*' needed)
 hemstitch -lv data.lz4 | grep -o "dictionary $id\$" | wc -l
+# It is told without -v as well, once for each.
+hemstitch -l data.lz4 plain.lz4 | sed "s/$id/ID/" | awk 'NR > 1 { $3 = $5 = ""; print }'
+cat data.lz4 data.lz4 plain.lz4 | hemstitch -l | grep -o "stdin (dictionary $id)\$" | wc -l
+{ cat data.lz4; text 10 | hemstitch -D plain.lz4; } | hemstitch -l | grep -o "stdin (dictionaries $id, 0x[0-9a-f]*)\$" | wc -l
 rm needed
 hemstitch -D missing data
 echo "exit $?"

@@ -22,11 +22,13 @@ echo "exit $?"
 cat data
 status_of hemstitch data -o .
 status_of hemstitch data -o missing/data.lz4
-# A link stays a link.
+# A link is replaced, and what it leads to stays as it is.
 echo old >behind
 ln -s behind link
+status_of hemstitch data -o link
 hemstitch -f data -o link
-[[ -L link ]] && hemstitch -dc behind
+[[ ! -L link ]] && hemstitch -dc link
+cat behind
 # A link to nothing is replaced on demand alone, too.
 ln -s nowhere dangling
 status_of hemstitch data -o dangling

@@ -1,3 +1,4 @@
+# label: threads
 mkdir -p top/sub/deep
 echo a >top/a
 echo b >top/sub/b
@@ -23,8 +24,10 @@ status_of hemstitch -r top
 hemstitch -rqf top/a
 echo 'restored:'
 rm top/a top/sub/b
+status_of hemstitch -dr top # c is older than c.lz4: not what an earlier -d made of it
+rm top/sub/deep/c
 hemstitch -dr top
-cat top/a top/sub/b top/old
+cat top/a top/sub/b top/old top/sub/deep/c
 echo 'again:'
 status_of hemstitch -dr top
 hemstitch -rtq top

@@ -1,3 +1,4 @@
+# label: threads
 # More entries than one thread looks at in a row, with folders among them: each is found once, in order.
 mkdir top
 (cd top && mkdir 2000d 4000d && seq 1000 5199 | xargs touch && touch 2000d/f 4000d/f)

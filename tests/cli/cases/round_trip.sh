@@ -1,3 +1,4 @@
+# label: threads
 needs lz4
 text 300000 >data
 hemstitch data

@@ -1,3 +1,4 @@
+# label: threads
 # What search does besides what grep does: compressed files, JSON, memory, errors.
 needs python3
 mkdir logs
@@ -16,19 +17,23 @@ hemstitch search --json -o -i ONE <<<'"one" and One'
 hemstitch search --json -c 11 logs/plain
 hemstitch search --json -l 11 logs/plain
 printf 'x \377 y\n' | hemstitch search --json x | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"] == "x \ufffd y")'
-# In batches of little memory the result is the same; what does not fit at all is an error.
+# In little memory the result is the same.
 hemstitch search -r --memory 16K -c 299 logs/plain
-status_of hemstitch search --memory 1K -c 299 logs/plain
 cp logs/plain logs/again
 hemstitch search --memory 16K -T 2 2999 logs/plain logs/again
 status_of hemstitch search
-status_of hemstitch search -q x logs
+status_of hemstitch search -k x logs
+status_of hemstitch search -C -1 x logs
+status_of hemstitch search -m 1K x logs
+status_of hemstitch search --color=sometimes x logs
 status_of hemstitch search --nothing x logs
 status_of hemstitch search -e
 status_of hemstitch search -T many x
 status_of hemstitch search --memory 0 x
 printf 'in a pipe\n' | hemstitch search pipe - <(printf 'another pipe\n') | sed 's,/dev/fd/[0-9]*,FD,'
-hemstitch search -h | head -n 2
+hemstitch search --help | head -n 2
+hemstitch search --json -C 1 2999 logs/plain
+hemstitch search --json -L 2999 logs/plain logs/again /dev/null
 # Files whose size of 0 says nothing.
 if [[ -r /proc/self/status ]]; then
   hemstitch search -c Name: /proc/self/status

@@ -1,3 +1,4 @@
+# label: threads
 # Files are searched by many threads, small ones many at a time and large ones by themselves, and told in the order of their names.
 needs mkfifo
 mkdir -p tree/b/inner tree/d

@@ -1,3 +1,4 @@
+# label: threads
 # What GNU grep -F prints for the same arguments, and its exit status: on made files with every difficulty, on this
 # project's own sources, and on the corpora where they are.
 needs grep sort

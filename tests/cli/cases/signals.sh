@@ -1,3 +1,4 @@
+# label: threads
 # A signal leaves no partial file, and ends the process as it ends others.
 for signal in INT TERM HUP; do
   rm -f fifo

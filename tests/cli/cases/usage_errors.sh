@@ -3,8 +3,8 @@ echo x >data
 try() { status_of hemstitch "$@" 2>&1 | sed -E "s/(build are auto, cpu).* \(/\1... (/"; }
 try --nonsense
 try --nonsense=1
-try -z
-try -dz
+try -x
+try -dx
 try -0 data
 try -13 data
 try -99999999999 data
@@ -26,11 +26,21 @@ try --check --no-check data
 try --range 5 -dc data
 try --range 9-5 -dc data
 try --range a-b -dc data
+try --range - -dc data
+try --range -5X -dc data
+try --range 5-- -dc data
+try --range -5 data
 try --range 0-1 data
 try --range 0-1 -d data.lz4
 try --rm -k data
 try --rm -c data
 try --rm -t data
+try --rm -l data
+try --rm -d --range 0-1 data.lz4 -o x
+try --rm data -o -
+try --rm data -o /dev/null
+try --rm data -
+try --rm
 try -o x data data
 try -o x -c data
 try -o x -r data

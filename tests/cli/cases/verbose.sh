@@ -6,5 +6,11 @@ hemstitch -dvc -T1 data.lz4 2>stderr | cmp - data
 numbers stderr
 hemstitch -tv data.lz4 2>stderr
 numbers stderr
-hemstitch -dfqv data.lz4 2>stderr
-numbers stderr
+# -q wins, wherever it stands, alone and with -r.
+mkdir top
+cp data top/a
+cp data top/b
+hemstitch -dfqv data.lz4
+hemstitch -vfq data
+hemstitch -rqv top
+hemstitch -lvq data.lz4 | wc -l

@@ -1,0 +1,16 @@
+# Part of the installation, before anything is put in place: notes in FOLDERS_FILE which of the folders that it is about to make are
+# not there, so that `uninstall` removes those and no others. What earlier installations of the build noted stays.
+set(made "")
+if(EXISTS ${FOLDERS_FILE})
+  file(STRINGS ${FOLDERS_FILE} made)
+endif()
+foreach(folder IN LISTS FOLDERS)
+  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} NORMALIZE)
+  while(NOT EXISTS $ENV{DESTDIR}${folder} AND NOT folder STREQUAL "/")
+    list(APPEND made ${folder})
+    cmake_path(GET folder PARENT_PATH folder)
+  endwhile()
+endforeach()
+list(REMOVE_DUPLICATES made)
+list(JOIN made "\n" lines)
+file(WRITE ${FOLDERS_FILE} "${lines}\n")

@@ -1,0 +1,266 @@
+// The C++ interface over the pipeline.
+#include "hemstitch/hemstitch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/parallel.hpp"
+#include "pipeline/compress_job.hpp"
+#include "pipeline/restore_job.hpp"
+#include "pipeline/ring.hpp"
+
+namespace hemstitch {
+namespace {
+
+class VectorSink : public Sink {
+ public:
+  void write(std::span<const std::byte> bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+class OutputSink : public Sink {
+ public:
+  explicit OutputSink(Output output) : output_(std::move(output)) {
+    if (!output_) throw Error(Status::kInvalidOption, "output is an empty function");
+  }
+  void write(std::span<const std::byte> bytes) override { output_(bytes); }
+
+ private:
+  Output output_;
+};
+
+// The first `count` slots are worked on at once, then emitted in order.
+template <class Job, class Slot>
+void work_and_emit(Job& job, std::vector<Slot>& slots, std::size_t count, bool in_order, Sink& sink) {
+  if (count == 1 || in_order) {
+    for (std::size_t i = 0; i < count; i++) job.work(slots[i]);
+  } else {
+    run_on_threads(job.threads(),
+                   [&] { run_in_parallel(count, 1, [&](std::size_t i) { job.work(slots[i]); }); });
+  }
+  for (std::size_t i = 0; i < count; i++) job.emit(slots[i], sink);
+}
+
+template <class Impl>
+Impl& present(const std::unique_ptr<Impl>& impl) {
+  if (!impl) throw Error(Status::kWrongState, "the stream was moved away");
+  return *impl;
+}
+
+// A stream that threw, or was finished, takes no more calls; nor does one that was moved away.
+class StreamState {
+ public:
+  template <class Call>
+  void run(Call call) {
+    if (!open_) throw Error(Status::kWrongState, "the stream has ended");
+    open_ = false;
+    call();
+    open_ = true;
+  }
+  void close() { open_ = false; }
+
+ private:
+  bool open_ = true;
+};
+
+}  // namespace
+
+struct Compressor::Impl {
+  Impl(const CompressOptions& options, Output output) : job(options), sink(std::move(output)) {
+    for (unsigned i = 0; i < job.plan().batches_in_flight; i++) slots.push_back(job.make_slot());
+  }
+
+  void write(std::span<const std::byte> piece) {
+    while (!piece.empty()) {
+      CompressSlot& slot = slots[filling];
+      const auto room = job.room(slot);
+      const std::size_t bytes = std::min(room.size(), piece.size());
+      std::copy_n(piece.begin(), bytes, room.begin());
+      job.filled(slot, bytes);
+      piece = piece.subspan(bytes);
+      if (!job.full(slot)) continue;
+      job.seal(slot);
+      if (++filling == slots.size()) flush();
+    }
+  }
+
+  void flush() {
+    if (!begun) job.begin(sink);
+    begun = true;
+    work_and_emit(job, slots, filling, false, sink);
+    filling = 0;
+  }
+
+  void finish() {
+    if (job.seal(slots[filling])) filling++;
+    flush();
+    job.end(sink);
+  }
+
+  CompressJob job;
+  OutputSink sink;
+  std::vector<CompressSlot> slots;
+  std::size_t filling = 0;  // slots before it are sealed
+  bool begun = false;
+  StreamState state;
+};
+
+Compressor::Compressor(const CompressOptions& options, Output output)
+    : impl_(std::make_unique<Impl>(options, std::move(output))) {}
+Compressor::~Compressor() = default;
+Compressor::Compressor(Compressor&&) noexcept = default;
+Compressor& Compressor::operator=(Compressor&&) noexcept = default;
+
+void Compressor::write(std::span<const std::byte> piece) {
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.write(piece); });
+}
+
+void Compressor::finish() {
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.finish(); });
+  impl.state.close();
+}
+
+struct Decompressor::Impl {
+  using Event = RestoreJob::Event;
+
+  Impl(const RestoreOptions& options, Output output)
+      : job(options, std::nullopt), sink(std::move(output)), slots(1) {}
+
+  void write(std::span<const std::byte> piece) {
+    for (;;) {
+      if (skip_left > 0) {
+        const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(skip_left, piece.size()));
+        piece = piece.subspan(bytes);
+        skip_left -= bytes;
+        if (skip_left > 0) return;
+        job.skipped(job.skip_bytes());
+      }
+      const auto room = job.room(slots[filling]);
+      if (piece.empty() && !room.empty()) return;
+      const std::size_t bytes = std::min(room.size(), piece.size());
+      std::copy_n(piece.begin(), bytes, room.begin());
+      piece = piece.subspan(bytes);
+      advance(bytes, false);
+      if (garbage) return;
+    }
+  }
+
+  void advance(std::size_t bytes, bool at_end) {
+    if (garbage) return;
+    switch (step(bytes, at_end)) {
+      case Event::kMore:
+        break;
+      case Event::kFrameBegin:
+        slots.clear();
+        for (unsigned i = 0; i < job.plan().batches_in_flight; i++) slots.push_back(job.make_slot());
+        break;
+      case Event::kBlock:
+        if (!job.full(slots[filling])) break;
+        if (++filling == slots.size()) flush();
+        break;
+      case Event::kFrameEnd:
+        if (!slots[filling].blocks.empty()) filling++;
+        flush();
+        job.end_frame();
+        break;
+      case Event::kSkip:
+        skip_left = job.skip_bytes();
+        break;
+      case Event::kEnd:
+        garbage = true;
+        break;
+    }
+  }
+
+  // What is complete before an error is still given out.
+  Event step(std::size_t bytes, bool at_end) {
+    try {
+      return job.received(slots[filling], bytes, at_end);
+    } catch (...) {
+      if (!slots[filling].blocks.empty()) filling++;
+      flush();
+      throw;
+    }
+  }
+
+  void flush() {
+    work_and_emit(job, slots, filling, job.works_in_order(), sink);
+    filling = 0;
+  }
+
+  void finish() {
+    if (skip_left > 0) job.skipped(job.skip_bytes() - skip_left);  // throws
+    bool ended = garbage;
+    while (!ended) {
+      advance(0, true);
+      ended = garbage;
+    }
+    if (const auto at = job.report().trailing_garbage_at)
+      throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+                  {{}, {}, at});
+  }
+
+  RestoreJob job;
+  OutputSink sink;
+  std::vector<RestoreSlot> slots;
+  std::size_t filling = 0;
+  std::uint64_t skip_left = 0;
+  bool garbage = false;  // nothing more is looked at
+  StreamState state;
+};
+
+Decompressor::Decompressor(const RestoreOptions& options, Output output)
+    : impl_(std::make_unique<Impl>(options, std::move(output))) {}
+Decompressor::~Decompressor() = default;
+Decompressor::Decompressor(Decompressor&&) noexcept = default;
+Decompressor& Decompressor::operator=(Decompressor&&) noexcept = default;
+
+void Decompressor::write(std::span<const std::byte> piece) {
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.write(piece); });
+}
+
+void Decompressor::finish() {
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.finish(); });
+  impl.state.close();
+}
+
+std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options) {
+  if (options.content_bytes && *options.content_bytes != input.size())
+    throw Error(Status::kInvalidOption, fmt::format("content_bytes is {}, the input has {} bytes",
+                                                    *options.content_bytes, input.size()));
+  CompressOptions with_size = options;
+  with_size.content_bytes = input.size();
+  MemorySource source(input);
+  VectorSink sink;
+  compress_stream(source, sink, with_size);
+  return sink.take();
+}
+
+std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOptions& options) {
+  MemorySource source(input);
+  VectorSink sink;
+  const StreamReport report = restore_stream(source, sink, options);
+  if (report.trailing_garbage_at)
+    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+                {{}, {}, report.trailing_garbage_at});
+  return sink.take();
+}
+
+std::uint64_t restored_bytes(std::span<const std::byte> input) {
+  MemorySource source(input);
+  std::uint64_t total = 0;
+  for (const FrameSummary& frame : summarise_stream(source).frames) total += frame.content_bytes;
+  return total;
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,105 @@
+// The C interface over the C++ one: statuses instead of exceptions.
+#include "core/c_call.hpp"
+#include "format/lz4/lz4_frame_layout.hpp"
+#include "hemstitch/hemstitch.h"
+#include "hemstitch/hemstitch.hpp"
+#include "pipeline/frame_parts.hpp"
+#include "pipeline/stream.hpp"
+
+namespace {
+
+using hemstitch::Error;
+using hemstitch::guarded;
+using hemstitch::need_for;
+using hemstitch::needed;
+using hemstitch::Status;
+
+std::span<const std::byte> as_bytes(const void* data, std::size_t bytes) {
+  return {static_cast<const std::byte*>(data), bytes};
+}
+
+void need_buffers(const void* input, std::size_t input_bytes, const void* output, std::size_t output_capacity,
+                  const std::size_t* output_bytes) {
+  need_for(input_bytes, input, "input");
+  need_for(output_capacity, output, "output");
+  needed(output_bytes, "output_bytes");
+}
+
+// A caller's buffer; throws kOutputTooSmall when it is full.
+class BufferSink : public hemstitch::Sink {
+ public:
+  BufferSink(void* output, std::size_t capacity) : room_(static_cast<std::byte*>(output), capacity) {}
+
+  void write(std::span<const std::byte> bytes) override {
+    if (bytes.size() > room_.size()) throw Error(Status::kOutputTooSmall, "the output buffer is full");
+    std::copy(bytes.begin(), bytes.end(), room_.begin());
+    room_ = room_.subspan(bytes.size());
+    written_ += bytes.size();
+  }
+  std::size_t written() const { return written_; }
+
+ private:
+  std::span<std::byte> room_;
+  std::size_t written_ = 0;
+};
+
+}  // namespace
+
+extern "C" {
+
+const char* hemstitch_status_text(hemstitch_status status) {
+  return hemstitch::status_text(static_cast<Status>(status));
+}
+
+const char* hemstitch_last_error_message(void) { return hemstitch::last_error_message().data(); }
+
+const char* hemstitch_version(void) { return HEMSTITCH_VERSION_STRING; }
+
+uint64_t hemstitch_compress_bound(uint64_t input_bytes) {
+  // Every block may have to be stored.
+  const hemstitch::CompressOptions options;
+  const std::uint64_t block_count =
+      hemstitch::lz4_frame_layout(input_bytes, options.block_bytes, options.block_checksums,
+                                  options.content_checksum)
+          .block_count();
+  const std::uint64_t frame_bytes =
+      hemstitch::kMaxFrameHeaderBytes + block_count * hemstitch::kBlockFrameBytes + hemstitch::kFrameEndBytes;
+  return input_bytes <= UINT64_MAX - frame_bytes ? input_bytes + frame_bytes : UINT64_MAX;
+}
+
+hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level, void* output,
+                                    size_t output_capacity, size_t* output_bytes) {
+  return guarded([&] {
+    need_buffers(input, input_bytes, output, output_capacity, output_bytes);
+    hemstitch::CompressOptions options;
+    if (level != 0) options.level = level;
+    options.content_bytes = input_bytes;
+    hemstitch::MemorySource source(as_bytes(input, input_bytes));
+    BufferSink sink(output, output_capacity);
+    compress_stream(source, sink, options);
+    *output_bytes = sink.written();
+  });
+}
+
+hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes, uint64_t* restored_bytes) {
+  return guarded([&] {
+    need_for(input_bytes, input, "input");
+    *needed(restored_bytes, "restored_bytes") = hemstitch::restored_bytes(as_bytes(input, input_bytes));
+  });
+}
+
+hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,
+                                   size_t output_capacity, size_t* output_bytes) {
+  return guarded([&] {
+    need_buffers(input, input_bytes, output, output_capacity, output_bytes);
+    hemstitch::MemorySource source(as_bytes(input, input_bytes));
+    BufferSink sink(output, output_capacity);
+    const auto report = restore_stream(source, sink, {});
+    if (report.trailing_garbage_at)
+      throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+                  {{}, {}, report.trailing_garbage_at});
+    *output_bytes = sink.written();
+  });
+}
+
+}  // extern "C"

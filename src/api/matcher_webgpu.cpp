@@ -1,0 +1,340 @@
+#include "api/matcher_webgpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+
+#include "core/status.hpp"
+#include "match/find_webgpu.hpp"
+#include "parse/optimal/optimal_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+namespace {
+
+// Blocks of a call travel in batches of this size: enough to fill a large GPU; a software adapter has nothing to fill.
+constexpr std::uint64_t kHardwareBatchBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kSoftwareBatchBytes = std::uint64_t{1} << 20;
+// Lists of matches up to this size are read back whole, without asking for their number first: a wait costs more.
+constexpr std::uint64_t kReadWholeBytes = std::uint64_t{1} << 20;
+
+constexpr std::uint64_t whole_words(std::uint64_t bytes) { return divided_up(bytes, 4) * 4; }
+
+struct Slot {
+  MatchingCapacity capacity;
+  MatchingPlan plan;
+  BufferSet buffers;
+  Buffer upload, download;
+  bool free = true;
+};
+
+BlockTable table_of(std::span<const MatchBlock> blocks, std::uint32_t min_match_len,
+                    std::uint64_t most_bytes) {
+  BlockTable table;
+  std::uint64_t begin = 0;
+  for (const MatchBlock& block : blocks) {
+    const std::uint64_t end = begin + whole_words(block.data.size());
+    if (end > most_bytes)
+      throw Error(
+          Status::kInvalidOption,
+          fmt::format("a submission of more than {} bytes, which is what the device's bindings allow: divide "
+                      "the blocks among several",
+                      most_bytes));
+    table.add(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(block.history_bytes),
+              static_cast<std::uint32_t>(block.data.size() - block.history_bytes), 0, min_match_len);
+    begin = end;
+  }
+  return table;
+}
+
+}  // namespace
+
+MatchingCapacity matching_capacity(std::uint32_t block_count, std::uint32_t block_bytes,
+                                   std::uint32_t min_match_len) {
+  const auto tiles =
+      static_cast<std::uint32_t>(std::max<std::uint64_t>(1, divided_up(block_bytes, kTilePositions)));
+  return {std::uint64_t{block_count} * whole_words(block_bytes), block_count, block_count * tiles,
+          block_count * (block_bytes / min_match_len + 1)};
+}
+
+MatchingPlan plan_matching(const MatchingCapacity& capacity) {
+  MatchingPlan plan;
+  plan.batch.data = plan.buffers.add("data", capacity.data_bytes);
+  plan.batch.rows = plan.buffers.add("blocks", capacity.block_count * sizeof(BlockRow));
+  plan.batch.tiles = plan.buffers.add("tiles", capacity.tile_count * sizeof(std::uint32_t));
+  // Records are read for the last time by the parse; then the memory takes exits, then sequences. Decisions are read for the
+  // last time when those are written; then theirs takes the matches.
+  const std::uint64_t array_bytes = std::max<std::uint64_t>(capacity.data_bytes * sizeof(MatchRecord),
+                                                            capacity.sequence_count * sizeof(DeviceMatch));
+  plan.records = plan.buffers.add("records, exits, sequences", array_bytes);
+  plan.walk.decisions = plan.buffers.add("decisions, matches", array_bytes);
+  plan.walk.exits = plan.walk.sequences = plan.records;
+  plan.walk.entries = plan.buffers.add("entries", capacity.tile_count * 16);
+  plan.walk.counts = plan.buffers.add("counts", capacity.block_count * sizeof(std::uint32_t));
+  plan.matches.sizes = plan.buffers.add("sizes", capacity.block_count * sizeof(std::uint32_t));
+  plan.matches.begins = plan.buffers.add("begins", (capacity.block_count + 1) * sizeof(std::uint32_t));
+  plan.matches.matches = plan.walk.decisions;
+  plan.scan = plan_scan(plan.buffers, capacity.block_count);
+  return plan;
+}
+
+Recording record_matching(const MatchingPlan& plan, const BlockTable& table, Finder finder,
+                          const FinderParameters& parameters) {
+  const BlockBatch batch = plan.batch.of(table);
+  FullLengthCostModel costs;
+  costs.literal_cost_bits = parameters.literal_cost;
+  costs.match_fixed_cost_bits = parameters.match_fixed_cost;
+  Recording recording;
+  record_search(recording, batch, {plan.records}, finder, parameters);
+  record_optimal(recording, batch, plan.records, plan.walk.decisions,
+                 lzss_block_plan(parameters.min_match_len, parameters.max_match_len), costs);
+  record_walk(recording, batch, plan.walk);
+  record_matches(recording, batch, plan.walk, plan.matches, plan.scan, table.sequence_count);
+  return recording;
+}
+
+struct DeviceMatcher::State {
+  State(std::shared_ptr<Device> on, Finder with, const FinderParameters& how, unsigned slot_count)
+      : device(std::move(on)), finder(with), parameters(how), slots(slot_count) {}
+
+  // Arrays have a word for each byte, or two for each sequence: fewer than one for each where matches have three bytes.
+  std::uint64_t most_data_bytes() const {
+    return std::min<std::uint64_t>(device->limits().binding_bytes, 0xFFFFFFFFu) / 4 - 2 * kTilePositions;
+  }
+  std::uint64_t batch_bytes() const {
+    const bool software = device->adapter().kind == AdapterKind::kSoftware;
+    return std::min(software ? kSoftwareBatchBytes : kHardwareBatchBytes, most_data_bytes());
+  }
+
+  Slot* take_slot(bool wait) {
+    std::unique_lock lock(mutex);
+    const auto find_free = [&] {
+      const auto slot = std::find_if(slots.begin(), slots.end(), [](const Slot& one) { return one.free; });
+      return slot == slots.end() ? nullptr : &*slot;
+    };
+    Slot* slot = find_free();
+    if (wait) freed.wait(lock, [&] { return (slot = find_free()) != nullptr; });
+    if (slot != nullptr) slot->free = false;
+    return slot;
+  }
+  void give_back(Slot& slot) {
+    const std::scoped_lock lock(mutex);
+    slot.free = true;
+    freed.notify_one();
+  }
+
+  void make_room(Slot& slot, const MatchingCapacity& needed) const {
+    if (!slot.buffers.empty() && slot.capacity.holds(needed)) return;
+    // Grown in powers of two, so that submissions that grow little by little do not make new buffers each time.
+    MatchingCapacity grown = needed;
+    grown.data_bytes =
+        std::max(needed.data_bytes, std::min(std::bit_ceil(needed.data_bytes), most_data_bytes()));
+    slot.buffers.clear();
+    slot.capacity = {};
+    slot.plan = plan_matching(grown);
+    slot.buffers = device->make_buffers(slot.plan.buffers);
+    slot.capacity = grown;
+  }
+  const Buffer& staging(Buffer& buffer, std::uint64_t bytes, BufferUse use) const {
+    if (buffer.bytes() < bytes) {
+      buffer = Buffer();
+      buffer = device->make_buffer("staging", std::bit_ceil(bytes), use);
+    }
+    return buffer;
+  }
+
+  std::shared_ptr<Device> device;
+  Finder finder;
+  FinderParameters parameters;
+  std::mutex mutex;
+  std::condition_variable freed;
+  std::vector<Slot> slots;  // guarded by `mutex`: which are free
+};
+
+// One submission, with the slot that it holds.
+class DeviceMatcher::Pending : public PendingWork {
+ public:
+  Pending(std::shared_ptr<State> state, Slot& slot, std::span<const MatchBlock> blocks)
+      : state_(std::move(state)), slot_(slot), block_count_(static_cast<std::uint32_t>(blocks.size())) {
+    try {
+      submit(blocks);
+    } catch (...) {
+      forget_buffers();
+      state_->give_back(slot_);
+      throw;
+    }
+  }
+  ~Pending() override {
+    try {
+      end_reading();
+    } catch (const Error&) {
+      forget_buffers();  // the device is lost, or its staging is still mapped
+    }
+    state_->give_back(slot_);
+  }
+
+  bool is_ready() override { return !reading_ || state_->device->is_ready(*reading_); }
+
+  std::vector<std::vector<PositionedMatch>> take() override {
+    Device& device = *state_->device;
+    if (!reading_) reading_ = start_reading(read_matches_);
+    const std::byte* read = device.finish_reading(*reading_);
+    std::vector<std::uint32_t> begins(block_count_ + 1);
+    std::memcpy(begins.data(), read, begins_bytes());
+    const bool in_order = std::is_sorted(begins.begin(), begins.end());
+    if (begins.front() != 0 || !in_order || begins.back() > most_matches_)
+      throw Error(Status::kDeviceFault,
+                  fmt::format("{} gives lists of matches that cannot be", device.adapter().name));
+    if (begins.back() > read_matches_) {
+      end_reading();
+      read_matches_ = begins.back();
+      reading_ = start_reading(read_matches_);
+      read = device.finish_reading(*reading_);
+    }
+    std::vector<DeviceMatch> all(begins.back());
+    if (!all.empty()) std::memcpy(all.data(), read + begins_bytes(), all.size() * sizeof(DeviceMatch));
+    end_reading();
+
+    std::vector<std::vector<PositionedMatch>> matches(block_count_);
+    for (std::uint32_t b = 0; b < block_count_; ++b)
+      for (std::uint32_t i = begins[b]; i < begins[b + 1]; ++i)
+        matches[b].push_back({all[i].position, record_offset(all[i].record), record_length(all[i].record)});
+    return matches;
+  }
+
+  DeviceMatches on_device() const override {
+    const auto handle = [&](BufferId id) { return static_cast<void*>(slot_.buffers[id.index].get()); };
+    return {state_->device->get(), state_->device->queue(), handle(slot_.plan.matches.matches),
+            handle(slot_.plan.matches.begins)};
+  }
+
+ private:
+  std::uint64_t begins_bytes() const { return (std::uint64_t{block_count_} + 1) * sizeof(std::uint32_t); }
+
+  void submit(std::span<const MatchBlock> blocks) {
+    Device& device = *state_->device;
+    const BlockTable table = table_of(blocks, state_->parameters.min_match_len, state_->most_data_bytes());
+    most_matches_ = table.sequence_count;
+    const std::uint64_t data_bytes = whole_words(table.data_bytes);
+    state_->make_room(slot_, {data_bytes, block_count_, static_cast<std::uint32_t>(table.tiles.size()),
+                              table.sequence_count});
+    const std::vector<Copy> before = upload(blocks, table, data_bytes);
+    device.submit(before, record_matching(slot_.plan, table, state_->finder, state_->parameters),
+                  slot_.buffers, {});
+
+    read_matches_ = most_matches_ * sizeof(DeviceMatch) <= kReadWholeBytes ? most_matches_ : 0;
+    reading_ = start_reading(read_matches_);
+  }
+
+  // Fills the staging buffer; gives the copies from there to the device.
+  std::vector<Copy> upload(std::span<const MatchBlock> blocks, const BlockTable& table,
+                           std::uint64_t data_bytes) {
+    const std::uint64_t rows_bytes = table.rows.size() * sizeof(BlockRow);
+    const std::uint64_t tiles_bytes = table.tiles.size() * sizeof(std::uint32_t);
+    const std::uint64_t all_bytes = data_bytes + rows_bytes + tiles_bytes;
+    if (blocks.empty()) return {};
+    const Buffer& staging = state_->staging(slot_.upload, all_bytes, BufferUse::kUpload);
+    std::byte* const mapped = state_->device->map_for_writing(staging, all_bytes);
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      std::copy(blocks[b].data.begin(), blocks[b].data.end(), mapped + table.rows[b].begin);
+    std::memcpy(mapped + data_bytes, table.rows.data(), rows_bytes);
+    std::memcpy(mapped + data_bytes + rows_bytes, table.tiles.data(), tiles_bytes);
+    state_->device->unmap(staging);
+    std::vector<Copy> copies;
+    const auto copy_part = [&](BufferId to, std::uint64_t begin, std::uint64_t bytes) {
+      if (bytes > 0) copies.push_back({&staging, begin, &slot_.buffers[to.index], 0, bytes});
+    };
+    const BlockBatch& batch = slot_.plan.batch;
+    copy_part(batch.data, 0, data_bytes);
+    copy_part(batch.rows, data_bytes, rows_bytes);
+    copy_part(batch.tiles, data_bytes + rows_bytes, tiles_bytes);
+    return copies;
+  }
+
+  // Copies where the lists begin and the first matches.
+  PendingRead start_reading(std::uint64_t match_count) {
+    const std::uint64_t match_bytes = match_count * sizeof(DeviceMatch);
+    const Buffer& download =
+        state_->staging(slot_.download, begins_bytes() + match_bytes, BufferUse::kDownload);
+    std::vector<Copy> copies = {
+        {&slot_.buffers[slot_.plan.matches.begins.index], 0, &download, 0, begins_bytes()}};
+    if (match_bytes > 0)
+      copies.push_back(
+          {&slot_.buffers[slot_.plan.matches.matches.index], 0, &download, begins_bytes(), match_bytes});
+    state_->device->submit({}, {}, {}, copies);
+    return state_->device->start_reading(download, begins_bytes() + match_bytes);
+  }
+
+  void end_reading() {
+    if (!reading_) return;
+    state_->device->finish_reading(*reading_);
+    state_->device->unmap(slot_.download);
+    reading_.reset();
+  }
+
+  void forget_buffers() {
+    reading_.reset();
+    const bool free = slot_.free;
+    slot_ = Slot();
+    slot_.free = free;
+  }
+
+  std::shared_ptr<State> state_;
+  Slot& slot_;
+  std::uint32_t block_count_;
+  std::uint32_t most_matches_ = 0;
+  std::uint32_t read_matches_ = 0;  // that are read along with the begins
+  std::optional<PendingRead> reading_;
+};
+
+DeviceMatcher::DeviceMatcher(std::shared_ptr<Device> device, Finder finder,
+                             const FinderParameters& parameters, unsigned slot_count)
+    : state_(std::make_shared<State>(std::move(device), finder, parameters, slot_count)) {
+  record_matching(plan_matching({}), {}, finder, parameters);  // says what it does not take
+}
+
+DeviceMatcher::~DeviceMatcher() = default;
+
+Device& DeviceMatcher::device() const { return *state_->device; }
+
+std::unique_ptr<PendingWork> DeviceMatcher::submit(std::span<const MatchBlock> blocks) const {
+  Slot* const slot = state_->take_slot(false);
+  if (slot == nullptr)
+    throw Error(Status::kInvalidOption,
+                fmt::format("{} submissions are in flight, which is what the matcher has room "
+                            "for: let one of them go first",
+                            state_->slots.size()));
+  return std::make_unique<Pending>(state_, *slot, blocks);
+}
+
+std::vector<std::vector<PositionedMatch>> DeviceMatcher::find_matches(
+    std::span<const MatchBlock> blocks) const {
+  std::vector<std::vector<PositionedMatch>> all;
+  std::deque<std::unique_ptr<PendingWork>> in_flight;
+  const auto take_oldest = [&] {
+    for (auto& matches : in_flight.front()->take()) all.push_back(std::move(matches));
+    in_flight.pop_front();
+  };
+  while (!blocks.empty()) {
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    do bytes += whole_words(blocks[count++].data.size());
+    while (count < blocks.size() && bytes + whole_words(blocks[count].data.size()) <= state_->batch_bytes());
+    // Whoever holds slots does not wait for another one: two callers could wait for each other.
+    Slot* slot = state_->take_slot(in_flight.empty());
+    if (slot == nullptr) {
+      take_oldest();
+      continue;
+    }
+    in_flight.push_back(std::make_unique<Pending>(state_, *slot, blocks.first(count)));
+    blocks = blocks.subspan(count);
+  }
+  while (!in_flight.empty()) take_oldest();
+  return all;
+}
+
+}  // namespace hemstitch::webgpu

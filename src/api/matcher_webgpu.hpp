@@ -1,0 +1,72 @@
+// Matching on a WebGPU device: many blocks to a submission, a ring of submissions in flight, and results that may stay there.
+//
+// A submission is planned as data (plan_matching): upload of the blocks, the finder, the optimal parse in segments, the walk,
+// and the matches of all blocks in one list, with one read-back of what there is of it. Buffers belong to slots, grow to the
+// largest submission that a slot has seen, and are used again.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "api/pending_matches.hpp"
+#include "gpu/webgpu/device.hpp"
+#include "hemstitch/match.hpp"
+#include "match/common/finder_webgpu.hpp"
+#include "parse/matches/matches_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+
+// What the buffers of a slot hold.
+struct MatchingCapacity {
+  std::uint64_t data_bytes = 0;
+  std::uint32_t block_count = 0;
+  std::uint32_t tile_count = 0;
+  std::uint32_t sequence_count = 0;
+
+  bool holds(const MatchingCapacity& needed) const {
+    return data_bytes >= needed.data_bytes && block_count >= needed.block_count &&
+           tile_count >= needed.tile_count && sequence_count >= needed.sequence_count;
+  }
+};
+
+struct MatchingPlan {
+  BufferPlan buffers;  // at most 12 bytes for a byte of the data, in blocks of 16 KB and more
+  BlockBatch batch;
+  BufferId records;  // then the sequences
+  WalkBuffers walk;
+  MatchesBuffers matches;
+  ScanBuffers scan;
+};
+
+MatchingPlan plan_matching(const MatchingCapacity& capacity);
+// What a batch of `block_count` equal blocks needs.
+MatchingCapacity matching_capacity(std::uint32_t block_count, std::uint32_t block_bytes,
+                                   std::uint32_t min_match_len);
+
+// The steps for the blocks of `table`, which the plan's capacity holds.
+Recording record_matching(const MatchingPlan& plan, const BlockTable& table, Finder finder,
+                          const FinderParameters& parameters);
+
+// The matches of one submission, from matcher to caller.
+class DeviceMatcher {
+ public:
+  // Throws kInvalidOption, naming the field, for what the finder, the parse or the device does not take.
+  DeviceMatcher(std::shared_ptr<Device> device, Finder finder, const FinderParameters& parameters,
+                unsigned slot_count);
+  ~DeviceMatcher();
+
+  // Throws kInvalidOption where all slots are taken.
+  std::unique_ptr<PendingWork> submit(std::span<const MatchBlock> blocks) const;
+  // Any number of blocks, in as many submissions as they need; waits while others have the slots.
+  std::vector<std::vector<PositionedMatch>> find_matches(std::span<const MatchBlock> blocks) const;
+
+  Device& device() const;
+
+ private:
+  struct State;
+  class Pending;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace hemstitch::webgpu

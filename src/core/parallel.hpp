@@ -1,0 +1,83 @@
+// Work on a chosen number of threads, for all that divide work themselves: by oneTBB.
+//
+// How oneTBB hands work from thread to thread is invisible to ThreadSanitizer, since Debian does not build it so: each loop
+// would be a race to it, and whoever hides those hides ours, which stand on the same stacks. So a build with ThreadSanitizer
+// does the same on threads that it knows (plain_threads.hpp), and nothing of ours has to be annotated or left out.
+#pragma once
+
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "core/options.hpp"
+#include "core/plain_threads.hpp"
+
+namespace hemstitch {
+
+// Calls `run` where it may use `threads` threads, this one among them.
+template <class Run>
+void run_on_threads(unsigned threads, Run run) {
+  // Beyond the number of cores TBB has to be told.
+  tbb::global_control allowed(tbb::global_control::max_allowed_parallelism,
+                              std::max(threads, resolve_threads(0)));
+  tbb::task_arena arena(static_cast<int>(threads));
+  arena.execute(run);
+}
+
+// Calls body(i) for every i below `count`, from the threads of the caller's arena, `grain` of them in a row. Also inside a
+// stage of run_stages(): a thread that waits for the others' part takes no other item meanwhile. What a body throws is thrown.
+template <class Body>
+void run_in_parallel(std::size_t count, std::size_t grain, const Body& body) {
+  if (count <= grain) {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+#if defined(HEMSTITCH_THREAD_SANITIZER)
+  run_in_parallel_on_plain_threads(count, grain, body);
+#else
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, grain), [&](const auto& range) {
+      for (std::size_t i = range.begin(); i < range.end(); ++i) body(i);
+    });
+  });
+#endif
+}
+
+// Takes item after item, works on many at once, and emits them in the order in which they were taken, from the threads of the
+// caller's arena. `take` gives an item, or nothing when there are no more; `work` makes of it what `emit` is given. Calls of
+// `take`, calls of `emit` and, with `work_in_order`, calls of `work` do not overlap each other. At most `most_in_flight` items
+// are between being taken and having been emitted. What a stage throws ends the run and is thrown.
+template <class Take, class Work, class Emit>
+void run_stages(std::size_t most_in_flight, bool work_in_order, const Take& take, const Work& work,
+                const Emit& emit) {
+#if defined(HEMSTITCH_THREAD_SANITIZER)
+  run_stages_on_plain_threads(most_in_flight, work_in_order, take, work, emit);
+#else
+  using Item = typename std::invoke_result_t<Take>::value_type;
+  using Done = std::invoke_result_t<Work, Item>;
+  using tbb::filter_mode;
+  tbb::parallel_pipeline(
+      most_in_flight,
+      tbb::make_filter<void, Item>(filter_mode::serial_in_order,
+                                   [&](tbb::flow_control& flow) {
+                                     std::optional<Item> item = take();
+                                     if (item) return std::move(*item);
+                                     flow.stop();
+                                     return Item{};
+                                   }) &
+          tbb::make_filter<Item, Done>(work_in_order ? filter_mode::serial_in_order : filter_mode::parallel,
+                                       [&](Item item) { return work(std::move(item)); }) &
+          tbb::make_filter<Done, void>(filter_mode::serial_in_order,
+                                       [&](Done done) { emit(std::move(done)); }));
+#endif
+}
+
+}  // namespace hemstitch

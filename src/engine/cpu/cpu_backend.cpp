@@ -1,0 +1,149 @@
+#include "engine/cpu/cpu_backend.hpp"
+
+#include <fmt/format.h>
+#include <lz4.h>
+#include <lz4hc.h>
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "format/lz4/lz4_decode.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr int kFirstHcLevel = 3;
+// Several small blocks travel in one batch, so that handing over a batch costs little beside its work.
+constexpr std::size_t kBatchBytes = 256 * 1024;
+
+const char* chars(std::span<const std::byte> bytes) { return reinterpret_cast<const char*>(bytes.data()); }
+char* chars(std::span<std::byte> bytes) { return reinterpret_cast<char*>(bytes.data()); }
+
+// liblz4's working memory; each is made on first use.
+struct States {
+  std::unique_ptr<LZ4_stream_t, decltype(&LZ4_freeStream)> fast{nullptr, LZ4_freeStream};
+  std::unique_ptr<LZ4_streamHC_t, decltype(&LZ4_freeStreamHC)> hc{nullptr, LZ4_freeStreamHC};
+};
+
+LZ4_stream_t* fast_state(States& states) {
+  if (!states.fast) states.fast.reset(LZ4_createStream());
+  if (!states.fast) throw Error(Status::kOutOfMemory, "no memory for LZ4's working state");
+  return states.fast.get();
+}
+
+LZ4_streamHC_t* hc_state(States& states) {
+  if (!states.hc) states.hc.reset(LZ4_createStreamHC());
+  if (!states.hc) throw Error(Status::kOutOfMemory, "no memory for LZ4's working state");
+  return states.hc.get();
+}
+
+// The states that nobody works with now: making them anew costs more than compressing a short input. They are no thread_local
+// objects, since glibc ends the process where memory is too short to note that a thread has something to destroy.
+class IdleStates {
+ public:
+  static IdleStates& instance() {
+    static auto* const idle = new IdleStates;  // never destroyed: threads may work while the process ends
+    return *idle;
+  }
+
+  std::unique_ptr<States> take() {
+    const std::scoped_lock lock(mutex_);
+    if (idle_.empty()) {
+      idle_.reserve(made_ + 1);  // so that give_back() needs no memory
+      auto states = std::make_unique<States>();
+      ++made_;
+      return states;
+    }
+    std::unique_ptr<States> states = std::move(idle_.back());
+    idle_.pop_back();
+    return states;
+  }
+
+  void give_back(std::unique_ptr<States> states) noexcept {
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(states));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<States>> idle_;
+  std::size_t made_ = 0;
+};
+
+class BorrowedStates {
+ public:
+  BorrowedStates() : states_(IdleStates::instance().take()) {}
+  ~BorrowedStates() { IdleStates::instance().give_back(std::move(states_)); }
+  BorrowedStates(const BorrowedStates&) = delete;
+  BorrowedStates& operator=(const BorrowedStates&) = delete;
+
+  States& operator*() const { return *states_; }
+
+ private:
+  std::unique_ptr<States> states_;
+};
+
+class CpuEngine : public BlockEngine {
+ public:
+  std::size_t preferred_batch_bytes() const override { return kBatchBytes; }
+  unsigned preferred_batches_in_flight(unsigned threads) const override { return 2 * threads + 1; }
+
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
+    const BorrowedStates states;
+    for (BlockTask& task : tasks) {
+      const int written = parameters.level < kFirstHcLevel
+                              ? compress_fast(task, parameters, fast_state(*states))
+                              : compress_hc(task, parameters, hc_state(*states));
+      task.output_bytes = static_cast<std::size_t>(written);
+      task.status = written > 0 ? Status::kOk : Status::kOutputTooSmall;
+    }
+  }
+
+  void restore(std::span<BlockTask> tasks, Format) override {
+    for (BlockTask& task : tasks) {
+      const DecodedBlock decoded = decode_lz4_block(task.input, task.history, task.output);
+      // A block that restores to more than its frame allows is damaged.
+      task.status = decoded.status == Status::kOk ? Status::kOk : Status::kCorruptBlock;
+      task.output_bytes = decoded.bytes;
+    }
+  }
+
+ private:
+  static int compress_fast(const BlockTask& task, const EncodeParameters& parameters, LZ4_stream_t* state) {
+    const int acceleration = parameters.acceleration + 1;
+    const int input_bytes = static_cast<int>(task.input.size()), room = static_cast<int>(task.output.size());
+    if (task.history.empty())
+      return LZ4_compress_fast_extState(state, chars(task.input), chars(task.output), input_bytes, room,
+                                        acceleration);
+    LZ4_loadDict(state, chars(task.history), static_cast<int>(task.history.size()));
+    return LZ4_compress_fast_continue(state, chars(task.input), chars(task.output), input_bytes, room,
+                                      acceleration);
+  }
+
+  static int compress_hc(const BlockTask& task, const EncodeParameters& parameters, LZ4_streamHC_t* state) {
+    const int input_bytes = static_cast<int>(task.input.size()), room = static_cast<int>(task.output.size());
+    LZ4_resetStreamHC_fast(state, parameters.level);
+    if (!task.history.empty())
+      LZ4_loadDictHC(state, chars(task.history), static_cast<int>(task.history.size()));
+    return LZ4_compress_HC_continue(state, chars(task.input), chars(task.output), input_bytes, room);
+  }
+};
+
+class CpuBackend : public Backend {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  std::string description() const override {
+    return fmt::format("liblz4 {} on all cores", LZ4_versionString());
+  }
+  std::optional<std::string> unavailable_reason() const override { return std::nullopt; }
+  bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
+  std::string_view fallback_name() const override { return "cpu"; }
+  std::unique_ptr<BlockEngine> make_engine() const override { return std::make_unique<CpuEngine>(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace hemstitch

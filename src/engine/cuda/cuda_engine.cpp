@@ -1,0 +1,397 @@
+#include "engine/cuda/cuda_engine.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "engine/cuda/cuda_engine_tuning.hpp"
+#include "engine/staging.hpp"
+#include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/lz4_compress_reference.hpp"
+#include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/nvtx_range.hpp"
+#include "gpu/cuda/pinned_pool.hpp"
+#include "gpu/cuda/scratch.hpp"
+
+namespace hemstitch::cuda {
+namespace {
+
+// Device memory of a slot, kept from call to call and replaced by more when a call needs more.
+class SlotMemory {
+ public:
+  explicit SlotMemory(DevicePool& pool) : pool_(pool) {}
+
+  std::byte* at_least(std::size_t bytes, cudaStream_t stream) {
+    if (bytes > buffer_.count()) {
+      buffer_ = {};  // first: both at once may be more than there is
+      buffer_ = DeviceBuffer<std::byte>(bytes, stream, pool_);
+    }
+    return buffer_.get();
+  }
+  void release() { buffer_ = {}; }
+
+ private:
+  DevicePool& pool_;
+  DeviceBuffer<std::byte> buffer_;
+};
+
+struct Slot {
+  Slot(DevicePool& device_pool, PinnedPool& pinned_pool)
+      : pinned(pinned_pool),
+        input(device_pool),
+        output(device_pool),
+        arrays(device_pool),
+        scratch(device_pool) {}
+
+  // Pinned memory, until the call that uses the slot is over.
+  std::byte* pin(std::size_t bytes) {
+    lent.push_back(pinned.take(bytes));
+    return lent.back().span().data();
+  }
+
+  Stream stream;
+  PinnedPool& pinned;
+  std::vector<PinnedPool::Block> lent;
+
+  void release_memory() {
+    for (SlotMemory* memory : {&input, &output, &arrays, &scratch}) memory->release();
+  }
+
+  SlotMemory input, output, arrays, scratch;
+};
+
+// Small arrays of a batch, each in pinned and in device memory.
+class BatchArrays {
+ public:
+  template <class T>
+  struct Array {
+    T* h = nullptr;
+    T* d = nullptr;
+  };
+
+  BatchArrays(void* h_begin, void* d_begin) : h_(h_begin), d_(d_begin) {}
+  template <class T>
+  Array<T> take(std::size_t count) {
+    return {h_.take<T>(count), d_.take<T>(count)};
+  }
+  std::size_t bytes() const { return h_.bytes(); }
+
+ private:
+  Carver h_, d_;
+};
+
+void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
+}
+
+template <class T>
+void upload(const BatchArrays::Array<T>& array, std::size_t count, cudaStream_t stream) {
+  copy_async(array.d, array.h, count * sizeof(T), cudaMemcpyHostToDevice, stream);
+}
+template <class T>
+void download(const BatchArrays::Array<T>& array, std::size_t count, cudaStream_t stream) {
+  copy_async(array.h, array.d, count * sizeof(T), cudaMemcpyDeviceToHost, stream);
+}
+
+// Copies the input span into pinned memory, piece by piece, and enqueues its way up.
+void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
+  std::byte* const h_input = slot.pin(staging.input_bytes);
+  for (const Staging::Upload& upload : staging.uploads)
+    std::memcpy(h_input + upload.at, upload.from.data(), upload.from.size());
+  copy_async(d_input, h_input, staging.input_bytes, cudaMemcpyHostToDevice, slot.stream.get());
+}
+
+struct CompressArrays {
+  BatchArrays::Array<DeviceBlock> blocks;
+  BatchArrays::Array<std::uint64_t> offsets;
+  BatchArrays::Array<std::uint32_t> sizes;
+  BatchArrays::Array<hemstitch_status> statuses;
+
+  CompressArrays(BatchArrays& arrays, std::size_t count)
+      : blocks(arrays.take<DeviceBlock>(count)),
+        offsets(arrays.take<std::uint64_t>(count + 1)),
+        sizes(arrays.take<std::uint32_t>(count)),
+        statuses(arrays.take<hemstitch_status>(count)) {}
+};
+
+struct RestoreArrays {
+  BatchArrays::Array<const std::byte*> blocks;
+  BatchArrays::Array<std::size_t> block_bytes;
+  BatchArrays::Array<std::byte*> outputs;
+  BatchArrays::Array<std::size_t> capacities;
+  BatchArrays::Array<std::uint32_t> history_bytes;
+  BatchArrays::Array<std::size_t> output_bytes;
+  BatchArrays::Array<hemstitch_status> statuses;
+
+  RestoreArrays(BatchArrays& arrays, std::size_t count)
+      : blocks(arrays.take<const std::byte*>(count)),
+        block_bytes(arrays.take<std::size_t>(count)),
+        outputs(arrays.take<std::byte*>(count)),
+        capacities(arrays.take<std::size_t>(count)),
+        history_bytes(arrays.take<std::uint32_t>(count)),
+        output_bytes(arrays.take<std::size_t>(count)),
+        statuses(arrays.take<hemstitch_status>(count)) {}
+};
+
+template <class Arrays>
+Arrays place_arrays(Slot& slot, std::size_t count) {
+  BatchArrays counted(nullptr, nullptr);
+  Arrays(counted, count);
+  BatchArrays placed(slot.pin(counted.bytes()), slot.arrays.at_least(counted.bytes(), slot.stream.get()));
+  return Arrays(placed, count);
+}
+
+// A block that its caller leaves more room than it is large, and that does not shrink: the device stores such blocks
+// instead of writing them longer. No frame asks for it.
+void compress_without_shrinking(BlockTask& task, const Lz4Level& level) {
+  std::vector<std::byte> joined(task.history.begin(), task.history.end());
+  joined.insert(joined.end(), task.input.begin(), task.input.end());
+  const EncodedBlock encoded =
+      compress_lz4_block_reference({joined, task.history.size()}, level, task.output);
+  task.status = encoded.status;
+  task.output_bytes = encoded.bytes;
+}
+
+void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level) {
+  const NvtxRange range("engine.compress");
+  cudaStream_t const stream = slot.stream.get();
+  const std::size_t count = tasks.size();
+  const Staging staging = stage_for_compression(tasks);
+  std::byte* const d_input = slot.input.at_least(staging.input_bytes, stream);
+  const auto arrays = place_arrays<CompressArrays>(slot, count);
+
+  DeviceBlocks batch{arrays.blocks.d, static_cast<std::uint32_t>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto block_bytes = static_cast<std::uint32_t>(tasks[i].input.size());
+    const StagedTask& staged = staging.tasks[i];
+    arrays.blocks.h[i] = {d_input + staged.input_at, block_bytes, staged.history_bytes,
+                          batch.total_block_bytes};
+    batch.max_block_bytes = std::max(batch.max_block_bytes, block_bytes);
+    batch.max_history_bytes = std::max(batch.max_history_bytes, staged.history_bytes);
+    batch.total_block_bytes += block_bytes;
+  }
+  // No block takes more than its own bytes: then it is stored.
+  const DeviceLz4Span span{.d_span = slot.output.at_least(batch.total_block_bytes, stream),
+                           .capacity_bytes = batch.total_block_bytes,
+                           .lead_bytes = 0,
+                           .trail_bytes = 0,
+                           .d_offsets = arrays.offsets.d,
+                           .d_sizes = arrays.sizes.d,
+                           .d_statuses = arrays.statuses.d};
+  const std::size_t scratch_bytes = compress_lz4_span_cuda_scratch_bytes(batch, level);
+  std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
+
+  upload_input(staging, slot, d_input);
+  upload(arrays.blocks, count, stream);
+  compress_lz4_span_cuda(batch, level, span, d_scratch, scratch_bytes, stream);
+  download(arrays.offsets, count + 1, stream);
+  download(arrays.sizes, count, stream);
+  download(arrays.statuses, count, stream);
+  slot.stream.synchronize();
+
+  const std::size_t result_bytes = arrays.offsets.h[count];
+  std::byte* const h_output = slot.pin(result_bytes);
+  copy_async(h_output, span.d_span, result_bytes, cudaMemcpyDeviceToHost, stream);
+  slot.stream.synchronize();
+
+  for (std::size_t i = 0; i < count; ++i) {
+    BlockTask& task = tasks[i];
+    const bool stored = (arrays.sizes.h[i] & kLz4StoredBit) != 0;
+    const std::size_t bytes = arrays.sizes.h[i] & ~kLz4StoredBit;
+    task.output_bytes = 0;
+    if (arrays.statuses.h[i] != HEMSTITCH_OK) {
+      task.status = Status::kDeviceFault;  // there was room for every block
+    } else if (stored && task.output.size() >= task.input.size()) {
+      compress_without_shrinking(task, level);
+    } else if (stored || bytes > task.output.size()) {
+      task.status = Status::kOutputTooSmall;
+    } else {
+      std::memcpy(task.output.data(), h_output + arrays.offsets.h[i], bytes);
+      task.output_bytes = bytes;
+      task.status = Status::kOk;
+    }
+  }
+}
+
+void restore_in(Slot& slot, std::span<BlockTask> tasks) {
+  const NvtxRange range("engine.restore");
+  cudaStream_t const stream = slot.stream.get();
+  const std::size_t count = tasks.size();
+  const Staging staging = stage_for_restoration(tasks);
+  std::byte* const d_input = slot.input.at_least(staging.input_bytes, stream);
+  std::byte* const d_output = slot.output.at_least(staging.output_bytes, stream);
+  const auto arrays = place_arrays<RestoreArrays>(slot, count);
+
+  DeviceLz4Restore batch{.d_blocks = arrays.blocks.d,
+                         .d_block_bytes = arrays.block_bytes.d,
+                         .d_outputs = arrays.outputs.d,
+                         .d_capacities = arrays.capacities.d,
+                         .d_history_bytes = staging.moves.empty() ? nullptr : arrays.history_bytes.d,
+                         .d_output_bytes = arrays.output_bytes.d,
+                         .d_statuses = arrays.statuses.d,
+                         .count = count};
+  for (std::size_t i = 0; i < count; ++i) {
+    const StagedTask& staged = staging.tasks[i];
+    arrays.blocks.h[i] = d_input + staged.input_at;
+    arrays.block_bytes.h[i] = tasks[i].input.size();
+    arrays.outputs.h[i] = d_output + staged.output_at;
+    arrays.capacities.h[i] = tasks[i].output.size();
+    arrays.history_bytes.h[i] = staged.history_bytes;
+    batch.max_capacity = std::max(batch.max_capacity, tasks[i].output.size());
+    batch.max_block_bytes = std::max(batch.max_block_bytes, tasks[i].input.size());
+  }
+  const std::size_t scratch_bytes = restore_lz4_cuda_scratch_bytes(batch);
+  std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
+
+  upload_input(staging, slot, d_input);
+  upload(arrays.blocks, count, stream);
+  upload(arrays.block_bytes, count, stream);
+  upload(arrays.outputs, count, stream);
+  upload(arrays.capacities, count, stream);
+  upload(arrays.history_bytes, count, stream);
+  for (const Staging::Move& move : staging.moves)
+    copy_async(d_output + move.at, d_input + move.from, move.bytes, cudaMemcpyDeviceToDevice, stream);
+  restore_lz4_cuda(batch, d_scratch, scratch_bytes, stream);
+  download(arrays.output_bytes, count, stream);
+  download(arrays.statuses, count, stream);
+  slot.stream.synchronize();
+
+  for (std::size_t i = 0; i < count; ++i) {
+    // A block that restores to more than its frame allows is damaged: the room is the frame's, not the caller's.
+    const bool restored = arrays.statuses.h[i] == HEMSTITCH_OK;
+    tasks[i].status = restored ? Status::kOk : Status::kCorruptBlock;
+    tasks[i].output_bytes = restored ? arrays.output_bytes.h[i] : 0;
+  }
+  std::byte* const h_output = slot.pin(staging.output_bytes);
+  for (const StagedSpan& span : results_of(staging, tasks))
+    copy_async(h_output + span.at, d_output + span.at, span.bytes, cudaMemcpyDeviceToHost, stream);
+  slot.stream.synchronize();
+  for (std::size_t i = 0; i < count; ++i)
+    if (tasks[i].output_bytes != 0)
+      std::memcpy(tasks[i].output.data(), h_output + staging.tasks[i].output_at, tasks[i].output_bytes);
+}
+
+}  // namespace
+
+// Any thread may take a slot; it waits where none is free.
+class EngineSlots {
+ public:
+  EngineSlots(DevicePool& device_pool, PinnedPool& pinned_pool)
+      : device_pool_(device_pool), pinned_pool_(pinned_pool) {}
+
+  // The process's slots, on its device. Never destroyed, as PinnedPool::of_process().
+  static EngineSlots& of_process() {
+    static auto& slots = *new EngineSlots(DevicePool::current(), PinnedPool::of_process());
+    return slots;
+  }
+
+  // Calls work(slot, tasks); for smaller batches, one after the other, where memory does not suffice for all. When it
+  // returns, or throws, the slot's stream has nothing left to do.
+  template <class Work>
+  void run(std::span<BlockTask> tasks, const Work& work) {
+    if (tasks.empty()) return;
+    try {
+      const Lease lease(*this);
+      try {
+        work(lease.slot(), tasks);
+        return;
+      } catch (...) {
+        lease.slot().release_memory();  // for the other slots, and for the halves
+        throw;
+      }
+    } catch (const Error& error) {
+      if (error.status() != Status::kDeviceOutOfMemory || tasks.size() == 1) throw;
+    }
+    run(tasks.first(tasks.size() / 2), work);
+    run(tasks.subspan(tasks.size() / 2), work);
+  }
+
+  void release_memory() {
+    const std::lock_guard lock(mutex_);
+    for (const std::unique_ptr<Slot>& slot : free_) slot->release_memory();
+  }
+
+ private:
+  class Lease {
+   public:
+    explicit Lease(EngineSlots& slots) : slots_(slots), slot_(slots.take()) {}
+    ~Lease() {
+      // After an error, copies may still read and write pinned memory. (The error itself was thrown already.)
+      cudaStreamSynchronize(slot_->stream.get());
+      slot_->lent.clear();
+      slots_.give_back(std::move(slot_));
+    }
+    Slot& slot() const { return *slot_; }
+
+   private:
+    EngineSlots& slots_;
+    std::unique_ptr<Slot> slot_;
+  };
+
+  std::unique_ptr<Slot> take() {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [&] { return !free_.empty() || made_ < kEngineSlots; });
+    if (free_.empty()) {
+      auto slot = std::make_unique<Slot>(device_pool_, pinned_pool_);
+      ++made_;
+      return slot;
+    }
+    // The one used last: its memory is as large as this call's batch, most likely.
+    std::unique_ptr<Slot> slot = std::move(free_.back());
+    free_.pop_back();
+    return slot;
+  }
+
+  void give_back(std::unique_ptr<Slot> slot) {
+    {
+      const std::lock_guard lock(mutex_);
+      free_.push_back(std::move(slot));
+    }
+    returned_.notify_one();
+  }
+
+  DevicePool& device_pool_;
+  PinnedPool& pinned_pool_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<Slot>> free_;
+  unsigned made_ = 0;
+};
+
+CudaEngine::CudaEngine() : slots_((use_device(), EngineSlots::of_process())) {}
+
+CudaEngine::CudaEngine(DevicePool& device_pool, PinnedPool& pinned_pool)
+    : own_slots_(std::make_unique<EngineSlots>(device_pool, pinned_pool)), slots_(*own_slots_) {}
+
+CudaEngine::~CudaEngine() = default;
+
+void CudaEngine::release_memory() { slots_.release_memory(); }
+
+std::size_t CudaEngine::preferred_batch_bytes() const { return kEngineBatchBytes; }
+
+unsigned CudaEngine::preferred_batches_in_flight(unsigned threads) const {
+  // Besides those that are worked on, one is filled and one is written.
+  return threads == 1 ? 1 : kEngineSlots + 2;
+}
+
+std::size_t CudaEngine::staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const {
+  return 2 * (input_bytes + output_bytes);  // the pool rounds up to powers of two
+}
+
+void CudaEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
+  use_device();
+  const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
+  slots_.run(tasks, [&](Slot& slot, std::span<BlockTask> batch) { compress_in(slot, batch, level); });
+}
+
+void CudaEngine::restore(std::span<BlockTask> tasks, Format) {
+  use_device();
+  slots_.run(tasks, [](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch); });
+}
+
+}  // namespace hemstitch::cuda

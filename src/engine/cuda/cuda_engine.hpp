@@ -1,0 +1,54 @@
+// The engine of the `cuda` backend: batches of blocks in host memory, compressed and restored on an NVIDIA GPU, with
+// the bytes and statuses of the `reference` engine.
+//
+// Slots. A call takes one of three slots: a stream, device memory, and pinned memory at both ends. Copying into pinned
+// memory and out of it is done by the calling thread; transfers and kernels run on the slot's stream. So three calls
+// from three threads overlap: one uploads while the next one computes and the third downloads. A fourth waits for a
+// slot. Slots belong to the process, not to an engine: pinning memory takes longer than compressing it, and a tool that
+// works on many files makes an engine for each.
+//
+//   call:   stage | upload | kernels | sizes down | results down | hand out
+//           host    stream ------------------------------------>   host
+//
+// Sizes come down first, so that only bytes that hold results do.
+//
+// Failures. An error of CUDA is thrown as an Error of the device family: the tasks are unspecified then, the caller's
+// input is untouched, and the next call starts afresh (after a lost device it fails again, at once). Where memory runs out, the
+// batch is halved until a single block does not fit. A block's own failure stands in its status.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "engine/backend.hpp"
+
+namespace hemstitch::cuda {
+
+class DevicePool;
+class PinnedPool;
+class EngineSlots;
+
+class CudaEngine : public BlockEngine {
+ public:
+  // On the process's device and slots. Throws kDeviceUnavailable.
+  CudaEngine();
+  // With slots of its own on these pools, so that tests can bound memory.
+  CudaEngine(DevicePool& device_pool, PinnedPool& pinned_pool);
+  ~CudaEngine() override;
+
+  std::size_t preferred_batch_bytes() const override;
+  unsigned preferred_batches_in_flight(unsigned threads) const override;
+  std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override;
+
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
+  void restore(std::span<BlockTask> tasks, Format format) override;
+
+  // Gives back the device memory that slots not in use keep for later calls.
+  void release_memory();
+
+ private:
+  std::unique_ptr<EngineSlots> own_slots_;
+  EngineSlots& slots_;
+};
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,123 @@
+#include "engine/fake/fake_backend.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <sstream>
+#include <thread>
+
+#include "engine/registry.hpp"
+
+namespace hemstitch {
+namespace {
+
+struct FakeState {
+  explicit FakeState(FakePlan the_plan) : plan(std::move(the_plan)) {}
+  const FakePlan plan;
+  std::atomic<std::uint64_t> calls{0};
+};
+
+class FakeEngine : public BlockEngine {
+ public:
+  FakeEngine(std::shared_ptr<FakeState> state, std::unique_ptr<BlockEngine> inner)
+      : state_(std::move(state)), inner_(std::move(inner)) {}
+
+  // Like a device: many blocks a batch, a few batches in flight.
+  std::size_t preferred_batch_bytes() const override { return 1 << 20; }
+  unsigned preferred_batches_in_flight(unsigned) const override { return 3; }
+
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
+    run(tasks, [&] { inner_->compress(tasks, parameters); });
+  }
+  void restore(std::span<BlockTask> tasks, Format format) override {
+    run(tasks, [&] { inner_->restore(tasks, format); });
+  }
+
+ private:
+  template <class Work>
+  void run(std::span<BlockTask> tasks, Work work) {
+    const FakePlan& plan = state_->plan;
+    const std::uint64_t call = ++state_->calls;
+    std::this_thread::sleep_for(plan.delay * (1 + call % 2));
+    if (plan.lost_from_call != 0 && call >= plan.lost_from_call)
+      throw Error(Status::kDeviceLost, fmt::format("fake device: lost at call {}", call));
+    if (plan.out_of_memory_calls.contains(call))
+      throw Error(Status::kDeviceOutOfMemory, fmt::format("fake device: out of memory at call {}", call));
+    work();
+    if (tasks.empty()) return;
+    BlockTask& first = tasks.front();
+    if (plan.failing_block_calls.contains(call)) first.status = Status::kDeviceFault;
+    if (plan.wrong_bytes_calls.contains(call) && first.status == Status::kOk && first.output_bytes > 0)
+      first.output[first.output_bytes / 2] ^= std::byte{0x40};
+  }
+
+  std::shared_ptr<FakeState> state_;
+  std::unique_ptr<BlockEngine> inner_;
+};
+
+class FakeBackend : public Backend {
+ public:
+  explicit FakeBackend(FakePlan plan) : state_(std::make_shared<FakeState>(std::move(plan))) {}
+
+  std::string_view name() const override { return "fake"; }
+  std::string description() const override {
+    return fmt::format("tests only: {}, with injected faults", state_->plan.inner);
+  }
+  std::optional<std::string> unavailable_reason() const override {
+    if (state_->plan.unavailable_reason.empty()) return std::nullopt;
+    return state_->plan.unavailable_reason;
+  }
+  bool chosen_by_auto() const override { return state_->plan.chosen_by_auto; }
+  std::string_view fallback_name() const override { return state_->plan.inner; }
+  std::unique_ptr<BlockEngine> make_engine() const override {
+    return std::make_unique<FakeEngine>(
+        state_, BackendRegistry::instance().find_usable(state_->plan.inner).make_engine());
+  }
+
+ private:
+  std::shared_ptr<FakeState> state_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_fake_backend(FakePlan plan) {
+  return std::make_unique<FakeBackend>(std::move(plan));
+}
+
+FakePlan fake_plan_from_environment() {
+  FakePlan plan;
+  const char* text = std::getenv("HEMSTITCH_FAKE");
+  std::istringstream words(text != nullptr ? text : "");
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals),
+                      value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const auto number = [&] { return std::strtoull(value.c_str(), nullptr, 10); };
+    if (key == "inner")
+      plan.inner = value;
+    else if (key == "delay_us")
+      plan.delay = std::chrono::microseconds(number());
+    else if (key == "oom")
+      plan.out_of_memory_calls.insert(number());
+    else if (key == "fail")
+      plan.failing_block_calls.insert(number());
+    else if (key == "wrong")
+      plan.wrong_bytes_calls.insert(number());
+    else if (key == "lost")
+      plan.lost_from_call = number();
+    else if (key == "auto")
+      plan.chosen_by_auto = true;
+    else if (key == "unavailable")
+      plan.unavailable_reason = value;
+    else
+      throw Error(
+          Status::kInvalidOption,
+          fmt::format(
+              "HEMSTITCH_FAKE has '{}', it takes inner, delay_us, oom, fail, wrong, lost, auto, unavailable",
+              word));
+  }
+  return plan;
+}
+
+}  // namespace hemstitch

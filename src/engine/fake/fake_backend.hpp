@@ -1,0 +1,34 @@
+// A backend for tests: does another backend's work, late and wrong on demand, as a device might.
+//
+// Never part of the library: tests and the tool `hemstitch-fake` register it. Calls are counted over all
+// engines of the backend, from 1, compress and restore alike.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "engine/backend.hpp"
+
+namespace hemstitch {
+
+struct FakePlan {
+  std::string inner = "cpu";                    // whose bytes it gives; also its fallback
+  std::chrono::microseconds delay{0};           // before each call returns; longer for every second one
+  std::set<std::uint64_t> out_of_memory_calls;  // throw kDeviceOutOfMemory
+  std::set<std::uint64_t> failing_block_calls;  // the batch's first block ends with kDeviceFault
+  std::set<std::uint64_t> wrong_bytes_calls;    // one byte of the batch's first block is changed, status kOk
+  std::uint64_t lost_from_call = 0;             // from this call on: kDeviceLost; 0: never
+  bool chosen_by_auto = false;
+  std::string unavailable_reason;  // empty: usable
+};
+
+std::unique_ptr<Backend> make_fake_backend(FakePlan plan);
+
+// From HEMSTITCH_FAKE, words separated by spaces: "inner=NAME delay_us=N oom=N fail=N wrong=N lost=N auto
+// unavailable=REASON"; oom, fail and wrong may be repeated. Throws kInvalidOption on anything else.
+FakePlan fake_plan_from_environment();
+
+}  // namespace hemstitch

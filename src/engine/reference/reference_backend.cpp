@@ -1,0 +1,60 @@
+#include "engine/reference/reference_backend.hpp"
+
+#include <vector>
+
+#include "format/lz4/lz4_compress_reference.hpp"
+#include "format/lz4/lz4_decode_reference.hpp"
+
+namespace hemstitch {
+namespace {
+
+// Several small blocks travel in one batch, so that handing over a batch costs little beside its work.
+constexpr std::size_t kBatchBytes = std::size_t{256} * 1024;
+
+class ReferenceEngine : public BlockEngine {
+ public:
+  std::size_t preferred_batch_bytes() const override { return kBatchBytes; }
+  unsigned preferred_batches_in_flight(unsigned threads) const override { return 2 * threads + 1; }
+
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
+    const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
+    std::vector<std::byte> joined;  // history and block, one after the other, as finders want them
+    for (BlockTask& task : tasks) {
+      FinderInput input{task.input, 0};
+      if (!task.history.empty()) {
+        joined.assign(task.history.begin(), task.history.end());
+        joined.insert(joined.end(), task.input.begin(), task.input.end());
+        input = {joined, task.history.size()};
+      }
+      const EncodedBlock encoded = compress_lz4_block_reference(input, level, task.output);
+      task.status = encoded.status;
+      task.output_bytes = encoded.bytes;
+    }
+  }
+
+  // A block that restores to more than its frame allows is damaged: the room is the frame's, not the
+  // caller's.
+  void restore(std::span<BlockTask> tasks, Format) override {
+    for (BlockTask& task : tasks) {
+      const DecodedBlock decoded = decode_lz4_block_reference(task.input, task.history, task.output);
+      task.status = decoded.status == Status::kOk ? Status::kOk : Status::kCorruptBlock;
+      task.output_bytes = decoded.bytes;
+    }
+  }
+};
+
+class ReferenceBackend : public Backend {
+ public:
+  std::string_view name() const override { return "reference"; }
+  std::string description() const override { return "the definition of every byte, on all cores; slow"; }
+  std::optional<std::string> unavailable_reason() const override { return std::nullopt; }
+  bool chosen_by_auto() const override { return false; }
+  std::string_view fallback_name() const override { return "reference"; }
+  std::unique_ptr<BlockEngine> make_engine() const override { return std::make_unique<ReferenceEngine>(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<ReferenceBackend>(); }
+
+}  // namespace hemstitch

@@ -1,0 +1,87 @@
+#include "engine/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "engine/cpu/cpu_backend.hpp"
+#include "engine/reference/reference_backend.hpp"
+#ifdef HEMSTITCH_CUDA
+#include "engine/cuda/cuda_backend.hpp"
+#endif
+#ifdef HEMSTITCH_WEBGPU
+#include "engine/webgpu/webgpu_backend.hpp"
+#endif
+
+namespace hemstitch {
+
+BackendRegistry::BackendRegistry() {
+  backends_.push_back(make_cpu_backend());
+  backends_.push_back(make_reference_backend());
+#ifdef HEMSTITCH_CUDA
+  backends_.push_back(make_cuda_backend());
+#endif
+#ifdef HEMSTITCH_WEBGPU
+  backends_.push_back(make_webgpu_backend());
+#endif
+}
+
+BackendRegistry& BackendRegistry::instance() {
+  static BackendRegistry registry;
+  return registry;
+}
+
+std::vector<AbsentBackend> BackendRegistry::absent_backends() {
+  std::vector<AbsentBackend> absent;
+#ifndef HEMSTITCH_CUDA
+  absent.push_back({"cuda", "build with -DHEMSTITCH_CUDA=ON ('tools/setup nvcc' installs the compiler)"});
+#endif
+#ifndef HEMSTITCH_WEBGPU
+  absent.push_back({"webgpu", "run 'tools/setup webgpu', then configure and build again"});
+#endif
+  return absent;
+}
+
+void BackendRegistry::add(std::unique_ptr<Backend> backend) { backends_.push_back(std::move(backend)); }
+
+const Backend& BackendRegistry::find_usable(std::string_view name) const {
+  std::string names;
+  for (const auto& backend : backends_) {
+    if (backend->name() == name) {
+      if (const auto reason = backend->unavailable_reason())
+        throw Error(Status::kDeviceUnavailable, fmt::format("backend '{}': {}", name, *reason));
+      if (const auto reason = backend->no_engine_reason())
+        throw Error(Status::kDeviceUnavailable, fmt::format("backend '{}': {}", name, *reason));
+      return *backend;
+    }
+    names += fmt::format(", {}", backend->name());
+  }
+  for (const AbsentBackend& absent : absent_backends())
+    if (absent.name == name)
+      throw Error(Status::kDeviceUnavailable,
+                  fmt::format("backend '{}' is not in this build: {}", name, absent.remedy));
+  throw Error(Status::kUnknownBackend, fmt::format("backend '{}' is none of: auto{}", name, names));
+}
+
+namespace {
+std::string_view requested_or_forced(std::string_view requested) {
+  const char* forced = std::getenv("HEMSTITCH_BACKEND");
+  return requested == "auto" && forced != nullptr && *forced != '\0' ? std::string_view(forced) : requested;
+}
+}  // namespace
+
+const Backend& BackendRegistry::choose(std::string_view requested) const {
+  const std::string_view name = requested_or_forced(requested);
+  if (name != "auto") return find_usable(name);
+  for (const auto& backend : backends_)
+    if (backend->chosen_by_auto() && !backend->unavailable_reason()) return *backend;
+  return find_usable("cpu");
+}
+
+const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested) const {
+  return find_usable(requested_or_forced(requested) == "auto" ? std::string_view("cpu")
+                                                              : chosen.fallback_name());
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,47 @@
+// Which backends exist in this build, which can be used on this machine, and which one a run uses.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/backend.hpp"
+
+namespace hemstitch {
+
+// A backend that this build was made without, and how to make one with it.
+struct AbsentBackend {
+  std::string_view name;
+  std::string_view remedy;
+};
+
+class BackendRegistry {
+ public:
+  // The process's registry, holding the backends of this build. Tests add theirs before the first run.
+  // Thread safety: lookups from any thread; add() only before other threads use the registry.
+  static BackendRegistry& instance();
+
+  void add(std::unique_ptr<Backend> backend);
+  const std::vector<std::unique_ptr<Backend>>& backends() const { return backends_; }
+
+  // Those that other builds have.
+  static std::vector<AbsentBackend> absent_backends();
+
+  // The backend of that name, which makes engines. Throws kUnknownBackend with the names there are; kDeviceUnavailable with the
+  // reason, which may be that this build was made without it.
+  const Backend& find_usable(std::string_view name) const;
+
+  // `requested` is a name or "auto". "auto" takes the value of HEMSTITCH_BACKEND where that is set; a backend
+  // asked for by name is never silently replaced.
+  const Backend& choose(std::string_view requested) const;
+
+  // The backend that redoes failed blocks of `chosen`: `cpu` when the choice was left to us, else its own
+  // fallback.
+  const Backend& fallback_for(const Backend& chosen, std::string_view requested) const;
+
+ private:
+  BackendRegistry();
+  std::vector<std::unique_ptr<Backend>> backends_;
+};
+
+}  // namespace hemstitch

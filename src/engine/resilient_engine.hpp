@@ -1,0 +1,53 @@
+// An engine that finishes what its backend could not: a block or a batch on which the backend fails is redone
+// by another backend, counted, and reported with the first reason.
+//
+// Thread safety: like every engine, from several threads at once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "engine/backend.hpp"
+
+namespace hemstitch {
+
+// Who did the work of a run.
+struct EngineReport {
+  std::string backend;                // the one that worked
+  std::uint64_t fallback_blocks = 0;  // redone by `fallback_backend` after the backend failed on them
+  std::string fallback_backend;
+  std::string fallback_reason;  // the first failure's message
+};
+
+class ResilientEngine {
+ public:
+  // `requested` as in the options: a name or "auto". Throws where the registry does.
+  explicit ResilientEngine(std::string_view requested);
+
+  const BlockEngine& preferred() const { return *engine_; }
+
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters);
+  void restore(std::span<BlockTask> tasks, Format format);
+
+  void report(EngineReport& report) const;
+
+ private:
+  bool has_fallback() const { return &backend_ != &fallback_backend_; }
+  BlockEngine& fallback_engine();
+  void count_fallback(std::uint64_t blocks, const std::string& reason);
+
+  const Backend& backend_;
+  const Backend& fallback_backend_;
+  std::unique_ptr<BlockEngine> engine_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::unique_ptr<BlockEngine> fallback_engine_;
+  std::uint64_t fallback_blocks_ = 0;
+  std::string fallback_reason_;
+};
+
+}  // namespace hemstitch

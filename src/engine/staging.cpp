@@ -1,0 +1,112 @@
+#include "engine/staging.hpp"
+
+#include <map>
+#include <utility>
+
+#include "core/options.hpp"
+
+namespace hemstitch {
+namespace {
+
+// Where blocks of a device begin that could begin anywhere: reads of 16 bytes are then aligned.
+constexpr std::size_t kBlockAlignmentBytes = 16;
+
+std::size_t aligned(std::size_t at) {
+  return (at + kBlockAlignmentBytes - 1) / kBlockAlignmentBytes * kBlockAlignmentBytes;
+}
+
+void upload(Staging& staging, std::span<const std::byte> from) {
+  if (from.empty()) return;
+  if (!staging.uploads.empty()) {
+    Staging::Upload& last = staging.uploads.back();
+    if (last.from.data() + last.from.size() == from.data() &&
+        last.at + last.from.size() == staging.input_bytes) {
+      last.from = {last.from.data(), last.from.size() + from.size()};
+      staging.input_bytes += from.size();
+      return;
+    }
+  }
+  staging.uploads.push_back({from, staging.input_bytes});
+  staging.input_bytes += from.size();
+}
+
+// True if the host bytes uploaded last end where `block` begins.
+bool follows_last(const Staging& staging, std::span<const std::byte> block) {
+  if (staging.uploads.empty()) return false;
+  const Staging::Upload& last = staging.uploads.back();
+  return last.at + last.from.size() == staging.input_bytes &&
+         last.from.data() + last.from.size() == block.data();
+}
+
+// True if what stands before `block` anyway, once it is uploaded, is its history.
+bool history_is_there(const Staging& staging, std::span<const std::byte> history,
+                      std::span<const std::byte> block) {
+  if (!follows_last(staging, block)) return false;
+  return history.empty() || (history.data() + history.size() == block.data() &&
+                             staging.uploads.back().from.size() >= history.size());
+}
+
+}  // namespace
+
+Staging stage_for_compression(std::span<const BlockTask> tasks) {
+  Staging staging;
+  for (const BlockTask& task : tasks) {
+    const auto history = effective_dictionary(task.history);
+    StagedTask staged;
+    if (!history_is_there(staging, history, task.input)) {
+      staging.input_bytes = aligned(staging.input_bytes);
+      upload(staging, history);
+    }
+    staged.input_at = staging.input_bytes;
+    staged.history_bytes = static_cast<std::uint32_t>(history.size());
+    staged.output_at = staging.output_bytes;
+    upload(staging, task.input);
+    staging.output_bytes = aligned(staging.output_bytes + task.output.size());
+    staging.tasks.push_back(staged);
+  }
+  return staging;
+}
+
+Staging stage_for_restoration(std::span<const BlockTask> tasks) {
+  Staging staging;
+  for (const BlockTask& task : tasks) {
+    const auto history = effective_dictionary(task.history);
+    StagedTask staged;
+    staging.input_bytes = aligned(staging.input_bytes);
+    staged.input_at = staging.input_bytes;
+    upload(staging, task.input);
+    staged.history_bytes = static_cast<std::uint32_t>(history.size());
+    staging.output_bytes += history.size();
+    staged.output_at = staging.output_bytes;
+    staging.output_bytes += task.output.size();
+    staging.tasks.push_back(staged);
+  }
+  std::map<std::pair<const std::byte*, std::size_t>, std::size_t> places;  // of histories, in the input span
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto history = effective_dictionary(tasks[i].history);
+    if (history.empty()) continue;
+    const auto [place, is_new] = places.try_emplace({history.data(), history.size()}, 0);
+    if (is_new) {
+      staging.input_bytes = aligned(staging.input_bytes);
+      place->second = staging.input_bytes;
+      upload(staging, history);
+    }
+    staging.moves.push_back({place->second, staging.tasks[i].output_at - history.size(), history.size()});
+  }
+  return staging;
+}
+
+std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks) {
+  std::vector<StagedSpan> spans;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].status != Status::kOk || tasks[i].output_bytes == 0) continue;
+    const StagedSpan span{staging.tasks[i].output_at, tasks[i].output_bytes};
+    if (!spans.empty() && spans.back().at + spans.back().bytes == span.at)
+      spans.back().bytes += span.bytes;
+    else
+      spans.push_back(span);
+  }
+  return spans;
+}
+
+}  // namespace hemstitch

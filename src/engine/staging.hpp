@@ -1,0 +1,60 @@
+// How a batch of blocks travels to a device with memory of its own: one span of bytes up, one span of results down.
+//
+// A plan, nothing else: offsets into two spans, and the copies that fill the first one. It is made without a device,
+// so it is tested without one.
+//
+//   input span     compressing: each block with its history directly before it. A block whose history is what stands
+//                  before it already, the end of the block before, brings none of its own: the blocks of a linked
+//                  frame lie there as they lie in the file.
+//                  Restoring: the LZ4 blocks one after the other, then each different history once.
+//   output span    compressing: the room of each block. Restoring: the room of each block, its history, where it has
+//                  one, directly before it; without histories all rooms touch, so that full blocks come down in one
+//                  piece.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/backend.hpp"
+
+namespace hemstitch {
+
+// Where a task's bytes stand in the two spans.
+struct StagedTask {
+  std::size_t input_at = 0;         // its first byte, behind the history
+  std::uint32_t history_bytes = 0;  // directly before input_at (compressing) or output_at (restoring)
+  std::size_t output_at = 0;
+};
+
+struct Staging {
+  // Host memory to a place of the input span. In ascending order, without overlap.
+  struct Upload {
+    std::span<const std::byte> from;
+    std::size_t at = 0;
+  };
+  // Inside the device: from the input span to the output span.
+  struct Move {
+    std::size_t from = 0, at = 0, bytes = 0;
+  };
+
+  std::vector<StagedTask> tasks;  // one for each of the batch
+  std::vector<Upload> uploads;
+  std::vector<Move> moves;
+  std::size_t input_bytes = 0;
+  std::size_t output_bytes = 0;
+};
+
+// Of a history only the last kHistoryBytes are taken: nothing refers further back.
+Staging stage_for_compression(std::span<const BlockTask> tasks);
+Staging stage_for_restoration(std::span<const BlockTask> tasks);
+
+// Of the output span, once each task's output_bytes is known: its parts that hold results (tasks with status kOk), as
+// few as they can be.
+struct StagedSpan {
+  std::size_t at = 0, bytes = 0;
+};
+std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks);
+
+}  // namespace hemstitch

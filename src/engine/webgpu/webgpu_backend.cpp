@@ -1,0 +1,80 @@
+#include "engine/webgpu/webgpu_backend.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "engine/webgpu/webgpu_engine.hpp"
+
+namespace hemstitch {
+namespace {
+
+std::string wanted_adapter() {
+  const char* const wanted = std::getenv("HEMSTITCH_DEVICE");
+  return wanted == nullptr ? "" : wanted;
+}
+
+webgpu::AdapterChoice choice() {
+  const webgpu::AdapterSurvey& survey = webgpu::adapter_survey();
+  if (!survey.failure.empty()) return {0, survey.failure};
+  return webgpu::choose_adapter(survey.adapters, wanted_adapter());
+}
+
+class WebgpuBackend : public Backend {
+ public:
+  std::string_view name() const override { return "webgpu"; }
+
+  std::string description() const override {
+    const webgpu::AdapterChoice chosen = choice();
+    if (!chosen.reason.empty()) return "any GPU, through WebGPU";
+    const webgpu::AdapterFacts& adapter = webgpu::adapter_survey().adapters[chosen.index];
+    return fmt::format("{} ({}), through WebGPU", adapter.name, webgpu::kind_text(adapter.kind));
+  }
+
+  std::optional<std::string> unavailable_reason() const override {
+    std::string reason = choice().reason;
+    if (reason.empty()) return std::nullopt;
+    return reason;
+  }
+
+  bool chosen_by_auto() const override { return false; }
+  std::string_view fallback_name() const override { return "reference"; }
+  std::unique_ptr<BlockEngine> make_engine() const override {
+    return webgpu::make_engine(webgpu::Device::shared());
+  }
+
+  std::vector<std::string> details() const override {
+    const webgpu::Library& library = webgpu::library();
+    if (!library.loaded) return {};
+    std::vector<std::string> lines = {fmt::format("wgpu-native {} from {}", library.version, library.path)};
+    const webgpu::AdapterSurvey& survey = webgpu::adapter_survey();
+    for (std::size_t i = 0; i < survey.adapters.size(); ++i) {
+      const webgpu::AdapterFacts& adapter = survey.adapters[i];
+      lines.push_back(fmt::format("adapter {}: {} ({}), {}, subgroups of {} to {}", i, adapter.name,
+                                  webgpu::kind_text(adapter.kind), adapter.driver, adapter.subgroup_min,
+                                  adapter.subgroup_max));
+    }
+    if (unavailable_reason()) return lines;
+    const std::shared_ptr<webgpu::Device> device = webgpu::Device::shared();
+    lines.push_back(fmt::format("bindings of at most {} MiB, buffers of {} MiB, {} workgroups a dimension{}",
+                                device->limits().binding_bytes >> 20, device->limits().buffer_bytes >> 20,
+                                device->limits().workgroups_per_dimension,
+                                device->has_timestamps() ? ", timestamps" : ", no timestamps"));
+    // 64 MB of blocks of 64 KB, the smallest: larger ones take less.
+    constexpr std::uint64_t kBlockBytes = 65536, kBytes = std::uint64_t{64} << 20;
+    const WorkspacePlan plan = webgpu::device_workspace(kBlockBytes, kBytes);
+    lines.push_back(fmt::format(
+        "a batch of {} MiB in blocks of 64 KiB takes {:.2f} bytes of device memory a byte:", kBytes >> 20,
+        double(plan.total_bytes()) / double(kBytes)));
+    std::istringstream table(plan.text());
+    for (std::string line; std::getline(table, line);) lines.push_back("  " + line);
+    return lines;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_webgpu_backend() { return std::make_unique<WebgpuBackend>(); }
+
+}  // namespace hemstitch

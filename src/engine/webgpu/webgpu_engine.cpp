@@ -1,0 +1,374 @@
+#include "engine/webgpu/webgpu_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "core/status.hpp"
+#include "format/lz4/lz4_compress_webgpu.hpp"
+#include "format/lz4/lz4_decode_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+namespace {
+
+// A batch of 1000 blocks of 64 KB fills a large GPU; a software adapter has nothing to fill.
+constexpr std::uint64_t kHardwareBatchBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kSoftwareBatchBytes = std::uint64_t{1} << 20;
+// Results up to this size are read back with their sizes, without asking for those first: a wait costs more than they do.
+constexpr std::uint64_t kReadWholeBytes = std::uint64_t{1} << 20;
+
+// No LZ4 block is longer: literals alone, with the extension bytes of their count.
+constexpr std::uint64_t most_encoded_bytes(std::uint64_t block_bytes) {
+  return block_bytes + block_bytes / 255 + 2;
+}
+
+// The sequences of a block of input have 4 bytes for each of its bytes, and 12 for the last.
+constexpr std::uint64_t kShortestBlockBytes = 4;
+
+constexpr std::uint64_t whole_words(std::uint64_t bytes) { return divided_up(bytes, 4) * 4; }
+
+// Where the parts of an upload stand in its staging buffer, one after the other.
+struct Upload {
+  struct Part {
+    BufferId to;
+    std::uint64_t begin = 0, bytes = 0;
+  };
+  std::vector<Part> parts;
+  std::uint64_t bytes = 0;
+
+  std::uint64_t add(BufferId to, std::uint64_t part_bytes) {
+    const std::uint64_t begin = bytes;
+    parts.push_back({to, begin, whole_words(part_bytes)});
+    bytes += whole_words(part_bytes);
+    return begin;
+  }
+  std::vector<Copy> copies(const Buffer& staging, const BufferSet& buffers) const {
+    std::vector<Copy> all;
+    for (const Part& part : parts)
+      all.push_back({&staging, part.begin, &buffers[part.to.index], 0, part.bytes});
+    return all;
+  }
+};
+
+// A buffer of the host's side that grows with what it has to hold.
+class Staging {
+ public:
+  explicit Staging(BufferUse use) : use_(use) {}
+  const Buffer& of(Device& device, std::uint64_t bytes) {
+    if (buffer_.bytes() < bytes) {
+      buffer_ = Buffer();
+      buffer_ = device.make_buffer("staging", bytes, use_);
+    }
+    return buffer_;
+  }
+
+ private:
+  BufferUse use_;
+  Buffer buffer_;
+};
+
+struct CompressSlot {
+  BatchCapacity capacity;
+  Lz4CompressPlan plan;
+  BufferSet buffers;
+};
+
+struct RestoreSlot {
+  RestoreCapacity capacity;
+  Lz4RestorePlan plan;
+  BufferSet buffers;
+};
+
+struct Slot {
+  Staging upload{BufferUse::kUpload};
+  Staging download{BufferUse::kDownload};
+  CompressSlot compress;
+  RestoreSlot restore;
+  bool free = true;
+
+  void forget_buffers() {
+    upload = Staging(BufferUse::kUpload);
+    download = Staging(BufferUse::kDownload);
+    compress = {};
+    restore = {};
+  }
+};
+
+class Engine : public BlockEngine {
+ public:
+  Engine(std::shared_ptr<Device> device, const EngineOptions& options)
+      : device_(std::move(device)), slots_(std::max(1u, options.slot_count)) {
+    batch_bytes_ =
+        device_->adapter().kind == AdapterKind::kSoftware ? kSoftwareBatchBytes : kHardwareBatchBytes;
+    if (options.batch_bytes != 0) batch_bytes_ = options.batch_bytes;
+    // The largest buffers have a word for each byte of the data.
+    batch_bytes_ = std::min(batch_bytes_, (device_->limits().binding_bytes - kSlackBytes) / 4);
+  }
+
+  std::size_t preferred_batch_bytes() const override { return static_cast<std::size_t>(batch_bytes_); }
+  unsigned preferred_batches_in_flight(unsigned) const override {
+    return static_cast<unsigned>(slots_.size());
+  }
+
+  std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override {
+    return input_bytes + output_bytes;
+  }
+
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
+    const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
+    // The arrays of positions bound a batch, and so do the heads.
+    for_each_batch(
+        tasks, binding_room() >> (hash_bits(level) + 2),
+        [](const BlockTask& task) { return task.history.size() + task.input.size(); },
+        [&](Slot& slot, std::span<BlockTask> batch) { compress_batch(slot, batch, level); });
+  }
+
+  void restore(std::span<BlockTask> tasks, Format) override {
+    for_each_batch(
+        tasks, tasks.size(),
+        [](const BlockTask& task) {
+          return std::max(task.history.size() + task.input.size() + kShortestBlockBytes, task.output.size());
+        },
+        [&](Slot& slot, std::span<BlockTask> batch) { restore_batch(slot, batch); });
+  }
+
+ private:
+  // Holds a slot while a batch is in it.
+  class Lease {
+   public:
+    explicit Lease(Engine& engine) : engine_(engine) {
+      std::unique_lock lock(engine.mutex_);
+      engine.freed_.wait(lock, [&] { return (slot_ = engine.free_slot()) != nullptr; });
+      slot_->free = false;
+    }
+    ~Lease() {
+      const std::scoped_lock lock(engine_.mutex_);
+      slot_->free = true;
+      engine_.freed_.notify_one();
+    }
+    Slot& slot() { return *slot_; }
+
+   private:
+    Engine& engine_;
+    Slot* slot_ = nullptr;
+  };
+
+  Slot* free_slot() {
+    for (Slot& slot : slots_)
+      if (slot.free) return &slot;
+    return nullptr;
+  }
+
+  std::uint64_t binding_room() const { return device_->limits().binding_bytes - kSlackBytes; }
+
+  // Calls `work` for as many tasks at once as the device takes.
+  template <typename TaskBytes, typename Work>
+  void for_each_batch(std::span<BlockTask> tasks, std::uint64_t most_blocks, TaskBytes task_bytes,
+                      Work work) {
+    while (!tasks.empty()) {
+      std::size_t count = 0;
+      std::uint64_t bytes = 0;
+      while (count < tasks.size() && count < std::max<std::uint64_t>(1, most_blocks)) {
+        const std::uint64_t more = whole_words(task_bytes(tasks[count]));
+        if (count > 0 && bytes + more > batch_bytes_) break;
+        bytes += more;
+        ++count;
+      }
+      Lease lease(*this);
+      try {
+        work(lease.slot(), tasks.first(count));
+      } catch (...) {
+        // Its staging may still be mapped; the next batch starts with buffers of its own.
+        lease.slot().forget_buffers();
+        throw;
+      }
+      tasks = tasks.subspan(count);
+    }
+  }
+
+  // Grown in powers of two, so that batches that grow little by little do not make new buffers each time.
+  template <typename SlotPart, typename Capacity, typename MakePlan>
+  void make_room(SlotPart& part, const Capacity& needed, MakePlan make_plan) {
+    if (part.capacity.holds(needed)) return;
+    Capacity grown = needed;
+    const auto larger = [&](std::uint64_t wanted, std::uint64_t before) {
+      return std::min(std::bit_ceil(std::max(wanted, before)), std::max(wanted, batch_bytes_));
+    };
+    grown.data_bytes = larger(needed.data_bytes, part.capacity.data_bytes);
+    grown.output_bytes = larger(needed.output_bytes, part.capacity.output_bytes);
+    const auto larger_count = [](std::uint32_t wanted, std::uint32_t before) {
+      return std::max(wanted, before);
+    };
+    grown.block_count = larger_count(needed.block_count, part.capacity.block_count);
+    if constexpr (requires { grown.tile_count; })
+      grown.tile_count = larger_count(needed.tile_count, part.capacity.tile_count);
+    grown.sequence_count = larger_count(needed.sequence_count, part.capacity.sequence_count);
+    part.buffers.clear();
+    part.capacity = {};
+    part.plan = make_plan(grown);
+    part.buffers = device_->make_buffers(part.plan.buffers);
+    part.capacity = grown;
+  }
+
+  void compress_batch(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level) {
+    BlockTable table;
+    std::uint64_t begin = 0;
+    BatchCapacity needed;
+    for (const BlockTask& task : tasks) {
+      const std::size_t room =
+          std::min<std::size_t>(task.output.size(), most_encoded_bytes(task.input.size()));
+      table.add(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(task.history.size()),
+                static_cast<std::uint32_t>(task.input.size()), static_cast<std::uint32_t>(room),
+                lz4_block_plan().min_match_length);
+      begin += whole_words(task.history.size() + task.input.size());
+      needed.output_bytes += whole_words(room);
+    }
+    needed.data_bytes = begin;
+    needed.block_count = static_cast<std::uint32_t>(table.rows.size());
+    needed.tile_count = static_cast<std::uint32_t>(table.tiles.size());
+    needed.sequence_count = table.sequence_count;
+    needed.hash_bits = hash_bits(level);
+    make_room(slot.compress, needed, plan_lz4_compress);
+    const Lz4CompressPlan& plan = slot.compress.plan;
+    const BufferSet& buffers = slot.compress.buffers;
+
+    Upload upload;
+    const std::uint64_t data_at = upload.add(plan.batch.data, needed.data_bytes);
+    const std::uint64_t rows_at = upload.add(plan.batch.rows, table.rows.size() * sizeof(BlockRow));
+    const std::uint64_t tiles_at = upload.add(plan.batch.tiles, table.tiles.size() * sizeof(std::uint32_t));
+    const Buffer& staging = slot.upload.of(*device_, upload.bytes);
+    std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      std::byte* const to = mapped + data_at + table.rows[i].begin;
+      std::copy(tasks[i].history.begin(), tasks[i].history.end(), to);
+      std::copy(tasks[i].input.begin(), tasks[i].input.end(), to + tasks[i].history.size());
+    }
+    std::memcpy(mapped + rows_at, table.rows.data(), table.rows.size() * sizeof(BlockRow));
+    std::memcpy(mapped + tiles_at, table.tiles.data(), table.tiles.size() * sizeof(std::uint32_t));
+    device_->unmap(staging);
+
+    // Sizes, then begins, then (at once or later) the output.
+    const std::uint64_t sizes_bytes = tasks.size() * 4, begins_bytes = sizes_bytes + 4;
+    const std::uint64_t header_bytes = sizes_bytes + begins_bytes;
+    const bool whole = needed.output_bytes <= kReadWholeBytes;
+    const Buffer& download = slot.download.of(*device_, header_bytes + needed.output_bytes);
+    std::vector<Copy> after = {{&buffers[plan.sizes.index], 0, &download, 0, sizes_bytes},
+                               {&buffers[plan.begins.index], 0, &download, sizes_bytes, begins_bytes}};
+    const auto output_copy = [&](std::uint64_t bytes) {
+      return Copy{&buffers[plan.output.index], 0, &download, header_bytes, bytes};
+    };
+    if (whole) after.push_back(output_copy(needed.output_bytes));
+    device_->submit(upload.copies(staging, buffers),
+                    record_lz4_compress(plan, table, level, needed.output_bytes), buffers, after);
+
+    std::vector<std::uint32_t> sizes(tasks.size()), begins(tasks.size() + 1);
+    const std::byte* read =
+        device_->map_for_reading(download, header_bytes + (whole ? needed.output_bytes : 0));
+    std::memcpy(sizes.data(), read, sizes_bytes);
+    std::memcpy(begins.data(), read + sizes_bytes, begins_bytes);
+    if (!whole) {
+      device_->unmap(download);
+      const std::uint64_t used = begins.back();
+      if (used > needed.output_bytes)
+        throw Error(Status::kDeviceFault, fmt::format("{} wrote {} bytes into room for {}",
+                                                      device_->adapter().name, used, needed.output_bytes));
+      const Copy copy = output_copy(used);
+      device_->submit({}, {}, {}, {&copy, 1});
+      read = device_->map_for_reading(download, header_bytes + used);
+    }
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      BlockTask& task = tasks[i];
+      if (sizes[i] == kEncodedTooLarge) {
+        task.status = Status::kOutputTooSmall;
+        continue;
+      }
+      if (sizes[i] > task.output.size() || begins[i] > begins.back() ||
+          sizes[i] > begins.back() - begins[i]) {
+        task.status = Status::kDeviceFault;
+        continue;
+      }
+      std::copy_n(read + header_bytes + begins[i], sizes[i], task.output.begin());
+      task.output_bytes = sizes[i];
+      task.status = Status::kOk;
+    }
+    device_->unmap(download);
+  }
+
+  void restore_batch(Slot& slot, std::span<BlockTask> tasks) {
+    RestoreTable table;
+    for (const BlockTask& task : tasks)
+      table.add(static_cast<std::uint32_t>(task.history.size()),
+                static_cast<std::uint32_t>(task.input.size()),
+                static_cast<std::uint32_t>(task.output.size()));
+    make_room(slot.restore, capacity_of(table), plan_lz4_restore);
+    const Lz4RestorePlan& plan = slot.restore.plan;
+    const BufferSet& buffers = slot.restore.buffers;
+
+    Upload upload;
+    const std::uint64_t data_at = upload.add(plan.data, table.data_bytes);
+    const std::uint64_t rows_at = upload.add(plan.rows, table.rows.size() * sizeof(RestoreRow));
+    const Buffer& staging = slot.upload.of(*device_, upload.bytes);
+    std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      std::byte* const to = mapped + data_at + table.rows[i].begin;
+      std::copy(tasks[i].history.begin(), tasks[i].history.end(), to);
+      std::copy(tasks[i].input.begin(), tasks[i].input.end(), to + tasks[i].history.size());
+    }
+    std::copy_n(reinterpret_cast<const std::byte*>(table.rows.data()), table.rows.size() * sizeof(RestoreRow),
+                mapped + rows_at);
+    device_->unmap(staging);
+
+    // Blocks restore to their whole room but for the last of a file, so everything is read at once.
+    const std::uint64_t results_bytes = tasks.size() * sizeof(RestoreResult);
+    const Buffer& download = slot.download.of(*device_, results_bytes + table.output_bytes);
+    const Copy after[] = {{&buffers[plan.results.index], 0, &download, 0, results_bytes},
+                          {&buffers[plan.output.index], 0, &download, results_bytes, table.output_bytes}};
+    device_->submit(upload.copies(staging, buffers), record_lz4_restore(plan, table), buffers, after);
+
+    const std::byte* const read = device_->map_for_reading(download, results_bytes + table.output_bytes);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      BlockTask& task = tasks[i];
+      RestoreResult result;
+      std::memcpy(&result, read + i * sizeof result, sizeof result);
+      task.status = restore_status(result);
+      // The room is the frame's, so a block that restores to more is damaged.
+      if (task.status == Status::kOutputTooSmall) task.status = Status::kCorruptBlock;
+      if (result.restored_bytes > task.output.size()) task.status = Status::kDeviceFault;
+      if (task.status != Status::kOk) continue;
+      std::copy_n(read + results_bytes + table.rows[i].output_begin, result.restored_bytes,
+                  task.output.begin());
+      task.output_bytes = result.restored_bytes;
+    }
+    device_->unmap(download);
+  }
+
+  std::shared_ptr<Device> device_;
+  std::uint64_t batch_bytes_ = 0;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::vector<Slot> slots_;  // guarded by mutex_: which are free
+};
+
+}  // namespace
+
+std::unique_ptr<BlockEngine> make_engine(std::shared_ptr<Device> device, const EngineOptions& options) {
+  return std::make_unique<Engine>(std::move(device), options);
+}
+
+WorkspacePlan device_workspace(std::uint64_t block_bytes, std::uint64_t bytes) {
+  const auto blocks = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, bytes / block_bytes));
+  // Levels from 3 up have the larger table of the two finders.
+  const Lz4CompressPlan plan =
+      plan_lz4_compress(capacity_of_blocks(blocks, block_bytes, 0, hash_bits(lz4_level(3, block_bytes))));
+  WorkspacePlan workspace;
+  for (const BufferPlan::Part& part : plan.buffers.parts())
+    workspace.add(part.name, part.bytes, 1, "a slot, while the engine lives");
+  return workspace;
+}
+
+}  // namespace hemstitch::webgpu

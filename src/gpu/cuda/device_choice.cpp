@@ -1,0 +1,65 @@
+#include "gpu/cuda/device_choice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace hemstitch::cuda {
+namespace {
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+std::string capability_text(int capability) { return fmt::format("{}.{}", capability / 10, capability % 10); }
+
+// A driver runs programs of its own major version, whatever their minor one.
+bool driver_is_too_old(const DeviceSurvey& survey) {
+  return survey.driver_version / 1000 < survey.runtime_version / 1000;
+}
+
+}  // namespace
+
+bool runs_on(std::string_view architectures, int capability) {
+  while (!architectures.empty()) {
+    const std::size_t end = std::min(architectures.find(','), architectures.size());
+    const std::string_view entry = architectures.substr(0, end);
+    architectures.remove_prefix(std::min(end + 1, architectures.size()));
+    int compiled = 0;
+    const auto number = std::from_chars(entry.data(), entry.data() + entry.size(), compiled);
+    const std::string_view kind(number.ptr, entry.data() + entry.size());
+    if (compiled > capability) continue;
+    const bool has_code = kind != "-virtual", has_ptx = kind != "-real";
+    if (has_ptx || (has_code && compiled / 10 == capability / 10)) return true;
+  }
+  return false;
+}
+
+DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architectures) {
+  if (survey.driver_version == 0) return {{}, "no NVIDIA driver is installed here"};
+  if (driver_is_too_old(survey))
+    return {
+        {},
+        fmt::format("the NVIDIA driver is too old: it runs CUDA {}, this build needs {}; update the driver",
+                    version_text(survey.driver_version), version_text(survey.runtime_version))};
+  if (!survey.failure.empty()) return {{}, survey.failure};
+  if (survey.devices.empty())
+    return {{}, "the NVIDIA driver shows no device (nvidia-smi lists them; CUDA_VISIBLE_DEVICES hides them)"};
+
+  const DeviceFacts* best = nullptr;
+  for (const DeviceFacts& device : survey.devices)
+    if (runs_on(architectures, device.capability) &&
+        (best == nullptr || device.multiprocessors > best->multiprocessors))
+      best = &device;
+  if (best != nullptr) return {*best, {}};
+
+  std::vector<std::string> devices;
+  for (const DeviceFacts& device : survey.devices)
+    devices.push_back(
+        fmt::format("{} has compute capability {}", device.name, capability_text(device.capability)));
+  return {{},
+          fmt::format("this build's kernels run on none of the devices: {}; compiled for {} (CMake's "
+                      "HEMSTITCH_CUDA_ARCHITECTURES)",
+                      fmt::join(devices, ", "), architectures)};
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,41 @@
+// A point in a stream's work: to wait for, or to measure from.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "gpu/cuda/cuda_error.hpp"
+
+namespace hemstitch::cuda {
+
+// Not copyable; any thread may use it, one at a time.
+class Event {
+ public:
+  enum class Kind { kOrder, kTiming };  // kOrder is cheaper and has no time
+
+  explicit Event(Kind kind = Kind::kOrder) {
+    check(
+        cudaEventCreateWithFlags(&event_, kind == Kind::kTiming ? cudaEventDefault : cudaEventDisableTiming),
+        "cudaEventCreateWithFlags");
+  }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  cudaEvent_t get() const { return event_; }
+  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  // The host waits.
+  void synchronize() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+  // The stream waits; the host goes on.
+  void hold(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_), "cudaStreamWaitEvent"); }
+  // Of two timing events that have passed.
+  float milliseconds_since(const Event& start) const {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "cudaEventElapsedTime");
+    return milliseconds;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,205 @@
+// A WebGPU device: buffers, pipelines compiled on first use, recordings executed in order, results read back.
+//
+// Errors that WebGPU reports through callbacks are kept and thrown by the next call that checks: kDeviceOutOfMemory,
+// kDeviceLost, or kDeviceFault with WebGPU's own message.
+//
+// Thread safety: any number of threads may use one Device; a Buffer belongs to one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu/webgpu/adapter_choice.hpp"
+#include "gpu/webgpu/library.hpp"
+#include "gpu/webgpu/recording.hpp"
+
+namespace hemstitch::webgpu {
+
+// What planning has to stay within. Tests inject smaller ones, so that small inputs cross every boundary.
+struct DeviceLimits {
+  std::uint64_t binding_bytes = 128u << 20;  // of one buffer as a shader sees it
+  std::uint64_t buffer_bytes = 256u << 20;
+  std::uint32_t workgroups_per_dimension = 65535;
+  std::uint32_t workgroup_memory_bytes = 16384;
+};
+
+// The adapters of this machine; empty with the reason where the library or every driver is missing.
+struct AdapterSurvey {
+  std::vector<AdapterFacts> adapters;
+  std::string failure;
+};
+// Taken once a process.
+const AdapterSurvey& adapter_survey();
+
+// Holds one object of wgpu-native and releases it.
+template <typename Handle, auto kRelease>
+class Owned {
+ public:
+  Owned() = default;
+  explicit Owned(Handle handle) : handle_(handle) {}
+  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Owned() {
+    if (handle_ != nullptr) (library().api.*kRelease)(handle_);
+  }
+  Handle get() const { return handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+class Device;
+
+// Device memory, or host memory that the device copies to or from.
+class Buffer {
+ public:
+  Buffer() = default;
+  std::uint64_t bytes() const { return bytes_; }
+  WGPUBuffer get() const { return buffer_.get(); }
+
+ private:
+  friend class Device;
+  Buffer(WGPUBuffer buffer, std::uint64_t bytes) : buffer_(buffer), bytes_(bytes) {}
+  Owned<WGPUBuffer, &Api::BufferRelease> buffer_;
+  std::uint64_t bytes_ = 0;
+};
+
+struct Outcome;  // of a callback
+
+// A kDownload buffer on its way to being mapped. The buffer must outlive it, or be unmapped before it goes.
+class PendingRead {
+ public:
+  PendingRead() = default;
+
+ private:
+  friend class Device;
+  std::shared_ptr<Outcome> outcome_;
+  const Buffer* buffer_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+enum class BufferUse {
+  kStorage,   // shaders read and write it, copies go to and from it
+  kUpload,    // mapped for writing, copied from
+  kDownload,  // copied to, mapped for reading
+};
+
+using BufferSet = std::vector<Buffer>;  // in the order of a BufferPlan
+
+// Copies between buffers, before or after the steps of a submission. Places and sizes are multiples of 4.
+struct Copy {
+  const Buffer* from = nullptr;
+  std::uint64_t from_byte = 0;
+  const Buffer* to = nullptr;
+  std::uint64_t to_byte = 0;
+  std::uint64_t bytes = 0;
+};
+
+// How long a step took on the device. Nothing where the device has no timestamps or gave impossible ones.
+struct StepTime {
+  std::string name;  // shader and entry point
+  std::optional<double> seconds;
+};
+
+struct DeviceOptions {
+  std::string adapter;                 // see choose_adapter()
+  std::optional<DeviceLimits> limits;  // never above the adapter's
+  // Workgroups take their numbers from the last to the first: a result that depends on their order shows.
+  bool reverse_workgroups = false;
+};
+
+class Device {
+ public:
+  // Throws kDeviceUnavailable.
+  explicit Device(const DeviceOptions& options = {});
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // The process's device, with the adapter that HEMSTITCH_DEVICE names. Made at the first call; throws as the constructor.
+  static std::shared_ptr<Device> shared();
+
+  const AdapterFacts& adapter() const { return facts_; }
+  const DeviceLimits& limits() const { return limits_; }
+  bool has_timestamps() const { return has_timestamps_; }
+
+  // Storage is zeroed. Throws kDeviceOutOfMemory.
+  Buffer make_buffer(std::string_view name, std::uint64_t bytes, BufferUse use);
+  // Throws kInvalidOption where a part is larger than a binding may be.
+  BufferSet make_buffers(const BufferPlan& plan);
+
+  // Copies, then the recording's steps, then copies: queued, not awaited. `times`, where given, makes it wait and
+  // says how long each step took.
+  void submit(std::span<const Copy> before, const Recording& recording, const BufferSet& buffers,
+              std::span<const Copy> after, std::vector<StepTime>* times = nullptr);
+  // The same with nothing to copy.
+  void run(const Recording& recording, const BufferSet& buffers, std::vector<StepTime>* times = nullptr) {
+    submit({}, recording, buffers, {}, times);
+  }
+
+  // Mapped memory of a kUpload or kDownload buffer, once the device is done with it; unmap() before the device uses it again.
+  std::byte* map_for_writing(const Buffer& buffer, std::uint64_t bytes);
+  const std::byte* map_for_reading(const Buffer& buffer, std::uint64_t bytes);
+  void unmap(const Buffer& buffer);
+  // map_for_reading() in two halves, of which the first never waits; is_ready() never waits either.
+  PendingRead start_reading(const Buffer& buffer, std::uint64_t bytes);
+  bool is_ready(const PendingRead& read);
+  const std::byte* finish_reading(const PendingRead& read);
+
+  // The device itself, for those who go on working there with what it made.
+  WGPUDevice get() const { return device_.get(); }
+  WGPUQueue queue() const { return queue_.get(); }
+
+  // Waits for all work so far and copies: for tests and small results.
+  void write(const Buffer& buffer, std::span<const std::byte> bytes);
+  void read(const Buffer& buffer, std::span<std::byte> bytes);
+
+  // Compiles every entry point that the recording uses, so that the first batch does not wait for it.
+  void compile(const Recording& recording);
+
+ private:
+  struct Pipeline {
+    Owned<WGPUBindGroupLayout, &Api::BindGroupLayoutRelease> bindings;
+    Owned<WGPUComputePipeline, &Api::ComputePipelineRelease> pipeline;
+  };
+  // What callbacks write, from whatever thread.
+  struct Events {
+    std::mutex mutex;
+    std::string error;
+    WGPUErrorType error_type = WGPUErrorType_NoError;
+    std::string lost;
+  };
+
+  void open(WGPUAdapter adapter, const DeviceOptions& options);
+  Pipeline& pipeline(const Step& step);
+  void encode(WGPUCommandEncoder encoder, const Recording& recording, const BufferSet& buffers,
+              WGPUQuerySet queries);
+  std::shared_ptr<Outcome> start_mapping(const Buffer& buffer, WGPUMapMode mode, std::uint64_t bytes);
+  void finish_mapping(const Outcome& outcome);
+  void throw_errors(std::string_view doing);
+
+  const Api& api_;
+  AdapterFacts facts_;
+  DeviceLimits limits_;
+  bool has_timestamps_ = false;
+  bool reverse_workgroups_ = false;
+  std::unique_ptr<Events> events_ = std::make_unique<Events>();
+  Owned<WGPUDevice, &Api::DeviceRelease> device_;
+  Owned<WGPUQueue, &Api::QueueRelease> queue_;
+
+  std::mutex mutex_;  // guards what follows, and the order of submissions
+  std::map<std::string, Pipeline> pipelines_;
+};
+
+}  // namespace hemstitch::webgpu

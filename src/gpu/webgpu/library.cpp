@@ -1,0 +1,108 @@
+#include "gpu/webgpu/library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace hemstitch::webgpu {
+namespace {
+
+#ifdef __APPLE__
+constexpr std::string_view kFileName = "libwgpu_native.dylib";
+#else
+constexpr std::string_view kFileName = "libwgpu_native.so";
+#endif
+constexpr std::string_view kRemedy =
+    "install it with 'tools/setup webgpu', or name the file in HEMSTITCH_WEBGPU_LIBRARY";
+
+// Structures of webgpu.h are not yet the same in all of wgpu-native's major versions: 29 is the one that was compiled
+// against and tested.
+constexpr std::uint32_t kMajorVersion = 29;
+
+// The file that the environment names, or nothing.
+std::string named_file() {
+  const char* const named = std::getenv("HEMSTITCH_WEBGPU_LIBRARY");
+  return named == nullptr ? "" : named;
+}
+
+// Where the library may be beside us, or where the build found it.
+std::vector<std::string> nearby_files() {
+  std::vector<std::string> paths;
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&library), &here) != 0 && here.dli_fname != nullptr) {
+    const std::filesystem::path folder = std::filesystem::path(here.dli_fname).parent_path();
+    for (const char* sub : {"", "lib", "../lib", "../" HEMSTITCH_LIBDIR})
+      paths.push_back((folder / sub / kFileName).string());
+  }
+  paths.emplace_back(HEMSTITCH_WEBGPU_BUILD_LIBRARY);
+  return paths;
+}
+
+void* open_first(std::string& path, std::string& failure) {
+  path = named_file();
+  if (path.empty()) {
+    for (const std::string& file : nearby_files()) {
+      std::error_code ignored;
+      if (file.empty() || !std::filesystem::exists(file, ignored)) continue;
+      path = file;
+      if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+      failure = dlerror();
+    }
+    path = kFileName;
+  }
+  if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  if (failure.empty()) failure = dlerror();
+  return nullptr;
+}
+
+void print_log(WGPULogLevel, WGPUStringView message, void*) {
+  std::fprintf(stderr, "wgpu-native: %.*s\n", static_cast<int>(message.length), message.data);
+}
+void drop_log(WGPULogLevel, WGPUStringView, void*) {}
+
+Library load() {
+  Library loaded;
+  std::string failure;
+  // Never closed: drivers that it loads start threads and keep state of their own.
+  void* const handle = open_first(loaded.path, failure);
+  if (handle == nullptr) {
+    loaded.reason = fmt::format("wgpu-native could not be loaded: {}; {}", failure, kRemedy);
+    return loaded;
+  }
+#define HEMSTITCH_WEBGPU_LOAD(name)                                                            \
+  loaded.api.name = reinterpret_cast<decltype(&wgpu##name)>(dlsym(handle, "wgpu" #name));      \
+  if (loaded.api.name == nullptr) {                                                            \
+    loaded.reason = fmt::format("{} has no function wgpu" #name "; {}", loaded.path, kRemedy); \
+    return loaded;                                                                             \
+  }
+  HEMSTITCH_WEBGPU_FUNCTIONS(HEMSTITCH_WEBGPU_LOAD)
+#undef HEMSTITCH_WEBGPU_LOAD
+
+  const std::uint32_t version = loaded.api.GetVersion();
+  loaded.version =
+      fmt::format("{}.{}.{}.{}", version >> 24, version >> 16 & 255, version >> 8 & 255, version & 255);
+  if (version >> 24 != kMajorVersion) {
+    loaded.reason = fmt::format("{} is wgpu-native {}, this build needs {}; {}", loaded.path, loaded.version,
+                                kMajorVersion, kRemedy);
+    return loaded;
+  }
+  const bool log = std::getenv("HEMSTITCH_WEBGPU_LOG") != nullptr;
+  loaded.api.SetLogCallback(log ? print_log : drop_log, nullptr);
+  loaded.api.SetLogLevel(log ? WGPULogLevel_Info : WGPULogLevel_Off);
+  loaded.loaded = true;
+  return loaded;
+}
+
+}  // namespace
+
+const Library& library() {
+  static const Library loaded = load();
+  return loaded;
+}
+
+}  // namespace hemstitch::webgpu

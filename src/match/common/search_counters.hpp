@@ -1,0 +1,26 @@
+// What a finder did, for those who judge it: founding document 000 (docs/founding.md) asks for probes and byte
+// comparisons a byte of input.
+#pragma once
+
+#include <cstdint>
+
+namespace hemstitch {
+
+struct SearchCounters {
+  std::uint64_t probes = 0;            // pairs of positions that were compared
+  std::uint64_t stitch_probes = 0;     // those of them that tried another position's offset
+  std::uint64_t repeated_probes = 0;   // those of these that the position had tried before by itself
+  std::uint64_t lookups = 0;           // reads of a hash table
+  std::uint64_t byte_comparisons = 0;  // as a kernel that compares byte by byte would need them
+
+  SearchCounters& operator+=(const SearchCounters& other) {
+    probes += other.probes;
+    stitch_probes += other.stitch_probes;
+    repeated_probes += other.repeated_probes;
+    lookups += other.lookups;
+    byte_comparisons += other.byte_comparisons;
+    return *this;
+  }
+};
+
+}  // namespace hemstitch

@@ -1,0 +1,58 @@
+# What of grep's options random command lines against it (interop.search_like_grep) do not show: a terminal, the place in stdin, a file
+# that is searched and written at once, links, folders and special files under -r and -R.
+needs python3 mkfifo timeout
+export TERM=xterm
+mkdir -p tree/sub
+printf 'one hit\nnone\ntwo hit\n' >tree/a
+printf 'hit in b\n' >tree/b
+cp tree/a tree/sub/c
+
+# In colour on a terminal alone, unless asked.
+HEMSTITCH_PRETEND_TERMINAL=stdout hemstitch search -n hit tree/a | cat -A
+HEMSTITCH_PRETEND_TERMINAL=stdout TERM=dumb hemstitch search hit tree/a
+HEMSTITCH_PRETEND_TERMINAL=stdout hemstitch search --color=never hit tree/a
+HEMSTITCH_PRETEND_TERMINAL=stdout hemstitch search --json hit tree/b
+hemstitch search hit tree/b
+GREP_COLORS='mt=4' hemstitch search --color=always hit tree/b | cat -A
+
+# Who reads on behind -m finds what follows the last line.
+(
+  hemstitch search -m 1 -A 1 hit
+  echo "then:"
+  cat
+) <tree/a
+
+# What is written is not searched; others are.
+hemstitch search hit tree/a tree/out tree/b >>tree/out
+echo "exit $?"
+hemstitch search -r hit tree >>tree/out
+echo "exit $?"
+hemstitch search hit <tree/out >>tree/out
+echo "exit $?"
+sort tree/out
+hemstitch search -c hit tree/out >>tree/out && hemstitch search -s -q hit tree/out >>tree/out
+echo "exit $?"
+rm tree/out
+
+# Links inside are followed with -R alone, and not in a circle; nobody waits for a pipe that is not an argument.
+ln -s ../.. tree/sub/up
+ln -s ../b tree/sub/link
+ln -s nowhere tree/sub/lost
+mkfifo tree/pipe
+for options in '-r' '-R' '-R -s' '-r -R' '-R -r' '-R --exclude=lost --exclude-dir=up'; do
+  # shellcheck disable=SC2086
+  status_of timeout 10 hemstitch search $options -c hit tree
+done
+status_of timeout 10 hemstitch search -r -l hit tree/sub/link tree/sub/up --include='[ac]'
+rm tree/pipe
+
+# A folder that is as deep as none can be named at once.
+python3 - <<'EOF'
+import os
+for _ in range(40):
+    os.mkdir("deep" * 30)
+    os.chdir("deep" * 30)
+open("file", "w").write("a deep hit\n")
+EOF
+hemstitch search -r -h hit deep*
+HEMSTITCH_BACKEND=cpu hemstitch search -rc -h hit deep*

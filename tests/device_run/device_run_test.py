@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""tools/device-run in a bundle of stand-ins: what fails and what has no time are told apart, and the limits leave room."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import stat
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BACKENDS = {"backends": [{"name": "cuda", "state": "usable", "description": "kernels on Stand-in (compute capability 9.0)"}]}
+REPORT = {"testsuites": [{"testsuite": [{"classname": "A", "name": "b", "time": "0.1s", "result": "COMPLETED"}]}]}
+PASS = f"""for word in "$@"; do case $word in --gtest_output=json:*) echo '{json.dumps(REPORT)}' > "${{word#*json:}}" ;; esac; done"""
+SLOW = "sleep 20"
+
+
+def load():
+    sys.path.insert(0, str(ROOT / "tools"))
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("device_run", str(ROOT / "tools" / "device-run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("device_run", loader))
+    loader.exec_module(module)
+    return module
+
+
+class DeviceRun(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.bundle = Path(self.folder.name)
+        self.tool = load()
+        self.tool.BUNDLE, self.tool.CORPORA = self.bundle, self.bundle / "corpora"
+        self.tool.find_sanitizer = lambda: self.bundle / "compute-sanitizer"
+        self.program("hemstitch", f"echo '{json.dumps(BACKENDS)}'")
+        self.program("compute-sanitizer", 'while [ "${1%_device_test}" = "$1" ]; do shift; done; exec "$@"')
+        (self.bundle / "built.json").write_text('{"commit": "0", "kernels": "0"}')
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def program(self, name, text):
+        path = self.bundle / name
+        path.write_text("#!/bin/sh\n" + text + "\n")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def run_tool(self, *words):
+        """(exit status, what was printed, the names of what was recorded)"""
+        output = io.StringIO()
+        sys.argv = ["device-run", *words]
+        with contextlib.redirect_stdout(output):
+            status = self.tool.main()
+        return status, output.getvalue(), [path.name for path in (self.bundle / "results").glob("*.json")]
+
+    def test_all_well(self):
+        self.program("a_device_test", PASS)
+        self.program("b_device_bench", """echo '{"verified": true}'""")
+        status, output, recorded = self.run_tool()
+        self.assertEqual((status, len(recorded)), (0, 2), output)
+        self.assertIn("tests: 1 programs, at most 100 s each and 320 s together", output)
+        self.assertIn("5 ok, 0 failed, 0 had no time", output)
+
+    def test_what_fails_has_failed(self):
+        self.program("a_device_test", PASS)
+        self.program("b_device_test", f"{PASS}; exit 1")
+        self.program("c_device_test", "exit 124")  # of its own will
+        status, output, recorded = self.run_tool("tests")
+        self.assertEqual((status, recorded), (1, []), output)
+        self.assertIn("FAILED  test b", output)
+        self.assertIn("FAILED  test c", output)
+        self.assertIn("1 ok, 2 failed, 0 had no time", output)
+
+    def test_a_program_at_its_limit_had_no_time(self):
+        self.tool.TEST_SECONDS = 0.5
+        self.program("a_device_test", SLOW)
+        self.program("b_device_test", PASS)
+        status, output, recorded = self.run_tool("tests")
+        self.assertEqual((status, recorded), (3, []), output)
+        self.assertRegex(output, "no time test a .*--only a runs it alone")
+        self.assertNotIn("FAILED", output)
+        self.assertIn("ok      test b", output)
+
+    def test_programs_behind_the_limit_of_the_step_had_no_time(self):
+        self.tool.STEP_SECONDS = {"tests": 1}
+        self.program("a_device_test", PASS)
+        self.program("b_device_test", SLOW)
+        self.program("c_device_test", PASS)
+        status, output, _ = self.run_tool("tests")
+        self.assertEqual(status, 3, output)
+        self.assertIn("1 ok, 0 failed, 2 had no time", output)
+
+    def test_sanitizers_and_benchmarks_at_their_limits(self):
+        self.tool.SANITIZER_SECONDS = self.tool.BENCH_SECONDS = 0.5
+        self.program("b_device_bench", SLOW)
+        self.program("a_device_test", f"""{PASS}; case "$*" in *filter*) {SLOW} ;; esac""")
+        status, output, _ = self.run_tool()
+        self.assertEqual(status, 3, output)
+        self.assertIn("1 ok, 0 failed, 4 had no time", output)
+
+    def test_limits_leave_room_for_the_last_recorded_tests(self):
+        recorded = sorted((ROOT / "bench" / "results").glob("*-device-tests.json"))[-1]
+        seconds = [row["seconds"] for row in json.loads(recorded.read_text())["rows"] if row["what"] == "test"]
+        self.assertGreater(self.tool.TEST_SECONDS, 2 * max(seconds))
+        self.assertGreater(self.tool.STEP_SECONDS["tests"], 2 * sum(seconds))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""The layers of src/, held against its includes: a file may include what stands on its own floor or below, never above.
+
+    layers_test.py [SOURCE]     SOURCE is the folder that holds src/; default: this checkout
+
+Prints each include that points up, and exits with 1 where there is one. docs/architecture.md draws the floors.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+# From the ground up. Folders of one floor do not know each other, but where UNDER says so.
+FLOORS = [
+    {"core"},
+    {"gpu"},
+    {"compact"},
+    {"match"},
+    {"parse"},
+    {"format"},
+    {"batch"},
+    {"engine"},
+    {"pipeline"},
+    {"files"},
+    {"search", "evaluate", "api"},
+]
+FLOOR_OF = {folder: number for number, floor in enumerate(FLOORS) for folder in floor}
+# The host's side of the runtime knows devices alone; nothing of what runs there.
+INCLUDE = re.compile(r'^\s*#\s*(?:include\s+"([^"]+)"|import\s+(\S+))')
+SOURCES = {".hpp", ".cpp", ".cu", ".cuh", ".wgsl"}
+
+
+def wrong_includes(source):
+    """(file, line number, what it includes, why that is wrong) for each include that breaks the order."""
+    root = pathlib.Path(source) / "src"
+    for path in sorted(root.rglob("*")):
+        if path.suffix not in SOURCES:
+            continue
+        name = path.relative_to(root)
+        folder = name.parts[0]
+        if folder not in FLOOR_OF:
+            yield name, 0, folder, "is in no layer: add its folder to FLOORS"
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            found = INCLUDE.match(line)
+            if not found:
+                continue
+            target = found.group(1) or found.group(2)
+            other = target.split("/")[0]
+            if other == "hemstitch":  # the public headers are below all
+                continue
+            if not (root / target).exists():
+                yield name, number, target, "is no file below src/"
+            elif other != folder and FLOOR_OF.get(other, -1) >= FLOOR_OF[folder]:
+                yield name, number, target, f"points up, from {folder} to {other}"
+
+
+def planted_arrows_are_found():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder) / "src"
+        for name, text in {
+            "core/a.hpp": "",
+            "gpu/b.hpp": '#include "core/a.hpp"\n',
+            "match/c.wgsl": "#import gpu/b.hpp\n#import parse/d.wgsl\n",
+            "parse/d.wgsl": "",
+            "gpu/e.cpp": '#include "format/f.hpp"\n#include "gone.hpp"\n',
+            "format/f.hpp": "",
+            "elsewhere/g.hpp": "",
+        }.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        found = {(str(name), number) for name, number, _, _ in wrong_includes(folder)}
+        return found == {("match/c.wgsl", 2), ("gpu/e.cpp", 1), ("gpu/e.cpp", 2), ("elsewhere/g.hpp", 0)}
+
+
+def main():
+    if not planted_arrows_are_found():
+        print("layers: planted arrows that point up are not found")
+        return 1
+    source = sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
+    wrong = list(wrong_includes(source))
+    for name, number, target, why in wrong:
+        print(f"src/{name}:{number}: {target} {why}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

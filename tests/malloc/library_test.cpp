@@ -1,0 +1,164 @@
+// The library where malloc fails: the C interface gives a status, the streams throw, and the next call has memory again.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "hemstitch/batch.h"
+#include "hemstitch/hemstitch.hpp"
+#include "shapes.hpp"
+#include "trials.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+// How a trial ends.
+constexpr int kRight = 0, kOutOfMemory = 3, kWrongBytes = 4, kWrongError = 5, kStaysBroken = 6;
+
+// Several batches, for two threads.
+const Bytes& content() {
+  static const Bytes bytes = wordy_bytes(300'000);
+  return bytes;
+}
+
+// Of several blocks, with all checksums.
+const Bytes& frame() {
+  static const Bytes bytes = [] {
+    CompressOptions options;
+    options.threads = 1;  // no thread may be there when a trial is forked
+    options.content_checksum = true;
+    return compress(content(), options);
+  }();
+  return bytes;
+}
+
+// The words of oneTBB, or of the C++ library, where the loader had no memory for a thread.
+bool tells_of_threads(std::string_view message) {
+  return message.find("pthread_create") != message.npos || message.find("unavailable") != message.npos;
+}
+
+void expect_right_or_out_of_memory(const std::function<int()>& run) {
+  frame();
+  // The call after a failed one is tried as well, so oneTBB has to be there.
+  try_every_allocation([](Failing) { start_tbb(); }, run,
+                       [](const Ended& ended, bool may_have_failed) {
+                         const bool ended_well =
+                             ended.status == kRight || (may_have_failed && ended.status == kOutOfMemory);
+                         ASSERT_TRUE(ended_well) << ended.text();
+                       });
+}
+
+// `call` gives a status, and `right` says whether its results are what they should be.
+void expect_of_c(const std::function<hemstitch_status()>& call, const std::function<bool()>& right,
+                 hemstitch_status usual = HEMSTITCH_OK) {
+  expect_right_or_out_of_memory([&] {
+    const hemstitch_status status = call();
+    const std::string_view message = hemstitch_last_error_message();
+    const bool told = status == HEMSTITCH_OUT_OF_MEMORY ? !message.empty() : tells_of_threads(message);
+    fail_no_allocation();
+    if (status == usual) return right() ? kRight : kWrongBytes;
+    if (!told) return kWrongError;
+    return call() == usual && right() ? kOutOfMemory : kStaysBroken;
+  });
+}
+
+// A run from a stream's beginning to its end.
+void expect_of_stream(const std::function<Bytes()>& run, const Bytes& expected) {
+  expect_right_or_out_of_memory([&] {
+    const auto once = [&]() -> std::optional<int> {
+      try {
+        return run() == expected ? kRight : kWrongBytes;
+      } catch (const std::bad_alloc&) {
+        return std::nullopt;
+      } catch (const Error& error) {
+        return error.status() == Status::kOutOfMemory ? std::nullopt : std::optional(kWrongError);
+      } catch (const std::exception& error) {
+        return tells_of_threads(error.what()) ? std::nullopt : std::optional(kWrongError);
+      }
+    };
+    if (const std::optional<int> ended = once()) return *ended;
+    fail_no_allocation();
+    return once() == kRight ? kOutOfMemory : kStaysBroken;
+  });
+}
+
+template <class Stream, class Options>
+Bytes through(const Options& options, const Bytes& input) {
+  constexpr std::size_t kPieceBytes = 100'000;
+  Bytes output;
+  Stream stream(options, [&](std::span<const std::byte> bytes) {
+    output.insert(output.end(), bytes.begin(), bytes.end());
+  });
+  for (std::size_t at = 0; at < input.size(); at += kPieceBytes)
+    stream.write(std::span(input).subspan(at, std::min(kPieceBytes, input.size() - at)));
+  stream.finish();
+  return output;
+}
+
+TEST(MallocC, Compress) {
+  Bytes room(hemstitch_compress_bound(content().size()));
+  std::size_t bytes = 0;
+  for (const int level : {1, 3})
+    expect_of_c(
+        [&] {
+          bytes = 0;
+          return hemstitch_compress(content().data(), content().size(), level, room.data(), room.size(),
+                                    &bytes);
+        },
+        [&] { return restore(std::span(room).first(bytes)) == content(); });
+}
+
+TEST(MallocC, Restore) {
+  Bytes room(content().size());
+  std::size_t bytes = 0;
+  expect_of_c(
+      [&] { return hemstitch_restore(frame().data(), frame().size(), room.data(), room.size(), &bytes); },
+      [&] { return bytes == content().size() && room == content(); });
+}
+
+TEST(MallocC, RestoredSize) {
+  std::uint64_t bytes = 0;
+  expect_of_c([&] { return hemstitch_restored_size(frame().data(), frame().size(), &bytes); },
+              [&] { return bytes == content().size(); });
+}
+
+TEST(MallocC, ErrorsOfData) {
+  Bytes room(content().size());
+  std::size_t bytes = 0;
+  Bytes damaged = frame();
+  damaged[damaged.size() / 2] ^= std::byte{1};
+  expect_of_c(
+      [&] { return hemstitch_restore(damaged.data(), damaged.size(), room.data(), room.size(), &bytes); },
+      [&] { return hemstitch_last_error_message()[0] != '\0'; }, HEMSTITCH_BLOCK_CHECKSUM_MISMATCH);
+}
+
+TEST(MallocC, ErrorsOfCalls) {
+  expect_of_c([&] { return hemstitch_lz4_compress_temp_bytes(nullptr, 1, nullptr); },
+              [&] { return hemstitch_last_error_message()[0] != '\0'; }, HEMSTITCH_INVALID_OPTION);
+}
+
+TEST(MallocStream, Compressor) {
+  for (const bool linked : {false, true}) {
+    CompressOptions options;
+    options.threads = 2;
+    options.content_checksum = true;
+    options.linked_blocks = linked;
+    Bytes expected;
+    {
+      CompressOptions alone = options;
+      alone.threads = 1;
+      expected = through<Compressor>(alone, content());
+    }
+    expect_of_stream([&] { return through<Compressor>(options, content()); }, expected);
+  }
+}
+
+TEST(MallocStream, Decompressor) {
+  RestoreOptions options;
+  options.threads = 2;
+  expect_of_stream([&] { return through<Decompressor>(options, frame()); }, content());
+}
+
+}  // namespace
+}  // namespace hemstitch::testing

@@ -1,0 +1,43 @@
+// Bugs that were found, each with a test named after it, what brought it about, and what finds it again.
+#include <gtest/gtest.h>
+
+#include "pipeline/frame_batch.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+// Found by fuzz/frame_batches. liblz4 looks through a history that stands directly before the block in memory in another way
+// than through one that stands elsewhere, and chooses other matches of equal length. A stream's linked frame has the dictionary
+// directly before its first block; batches gave it from its own place. So `-r --linked -D FILE` wrote other bytes than the
+// same command for one file.
+TEST(Bug, BatchesWroteOtherBytesThanStreamsForLinkedFramesWithADictionary) {
+  std::vector<Bytes> inputs = {{}};
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    inputs.push_back(runs_bytes(40 + 11 * seed, seed));
+    inputs.push_back(random_bytes(100 + 7 * seed, seed, 2));
+  }
+  inputs.push_back(runs_bytes(100'000, 1));  // more than one block
+  const std::vector<std::span<const std::byte>> spans(inputs.begin(), inputs.end());
+  const Bytes dictionary = runs_bytes(700, 3);
+  for (const char* backend : {"cpu", "reference"})
+    for (const int level : {1, 3, 9, 12}) {
+      CompressOptions options;
+      options.backend = backend;
+      options.level = level;
+      options.block_bytes = 64 * 1024;
+      options.linked_blocks = true;
+      options.dictionary = dictionary;
+      FrameCompressor compressor(options);
+      LargeBuffer output = compressor.make_output();
+      const auto frames = compressor.compress(spans, output);
+      ASSERT_EQ(frames.size(), inputs.size());
+      // An empty stream says that it holds 0 bytes, a batch's empty input says nothing.
+      for (std::size_t i = 1; i < inputs.size(); ++i)
+        EXPECT_EQ(Bytes(frames[i].begin(), frames[i].end()), compress(inputs[i], options))
+            << backend << ", level " << level << ", input " << i;
+    }
+}
+
+}  // namespace
+}  // namespace hemstitch::testing
