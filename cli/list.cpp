@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "each_file.hpp"
 #include "files.hpp"
+#include "json_text.hpp"
 #include "messages.hpp"
 #include "output.hpp"
 
 namespace hemstitch::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kRow = "{:>7} {:>9} {:>14} {:>14} {:>8}  {:<14} {}\n";
 
@@ -113,41 +111,36 @@ const char* name_of(FrameSummary::Kind kind) {
 }
 
 template <typename Number>
-Json number_or_null(const std::optional<Number>& number) {
-  return number ? Json(*number) : Json(nullptr);
+std::string number_or_null(const std::optional<Number>& number) {
+  return number ? std::to_string(*number) : "null";
 }
 
-Json described(const FrameSummary& frame, std::uint64_t offset) {
-  Json object{
-      {"kind", name_of(frame.kind)}, {"offset", offset}, {"compressed_bytes", frame.compressed_bytes}};
-  if (frame.kind == FrameSummary::Kind::kSkippable) return object;
-  object["content_bytes"] = frame.content_bytes;
-  object["block_count"] = frame.block_count;
-  object["stored_block_count"] = frame.stored_block_count;
-  object["block_bytes"] = frame.block_bytes;
-  object["linked_blocks"] = frame.linked_blocks;
-  object["block_checksums"] = frame.block_checksums;
-  object["content_checksum"] = frame.content_checksum;
-  object["content_size_in_header"] = frame.content_size_in_header;
-  object["dictionary_id"] = number_or_null(frame.dictionary_id);
-  return object;
+std::string json_of(const FrameSummary& frame, std::uint64_t offset) {
+  std::string text = fmt::format(R"({{"kind":"{}","offset":{},"compressed_bytes":{})", name_of(frame.kind),
+                                 offset, frame.compressed_bytes);
+  if (frame.kind != FrameSummary::Kind::kSkippable)
+    text += fmt::format(
+        R"(,"content_bytes":{},"block_count":{},"stored_block_count":{},"block_bytes":{},"linked_blocks":{},)"
+        R"("block_checksums":{},"content_checksum":{},"content_size_in_header":{},"dictionary_id":{})",
+        frame.content_bytes, frame.block_count, frame.stored_block_count, frame.block_bytes,
+        json_bool(frame.linked_blocks), json_bool(frame.block_checksums), json_bool(frame.content_checksum),
+        json_bool(frame.content_size_in_header), number_or_null(frame.dictionary_id));
+  return text + '}';
 }
 
 // An object a line, so that a long list can be read as it comes. The manual describes it.
 void print_json(const std::string& path, const StreamSummary& summary, const Totals& totals) {
-  Json frames = Json::array();
+  std::vector<std::string> frames;
   std::uint64_t offset = 0;
   for (const FrameSummary& frame : summary.frames) {
-    frames.push_back(described(frame, offset));
+    frames.push_back(json_of(frame, offset));
     offset += frame.compressed_bytes;
   }
-  const Json object{{"file", path},
-                    {"compressed_bytes", totals.compressed_bytes},
-                    {"content_bytes", totals.content_bytes},
-                    {"block_count", totals.block_count},
-                    {"trailing_garbage_at", number_or_null(summary.trailing_garbage_at)},
-                    {"frames", frames}};
-  fmt::print("{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
+  fmt::print(
+      R"({{"file":"{}","compressed_bytes":{},"content_bytes":{},"block_count":{},"trailing_garbage_at":{},"frames":[{}]}})"
+      "\n",
+      json_text(path), totals.compressed_bytes, totals.content_bytes, totals.block_count,
+      number_or_null(summary.trailing_garbage_at), fmt::join(frames, ","));
 }
 
 void print_head() {

@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -20,6 +18,7 @@
 #include "arguments.hpp"
 #include "commands.hpp"
 #include "core/options.hpp"
+#include "core/parallel.hpp"
 #include "engine/registry.hpp"
 #include "files/own_descriptors.hpp"
 #include "messages.hpp"
@@ -74,21 +73,14 @@ class FilesAsRead {
 
   // In the order of the inputs.
   void search() {
-    const auto take = [&](tbb::flow_control& control) {
-      const std::optional<InputRun> run = work_.teller().done() ? std::nullopt : inputs_.next();
-      if (!run) control.stop();
-      return run ? *run : InputRun{};
-    };
+    const auto take = [&] { return work_.teller().done() ? std::nullopt : inputs_.next(); };
     arena_.execute([&] {
-      tbb::parallel_pipeline(
-          kRunsPerThread * static_cast<std::size_t>(arena_.max_concurrency()),
-          tbb::make_filter<void, InputRun>(tbb::filter_mode::serial_in_order, take) &
-              tbb::make_filter<InputRun, std::vector<Part>>(
-                  tbb::filter_mode::parallel, [&](const InputRun& run) { return search_run(run); }) &
-              tbb::make_filter<std::vector<Part>, void>(tbb::filter_mode::serial_in_order,
-                                                        [&](std::vector<Part> parts) {
-                                                          for (Part& part : parts) tell(part);
-                                                        }));
+      run_stages(
+          kRunsPerThread * static_cast<std::size_t>(arena_.max_concurrency()), false, take,
+          [&](const InputRun& run) { return search_run(run); },
+          [&](std::vector<Part> parts) {
+            for (Part& part : parts) tell(part);
+          });
     });
   }
 
@@ -115,9 +107,8 @@ class FilesAsRead {
       part.path = path;
       parts.emplace_back();
     }
-    // Last, since this thread may take another run while it waits for others here.
     if (any_pieces)
-      tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
+      run_in_parallel(parts.size(), 1, [&](std::size_t i) {
         if (parts[i].left == SearchWork::Left::kPieces)
           parts[i].left = work_.search_pieces(parts[i].file, parts[i].report);
       });

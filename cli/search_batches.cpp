@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_pipeline.h>
 
 #include <algorithm>
 #include <future>
@@ -53,28 +52,19 @@ class Batches {
                       {.threads = work_.memory().threads,
                        .memory_limit_bytes = work_.memory().batch_bytes,
                        .open_file = [&](std::size_t index) { return open_file(files_[index]); }});
-    const auto load = [&](tbb::flow_control& control) {
-      if (!loader.done() && !work_.teller().done()) return SearchedBatch{loader.next()};
-      control.stop();
-      return SearchedBatch{};
+    const auto load = [&]() -> std::optional<SearchedBatch> {
+      if (loader.done() || work_.teller().done()) return std::nullopt;
+      return SearchedBatch{loader.next()};
     };
-    using tbb::filter_mode, tbb::make_filter;
+    const auto ask = [&](SearchedBatch batch) {
+      ask_device(batch);
+      return batch;
+    };
     arena.execute([&] {
-      tbb::parallel_pipeline(
-          work_.memory().batches_in_flight,
-          make_filter<void, SearchedBatch>(filter_mode::serial_in_order, load) &
-              make_filter<SearchedBatch, SearchedBatch>(filter_mode::serial_in_order,
-                                                        [&](SearchedBatch batch) {
-                                                          ask_device(batch);
-                                                          return batch;
-                                                        }) &
-              make_filter<SearchedBatch, SearchedBatch>(filter_mode::serial_in_order,
-                                                        [&](SearchedBatch batch) {
-                                                          report_batch(batch);
-                                                          return batch;
-                                                        }) &
-              make_filter<SearchedBatch, void>(filter_mode::serial_in_order,
-                                               [&](const SearchedBatch& batch) { tell_batch(batch); }));
+      run_stages(work_.memory().batches_in_flight, true, load, ask, [&](SearchedBatch batch) {
+        report_batch(batch);
+        tell_batch(batch);
+      });
     });
     if (device_start_.valid()) device_start_.get();  // there was nothing to search, but it may be missing
   }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "json_text.hpp"
 #include "terminal.hpp"
 
 namespace hemstitch::cli {
@@ -46,13 +46,6 @@ LineSelection selection_of(const SearchRequest& request) {
   selection.after = request.after.value_or(0);
   selection.most_lines = request.most_lines;
   return selection;
-}
-
-// Without the quotes. What is no UTF-8 is replaced.
-std::string json_text(std::string_view text) {
-  const std::string quoted =
-      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return quoted.substr(1, quoted.size() - 2);
 }
 
 bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }

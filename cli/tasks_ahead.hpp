@@ -12,6 +12,8 @@
 #include <memory>
 #include <mutex>
 
+#include "core/parallel.hpp"
+
 namespace hemstitch::cli {
 
 class TasksAhead {
@@ -32,7 +34,7 @@ class TasksAhead {
   void run(const Task& task) {
     if (arena_.max_concurrency() == 1) return;  // the only thread is the one that will want it
     try {
-      arena_.enqueue([state = state_, task] {
+      enqueue(arena_, [state = state_, task] {
         if (!state->begin()) return;
         task();
         state->end();

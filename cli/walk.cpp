@@ -3,10 +3,6 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_for_each.h>
-#include <tbb/parallel_sort.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <deque>
@@ -19,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/parallel.hpp"
 #include "done_before.hpp"
 #include "files.hpp"
 #include "folder_entries.hpp"
@@ -92,11 +89,10 @@ class Walker {
   Walk run() {
     Visit& arguments = new_visit(nullptr);
     for (const std::string& path : request_.files) take_argument(path, arguments);
-    tbb::parallel_for_each(arguments.folders,
-                           [this](const Visit::Inside& folder, tbb::feeder<Visit::Inside>& next) {
-                             list(*folder.visit);
-                             for (const Visit::Inside& inside : folder.visit->folders) next.add(inside);
-                           });
+    run_growing(arguments.folders, [this](const Visit::Inside& folder, const auto& add) {
+      list(*folder.visit);
+      for (const Visit::Inside& inside : folder.visit->folders) add(inside);
+    });
     return collect(arguments);
   }
 
@@ -158,28 +154,11 @@ class Walker {
     const auto by_name = [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; };
     // Names that outputs would have; none, when a folder is new.
     std::vector<std::string_view> targets;
-    const auto judge_some = [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) kinds[i] = kind_of(visit, entries[i], targets);
-    };
-    const auto find_targets = [&] {
-      for (const FolderEntry& entry : entries)
-        if (!is_input(entry.name)) targets.push_back(entry.name);
-    };
-    if (entries.size() <= kEntriesGrain) {
-      std::sort(entries.begin(), entries.end(), by_name);
-      find_targets();
-      judge_some(0, entries.size());
-      return kinds;
-    }
-    // Who waits for a part of this takes up no other folder, and so no other inside that one.
-    tbb::this_task_arena::isolate([&] {
-      tbb::parallel_sort(entries.begin(), entries.end(), by_name);
-      find_targets();
-      tbb::parallel_for(std::size_t{0}, (entries.size() + kEntriesGrain - 1) / kEntriesGrain,
-                        [&](std::size_t i) {
-                          judge_some(i * kEntriesGrain, std::min((i + 1) * kEntriesGrain, entries.size()));
-                        });
-    });
+    sort_in_parallel(entries.begin(), entries.end(), by_name);
+    for (const FolderEntry& entry : entries)
+      if (!is_input(entry.name)) targets.push_back(entry.name);
+    run_in_parallel(entries.size(), kEntriesGrain,
+                    [&](std::size_t i) { kinds[i] = kind_of(visit, entries[i], targets); });
     return kinds;
   }
 

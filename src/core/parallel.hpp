@@ -8,7 +8,9 @@
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_for_each.h>
 #include <tbb/parallel_pipeline.h>
+#include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/options.hpp"
 #include "core/plain_threads.hpp"
@@ -48,6 +51,40 @@ void run_in_parallel(std::size_t count, std::size_t grain, const Body& body) {
       for (std::size_t i = range.begin(); i < range.end(); ++i) body(i);
     });
   });
+#endif
+}
+
+// Calls body(item, add) for every item of `first`, and for every one that a body adds by calling add(item), in no order, from
+// the threads of the caller's arena. What a body throws is thrown.
+template <class Item, class Body>
+void run_growing(const std::vector<Item>& first, const Body& body) {
+#if defined(HEMSTITCH_THREAD_SANITIZER)
+  run_growing_on_plain_threads(first, body);
+#else
+  tbb::parallel_for_each(first, [&](const Item& item, tbb::feeder<Item>& feeder) {
+    body(item, [&](const Item& next) { feeder.add(next); });
+  });
+#endif
+}
+
+// std::sort() by the threads of the caller's arena. Who waits for a part of it takes up nothing else meanwhile.
+template <class Iterator, class Compare>
+void sort_in_parallel(Iterator begin, Iterator end, const Compare& compare) {
+#if defined(HEMSTITCH_THREAD_SANITIZER)
+  std::sort(begin, end, compare);
+#else
+  tbb::this_task_arena::isolate([&] { tbb::parallel_sort(begin, end, compare); });
+#endif
+}
+
+// Starts `task`, which must not throw, on a thread of the arena, or of its own, when there is one; it may never begin.
+// Throws std::exception's heirs where there is no memory or no thread.
+template <class Task>
+void enqueue(tbb::task_arena& arena, Task task) {
+#if defined(HEMSTITCH_THREAD_SANITIZER)
+  if (arena.max_concurrency() > 1) enqueue_on_plain_thread(std::move(task));
+#else
+  arena.enqueue(std::move(task));
 #endif
 }
 

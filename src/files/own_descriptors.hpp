@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include "core/plain_threads.hpp"
+
 namespace hemstitch {
 
 // Gives the calling thread a table of descriptors of its own, with all that are open now. Threads that share one wait for
@@ -13,7 +15,8 @@ namespace hemstitch {
 // here until the thread ends. Never for threads that a host program may use for something else. Where the system has no
 // such thing or refuses it (in a container, say), nothing changes.
 inline void use_own_descriptors() {
-#ifdef CLONE_FILES
+// ThreadSanitizer takes equal numbers for one descriptor, whoever's they are.
+#if defined(CLONE_FILES) && !defined(HEMSTITCH_THREAD_SANITIZER)
   static_cast<void>(unshare(CLONE_FILES));
 #endif
 }

@@ -2,12 +2,11 @@
 // going to the host unless lines of them are wanted.
 //
 //   LZ4:  headers (host) | sizes | restore, gather of stored blocks, checksums | count, write | matches, texts down
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <optional>
 
 #include "compact/gather/gather_cuda.hpp"
+#include "core/parallel.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
@@ -24,6 +23,8 @@ namespace {
 using cuda::check;
 using cuda::DeviceBuffer;
 
+// Files whose headers one thread reads in a row.
+constexpr std::size_t kReadGrain = 16;
 // Texts that are restored at once; a larger one, where it may be, is so by itself.
 constexpr std::uint64_t kGroupBytes = std::uint64_t{256} << 20;
 
@@ -109,8 +110,8 @@ class CudaSearch : public DeviceSearch {
   void find_in_lz4(const CompactedBuffer& files, std::uint64_t most_bytes, bool texts,
                    const std::function<void(std::span<const RestoredFile>)>& take) override {
     std::vector<std::optional<Lz4Text>> read(files.count());
-    tbb::parallel_for(std::size_t{0}, files.count(),
-                      [&](std::size_t file) { read[file] = read_lz4_text(files.span(file)); });
+    run_in_parallel(files.count(), kReadGrain,
+                    [&](std::size_t file) { read[file] = read_lz4_text(files.span(file)); });
     files_.clear();
     blocks_.clear();
     const std::byte* const d_bytes = bring(files.bytes());

@@ -171,7 +171,10 @@ TEST_F(MallocTool, Restores) {
   try_command({"-d", "-T2", "-c", "a.lz4"}, made);
 }
 
-TEST_F(MallocTool, Lists) { try_command({"-l", "-v", "a.lz4"}, made_by({"-q", "a"}, one_file())); }
+TEST_F(MallocTool, Lists) {
+  for (const char* option : {"-v", "--json"})
+    try_command({"-l", option, "a.lz4"}, made_by({"-q", "a"}, one_file()));
+}
 
 TEST_F(MallocTool, CompressesAFolder) { try_command({"-r", "-T2", "d"}, folder()); }
 
@@ -184,8 +187,8 @@ TEST_F(MallocTool, RestoresAFolder) {
 }
 
 TEST_F(MallocTool, Searches) {
-  for (const char* option : {"-rn", "-rc", "-rl"})
-    try_command({"search", "-T2", option, "words", "d"}, folder());
+  for (const char* option : {"-n", "-c", "-l", "--json"})
+    try_command({"search", "-T2", "-r", option, "words", "d"}, folder());
   Files large = folder();
   std::string& text = large["large"];
   while (text.size() < 300'000) text += "nothing to find in here\n";
