@@ -30,15 +30,23 @@ std::optional<int> descriptor_number(int folder, const std::string& name) {
   return number;
 }
 
-// One of ours is shared, with its place in the file, if we were given it: what we opened ourselves is closed on exec.
+// Whether a folder is the one that has this process's descriptors.
+bool has_own_descriptors(int folder) {
+  struct stat own {
+  }, status{};
+  if (fstat(folder, &status) != 0) return false;
+  for (const char* path : {"/proc/self/fd", "/proc/thread-self/fd"})
+    if (stat(path, &own) == 0 && own.st_dev == status.st_dev && own.st_ino == status.st_ino) return true;
+  return false;
+}
+
+// One of ours is shared, with its place in the file, if we were given it: what we opened ourselves is closed on exec. That is
+// asked of the number, never of the file that it reaches: another thread may open or close one just now.
 Descriptor open_descriptor(int folder, const std::string& name, int number) {
-  struct stat reached {
-  }, own{};
-  const bool is_own = fstatat(folder, name.c_str(), &reached, 0) == 0 && fstat(number, &own) == 0 &&
-                      own.st_dev == reached.st_dev && own.st_ino == reached.st_ino;
   // Another process's place in its file is not to be had; at the end nothing is lost.
-  if (!is_own) return Descriptor(openat(folder, name.c_str(), kFlags | O_APPEND));
-  if ((fcntl(number, F_GETFD) & FD_CLOEXEC) == 0) return Descriptor(fcntl(number, F_DUPFD_CLOEXEC, 0));
+  if (!has_own_descriptors(folder)) return Descriptor(openat(folder, name.c_str(), kFlags | O_APPEND));
+  if (const int flags = fcntl(number, F_GETFD); flags >= 0 && (flags & FD_CLOEXEC) == 0)
+    return Descriptor(fcntl(number, F_DUPFD_CLOEXEC, 0));
   errno = EBADF;
   return Descriptor();
 }

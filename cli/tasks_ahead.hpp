@@ -8,8 +8,8 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <exception>
-#include <memory>
 #include <mutex>
 
 #include "core/parallel.hpp"
@@ -22,9 +22,9 @@ class TasksAhead {
   explicit TasksAhead(tbb::task_arena& arena) : arena_(arena) { arena_.initialize(); }
   // Waits for what runs; what has not begun does not begin any more.
   ~TasksAhead() {
-    std::unique_lock lock(state_->mutex);
-    state_->stopped = true;
-    state_->one_ended.wait(lock, [&] { return state_->running == 0; });
+    std::unique_lock lock(state_.mutex);
+    state_.stopped = true;
+    state_.one_ended.wait(lock, [&] { return state_.running == 0; });
   }
   TasksAhead(const TasksAhead&) = delete;
   TasksAhead& operator=(const TasksAhead&) = delete;
@@ -34,7 +34,7 @@ class TasksAhead {
   void run(const Task& task) {
     if (arena_.max_concurrency() == 1) return;  // the only thread is the one that will want it
     try {
-      enqueue(arena_, [state = state_, task] {
+      enqueue(arena_, [state = &state_, task] {
         if (!state->begin()) return;
         task();
         state->end();
@@ -44,7 +44,7 @@ class TasksAhead {
   }
 
  private:
-  struct State {  // lives as long as the last task, which the arena may keep
+  struct State {
     std::mutex mutex;
     std::condition_variable one_ended;
     std::size_t running = 0;
@@ -62,8 +62,16 @@ class TasksAhead {
     }
   };
 
+  // Lives to the end of the process: a task that never begins stays somewhere in oneTBB with its reference.
+  static State& new_state() {
+    static std::mutex mutex;
+    static auto& states = *new std::deque<State>;
+    const std::scoped_lock lock(mutex);
+    return states.emplace_back();
+  }
+
   tbb::task_arena& arena_;
-  std::shared_ptr<State> state_ = std::make_shared<State>();
+  State& state_ = new_state();
 };
 
 }  // namespace hemstitch::cli

@@ -34,7 +34,8 @@ plain_files() { (cd tree && find . -type f ! -name unreadable -exec sha256sum {}
 plain_files >before
 others() { find tree ! -type f ! -type d -printf '%p %y %l %i %m\n' | sort; }
 others >others_before
-said() { sed "s/[0-9]* of [0-9]* failed/some failed/; s/\b$((${HEMSTITCH_TREE_FILES:-500} + 259)) \|$((${HEMSTITCH_TREE_FILES:-500} + 268)) /all /g"; }
+# Nobody may write a sanitized build's counts of lines.
+said() { sed "/^profiling:/d; s/[0-9]* of [0-9]* failed/some failed/; s/\b$((${HEMSTITCH_TREE_FILES:-500} + 259)) \|$((${HEMSTITCH_TREE_FILES:-500} + 268)) /all /g"; }
 
 nobody hemstitch -r tree 2>&1 | said
 nobody hemstitch -tr tree 2>&1 | said | tail -n 2

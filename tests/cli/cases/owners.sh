@@ -19,7 +19,7 @@ for options in -k -r -rf; do
   echo "exit $?"
   facts *.lz4
   [[ $options == -r ]] || rm -f *.lz4
-done 2>&1 | sort | uniq -c | sed 's/^ *//'
+done 2>&1 | grep -v '^profiling:' | sort | uniq -c | sed 's/^ *//'
 rm -f *.lz4
 echo 'group kept, owner lost:'
 chown 1 640 660 644
