@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.memory_limit_bytes = 17 << 20;  // room for a block of any size, and for no three
   const std::optional<Bytes> by_stream = restored(file.bytes(), options);
 
-  static Lz4TextRestorer restorer;  // its memory goes from file to file
+  static Lz4TextRestorer restorer(std::size_t{16} << 20);  // its memory goes from file to file
   if (const auto text = restorer.restore(file.bytes()))
     require(by_stream && std::equal(text->begin(), text->end(), by_stream->begin(), by_stream->end()));
 
