@@ -126,6 +126,17 @@ void check_backend_name(std::string_view origin, const std::string& name) {
       fmt::format("{} '{}': the backends of this build are {}", origin, name, fmt::join(names, ", ")));
 }
 
+}  // namespace
+
+void check_device_option(std::string_view backend_name) {
+  for (const auto& backend : BackendRegistry::instance().backends())
+    if (backend->name() == backend_name && backend->has_devices()) return;
+  throw UsageError(fmt::format("--device is of the backends cuda and webgpu, and this is {} (see --backend)",
+                               backend_name));
+}
+
+namespace {
+
 std::size_t block_bytes_from(const std::string& text) {
   for (const BlockSize& size : kBlockSizes)
     if (text == size.id || read_size(text) == size.bytes) return size.bytes;
@@ -360,11 +371,8 @@ void apply_backend(const EffortWords& words, Request& request) {
   }
   request.restore.backend = request.compress.backend;
   if (words.device.empty()) return;
-  if (request.compress.backend != "webgpu")
-    throw UsageError(fmt::format("--device is of backend webgpu, and this is {} (see --backend)",
-                                 request.compress.backend));
-  // The backend looks there when it opens its device.
-  setenv("HEMSTITCH_DEVICE", words.device.c_str(), 1);
+  check_device_option(request.compress.backend);
+  request.compress.device = request.restore.device = words.device;
 }
 
 void apply_blocks(const EffortWords& words, Request& request) {

@@ -94,7 +94,8 @@ struct UsageError : std::runtime_error {
 // where no option says otherwise. Throws UsageError.
 Request parse_arguments(std::span<const std::string> words);
 
-// The values of -T and --memory, for commands that read their words themselves. Throw UsageError.
+// Whether --device may stand beside that backend, and the values of -T and --memory, for commands that read their words themselves. Throw UsageError.
+void check_device_option(std::string_view backend_name);
 unsigned threads_from(std::string_view origin, const std::string& text);
 std::uint64_t memory_from(const std::string& text);
 

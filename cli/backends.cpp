@@ -11,24 +11,25 @@ namespace hemstitch::cli {
 
 int run_backends(const Request& request) {
   const BackendRegistry& registry = BackendRegistry::instance();
+  const std::string device = wanted_device({});
   Json list = Json::array();
   for (const auto& backend : registry.backends()) {
-    const std::optional<std::string> reason = backend->unavailable_reason();
+    const std::optional<std::string> reason = backend->unavailable_reason(device);
     const std::optional<std::string> part = backend->no_engine_reason();
     const std::string state = reason ? "not here" : part ? "in part" : "usable";
     if (request.json) {
       Json entry{{"name", backend->name()},
                  {"usable", state == "usable"},
                  {"state", state},
-                 {"description", backend->description()}};
+                 {"description", backend->description(device)}};
       if (reason || part) entry["reason"] = reason ? *reason : *part;
-      if (request.very_verbose) entry["details"] = backend->details();
+      if (request.very_verbose) entry["details"] = backend->details(device);
       list.push_back(entry);
     } else {
-      fmt::print("{:<10} {:<9} {}\n", backend->name(), state, backend->description());
+      fmt::print("{:<10} {:<9} {}\n", backend->name(), state, backend->description(device));
       if (reason || part) fmt::print("{:<20} {}\n", "", reason ? *reason : *part);
       if (request.very_verbose)
-        for (const std::string& line : backend->details()) fmt::print("{:<20} {}\n", "", line);
+        for (const std::string& line : backend->details(device)) fmt::print("{:<20} {}\n", "", line);
     }
   }
   for (const AbsentBackend& absent : BackendRegistry::absent_backends()) {

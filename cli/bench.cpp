@@ -26,8 +26,8 @@ struct Data {
 };
 
 // The machine: the backend's device, where it has one of its own, and the processor.
-std::string machine_name(const Backend& backend) {
-  const std::string device = backend.device_name();
+std::string machine_name(const Backend& backend, const std::string& wanted) {
+  const std::string device = backend.device_name(wanted_device(wanted));
   return device.empty() ? processor_name() : fmt::format("{}; {}", device, processor_name());
 }
 
@@ -44,7 +44,7 @@ class Report {
   Report(const Request& request, const Backend& backend, const std::string& command_line)
       : request_(request),
         backend_(backend.name()),
-        run_(begin_recorded_run(machine_name(backend), command_line)) {}
+        run_(begin_recorded_run(machine_name(backend, request.compress.device), command_line)) {}
 
   void add_data(const Data& data) {
     if (request_.json)
@@ -114,7 +114,8 @@ void require_files(const std::vector<std::string>& paths) {
 }  // namespace
 
 int run_bench(const Request& request, const std::string& command_line) {
-  const Backend& backend = BackendRegistry::instance().choose(request.compress.backend);
+  const Backend& backend =
+      BackendRegistry::instance().choose(request.compress.backend, request.compress.device);
   if ((request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned) && backend.name() != "cuda")
     throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
                                 span_name(request.span), backend.name()));

@@ -149,9 +149,9 @@ Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressO
                 const RestoreOptions& restore, double seconds) {
   if (span == BenchSpan::kMemory) return measure_memory(data, compress, restore, seconds);
   if (span == BenchSpan::kFile) return measure_files(data, compress, restore, seconds);
-  const Lz4Timing timing =
-      time_lz4_on_device(data, compress.level, compress.block_bytes,
-                         span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned, seconds);
+  const Lz4Timing timing = time_lz4_on_device(
+      data, compress.level, compress.block_bytes,
+      span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned, seconds, compress.device);
   return {timing.compressed_bytes, timing.compress_seconds, timing.restore_seconds};
 }
 

@@ -35,6 +35,8 @@ optimum of a 4K and a 64K window, probes, latency, and what the stitch adds.
                         webgpu)
   --all                 every finder and preset
   --backend NAME        where to search with all of them (default: reference)
+  --device DEVICE       which of its devices: a number or a part of a name in
+                        'hemstitch backends -vv', or a list of them
   --json                as a recorded run
 )";
 
@@ -236,9 +238,11 @@ int run_evaluate(std::span<const std::string> words) {
   app.set_help_flag();
   std::vector<std::string> finders;
   std::optional<std::string> backend;
+  std::string device;
   bool all = false, json = false, help = false;
   app.add_option("--finder", finders)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--backend", backend);
+  app.add_option("--device", device);
   app.add_flag("--all", all);
   app.add_flag("--json", json);
   app.add_flag("-h,--help", help);
@@ -249,7 +253,8 @@ int run_evaluate(std::span<const std::string> words) {
   }
   if (files.empty()) throw UsageError("evaluate needs a FILE");
   if (all && !finders.empty()) throw UsageError("--all and --finder contradict each other");
-  if (backend) check_finding_backend(*backend);
+  if (!device.empty()) check_device_option(backend.value_or(kReferenceBackend));
+  if (backend) check_finding_backend(*backend, device);
   if (all) {
     finders.assign(std::begin(kAllFinders), std::end(kAllFinders));
     // Those that have no kernel there.
@@ -260,7 +265,10 @@ int run_evaluate(std::span<const std::string> words) {
   if (finders.empty()) finders = {"coop_stitch"};
   std::vector<FinderChoice> choices = choose_finders(finders);
   if (backend)
-    for (FinderChoice& choice : choices) choice.backend = *backend;
+    for (FinderChoice& choice : choices) {
+      choice.backend = *backend;
+      choice.device = device;
+    }
 
   std::string command_line = "hemstitch evaluate";
   for (const std::string& word : words) command_line += ' ' + word;

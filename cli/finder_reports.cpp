@@ -37,7 +37,7 @@ std::string devices_of(const std::vector<FinderChoice>& choices) {
   std::set<std::string> names;
   for (const FinderChoice& choice : choices)
     names.insert(choice.backend == kReferenceBackend ? processor_name()
-                                                     : finding_device_name(choice.backend));
+                                                     : finding_device_name(choice.backend, choice.device));
   return fmt::format("{}", fmt::join(names, "; "));
 }
 

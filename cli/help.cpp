@@ -53,8 +53,9 @@ How hard to work
   --memory SIZE         most memory for buffers (default: no limit)
   --backend NAME        where to work: auto, or a name that
                         'hemstitch backends' lists (default: auto)
-  --device DEVICE       which adapter the backend webgpu takes: a number or
-                        a part of a name in 'hemstitch backends -vv'
+  --device DEVICE       which device of the backends cuda and webgpu: a number
+                        or a part of a name in 'hemstitch backends -vv', or a
+                        list of them, of which the first usable one is taken
   --reproducible        the bytes that every GPU writes, from any machine:
                         as --backend reference; slow
 

@@ -135,7 +135,8 @@ int search(const SearchRequest& request) {
       std::find(request.patterns.begin(), request.patterns.end(), "") != request.patterns.end();
   // Where every line may match there is nothing to look for; but a wrong name is wrong for any pattern.
   const bool device = patterns && !empty_pattern && may_search_on_device(request.backend);
-  if (!device && request.backend != "auto") BackendRegistry::instance().find_usable(request.backend);
+  if (!device && request.backend != "auto")
+    BackendRegistry::instance().find_usable(request.backend, request.device);
 
   const SearchMemory memory = divide_search_memory(request.memory_bytes, resolve_threads(request.threads),
                                                    request.decompress, device);

@@ -37,7 +37,7 @@ class Batches {
  public:
   Batches(SearchWork& work, SearchInputs& inputs, const PatternSet& patterns)
       : work_(work), device_start_(std::async(std::launch::async, [&work, &patterns] {
-          return make_device_search(work.request().backend, patterns);
+          return make_device_search(work.request().backend, work.request().device, patterns);
         })) {
     while (const std::optional<InputRun> run = inputs.next()) {
       for (const std::string& name : run->names) files_.push_back(run->file(name));

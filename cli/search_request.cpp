@@ -62,6 +62,8 @@ Which files
 
 How
       --backend NAME    where: auto, cpu, cuda or webgpu (default: auto, the processor)
+      --device DEVICE   which of its devices: a number or a part of a name in
+                        'hemstitch backends -vv', or a list of them
   -T, --threads N       threads; 0: one a core (default: 0)
       --memory SIZE     most memory for contents (default: 256M, with a device 4G); a
                         line longer than half of it is an error, with -z a quarter,
@@ -117,7 +119,7 @@ Color color_from(std::string_view when) {
   throw UsageError(fmt::format("--color={}: it is always, never or auto", when));
 }
 
-enum LongOnly { kJson = 256, kMemory, kBackend, kColor, kInclude, kExclude, kExcludeDir, kHelp };
+enum LongOnly { kJson = 256, kMemory, kBackend, kDevice, kColor, kInclude, kExclude, kExcludeDir, kHelp };
 
 constexpr const char* kLetters = ":e:FivwxcslLqoA:B:C:m:bnHhZrRaIzT:";
 const option kOptions[] = {{"regexp", required_argument, nullptr, 'e'},
@@ -155,6 +157,7 @@ const option kOptions[] = {{"regexp", required_argument, nullptr, 'e'},
                            {"json", no_argument, nullptr, kJson},
                            {"memory", required_argument, nullptr, kMemory},
                            {"backend", required_argument, nullptr, kBackend},
+                           {"device", required_argument, nullptr, kDevice},
                            {"help", no_argument, nullptr, kHelp},
                            {nullptr, 0, nullptr, 0}};
 
@@ -260,6 +263,9 @@ bool take_option(int letter, const char* value, SearchRequest& request) {
     case kBackend:
       request.backend = value;
       return true;
+    case kDevice:
+      request.device = value;
+      return true;
     case kHelp:
       request.help = true;
       return true;
@@ -299,6 +305,7 @@ SearchRequest parse_search(std::span<const std::string> words) {
   }
   request.paths.assign(arguments.begin() + optind, arguments.end() - 1);
   if (request.help) return request;
+  if (!request.device.empty()) check_device_option(request.backend);
   if (!has_pattern_option) {
     if (request.paths.empty()) throw UsageError("search needs a pattern");
     add_patterns(request.paths.front(), request.patterns);

@@ -34,6 +34,7 @@ struct SearchRequest {
   unsigned threads = 0;
   std::optional<std::uint64_t> memory_bytes;
   std::string backend = "auto";
+  std::string device;  // as CompressOptions::device
 
   // Lines are shown, rather than counted or asked about.
   bool shows_lines() const { return !quiet && !count && names == Names::kNo; }

@@ -22,7 +22,7 @@ complete -c hemstitch -n $effort -s T -l threads -x -d 'Number of threads, 0 is 
 complete -c hemstitch -n $effort -s B -l block-size -x -a '64K 256K 1M 4M' -d 'Block size'
 complete -c hemstitch -n $effort -l memory -x -d 'Most memory for buffers'
 complete -c hemstitch -n $effort -l backend -x -a '(__hemstitch_backends)' -d 'Where to work'
-complete -c hemstitch -n $effort -l device -x -d 'Adapter of the backend webgpu'
+complete -c hemstitch -n $effort -l device -x -d 'Which device of the backends cuda and webgpu'
 complete -c hemstitch -n $effort -l reproducible -d 'The bytes that every GPU writes'
 complete -c hemstitch -n $main -s q -l quiet -d 'Errors alone'
 
@@ -61,7 +61,8 @@ complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose 
 
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l finder -x -a "$finders" -d 'Which finder'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l all -d 'Every finder and preset'
-complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a 'reference cuda' -d 'Where to search'
+complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a 'reference cuda webgpu' -d 'Where to search'
+complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l device -x -d 'Which device of the backends cuda and webgpu'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l against -x -a "$finders" -d 'The finder to compare with'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l svg -r -F -d 'Draw a map'
 
@@ -99,4 +100,5 @@ complete -c hemstitch -n '__fish_seen_subcommand_from search' -s I -d 'Binary fi
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s z -l decompress -d 'Search in what compressed files restore to'
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s T -l threads -x -d 'Number of threads, 0 is one a core'
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -l backend -x -a 'auto cpu cuda webgpu' -d 'Where to search'
+complete -c hemstitch -n '__fish_seen_subcommand_from search' -l device -x -d 'Which device of the backends cuda and webgpu'
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -l memory -x -d 'Most memory for contents'

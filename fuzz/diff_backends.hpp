@@ -69,7 +69,7 @@ inline Batch take_batch(FuzzedDataProvider& input) {
 }
 
 inline std::unique_ptr<BlockEngine> engine_of(const char* backend) {
-  return BackendRegistry::instance().find_usable(backend).make_engine();
+  return BackendRegistry::instance().find_usable(backend).make_engine({});
 }
 
 }  // namespace hemstitch::fuzz

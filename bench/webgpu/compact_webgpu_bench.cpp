@@ -13,7 +13,9 @@
 #include "compact/gather/gather_webgpu.hpp"
 #include "compact/scan/scan_webgpu.hpp"
 #include "core/status.hpp"
+#include "engine/registry.hpp"
 #include "gpu/webgpu/device.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -110,7 +112,7 @@ void gather(Device& device, const char* name, const std::vector<std::uint32_t>& 
 }
 
 int run() {
-  const std::shared_ptr<Device> device = Device::shared();
+  const std::shared_ptr<Device> device = open_device(wanted_device({}));
   fmt::print(stderr, "{}\n", device->adapter().name);
   if (!device->has_timestamps()) {
     fmt::print(stderr, "compact_webgpu_bench: {} has no timestamps\n", device->adapter().name);

@@ -19,6 +19,8 @@
 
 #include "api/matcher_webgpu.hpp"
 #include "core/status.hpp"
+#include "engine/registry.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "hemstitch/match.hpp"
 #include "match/find.hpp"
 #include "match/find_webgpu.hpp"
@@ -263,7 +265,7 @@ int run(int argument_count, char** arguments) {
   const std::filesystem::path path = arguments[1];
   Job job{path.filename().string(), argument_count > 2 ? std::atoi(arguments[2]) : 5};
   const Bytes bytes = testing::read_file(path);
-  const std::shared_ptr<Device> device = Device::shared();
+  const std::shared_ptr<Device> device = open_device(wanted_device({}));
   const bool is_software = device->adapter().kind == AdapterKind::kSoftware;
   fmt::print(stderr, "{}\n", device->adapter().name);
   bench_parse(*device, job, bytes);

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "core/status.hpp"
+#include "engine/registry.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "search/search_webgpu.hpp"
 #include "shapes.hpp"
 
@@ -88,7 +90,7 @@ void ask(const std::shared_ptr<Device>& device, const std::string& texts,
 }
 
 int run(const std::filesystem::path& folder) {
-  const std::shared_ptr<Device> device = Device::shared();
+  const std::shared_ptr<Device> device = open_device(wanted_device({}));
   fmt::print(stderr, "{}\n", device->adapter().name);
   if (!device->has_timestamps()) {
     fmt::print(stderr, "text_search_webgpu_bench: {} has no timestamps\n", device->adapter().name);

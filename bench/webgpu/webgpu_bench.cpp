@@ -22,10 +22,12 @@
 #include <vector>
 
 #include "core/status.hpp"
+#include "engine/registry.hpp"
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "format/lz4/lz4_compress_webgpu.hpp"
 #include "format/lz4/lz4_decode_webgpu.hpp"
 #include "gpu/webgpu/device.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -303,7 +305,7 @@ int run(int argument_count, char** arguments) {
   std::vector<int> levels;
   for (int i = 4; i < argument_count; ++i) levels.push_back(std::atoi(arguments[i]));
   if (levels.empty()) levels = {3};
-  const std::shared_ptr<Device> device = Device::shared();
+  const std::shared_ptr<Device> device = open_device(wanted_device({}));
   fmt::print(stderr, "{}, {}, timestamps: {}\n", device->adapter().name, device->adapter().driver,
              device->has_timestamps());
   for (const char* name : kFiles) {

@@ -26,7 +26,8 @@ struct LoadOptions {
   unsigned threads = 0;                  // 0: one a core
   std::uint64_t memory_limit_bytes = 0;  // 0: none; of a batch's contents
   bool oversize_alone = false;           // a file beyond the limit is a batch by itself, rather than skipped
-  bool to_device = false;  // also to the calling thread's CUDA device; the host's memory is pinned then
+  bool to_device = false;                // also to a CUDA device; the host's memory is pinned then
+  std::string device = {};  // which, as CompressOptions::device; empty: the calling thread's current one
   // Opens the file of a path, which is given by its place in the list, for reading; as open() does, from any thread. By default
   // the path is opened, through whatever links it leads.
   std::function<int(std::size_t index)> open_file = {};

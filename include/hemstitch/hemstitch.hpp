@@ -99,6 +99,9 @@ struct CompressOptions {
   std::string backend = "auto";                // see `hemstitch backends`
   unsigned threads = 0;                        // 0: one a core
   std::uint64_t memory_limit_bytes = 0;        // 0: none; bounds the buffers, not the program
+  // Which device of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name, or a list of both
+  // with commas, of which the first that can be used is taken. Empty: what HEMSTITCH_DEVICE says, else the best one.
+  std::string device = {};
 };
 
 struct RestoreOptions {
@@ -108,6 +111,7 @@ struct RestoreOptions {
   std::string backend = "auto";
   unsigned threads = 0;
   std::uint64_t memory_limit_bytes = 0;
+  std::string device = {};  // as CompressOptions::device
 };
 
 // Compresses `input` into one frame. Throws Error.

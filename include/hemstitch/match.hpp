@@ -127,10 +127,10 @@ class HEMSTITCH_API PendingMatches {
 class HEMSTITCH_API LzssMatcher {
  public:
   // `backend` is where the search runs: "reference", the twins that define every result, or "webgpu", where all but
-  // kBruteForce give the same on the device that HEMSTITCH_DEVICE names (without it, the best GPU that is no software).
+  // kBruteForce give the same on `device`, which is as CompressOptions::device.
   // Throws kInvalidOption, kUnknownBackend and kDeviceUnavailable.
   explicit LzssMatcher(const FinderParameters& parameters = {}, Finder finder = Finder::kCoopStitch,
-                       std::string_view backend = "reference");
+                       std::string_view backend = "reference", std::string_view device = {});
 
   // The cheapest choice among the candidates (within 0.01%: it is made in segments of 1024 positions): matches in
   // order of position, none overlapping another. The bytes between them are literals. In builds without NDEBUG every

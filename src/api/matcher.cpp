@@ -8,9 +8,11 @@
 
 #include "api/pending_matches.hpp"
 #include "core/status.hpp"
+#include "engine/registry.hpp"
 #include "match/find.hpp"
 #ifdef HEMSTITCH_WEBGPU
 #include "api/matcher_webgpu.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "match/find_webgpu.hpp"
 #endif
 #include "parse/choose_matches.hpp"
@@ -75,7 +77,8 @@ std::vector<std::vector<PositionedMatch>> PendingMatches::take() {
 }
 DeviceMatches PendingMatches::on_device() const { return work_->on_device(); }
 
-LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, std::string_view backend)
+LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, std::string_view backend,
+                         [[maybe_unused]] std::string_view device)
     : parameters_(parameters), finder_(finder) {
   check_finder_parameters(finder, parameters);
   if (backend == "reference") return;
@@ -83,7 +86,8 @@ LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, std:
 #ifdef HEMSTITCH_WEBGPU
   constexpr unsigned kSlots = 3;  // one on its way up, one worked on, one on its way back
   if (backend == "webgpu") {
-    device_ = std::make_shared<webgpu::DeviceMatcher>(webgpu::Device::shared(), finder, parameters, kSlots);
+    device_ = std::make_shared<webgpu::DeviceMatcher>(webgpu::open_device(wanted_device(device)), finder,
+                                                      parameters, kSlots);
     return;
   }
   names += ", webgpu";

@@ -62,11 +62,15 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual std::string_view name() const = 0;
-  virtual std::string description() const = 0;
+
+  // Whether there are devices to choose from. `device`, below, says which is meant (gpu/device_names.hpp), and is empty for
+  // the best one; backends that have none pay no regard to it.
+  virtual bool has_devices() const { return false; }
+  virtual std::string description(std::string_view device) const = 0;
   // Of the device, as its driver calls it; empty for the processor.
-  virtual std::string device_name() const { return {}; }
+  virtual std::string device_name(std::string_view /*device*/) const { return {}; }
   // Why this backend cannot be used here and what mends it; nothing when it can.
-  virtual std::optional<std::string> unavailable_reason() const = 0;
+  virtual std::optional<std::string> unavailable_reason(std::string_view device) const = 0;
   // Why it makes no engine though it can be used: it runs single stages only. Nothing for those that compress and
   // restore.
   virtual std::optional<std::string> no_engine_reason() const { return std::nullopt; }
@@ -76,10 +80,10 @@ class Backend {
   // The backend that redoes a block which failed here, when this backend was asked for by name.
   virtual std::string_view fallback_name() const = 0;
 
-  virtual std::unique_ptr<BlockEngine> make_engine() const = 0;
+  virtual std::unique_ptr<BlockEngine> make_engine(std::string_view device) const = 0;
 
   // Lines for people who tune it, e.g. how full its kernels keep the device. May take a moment.
-  virtual std::vector<std::string> details() const { return {}; }
+  virtual std::vector<std::string> details(std::string_view /*device*/) const { return {}; }
 };
 
 }  // namespace hemstitch

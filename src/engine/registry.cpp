@@ -16,6 +16,11 @@
 
 namespace hemstitch {
 
+std::string wanted_device(std::string_view requested) {
+  const char* const own = std::getenv("HEMSTITCH_DEVICE");
+  return std::string(requested.empty() && own != nullptr ? std::string_view(own) : requested);
+}
+
 BackendRegistry::BackendRegistry() {
   backends_.push_back(make_cpu_backend());
   backends_.push_back(make_reference_backend());
@@ -45,11 +50,14 @@ std::vector<AbsentBackend> BackendRegistry::absent_backends() {
 
 void BackendRegistry::add(std::unique_ptr<Backend> backend) { backends_.push_back(std::move(backend)); }
 
-const Backend& BackendRegistry::find_usable(std::string_view name) const {
+const Backend& BackendRegistry::find_usable(std::string_view name, std::string_view device) const {
   std::string names;
   for (const auto& backend : backends_) {
     if (backend->name() == name) {
-      if (const auto reason = backend->unavailable_reason())
+      if (!device.empty() && !backend->has_devices())
+        throw Error(Status::kInvalidOption,
+                    fmt::format("device is '{}', and backend '{}' has none to choose from", device, name));
+      if (const auto reason = backend->unavailable_reason(wanted_device(device)))
         throw Error(Status::kDeviceUnavailable, fmt::format("backend '{}': {}", name, *reason));
       if (const auto reason = backend->no_engine_reason())
         throw Error(Status::kDeviceUnavailable, fmt::format("backend '{}': {}", name, *reason));
@@ -71,12 +79,14 @@ std::string_view requested_or_forced(std::string_view requested) {
 }
 }  // namespace
 
-const Backend& BackendRegistry::choose(std::string_view requested) const {
+const Backend& BackendRegistry::choose(std::string_view requested, std::string_view device) const {
   const std::string_view name = requested_or_forced(requested);
-  if (name != "auto") return find_usable(name);
+  if (name != "auto") return find_usable(name, device);
   for (const auto& backend : backends_)
-    if (backend->chosen_by_auto() && !backend->unavailable_reason()) return *backend;
-  return find_usable("cpu");
+    if (backend->chosen_by_auto() && (device.empty() || backend->has_devices()) &&
+        !backend->unavailable_reason(wanted_device(device)))
+      return *backend;
+  return find_usable("cpu", device);
 }
 
 const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested) const {

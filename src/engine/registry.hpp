@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct AbsentBackend {
   std::string_view remedy;
 };
 
+// What a request says of the device; where it says nothing, the user's own default, HEMSTITCH_DEVICE. Read where a request comes in:
+// below, devices are given.
+std::string wanted_device(std::string_view requested);
+
 class BackendRegistry {
  public:
   // The process's registry, holding the backends of this build. Tests add theirs before the first run.
@@ -27,13 +32,14 @@ class BackendRegistry {
   // Those that other builds have.
   static std::vector<AbsentBackend> absent_backends();
 
-  // The backend of that name, which makes engines. Throws kUnknownBackend with the names there are; kDeviceUnavailable with the
-  // reason, which may be that this build was made without it.
-  const Backend& find_usable(std::string_view name) const;
+  // The backend of that name, which makes engines on `device`, as the options have it. Throws kUnknownBackend with the names there
+  // are; kDeviceUnavailable with the reason, which may be that this build was made without it; kInvalidOption where a device is
+  // asked for and the backend has none to choose from.
+  const Backend& find_usable(std::string_view name, std::string_view device = {}) const;
 
   // `requested` is a name or "auto". "auto" takes the value of HEMSTITCH_BACKEND where that is set; a backend
   // asked for by name is never silently replaced.
-  const Backend& choose(std::string_view requested) const;
+  const Backend& choose(std::string_view requested, std::string_view device = {}) const;
 
   // The backend that redoes failed blocks of `chosen`: `cpu` when the choice was left to us, else its own
   // fallback.

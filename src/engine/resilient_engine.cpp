@@ -6,14 +6,14 @@
 
 namespace hemstitch {
 
-ResilientEngine::ResilientEngine(std::string_view requested)
-    : backend_(BackendRegistry::instance().choose(requested)),
+ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device)
+    : backend_(BackendRegistry::instance().choose(requested, device)),
       fallback_backend_(BackendRegistry::instance().fallback_for(backend_, requested)),
-      engine_(backend_.make_engine()) {}
+      engine_(backend_.make_engine(wanted_device(device))) {}
 
 BlockEngine& ResilientEngine::fallback_engine() {
   const std::scoped_lock lock(mutex_);
-  if (!fallback_engine_) fallback_engine_ = fallback_backend_.make_engine();
+  if (!fallback_engine_) fallback_engine_ = fallback_backend_.make_engine({});
   return *fallback_engine_;
 }
 

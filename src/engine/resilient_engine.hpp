@@ -25,8 +25,8 @@ struct EngineReport {
 
 class ResilientEngine {
  public:
-  // `requested` as in the options: a name or "auto". Throws where the registry does.
-  explicit ResilientEngine(std::string_view requested);
+  // Backend and device as in the options: a name or "auto", and which of its devices. Throws where the registry does.
+  ResilientEngine(std::string_view requested, std::string_view device);
 
   const BlockEngine& preferred() const { return *engine_; }
 

@@ -1,8 +1,9 @@
 #include "evaluate/cuda_search.hpp"
 
 #include "core/status.hpp"
+#include "engine/registry.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "match/brute_force/brute_force_cuda.hpp"
 #include "match/coop_stitch/coop_stitch_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
@@ -14,10 +15,12 @@ namespace {
 
 class CudaSearch {
  public:
-  explicit CudaSearch(const FinderInput& input)
-      : d_data_(input.data.size(), stream_.get()),
-        d_block_(1, stream_.get()),
-        d_records_(input.block_bytes(), stream_.get()) {
+  // By a thread whose current device it is.
+  CudaSearch(cuda::Device& device, const FinderInput& input)
+      : memory_(device.memory()),
+        d_data_(input.data.size(), stream_.get(), memory_),
+        d_block_(1, stream_.get(), memory_),
+        d_records_(input.block_bytes(), stream_.get(), memory_) {
     if (input.data.size() > UINT32_MAX)
       throw Error(Status::kInvalidOption, "the device's finders take blocks of less than 4 GiB");
     if (!input.data.empty()) d_data_.upload(input.data);
@@ -39,8 +42,8 @@ class CudaSearch {
     cuda::DeviceBuffer<SearchCounters> d_counters;
     SearchCounters counters;
     if (all) {
-      d_before = cuda::DeviceBuffer<MatchRecord>(d_records_.count(), stream_.get());
-      d_counters = cuda::DeviceBuffer<SearchCounters>(1, stream_.get());
+      d_before = cuda::DeviceBuffer<MatchRecord>(d_records_.count(), stream_.get(), memory_);
+      d_counters = cuda::DeviceBuffer<SearchCounters>(1, stream_.get(), memory_);
       d_counters.upload({&counters, 1});
       output.d_before_stitch = d_before.get();
       output.d_counters = d_counters.get();
@@ -59,7 +62,7 @@ class CudaSearch {
 
  private:
   void search(auto scratch_bytes, auto find, const auto& parameters, auto output) {
-    const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes(blocks_, parameters), stream_.get());
+    const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes(blocks_, parameters), stream_.get(), memory_);
     find(blocks_, parameters, output, scratch.get(), scratch.bytes(), stream_.get());
   }
   MatchRecords records(const cuda::DeviceBuffer<MatchRecord>& d_records) const {
@@ -69,6 +72,7 @@ class CudaSearch {
     return records;
   }
 
+  cuda::DevicePool& memory_;
   cuda::Stream stream_;
   cuda::DeviceBuffer<std::byte> d_data_;
   cuda::DeviceBuffer<DeviceBlock> d_block_;
@@ -79,8 +83,9 @@ class CudaSearch {
 }  // namespace
 
 FoundMatches find_on_cuda(const FinderChoice& choice, const FinderInput& input, bool stitch, bool all) {
-  cuda::use_device();
-  CudaSearch search(input);
+  cuda::Device& device = cuda::open_device(wanted_device(choice.device));
+  device.make_current();
+  CudaSearch search(device, input);
   if (const auto* chain = std::get_if<HashChainParameters>(&choice.how)) {
     HashChainParameters parameters = *chain;
     parameters.window_bytes = choice.parameters.window_size;

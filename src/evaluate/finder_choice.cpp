@@ -7,9 +7,10 @@
 #include <charconv>
 
 #include "core/status.hpp"
+#include "engine/registry.hpp"
 #ifdef HEMSTITCH_CUDA
 #include "evaluate/cuda_search.hpp"
-#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/devices.hpp"
 #endif
 #ifdef HEMSTITCH_WEBGPU
 #include "evaluate/webgpu_search.hpp"
@@ -83,7 +84,7 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
         setting, value, {{"longest", TopKPolicy::kLongest}, {"bucket", TopKPolicy::kLongestPerBucket}});
   } else if (name == "backend") {
     choice.backend = value;
-    check_finding_backend(choice.backend);
+    check_finding_backend(choice.backend, choice.device);
   } else if (auto* chain = std::get_if<HashChainParameters>(&choice.how);
              chain != nullptr && name == "depth") {
     chain->depth = number_of(setting, value);
@@ -158,19 +159,19 @@ struct Find {
 
 }  // namespace
 
-void check_finding_backend(const std::string& name) {
+void check_finding_backend(const std::string& name, [[maybe_unused]] const std::string& device) {
   std::string names = kReferenceBackend;
 #ifdef HEMSTITCH_CUDA
   names += fmt::format(", {}", kCudaBackend);
   if (name == kCudaBackend) {
-    cuda::use_device();
+    cuda::open_device(wanted_device(device));
     return;
   }
 #endif
 #ifdef HEMSTITCH_WEBGPU
   names += fmt::format(", {}", kWebgpuBackend);
   if (name == kWebgpuBackend) {
-    webgpu_adapter_name();
+    webgpu_adapter_name(device);
     return;
   }
 #endif
@@ -179,12 +180,12 @@ void check_finding_backend(const std::string& name) {
                 fmt::format("backend '{}' finds no matches; there is: {}", name, names));
 }
 
-std::string finding_device_name(const std::string& backend) {
+std::string finding_device_name(const std::string& backend, [[maybe_unused]] const std::string& device) {
 #ifdef HEMSTITCH_CUDA
-  if (backend == kCudaBackend) return cuda::use_device().name;
+  if (backend == kCudaBackend) return cuda::open_device(wanted_device(device)).facts().name;
 #endif
 #ifdef HEMSTITCH_WEBGPU
-  if (backend == kWebgpuBackend) return webgpu_adapter_name();
+  if (backend == kWebgpuBackend) return webgpu_adapter_name(device);
 #endif
   throw Error(Status::kUnknownBackend, fmt::format("this build has no {} backend", backend));
 }

@@ -32,6 +32,7 @@ struct FinderChoice {
   FinderParameters parameters;  // the lengths and costs also hold for the parse
   std::variant<Finder, HashChainParameters, HashStepParameters> how;
   std::string backend = kReferenceBackend;
+  std::string device = {};  // of the backend, as CompressOptions::device
 
   MatchRecords find(const FinderInput& input) const;
   FoundMatches find_with_stitch_apart(const FinderInput& input) const;
@@ -40,10 +41,10 @@ struct FinderChoice {
   FoundMatches run(const FinderInput& input, bool stitch_on, bool all) const;
 };
 
-// Throws kUnknownBackend where none of that name finds matches in this build, kDeviceUnavailable where it cannot here.
-void check_finding_backend(const std::string& name);
+// Throws kUnknownBackend where none of that name finds matches in this build, kDeviceUnavailable where it, or the device, cannot here.
+void check_finding_backend(const std::string& name, const std::string& device);
 // Of a backend that is a device. Throws like check_finding_backend().
-std::string finding_device_name(const std::string& backend);
+std::string finding_device_name(const std::string& backend, const std::string& device);
 
 // From its description: a finder's name, then, after colons, settings as "FIELD=VALUE" and, for coop_stitch,
 // the name of a preset: "coop_stitch:near-1k:top_k=8". "level:6" is the finder of an LZ4 level, for blocks of

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace hemstitch {
 
@@ -18,10 +19,10 @@ struct Lz4Timing {
   double restore_seconds = 0;
 };
 
-// Compresses and restores `data` in independent blocks, over and over for at least `seconds` each, once at least after
+// On the device that is meant (CompressOptions::device): compresses and restores `data` in independent blocks, over and over for at least `seconds` each, once at least after
 // one run to warm up. What was restored is compared. Throws kInternal where it differs, kDeviceUnavailable where there
 // is no device or no CUDA in the build, and the other errors of the device family.
 Lz4Timing time_lz4_on_device(std::span<const std::byte> data, int level, std::size_t block_bytes,
-                             TimedSpan span, double seconds);
+                             TimedSpan span, double seconds, std::string_view device);
 
 }  // namespace hemstitch

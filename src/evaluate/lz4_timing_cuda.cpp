@@ -12,11 +12,12 @@
 
 #include "compact/gather/gather_cuda.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
+#include "engine/registry.hpp"
 #include "evaluate/lz4_timing.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/event.hpp"
 
 namespace hemstitch {
@@ -38,30 +39,32 @@ struct CompressedSlice {
 // it will be given.
 class DeviceSlice {
  public:
-  DeviceSlice(std::size_t most_bytes, std::size_t block_bytes, int level)
+  // By a thread whose current device it is.
+  DeviceSlice(cuda::Device& device, std::size_t most_bytes, std::size_t block_bytes, int level)
       : block_bytes_(block_bytes),
         most_blocks_((most_bytes + block_bytes - 1) / block_bytes),
         level_(lz4_level(level, block_bytes)),
-        d_raw_(most_bytes, stream_.get()),
-        d_span_(most_bytes, stream_.get()),
-        d_restored_(most_bytes, stream_.get()),
-        d_blocks_(most_blocks_, stream_.get()),
-        d_offsets_(most_blocks_ + 1, stream_.get()),
-        d_sizes_(most_blocks_, stream_.get()),
-        d_compress_statuses_(most_blocks_, stream_.get()),
-        d_sources_(most_blocks_, stream_.get()),
-        d_source_bytes_(most_blocks_, stream_.get()),
-        d_outputs_(most_blocks_, stream_.get()),
-        d_rooms_(most_blocks_, stream_.get()),
-        d_output_bytes_(most_blocks_, stream_.get()),
-        d_statuses_(most_blocks_, stream_.get()),
-        d_stored_bytes_(most_blocks_, stream_.get()),
-        d_places_(most_blocks_, stream_.get()) {
+        d_raw_(most_bytes, stream_.get(), device.memory()),
+        d_span_(most_bytes, stream_.get(), device.memory()),
+        d_restored_(most_bytes, stream_.get(), device.memory()),
+        d_blocks_(most_blocks_, stream_.get(), device.memory()),
+        d_offsets_(most_blocks_ + 1, stream_.get(), device.memory()),
+        d_sizes_(most_blocks_, stream_.get(), device.memory()),
+        d_compress_statuses_(most_blocks_, stream_.get(), device.memory()),
+        d_sources_(most_blocks_, stream_.get(), device.memory()),
+        d_source_bytes_(most_blocks_, stream_.get(), device.memory()),
+        d_outputs_(most_blocks_, stream_.get(), device.memory()),
+        d_rooms_(most_blocks_, stream_.get(), device.memory()),
+        d_output_bytes_(most_blocks_, stream_.get(), device.memory()),
+        d_statuses_(most_blocks_, stream_.get(), device.memory()),
+        d_stored_bytes_(most_blocks_, stream_.get(), device.memory()),
+        d_places_(most_blocks_, stream_.get(), device.memory()) {
     set_bytes(most_bytes);
     d_scratch_ = DeviceBuffer<std::byte>(std::max(cuda::compress_lz4_span_cuda_scratch_bytes(batch_, level_),
                                                   cuda::restore_lz4_cuda_scratch_bytes(restore_batch())),
-                                         stream_.get());
-    d_gather_ = DeviceBuffer<std::byte>(cuda::gather_pieces_cuda_scratch_bytes(most_blocks_), stream_.get());
+                                         stream_.get(), device.memory());
+    d_gather_ = DeviceBuffer<std::byte>(cuda::gather_pieces_cuda_scratch_bytes(most_blocks_), stream_.get(),
+                                        device.memory());
   }
 
   cudaStream_t stream() const { return stream_.get(); }
@@ -193,8 +196,9 @@ void require_equal(std::span<const std::byte> restored, std::span<const std::byt
     throw Error(Status::kInternal, "the restored data differs from the original");
 }
 
-Lz4Timing time_kernels(std::span<const std::byte> data, int level, std::size_t block_bytes, double seconds) {
-  DeviceSlice slice(data.size(), block_bytes, level);
+Lz4Timing time_kernels(cuda::Device& device, std::span<const std::byte> data, int level,
+                       std::size_t block_bytes, double seconds) {
+  DeviceSlice slice(device, data.size(), block_bytes, level);
   const auto kernel_seconds = [&](const auto& enqueue) {
     Event begin(Event::Kind::kTiming), end(Event::Kind::kTiming);
     begin.record(slice.stream());
@@ -220,7 +224,8 @@ void copy(const DeviceSlice& slice, void* to, const void* from, std::size_t byte
   check(cudaMemcpyAsync(to, from, bytes, kind, slice.stream()), "cudaMemcpyAsync");
 }
 
-Lz4Timing time_pinned(std::span<const std::byte> data, int level, std::size_t block_bytes, double seconds) {
+Lz4Timing time_pinned(cuda::Device& device, std::span<const std::byte> data, int level,
+                      std::size_t block_bytes, double seconds) {
   // As many batches at once as the engine has slots, of the size that it prefers.
   const std::size_t slice_bytes =
       std::max(cuda::kEngineBatchBytes / block_bytes, std::size_t{1}) * block_bytes;
@@ -231,7 +236,8 @@ Lz4Timing time_pinned(std::span<const std::byte> data, int level, std::size_t bl
   std::vector<CompressedSlice> compressed(slice_count);
   std::vector<std::unique_ptr<DeviceSlice>> slices;
   for (unsigned i = 0; i < cuda::kEngineSlots; ++i)
-    slices.push_back(std::make_unique<DeviceSlice>(std::min(slice_bytes, data.size()), block_bytes, level));
+    slices.push_back(
+        std::make_unique<DeviceSlice>(device, std::min(slice_bytes, data.size()), block_bytes, level));
 
   // work(slice, number) for every part of the data, on a thread for each slice.
   const auto seconds_of = [&](const auto& work) {
@@ -243,7 +249,7 @@ Lz4Timing time_pinned(std::span<const std::byte> data, int level, std::size_t bl
     for (const auto& slice : slices)
       threads.emplace_back([&] {
         try {
-          cuda::use_device();
+          device.make_current();
           for (std::size_t i; (i = next++) < slice_count;) work(*slice, i);
           slice->synchronize();
         } catch (...) {
@@ -285,10 +291,11 @@ Lz4Timing time_pinned(std::span<const std::byte> data, int level, std::size_t bl
 }  // namespace
 
 Lz4Timing time_lz4_on_device(std::span<const std::byte> data, int level, std::size_t block_bytes,
-                             TimedSpan span, double seconds) {
-  cuda::use_device();
-  return span == TimedSpan::kKernel ? time_kernels(data, level, block_bytes, seconds)
-                                    : time_pinned(data, level, block_bytes, seconds);
+                             TimedSpan span, double seconds, std::string_view wanted) {
+  cuda::Device& device = cuda::open_device(wanted_device(wanted));
+  device.make_current();
+  return span == TimedSpan::kKernel ? time_kernels(device, data, level, block_bytes, seconds)
+                                    : time_pinned(device, data, level, block_bytes, seconds);
 }
 
 }  // namespace hemstitch

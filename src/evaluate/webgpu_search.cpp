@@ -1,5 +1,7 @@
 #include "evaluate/webgpu_search.hpp"
 
+#include "engine/registry.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "match/find_webgpu.hpp"
 #include "match/hash_chain/hash_chain_webgpu.hpp"
 #include "match/hash_step/hash_step_webgpu.hpp"
@@ -30,7 +32,7 @@ MatchRecords find_by_hash(Device& device, const FinderInput& input, unsigned has
 }  // namespace
 
 FoundMatches find_on_webgpu(const FinderChoice& choice, const FinderInput& input, bool stitch, bool all) {
-  const std::shared_ptr<Device> device = Device::shared();
+  const std::shared_ptr<Device> device = open_device(wanted_device(choice.device));
   if (const auto* chain = std::get_if<HashChainParameters>(&choice.how)) {
     HashChainParameters parameters = *chain;
     parameters.window_bytes = choice.parameters.window_size;
@@ -50,6 +52,8 @@ FoundMatches find_on_webgpu(const FinderChoice& choice, const FinderInput& input
   return found;
 }
 
-std::string webgpu_adapter_name() { return Device::shared()->adapter().name; }
+std::string webgpu_adapter_name(const std::string& device) {
+  return open_device(wanted_device(device))->adapter().name;
+}
 
 }  // namespace hemstitch

@@ -11,7 +11,7 @@ namespace hemstitch {
 // Throws kInvalidOption for brute_force, which has no shader, and the device family's errors.
 FoundMatches find_on_webgpu(const FinderChoice& choice, const FinderInput& input, bool stitch, bool all);
 
-// Of the adapter. Throws kDeviceUnavailable.
-std::string webgpu_adapter_name();
+// Of the adapter that is meant. Throws kDeviceUnavailable.
+std::string webgpu_adapter_name(const std::string& device);
 
 }  // namespace hemstitch

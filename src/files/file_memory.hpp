@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace hemstitch {
 
@@ -23,7 +24,8 @@ class FileMemory {
   virtual const std::uint64_t* d_offsets() const = 0;
 };
 
-// Throws kDeviceUnavailable where there is no device, kDeviceOutOfMemory where it is too small.
-std::unique_ptr<FileMemory> make_cuda_file_memory(std::size_t bytes);
+// On the device that is meant (LoadOptions::device). Throws kDeviceUnavailable where there is none, kDeviceOutOfMemory where it is
+// too small.
+std::unique_ptr<FileMemory> make_cuda_file_memory(std::size_t bytes, std::string_view device);
 
 }  // namespace hemstitch

@@ -3,7 +3,7 @@
 
 namespace hemstitch {
 
-std::unique_ptr<FileMemory> make_cuda_file_memory(std::size_t) {
+std::unique_ptr<FileMemory> make_cuda_file_memory(std::size_t, std::string_view) {
   throw Error(Status::kDeviceUnavailable, "this build of Hemstitch has no CUDA");
 }
 

@@ -251,7 +251,7 @@ CompactedBuffer FileLoader::next() {
     bytes += impl_->sizes[i].bytes;
   }
   if (impl_->options.to_device)
-    contents.memory = make_cuda_file_memory(bytes);
+    contents.memory = make_cuda_file_memory(bytes, impl_->options.device);
   else
     contents.memory = std::make_unique<HostFileMemory>(bytes, impl_->batch_memory);
   const std::span<std::byte> memory = contents.memory->bytes();

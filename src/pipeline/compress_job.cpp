@@ -27,7 +27,7 @@ bool last_byte_apart(const CompressOptions& options, std::uint64_t content_bytes
 
 CompressJob::CompressJob(const CompressOptions& options)
     : options_(validated(options)),
-      engine_(options.backend),
+      engine_(options.backend, options.device),
       threads_(resolve_threads(options.threads)),
       held_bytes_(last_byte_apart(options) ? 1 : 0) {
   const auto dictionary = effective_dictionary(options.dictionary);

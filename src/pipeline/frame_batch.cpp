@@ -25,7 +25,7 @@ std::vector<std::byte> copied(std::span<const std::byte> bytes) { return {bytes.
 }  // namespace
 
 FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits)
-    : FrameBatchPlan((validate(options), options.backend), options.threads, limits),
+    : FrameBatchPlan((validate(options), options.backend), options.device, options.threads, limits),
       options_(options),
       dictionary_(copied(effective_dictionary(options.dictionary))) {
   options_.dictionary = dictionary_;
@@ -142,7 +142,7 @@ struct FrameRestorer::Frames {
 };
 
 FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimits& limits)
-    : FrameBatchPlan((validate(options), options.backend), options.threads, limits),
+    : FrameBatchPlan((validate(options), options.backend), options.device, options.threads, limits),
       options_(options),
       dictionary_(copied(effective_dictionary(options.dictionary))) {
   options_.dictionary = dictionary_;

@@ -44,8 +44,9 @@ class FrameBatchPlan {
   std::size_t input_bytes() const { return input_bytes_; }
 
  protected:
-  FrameBatchPlan(const std::string& backend, unsigned threads, const FrameBatchLimits& limits)
-      : engine_(backend), threads_(resolve_threads(threads)), most_inputs_(limits.inputs) {}
+  FrameBatchPlan(const std::string& backend, const std::string& device, unsigned threads,
+                 const FrameBatchLimits& limits)
+      : engine_(backend, device), threads_(resolve_threads(threads)), most_inputs_(limits.inputs) {}
 
   ResilientEngine engine_;
   unsigned threads_;

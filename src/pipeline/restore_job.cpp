@@ -27,7 +27,7 @@ std::size_t max_block_data_bytes(const Lz4FrameHeader& header) {
 RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range)
     : options_(validated(options)),
       range_(range),
-      engine_(options.backend),
+      engine_(options.backend, options.device),
       threads_(resolve_threads(options.threads)),
       parser_(options.verify_checksums) {
   const auto dictionary = effective_dictionary(options.dictionary);

@@ -6,15 +6,17 @@ namespace hemstitch {
 
 bool may_search_on_device(std::string_view backend) { return backend == "cuda" || backend == "webgpu"; }
 
-std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend,
+std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend, std::string_view device,
                                                  [[maybe_unused]] const PatternSet& patterns) {
   if (backend == "auto") return nullptr;
-  [[maybe_unused]] const std::string_view name = BackendRegistry::instance().find_usable(backend).name();
+  [[maybe_unused]] const std::string wanted = wanted_device(device);
+  [[maybe_unused]] const std::string_view name =
+      BackendRegistry::instance().find_usable(backend, device).name();
 #ifdef HEMSTITCH_CUDA
-  if (name == "cuda") return make_cuda_search(patterns);
+  if (name == "cuda") return make_cuda_search(wanted, patterns);
 #endif
 #ifdef HEMSTITCH_WEBGPU
-  if (name == "webgpu") return make_webgpu_search(patterns);
+  if (name == "webgpu") return make_webgpu_search(wanted, patterns);
 #endif
   return nullptr;
 }

@@ -46,12 +46,13 @@ class DeviceSearch {
 // Whether a backend of that name may have a device search, as far as can be said before it is started.
 bool may_search_on_device(std::string_view backend);
 
-// On the backend of that name. Nothing where searching there is the host's work: cpu, reference, and auto, since files
+// On the device that is meant (CompressOptions::device) of the backend of that name. Nothing where searching there is the host's work: cpu, reference, and auto, since files
 // are searched by the processor as fast as they are read, and a device takes longer to start (bench/results). Throws
 // kUnknownBackend and kDeviceUnavailable. The set is not copied.
-std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend, const PatternSet& patterns);
+std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend, std::string_view device,
+                                                 const PatternSet& patterns);
 
-std::unique_ptr<DeviceSearch> make_cuda_search(const PatternSet& patterns);
-std::unique_ptr<DeviceSearch> make_webgpu_search(const PatternSet& patterns);
+std::unique_ptr<DeviceSearch> make_cuda_search(std::string_view device, const PatternSet& patterns);
+std::unique_ptr<DeviceSearch> make_webgpu_search(std::string_view device, const PatternSet& patterns);
 
 }  // namespace hemstitch

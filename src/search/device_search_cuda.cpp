@@ -10,8 +10,7 @@
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "gpu/cuda/device_survey.hpp"
-#include "gpu/cuda/pinned_pool.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/staged_upload.hpp"
 #include "search/device_search.hpp"
 #include "search/lz4_texts.hpp"
@@ -32,10 +31,12 @@ constexpr std::uint64_t kGroupBytes = std::uint64_t{256} << 20;
 template <class T>
 class KeptBuffer {
  public:
+  explicit KeptBuffer(cuda::Device& device) : pool_(device.memory()) {}
+
   T* at_least(std::size_t count, cudaStream_t stream) {
     if (count > buffer_.count()) {
       buffer_ = {};
-      buffer_ = DeviceBuffer<T>(count + count / 4, stream);
+      buffer_ = DeviceBuffer<T>(count + count / 4, stream, pool_);
     }
     return buffer_.get();
   }
@@ -48,21 +49,25 @@ class KeptBuffer {
   }
 
  private:
+  cuda::DevicePool& pool_;
   DeviceBuffer<T> buffer_;
 };
 
 // Host memory that copies from the device are fast to, kept likewise.
 class KeptPinned {
  public:
+  explicit KeptPinned(cuda::Device& device) : pool_(device.pinned()) {}
+
   std::byte* at_least(std::size_t bytes) {
     if (bytes > block_.span().size()) {
       block_ = {};
-      block_ = cuda::PinnedPool::of_process().take(bytes);
+      block_ = pool_.take(bytes);
     }
     return block_.span().data();
   }
 
  private:
+  cuda::PinnedPool& pool_;
   cuda::PinnedPool::Block block_;
 };
 
@@ -89,15 +94,15 @@ struct File {
 
 class CudaSearch : public DeviceSearch {
  public:
-  explicit CudaSearch(const PatternSet& patterns) : table_(patterns) {
-    cuda::use_device();
+  CudaSearch(cuda::Device& device, const PatternSet& patterns) : device_(device), table_(patterns) {
+    device.make_current();
     stream_.emplace();
-    staged_upload_.emplace();
+    staged_upload_.emplace(device);
     patterns_ = {table_.places, d_table_.upload(table_.words, stream())};
-    d_total_ = DeviceBuffer<std::uint64_t>(1, stream());
+    d_total_ = DeviceBuffer<std::uint64_t>(1, stream(), device.memory());
   }
 
-  void use_in_this_thread() override { cuda::use_device(); }
+  void use_in_this_thread() override { device_.make_current(); }
 
   std::vector<PackedMatch> find(const CompactedBuffer& files) override {
     if (files.bytes().empty()) return {};
@@ -346,28 +351,29 @@ class CudaSearch : public DeviceSearch {
     }
   }
 
+  cuda::Device& device_;
   PatternTable table_;
   std::optional<cuda::Stream> stream_;  // outlives the buffers
   std::optional<cuda::StagedUpload> staged_upload_;
-  KeptBuffer<std::uint32_t> d_table_, d_stored_bytes_, d_hashes_;
+  KeptBuffer<std::uint32_t> d_table_{device_}, d_stored_bytes_{device_}, d_hashes_{device_};
   cuda::DevicePatterns patterns_;
   DeviceBuffer<std::uint64_t> d_total_;
-  KeptBuffer<std::byte> d_files_, d_scratch_, d_text_;
-  KeptBuffer<PackedMatch> d_matches_;
-  KeptBuffer<const std::byte*> d_data_, d_checked_;
-  KeptBuffer<std::byte*> d_outputs_;
-  KeptBuffer<std::size_t> d_bytes_, d_capacities_, d_restored_;
-  KeptBuffer<hemstitch_status> d_statuses_;
-  KeptBuffer<std::uint64_t> d_stored_at_, d_offsets_;
-  KeptPinned matches_, text_;
+  KeptBuffer<std::byte> d_files_{device_}, d_scratch_{device_}, d_text_{device_};
+  KeptBuffer<PackedMatch> d_matches_{device_};
+  KeptBuffer<const std::byte*> d_data_{device_}, d_checked_{device_};
+  KeptBuffer<std::byte*> d_outputs_{device_};
+  KeptBuffer<std::size_t> d_bytes_{device_}, d_capacities_{device_}, d_restored_{device_};
+  KeptBuffer<hemstitch_status> d_statuses_{device_};
+  KeptBuffer<std::uint64_t> d_stored_at_{device_}, d_offsets_{device_};
+  KeptPinned matches_{device_}, text_{device_};
   std::vector<File> files_;
   std::vector<Block> blocks_;
 };
 
 }  // namespace
 
-std::unique_ptr<DeviceSearch> make_cuda_search(const PatternSet& patterns) {
-  return std::make_unique<CudaSearch>(patterns);
+std::unique_ptr<DeviceSearch> make_cuda_search(std::string_view device, const PatternSet& patterns) {
+  return std::make_unique<CudaSearch>(cuda::open_device(device), patterns);
 }
 
 }  // namespace hemstitch

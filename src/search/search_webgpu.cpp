@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/status.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "search/device_search.hpp"
 
 namespace hemstitch::webgpu {
@@ -132,7 +133,8 @@ namespace {
 
 class WebgpuSearch : public DeviceSearch {
  public:
-  explicit WebgpuSearch(const PatternSet& patterns) : search_(webgpu::Device::shared(), patterns) {}
+  WebgpuSearch(std::shared_ptr<webgpu::Device> device, const PatternSet& patterns)
+      : search_(std::move(device), patterns) {}
 
   void use_in_this_thread() override {}
 
@@ -151,8 +153,8 @@ class WebgpuSearch : public DeviceSearch {
 
 }  // namespace
 
-std::unique_ptr<DeviceSearch> make_webgpu_search(const PatternSet& patterns) {
-  return std::make_unique<WebgpuSearch>(patterns);
+std::unique_ptr<DeviceSearch> make_webgpu_search(std::string_view device, const PatternSet& patterns) {
+  return std::make_unique<WebgpuSearch>(webgpu::open_device(device), patterns);
 }
 
 }  // namespace hemstitch

@@ -11,7 +11,7 @@
 #include "engine/reference/reference_backend.hpp"
 #include "engine/registry.hpp"
 #include "gpu/cuda/device_pool.hpp"
-#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/pinned_pool.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"
@@ -81,8 +81,8 @@ TaskSet compress_tasks(const Bytes& text, const Bytes& noise, const Bytes& dicti
 TEST_F(CudaEngineTest, CompressesAsTheReferenceDoes) {
   const Bytes text = wordy_bytes(400'000, 1), noise = random_bytes(300'000, 2),
               dictionary = wordy_bytes(70'000, 1);
-  cuda::CudaEngine engine;
-  const auto reference = make_reference_backend()->make_engine();
+  cuda::CudaEngine engine(cuda::open_device({}));
+  const auto reference = make_reference_backend()->make_engine({});
   for (const int level : {1, 3, 6, 9, 12})
     for (const std::size_t block_bytes : {std::size_t{65'536}, std::size_t{4} << 20}) {
       const EncodeParameters parameters{.level = level, .block_bytes = block_bytes};
@@ -143,21 +143,21 @@ TEST_F(CudaEngineTest, RestoresAsTheReferenceDoes) {
   TaskSet ours, theirs;
   add_tasks(ours);
   add_tasks(theirs);
-  cuda::CudaEngine engine;
+  cuda::CudaEngine engine(cuda::open_device({}));
   engine.restore(ours.tasks(), Format::kLz4);
-  make_reference_backend()->make_engine()->restore(theirs.tasks(), Format::kLz4);
+  make_reference_backend()->make_engine({})->restore(theirs.tasks(), Format::kLz4);
   ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "restoring"));
 }
 
 TEST_F(CudaEngineTest, NothingToDoIsDone) {
-  cuda::CudaEngine engine;
+  cuda::CudaEngine engine(cuda::open_device({}));
   engine.compress({}, {});
   engine.restore({}, Format::kLz4);
 }
 
 TEST_F(CudaEngineTest, ManyThreadsShareItsSlots) {
   const Bytes text = mixed_bytes(4'000'000, 5);
-  cuda::CudaEngine engine;
+  cuda::CudaEngine engine(cuda::open_device({}));
   const auto round_trip = [&](std::size_t turn) {
     TaskSet set, back;
     for (std::size_t at = turn * 1000; at + 65'536 <= text.size(); at += 65'536)
@@ -197,13 +197,13 @@ TEST_F(CudaEngineTest, WhereMemoryRunsOutBatchesAreHalved) {
   };
   TaskSet theirs;
   fill(theirs);
-  make_reference_backend()->make_engine()->compress(theirs.tasks(), parameters);
+  make_reference_backend()->make_engine({})->compress(theirs.tasks(), parameters);
   for (const bool pinned : {false, true}) {
-    cuda::use_device();
     // Enough for some blocks, not for thirty.
-    cuda::DevicePool device_pool(cuda::use_device().index, pinned ? cuda::DevicePool::kNoLimit : 16 << 20);
-    cuda::PinnedPool pinned_pool(pinned ? 1 << 20 : cuda::PinnedPool::kNoLimit);
-    cuda::CudaEngine engine(device_pool, pinned_pool);
+    cuda::Device::Limits limits;
+    (pinned ? limits.pinned_bytes : limits.memory_bytes) = pinned ? 1 << 20 : 16 << 20;
+    cuda::Device device(cuda::open_device({}).facts(), limits);
+    cuda::CudaEngine engine(device);
     for (int run = 0; run < 2; ++run) {
       TaskSet ours;
       fill(ours);
@@ -215,9 +215,8 @@ TEST_F(CudaEngineTest, WhereMemoryRunsOutBatchesAreHalved) {
 
 TEST_F(CudaEngineTest, WithoutMemoryForOneBlockItSaysSoAndGoesOn) {
   const Bytes text = wordy_bytes(1'000'000, 7);
-  cuda::DevicePool device_pool(cuda::use_device().index, 4 << 20);
-  cuda::PinnedPool pinned_pool;
-  cuda::CudaEngine engine(device_pool, pinned_pool);
+  cuda::Device device(cuda::open_device({}).facts(), {.memory_bytes = 4 << 20});
+  cuda::CudaEngine engine(device);
   TaskSet large, small;
   large.add(text, {}, text.size() - 1);
   small.add(std::span(text).first(10'000), {}, 9'999);
@@ -372,7 +371,7 @@ TEST_F(CudaEngineTest, RealFilesGoRound) {
 TEST_F(CudaEngineTest, ItsBackendIsUsable) {
   const Backend& backend = BackendRegistry::instance().find_usable("cuda");
   EXPECT_EQ(backend.fallback_name(), "reference");
-  EXPECT_FALSE(backend.unavailable_reason().has_value());
+  EXPECT_FALSE(backend.unavailable_reason({}).has_value());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "engine/cuda/cuda_engine.hpp"
-#include "gpu/cuda/pinned_pool.hpp"
+#include "gpu/cuda/devices.hpp"
 
 namespace hemstitch {
 
@@ -33,15 +33,16 @@ class CudaTest : public testing::Test {
   }
 
   // What waits to be used again would look like a leak.
-  static void TearDownTestSuite() { cuda::PinnedPool::of_process().release(); }
+  static void TearDownTestSuite() {
+    if (cuda::find_device({}).device) cuda::open_device({}).pinned().release();
+  }
 };
 
 // What tests of the engine derive from: it keeps memory of the device as well.
 class EngineTest : public CudaTest {
  protected:
   static void TearDownTestSuite() {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) cuda::CudaEngine().release_memory();
+    if (cuda::find_device({}).device) cuda::CudaEngine(cuda::open_device({})).release_memory();
     CudaTest::TearDownTestSuite();
   }
 };

@@ -45,6 +45,25 @@ TEST(CudaDeviceChoice, TakesTheLargestThatRunsOurKernels) {
   EXPECT_EQ(choice.device->index, 2);
 }
 
+TEST(CudaDeviceChoice, TakesTheFirstUsableOfThoseThatAreMeant) {
+  const DeviceSurvey four =
+      survey({device(0, 90, 100), device(1, 61, 200), device(2, 90, 132), device(3, 80, 132)});
+  const auto index = [&](std::string_view wanted) {
+    const DeviceChoice choice = choose_device(four, kArchitectures, wanted);
+    return choice.device ? choice.device->index : -1;
+  };
+  EXPECT_EQ(index("0"), 0);
+  EXPECT_EQ(index("3,0"), 3);
+  EXPECT_EQ(index("1,0"), 0);  // no kernels for that one
+  EXPECT_EQ(index("gpu2"), 2);
+  EXPECT_EQ(index("gpu"), 0);
+  EXPECT_NE(choose_device(four, kArchitectures, "1").reason.find("GPU1 has compute capability 6.1"),
+            std::string::npos);
+  EXPECT_NE(
+      choose_device(four, kArchitectures, "7").reason.find("no CUDA device '7'; this machine has 0: GPU0"),
+      std::string::npos);
+}
+
 TEST(CudaDeviceChoice, SaysThatThereIsNoDriver) {
   const DeviceChoice choice = choose_device(survey({}, 0), kArchitectures);
   EXPECT_FALSE(choice.device.has_value());

@@ -96,7 +96,7 @@ std::string child_case(const std::string& name) {
     mark_each_thread<<<4, 100>>>();
     return cudaGetErrorName(cudaDeviceSynchronize());
   }
-  const KernelTrace trace(name == "overflow" ? 100 : 1000);
+  const KernelTrace trace(0, name == "overflow" ? 100 : 1000);
   if (name == "marks" || name == "overflow") {
     mark_each_thread<<<4, 100>>>();
     cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");

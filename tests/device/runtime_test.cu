@@ -9,7 +9,7 @@
 #include "device/cuda_test.hpp"
 #include "engine/registry.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/event.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/occupancy.hpp"
@@ -199,8 +199,9 @@ TEST_F(CudaRuntimeTest, ThreadsShareAPool) {
 }
 
 TEST_F(CudaRuntimeTest, TheReportHoldsEveryRegisteredKernelWithinItsBudget) {
-  const cuda::DeviceFacts& device = cuda::use_device();
-  EXPECT_GT(device.multiprocessors, 0);
+  const cuda::Device& device = cuda::open_device({});
+  device.make_current();
+  EXPECT_GT(device.facts().multiprocessors, 0);
   const std::vector<std::string> report = cuda::occupancy_report();
   const auto kernels = cuda::registered_kernels();
   ASSERT_EQ(report.size(), kernels.size() + 1);
@@ -219,7 +220,7 @@ TEST_F(CudaRuntimeTest, TheBackendIsUsable) {
   const auto cuda =
       std::find_if(backends.begin(), backends.end(), [](const auto& b) { return b->name() == "cuda"; });
   ASSERT_NE(cuda, backends.end());
-  EXPECT_FALSE((*cuda)->unavailable_reason().has_value());
+  EXPECT_FALSE((*cuda)->unavailable_reason({}).has_value());
   EXPECT_FALSE((*cuda)->no_engine_reason().has_value());
   EXPECT_EQ(&BackendRegistry::instance().find_usable("cuda"), cuda->get());
   EXPECT_EQ(BackendRegistry::instance().choose("auto").name(), "cpu");

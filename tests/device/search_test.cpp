@@ -158,7 +158,7 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   const CompactedBuffer files = load_files(paths);
   ASSERT_EQ(files.count(), paths.size());
   const PatternSet patterns({"abc", "ba", "aaaaaaaaaaaaaaaaaaaa"}, false);
-  const auto search = make_cuda_search(patterns);
+  const auto search = make_cuda_search({}, patterns);
   for (const bool texts : {true, false}) {
     std::vector<bool> given(paths.size(), false);
     search->find_in_lz4(files, UINT64_MAX, texts, [&](std::span<const RestoredFile> restored) {
@@ -182,7 +182,7 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
 
 // Memory that is not pinned: all of it arrives, whatever its size, one copy after another.
 TEST_F(SearchDeviceTest, StagedUploadsArrive) {
-  cuda::StagedUpload upload;
+  cuda::StagedUpload upload(cuda::open_device({}));
   const std::vector<std::byte> data = testing::random_bytes((40u << 20) + 3);
   cuda::DeviceBuffer<std::byte> d_data(data.size(), stream());
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{512} << 10,

@@ -42,12 +42,12 @@ class CountedEngine : public BlockEngine {
 class CountedBackend : public Backend {
  public:
   std::string_view name() const override { return "counted"; }
-  std::string description() const override { return "tests only"; }
-  std::optional<std::string> unavailable_reason() const override { return std::nullopt; }
+  std::string description(std::string_view) const override { return "tests only"; }
+  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "counted"; }
-  std::unique_ptr<BlockEngine> make_engine() const override {
-    return std::make_unique<CountedEngine>(BackendRegistry::instance().find_usable("cpu").make_engine());
+  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
+    return std::make_unique<CountedEngine>(BackendRegistry::instance().find_usable("cpu").make_engine({}));
   }
 };
 

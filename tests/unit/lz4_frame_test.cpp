@@ -432,7 +432,7 @@ TEST(Lz4Frame, MutatedFramesAreRestoredOrRefused) {
 }
 
 TEST(Lz4Block, MutatedBlocksStayBetweenTheGuardPages) {
-  const auto engine = BackendRegistry::instance().find_usable("cpu").make_engine();
+  const auto engine = BackendRegistry::instance().find_usable("cpu").make_engine({});
   std::mt19937_64 random(4);
   for (int round = 0; round < 20000; round++) {
     const Bytes content = round % 2 ? wordy_bytes(1 + random() % 2000, static_cast<std::uint32_t>(round))

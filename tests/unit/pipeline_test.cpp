@@ -81,13 +81,15 @@ class WithFake {
   }
   struct Forward : Backend {
     std::string_view name() const override { return "fake"; }
-    std::string description() const override { return current()->description(); }
-    std::optional<std::string> unavailable_reason() const override {
-      return current() ? current()->unavailable_reason() : "no test uses it";
+    std::string description(std::string_view) const override { return current()->description({}); }
+    std::optional<std::string> unavailable_reason(std::string_view) const override {
+      return current() ? current()->unavailable_reason({}) : "no test uses it";
     }
     bool chosen_by_auto() const override { return current() && current()->chosen_by_auto(); }
     std::string_view fallback_name() const override { return current()->fallback_name(); }
-    std::unique_ptr<BlockEngine> make_engine() const override { return current()->make_engine(); }
+    std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
+      return current()->make_engine({});
+    }
   };
 };
 
@@ -649,13 +651,13 @@ TEST_F(FakeBackendTest, OnlyWhatAnotherEngineRestoresCountsAsRedone) {
   BlockTask whole;
   whole.input = text;
   whole.output = packed;
-  BackendRegistry::instance().find_usable("cpu").make_engine()->compress({&whole, 1}, {});
+  BackendRegistry::instance().find_usable("cpu").make_engine({})->compress({&whole, 1}, {});
   ASSERT_EQ(whole.status, Status::kOk);
 
   FakePlan plan;
   plan.failing_block_calls = {2};
   WithFake fake(plan);
-  ResilientEngine engine("fake");
+  ResilientEngine engine("fake", {});
   const auto restore_one = [&](std::span<const std::byte> block) {
     BlockTask task;
     task.input = block;

@@ -17,11 +17,11 @@ TEST(ReferenceBackend, IsRegisteredUsableAndNeverChosenUnasked) {
   EXPECT_EQ(backend.name(), "reference");
   EXPECT_FALSE(backend.chosen_by_auto());
   EXPECT_EQ(backend.fallback_name(), "reference");
-  EXPECT_FALSE(backend.unavailable_reason().has_value());
+  EXPECT_FALSE(backend.unavailable_reason({}).has_value());
 }
 
 TEST(ReferenceBackend, CompressesAndRestoresABatchWithItsHistories) {
-  const auto engine = make_reference_backend()->make_engine();
+  const auto engine = make_reference_backend()->make_engine({});
   const Bytes text = wordy_bytes(300'000, 1);
   const EncodeParameters parameters{.level = 6, .block_bytes = 65536};
   std::vector<BlockTask> tasks;
@@ -50,7 +50,7 @@ TEST(ReferenceBackend, CompressesAndRestoresABatchWithItsHistories) {
 }
 
 TEST(ReferenceBackend, ReportsWhatEachTaskCameTo) {
-  const auto engine = make_reference_backend()->make_engine();
+  const auto engine = make_reference_backend()->make_engine({});
   const Bytes noise = random_bytes(5000, 1), text = wordy_bytes(5000, 2);
   Bytes room_for_noise(4999), room_for_text(4999);
   std::vector<BlockTask> tasks = {{.input = noise, .history = {}, .output = room_for_noise},

@@ -82,7 +82,7 @@ class WebgpuEngine : public testing::WebgpuTest {
 
   static void expect_twins(BlockEngine& engine, const std::vector<Case>& cases,
                            const std::function<void(BlockEngine&, std::span<BlockTask>)>& work) {
-    const auto reference = make_reference_backend()->make_engine();
+    const auto reference = make_reference_backend()->make_engine({});
     const std::vector<Answer> expected = answers(*reference, cases, work), got = answers(engine, cases, work);
     for (std::size_t i = 0; i < cases.size(); ++i) {
       EXPECT_EQ(got[i].status, expected[i].status) << cases[i].name << ", case " << i;
@@ -233,7 +233,7 @@ TEST_F(WebgpuEngine, ManyThreadsShareTheRing) {
   webgpu::EngineOptions options;
   options.slot_count = 2;
   const auto engine = webgpu::make_engine(shared_device(), options);
-  const auto reference = make_reference_backend()->make_engine();
+  const auto reference = make_reference_backend()->make_engine({});
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (unsigned number = 0; number < 4; ++number)

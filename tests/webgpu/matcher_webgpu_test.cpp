@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/registry.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -128,11 +130,11 @@ TEST_F(WebgpuMatcher, MatchesStandOnTheDevice) {
   const LzssMatcher matcher(kQuick, Finder::kLazyScan, "webgpu");
   PendingMatches pending = matcher.submit(blocks);
   const DeviceMatches left = pending.on_device();
-  ASSERT_EQ(left.device, Device::shared()->get());
+  ASSERT_EQ(left.device, open_device(wanted_device({}))->get());
 
   // As another encoder would: commands of its own on the same queue, which find the finished matches.
   const Api& api = library().api;
-  Device& device = *Device::shared();
+  Device& device = *open_device(wanted_device({}));
   const auto read = [&](void* from, std::size_t words) {
     const Buffer download = device.make_buffer("download", words * 4, BufferUse::kDownload);
     WGPUCommandEncoder encoder =

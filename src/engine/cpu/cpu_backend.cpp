@@ -133,13 +133,15 @@ class CpuEngine : public BlockEngine {
 class CpuBackend : public Backend {
  public:
   std::string_view name() const override { return "cpu"; }
-  std::string description() const override {
+  std::string description(std::string_view) const override {
     return fmt::format("liblz4 {} on all cores", LZ4_versionString());
   }
-  std::optional<std::string> unavailable_reason() const override { return std::nullopt; }
+  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }
-  std::unique_ptr<BlockEngine> make_engine() const override { return std::make_unique<CpuEngine>(); }
+  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
+    return std::make_unique<CpuEngine>();
+  }
 };
 
 }  // namespace

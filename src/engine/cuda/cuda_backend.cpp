@@ -4,7 +4,7 @@
 
 #include "batch/batch_workspace.hpp"
 #include "engine/cuda/cuda_engine.hpp"
-#include "gpu/cuda/device_survey.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/occupancy.hpp"
 
 namespace hemstitch {
@@ -14,33 +14,40 @@ class CudaBackend : public Backend {
  public:
   std::string_view name() const override { return "cuda"; }
 
-  std::string description() const override {
-    const auto& device = cuda::chosen_device().device;
+  bool has_devices() const override { return true; }
+
+  std::string description(std::string_view wanted) const override {
+    const auto device = cuda::find_device(wanted).device;
     if (!device) return "LZ4 on NVIDIA GPUs";
     return fmt::format("LZ4 on {} (compute capability {}.{}, {} multiprocessors, {:.0f} GiB)", device->name,
                        device->capability / 10, device->capability % 10, device->multiprocessors,
                        double(device->memory_bytes) / (1 << 30));
   }
 
-  std::string device_name() const override {
-    const auto& device = cuda::chosen_device().device;
+  std::string device_name(std::string_view wanted) const override {
+    const auto device = cuda::find_device(wanted).device;
     return device ? device->name : std::string();
   }
 
-  std::optional<std::string> unavailable_reason() const override {
-    const cuda::DeviceChoice& choice = cuda::chosen_device();
+  std::optional<std::string> unavailable_reason(std::string_view wanted) const override {
+    const cuda::DeviceChoice choice = cuda::find_device(wanted);
     if (choice.device) return std::nullopt;
     return choice.reason;
   }
 
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
-  std::unique_ptr<BlockEngine> make_engine() const override { return std::make_unique<cuda::CudaEngine>(); }
+  std::unique_ptr<BlockEngine> make_engine(std::string_view wanted) const override {
+    return std::make_unique<cuda::CudaEngine>(cuda::open_device(wanted));
+  }
 
-  std::vector<std::string> details() const override {
-    if (unavailable_reason()) return {};
-    cuda::use_device();
-    std::vector<std::string> lines = cuda::occupancy_report();
+  std::vector<std::string> details(std::string_view wanted) const override {
+    std::vector<std::string> lines;
+    for (const cuda::DeviceFacts& device : cuda::device_survey().devices)
+      lines.push_back(fmt::format("device {}: {}", device.index, device.name));
+    if (unavailable_reason(wanted)) return lines;
+    cuda::open_device(wanted).make_current();
+    for (std::string& line : cuda::occupancy_report()) lines.push_back(std::move(line));
     for (std::string& line : batch_workspace_report()) lines.push_back(std::move(line));
     return lines;
   }

@@ -12,10 +12,9 @@
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_compress_reference.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
+#include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "gpu/cuda/device_survey.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
-#include "gpu/cuda/pinned_pool.hpp"
 #include "gpu/cuda/scratch.hpp"
 
 namespace hemstitch::cuda {
@@ -41,12 +40,13 @@ class SlotMemory {
 };
 
 struct Slot {
-  Slot(DevicePool& device_pool, PinnedPool& pinned_pool)
-      : pinned(pinned_pool),
-        input(device_pool),
-        output(device_pool),
-        arrays(device_pool),
-        scratch(device_pool) {}
+  // By a thread whose current device it is.
+  explicit Slot(Device& device)
+      : pinned(device.pinned()),
+        input(device.memory()),
+        output(device.memory()),
+        arrays(device.memory()),
+        scratch(device.memory()) {}
 
   // Pinned memory, until the call that uses the slot is over.
   std::byte* pin(std::size_t bytes) {
@@ -278,17 +278,10 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
 
 }  // namespace
 
-// Any thread may take a slot; it waits where none is free.
+// Those of a device, kept with it. Any thread may take a slot; it waits where none is free.
 class EngineSlots {
  public:
-  EngineSlots(DevicePool& device_pool, PinnedPool& pinned_pool)
-      : device_pool_(device_pool), pinned_pool_(pinned_pool) {}
-
-  // The process's slots, on its device. Never destroyed, as PinnedPool::of_process().
-  static EngineSlots& of_process() {
-    static auto& slots = *new EngineSlots(DevicePool::current(), PinnedPool::of_process());
-    return slots;
-  }
+  explicit EngineSlots(Device& device) : device_(device) {}
 
   // Calls work(slot, tasks); for smaller batches, one after the other, where memory does not suffice for all. When it
   // returns, or throws, the slot's stream has nothing left to do.
@@ -337,7 +330,7 @@ class EngineSlots {
     std::unique_lock lock(mutex_);
     returned_.wait(lock, [&] { return !free_.empty() || made_ < kEngineSlots; });
     if (free_.empty()) {
-      auto slot = std::make_unique<Slot>(device_pool_, pinned_pool_);
+      auto slot = std::make_unique<Slot>(device_);
       ++made_;
       return slot;
     }
@@ -355,20 +348,14 @@ class EngineSlots {
     returned_.notify_one();
   }
 
-  DevicePool& device_pool_;
-  PinnedPool& pinned_pool_;
+  Device& device_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Slot>> free_;
   unsigned made_ = 0;
 };
 
-CudaEngine::CudaEngine() : slots_((use_device(), EngineSlots::of_process())) {}
-
-CudaEngine::CudaEngine(DevicePool& device_pool, PinnedPool& pinned_pool)
-    : own_slots_(std::make_unique<EngineSlots>(device_pool, pinned_pool)), slots_(*own_slots_) {}
-
-CudaEngine::~CudaEngine() = default;
+CudaEngine::CudaEngine(Device& device) : device_(device), slots_(device.kept<EngineSlots>()) {}
 
 void CudaEngine::release_memory() { slots_.release_memory(); }
 
@@ -384,13 +371,13 @@ std::size_t CudaEngine::staging_bytes(std::size_t input_bytes, std::size_t outpu
 }
 
 void CudaEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
-  use_device();
+  device_.make_current();
   const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
   slots_.run(tasks, [&](Slot& slot, std::span<BlockTask> batch) { compress_in(slot, batch, level); });
 }
 
 void CudaEngine::restore(std::span<BlockTask> tasks, Format) {
-  use_device();
+  device_.make_current();
   slots_.run(tasks, [](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch); });
 }
 

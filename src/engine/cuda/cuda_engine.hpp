@@ -4,7 +4,7 @@
 // Slots. A call takes one of three slots: a stream, device memory, and pinned memory at both ends. Copying into pinned
 // memory and out of it is done by the calling thread; transfers and kernels run on the slot's stream. So three calls
 // from three threads overlap: one uploads while the next one computes and the third downloads. A fourth waits for a
-// slot. Slots belong to the process, not to an engine: pinning memory takes longer than compressing it, and a tool that
+// slot. Slots belong to the device, not to an engine: pinning memory takes longer than compressing it, and a tool that
 // works on many files makes an engine for each.
 //
 //   call:   stage | upload | kernels | sizes down | results down | hand out
@@ -18,23 +18,18 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 #include "engine/backend.hpp"
 
 namespace hemstitch::cuda {
 
-class DevicePool;
-class PinnedPool;
+class Device;
 class EngineSlots;
 
 class CudaEngine : public BlockEngine {
  public:
-  // On the process's device and slots. Throws kDeviceUnavailable.
-  CudaEngine();
-  // With slots of its own on these pools, so that tests can bound memory.
-  CudaEngine(DevicePool& device_pool, PinnedPool& pinned_pool);
-  ~CudaEngine() override;
+  // The device outlives it.
+  explicit CudaEngine(Device& device);
 
   std::size_t preferred_batch_bytes() const override;
   unsigned preferred_batches_in_flight(unsigned threads) const override;
@@ -47,7 +42,7 @@ class CudaEngine : public BlockEngine {
   void release_memory();
 
  private:
-  std::unique_ptr<EngineSlots> own_slots_;
+  Device& device_;
   EngineSlots& slots_;
 };
 

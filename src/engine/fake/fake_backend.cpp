@@ -61,18 +61,18 @@ class FakeBackend : public Backend {
   explicit FakeBackend(FakePlan plan) : state_(std::make_shared<FakeState>(std::move(plan))) {}
 
   std::string_view name() const override { return "fake"; }
-  std::string description() const override {
+  std::string description(std::string_view) const override {
     return fmt::format("tests only: {}, with injected faults", state_->plan.inner);
   }
-  std::optional<std::string> unavailable_reason() const override {
+  std::optional<std::string> unavailable_reason(std::string_view) const override {
     if (state_->plan.unavailable_reason.empty()) return std::nullopt;
     return state_->plan.unavailable_reason;
   }
   bool chosen_by_auto() const override { return state_->plan.chosen_by_auto; }
   std::string_view fallback_name() const override { return state_->plan.inner; }
-  std::unique_ptr<BlockEngine> make_engine() const override {
+  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<FakeEngine>(
-        state_, BackendRegistry::instance().find_usable(state_->plan.inner).make_engine());
+        state_, BackendRegistry::instance().find_usable(state_->plan.inner).make_engine({}));
   }
 
  private:

@@ -46,11 +46,15 @@ class ReferenceEngine : public BlockEngine {
 class ReferenceBackend : public Backend {
  public:
   std::string_view name() const override { return "reference"; }
-  std::string description() const override { return "the definition of every byte, on all cores; slow"; }
-  std::optional<std::string> unavailable_reason() const override { return std::nullopt; }
+  std::string description(std::string_view) const override {
+    return "the definition of every byte, on all cores; slow";
+  }
+  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
-  std::unique_ptr<BlockEngine> make_engine() const override { return std::make_unique<ReferenceEngine>(); }
+  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
+    return std::make_unique<ReferenceEngine>();
+  }
 };
 
 }  // namespace

@@ -2,49 +2,46 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <sstream>
 
 #include "engine/webgpu/webgpu_engine.hpp"
+#include "gpu/webgpu/devices.hpp"
 
 namespace hemstitch {
 namespace {
 
-std::string wanted_adapter() {
-  const char* const wanted = std::getenv("HEMSTITCH_DEVICE");
-  return wanted == nullptr ? "" : wanted;
-}
-
-webgpu::AdapterChoice choice() {
+webgpu::AdapterChoice choose(std::string_view device) {
   const webgpu::AdapterSurvey& survey = webgpu::adapter_survey();
   if (!survey.failure.empty()) return {0, survey.failure};
-  return webgpu::choose_adapter(survey.adapters, wanted_adapter());
+  return webgpu::choose_adapter(survey.adapters, device);
 }
 
 class WebgpuBackend : public Backend {
  public:
   std::string_view name() const override { return "webgpu"; }
 
-  std::string description() const override {
-    const webgpu::AdapterChoice chosen = choice();
+  bool has_devices() const override { return true; }
+
+  std::string description(std::string_view device) const override {
+    const webgpu::AdapterChoice chosen = choose(device);
     if (!chosen.reason.empty()) return "any GPU, through WebGPU";
     const webgpu::AdapterFacts& adapter = webgpu::adapter_survey().adapters[chosen.index];
     return fmt::format("{} ({}), through WebGPU", adapter.name, webgpu::kind_text(adapter.kind));
   }
 
-  std::optional<std::string> unavailable_reason() const override {
-    std::string reason = choice().reason;
+  std::optional<std::string> unavailable_reason(std::string_view device) const override {
+    std::string reason = choose(device).reason;
     if (reason.empty()) return std::nullopt;
     return reason;
   }
 
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
-  std::unique_ptr<BlockEngine> make_engine() const override {
-    return webgpu::make_engine(webgpu::Device::shared());
+  std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
+    return webgpu::make_engine(webgpu::open_device(device));
   }
 
-  std::vector<std::string> details() const override {
+  std::vector<std::string> details(std::string_view wanted) const override {
     const webgpu::Library& library = webgpu::library();
     if (!library.loaded) return {};
     std::vector<std::string> lines = {fmt::format("wgpu-native {} from {}", library.version, library.path)};
@@ -55,8 +52,8 @@ class WebgpuBackend : public Backend {
                                   webgpu::kind_text(adapter.kind), adapter.driver, adapter.subgroup_min,
                                   adapter.subgroup_max));
     }
-    if (unavailable_reason()) return lines;
-    const std::shared_ptr<webgpu::Device> device = webgpu::Device::shared();
+    if (unavailable_reason(wanted)) return lines;
+    const std::shared_ptr<webgpu::Device> device = webgpu::open_device(wanted);
     lines.push_back(fmt::format("bindings of at most {} MiB, buffers of {} MiB, {} workgroups a dimension{}",
                                 device->limits().binding_bytes >> 20, device->limits().buffer_bytes >> 20,
                                 device->limits().workgroups_per_dimension,

@@ -27,17 +27,26 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// `count` elements on the device, from a stream-ordered pool. Contents are unspecified at first.
+// `count` elements on the device, from a stream-ordered pool; without one, from CUDA's own of the stream's device. Contents are
+// unspecified at first.
 template <class T>
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  DeviceBuffer(std::size_t count, cudaStream_t stream, DevicePool& pool = DevicePool::current())
+  DeviceBuffer(std::size_t count, cudaStream_t stream) : count_(count), stream_(stream) {
+    if (count > 0)
+      check(cudaMallocAsync(reinterpret_cast<void**>(&data_), bytes(), stream), "cudaMallocAsync");
+  }
+  DeviceBuffer(std::size_t count, cudaStream_t stream, DevicePool& pool)
       : count_(count), stream_(stream), pool_(&pool) {
     data_ = static_cast<T*>(pool.allocate(bytes(), stream));
   }
   ~DeviceBuffer() {
-    if (data_ != nullptr) pool_->release(data_, bytes(), stream_);
+    if (data_ == nullptr) return;
+    if (pool_ != nullptr)
+      pool_->release(data_, bytes(), stream_);
+    else
+      cudaFreeAsync(data_, stream_);
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "gpu/device_names.hpp"
+
 namespace hemstitch::cuda {
 namespace {
 
@@ -15,6 +17,22 @@ std::string capability_text(int capability) { return fmt::format("{}.{}", capabi
 // A driver runs programs of its own major version, whatever their minor one.
 bool driver_is_too_old(const DeviceSurvey& survey) {
   return survey.driver_version / 1000 < survey.runtime_version / 1000;
+}
+
+std::vector<DeviceFacts> devices_wanted(const DeviceSurvey& survey, std::string_view wanted) {
+  if (wanted.empty()) return survey.devices;
+  std::vector<std::string> names;
+  for (const DeviceFacts& device : survey.devices) names.push_back(device.name);
+  std::vector<DeviceFacts> meant;
+  for (const std::size_t number : devices_meant(wanted, names)) meant.push_back(survey.devices[number]);
+  return meant;
+}
+
+std::vector<std::string> list_of(const DeviceSurvey& survey) {
+  std::vector<std::string> list;
+  for (const DeviceFacts& device : survey.devices)
+    list.push_back(fmt::format("{}: {}", device.index, device.name));
+  return list;
 }
 
 }  // namespace
@@ -34,7 +52,8 @@ bool runs_on(std::string_view architectures, int capability) {
   return false;
 }
 
-DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architectures) {
+DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architectures,
+                           std::string_view wanted) {
   if (survey.driver_version == 0) return {{}, "no NVIDIA driver is installed here"};
   if (driver_is_too_old(survey))
     return {
@@ -45,15 +64,20 @@ DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architec
   if (survey.devices.empty())
     return {{}, "the NVIDIA driver shows no device (nvidia-smi lists them; CUDA_VISIBLE_DEVICES hides them)"};
 
+  const std::vector<DeviceFacts> meant = devices_wanted(survey, wanted);
+  if (meant.empty())
+    return {
+        {},
+        fmt::format("no CUDA device '{}'; this machine has {}", wanted, fmt::join(list_of(survey), ", "))};
   const DeviceFacts* best = nullptr;
-  for (const DeviceFacts& device : survey.devices)
+  for (const DeviceFacts& device : meant)
     if (runs_on(architectures, device.capability) &&
-        (best == nullptr || device.multiprocessors > best->multiprocessors))
+        (best == nullptr || (wanted.empty() && device.multiprocessors > best->multiprocessors)))
       best = &device;
   if (best != nullptr) return {*best, {}};
 
   std::vector<std::string> devices;
-  for (const DeviceFacts& device : survey.devices)
+  for (const DeviceFacts& device : meant)
     devices.push_back(
         fmt::format("{} has compute capability {}", device.name, capability_text(device.capability)));
   return {{},

@@ -40,8 +40,9 @@ struct DeviceChoice {
 // that is not newer.
 bool runs_on(std::string_view architectures, int capability);
 
-// Of those that run our kernels, the one with the most multiprocessors; the first of equals. CUDA_VISIBLE_DEVICES
-// has already left its mark on the survey.
-DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architectures);
+// Of those that `wanted` means (devices_meant()), the first that runs our kernels; where it is empty, of all that run them the
+// one with the most multiprocessors, the first of equals. CUDA_VISIBLE_DEVICES has already left its mark on the survey.
+DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architectures,
+                           std::string_view wanted = {});
 
 }  // namespace hemstitch::cuda

@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <memory>
-#include <mutex>
-
 #include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::cuda {
@@ -54,18 +50,6 @@ void DevicePool::release(void* memory, std::size_t bytes, cudaStream_t stream) n
   if (memory == nullptr) return;
   cudaFreeAsync(memory, stream);
   used_bytes_ -= bytes;
-}
-
-DevicePool& DevicePool::current() {
-  int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  static std::mutex mutex;
-  // Never destroyed: at the end of the process the driver may be gone before static objects are.
-  static auto& pools = *new std::map<int, std::unique_ptr<DevicePool>>;
-  const std::lock_guard lock(mutex);
-  auto& pool = pools[device];
-  if (!pool) pool = std::make_unique<DevicePool>(device);
-  return *pool;
 }
 
 }  // namespace hemstitch::cuda

@@ -31,9 +31,6 @@ class DevicePool {
   std::size_t used_bytes() const { return used_bytes_; }
   std::size_t peak_bytes() const { return peak_bytes_; }
 
-  // The process's pool of the thread's current device.
-  static DevicePool& current();
-
  private:
   cudaMemPool_t pool_ = nullptr;
   std::size_t limit_bytes_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "gpu/cuda/cuda_error.hpp"
 
@@ -17,13 +18,23 @@ std::vector<const void*>& symbols() {
   return all;
 }
 
-std::atomic<const KernelTrace*> active_trace = nullptr;
+// Those that live, one a device.
+struct LivingTraces {
+  std::mutex mutex;
+  std::vector<const KernelTrace*> traces;
+};
+LivingTraces& living() {
+  // Never destroyed: devices, and their traces, outlive static objects.
+  static auto& all = *new LivingTraces;
+  return all;
+}
 
 }  // namespace
 
 TraceSymbol::TraceSymbol(const void* symbol) { symbols().push_back(symbol); }
 
-KernelTrace::KernelTrace(std::uint32_t slot_count) : slot_count_(slot_count) {
+KernelTrace::KernelTrace(int device, std::uint32_t slot_count) : device_(device), slot_count_(slot_count) {
+  check(cudaSetDevice(device), "cudaSetDevice");
   const std::size_t bytes =
       (kTraceHeaderWords + std::size_t{slot_count} * kTraceSlotWords) * sizeof(std::uint32_t);
   check(cudaHostAlloc(reinterpret_cast<void**>(&words_), bytes, cudaHostAllocMapped | cudaHostAllocPortable),
@@ -34,11 +45,17 @@ KernelTrace::KernelTrace(std::uint32_t slot_count) : slot_count_(slot_count) {
         "cudaHostGetDevicePointer");
   for (const void* symbol : symbols())
     check(cudaMemcpyToSymbol(symbol, &buffer, sizeof buffer), "cudaMemcpyToSymbol");
-  active_trace = this;
+  const std::lock_guard lock(living().mutex);
+  std::erase_if(living().traces, [&](const KernelTrace* trace) { return trace->device_ == device; });
+  living().traces.push_back(this);
 }
 
 KernelTrace::~KernelTrace() {
-  active_trace = nullptr;
+  {
+    const std::lock_guard lock(living().mutex);
+    std::erase(living().traces, this);
+  }
+  cudaSetDevice(device_);
   // After a lost context these fail, and there is nothing left to detach or free.
   const TraceBuffer nobody;
   for (const void* symbol : symbols()) cudaMemcpyToSymbol(symbol, &nobody, sizeof nobody);
@@ -60,13 +77,21 @@ std::vector<TraceRecord> KernelTrace::records() const {
 }
 
 std::string KernelTrace::last_record_text() {
-  const KernelTrace* trace = active_trace;
-  if (trace == nullptr) return {};
-  const std::vector<TraceRecord> records = trace->records();
-  if (records.empty()) return "; no mark in the kernel trace";
-  const TraceRecord& last = records.back();
-  return fmt::format("; last of {} marks in the kernel trace: {} (value {}, block {}, thread {})",
-                     trace->mark_count(), last.marker, last.value, last.block, last.thread);
+  std::string text;
+  const std::lock_guard lock(living().mutex);
+  for (const KernelTrace* trace : living().traces) {
+    const std::string where =
+        living().traces.size() == 1 ? std::string() : fmt::format(" of device {}", trace->device_);
+    const std::vector<TraceRecord> records = trace->records();
+    if (records.empty()) {
+      text += fmt::format("; no mark in the kernel trace{}", where);
+      continue;
+    }
+    const TraceRecord& last = records.back();
+    text += fmt::format("; last of {} marks in the kernel trace{}: {} (value {}, block {}, thread {})",
+                        trace->mark_count(), where, last.marker, last.value, last.block, last.thread);
+  }
+  return text;
 }
 
 }  // namespace hemstitch::cuda

@@ -50,11 +50,12 @@ struct TraceBuffer {
   std::uint32_t slot_count = 0;
 };
 
-// The host's end. While it lives, it is the process's trace: at most one at a time.
+// The host's end, of one device. While it lives, and no newer one is made, it is that device's trace.
 class KernelTrace {
  public:
-  // Makes the buffer and tells every source file that marks about it. Throws Error.
-  explicit KernelTrace(std::uint32_t slot_count);
+  // Makes the buffer and tells the device's copy of every source file that marks about it; the device becomes the calling
+  // thread's current one. Throws Error.
+  KernelTrace(int device, std::uint32_t slot_count);
   ~KernelTrace();
   KernelTrace(const KernelTrace&) = delete;
   KernelTrace& operator=(const KernelTrace&) = delete;
@@ -64,10 +65,11 @@ class KernelTrace {
   // Marks that were made, kept or not.
   std::uint32_t mark_count() const;
 
-  // The newest mark of the process's trace as the end of an error's text; empty where there is none.
+  // The newest mark of each trace that lives as the end of an error's text; empty where there is none.
   static std::string last_record_text();
 
  private:
+  int device_;
   std::uint32_t* words_ = nullptr;
   std::uint32_t slot_count_;
 };

@@ -58,11 +58,6 @@ void PinnedPool::release() {
   release_waiting();
 }
 
-PinnedPool& PinnedPool::of_process() {
-  static auto* pool = new PinnedPool;
-  return *pool;
-}
-
 void PinnedPool::take_back(std::byte* memory, std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   waiting_[size_class(bytes)].push_back(memory);

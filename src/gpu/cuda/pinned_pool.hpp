@@ -63,9 +63,6 @@ class PinnedPool {
   // Pinned now, lent or waiting: rounded up to powers of two, which is what makes blocks fit again.
   std::size_t pinned_bytes() const;
 
-  // The process's pool. Never destroyed: at the end of the process the driver may be gone before static objects are.
-  static PinnedPool& of_process();
-
  private:
   static constexpr std::size_t kClassCount = std::numeric_limits<std::size_t>::digits;
 

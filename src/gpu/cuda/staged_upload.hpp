@@ -9,17 +9,16 @@
 #include <span>
 
 #include "core/parallel.hpp"
+#include "gpu/cuda/device.hpp"
 #include "gpu/cuda/event.hpp"
-#include "gpu/cuda/pinned_pool.hpp"
 
 namespace hemstitch::cuda {
 
-// To the device that was the current one of the thread that made it. One thread at a time.
+// One thread at a time. Made by a thread whose current device is `device`.
 class StagedUpload {
  public:
-  StagedUpload() : memory_(PinnedPool::of_process().take(kLaneCount * kLanePieces * kPieceBytes)) {
-    check(cudaGetDevice(&device_), "cudaGetDevice");
-  }
+  explicit StagedUpload(Device& device)
+      : device_(device), memory_(device.pinned().take(kLaneCount * kLanePieces * kPieceBytes)) {}
   // The stream of the last copy() must be through with it.
   ~StagedUpload() = default;
   StagedUpload(const StagedUpload&) = delete;
@@ -29,7 +28,7 @@ class StagedUpload {
   void copy(std::byte* d_to, std::span<const std::byte> from, cudaStream_t stream) {
     const std::size_t piece_count = (from.size() + kPieceBytes - 1) / kPieceBytes;
     run_in_parallel(std::min(kLaneCount, piece_count), 1, [&](std::size_t lane) {
-      check(cudaSetDevice(device_), "cudaSetDevice");
+      device_.make_current();
       for (std::size_t piece = lane; piece < piece_count; piece += kLaneCount) {
         const std::size_t place = lane * kLanePieces + turns_[lane]++ % kLanePieces;
         const std::size_t begin = piece * kPieceBytes, bytes = std::min(kPieceBytes, from.size() - begin);
@@ -51,7 +50,7 @@ class StagedUpload {
   static constexpr std::size_t kLanePieces = 2;
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
-  int device_ = 0;
+  const Device& device_;
   PinnedPool::Block memory_;
   std::array<Event, kLaneCount * kLanePieces> sent_;  // passed as long as they were never recorded
   std::array<std::size_t, kLaneCount> turns_{};

@@ -3,17 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
+
+#include "gpu/device_names.hpp"
 
 namespace hemstitch::webgpu {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 std::string list_of(const std::vector<AdapterFacts>& adapters) {
   std::string list;
@@ -51,14 +45,10 @@ AdapterChoice choose_adapter(const std::vector<AdapterFacts>& adapters, std::str
                          [](const AdapterFacts& a, const AdapterFacts& b) { return a.kind < b.kind; });
     return {static_cast<std::size_t>(best - adapters.begin()), {}};
   }
-  std::size_t index = 0;
-  const auto number = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
-  if (number.ec == std::errc{} && number.ptr == wanted.data() + wanted.size()) {
-    if (index < adapters.size()) return {index, {}};
-  } else {
-    for (std::size_t i = 0; i < adapters.size(); ++i)
-      if (lower(adapters[i].name).find(lower(wanted)) != std::string::npos) return {i, {}};
-  }
+  std::vector<std::string> names;
+  for (const AdapterFacts& adapter : adapters) names.push_back(adapter.name);
+  const std::vector<std::size_t> meant = devices_meant(wanted, names);
+  if (!meant.empty()) return {meant.front(), {}};
   return {0, fmt::format("no adapter '{}'; this machine has {}", wanted, list_of(adapters))};
 }
 

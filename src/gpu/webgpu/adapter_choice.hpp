@@ -27,7 +27,7 @@ struct AdapterChoice {
   std::string reason;     // why there is none, and what mends it
 };
 
-// `wanted` is empty (the first of the best kind), a number (an index) or a part of an adapter's name in any case.
+// `wanted` is empty (the first of the best kind) or says which is meant (devices_meant()), of which the first is taken.
 AdapterChoice choose_adapter(const std::vector<AdapterFacts>& adapters, std::string_view wanted);
 
 }  // namespace hemstitch::webgpu

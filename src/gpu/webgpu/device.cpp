@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -129,18 +128,6 @@ Device::Device(const DeviceOptions& options)
 }
 
 Device::~Device() = default;
-
-std::shared_ptr<Device> Device::shared() {
-  static std::mutex mutex;
-  // Never destroyed, as the instance.
-  static auto& device = *new std::shared_ptr<Device>;
-  const std::scoped_lock lock(mutex);
-  if (!device) {
-    const char* const wanted = std::getenv("HEMSTITCH_DEVICE");
-    device = std::make_shared<Device>(DeviceOptions{wanted == nullptr ? "" : wanted, {}, false});
-  }
-  return device;
-}
 
 void Device::open(WGPUAdapter adapter, const DeviceOptions& options) {
   WGPULimits offered = WGPU_LIMITS_INIT;

@@ -127,9 +127,6 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // The process's device, with the adapter that HEMSTITCH_DEVICE names. Made at the first call; throws as the constructor.
-  static std::shared_ptr<Device> shared();
-
   const AdapterFacts& adapter() const { return facts_; }
   const DeviceLimits& limits() const { return limits_; }
   bool has_timestamps() const { return has_timestamps_; }

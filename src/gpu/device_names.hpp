@@ -1,0 +1,16 @@
+// Which of a backend's devices a person means: "1", a number; "h200", a part of a name in any case; "1,0", a list of both, in the
+// order of preference.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hemstitch {
+
+// Places in `names`, each once, in the order of `wanted` and, where a part stands in several names, of those. Parts that mean none are passed over.
+std::vector<std::size_t> devices_meant(std::string_view wanted, std::span<const std::string> names);
+
+}  // namespace hemstitch
