@@ -203,6 +203,21 @@ TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
   expect_twins(*engine, cases, restoring);
 }
 
+TEST_F(WebgpuEngine, ASecondRunCompilesNoShader) {
+  const auto device = std::make_shared<webgpu::Device>(testing::device_options());
+  const auto run = [&] {
+    const auto engine = webgpu::make_engine(device);  // an engine for each file, as the tool makes them
+    const std::vector<Shape> shapes = {{"words", testing::wordy_bytes(70000)}};
+    expect_twins(*engine, blocks_of(shapes), compressing(3, 262144));
+    expect_twins(*engine, compressed_blocks(shapes), restoring);
+  };
+  run();
+  const std::size_t compiled = device->pipeline_count();
+  EXPECT_GT(compiled, 0u);
+  run();
+  EXPECT_EQ(device->pipeline_count(), compiled);
+}
+
 TEST_F(WebgpuEngine, SmallLimitsCutBatches) {
   webgpu::DeviceOptions options = testing::device_options();
   // 16 blocks' heads of 64 KB in a binding, and few workgroups in a dimension.

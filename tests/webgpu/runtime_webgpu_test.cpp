@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <regex>
 #include <sstream>
+#include <thread>
 
 #include "gpu/webgpu/shader_text.hpp"
 #include "webgpu_test.hpp"
@@ -160,6 +162,46 @@ TEST_F(WebgpuRuntime, AMistakeInACommandBecomesAnErrorAndTheDeviceGoesOn) {
   std::vector<std::byte> back(60);
   device().read(small, back);
   EXPECT_EQ(back, bytes);
+}
+
+// One thread makes a mistake in every batch, and hears of each; the others make none, and hear of none.
+TEST_F(WebgpuRuntime, AnErrorIsThatOfTheBatchThatMadeIt) {
+  const auto fails = [](const auto& work) {
+    try {
+      work();
+      return false;
+    } catch (const Error&) {
+      return true;
+    }
+  };
+  const Buffer from = device().make_buffer("from", 128, BufferUse::kStorage);
+  const Buffer to = device().make_buffer("to", 64, BufferUse::kStorage);
+  const Copy right{&from, 0, &to, 0, 64}, too_long{&from, 0, &to, 0, 128};
+  std::atomic<bool> enough = false;
+  std::atomic<int> good_failures = 0;
+  std::vector<std::thread> good;
+  for (int i = 0; i < 2; ++i)
+    good.emplace_back([&] {
+      while (!enough) good_failures += fails([&] { device().submit({&right, 1}, {}, {}, {}); });
+    });
+  int bad_failures = 0;
+  constexpr int kBatches = 1000;
+  for (int i = 0; i < kBatches; ++i) {
+    bad_failures += fails([&] { device().submit({&too_long, 1}, {}, {}, {}); });
+    bad_failures += fails([&] { device().map_for_reading(from, 64); });  // storage cannot be mapped
+  }
+  enough = true;
+  for (std::thread& thread : good) thread.join();
+  EXPECT_EQ(bad_failures, 2 * kBatches);
+  EXPECT_EQ(good_failures, 0);
+}
+
+TEST(WebgpuStepTime, AStampThatWasNotWrittenIsDropped) {
+  EXPECT_EQ(stamped_seconds(0, 5, 1e-9), std::nullopt);
+  EXPECT_EQ(stamped_seconds(5, 0, 1e-9), std::nullopt);
+  EXPECT_EQ(stamped_seconds(0, 0, 1e-9), std::nullopt);
+  EXPECT_EQ(stamped_seconds(7, 6, 1e-9), std::nullopt);
+  EXPECT_EQ(stamped_seconds(5, 15, 0.5), 5.0);
 }
 
 TEST_F(WebgpuRuntime, AnUnknownAdapterIsAnError) {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "core/status.hpp"
+#include "gpu/webgpu/native.hpp"
 #include "gpu/webgpu/shader_text.hpp"
 
 namespace hemstitch::webgpu {
@@ -40,7 +42,7 @@ AdapterKind kind_of(WGPUAdapterType type) {
   }
 }
 
-// All adapters but those of OpenGL, which lack what compute needs or show a GPU twice.
+// The adapters of the process.
 struct Instance {
   Owned<WGPUInstance, &Api::InstanceRelease> instance;
   std::vector<Owned<WGPUAdapter, &Api::AdapterRelease>> adapters;
@@ -52,23 +54,12 @@ struct Instance {
       return;
     }
     const Api& api = library().api;
-    WGPUInstanceExtras extras{};
-    extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
-    extras.backends = WGPUInstanceBackend_Vulkan | WGPUInstanceBackend_Metal | WGPUInstanceBackend_DX12;
-    // Drivers that are not fully conformant (lavapipe of some versions) are told by their tests, not refused.
-    extras.flags = WGPUInstanceFlag_AllowUnderlyingNoncompliantAdapter;
-    WGPUInstanceDescriptor descriptor{};
-    descriptor.nextInChain = &extras.chain;
-    instance = Owned<WGPUInstance, &Api::InstanceRelease>(api.CreateInstance(&descriptor));
+    instance = Owned<WGPUInstance, &Api::InstanceRelease>(make_instance(api));
     if (instance.get() == nullptr) {
       survey.failure = "wgpu-native made no instance";
       return;
     }
-    WGPUInstanceEnumerateAdapterOptions options{};
-    options.backends = extras.backends;
-    std::vector<WGPUAdapter> found(api.InstanceEnumerateAdapters(instance.get(), &options, nullptr));
-    if (!found.empty()) api.InstanceEnumerateAdapters(instance.get(), &options, found.data());
-    for (WGPUAdapter adapter : found) {
+    for (WGPUAdapter adapter : adapters_of(instance.get())) {
       adapters.emplace_back(adapter);
       WGPUAdapterInfo info{};
       api.AdapterGetInfo(adapter, &info);
@@ -114,6 +105,11 @@ constexpr std::uint64_t kUniformBlockBytes = 256;
 constexpr std::string_view kReverse = "reverse_workgroups";
 
 }  // namespace
+
+std::optional<double> stamped_seconds(std::uint64_t begin, std::uint64_t end, double tick_seconds) {
+  if (begin == 0 || end <= begin) return std::nullopt;
+  return double(end - begin) * tick_seconds;
+}
 
 const AdapterSurvey& adapter_survey() { return Instance::get().survey; }
 
@@ -175,9 +171,8 @@ void Device::open(WGPUAdapter adapter, const DeviceOptions& options) {
                                                          WGPUStringView message, void* to, void*) {
       auto& events = *static_cast<Events*>(to);
       const std::scoped_lock lock(events.mutex);
-      if (events.error_type != WGPUErrorType_NoError) return;  // the first one is the cause
-      events.error = text_of(message);
-      events.error_type = type;
+      if (events.stray_error.empty())  // the first one is the cause
+        events.stray_error = fmt::format("{} (error type {})", text_of(message), static_cast<int>(type));
     };
     outcome.done = false;
     api_.AdapterRequestDevice(adapter, &descriptor, on_device);
@@ -201,16 +196,75 @@ void Device::open(WGPUAdapter adapter, const DeviceOptions& options) {
   if (options.limits) limits_ = smaller(limits_, *options.limits);
 }
 
-void Device::throw_errors(std::string_view doing) {
+void Device::throw_if_lost(std::string_view doing) {
   const std::scoped_lock lock(events_->mutex);
   if (!events_->lost.empty())
     throw Error(Status::kDeviceLost, fmt::format("{}: {} was lost: {}", doing, facts_.name, events_->lost));
-  if (events_->error_type == WGPUErrorType_NoError) return;
-  const WGPUErrorType type = std::exchange(events_->error_type, WGPUErrorType_NoError);
-  const std::string message = std::exchange(events_->error, {});
-  throw Error(type == WGPUErrorType_OutOfMemory ? Status::kDeviceOutOfMemory : Status::kDeviceFault,
-              fmt::format("{}: {}: {}", doing, facts_.name, message));
+  if (const std::string stray = std::exchange(events_->stray_error, {}); !stray.empty())
+    throw Error(Status::kDeviceFault, fmt::format("{}: {}: {}", doing, facts_.name, stray));
 }
+
+// What is done on the device while it lives, by the thread that holds the device's mutex, leaves its errors here and nowhere else.
+class Device::ErrorScope {
+ public:
+  explicit ErrorScope(Device& device) : device_(device) {
+    for (const WGPUErrorFilter filter : kFilters)
+      device_.api_.DevicePushErrorScope(device_.device_.get(), filter);
+  }
+  ~ErrorScope() {
+    if (open_) pop();
+  }
+  ErrorScope(const ErrorScope&) = delete;
+  ErrorScope& operator=(const ErrorScope&) = delete;
+
+  // Ends the scope, and throws what was wrong in it.
+  void close(std::string_view doing) {
+    open_ = false;
+    const auto popped = pop();
+    device_.throw_if_lost(doing);
+    for (const auto& scope : popped)
+      if (scope->type != WGPUErrorType_NoError)
+        throw Error(
+            scope->type == WGPUErrorType_OutOfMemory ? Status::kDeviceOutOfMemory : Status::kDeviceFault,
+            fmt::format("{}: {}: {}", doing, device_.facts_.name, scope->message));
+  }
+
+ private:
+  // Internal errors are not among them: wgpu-native 29 takes no filter for those.
+  static constexpr std::array kFilters = {WGPUErrorFilter_Validation, WGPUErrorFilter_OutOfMemory};
+  struct Popped {
+    std::atomic<bool> done = false;
+    WGPUErrorType type = WGPUErrorType_NoError;
+    std::string message;
+  };
+
+  // The last one pushed first: want of memory is the cause of what is invalid after it.
+  std::array<std::shared_ptr<Popped>, kFilters.size()> pop() {
+    std::array<std::shared_ptr<Popped>, kFilters.size()> all;
+    for (auto& popped : all) {
+      popped = std::make_shared<Popped>();
+      WGPUPopErrorScopeCallbackInfo on_popped{};
+      on_popped.mode = WGPUCallbackMode_AllowSpontaneous;
+      // The callback comes in any case: its share keeps the answer until then.
+      on_popped.userdata1 = new std::shared_ptr<Popped>(popped);
+      on_popped.callback = [](WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* out,
+                              void*) {
+        const std::unique_ptr<std::shared_ptr<Popped>> share(static_cast<std::shared_ptr<Popped>*>(out));
+        Popped& answer = **share;
+        answer.type = type;
+        answer.message = text_of(message);
+        answer.done = true;
+      };
+      device_.api_.DevicePopErrorScope(device_.device_.get(), on_popped);
+    }
+    for (const auto& popped : all)
+      for (Patience patience; !popped->done; patience.wait()) poll(device_.device_.get());
+    return all;
+  }
+
+  Device& device_;
+  bool open_ = true;
+};
 
 Buffer Device::make_buffer(std::string_view name, std::uint64_t bytes, BufferUse use) {
   if (bytes > limits_.buffer_bytes)
@@ -223,8 +277,10 @@ Buffer Device::make_buffer(std::string_view name, std::uint64_t bytes, BufferUse
                          ? WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst
                      : use == BufferUse::kUpload ? WGPUBufferUsage_MapWrite | WGPUBufferUsage_CopySrc
                                                  : WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst;
+  const std::scoped_lock lock(mutex_);
+  ErrorScope errors(*this);
   Buffer buffer(api_.DeviceCreateBuffer(device_.get(), &descriptor), descriptor.size);
-  throw_errors(fmt::format("buffer '{}' of {} bytes", name, bytes));
+  errors.close(fmt::format("buffer '{}' of {} bytes", name, bytes));
   return buffer;
 }
 
@@ -245,6 +301,7 @@ Device::Pipeline& Device::pipeline(const Step& step) {
   for (const auto& [name, value] : step.constants) key += fmt::format(":{}={}", name, value);
   if (const auto known = pipelines_.find(key); known != pipelines_.end()) return known->second;
 
+  ErrorScope module_errors(*this);
   const std::string text = shader_text(step.shader);
   WGPUShaderSourceWGSL source{};
   source.chain.sType = WGPUSType_ShaderSourceWGSL;
@@ -252,11 +309,10 @@ Device::Pipeline& Device::pipeline(const Step& step) {
   WGPUShaderModuleDescriptor module_descriptor{};
   module_descriptor.nextInChain = &source.chain;
   module_descriptor.label = view(step.shader);
-  // Bounds of buffers are checked. Loops are not made to count their turns up to 2^64, as wgpu does with shaders that it does not
-  // know: ours all end (the essays say why), and drivers neither unroll such loops nor keep what is in them in registers.
-  const Owned<WGPUShaderModule, &Api::ShaderModuleRelease> module(api_.DeviceCreateShaderModuleTrusted(
-      device_.get(), &module_descriptor, WGPUShaderRuntimeChecks_BoundsChecks));
-  throw_errors(key);
+  const Owned<WGPUShaderModule, &Api::ShaderModuleRelease> module(
+      make_shader_module(device_.get(), module_descriptor));
+  module_errors.close(key);
+  ErrorScope errors(*this);
 
   // Binding 0 is the uniform block.
   std::vector<WGPUBindGroupLayoutEntry> entries;
@@ -297,13 +353,18 @@ Device::Pipeline& Device::pipeline(const Step& step) {
   descriptor.compute.constantCount = constants.size();
   descriptor.compute.constants = constants.data();
   made.pipeline = decltype(made.pipeline)(api_.DeviceCreateComputePipeline(device_.get(), &descriptor));
-  throw_errors(key);
+  errors.close(key);
   return pipelines_.emplace(std::move(key), std::move(made)).first->second;
 }
 
 void Device::compile(const Recording& recording) {
   const std::scoped_lock lock(mutex_);
   for (const Step& step : recording.steps()) pipeline(step);
+}
+
+std::size_t Device::pipeline_count() {
+  const std::scoped_lock lock(mutex_);
+  return pipelines_.size();
 }
 
 void Device::encode(WGPUCommandEncoder encoder, const Recording& recording, const BufferSet& buffers,
@@ -323,9 +384,10 @@ void Device::encode(WGPUCommandEncoder encoder, const Recording& recording, cons
   uniform_descriptor.label = view("uniform blocks");
   uniform_descriptor.size = uniforms.size();
   uniform_descriptor.usage = WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst;
+  ErrorScope uniform_errors(*this);
   const Owned<WGPUBuffer, &Api::BufferRelease> uniform(
       api_.DeviceCreateBuffer(device_.get(), &uniform_descriptor));
-  throw_errors("uniform blocks");
+  uniform_errors.close("uniform blocks");
   api_.QueueWriteBuffer(queue_.get(), uniform.get(), 0, uniforms.data(), uniforms.size());
 
   using Pass = Owned<WGPUComputePassEncoder, &Api::ComputePassEncoderRelease>;
@@ -369,9 +431,10 @@ void Device::encode(WGPUCommandEncoder encoder, const Recording& recording, cons
       descriptor.layout = compiled.bindings.get();
       descriptor.entryCount = entries.size();
       descriptor.entries = entries.data();
+      ErrorScope errors(*this);
       const Owned<WGPUBindGroup, &Api::BindGroupRelease> group(
           api_.DeviceCreateBindGroup(device_.get(), &descriptor));
-      throw_errors(fmt::format("bindings of {}:{}", step.shader, step.entry_point));
+      errors.close(fmt::format("bindings of {}:{}", step.shader, step.entry_point));
       const DispatchSize size = dispatch_size(step.workgroup_count, limits_.workgroups_per_dimension);
       api_.ComputePassEncoderSetPipeline(pass.get(), compiled.pipeline.get());
       api_.ComputePassEncoderSetBindGroup(pass.get(), 0, group.get(), 0, nullptr);
@@ -387,9 +450,19 @@ void Device::encode(WGPUCommandEncoder encoder, const Recording& recording, cons
 void Device::submit(std::span<const Copy> before, const Recording& recording, const BufferSet& buffers,
                     std::span<const Copy> after, std::vector<StepTime>* times) {
   const std::uint64_t stamp_count = 2 * recording.steps().size();
+  const bool stamped = times != nullptr && has_timestamps_ && stamp_count > 0;
   Owned<WGPUQuerySet, &Api::QuerySetRelease> queries;
   Buffer stamps, stamps_read;
-  if (times != nullptr && has_timestamps_ && stamp_count > 0) {
+  if (stamped)
+    stamps_read =
+        make_buffer("timestamps to read", stamp_count * sizeof(std::uint64_t), BufferUse::kDownload);
+  const std::string doing = recording.steps().empty()
+                                ? std::string("copying")
+                                : fmt::format("a batch of {} steps from {}:{} on", recording.steps().size(),
+                                              recording.steps()[0].shader, recording.steps()[0].entry_point);
+  std::unique_lock lock(mutex_);
+  ErrorScope recording_errors(*this);
+  if (stamped) {
     WGPUQuerySetDescriptor descriptor{};
     descriptor.type = WGPUQueryType_Timestamp;
     descriptor.count = static_cast<std::uint32_t>(stamp_count);
@@ -399,10 +472,8 @@ void Device::submit(std::span<const Copy> before, const Recording& recording, co
     resolved.size = stamp_count * sizeof(std::uint64_t);
     resolved.usage = WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc;
     stamps = Buffer(api_.DeviceCreateBuffer(device_.get(), &resolved), resolved.size);
-    stamps_read = make_buffer("timestamps to read", resolved.size, BufferUse::kDownload);
   }
   {
-    const std::scoped_lock lock(mutex_);
     const Owned<WGPUCommandEncoder, &Api::CommandEncoderRelease> encoder(
         api_.DeviceCreateCommandEncoder(device_.get(), nullptr));
     const auto copy_all = [&](std::span<const Copy> copies) {
@@ -422,24 +493,24 @@ void Device::submit(std::span<const Copy> before, const Recording& recording, co
     }
     const Owned<WGPUCommandBuffer, &Api::CommandBufferRelease> commands(
         api_.CommandEncoderFinish(encoder.get(), nullptr));
-    throw_errors("recording commands");
+    recording_errors.close(doing);  // what is wrong must not be submitted
+    ErrorScope submitting_errors(*this);
     const WGPUCommandBuffer one = commands.get();
     api_.QueueSubmit(queue_.get(), 1, &one);
-    throw_errors("submitting commands");
+    submitting_errors.close(doing);
   }
+  lock.unlock();
   if (times == nullptr) return;
   times->clear();
   const std::uint64_t* values = nullptr;
   if (queries.get() != nullptr)
     values = reinterpret_cast<const std::uint64_t*>(
         map_for_reading(stamps_read, stamp_count * sizeof(std::uint64_t)));
-  const double tick_seconds =
-      values == nullptr ? 0 : 1e-9 * double(api_.QueueGetTimestampPeriod(queue_.get()));
+  const double tick_seconds = values == nullptr ? 0 : seconds_per_tick(queue_.get());
   for (std::size_t i = 0; i < recording.steps().size(); ++i) {
     const Step& step = recording.steps()[i];
     StepTime time{fmt::format("{}:{}", step.shader, step.entry_point), {}};
-    if (values != nullptr && values[2 * i] != 0 && values[2 * i + 1] > values[2 * i])
-      time.seconds = double(values[2 * i + 1] - values[2 * i]) * tick_seconds;
+    if (values != nullptr) time.seconds = stamped_seconds(values[2 * i], values[2 * i + 1], tick_seconds);
     times->push_back(std::move(time));
   }
   if (values != nullptr) unmap(stamps_read);
@@ -458,13 +529,16 @@ std::shared_ptr<Outcome> Device::start_mapping(const Buffer& buffer, WGPUMapMode
     answer.message = text_of(message);
     answer.done = true;
   };
+  const std::scoped_lock lock(mutex_);
+  ErrorScope errors(*this);
   api_.BufferMapAsync(buffer.get(), mode, 0, divided_up(bytes, 4) * 4, on_mapped);
+  errors.close("mapping a buffer");
   return outcome;
 }
 
 void Device::finish_mapping(const Outcome& outcome) {
-  for (Patience patience; !outcome.done; patience.wait()) api_.DevicePoll(device_.get(), 0, nullptr);
-  throw_errors("mapping a buffer");
+  for (Patience patience; !outcome.done; patience.wait()) poll(device_.get());
+  throw_if_lost("mapping a buffer");
   if (!outcome.succeeded)
     throw Error(Status::kDeviceFault,
                 fmt::format("mapping a buffer of {}: {}", facts_.name, outcome.message));
@@ -479,7 +553,7 @@ PendingRead Device::start_reading(const Buffer& buffer, std::uint64_t bytes) {
 }
 
 bool Device::is_ready(const PendingRead& read) {
-  if (!read.outcome_->done) api_.DevicePoll(device_.get(), 0, nullptr);
+  if (!read.outcome_->done) poll(device_.get());
   return read.outcome_->done;
 }
 
@@ -503,6 +577,7 @@ void Device::unmap(const Buffer& buffer) { api_.BufferUnmap(buffer.get()); }
 void Device::write(const Buffer& buffer, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   const std::scoped_lock lock(mutex_);
+  ErrorScope errors(*this);
   const std::size_t whole = bytes.size() / 4 * 4;
   if (whole > 0) api_.QueueWriteBuffer(queue_.get(), buffer.get(), 0, bytes.data(), whole);
   if (whole < bytes.size()) {
@@ -510,7 +585,7 @@ void Device::write(const Buffer& buffer, std::span<const std::byte> bytes) {
     std::memcpy(last, bytes.data() + whole, bytes.size() - whole);
     api_.QueueWriteBuffer(queue_.get(), buffer.get(), whole, last, sizeof last);
   }
-  throw_errors("writing a buffer");
+  errors.close("writing a buffer");
 }
 
 void Device::read(const Buffer& buffer, std::span<std::byte> bytes) {

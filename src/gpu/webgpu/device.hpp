@@ -1,7 +1,7 @@
 // A WebGPU device: buffers, pipelines compiled on first use, recordings executed in order, results read back.
 //
-// Errors that WebGPU reports through callbacks are kept and thrown by the next call that checks: kDeviceOutOfMemory,
-// kDeviceLost, or kDeviceFault with WebGPU's own message.
+// What a call does wrong, that call throws, and no other thread's: kDeviceOutOfMemory, or kDeviceFault with WebGPU's own message, from
+// error scopes; kDeviceLost, which is everyone's.
 //
 // Thread safety: any number of threads may use one Device; a Buffer belongs to one at a time.
 #pragma once
@@ -106,6 +106,9 @@ struct Copy {
   std::uint64_t bytes = 0;
 };
 
+// From two timestamps in ticks: nothing where one was not written (0) or they go back.
+std::optional<double> stamped_seconds(std::uint64_t begin, std::uint64_t end, double tick_seconds);
+
 // How long a step took on the device. Nothing where the device has no timestamps or gave impossible ones.
 struct StepTime {
   std::string name;  // shader and entry point
@@ -164,6 +167,8 @@ class Device {
 
   // Compiles every entry point that the recording uses, so that the first batch does not wait for it.
   void compile(const Recording& recording);
+  // Compiled so far; each once.
+  std::size_t pipeline_count();
 
  private:
   struct Pipeline {
@@ -173,10 +178,10 @@ class Device {
   // What callbacks write, from whatever thread.
   struct Events {
     std::mutex mutex;
-    std::string error;
-    WGPUErrorType error_type = WGPUErrorType_NoError;
+    std::string stray_error;  // that no scope took: the next call that checks throws it
     std::string lost;
   };
+  class ErrorScope;
 
   void open(WGPUAdapter adapter, const DeviceOptions& options);
   Pipeline& pipeline(const Step& step);
@@ -184,7 +189,7 @@ class Device {
               WGPUQuerySet queries);
   std::shared_ptr<Outcome> start_mapping(const Buffer& buffer, WGPUMapMode mode, std::uint64_t bytes);
   void finish_mapping(const Outcome& outcome);
-  void throw_errors(std::string_view doing);
+  void throw_if_lost(std::string_view doing);
 
   const Api& api_;
   AdapterFacts facts_;
@@ -195,7 +200,7 @@ class Device {
   Owned<WGPUDevice, &Api::DeviceRelease> device_;
   Owned<WGPUQueue, &Api::QueueRelease> queue_;
 
-  std::mutex mutex_;  // guards what follows, and the order of submissions
+  std::mutex mutex_;  // guards what follows, the order of submissions, and the device's stack of error scopes
   std::map<std::string, Pipeline> pipelines_;
 };
 

@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <vector>
+
+#include "gpu/webgpu/native.hpp"
 
 namespace hemstitch::webgpu {
 namespace {
@@ -19,10 +20,6 @@ constexpr std::string_view kFileName = "libwgpu_native.so";
 #endif
 constexpr std::string_view kRemedy =
     "install it with 'tools/setup webgpu', or name the file in HEMSTITCH_WEBGPU_LIBRARY";
-
-// Structures of webgpu.h are not yet the same in all of wgpu-native's major versions: 29 is the one that was compiled
-// against and tested.
-constexpr std::uint32_t kMajorVersion = 29;
 
 // The file that the environment names, or nothing.
 std::string named_file() {
@@ -60,11 +57,6 @@ void* open_first(std::string& path, std::string& failure) {
   return nullptr;
 }
 
-void print_log(WGPULogLevel, WGPUStringView message, void*) {
-  std::fprintf(stderr, "wgpu-native: %.*s\n", static_cast<int>(message.length), message.data);
-}
-void drop_log(WGPULogLevel, WGPUStringView, void*) {}
-
 Library load() {
   Library loaded;
   std::string failure;
@@ -83,17 +75,11 @@ Library load() {
   HEMSTITCH_WEBGPU_FUNCTIONS(HEMSTITCH_WEBGPU_LOAD)
 #undef HEMSTITCH_WEBGPU_LOAD
 
-  const std::uint32_t version = loaded.api.GetVersion();
-  loaded.version =
-      fmt::format("{}.{}.{}.{}", version >> 24, version >> 16 & 255, version >> 8 & 255, version & 255);
-  if (version >> 24 != kMajorVersion) {
-    loaded.reason = fmt::format("{} is wgpu-native {}, this build needs {}; {}", loaded.path, loaded.version,
-                                kMajorVersion, kRemedy);
+  loaded.reason = load_native(handle, loaded.version);
+  if (!loaded.reason.empty()) {
+    loaded.reason = fmt::format("{} {}; {}", loaded.path, loaded.reason, kRemedy);
     return loaded;
   }
-  const bool log = std::getenv("HEMSTITCH_WEBGPU_LOG") != nullptr;
-  loaded.api.SetLogCallback(log ? print_log : drop_log, nullptr);
-  loaded.api.SetLogLevel(log ? WGPULogLevel_Info : WGPULogLevel_Off);
   loaded.loaded = true;
   return loaded;
 }

@@ -1,0 +1,65 @@
+// The functions of webgpu.h that we call: what every implementation of WebGPU promises, a browser's too. None of them is linked; who
+// has an implementation fills in the pointers (library.hpp). What wgpu-native has beyond them is in native.hpp.
+#pragma once
+
+#include <webgpu/webgpu.h>
+
+namespace hemstitch::webgpu {
+
+#define HEMSTITCH_WEBGPU_FUNCTIONS(X)     \
+  X(AdapterGetInfo)                       \
+  X(AdapterGetLimits)                     \
+  X(AdapterHasFeature)                    \
+  X(AdapterInfoFreeMembers)               \
+  X(AdapterRelease)                       \
+  X(AdapterRequestDevice)                 \
+  X(BindGroupLayoutRelease)               \
+  X(BindGroupRelease)                     \
+  X(BufferGetConstMappedRange)            \
+  X(BufferGetMappedRange)                 \
+  X(BufferMapAsync)                       \
+  X(BufferRelease)                        \
+  X(BufferUnmap)                          \
+  X(CommandBufferRelease)                 \
+  X(CommandEncoderBeginComputePass)       \
+  X(CommandEncoderClearBuffer)            \
+  X(CommandEncoderCopyBufferToBuffer)     \
+  X(CommandEncoderFinish)                 \
+  X(CommandEncoderRelease)                \
+  X(CommandEncoderResolveQuerySet)        \
+  X(ComputePassEncoderDispatchWorkgroups) \
+  X(ComputePassEncoderEnd)                \
+  X(ComputePassEncoderRelease)            \
+  X(ComputePassEncoderSetBindGroup)       \
+  X(ComputePassEncoderSetPipeline)        \
+  X(ComputePipelineRelease)               \
+  X(CreateInstance)                       \
+  X(DeviceCreateBindGroup)                \
+  X(DeviceCreateBindGroupLayout)          \
+  X(DeviceCreateBuffer)                   \
+  X(DeviceCreateCommandEncoder)           \
+  X(DeviceCreateComputePipeline)          \
+  X(DeviceCreatePipelineLayout)           \
+  X(DeviceCreateQuerySet)                 \
+  X(DeviceDestroy)                        \
+  X(DeviceGetLimits)                      \
+  X(DeviceGetQueue)                       \
+  X(DevicePopErrorScope)                  \
+  X(DevicePushErrorScope)                 \
+  X(DeviceRelease)                        \
+  X(InstanceProcessEvents)                \
+  X(InstanceRelease)                      \
+  X(PipelineLayoutRelease)                \
+  X(QuerySetRelease)                      \
+  X(QueueRelease)                         \
+  X(QueueSubmit)                          \
+  X(QueueWriteBuffer)                     \
+  X(ShaderModuleRelease)
+
+struct Api {
+#define HEMSTITCH_WEBGPU_MEMBER(name) decltype(&wgpu##name) name = nullptr;
+  HEMSTITCH_WEBGPU_FUNCTIONS(HEMSTITCH_WEBGPU_MEMBER)
+#undef HEMSTITCH_WEBGPU_MEMBER
+};
+
+}  // namespace hemstitch::webgpu
