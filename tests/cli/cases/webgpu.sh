@@ -42,4 +42,10 @@ diff -r alone tree && echo 'and back'
 head -c 50000 gpu.lz4 >cut.lz4
 status_of hemstitch -t --backend webgpu cut.lz4
 status_of hemstitch -c --backend webgpu --device 'no such GPU' data 2>&1 | sed 's/; this machine has .*//'
+# The option wins over the user's own default; of a list, the first that is there is taken.
+export HEMSTITCH_DEVICE='no such GPU'
+hemstitch -c -12 -B256K --backend webgpu --device 77,0 data | cmp - gpu.lz4 && echo 'of a list'
+status_of hemstitch -c --backend webgpu data 2>&1 | sed 's/; this machine has .*//'
+hemstitch -qc --backend cpu data | lz4 -dqc | cmp - data && echo 'which cpu passes over'
+unset HEMSTITCH_DEVICE
 HEMSTITCH_WEBGPU_LIBRARY=/none hemstitch backends | grep -A 1 '^webgpu' | sed -E 's/^ +wgpu-native could not be loaded: .*; install/install/'
