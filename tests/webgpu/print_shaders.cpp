@@ -10,13 +10,12 @@ int main() {
   nlohmann::json shaders = nlohmann::json::array();
   const std::regex entry_point("@compute @workgroup_size\\([^)]*\\)\\s*fn (\\w+)");
   for (const EmbeddedShader& shader : embedded_shaders()) {
-    const std::string own(shader.text);
+    const std::string text(shader.text);
     nlohmann::json entry_points = nlohmann::json::array();
-    for (std::sregex_iterator it(own.begin(), own.end(), entry_point), end; it != end; ++it)
+    for (std::sregex_iterator it(text.begin(), text.end(), entry_point), end; it != end; ++it)
       entry_points.push_back((*it)[1].str());
     if (!entry_points.empty())
-      shaders.push_back(
-          {{"path", shader.path}, {"text", shader_text(shader.path)}, {"entry_points", entry_points}});
+      shaders.push_back({{"path", shader.path}, {"text", text}, {"entry_points", entry_points}});
   }
   std::printf("%s\n", shaders.dump().c_str());
   return 0;

@@ -37,7 +37,7 @@ TEST(WebgpuAdapterChoice, SaysWhyThereIsNone) {
 }
 
 TEST(WebgpuShaderText, ImportsEachFileOnce) {
-  const std::string text = shader_text("compact/gather/gather.wgsl");
+  const std::string text(shader_text("compact/gather/gather.wgsl"));
   EXPECT_EQ(text.find("#import"), std::string::npos);
   const std::size_t first = text.find("fn workgroup_number");
   ASSERT_NE(first, std::string::npos);
@@ -99,8 +99,8 @@ TEST(WebgpuShaderText, HeadersSayWhatShadersHave) {
   };
   std::size_t checked = 0;
   for (const EmbeddedShader& shader : embedded_shaders()) {
-    const std::string own(shader.text), whole = shader_text(shader.path), header = header_of(shader.text);
-    const auto entry_points = all_matches(own, R"(@workgroup_size\(([^)]*)\)\s*fn (\w+))");
+    const std::string whole(shader.text), header = header_of(shader.text);
+    const auto entry_points = all_matches(whole, R"(@workgroup_size\(([^)]*)\)\s*fn (\w+))");
     if (entry_points.empty()) continue;
     ++checked;
     for (const char* part : {"// Passes ", "// Buffers ", "// Workgroup "})

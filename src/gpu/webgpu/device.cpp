@@ -302,7 +302,7 @@ Device::Pipeline& Device::pipeline(const Step& step) {
   if (const auto known = pipelines_.find(key); known != pipelines_.end()) return known->second;
 
   ErrorScope module_errors(*this);
-  const std::string text = shader_text(step.shader);
+  const std::string_view text = shader_text(step.shader);
   WGPUShaderSourceWGSL source{};
   source.chain.sType = WGPUSType_ShaderSourceWGSL;
   source.code = view(text);
@@ -343,7 +343,7 @@ Device::Pipeline& Device::pipeline(const Step& step) {
 
   std::vector<WGPUConstantEntry> constants;
   for (const auto& [name, value] : step.constants) constants.push_back({nullptr, view(name), value});
-  if (reverse_workgroups_ && text.find(kReverse) != std::string::npos)
+  if (reverse_workgroups_ && text.find(kReverse) != std::string_view::npos)
     constants.push_back({nullptr, view(kReverse), 1});
   WGPUComputePipelineDescriptor descriptor{};
   descriptor.label = view(key);
