@@ -185,7 +185,7 @@ TEST(WebgpuMatcherPlan, TakesAtMost12BytesAByte) {
   for (const std::uint32_t block_bytes : {16384u, 65536u, 262144u})
     for (const std::uint32_t min_match_len : {3u, 5u}) {
       const std::uint32_t count = (64u << 20) / block_bytes;
-      const MatchingPlan plan = plan_matching(matching_capacity(count, block_bytes, min_match_len));
+      const MatchingPlan plan = plan_matching(matching_capacity(count, block_bytes, min_match_len, {}));
       EXPECT_LE(static_cast<double>(plan.buffers.total_bytes()), 12.0 * (64u << 20)) << block_bytes;
     }
 }

@@ -1,0 +1,15 @@
+// A finder on the CUDA device, for those who judge finders: the data as one block, up and back.
+#pragma once
+
+#include "match/common/finder.hpp"
+#include "match/finder_rows.hpp"
+
+namespace hemstitch {
+
+bool has_kernel(const AnyFinder& finder);
+
+// With `all`, also what the finder keeps and counts there, which takes longer. Throws kInvalidOption for a finder that has no
+// kernel, and the device family's errors.
+FoundMatches find_on_cuda(const AnyFinder& finder, const FinderInput& input, bool all);
+
+}  // namespace hemstitch
