@@ -23,9 +23,11 @@ template <typename Parameters>
 FinderRow make_row() {
   return {Parameters::kName, Parameters::kFields, &Parameters::defaults,
           [](const FinderParameters& parameters) -> AnyFinder { return Parameters::from(parameters); },
-          judged_block_bytes<Parameters>(), requires { Parameters::kCounts; },
-          requires { Parameters::kKeepsBeforeStitch; }};
+          judged_block_bytes<Parameters>(), requires {Parameters::kCounts;
 }
+, requires { Parameters::kKeepsBeforeStitch; }
+};  // namespace
+}  // namespace hemstitch
 
 template <typename... Parameters>
 std::array<FinderRow, sizeof...(Parameters)> make_rows(const std::variant<Parameters...>*) {

@@ -24,7 +24,11 @@ inline bool has_kernel(const AnyFinder& finder) {
 
 // Whether it fills DeviceFound::d_counters.
 inline bool counts_on_cuda(const AnyFinder& finder) {
-  return std::visit([](const auto& parameters) { return requires { counts(parameters); }; }, finder);
+  return std::visit(
+      [](const auto& parameters) {
+        return requires { counts(parameters); };
+      },
+      finder);
 }
 
 template <typename Parameters>
