@@ -143,7 +143,8 @@ class HEMSTITCH_API PendingMatches {
 class HEMSTITCH_API LzssMatcher {
  public:
   // `backend` is where the search runs: "reference", the twins that define every result, or "webgpu", where all but
-  // kBruteForce give the same on the device that HEMSTITCH_DEVICE names (without it, the best GPU that is no software).
+  // kBruteForce and kHashPairs give the same on the device that HEMSTITCH_DEVICE names (without it, the best GPU that is no
+  // software).
   // Throws kInvalidOption, kUnknownBackend and kDeviceUnavailable.
   explicit LzssMatcher(const FinderParameters& parameters = {}, Finder finder = Finder::kCoopStitch,
                        std::string_view backend = "reference");

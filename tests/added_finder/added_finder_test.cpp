@@ -25,8 +25,10 @@ TEST(AddedFinder, IsFoundByNameAndJudged) {
   EXPECT_FALSE(evaluation.without_stitch);
   // It finds something, and no more than there is.
   EXPECT_LT(evaluation.figures.cost, 0.9);
-  EXPECT_GE(evaluation.figures.cost_all_lengths, optimum(data, 2000, choice.parameters).figures.cost_all_lengths);
-  EXPECT_EQ(parameters_read(choice).back(), (std::pair<std::string_view, std::uint32_t>{"window_size", 2000}));
+  EXPECT_GE(evaluation.figures.cost_all_lengths,
+            optimum(data, 2000, choice.parameters).figures.cost_all_lengths);
+  EXPECT_EQ(parameters_read(choice).back(),
+            (std::pair<std::string_view, std::uint32_t>{"window_size", 2000}));
 }
 
 TEST(AddedFinder, IsRefusedWhatItDoesNotTake) {

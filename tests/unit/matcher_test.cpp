@@ -105,7 +105,8 @@ TEST(LzssMatcher, AnotherBackendIsNotReplaced) {
 // Literals and matches in order give the input back, and where it repeats itself there are matches.
 TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
   for (const Finder finder :
-       {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex})
+       {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashChain,
+        Finder::kHashStep, Finder::kHashPairs})
     for (const testing::FinderCase& input : testing::finder_cases(3000)) {
       const LzssMatcher matcher({.min_match_len = 3}, finder);
       std::vector<std::byte> restored;

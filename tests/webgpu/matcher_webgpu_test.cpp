@@ -33,7 +33,8 @@ class WebgpuMatcher : public testing::WebgpuTest {
 TEST_F(WebgpuMatcher, GivesWhatTheReferenceGives) {
   const std::vector<FinderCase> cases = testing::finder_cases(1500);
   const std::vector<MatchBlock> blocks = blocks_of(cases);
-  for (const Finder finder : {Finder::kCoopStitch, Finder::kLazyScan, Finder::kWindowIndex}) {
+  for (const Finder finder : {Finder::kCoopStitch, Finder::kLazyScan, Finder::kWindowIndex,
+                              Finder::kHashChain, Finder::kHashStep}) {
     const FinderParameters parameters{.min_match_len = finder == Finder::kLazyScan ? 3u : 5u};
     const Lists expected = LzssMatcher(parameters, finder).find_matches(blocks);
     for (Device* one : both_orders())
@@ -173,6 +174,8 @@ TEST_F(WebgpuMatcher, WhatItDoesNotTakeIsSaidAtTheDoor) {
     }
   };
   expect_refused(Finder::kBruteForce, {}, "brute_force");
+  expect_refused(Finder::kHashPairs, {}, "hash_pairs");
+  expect_refused(Finder::kHashChain, {.depth = 0}, "depth");
   expect_refused(Finder::kCoopStitch, {.literal_cost = 52}, "literal_cost");
   expect_refused(Finder::kCoopStitch, {.stride = 2000}, "stride");
   const testing::Bytes bytes(3);

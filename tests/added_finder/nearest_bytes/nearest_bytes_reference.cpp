@@ -21,8 +21,7 @@ FoundMatches find_reference(const FinderInput& input, const NearestBytesParamete
       while (length < kMaxRecordLength && position + length < input.data.size() &&
              data[position + length] == data[position + length - offset])
         ++length;
-      found.records[i] =
-          pack_match(static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length));
+      found.records[i] = pack_match(static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length));
       break;
     }
   }
