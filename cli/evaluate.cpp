@@ -17,28 +17,31 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr const char* kUsage =
+constexpr fmt::string_view kUsage =
     R"(hemstitch evaluate [OPTION]... FILE...
 Judges match finders: every match verified, cost under the best parse beside the
 optimum of a 4K and a 64K window, probes, latency, and what the stitch adds.
 
   --finder NAME[:PRESET][:FIELD=VALUE]...
-                        brute_force, lazy_scan, coop_stitch, window_index,
-                        hash_chain, hash_step or level:N; several times for a
-                        table (default: coop_stitch)
+                        {} or level:N;
+                        several times for a table (default: coop_stitch)
                         presets of coop_stitch: 4k, 16k, 32k, 32k-gaps, near-1k
                         fields: min_match_len, max_match_len, window_size,
                         stride, near_range, band_origin, top_k, top_k_policy
                         (longest, bucket), stitch (on, off), good_match_len,
-                        far_step, literal_cost, match_fixed_cost, depth of
-                        hash_chain, and backend (reference, cuda,
-                        webgpu)
+                        far_step, literal_cost, match_fixed_cost, hash_bits,
+                        cap_bytes, depth, stitch_reach, group_positions (each
+                        of the finders that read it), and backend (reference,
+                        cuda, webgpu)
   --all                 every finder and preset
   --backend NAME        where to search with all of them (default: reference)
   --device DEVICE       which of its devices: a number or a part of a name in
                         'hemstitch backends -vv', or a list of them
   --json                as a recorded run
 )";
+
+constexpr int kNamesIndent = 24;
+constexpr std::size_t kNamesWidth = 60;
 
 // Windows of the optima, and how reports call them. The second is every offset that a record can hold.
 constexpr std::uint32_t kNearWindow = 4096;
@@ -62,6 +65,8 @@ constexpr const char* kAllFinders[] = {
     "hash_chain:depth=4",
     "hash_chain:depth=8",
     "hash_chain:depth=16",
+    "hash_step",
+    "hash_pairs",
     "level:1",
 };
 
@@ -188,8 +193,7 @@ class EvaluationReport {
     const auto bytes = static_cast<double>(data.bytes.size());
     const ParseFigures& figures = e.figures;
     fmt::print("{}, {} bytes: {}\n", shown_name(data.name), grouped(data.bytes.size()), choice.name);
-    if (const Finder* finder = std::get_if<Finder>(&choice.how);
-        finder != nullptr && *finder == Finder::kCoopStitch)
+    if (choice.row == &row_of(Finder::kCoopStitch))
       fmt::print("{}", coop_stitch_plan(choice.parameters).text());
     fmt::print("verified    every match of {} positions\n", grouped(data.bytes.size()));
     fmt::print("cost        {:.4f} of the raw bits ({} literals, {} matches of {:.1f} bytes on average)\n",
@@ -248,7 +252,16 @@ int run_evaluate(std::span<const std::string> words) {
   app.add_flag("-h,--help", help);
   const std::vector<std::string> files = read_options(app, words);
   if (help) {
-    fmt::print("{}", kUsage);
+    std::string names;
+    for (const std::string_view name : finder_names()) {
+      const std::size_t line_begin = names.rfind('\n') + 1;  // 0 where there is one line
+      if (names.size() - line_begin + name.size() > kNamesWidth)
+        names += fmt::format(",\n{:{}}", "", kNamesIndent);
+      else if (!names.empty())
+        names += ", ";
+      names += name;
+    }
+    fmt::print(kUsage, names);
     return 0;
   }
   if (files.empty()) throw UsageError("evaluate needs a FILE");
@@ -257,10 +270,6 @@ int run_evaluate(std::span<const std::string> words) {
   if (backend) check_finding_backend(*backend, device);
   if (all) {
     finders.assign(std::begin(kAllFinders), std::end(kAllFinders));
-    // Those that have no kernel there.
-    if (backend == kCudaBackend) std::erase(finders, "lazy_scan");
-    if (backend == kWebgpuBackend)
-      std::erase_if(finders, [](const std::string& name) { return name.starts_with("brute_force"); });
   }
   if (finders.empty()) finders = {"coop_stitch"};
   std::vector<FinderChoice> choices = choose_finders(finders);
@@ -269,6 +278,7 @@ int run_evaluate(std::span<const std::string> words) {
       choice.backend = *backend;
       choice.device = device;
     }
+  if (all) std::erase_if(choices, [](const FinderChoice& choice) { return !choice.is_there(); });
 
   std::string command_line = "hemstitch evaluate";
   for (const std::string& word : words) command_line += ' ' + word;

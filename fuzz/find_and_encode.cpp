@@ -11,7 +11,7 @@
 #include "guarded_buffer.hpp"
 #include "lz4_differences.hpp"
 #include "match/common/hash_word.hpp"
-#include "match/find.hpp"
+#include "match/finders.hpp"
 #include "parse/choose_matches.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"
@@ -76,13 +76,11 @@ MatchRecords find_scanned(FuzzedDataProvider& input, const FinderInput& data, Fi
     parameters.good_match_len =
         input.ConsumeIntegralInRange<std::uint32_t>(parameters.min_match_len, parameters.max_match_len);
   parameters.far_step = input.ConsumeIntegralInRange<std::uint32_t>(1, 100);
-  check_finder_parameters(finder, parameters);  // what may not be is not among these
-
-  SearchCounters counters;
-  MatchRecords records = find_reference(finder, data, parameters, counters);
+  // What may not be is not among these.
+  MatchRecords records = find_reference(checked_finder(row_of(finder), parameters), data).records;
   // The oracle: nothing finds longer ones in its window, and the index finds as long ones outside of runs.
   if (finder == Finder::kWindowIndex) {
-    const MatchRecords best = find_reference(Finder::kBruteForce, data, parameters, counters);
+    const MatchRecords best = find_reference(data, BruteForceParameters::from(parameters)).records;
     for (std::size_t i = 0; i < records.size(); ++i)
       require(records[i] == best[i] ||
               (record_offset(records[i]) >= 1 && record_offset(records[i]) <= kRunOffsets));

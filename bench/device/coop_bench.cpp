@@ -21,11 +21,9 @@
 #include "evaluate/evaluation.hpp"
 #include "evaluate/finder_choice.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "match/brute_force/brute_force_cuda.hpp"
 #include "match/common/device_block.hpp"
-#include "match/coop_stitch/coop_stitch_cuda.hpp"
-#include "match/hash_chain/hash_chain_cuda.hpp"
-#include "match/window_index/window_index_cuda.hpp"
+#include "match/finders.hpp"
+#include "match/finders_cuda.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -121,43 +119,13 @@ struct Search {
   std::size_t history_bytes;                           // a block; as much as the finder reaches
   enum Extent { kAll, kCorpus, kOnce } extent = kAll;  // every file; the corpus; every file, but not repeated
 
-  std::size_t scratch_bytes(const DeviceBlocks& blocks) const {
-    if (const auto* chain = std::get_if<HashChainParameters>(&choice.how))
-      return cuda::find_hash_chain_cuda_scratch_bytes(blocks, *chain);
-    switch (std::get<Finder>(choice.how)) {
-      case Finder::kBruteForce:
-        return cuda::find_brute_force_cuda_scratch_bytes(blocks, choice.parameters);
-      case Finder::kWindowIndex:
-        return cuda::find_window_index_cuda_scratch_bytes(blocks, choice.parameters);
-      default:
-        return cuda::find_coop_stitch_cuda_scratch_bytes(blocks, choice.parameters);
-    }
-  }
-  void run(const DeviceBlocks& blocks, MatchRecord* d_records, const cuda::DeviceBuffer<std::byte>& scratch,
-           cudaStream_t stream) const {
-    const auto find = [&](auto& finder, const auto& parameters, auto output) {
-      finder(blocks, parameters, output, scratch.get(), scratch.bytes(), stream);
-    };
-    if (const auto* chain = std::get_if<HashChainParameters>(&choice.how))
-      return find(cuda::find_hash_chain_cuda, *chain, d_records);
-    switch (std::get<Finder>(choice.how)) {
-      case Finder::kBruteForce:
-        return find(cuda::find_brute_force_cuda, choice.parameters, d_records);
-      case Finder::kWindowIndex:
-        return find(cuda::find_window_index_cuda, choice.parameters, d_records);
-      default:
-        return find(cuda::find_coop_stitch_cuda, choice.parameters,
-                    cuda::CoopStitchOutput{.d_records = d_records});
-    }
-  }
+  AnyFinder finder() const { return choice.row->with(choice.parameters); }
 };
 
 // The finder of the levels over a sliding 32K, to hold coop_stitch against.
 Search chain_search(std::uint32_t depth, std::uint32_t cap_bytes) {
   Search search{choose_finder(fmt::format("hash_chain:depth={}", depth)), 32768};
-  auto& chain = std::get<HashChainParameters>(search.choice.how);
-  chain.cap_bytes = cap_bytes;
-  chain.window_bytes = search.choice.parameters.window_size;
+  search.choice.parameters.cap_bytes = cap_bytes;
   return search;
 }
 
@@ -184,9 +152,11 @@ void measure(const Search& search, const Corpus& corpus, cudaStream_t stream) {
   const RepeatedData data(corpus, in_flight, search.history_bytes, stream);
   const DeviceBlocks& blocks = data.blocks();
   const cuda::DeviceBuffer<MatchRecord> d_records(blocks.total_block_bytes, stream);
-  const cuda::DeviceBuffer<std::byte> scratch(search.scratch_bytes(blocks), stream);
-  const double seconds = bench::median_seconds(stream, kTimedCalls,
-                                               [&] { search.run(blocks, d_records.get(), scratch, stream); });
+  const AnyFinder finder = search.finder();
+  const cuda::DeviceBuffer<std::byte> scratch(cuda::find_scratch_bytes(finder, blocks), stream);
+  const double seconds = bench::median_seconds(stream, kTimedCalls, [&] {
+    cuda::find(finder, blocks, {.d_records = d_records.get()}, scratch.get(), scratch.bytes(), stream);
+  });
 
   const std::size_t once = std::min(corpus.bytes.size(), in_flight) / kBlockBytes * kBlockBytes;
   MatchRecords records(once);

@@ -21,7 +21,7 @@
 #include "gpu/cuda/device_buffer.hpp"
 #include "insertion/insertion.hpp"
 #include "match/common/device_block.hpp"
-#include "match/find.hpp"
+#include "match/finders.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "shapes.hpp"
 

@@ -22,8 +22,8 @@
 #include "engine/registry.hpp"
 #include "gpu/webgpu/devices.hpp"
 #include "hemstitch/match.hpp"
-#include "match/find.hpp"
-#include "match/find_webgpu.hpp"
+#include "match/finders.hpp"
+#include "match/finders_webgpu.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/optimal/optimal_exact_webgpu.hpp"
 #include "parse/optimal/optimal_reference.hpp"
@@ -134,7 +134,7 @@ void bench_find(Device& device, const Job& job, const Bytes& bytes) {
   for (std::size_t at = 0; at < data.size(); at += kBlockBytes)
     table.add(static_cast<std::uint32_t>(at), 0, kBlockBytes, 0, 3);
   const MatchingPlan plan =
-      plan_matching(matching_capacity(static_cast<std::uint32_t>(table.rows.size()), kBlockBytes, 3));
+      plan_matching(matching_capacity(static_cast<std::uint32_t>(table.rows.size()), kBlockBytes, 3, {}));
   const BlockBatch batch = plan.batch.of(table);
   const BufferSet buffers = device.make_buffers(plan.buffers);
   device.write(buffers[batch.data.index], data);
@@ -142,15 +142,13 @@ void bench_find(Device& device, const Job& job, const Bytes& bytes) {
   device.write(buffers[batch.tiles.index], std::as_bytes(std::span(table.tiles)));
   for (const NamedFinder& one : finders()) {
     Recording recording;
-    record_search(recording, batch, {plan.records}, one.finder, one.parameters);
+    const AnyFinder finder = row_of(one.finder).with(one.parameters);
+    record_find(finder, recording, batch, plan.finder);
     std::string clock;
     const double seconds = device_seconds(device, recording, buffers, job.runs, "match/", clock);
     MatchRecords first(kBlockBytes);
-    device.read(buffers[plan.records.index], std::as_writable_bytes(std::span(first)));
-    SearchCounters counters;
-    require(first ==
-                find_reference(one.finder, {std::span(data).first(kBlockBytes), 0}, one.parameters, counters),
-            one.name);
+    device.read(buffers[plan.finder.output.records.index], std::as_writable_bytes(std::span(first)));
+    require(first == find_reference(finder, {std::span(data).first(kBlockBytes), 0}).records, one.name);
     print_row(job,
               {{"what", "find"},
                {"finder", one.name},
@@ -218,7 +216,7 @@ void bench_parse(Device& device, const Job& job, const Bytes& bytes) {
     const MatchRecords records = find_hash_chain({data, 0}, {.hash_bits = 14, .depth = 4});
     BlockTable table;
     table.add(0, 0, data_bytes, 0, parameters.min_match_len);
-    MatchingPlan plan = plan_matching(matching_capacity(1, data_bytes, parameters.min_match_len));
+    MatchingPlan plan = plan_matching(matching_capacity(1, data_bytes, parameters.min_match_len, {}));
     const BufferId source = plan.buffers.add("records", data.size() * 4);
     const BufferId costs = plan.buffers.add("costs", data.size() * 4);
     plan.batch = plan.batch.of(table);

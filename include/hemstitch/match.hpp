@@ -40,7 +40,13 @@ enum class Finder {
   kLazyScan,     // every offset up to near_range, then every far_step-th one up to window_size
   kCoopStitch,   // 64 positions share what each found in a band of its own
   kWindowIndex,  // equal to kBruteForce but inside long runs, at a small part of its work
+  kHashChain,    // the nearest `depth` positions with the same hash, stitched: what LZ4's levels use
+  kHashStep,     // one look into a table that is a step behind, and three near offsets, stitched
+  kHashPairs,  // one match for two positions: for blocks of up to 65536 bytes, best of 4096, without history
 };
+
+// "brute_force", "lazy_scan", ..: the finders in the order of the enumeration.
+HEMSTITCH_API std::vector<std::string_view> finder_names();
 
 // What one position of kCoopStitch shows to the other 63.
 enum class TopKPolicy {
@@ -60,13 +66,23 @@ struct FinderParameters {
                                   // band_origin + t * stride + 1 .. band_origin + t * stride + window_size
   std::uint32_t top_k = 4;        // matches that one position shows to the others, 1..16
   TopKPolicy top_k_policy = TopKPolicy::kLongest;
-  bool stitch = true;                // kCoopStitch: try what the other positions found
+  bool stitch = true;  // kCoopStitch: try what the other positions found; kHashChain, kHashStep:
+                       // carry matches back and forward
   std::uint32_t good_match_len = 0;  // bytes: a search in kCoopStitch or kLazyScan ends with the first match
                                      // of this length; 0: never
   std::uint32_t far_step = 8;        // offsets, at least 1: kLazyScan beyond near_range
   std::uint32_t literal_cost = 9;    // bits, 1..4096: what the parse believes that a literal costs
   std::uint32_t match_fixed_cost = 25;  // bits, 1..4096: what it believes that any match costs
+  // The rest is kHashChain's, the first also kHashStep's and kHashPairs', the second also kHashStep's.
+  std::uint32_t hash_bits = 14;        // the table has 2^hash_bits entries, 8..16
+  std::uint32_t cap_bytes = 64;        // bytes, 4..65535: where comparing stops; true lengths are found later
+  std::uint32_t depth = 8;             // candidates of a position, at least 1
+  std::uint32_t stitch_reach = 8;      // positions, 1..16, that the stitch carries a match back over
+  std::uint32_t group_positions = 32;  // kHashStep: positions, at least 1, looked up before they are entered
 };
+
+// What a finder takes where nobody says otherwise: its own sizes, the lengths and costs above.
+HEMSTITCH_API FinderParameters finder_defaults(Finder finder);
 
 // Names for sets of kCoopStitch: "4k" (the default), "16k", "32k" and "32k-gaps" have bands of 256 or 512
 // offsets at strides of 64, 256, 512 and 512; "near-1k" searches the nearest 1024 offsets from every
@@ -127,7 +143,7 @@ class HEMSTITCH_API PendingMatches {
 class HEMSTITCH_API LzssMatcher {
  public:
   // `backend` is where the search runs: "reference", the twins that define every result, or "webgpu", where all but
-  // kBruteForce give the same on `device`, which is as CompressOptions::device.
+  // kBruteForce and kHashPairs give the same on `device`, which is as CompressOptions::device.
   // Throws kInvalidOption, kUnknownBackend and kDeviceUnavailable.
   explicit LzssMatcher(const FinderParameters& parameters = {}, Finder finder = Finder::kCoopStitch,
                        std::string_view backend = "reference", std::string_view device = {});

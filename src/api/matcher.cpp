@@ -9,11 +9,11 @@
 #include "api/pending_matches.hpp"
 #include "core/status.hpp"
 #include "engine/registry.hpp"
-#include "match/find.hpp"
+#include "match/finders.hpp"
 #ifdef HEMSTITCH_WEBGPU
 #include "api/matcher_webgpu.hpp"
 #include "gpu/webgpu/devices.hpp"
-#include "match/find_webgpu.hpp"
+#include "match/finders_webgpu.hpp"
 #endif
 #include "parse/choose_matches.hpp"
 #include "parse/optimal/optimal.hpp"
@@ -102,10 +102,10 @@ std::vector<std::uint32_t> LzssMatcher::find_candidates(std::span<const std::byt
   const FinderInput finder_input{input, history_bytes};
   MatchRecords records;
 #ifdef HEMSTITCH_WEBGPU
-  if (device_) records = webgpu::search(device_->device(), finder_input, finder_, parameters_, false).records;
+  if (device_)
+    records = webgpu::find(device_->device(), finder_input, row_of(finder_).with(parameters_), false).records;
 #endif
-  SearchCounters counters;
-  if (!device_) records = find_reference(finder_, finder_input, parameters_, counters);
+  if (!device_) records = find_reference(row_of(finder_).with(parameters_), finder_input).records;
 #ifndef NDEBUG
   if (const auto wrong = first_wrong_record(finder_input, records))
     throw Error(Status::kInternal, fmt::format("the candidate at position {} is no match", *wrong));

@@ -10,7 +10,8 @@
 #include <mutex>
 
 #include "core/status.hpp"
-#include "match/find_webgpu.hpp"
+#include "match/finders.hpp"
+#include "match/finders_webgpu.hpp"
 #include "parse/optimal/optimal_webgpu.hpp"
 
 namespace hemstitch::webgpu {
@@ -54,11 +55,11 @@ BlockTable table_of(std::span<const MatchBlock> blocks, std::uint32_t min_match_
 }  // namespace
 
 MatchingCapacity matching_capacity(std::uint32_t block_count, std::uint32_t block_bytes,
-                                   std::uint32_t min_match_len) {
+                                   std::uint32_t min_match_len, const AnyFinder& finder) {
   const auto tiles =
       static_cast<std::uint32_t>(std::max<std::uint64_t>(1, divided_up(block_bytes, kTilePositions)));
   return {std::uint64_t{block_count} * whole_words(block_bytes), block_count, block_count * tiles,
-          block_count * (block_bytes / min_match_len + 1)};
+          block_count * (block_bytes / min_match_len + 1), find_heads_bytes(finder, block_count)};
 }
 
 MatchingPlan plan_matching(const MatchingCapacity& capacity) {
@@ -70,10 +71,12 @@ MatchingPlan plan_matching(const MatchingCapacity& capacity) {
   // last time when those are written; then theirs takes the matches.
   const std::uint64_t array_bytes = std::max<std::uint64_t>(capacity.data_bytes * sizeof(MatchRecord),
                                                             capacity.sequence_count * sizeof(DeviceMatch));
-  plan.records = plan.buffers.add("records, exits, sequences", array_bytes);
+  const BufferId records = plan.buffers.add("records, exits, sequences", array_bytes);
   plan.walk.decisions = plan.buffers.add("decisions, matches", array_bytes);
-  plan.walk.exits = plan.walk.sequences = plan.records;
+  plan.walk.exits = plan.walk.sequences = records;
   plan.walk.entries = plan.buffers.add("entries", capacity.tile_count * 16);
+  plan.finder = {.output = {records}, .spare = plan.walk.decisions, .marks = plan.walk.entries};
+  if (capacity.heads_bytes != 0) plan.finder.heads = plan.buffers.add("heads", capacity.heads_bytes);
   plan.walk.counts = plan.buffers.add("counts", capacity.block_count * sizeof(std::uint32_t));
   plan.matches.sizes = plan.buffers.add("sizes", capacity.block_count * sizeof(std::uint32_t));
   plan.matches.begins = plan.buffers.add("begins", (capacity.block_count + 1) * sizeof(std::uint32_t));
@@ -82,15 +85,15 @@ MatchingPlan plan_matching(const MatchingCapacity& capacity) {
   return plan;
 }
 
-Recording record_matching(const MatchingPlan& plan, const BlockTable& table, Finder finder,
+Recording record_matching(const MatchingPlan& plan, const BlockTable& table, const AnyFinder& finder,
                           const FinderParameters& parameters) {
   const BlockBatch batch = plan.batch.of(table);
   FullLengthCostModel costs;
   costs.literal_cost_bits = parameters.literal_cost;
   costs.match_fixed_cost_bits = parameters.match_fixed_cost;
   Recording recording;
-  record_search(recording, batch, {plan.records}, finder, parameters);
-  record_optimal(recording, batch, plan.records, plan.walk.decisions,
+  record_find(finder, recording, batch, plan.finder);
+  record_optimal(recording, batch, plan.finder.output.records, plan.walk.decisions,
                  lzss_block_plan(parameters.min_match_len, parameters.max_match_len), costs);
   record_walk(recording, batch, plan.walk);
   record_matches(recording, batch, plan.walk, plan.matches, plan.scan, table.sequence_count);
@@ -99,7 +102,10 @@ Recording record_matching(const MatchingPlan& plan, const BlockTable& table, Fin
 
 struct DeviceMatcher::State {
   State(std::shared_ptr<Device> on, Finder with, const FinderParameters& how, unsigned slot_count)
-      : device(std::move(on)), finder(with), parameters(how), slots(slot_count) {}
+      : device(std::move(on)),
+        finder(checked_finder(row_of(with), how)),
+        parameters(how),
+        slots(slot_count) {}
 
   // Arrays have a word for each byte, or two for each sequence: fewer than one for each where matches have three bytes.
   std::uint64_t most_data_bytes() const {
@@ -148,7 +154,7 @@ struct DeviceMatcher::State {
   }
 
   std::shared_ptr<Device> device;
-  Finder finder;
+  AnyFinder finder;
   FinderParameters parameters;
   std::mutex mutex;
   std::condition_variable freed;
@@ -221,7 +227,7 @@ class DeviceMatcher::Pending : public PendingWork {
     most_matches_ = table.sequence_count;
     const std::uint64_t data_bytes = whole_words(table.data_bytes);
     state_->make_room(slot_, {data_bytes, block_count_, static_cast<std::uint32_t>(table.tiles.size()),
-                              table.sequence_count});
+                              table.sequence_count, find_heads_bytes(state_->finder, block_count_)});
     const std::vector<Copy> before = upload(blocks, table, data_bytes);
     device.submit(before, record_matching(slot_.plan, table, state_->finder, state_->parameters),
                   slot_.buffers, {});
@@ -294,7 +300,7 @@ class DeviceMatcher::Pending : public PendingWork {
 DeviceMatcher::DeviceMatcher(std::shared_ptr<Device> device, Finder finder,
                              const FinderParameters& parameters, unsigned slot_count)
     : state_(std::make_shared<State>(std::move(device), finder, parameters, slot_count)) {
-  record_matching(plan_matching({}), {}, finder, parameters);  // says what it does not take
+  record_matching(plan_matching({}), {}, state_->finder, parameters);  // says what it does not take
 }
 
 DeviceMatcher::~DeviceMatcher() = default;

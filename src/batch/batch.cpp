@@ -29,7 +29,7 @@ int checked_level(int level) {
   return level;
 }
 
-BatchFinder finder_of(const hemstitch_find_options* options) {
+AnyFinder finder_of(const hemstitch_find_options* options) {
   needed(options, "options");
   check_parameter("batch", "stitch", options->stitch, 0, 1);
   switch (options->finder) {
@@ -94,22 +94,14 @@ hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_byte
     const hemstitch::Lz4Level chosen =
         hemstitch::lz4_level(hemstitch::checked_level(level), block_bytes, hemstitch::kMaxRecordOffset);
     *options = {};
-    if (const auto* step = std::get_if<hemstitch::HashStepParameters>(&chosen.finder)) {
-      options->finder = HEMSTITCH_FINDER_HASH_STEP;
-      options->hash_bits = step->hash_bits;
-      options->cap_bytes = step->cap_bytes;
-      options->stitch = step->stitch;
-      options->group_positions = step->group_positions;
-    } else {
-      const auto& chain = std::get<hemstitch::HashChainParameters>(chosen.finder);
-      options->finder = HEMSTITCH_FINDER_HASH_CHAIN;
-      options->hash_bits = chain.hash_bits;
-      options->cap_bytes = chain.cap_bytes;
-      options->stitch = chain.stitch;
-      options->depth = chain.depth;
-      options->window_bytes = chain.window_bytes;
-      options->stitch_reach = chain.stitch_reach;
-    }
+    const auto& chain = std::get<hemstitch::HashChainParameters>(chosen.finder);
+    options->finder = HEMSTITCH_FINDER_HASH_CHAIN;
+    options->hash_bits = chain.hash_bits;
+    options->cap_bytes = chain.cap_bytes;
+    options->stitch = chain.stitch;
+    options->depth = chain.depth;
+    options->window_bytes = chain.window_bytes;
+    options->stitch_reach = chain.stitch_reach;
   });
 }
 

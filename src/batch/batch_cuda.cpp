@@ -4,8 +4,7 @@
 #include "batch/batch_layout.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/common/device_block.hpp"
-#include "match/hash_chain/hash_chain_cuda.hpp"
-#include "match/hash_step/hash_step_cuda.hpp"
+#include "match/finders_cuda.hpp"
 #include "parse/greedy/greedy_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
@@ -29,12 +28,6 @@ cuda::GivenBlocks given_blocks(const hemstitch_batch& batch) {
           .total_input_bytes = batch.total_input_bytes};
 }
 
-std::size_t finder_scratch_bytes(const DeviceBlocks& blocks, const BatchFinder& finder) {
-  if (const auto* step = std::get_if<HashStepParameters>(&finder))
-    return cuda::find_hash_step_cuda_scratch_bytes(blocks, *step);
-  return cuda::find_hash_chain_cuda_scratch_bytes(blocks, std::get<HashChainParameters>(finder));
-}
-
 std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const BatchParse& parse) {
   return std::visit(
       [&](const auto& costs) -> std::size_t {
@@ -53,10 +46,10 @@ struct FindTemp {
   std::size_t finder_bytes;
   std::byte* d_finder;
 
-  FindTemp(const hemstitch_batch& batch, const BatchFinder& finder, void* d_temp)
+  FindTemp(const hemstitch_batch& batch, const AnyFinder& finder, void* d_temp)
       : carver(d_temp),
         layout(given_blocks(batch), carver),
-        finder_bytes(finder_scratch_bytes(layout.blocks(), finder)) {
+        finder_bytes(cuda::find_scratch_bytes(finder, layout.blocks())) {
     d_finder = carver.take<std::byte>(finder_bytes);
   }
 };
@@ -79,24 +72,20 @@ struct ParseTemp {
 
 }  // namespace
 
-std::size_t batch_find_temp_bytes(const hemstitch_batch& batch, const BatchFinder& finder) {
+std::size_t batch_find_temp_bytes(const hemstitch_batch& batch, const AnyFinder& finder) {
   cuda::need_device();
   return FindTemp(batch, finder, nullptr).carver.bytes();
 }
 
-void batch_find_async(const hemstitch_batch& batch, const BatchFinder& finder,
+void batch_find_async(const hemstitch_batch& batch, const AnyFinder& finder,
                       hemstitch_candidate* d_candidates, std::uint64_t* d_first, hemstitch_status* d_statuses,
                       void* d_temp, std::size_t temp_bytes, hemstitch_stream stream) {
   cuda::need_device();
   const FindTemp temp(batch, finder, d_temp);
   cuda::check_scratch("find", temp.carver.bytes(), d_temp, temp_bytes);
   temp.layout.lay_out(d_first, {}, nullptr, d_statuses, stream);
-  const DeviceBlocks blocks = temp.layout.blocks();
-  if (const auto* step = std::get_if<HashStepParameters>(&finder))
-    cuda::find_hash_step_cuda(blocks, *step, d_candidates, temp.d_finder, temp.finder_bytes, stream);
-  else
-    cuda::find_hash_chain_cuda(blocks, std::get<HashChainParameters>(finder), d_candidates, temp.d_finder,
-                               temp.finder_bytes, stream);
+  cuda::find(finder, temp.layout.blocks(), {.d_records = d_candidates}, temp.d_finder, temp.finder_bytes,
+             stream);
 }
 
 std::size_t batch_parse_temp_bytes(const hemstitch_batch& batch, const BatchParse& parse) {

@@ -10,13 +10,10 @@
 #include "core/cost_model.hpp"
 #include "format/lz4/lz4_cost.hpp"
 #include "hemstitch/batch.h"
-#include "match/hash_chain/hash_chain.hpp"
-#include "match/hash_step/hash_step.hpp"
+#include "match/finder_rows.hpp"
 #include "parse/optimal/optimal.hpp"
 
 namespace hemstitch {
-
-using BatchFinder = std::variant<HashStepParameters, HashChainParameters>;
 
 struct BatchParse {
   hemstitch_parse parse;
@@ -26,8 +23,8 @@ struct BatchParse {
 };
 
 // As the functions of the same names in batch.h; they throw Error.
-std::size_t batch_find_temp_bytes(const hemstitch_batch& batch, const BatchFinder& finder);
-void batch_find_async(const hemstitch_batch& batch, const BatchFinder& finder,
+std::size_t batch_find_temp_bytes(const hemstitch_batch& batch, const AnyFinder& finder);
+void batch_find_async(const hemstitch_batch& batch, const AnyFinder& finder,
                       hemstitch_candidate* d_candidates, std::uint64_t* d_first, hemstitch_status* d_statuses,
                       void* d_temp, std::size_t temp_bytes, hemstitch_stream stream);
 

@@ -11,9 +11,9 @@ namespace {
 
 }  // namespace
 
-std::size_t batch_find_temp_bytes(const hemstitch_batch&, const BatchFinder&) { unavailable(); }
+std::size_t batch_find_temp_bytes(const hemstitch_batch&, const AnyFinder&) { unavailable(); }
 
-void batch_find_async(const hemstitch_batch&, const BatchFinder&, hemstitch_candidate*, std::uint64_t*,
+void batch_find_async(const hemstitch_batch&, const AnyFinder&, hemstitch_candidate*, std::uint64_t*,
                       hemstitch_status*, void*, std::size_t, hemstitch_stream) {
   unavailable();
 }

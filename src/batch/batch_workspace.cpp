@@ -28,9 +28,8 @@ WorkspacePlan batch_workspace(const BatchShape& shape, int level) {
   WorkspacePlan plan;
   plan.add("candidates", sizeof(hemstitch_candidate), shape.input_bytes(), "from finding to parsing");
   plan.add("temporary",
-           std::max(batch_find_temp_bytes(batch, std::get<HashChainParameters>(chosen.finder)),
-                    batch_parse_temp_bytes(batch, parse)),
-           1, "finding, then parsing");
+           std::max(batch_find_temp_bytes(batch, chosen.finder), batch_parse_temp_bytes(batch, parse)), 1,
+           "finding, then parsing");
   plan.add("sequences", sizeof(hemstitch_sequence),
            first_sequence(shape.input_bytes(), shape.block_count, parse.plan), "from parsing on");
   // Where candidates and sequences begin, how many sequences, and a status.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "match/find.hpp"
+#include "match/finders.hpp"
 #include "parse/choose_matches.hpp"
 
 namespace hemstitch {

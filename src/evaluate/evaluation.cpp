@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "match/find.hpp"
+#include "match/finders.hpp"
 #include "parse/choose_matches.hpp"
 
 namespace hemstitch {
@@ -81,9 +81,8 @@ Optimum optimum(std::span<const std::byte> data, std::uint32_t window_bytes,
                 const FinderParameters& parameters) {
   FinderParameters exhaustive = parameters;
   exhaustive.window_size = window_bytes;
-  SearchCounters counters;
-  return {window_bytes,
-          parse_figures(find_reference(Finder::kBruteForce, {data, 0}, exhaustive, counters), exhaustive)};
+  const FoundMatches found = find_reference({data, 0}, BruteForceParameters::from(exhaustive));
+  return {window_bytes, parse_figures(found.records, exhaustive)};
 }
 
 }  // namespace hemstitch

@@ -9,23 +9,22 @@
 #include "core/status.hpp"
 #include "engine/registry.hpp"
 #ifdef HEMSTITCH_CUDA
-#include "evaluate/cuda_search.hpp"
+#include "evaluate/find_on_cuda.hpp"
 #include "gpu/cuda/devices.hpp"
 #endif
 #ifdef HEMSTITCH_WEBGPU
-#include "evaluate/webgpu_search.hpp"
+#include "gpu/webgpu/devices.hpp"
+#include "match/finders_webgpu.hpp"
 #endif
 #include "format/lz4/lz4_levels.hpp"
-#include "match/hash_step/hash_step_tuning.hpp"
+#include "match/finders.hpp"
 
 namespace hemstitch {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"brute_force",  "lazy_scan",  "coop_stitch",
-                                                    "window_index", "hash_chain", "hash_step"};
 constexpr std::size_t kLevelBlockBytes = 256 * 1024;
-constexpr std::uint32_t kChainWindowBytes = 32768;
-constexpr std::uint32_t kChainDepth = 8;
+constexpr std::array<std::string_view, 4> kFieldsOfAll = {"min_match_len", "max_match_len", "literal_cost",
+                                                          "match_fixed_cost"};
 
 struct Field {
   std::string_view name;
@@ -44,6 +43,11 @@ constexpr std::array kFields = {
     Field{"far_step", &FinderParameters::far_step},
     Field{"literal_cost", &FinderParameters::literal_cost},
     Field{"match_fixed_cost", &FinderParameters::match_fixed_cost},
+    Field{"hash_bits", &FinderParameters::hash_bits},
+    Field{"cap_bytes", &FinderParameters::cap_bytes},
+    Field{"depth", &FinderParameters::depth},
+    Field{"stitch_reach", &FinderParameters::stitch_reach},
+    Field{"group_positions", &FinderParameters::group_positions},
 };
 
 Error invalid(const std::string& what) { return Error(Status::kInvalidOption, what); }
@@ -72,26 +76,23 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
   if (equals == std::string_view::npos) throw invalid(fmt::format("setting '{}' has no '=VALUE'", setting));
   const std::string_view name = setting.substr(0, equals);
   const std::string_view value = setting.substr(equals + 1);
-  for (const Field& field : kFields)
-    if (field.name == name) {
-      choice.parameters.*field.member = number_of(setting, value);
-      return;
-    }
+  if (name == "backend") {
+    choice.backend = value;
+    check_finding_backend(choice.backend, choice.device);
+    return;
+  }
+  const bool for_all = std::find(kFieldsOfAll.begin(), kFieldsOfAll.end(), name) != kFieldsOfAll.end();
+  if (!for_all && !choice.row->reads(name))
+    throw invalid(fmt::format("setting '{}' is none of: backend, {}, {}", name, fmt::join(kFieldsOfAll, ", "),
+                              fmt::join(choice.row->fields, ", ")));
   if (name == "stitch") {
     choice.parameters.stitch = one_of<bool>(setting, value, {{"on", true}, {"off", false}});
   } else if (name == "top_k_policy") {
     choice.parameters.top_k_policy = one_of<TopKPolicy>(
         setting, value, {{"longest", TopKPolicy::kLongest}, {"bucket", TopKPolicy::kLongestPerBucket}});
-  } else if (name == "backend") {
-    choice.backend = value;
-    check_finding_backend(choice.backend, choice.device);
-  } else if (auto* chain = std::get_if<HashChainParameters>(&choice.how);
-             chain != nullptr && name == "depth") {
-    chain->depth = number_of(setting, value);
   } else {
-    std::string names = "backend, stitch, top_k_policy, depth (of hash_chain)";
-    for (const Field& field : kFields) names += fmt::format(", {}", field.name);
-    throw invalid(fmt::format("setting '{}' is none of: {}", name, names));
+    for (const Field& field : kFields)
+      if (field.name == name) choice.parameters.*field.member = number_of(setting, value);
   }
 }
 
@@ -99,63 +100,35 @@ void start_from_level(FinderChoice& choice, const std::string& word) {
   const std::uint32_t level = number_of("level:" + word, word);
   if (level < kMinLevel || level > kMaxLevel)
     throw invalid(fmt::format("level {} is not {} to {}", level, kMinLevel, kMaxLevel));
-  choice.how = std::get<HashChainParameters>(lz4_level(static_cast<int>(level), kLevelBlockBytes).finder);
-  choice.parameters.window_size = kMaxRecordOffset;
+  const AnyFinder finder = lz4_level(static_cast<int>(level), kLevelBlockBytes).finder;
+  const auto& chain = std::get<HashChainParameters>(finder);
+  choice.row = &row_of(finder);
+  choice.parameters.window_size = chain.window_bytes;
+  choice.parameters.stitch = chain.stitch;
+  choice.parameters.hash_bits = chain.hash_bits;
+  choice.parameters.cap_bytes = chain.cap_bytes;
+  choice.parameters.depth = chain.depth;
+  choice.parameters.stitch_reach = chain.stitch_reach;
 }
 
-void start_from_name(FinderChoice& choice, const std::string& finder) {
-  if (finder == "brute_force") {
-    choice.how = Finder::kBruteForce;
-    choice.parameters.window_size = 4096;
-  } else if (finder == "window_index") {
-    choice.how = Finder::kWindowIndex;
-    choice.parameters.window_size = 4096;
-  } else if (finder == "lazy_scan") {
-    choice.how = Finder::kLazyScan;
-    choice.parameters.near_range = 1024;
-    choice.parameters.window_size = 32768;
-  } else if (finder == "coop_stitch") {
-    choice.how = Finder::kCoopStitch;
-  } else if (finder == "hash_chain") {
-    choice.how = HashChainParameters{.hash_bits = hash_chain_bits(kLevelBlockBytes),
-                                     .depth = kChainDepth,
-                                     .cap_bytes = kHashChainCapBytes};
-    choice.parameters.window_size = kChainWindowBytes;
-  } else if (finder == "hash_step") {
-    choice.how = HashStepParameters{.hash_bits = hash_step_bits(kLevelBlockBytes),
-                                    .group_positions = kHashStepGroupPositions,
-                                    .cap_bytes = kHashStepCapBytes};
-    choice.parameters.window_size = kMaxRecordOffset;
-  } else {
-    throw invalid(fmt::format("finder '{}' is none of: {}, level:N", finder, fmt::join(kNames, ", ")));
-  }
+void start_from_name(FinderChoice& choice, const std::string& name) {
+  for (const FinderRow& row : finder_rows())
+    if (row.name == name) choice.row = &row;
+  if (choice.row == nullptr)
+    throw invalid(fmt::format("finder '{}' is none of: {}, level:N", name, fmt::join(finder_names(), ", ")));
+  choice.parameters = choice.row->defaults();
 }
 
-struct Find {
-  const FinderInput& input;
-  const FinderParameters& parameters;
-  bool stitch;
-
-  FoundMatches operator()(Finder finder) const {
-    FoundMatches found;
-    if (finder == Finder::kCoopStitch) {
-      CoopStitchResult result = coop_stitch_reference(input, parameters);
-      found = {std::move(result.records), std::move(result.before_stitch), result.counters};
-    } else {
-      found.records = find_reference(finder, input, parameters, found.counters.emplace());
-    }
-    return found;
-  }
-  FoundMatches operator()(HashChainParameters chain) const {
-    chain.window_bytes = parameters.window_size;
-    chain.stitch = stitch;
-    return {find_hash_chain(input, chain), std::nullopt, std::nullopt};
-  }
-  FoundMatches operator()(HashStepParameters step) const {
-    step.stitch = stitch;
-    return {find_hash_step(input, step), std::nullopt, std::nullopt};
-  }
-};
+FoundMatches find_on([[maybe_unused]] const std::string& backend, [[maybe_unused]] const std::string& device,
+                     const FinderInput& input, const AnyFinder& finder, [[maybe_unused]] bool all) {
+#ifdef HEMSTITCH_CUDA
+  if (backend == kCudaBackend) return find_on_cuda(device, finder, input, all);
+#endif
+#ifdef HEMSTITCH_WEBGPU
+  if (backend == kWebgpuBackend) return webgpu::find(*webgpu::open_device(wanted_device(device)), input, finder, all);
+#endif
+  return find_reference(finder, input);
+}
 
 }  // namespace
 
@@ -171,7 +144,7 @@ void check_finding_backend(const std::string& name, [[maybe_unused]] const std::
 #ifdef HEMSTITCH_WEBGPU
   names += fmt::format(", {}", kWebgpuBackend);
   if (name == kWebgpuBackend) {
-    webgpu_adapter_name(device);
+    webgpu::open_device(wanted_device(device));
     return;
   }
 #endif
@@ -185,19 +158,39 @@ std::string finding_device_name(const std::string& backend, [[maybe_unused]] con
   if (backend == kCudaBackend) return cuda::open_device(wanted_device(device)).facts().name;
 #endif
 #ifdef HEMSTITCH_WEBGPU
-  if (backend == kWebgpuBackend) return webgpu_adapter_name(device);
+  if (backend == kWebgpuBackend) return webgpu::open_device(wanted_device(device))->adapter().name;
 #endif
   throw Error(Status::kUnknownBackend, fmt::format("this build has no {} backend", backend));
 }
 
-FoundMatches FinderChoice::run(const FinderInput& input, bool stitch_on, [[maybe_unused]] bool all) const {
+bool FinderChoice::is_there() const {
 #ifdef HEMSTITCH_CUDA
-  if (backend == kCudaBackend) return find_on_cuda(*this, input, stitch_on, all);
+  if (backend == kCudaBackend) return has_kernel(row->with(parameters));
 #endif
 #ifdef HEMSTITCH_WEBGPU
-  if (backend == kWebgpuBackend) return find_on_webgpu(*this, input, stitch_on, all);
+  if (backend == kWebgpuBackend) return webgpu::has_shader(row->with(parameters));
 #endif
-  return std::visit(Find{input, parameters, stitch_on}, how);
+  return true;
+}
+
+FoundMatches FinderChoice::run(const FinderInput& input, bool stitch_on, bool all) const {
+  FinderParameters with_stitch = parameters;
+  with_stitch.stitch = stitch_on;
+  const AnyFinder finder = row->with(with_stitch);
+  if (row->judged_block_bytes != 0) return run_in_blocks(input, finder, all);
+  return find_on(backend, device, input, finder, all);
+}
+
+// Only for finders that know no history and keep nothing but records.
+FoundMatches FinderChoice::run_in_blocks(const FinderInput& input, const AnyFinder& finder, bool all) const {
+  FoundMatches found;
+  const std::span<const std::byte> block = input.data.subspan(input.history_bytes);
+  for (std::size_t begin = 0; begin < block.size(); begin += row->judged_block_bytes) {
+    const std::size_t bytes = std::min(row->judged_block_bytes, block.size() - begin);
+    const MatchRecords records = find_on(backend, device, {block.subspan(begin, bytes), 0}, finder, all).records;
+    found.records.insert(found.records.end(), records.begin(), records.end());
+  }
+  return found;
 }
 
 MatchRecords FinderChoice::find(const FinderInput& input) const {
@@ -206,8 +199,7 @@ MatchRecords FinderChoice::find(const FinderInput& input) const {
 
 FoundMatches FinderChoice::find_with_stitch_apart(const FinderInput& input) const {
   FoundMatches found = run(input, parameters.stitch, true);
-  const bool has_stitch = found.before_stitch || !std::holds_alternative<Finder>(how);
-  if (!parameters.stitch || !has_stitch)
+  if (!parameters.stitch || !row->reads("stitch"))
     found.before_stitch.reset();
   else if (!found.before_stitch)
     found.before_stitch = run(input, false, false).records;
@@ -231,41 +223,23 @@ FinderChoice choose_finder(const std::string& description) {
   if (words[0] == "coop_stitch" && words.size() > 1 && words[1].find('=') == std::string::npos)
     choice.parameters = finder_preset(words[next++]);
   for (; next < words.size(); ++next) apply_setting(choice, words[next]);
-  const Finder* finder = std::get_if<Finder>(&choice.how);
-  check_finder_parameters(finder != nullptr ? *finder : Finder::kBruteForce, choice.parameters);
+  checked_finder(*choice.row, choice.parameters);
   return choice;
 }
 
 std::vector<std::pair<std::string_view, std::uint32_t>> parameters_read(const FinderChoice& choice) {
-  std::vector<std::string_view> names = {"min_match_len", "max_match_len", "literal_cost",
-                                         "match_fixed_cost"};
   std::vector<std::pair<std::string_view, std::uint32_t>> values;
   const FinderParameters& p = choice.parameters;
-  const auto add = [&](auto... added) { (names.emplace_back(added), ...); };
-  if (const Finder* finder = std::get_if<Finder>(&choice.how)) {
-    add("window_size");
-    if (*finder == Finder::kLazyScan) add("near_range", "far_step", "good_match_len");
-    if (*finder == Finder::kCoopStitch) {
-      add("stride", "near_range", "band_origin", "top_k", "good_match_len");
+  const auto add = [&](std::string_view name) {
+    if (name == "top_k_policy")
       values.emplace_back("top_k_per_bucket", p.top_k_policy == TopKPolicy::kLongestPerBucket);
-      values.emplace_back("stitch", p.stitch);
-    }
-  } else if (const auto* chain = std::get_if<HashChainParameters>(&choice.how)) {
-    add("window_size");
-    values = {{"depth", chain->depth},
-              {"hash_bits", chain->hash_bits},
-              {"cap_bytes", chain->cap_bytes},
-              {"stitch", p.stitch}};
-  } else {
-    const auto& step = std::get<HashStepParameters>(choice.how);
-    values = {{"hash_bits", step.hash_bits},
-              {"group_positions", step.group_positions},
-              {"cap_bytes", step.cap_bytes},
-              {"stitch", p.stitch}};
-  }
-  for (const std::string_view name : names)
+    else if (name == "stitch")
+      values.emplace_back(name, p.stitch);
     for (const Field& field : kFields)
       if (field.name == name) values.emplace_back(name, p.*field.member);
+  };
+  for (const std::string_view name : kFieldsOfAll) add(name);
+  for (const std::string_view name : choice.row->fields) add(name);
   return values;
 }
 

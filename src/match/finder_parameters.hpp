@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "hemstitch/match.hpp"
 
@@ -15,6 +17,13 @@ inline constexpr std::uint32_t kMaxTopK = 16;
 inline constexpr std::uint32_t kMaxCostBits = 4096;
 // Positions that search together in coop_stitch.
 inline constexpr std::uint32_t kCoopGroupPositions = 64;
+
+// Throws kInvalidOption with the field's name, its value and its limits where these do not hold.
+void require_parameter(bool holds, std::string_view field, std::uint64_t value, const std::string& limits);
+
+// The fields that all finders and parses read; then those of finders that try offset after offset. Throw kInvalidOption.
+void check_common_parameters(const FinderParameters& parameters);
+void check_scan_parameters(const FinderParameters& parameters);
 
 // Throws kInvalidOption with the name of the first field that is outside its limits for this finder.
 void check_finder_parameters(Finder finder, const FinderParameters& parameters);

@@ -17,7 +17,7 @@
 
 #include "format/lz4/lz4_compress_reference.hpp"
 #include "hemstitch/hemstitch.hpp"
-#include "match/find.hpp"
+#include "match/finders.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
 #include "match/hash_step/hash_step.hpp"
@@ -149,8 +149,7 @@ void add_finders(std::span<const std::byte> bytes, WrittenByWhat& all) {
   const FinderInput input{bytes.first(std::min(bytes.size(), kFinderBytes)), 0};
   const FinderInput page{bytes.first(std::min(bytes.size(), kPageBytes)), 0};
   const auto founding = [&](Finder finder) {
-    SearchCounters counters;
-    return cost_of(find_reference(finder, input, FinderParameters{}, counters));
+    return cost_of(find_reference(row_of(finder).with(FinderParameters{}), input).records);
   };
   all["finder hash_chain depth 8"] = cost_of(find_hash_chain(input, {.depth = 8}));
   all["finder hash_step"] = cost_of(find_hash_step(input, {}));

@@ -77,9 +77,9 @@ TEST(FinderChoice, ReadsDescriptions) {
   EXPECT_EQ(choice.parameters.min_match_len, 5u);
   EXPECT_EQ(choice.parameters.top_k_policy, TopKPolicy::kLongestPerBucket);
   EXPECT_FALSE(choice.parameters.stitch);
-  EXPECT_EQ(std::get<HashChainParameters>(choose_finder("hash_chain:depth=3").how).depth, 3u);
-  EXPECT_EQ(std::get<HashChainParameters>(choose_finder("level:12").how).depth, 64u);
-  EXPECT_EQ(std::get<HashChainParameters>(choose_finder("level:1").how).depth, 1u);
+  EXPECT_EQ(choose_finder("hash_chain:depth=3").parameters.depth, 3u);
+  EXPECT_EQ(choose_finder("level:12").parameters.depth, 64u);
+  EXPECT_EQ(choose_finder("level:1").parameters.depth, 1u);
   EXPECT_EQ(choose_finder("window_index").parameters.window_size, 4096u);
 }
 

@@ -1,7 +1,8 @@
 // The exhaustive and the cooperative finders, each against a second version of its definition.
+#include "match/finders.hpp"
+
 #include <gtest/gtest.h>
 
-#include "match/find.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -363,14 +364,70 @@ TEST(Finders, OnRealTextAllMatchesAreRight) {
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
   const std::vector<std::byte> text = testing::read_file(*folder / "canterbury" / "alice29.txt");
   const FinderInput input{text, 0};
-  SearchCounters counters;
+  const auto find = [&](Finder finder, const FinderParameters& parameters) {
+    return find_reference(checked_finder(row_of(finder), parameters), input).records;
+  };
   FinderParameters parameters{.window_size = 4096};
-  const MatchRecords exhaustive = find_reference(Finder::kBruteForce, input, parameters, counters);
+  const MatchRecords exhaustive = find(Finder::kBruteForce, parameters);
   EXPECT_FALSE(first_wrong_record(input, exhaustive));
-  EXPECT_EQ(exhaustive, find_reference(Finder::kWindowIndex, input, parameters, counters));
+  EXPECT_EQ(exhaustive, find(Finder::kWindowIndex, parameters));
   parameters.near_range = 1024;
-  EXPECT_FALSE(first_wrong_record(input, find_reference(Finder::kLazyScan, input, parameters, counters)));
-  EXPECT_FALSE(first_wrong_record(input, find_reference(Finder::kCoopStitch, input, {}, counters)));
+  EXPECT_FALSE(first_wrong_record(input, find(Finder::kLazyScan, parameters)));
+  EXPECT_FALSE(first_wrong_record(input, find(Finder::kCoopStitch, {})));
+}
+
+// The table is made from the finders' own parameters: what it says of each must hold when it is asked for by name.
+TEST(Finders, EveryRowFindsWithWhatItSays) {
+  const std::vector<std::byte> page = testing::copied_bytes(4096, 5);
+  EXPECT_EQ(finder_names(),
+            (std::vector<std::string_view>{"brute_force", "lazy_scan", "coop_stitch", "window_index",
+                                           "hash_chain", "hash_step", "hash_pairs"}));
+  for (const FinderRow& row : finder_rows()) {
+    EXPECT_EQ(&row_named(row.name), &row);
+    const AnyFinder finder = checked_finder(row, row.defaults());
+    EXPECT_EQ(&row_of(finder), &row) << row.name;
+    const FoundMatches found = find_reference(finder, {page, 0});
+    EXPECT_EQ(found.records.size(), page.size()) << row.name;
+    EXPECT_GT(std::count_if(found.records.begin(), found.records.end(), [](MatchRecord r) { return r != 0; }),
+              1000)
+        << row.name;
+    EXPECT_FALSE(first_wrong_record({page, 0}, found.records)) << row.name;
+    EXPECT_EQ(found.counters.has_value(), row.counts) << row.name;
+    EXPECT_EQ(found.before_stitch.has_value(), row.keeps_before_stitch) << row.name;
+  }
+  EXPECT_THROW(row_named("stitch"), Error);
+}
+
+// Each field reaches the finder that reads it, and only the fields that a row names do.
+TEST(Finders, RowsNameTheFieldsThatTheirFindersRead) {
+  const std::vector<std::byte> block = testing::copied_bytes(20'000, 6);
+  const std::pair<const char*, void (*)(FinderParameters&)> changes[] = {
+      {"window_size", [](auto& p) { p.window_size = 40; }},
+      {"stride", [](auto& p) { p.stride = 9; }},
+      {"near_range", [](auto& p) { p.near_range = 3; }},
+      {"band_origin", [](auto& p) { p.band_origin = 30; }},
+      {"top_k", [](auto& p) { p.top_k = 1; }},
+      {"top_k_policy", [](auto& p) { p.top_k_policy = TopKPolicy::kLongestPerBucket; }},
+      {"stitch", [](auto& p) { p.stitch = false; }},
+      {"good_match_len", [](auto& p) { p.good_match_len = 5; }},
+      {"far_step", [](auto& p) { p.far_step = 3; }},
+      {"hash_bits", [](auto& p) { p.hash_bits = 8; }},
+      {"cap_bytes", [](auto& p) { p.cap_bytes = 4; }},
+      {"depth", [](auto& p) { p.depth = 1; }},
+      {"stitch_reach", [](auto& p) { p.stitch_reach = 1; }},
+      {"group_positions", [](auto& p) { p.group_positions = 500; }}};
+  const FinderParameters usual{.window_size = 900, .depth = 2};
+  for (const FinderRow& row : finder_rows()) {
+    const auto find = [&](const FinderParameters& parameters) {
+      return find_reference(checked_finder(row, parameters), {block, 0}).records;
+    };
+    const MatchRecords expected = find(usual);
+    for (const auto& [field, change] : changes) {
+      FinderParameters parameters = usual;
+      change(parameters);
+      EXPECT_EQ(find(parameters) != expected, row.reads(field)) << row.name << " " << field;
+    }
+  }
 }
 
 TEST(FirstWrongRecord, FindsEveryKindOfLie) {

@@ -35,7 +35,8 @@ class WebgpuMatcher : public testing::WebgpuTest {
 TEST_F(WebgpuMatcher, GivesWhatTheReferenceGives) {
   const std::vector<FinderCase> cases = testing::finder_cases(1500);
   const std::vector<MatchBlock> blocks = blocks_of(cases);
-  for (const Finder finder : {Finder::kCoopStitch, Finder::kLazyScan, Finder::kWindowIndex}) {
+  for (const Finder finder : {Finder::kCoopStitch, Finder::kLazyScan, Finder::kWindowIndex,
+                              Finder::kHashChain, Finder::kHashStep}) {
     const FinderParameters parameters{.min_match_len = finder == Finder::kLazyScan ? 3u : 5u};
     const Lists expected = LzssMatcher(parameters, finder).find_matches(blocks);
     for (Device* one : both_orders())
@@ -175,6 +176,8 @@ TEST_F(WebgpuMatcher, WhatItDoesNotTakeIsSaidAtTheDoor) {
     }
   };
   expect_refused(Finder::kBruteForce, {}, "brute_force");
+  expect_refused(Finder::kHashPairs, {}, "hash_pairs");
+  expect_refused(Finder::kHashChain, {.depth = 0}, "depth");
   expect_refused(Finder::kCoopStitch, {.literal_cost = 52}, "literal_cost");
   expect_refused(Finder::kCoopStitch, {.stride = 2000}, "stride");
   const testing::Bytes bytes(3);
@@ -187,7 +190,7 @@ TEST(WebgpuMatcherPlan, TakesAtMost12BytesAByte) {
   for (const std::uint32_t block_bytes : {16384u, 65536u, 262144u})
     for (const std::uint32_t min_match_len : {3u, 5u}) {
       const std::uint32_t count = (64u << 20) / block_bytes;
-      const MatchingPlan plan = plan_matching(matching_capacity(count, block_bytes, min_match_len));
+      const MatchingPlan plan = plan_matching(matching_capacity(count, block_bytes, min_match_len, {}));
       EXPECT_LE(static_cast<double>(plan.buffers.total_bytes()), 12.0 * (64u << 20)) << block_bytes;
     }
 }

@@ -5,7 +5,8 @@
 
 #include "api/matcher_webgpu.hpp"
 #include "format/lz4/lz4_compress_webgpu.hpp"
-#include "match/find_webgpu.hpp"
+#include "match/finders.hpp"
+#include "match/finders_webgpu.hpp"
 #include "parse/optimal/optimal_exact_webgpu.hpp"
 
 namespace hemstitch::webgpu {
@@ -48,8 +49,10 @@ nlohmann::json plan_json(const std::string& name, const BlockTable& table, const
 nlohmann::json matching(Finder finder, const std::string& name) {
   const FinderParameters parameters{.min_match_len = 5};
   const BlockTable table = table_of_blocks(parameters.min_match_len);
-  const MatchingPlan plan = plan_matching(matching_capacity(kBlocks, kBlockBytes, parameters.min_match_len));
-  return plan_json(name, table, plan.buffers, record_matching(plan, table, finder, parameters), kNoHash);
+  const AnyFinder any = row_of(finder).with(parameters);
+  const MatchingPlan plan =
+      plan_matching(matching_capacity(kBlocks, kBlockBytes, parameters.min_match_len, any));
+  return plan_json(name, table, plan.buffers, record_matching(plan, table, any, parameters), kNoHash);
 }
 
 nlohmann::json counting(Finder finder, const std::string& name) {
@@ -61,7 +64,7 @@ nlohmann::json counting(Finder finder, const std::string& name) {
                       plan.add("counters", sizeof(SearchCounters))};
   if (finder == Finder::kCoopStitch) output.before_stitch = plan.add("before stitch", table.data_bytes * 4);
   Recording recording;
-  record_search(recording, buffers.of(table), output, finder, {});
+  record_find(row_of(finder).with({}), recording, buffers.of(table), {.output = output});
   return plan_json(name, table, plan, recording, kNoHash);
 }
 

@@ -3,7 +3,7 @@
 
 #include "finder_batch_webgpu.hpp"
 #include "match/coop_stitch/coop_stitch_webgpu.hpp"
-#include "match/find.hpp"
+#include "match/finders.hpp"
 #include "match/lazy_scan/lazy_scan_webgpu.hpp"
 #include "match/window_index/window_index_webgpu.hpp"
 #include "shapes.hpp"
@@ -87,7 +87,9 @@ class WebgpuSearch : public testing::WebgpuTest {
         before_stitch.push_back(std::move(result.before_stitch));
         counters += result.counters;
       } else {
-        records.push_back(find_reference(finder, input.input(), parameters, counters));
+        FoundMatches found = find_reference(row_of(finder).with(parameters), input.input());
+        records.push_back(std::move(found.records));
+        counters += *found.counters;
       }
     }
     for (Device* one : both_orders())

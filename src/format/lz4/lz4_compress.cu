@@ -14,8 +14,7 @@
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/common/device_work.hpp"
-#include "match/hash_chain/hash_chain_cuda.hpp"
-#include "match/hash_step/hash_step_cuda.hpp"
+#include "match/finders_cuda.hpp"
 #include "parse/lazy/lazy_cuda.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 
@@ -130,16 +129,6 @@ const KernelRegistration kEncodeRegistration(kEncodeBudget, encode_to_outputs);
 const KernelRegistration kCountRegistration(kCountBudget, count_sizes);
 const KernelRegistration kSpanRegistration(kSpanBudget, encode_to_span);
 
-std::size_t finder_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  if (const auto* step = std::get_if<HashStepParameters>(&level.finder))
-    return find_hash_step_cuda_scratch_bytes(blocks, *step);
-  if (const auto* chain = std::get_if<HashChainParameters>(&level.finder))
-    return find_hash_chain_cuda_scratch_bytes(blocks, *chain);
-  throw Error(
-      Status::kInvalidOption,
-      "compress_lz4: hash_pairs is for blocks of at most 4 KB without history, must be chosen for no others");
-}
-
 std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
   return level.parse == Lz4Parse::kLazy ? 0 : parse_optimal_cuda_scratch_bytes(blocks, Lz4CostModel{});
 }
@@ -157,16 +146,12 @@ struct Staged {
     sequences.d_sequences = carver.take<Sequence>(device_sequence_capacity(blocks, lz4_block_plan()));
     sequences.d_counts = carver.take<std::uint32_t>(blocks.block_count);
     sequences.d_total = carver.take<std::uint64_t>(1);
-    stage_bytes = std::max(finder_scratch_bytes(blocks, level), parse_scratch_bytes(blocks, level));
+    stage_bytes = std::max(find_scratch_bytes(level.finder, blocks), parse_scratch_bytes(blocks, level));
     d_stage = carver.take<std::byte>(stage_bytes);
   }
 
   void find_and_parse(const DeviceBlocks& blocks, const Lz4Level& level, cudaStream_t stream) const {
-    if (const auto* step = std::get_if<HashStepParameters>(&level.finder))
-      find_hash_step_cuda(blocks, *step, d_records, d_stage, stage_bytes, stream);
-    else
-      find_hash_chain_cuda(blocks, std::get<HashChainParameters>(level.finder), d_records, d_stage,
-                           stage_bytes, stream);
+    find(level.finder, blocks, {.d_records = d_records}, d_stage, stage_bytes, stream);
     if (level.parse == Lz4Parse::kLazy)
       parse_lazy_cuda(blocks, d_records, lz4_block_plan(), 0, sequences, stream);
     else

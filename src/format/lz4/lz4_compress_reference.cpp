@@ -1,28 +1,14 @@
 #include "format/lz4/lz4_compress_reference.hpp"
 
 #include "format/lz4/lz4_cost.hpp"
+#include "match/finders.hpp"
 #include "parse/lazy/lazy.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 
 namespace hemstitch {
-namespace {
-
-MatchRecords find(const FinderInput& input, const HashStepParameters& parameters) {
-  return find_hash_step(input, parameters);
-}
-MatchRecords find(const FinderInput& input, const HashChainParameters& parameters) {
-  return find_hash_chain(input, parameters);
-}
-MatchRecords find(const FinderInput& input, const HashPairsParameters& parameters) {
-  return find_hash_pairs(input, parameters);
-}
-
-}  // namespace
-
 EncodedBlock compress_lz4_block_reference(const FinderInput& input, const Lz4Level& level,
                                           std::span<std::byte> output) {
-  const MatchRecords records =
-      std::visit([&](const auto& parameters) { return find(input, parameters); }, level.finder);
+  const MatchRecords records = find_reference(level.finder, input).records;
   const ParseInput parse_input{records, lz4_block_plan()};
   const std::vector<Sequence> sequences =
       level.parse == Lz4Parse::kLazy ? parse_lazy(parse_input) : parse_optimal(parse_input, Lz4CostModel{});

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "format/lz4/lz4_cost.hpp"
-#include "match/hash_step/hash_step_webgpu.hpp"
+#include "match/finders_webgpu.hpp"
 #include "match/links/links_webgpu.hpp"
 #include "parse/optimal/optimal_webgpu.hpp"
 
@@ -35,7 +35,7 @@ BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes,
 }
 
 unsigned hash_bits(const Lz4Level& level) {
-  return std::visit([](const auto& parameters) { return parameters.hash_bits; }, level.finder);
+  return std::visit([](const auto& parameters) -> unsigned { return parameters.hash_bits; }, level.finder);
 }
 
 Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity) {
@@ -63,13 +63,9 @@ Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity) {
 Recording record_lz4_compress(const Lz4CompressPlan& plan, const BlockTable& table, const Lz4Level& level,
                               std::uint64_t output_bytes) {
   const BlockBatch batch = plan.batch.of(table);
-  const HashFinderBuffers finder{plan.heads, plan.first, plan.second, plan.marks};
-
   Recording recording;
-  if (const auto* step = std::get_if<HashStepParameters>(&level.finder))
-    record_hash_step(recording, batch, finder, *step);
-  else
-    record_hash_chain(recording, batch, finder, std::get<HashChainParameters>(level.finder));
+  record_find(level.finder, recording, batch,
+              {.output = {plan.second}, .spare = plan.first, .marks = plan.marks, .heads = plan.heads});
   if (level.parse == Lz4Parse::kLazy)
     record_lazy(recording, batch, plan.second, plan.first, lz4_block_plan());
   else

@@ -12,19 +12,16 @@
 #pragma once
 
 #include <cstddef>
-#include <variant>
 
-#include "match/hash_chain/hash_chain.hpp"
+#include "match/finder_rows.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
-#include "match/hash_pairs/hash_pairs.hpp"
-#include "match/hash_step/hash_step.hpp"
 
 namespace hemstitch {
 
 enum class Lz4Parse { kLazy, kOptimal };
 
 struct Lz4Level {
-  std::variant<HashStepParameters, HashChainParameters, HashPairsParameters> finder;
+  AnyFinder finder;
   Lz4Parse parse;
 };
 

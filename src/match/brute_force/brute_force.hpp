@@ -23,15 +23,34 @@
 // Limits: window_size and lengths to 65535. Positions with fewer than min_match_len bytes left have no match.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "match/common/finder.hpp"
 #include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch {
 
+struct BruteForceParameters : FinderParameters {
+  static constexpr std::string_view kName = "brute_force";
+  static constexpr std::array<std::string_view, 1> kFields = {"window_size"};
+  static constexpr bool kCounts = true;
+  static FinderParameters defaults() { return {.window_size = 4096}; }
+  static BruteForceParameters from(const FinderParameters& p) { return {p}; }
+};
+
+inline void check_parameters(const BruteForceParameters&) {}  // reads what all finders read
+
 // Reads min_match_len, max_match_len and window_size, which check_finder_parameters has accepted. `counters`
 // get the probes of the definition, not those of the tree; byte comparisons are not counted.
 MatchRecords brute_force_reference(const FinderInput& input, const FinderParameters& parameters,
                                    SearchCounters& counters);
+
+inline FoundMatches find_reference(const FinderInput& input, const BruteForceParameters& parameters) {
+  FoundMatches found;
+  found.records = brute_force_reference(input, parameters, found.counters.emplace());
+  return found;
+}
 
 }  // namespace hemstitch

@@ -6,7 +6,9 @@
 #include <cstddef>
 
 #include "hemstitch/match.hpp"
+#include "match/brute_force/brute_force.hpp"
 #include "match/common/device_block.hpp"
+#include "match/common/device_found.hpp"
 
 namespace hemstitch::cuda {
 
@@ -18,5 +20,13 @@ std::size_t find_brute_force_cuda_scratch_bytes(const DeviceBlocks& blocks,
 void find_brute_force_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
                            MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
                            cudaStream_t stream);
+
+inline std::size_t find_scratch_bytes(const DeviceBlocks& blocks, const BruteForceParameters& parameters) {
+  return find_brute_force_cuda_scratch_bytes(blocks, parameters);
+}
+inline void find(const DeviceBlocks& blocks, const BruteForceParameters& parameters, const DeviceFound& found,
+                 void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  find_brute_force_cuda(blocks, parameters, found.d_records, d_scratch, scratch_bytes, stream);
+}
 
 }  // namespace hemstitch::cuda

@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/match.hpp"
+#include "match/common/search_counters.hpp"
 
 namespace hemstitch {
 
@@ -24,5 +26,12 @@ struct FinderInput {
 
 // One record for each position of the block.
 using MatchRecords = std::vector<MatchRecord>;
+
+// What one run of a finder gives, with what those ask for who judge it.
+struct FoundMatches {
+  MatchRecords records;
+  std::optional<MatchRecords> before_stitch = {};  // of finders that keep what they had without their stitch
+  std::optional<SearchCounters> counters = {};     // of finders that count
+};
 
 }  // namespace hemstitch

@@ -16,4 +16,12 @@ struct FinderOutput {
   std::optional<BufferId> before_stitch = {};  // coop_stitch's, with counters: records of phase A alone
 };
 
+// What any finder works in.
+struct FinderBuffers {
+  FinderOutput output;
+  BufferId spare = {};  // as large as the records
+  BufferId marks = {};  // 4 bytes a tile
+  BufferId heads = {};  // find_heads_bytes() of the finder
+};
+
 }  // namespace hemstitch::webgpu

@@ -94,7 +94,7 @@ class ShownMatches {
 
 template <unsigned kKeyBytes, bool kCounted>
 __global__ void __launch_bounds__(kThreads, kCoopGroupsAMultiprocessor)
-    coop_stitch_kernel(DeviceGroups groups, FinderParameters parameters, CoopStitchOutput output) {
+    coop_stitch_kernel(DeviceGroups groups, FinderParameters parameters, DeviceFound output) {
   extern __shared__ std::uint32_t sh_memory[];
   RankedMatch* const sh_lists = sh_memory;
   std::uint32_t* const sh_filter = sh_lists + kThreads * parameters.top_k;
@@ -254,7 +254,7 @@ std::size_t find_coop_stitch_cuda_scratch_bytes(const DeviceBlocks& blocks,
 }
 
 void find_coop_stitch_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
-                           const CoopStitchOutput& output, void* d_scratch, std::size_t scratch_bytes,
+                           const DeviceFound& output, void* d_scratch, std::size_t scratch_bytes,
                            cudaStream_t stream) {
   check_finder_parameters(Finder::kCoopStitch, parameters);
   const std::uint32_t group_count = most_groups(blocks, kThreads);

@@ -47,8 +47,11 @@
 // no position searches: coop_stitch_plan shows them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "match/common/finder.hpp"
@@ -56,6 +59,20 @@
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch {
+
+struct CoopStitchParameters : FinderParameters {
+  static constexpr std::string_view kName = "coop_stitch";
+  static constexpr std::array<std::string_view, 8> kFields = {"window_size", "stride",        "near_range",
+                                                              "band_origin", "top_k",         "top_k_policy",
+                                                              "stitch",      "good_match_len"};
+  static constexpr bool kCounts = true;
+  static constexpr bool kKeepsBeforeStitch = true;
+  static FinderParameters defaults() { return {}; }
+  static CoopStitchParameters from(const FinderParameters& p) { return {p}; }
+};
+
+// Throws kInvalidOption with the name of the first field of its own that is outside its limits.
+void check_parameters(const CoopStitchParameters& parameters);
 
 struct CoopStitchResult {
   MatchRecords records;
@@ -66,6 +83,11 @@ struct CoopStitchResult {
 
 // Reads all of `parameters` but far_step and the costs; check_finder_parameters has accepted them.
 CoopStitchResult coop_stitch_reference(const FinderInput& input, const FinderParameters& parameters);
+
+inline FoundMatches find_reference(const FinderInput& input, const CoopStitchParameters& parameters) {
+  CoopStitchResult result = coop_stitch_reference(input, parameters);
+  return {std::move(result.records), std::move(result.before_stitch), result.counters};
+}
 
 // What a set of parameters will do, before any data is there.
 struct CoopStitchPlan {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -142,6 +144,22 @@ CoopStitchResult coop_stitch_reference(const FinderInput& input, const FinderPar
                        result, sum);
       });
   return result;
+}
+
+void check_parameters(const CoopStitchParameters& p) {
+  check_scan_parameters(p);
+  require_parameter(p.stride >= 1, "stride", p.stride, "at least 1");
+  require_parameter(p.top_k >= 1 && p.top_k <= kMaxTopK, "top_k", p.top_k, fmt::format("1 to {}", kMaxTopK));
+  require_parameter(p.top_k_policy == TopKPolicy::kLongest || p.top_k_policy == TopKPolicy::kLongestPerBucket,
+                    "top_k_policy", static_cast<std::uint64_t>(p.top_k_policy), "one of the policies");
+  const std::uint64_t last_band = std::uint64_t{p.stride} * (kCoopGroupPositions - 1);
+  require_parameter(last_band + p.window_size <= kMaxRecordOffset, "stride", p.stride,
+                    fmt::format("small enough that {} * stride + window_size ({}) stays within {}",
+                                kCoopGroupPositions - 1, p.window_size, kMaxRecordOffset));
+  require_parameter(p.band_origin + last_band + p.window_size <= kMaxRecordOffset, "band_origin",
+                    p.band_origin,
+                    fmt::format("at most {}, so that the last band ends within {}",
+                                kMaxRecordOffset - last_band - p.window_size, kMaxRecordOffset));
 }
 
 }  // namespace hemstitch

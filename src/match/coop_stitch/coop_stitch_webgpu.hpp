@@ -10,4 +10,9 @@ namespace hemstitch::webgpu {
 void record_coop_stitch(Recording& recording, const BlockBatch& batch, const FinderOutput& output,
                         const FinderParameters& parameters);
 
+inline void record_find(Recording& recording, const BlockBatch& batch, const FinderBuffers& buffers,
+                        const CoopStitchParameters& parameters) {
+  record_coop_stitch(recording, batch, buffers.output, parameters);
+}
+
 }  // namespace hemstitch::webgpu

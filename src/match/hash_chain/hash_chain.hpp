@@ -36,9 +36,12 @@
 // order in memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "core/match.hpp"
+#include "hemstitch/match.hpp"
 #include "match/common/finder.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
 
@@ -51,6 +54,14 @@ struct HashChainParameters {
   std::uint32_t window_bytes = kMaxRecordOffset;       // the largest distance; 1..65535
   bool stitch = true;                                  // step 4
   std::uint32_t stitch_reach = kHashChainStitchReach;  // positions it carries a match back over, 1..16
+
+  static constexpr std::string_view kName = "hash_chain";
+  static constexpr std::array<std::string_view, 6> kFields = {"window_size", "depth",  "hash_bits",
+                                                              "cap_bytes",   "stitch", "stitch_reach"};
+  static FinderParameters defaults() { return {.window_size = 32768}; }
+  static HashChainParameters from(const FinderParameters& p) {
+    return {p.hash_bits, p.depth, p.cap_bytes, p.window_size, p.stitch, p.stitch_reach};
+  }
 };
 
 // Throws kInvalidOption, naming the field, for parameters outside their limits.
@@ -60,5 +71,12 @@ void check_hash_chain_parameters(const HashChainParameters& parameters);
 // Throws kInvalidOption, naming the field, for parameters outside their limits.
 // Thread safety: any number of calls at once.
 MatchRecords find_hash_chain(const FinderInput& input, const HashChainParameters& parameters);
+
+inline void check_parameters(const HashChainParameters& parameters) {
+  check_hash_chain_parameters(parameters);
+}
+inline FoundMatches find_reference(const FinderInput& input, const HashChainParameters& parameters) {
+  return {find_hash_chain(input, parameters)};
+}
 
 }  // namespace hemstitch

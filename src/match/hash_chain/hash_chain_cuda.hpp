@@ -11,6 +11,7 @@
 
 #include "core/match.hpp"
 #include "match/common/device_block.hpp"
+#include "match/common/device_found.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 
 namespace hemstitch::cuda {
@@ -36,5 +37,13 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
 // to the one before it with the same hash; 0 for none.
 const std::uint16_t* hash_chain_links(const DeviceBlocks& batch, const HashChainParameters& parameters,
                                       void* d_scratch);
+
+inline std::size_t find_scratch_bytes(const DeviceBlocks& blocks, const HashChainParameters& parameters) {
+  return find_hash_chain_cuda_scratch_bytes(blocks, parameters);
+}
+inline void find(const DeviceBlocks& blocks, const HashChainParameters& parameters, const DeviceFound& found,
+                 void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  find_hash_chain_cuda(blocks, parameters, found.d_records, d_scratch, scratch_bytes, stream);
+}
 
 }  // namespace hemstitch::cuda

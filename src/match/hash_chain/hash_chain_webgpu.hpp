@@ -2,7 +2,9 @@
 #pragma once
 
 #include "match/common/block_batch.hpp"
+#include "match/common/finder_webgpu.hpp"
 #include "match/hash_chain/hash_chain.hpp"
+#include "match/links/links_webgpu.hpp"
 
 namespace hemstitch::webgpu {
 
@@ -17,5 +19,14 @@ struct HashFinderBuffers {
 // The records of find_hash_chain(), in `other`. Throws kInvalidOption as check_hash_chain_parameters() does.
 void record_hash_chain(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                        const HashChainParameters& parameters);
+
+inline std::uint64_t find_heads_bytes(std::uint64_t block_count, const HashChainParameters& parameters) {
+  return link_heads_bytes(block_count, parameters.hash_bits);
+}
+inline void record_find(Recording& recording, const BlockBatch& batch, const FinderBuffers& buffers,
+                        const HashChainParameters& parameters) {
+  record_hash_chain(recording, batch, {buffers.heads, buffers.spare, buffers.output.records, buffers.marks},
+                    parameters);
+}
 
 }  // namespace hemstitch::webgpu

@@ -27,9 +27,13 @@
 // (stitching) and 004 (pages) (docs/founding.md).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
+#include "core/page.hpp"
+#include "hemstitch/match.hpp"
 #include "match/common/finder.hpp"
 
 namespace hemstitch {
@@ -46,11 +50,25 @@ inline constexpr unsigned kHashPairsBits = 11;
 
 struct HashPairsParameters {
   unsigned hash_bits = kHashPairsBits;  // the table has 2^hash_bits heads; kMinHashBits..kMaxHashBits
+
+  static constexpr std::string_view kName = "hash_pairs";
+  static constexpr std::array<std::string_view, 1> kFields = {"hash_bits"};
+  // What it is for, and so what it is judged by: longer data goes to it in such pieces.
+  static constexpr std::size_t kJudgedBlockBytes = kPageBytes;
+  static FinderParameters defaults() { return {.window_size = kPageBytes, .hash_bits = kHashPairsBits}; }
+  static HashPairsParameters from(const FinderParameters& p) { return {p.hash_bits}; }
 };
+
+// Throws kInvalidOption, naming the field, for parameters outside their limits.
+void check_parameters(const HashPairsParameters& parameters);
 
 // The best match of every position of the block.
 // Throws kInvalidOption, naming the field, for parameters outside their limits, for history and for blocks above 64 KB.
 // Thread safety: any number of calls at once.
 MatchRecords find_hash_pairs(const FinderInput& input, const HashPairsParameters& parameters);
+
+inline FoundMatches find_reference(const FinderInput& input, const HashPairsParameters& parameters) {
+  return {find_hash_pairs(input, parameters)};
+}
 
 }  // namespace hemstitch

@@ -58,8 +58,12 @@ std::vector<Found> find_in_pairs(std::span<const std::byte> data, unsigned hash_
 
 }  // namespace
 
-MatchRecords find_hash_pairs(const FinderInput& input, const HashPairsParameters& parameters) {
+void check_parameters(const HashPairsParameters& parameters) {
   check_parameter("hash_pairs", "hash_bits", parameters.hash_bits, kMinHashBits, kMaxHashBits);
+}
+
+MatchRecords find_hash_pairs(const FinderInput& input, const HashPairsParameters& parameters) {
+  check_parameters(parameters);
   check_parameter("hash_pairs", "history_bytes", input.history_bytes, 0, 0);
   check_parameter("hash_pairs", "data bytes", input.data.size(), 0, kMostBlockBytes);
   const std::byte* data = input.data.data();

@@ -29,9 +29,12 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "core/match.hpp"
+#include "hemstitch/match.hpp"
 #include "match/common/finder.hpp"
+#include "match/hash_step/hash_step_tuning.hpp"
 
 namespace hemstitch {
 
@@ -40,6 +43,19 @@ struct HashStepParameters {
   std::uint32_t group_positions = 32;  // at least 1
   std::uint32_t cap_bytes = 32;        // where comparing stops; 4..65535
   bool stitch = true;
+
+  static constexpr std::string_view kName = "hash_step";
+  static constexpr std::array<std::string_view, 4> kFields = {"hash_bits", "group_positions", "cap_bytes",
+                                                              "stitch"};
+  static FinderParameters defaults() {
+    return {.window_size = kMaxRecordOffset,
+            .hash_bits = 13,
+            .cap_bytes = kHashStepCapBytes,
+            .group_positions = kHashStepGroupPositions};
+  }
+  static HashStepParameters from(const FinderParameters& p) {
+    return {p.hash_bits, p.group_positions, p.cap_bytes, p.stitch};
+  }
 };
 
 // The distances that every position tries besides the table's.
@@ -52,5 +68,10 @@ void check_hash_step_parameters(const HashStepParameters& parameters);
 // Throws kInvalidOption, naming the field, for parameters outside their limits.
 // Thread safety: any number of calls at once.
 MatchRecords find_hash_step(const FinderInput& input, const HashStepParameters& parameters);
+
+inline void check_parameters(const HashStepParameters& parameters) { check_hash_step_parameters(parameters); }
+inline FoundMatches find_reference(const FinderInput& input, const HashStepParameters& parameters) {
+  return {find_hash_step(input, parameters)};
+}
 
 }  // namespace hemstitch

@@ -10,6 +10,7 @@
 
 #include "core/match.hpp"
 #include "match/common/device_block.hpp"
+#include "match/common/device_found.hpp"
 #include "match/hash_step/hash_step.hpp"
 
 namespace hemstitch::cuda {
@@ -25,5 +26,13 @@ std::size_t find_hash_step_cuda_scratch_bytes(const DeviceBlocks& batch,
 void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& parameters,
                          MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
                          cudaStream_t stream);
+
+inline std::size_t find_scratch_bytes(const DeviceBlocks& blocks, const HashStepParameters& parameters) {
+  return find_hash_step_cuda_scratch_bytes(blocks, parameters);
+}
+inline void find(const DeviceBlocks& blocks, const HashStepParameters& parameters, const DeviceFound& found,
+                 void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  find_hash_step_cuda(blocks, parameters, found.d_records, d_scratch, scratch_bytes, stream);
+}
 
 }  // namespace hemstitch::cuda

@@ -10,4 +10,13 @@ namespace hemstitch::webgpu {
 void record_hash_step(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                       const HashStepParameters& parameters);
 
+inline std::uint64_t find_heads_bytes(std::uint64_t block_count, const HashStepParameters& parameters) {
+  return link_heads_bytes(block_count, parameters.hash_bits);
+}
+inline void record_find(Recording& recording, const BlockBatch& batch, const FinderBuffers& buffers,
+                        const HashStepParameters& parameters) {
+  record_hash_step(recording, batch, {buffers.heads, buffers.spare, buffers.output.records, buffers.marks},
+                   parameters);
+}
+
 }  // namespace hemstitch::webgpu

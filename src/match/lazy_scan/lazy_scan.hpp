@@ -14,15 +14,36 @@
 // src/parse.
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "match/common/finder.hpp"
 #include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch {
 
+struct LazyScanParameters : FinderParameters {
+  static constexpr std::string_view kName = "lazy_scan";
+  static constexpr std::array<std::string_view, 4> kFields = {"window_size", "near_range", "far_step",
+                                                              "good_match_len"};
+  static constexpr bool kCounts = true;
+  static FinderParameters defaults() { return {.window_size = 32768, .near_range = 1024}; }
+  static LazyScanParameters from(const FinderParameters& p) { return {p}; }
+};
+
+// Throws kInvalidOption with the name of the first field of its own that is outside its limits.
+void check_parameters(const LazyScanParameters& parameters);
+
 // Reads the lengths, near_range, window_size, far_step and good_match_len, which check_finder_parameters has
 // accepted.
 MatchRecords lazy_scan_reference(const FinderInput& input, const FinderParameters& parameters,
                                  SearchCounters& counters);
+
+inline FoundMatches find_reference(const FinderInput& input, const LazyScanParameters& parameters) {
+  FoundMatches found;
+  found.records = lazy_scan_reference(input, parameters, found.counters.emplace());
+  return found;
+}
 
 }  // namespace hemstitch

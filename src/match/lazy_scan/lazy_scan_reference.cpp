@@ -47,4 +47,9 @@ MatchRecords lazy_scan_reference(const FinderInput& input, const FinderParameter
   return records;
 }
 
+void check_parameters(const LazyScanParameters& p) {
+  check_scan_parameters(p);
+  require_parameter(p.far_step >= 1, "far_step", p.far_step, "at least 1");
+}
+
 }  // namespace hemstitch

@@ -10,4 +10,9 @@ namespace hemstitch::webgpu {
 void record_lazy_scan(Recording& recording, const BlockBatch& batch, const FinderOutput& output,
                       const FinderParameters& parameters);
 
+inline void record_find(Recording& recording, const BlockBatch& batch, const FinderBuffers& buffers,
+                        const LazyScanParameters& parameters) {
+  record_lazy_scan(recording, batch, buffers.output, parameters);
+}
+
 }  // namespace hemstitch::webgpu

@@ -31,6 +31,9 @@
 // ptt5, 16 on text (bench/results, "matching").
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "match/common/finder.hpp"
 #include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
@@ -41,10 +44,26 @@ inline constexpr std::uint32_t kRunOffsets = 8;   // offsets of step 1
 inline constexpr std::uint32_t kRunLength = 128;  // bytes that end the search in step 1
 inline constexpr std::uint32_t kMaxIndexedPositions = 1024;
 
+struct WindowIndexParameters : FinderParameters {
+  static constexpr std::string_view kName = "window_index";
+  static constexpr std::array<std::string_view, 1> kFields = {"window_size"};
+  static constexpr bool kCounts = true;
+  static FinderParameters defaults() { return {.window_size = 4096}; }
+  static WindowIndexParameters from(const FinderParameters& p) { return {p}; }
+};
+
+inline void check_parameters(const WindowIndexParameters&) {}  // reads what all finders read
+
 // Reads the lengths and window_size, which check_finder_parameters has accepted. `group_positions` is
 // 1..kMaxIndexedPositions. The comparisons of step 1 count as probes.
 MatchRecords window_index_reference(const FinderInput& input, const FinderParameters& parameters,
                                     SearchCounters& counters,
                                     std::uint32_t group_positions = kMaxIndexedPositions);
+
+inline FoundMatches find_reference(const FinderInput& input, const WindowIndexParameters& parameters) {
+  FoundMatches found;
+  found.records = window_index_reference(input, parameters, found.counters.emplace());
+  return found;
+}
 
 }  // namespace hemstitch

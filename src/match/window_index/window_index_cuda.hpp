@@ -7,6 +7,8 @@
 
 #include "hemstitch/match.hpp"
 #include "match/common/device_block.hpp"
+#include "match/common/device_found.hpp"
+#include "match/window_index/window_index.hpp"
 
 namespace hemstitch::cuda {
 
@@ -18,5 +20,13 @@ std::size_t find_window_index_cuda_scratch_bytes(const DeviceBlocks& blocks,
 void find_window_index_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
                             MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
                             cudaStream_t stream);
+
+inline std::size_t find_scratch_bytes(const DeviceBlocks& blocks, const WindowIndexParameters& parameters) {
+  return find_window_index_cuda_scratch_bytes(blocks, parameters);
+}
+inline void find(const DeviceBlocks& blocks, const WindowIndexParameters& parameters,
+                 const DeviceFound& found, void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  find_window_index_cuda(blocks, parameters, found.d_records, d_scratch, scratch_bytes, stream);
+}
 
 }  // namespace hemstitch::cuda

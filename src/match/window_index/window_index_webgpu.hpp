@@ -10,4 +10,9 @@ namespace hemstitch::webgpu {
 void record_window_index(Recording& recording, const BlockBatch& batch, const FinderOutput& output,
                          const FinderParameters& parameters);
 
+inline void record_find(Recording& recording, const BlockBatch& batch, const FinderBuffers& buffers,
+                        const WindowIndexParameters& parameters) {
+  record_window_index(recording, batch, buffers.output, parameters);
+}
+
 }  // namespace hemstitch::webgpu
