@@ -370,7 +370,7 @@ std::vector<std::byte> read_dictionary(const std::string& path) {
 
 void refuse_foreign(const DataIdentity& identity) {
   switch (identity.kind) {
-    case DataKind::kLz4Frame:
+    case DataKind::kFrame:
       return;
     case DataKind::kForeign:
       throw ToolError(fmt::format("{} data: use {}", identity.foreign_name, identity.foreign_tool));

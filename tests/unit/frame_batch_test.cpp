@@ -141,7 +141,7 @@ TEST_F_WITH_THREADS(FrameBatch, MakesWhatStreamsMakeInOneCall) {
     }
     ASSERT_EQ(restored.size(), inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Lz4FrameLayout layout =
+      const FrameLayout layout =
           lz4_frame_layout(inputs[i].size(), way.block_bytes, way.block_checksums, way.content_checksum);
       // Stored blocks, such as a last byte that stands apart, need no other one.
       if (way.linked_blocks && inputs[i].size() > way.block_bytes + 1 &&
