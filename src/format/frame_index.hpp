@@ -32,14 +32,15 @@ struct IndexedFrame {
   std::size_t first_block = 0;
   std::uint64_t block_count = 0;
   std::uint64_t stored_block_count = 0;
-  std::uint64_t content_bytes = 0;  // what the header says; without that, what the blocks add up to, where they are measured
+  std::uint64_t content_bytes =
+      0;  // what the header says; without that, what the blocks add up to, where they are measured
   std::optional<std::uint32_t> content_checksum;
 };
 
 struct FrameIndex {
   const FrameFormat* format = nullptr;
   std::vector<IndexedFrame> frames;
-  std::vector<IndexedBlock> blocks;  // of all frames, where they are kept
+  std::vector<IndexedBlock> blocks;                  // of all frames, where they are kept
   std::optional<std::uint64_t> trailing_garbage_at;  // where bytes that are no frame begin after the last one
 
   std::span<const IndexedBlock> blocks_of(const IndexedFrame& frame) const {

@@ -35,8 +35,8 @@ struct FrameHeader {
   std::string_view description;  // for people: "lz4, independent blocks"; the block size is no part of it
   bool legacy = false;           // an older way of the format, which is only read, as a stream
   BlockKind block_kind = BlockKind::kIndependent;
-  bool block_checksums = false;   // of blocks' data, as they stand in the frame
-  bool content_checksum = false;  // of the whole content
+  bool block_checksums = false;     // of blocks' data, as they stand in the frame
+  bool content_checksum = false;    // of the whole content
   std::size_t block_bytes = 0;      // the most that a block restores to
   std::size_t most_data_bytes = 0;  // the most data that a block has
   std::optional<std::uint64_t> content_bytes;
@@ -95,7 +95,8 @@ class FrameReader {
   // A block's bytes were taken or passed over: sets what is wanted behind it.
   virtual void leave_block() = 0;
   [[noreturn]] void fail(Status status, const std::string& detail) const;
-  void require_bytes(std::uint64_t count) const;  // fails with kTruncated where fewer than wanted_bytes() came
+  void require_bytes(
+      std::uint64_t count) const;  // fails with kTruncated where fewer than wanted_bytes() came
 
   std::size_t wanted_bytes_ = kIdentifyBytes;
   std::uint64_t position_ = 0;

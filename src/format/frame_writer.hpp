@@ -46,7 +46,9 @@ class FrameWriter {
   // Only where a layout has it apart.
   virtual std::size_t write_last_byte(std::byte last, std::byte* to) const = 0;
 
-  // `content_checksum` is there where the options ask for one.
+  // Whether a frame ends in the checksum of its content, since the options or the format ask for one.
+  virtual bool has_content_checksum() const = 0;
+  // `content_checksum` is there where the frame has one.
   virtual std::size_t write_end(std::optional<std::uint32_t> content_checksum, std::byte* to) const = 0;
 };
 

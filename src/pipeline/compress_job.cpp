@@ -17,6 +17,7 @@ CompressJob::CompressJob(const CompressOptions& options)
       engine_(options.backend),
       threads_(resolve_threads(options.threads)),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
+  engine_.require_support(format_, Direction::kCompress);
   parameters_ = {options.format, options.level, options.acceleration, options.block_bytes};
 
   BatchNeeds needs;
@@ -33,7 +34,7 @@ CompressJob::CompressJob(const CompressOptions& options)
   batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
 
   if (options.linked_blocks) linked_history_ = dictionary_;
-  if (options.content_checksum) content_checksum_.emplace(format_.checksum());
+  if (writer_->has_content_checksum()) content_checksum_.emplace(format_.checksum());
   report_.threads = threads_;
   report_.planned_bytes = plan_.workspace.total_bytes();
 }

@@ -26,6 +26,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatc
       dictionary_(copied(effective_dictionary(options.dictionary))),
       writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
       frame_room_(writer_->room()) {
+  engine_.require_support(format_, Direction::kCompress);
   const BlockEngine& engine = engine_.preferred();
   const std::size_t output_bytes_per_block = options.block_bytes + frame_room_.around_block_bytes();
   const std::size_t frame_bytes =
@@ -111,9 +112,10 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       end += writer_->write_behind(block, end);
     }
     if (rooms[i].last_byte_apart) end += writer_->write_last_byte(inputs[i].back(), end);
-    end += writer_->write_end(
-        options_.content_checksum ? std::optional(checksum_of(format_.checksum(), inputs[i])) : std::nullopt,
-        end);
+    end += writer_->write_end(writer_->has_content_checksum()
+                                  ? std::optional(checksum_of(format_.checksum(), inputs[i]))
+                                  : std::nullopt,
+                              end);
     frames[i] = {rooms[i].begin, end};
   });
   return frames;
@@ -155,7 +157,8 @@ std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const 
   Frames frames;
   frames.index = index_frames(input, options_.verify_checksums);
   const FrameFormat& format = *frames.index.format;
-  if (!frames.index.has_separate_blocks()) return std::nullopt;
+  if (!frames.index.has_separate_blocks() || !engine_.supports(format, Direction::kRestore))
+    return std::nullopt;
   frames.block_content_bytes.reserve(frames.index.blocks.size());
   for (const IndexedFrame& frame : frames.index.frames) {
     const FrameHeader& header = frame.header;

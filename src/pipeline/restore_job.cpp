@@ -42,6 +42,8 @@ void RestoreJob::begin_frame() {
                             *header.dictionary_id, dictionary_id()),
                 place);
 
+  engine_.require_support(stream_.format(), Direction::kRestore);
+
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
   needs.buffer_bytes_per_block =

@@ -34,7 +34,9 @@ std::optional<FrameIndex> index_text(std::span<const std::byte> file) {
 }
 
 TextRestorer::TextRestorer(std::size_t most_bytes)
-    : most_bytes_(most_bytes), engine_(BackendRegistry::instance().find_usable("cpu").make_engine()) {}
+    : most_bytes_(most_bytes),
+      backend_(BackendRegistry::instance().find_usable("cpu")),
+      engine_(backend_.make_engine()) {}
 
 // How many bytes the block restores to; nothing where it does not, or not in the room.
 std::optional<std::size_t> TextRestorer::restore_block(const FrameIndex& index, const IndexedFrame& frame,
@@ -58,7 +60,7 @@ std::optional<std::size_t> TextRestorer::restore_block(const FrameIndex& index, 
 
 std::optional<std::span<const std::byte>> TextRestorer::restore(std::span<const std::byte> file) {
   const std::optional<FrameIndex> index = index_text(file);
-  if (!index) return std::nullopt;
+  if (!index || !backend_.supports(index->format->id(), Direction::kRestore)) return std::nullopt;
   std::uint64_t most_bytes = 0;
   for (const IndexedFrame& frame : index->frames) {
     most_bytes += most_restored_bytes(*index, frame);

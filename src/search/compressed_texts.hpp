@@ -37,6 +37,7 @@ class TextRestorer {
                                            std::span<std::byte> room);
 
   std::size_t most_bytes_;
+  const Backend& backend_;
   std::unique_ptr<BlockEngine> engine_;
   std::unique_ptr<std::byte[]> memory_;
   std::size_t memory_bytes_ = 0;

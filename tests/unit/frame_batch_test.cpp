@@ -46,6 +46,7 @@ class CountedBackend : public Backend {
   std::optional<std::string> unavailable_reason() const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "counted"; }
+  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine() const override {
     return std::make_unique<CountedEngine>(BackendRegistry::instance().find_usable("cpu").make_engine());
   }

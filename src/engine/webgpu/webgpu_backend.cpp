@@ -40,6 +40,7 @@ class WebgpuBackend : public Backend {
 
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
+  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine() const override {
     return webgpu::make_engine(webgpu::Device::shared());
   }

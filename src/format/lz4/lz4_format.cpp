@@ -62,6 +62,7 @@ class Lz4FrameWriter : public FrameWriter {
     return kBlockHeaderBytes + 1 + write_behind(block, to + kBlockHeaderBytes + 1);
   }
 
+  bool has_content_checksum() const override { return header_.content_checksum; }
   std::size_t write_end(std::optional<std::uint32_t> content_checksum, std::byte* to) const override {
     store_le32(to, 0);  // the end mark: a block of 0 bytes
     if (!content_checksum) return kEndMarkBytes;
