@@ -23,6 +23,13 @@ std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string listed(const std::vector<std::unique_ptr<FrameFormat>>& formats,
+                   std::string_view (FrameFormat::*word)() const) {
+  std::vector<std::string> words;
+  for (const auto& format : formats) words.emplace_back(((*format).*word)());
+  return listed(words);
+}
+
 }  // namespace
 
 FormatTable::FormatTable() { formats_.push_back(make_lz4_format()); }
@@ -53,11 +60,16 @@ const FrameFormat* FormatTable::of_data(std::span<const std::byte> first_bytes) 
   return nullptr;
 }
 
-std::string FormatTable::titles() const {
-  std::vector<std::string> titles;
-  for (const auto& format : formats_) titles.emplace_back(format->title());
-  return listed(titles);
+const FrameFormat* FormatTable::of_suffix(std::string_view file_name) const {
+  for (const auto& format : formats_)
+    if (file_name.size() > format->suffix().size() && file_name.ends_with(format->suffix()))
+      return format.get();
+  return nullptr;
 }
+
+std::string FormatTable::names() const { return listed(formats_, &FrameFormat::name); }
+std::string FormatTable::titles() const { return listed(formats_, &FrameFormat::title); }
+std::string FormatTable::suffixes() const { return listed(formats_, &FrameFormat::suffix); }
 
 const FrameFormat& checked_format(const CompressOptions& options) {
   const FrameFormat& format = FormatTable::instance().of(options.format);

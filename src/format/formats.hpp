@@ -24,8 +24,11 @@ class FormatTable {
   // Null where there is none.
   const FrameFormat* of_name(std::string_view name) const;
   const FrameFormat* of_data(std::span<const std::byte> first_bytes) const;
-  // "LZ4", or several with "or" before the last.
+  const FrameFormat* of_suffix(std::string_view file_name) const;  // of "a.lz4", not of ".lz4"
+  // All of them: "LZ4", or several with "or" before the last.
+  std::string names() const;
   std::string titles() const;
+  std::string suffixes() const;
 
  private:
   FormatTable();

@@ -79,6 +79,9 @@ TEST_F(StoredFormatTest, IsKnownByItsFirstBytesAndItsName) {
   EXPECT_EQ(identify_data(frame).kind, DataKind::kFrame);
   EXPECT_EQ(FormatTable::instance().of_name("stored")->suffix(), ".stored");
   EXPECT_EQ(FormatTable::instance().titles(), "LZ4 or Stored");
+  EXPECT_EQ(FormatTable::instance().of_suffix("a.stored")->name(), "stored");
+  EXPECT_EQ(FormatTable::instance().of_suffix(".stored"), nullptr);
+  EXPECT_EQ(FormatTable::instance().suffixes(), ".lz4 or .stored");
   const Bytes nothing(20);
   EXPECT_EQ(status_of_restoring(nothing), Status::kUnknownFormat);
 }
@@ -110,7 +113,8 @@ TEST_F(StoredFormatTest, RangesAreRestored) {
   compressor.write(content);
   compressor.finish();
   for (const Bytes& frame : {compress(content, writing()), pushed.bytes})
-    for (const auto& [begin, end] : {std::pair{0, 10}, {65'530, 65'540}, {300'000, 499'999}, {499'999, 500'000}}) {
+    for (const auto& [begin, end] :
+         {std::pair{0, 10}, {65'530, 65'540}, {300'000, 499'999}, {499'999, 500'000}}) {
       MemorySource source(frame);
       VectorSink part;
       restore_range(source, part, begin, end, reading());
@@ -136,7 +140,8 @@ TEST_F(StoredFormatTest, ManyInputsAreFramesOfTheirOwn) {
 
 TEST_F(StoredFormatTest, EveryTruncatedFrameIsTold) {
   const Bytes frame = compress(mixed_bytes(70'000), writing());
-  for (std::size_t bytes = 4; bytes < frame.size(); bytes += bytes < 40 || bytes + 40 > frame.size() ? 1 : 997)
+  for (std::size_t bytes = 4; bytes < frame.size();
+       bytes += bytes < 40 || bytes + 40 > frame.size() ? 1 : 997)
     EXPECT_EQ(status_of_restoring(std::span(frame).first(bytes)), Status::kTruncated) << bytes;
 }
 
