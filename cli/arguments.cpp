@@ -16,6 +16,7 @@
 #include "command_hints.hpp"
 #include "core/options.hpp"
 #include "engine/registry.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -426,17 +427,21 @@ void apply_level(const CLI::App& app, const EffortWords& words, Request& request
   }
 }
 
-void apply_format(const std::string& format, const std::string& output_path) {
-  if (!format.empty()) {
-    if (format != "lz4")
-      throw UsageError(fmt::format("--format '{}': this version writes lz4 alone", format));
+void apply_format(const std::string& name, const std::string& output_path, Request& request) {
+  const FormatTable& formats = FormatTable::instance();
+  if (!name.empty()) {
+    const FrameFormat* const format = formats.of_name(name);
+    if (format == nullptr)
+      throw UsageError(fmt::format("--format '{}': this version writes {}", name, formats.names()));
+    request.compress.format = format->id();
     return;
   }
+  const FrameFormat& written = formats.of(request.compress.format);
   for (const Suffix& known : kForeignSuffixes)
     if (output_path.ends_with(known.suffix))
       throw UsageError(
-          fmt::format("-o '{}': this version does not write {} (--format lz4 writes LZ4 under this name)",
-                      output_path, known.format));
+          fmt::format("-o '{}': this version does not write {} (--format {} writes {} under this name)",
+                      output_path, known.format, written.name(), written.title()));
 }
 
 void apply_check(const std::string& check, bool no_check, const EffortWords& words, Request& request) {
@@ -579,7 +584,7 @@ Request parse_main(std::span<const std::string> words, bool cat = false) {
   apply_resources(effort, request);
   apply_level(app, effort, request);
   apply_check(check, no_check, effort, request);
-  if (request.action == Action::kCompress) apply_format(format, request.output_path);
+  if (request.action == Action::kCompress) apply_format(format, request.output_path, request);
   if (!range.empty()) request.range = range_from(range);
   request.restore.accept_any_dictionary_id = request.force;
   if (!output_dir.empty())

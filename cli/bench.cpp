@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "engine/registry.hpp"
 #include "files.hpp"
+#include "format/formats.hpp"
 #include "messages.hpp"
 #include "recorded_run.hpp"
 #include "sample_data.hpp"
@@ -82,17 +83,18 @@ class Report {
   }
 
   void add_row(const char* what, const Data& data, int level, double ratio, double gbps) {
-    run_["rows"].push_back({{"what", what},
-                            {"backend", backend_},
-                            {"format", "lz4"},
-                            {"level", level},
-                            {"block_bytes", request_.compress.block_bytes},
-                            {"file", data.name},
-                            {"bytes", data.bytes.size()},
-                            {"ratio", ratio},
-                            {"gbps", gbps},
-                            {"span", span_name(request_.span)},
-                            {"verified", true}});
+    run_["rows"].push_back(
+        {{"what", what},
+         {"backend", backend_},
+         {"format", std::string(FormatTable::instance().of(request_.compress.format).name())},
+         {"level", level},
+         {"block_bytes", request_.compress.block_bytes},
+         {"file", data.name},
+         {"bytes", data.bytes.size()},
+         {"ratio", ratio},
+         {"gbps", gbps},
+         {"span", span_name(request_.span)},
+         {"verified", true}});
   }
 
   const Request& request_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "format/frame_index.hpp"
 #include "messages.hpp"
 
 namespace hemstitch::cli {
@@ -65,19 +66,13 @@ StreamReport restore_last_by_keeping(Source& source, Sink& sink, std::uint64_t l
   return report;
 }
 
-std::uint64_t content_bytes_of(Source& source) {
-  std::uint64_t bytes = 0;
-  for (const FrameSummary& frame : summarise_stream(source).frames) bytes += frame.content_bytes;
-  return bytes;
-}
-
 }  // namespace
 
 StreamReport restore_part(Source& source, Sink& sink, const ByteRange& range, const RestoreOptions& options,
                           const StreamHooks& hooks) {
   if (!range.last) return restore_range(source, sink, range.begin, range.end, options, hooks);
   if (!source.seek(0)) return restore_last_by_keeping(source, sink, *range.last, options, hooks);
-  const std::uint64_t content_bytes = content_bytes_of(source);
+  const std::uint64_t content_bytes = index_frames(source).content_bytes();
   if (!source.seek(0)) throw ToolError("cannot be read twice (name a file)");
   return restore_range(source, sink, content_bytes - std::min(content_bytes, *range.last), content_bytes,
                        options, hooks);

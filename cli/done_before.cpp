@@ -12,6 +12,7 @@
 
 #include "disk_sync.hpp"
 #include "files.hpp"
+#include "format/frame_index.hpp"
 #include "messages.hpp"
 #include "output.hpp"
 #include "progress.hpp"
@@ -30,11 +31,8 @@ std::pair<time_t, long> order_of(const timespec& time) { return {time.tv_sec, ti
 std::optional<std::uint64_t> whole_content_bytes(const FileName& file) {
   try {
     FileSource source(file);
-    const StreamSummary summary = summarise_stream(source);
-    if (summary.trailing_garbage_at) return std::nullopt;
-    std::uint64_t bytes = 0;
-    for (const FrameSummary& frame : summary.frames) bytes += frame.content_bytes;
-    return bytes;
+    const FrameIndex index = index_frames(source);
+    return index.trailing_garbage_at ? std::nullopt : std::optional(index.content_bytes());
   } catch (const std::runtime_error&) {
     return std::nullopt;  // whoever works on the file says what is wrong
   }

@@ -119,7 +119,9 @@ class FileBatches {
   }
 
   // For the suffix; without, it is better told before the work.
-  static bool has_room(const FileName& file) { return file.name.size() + kOwnSuffix.size() <= NAME_MAX; }
+  bool has_room(const FileName& file) const {
+    return compressed_name(file.name, request_.compress.format).size() <= NAME_MAX;
+  }
 
   // a.lz4.lz4 restores to a.lz4, which may be another input: streams take them in order.
   bool reads_what_another_writes(const FileName& file) const {

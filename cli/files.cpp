@@ -15,6 +15,7 @@
 #include "arguments.hpp"
 #include "core/status.hpp"
 #include "disk_sync.hpp"
+#include "format/formats.hpp"
 #include "messages.hpp"
 #include "signals.hpp"
 #include "special_output.hpp"
@@ -46,15 +47,16 @@ ToolError target_is_input(const FileName& file) {
 
 }  // namespace
 
-std::string compressed_name(std::string_view name) { return std::string(name).append(kOwnSuffix); }
-
-bool has_own_suffix(std::string_view name) {
-  return name.size() > kOwnSuffix.size() && name.ends_with(kOwnSuffix);
+std::string compressed_name(std::string_view name, Format format) {
+  return std::string(name).append(FormatTable::instance().of(format).suffix());
 }
 
+bool has_own_suffix(std::string_view name) { return FormatTable::instance().of_suffix(name) != nullptr; }
+
 std::optional<std::string> restored_name(std::string_view name) {
-  if (!has_own_suffix(name)) return std::nullopt;
-  return std::string(name.substr(0, name.size() - kOwnSuffix.size()));
+  const FrameFormat* const format = FormatTable::instance().of_suffix(name);
+  if (format == nullptr) return std::nullopt;
+  return std::string(name.substr(0, name.size() - format->suffix().size()));
 }
 
 FileSource::FileSource(FileName file) : file_(std::move(file)) {
@@ -370,7 +372,7 @@ std::vector<std::byte> read_dictionary(const std::string& path) {
 
 void refuse_foreign(const DataIdentity& identity) {
   switch (identity.kind) {
-    case DataKind::kLz4Frame:
+    case DataKind::kFrame:
       return;
     case DataKind::kForeign:
       throw ToolError(fmt::format("{} data: use {}", identity.foreign_name, identity.foreign_tool));

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "each_file.hpp"
 #include "files.hpp"
+#include "format/frame_index.hpp"
 #include "json_text.hpp"
 #include "messages.hpp"
 #include "output.hpp"
@@ -37,17 +38,17 @@ std::string ratio_text(std::uint64_t content_bytes, std::uint64_t compressed_byt
   return fmt::format("{:.3f}", static_cast<double>(content_bytes) / static_cast<double>(compressed_bytes));
 }
 
-std::string checks_of(const FrameSummary& frame) {
-  if (frame.kind == FrameSummary::Kind::kSkippable) return "-";
-  if (frame.block_checksums) return frame.content_checksum ? "block+content" : "block";
-  return frame.content_checksum ? "content" : "none";
+std::string checks_of(const IndexedFrame& frame) {
+  if (frame.skippable) return "-";
+  if (frame.header.block_checksums) return frame.header.content_checksum ? "block+content" : "block";
+  return frame.header.content_checksum ? "content" : "none";
 }
 
 // The checks that all frames with content have, or "mixed".
-std::string checks_of(const StreamSummary& summary) {
+std::string checks_of(const FrameIndex& index) {
   std::string common;
-  for (const FrameSummary& frame : summary.frames) {
-    if (frame.kind == FrameSummary::Kind::kSkippable) continue;
+  for (const IndexedFrame& frame : index.frames) {
+    if (frame.skippable) continue;
     const std::string checks = checks_of(frame);
     if (!common.empty() && common != checks) return "mixed";
     common = checks;
@@ -55,59 +56,40 @@ std::string checks_of(const StreamSummary& summary) {
   return common.empty() ? "-" : common;
 }
 
-Totals totals_of(const StreamSummary& summary) {
+Totals totals_of(const FrameIndex& index) {
   Totals totals;
-  for (const FrameSummary& frame : summary.frames)
-    totals += {1, frame.block_count, frame.compressed_bytes, frame.content_bytes};
+  for (const IndexedFrame& frame : index.frames)
+    totals += {1, frame.block_count, frame.bytes, frame.content_bytes};
   return totals;
 }
 
-std::string describe(const FrameSummary& frame) {
-  switch (frame.kind) {
-    case FrameSummary::Kind::kSkippable:
-      return "skippable";
-    case FrameSummary::Kind::kLz4Legacy:
-      return fmt::format("legacy lz4, blocks of {}K", frame.block_bytes / 1024);
-    case FrameSummary::Kind::kLz4:
-      break;
-  }
-  std::string text = fmt::format("lz4, {} blocks of {}K", frame.linked_blocks ? "linked" : "independent",
-                                 frame.block_bytes / 1024);
-  if (frame.stored_block_count > 0) text += fmt::format(", {} stored", frame.stored_block_count);
-  if (frame.content_size_in_header) text += ", content size";
-  if (frame.dictionary_id) text += fmt::format(", dictionary 0x{:08x}", *frame.dictionary_id);
+std::string describe(const IndexedFrame& frame) {
+  if (frame.skippable) return std::string(frame.header.description);
+  std::string text = fmt::format("{} of {}K", frame.header.description, frame.header.block_bytes / 1024);
+  if (!frame.header.legacy && frame.stored_block_count > 0)
+    text += fmt::format(", {} stored", frame.stored_block_count);
+  if (frame.header.content_bytes) text += ", content size";
+  if (frame.header.dictionary_id) text += fmt::format(", dictionary 0x{:08x}", *frame.header.dictionary_id);
   return text;
 }
 
 // What restoring takes besides the file, behind its name: " (dictionary 0x12345678)".
-std::string dictionaries_of(const StreamSummary& summary) {
+std::string dictionaries_of(const FrameIndex& index) {
   std::vector<std::uint32_t> ids;
-  for (const FrameSummary& frame : summary.frames)
-    if (frame.dictionary_id && std::find(ids.begin(), ids.end(), *frame.dictionary_id) == ids.end())
-      ids.push_back(*frame.dictionary_id);
+  for (const IndexedFrame& frame : index.frames)
+    if (frame.header.dictionary_id &&
+        std::find(ids.begin(), ids.end(), *frame.header.dictionary_id) == ids.end())
+      ids.push_back(*frame.header.dictionary_id);
   if (ids.empty()) return "";
   return fmt::format(" ({} 0x{:08x})", ids.size() == 1 ? "dictionary" : "dictionaries",
                      fmt::join(ids, ", 0x"));
 }
 
-void print_frames(const StreamSummary& summary) {
+void print_frames(const FrameIndex& index) {
   std::size_t number = 0;
-  for (const FrameSummary& frame : summary.frames)
-    fmt::print(kRow, fmt::format("#{}", ++number), frame.block_count, frame.compressed_bytes,
-               frame.content_bytes, ratio_text(frame.content_bytes, frame.compressed_bytes), checks_of(frame),
-               describe(frame));
-}
-
-const char* name_of(FrameSummary::Kind kind) {
-  switch (kind) {
-    case FrameSummary::Kind::kLz4:
-      return "lz4";
-    case FrameSummary::Kind::kLz4Legacy:
-      return "lz4-legacy";
-    case FrameSummary::Kind::kSkippable:
-      break;
-  }
-  return "skippable";
+  for (const IndexedFrame& frame : index.frames)
+    fmt::print(kRow, fmt::format("#{}", ++number), frame.block_count, frame.bytes, frame.content_bytes,
+               ratio_text(frame.content_bytes, frame.bytes), checks_of(frame), describe(frame));
 }
 
 template <typename Number>
@@ -115,32 +97,33 @@ std::string number_or_null(const std::optional<Number>& number) {
   return number ? std::to_string(*number) : "null";
 }
 
-std::string json_of(const FrameSummary& frame, std::uint64_t offset) {
-  std::string text = fmt::format(R"({{"kind":"{}","offset":{},"compressed_bytes":{})", name_of(frame.kind),
-                                 offset, frame.compressed_bytes);
-  if (frame.kind != FrameSummary::Kind::kSkippable)
+std::string json_of(const IndexedFrame& frame, std::uint64_t offset) {
+  std::string text = fmt::format(R"({{"kind":"{}","offset":{},"compressed_bytes":{})", frame.header.kind,
+                                 offset, frame.bytes);
+  if (!frame.skippable)
     text += fmt::format(
         R"(,"content_bytes":{},"block_count":{},"stored_block_count":{},"block_bytes":{},"linked_blocks":{},)"
         R"("block_checksums":{},"content_checksum":{},"content_size_in_header":{},"dictionary_id":{})",
-        frame.content_bytes, frame.block_count, frame.stored_block_count, frame.block_bytes,
-        json_bool(frame.linked_blocks), json_bool(frame.block_checksums), json_bool(frame.content_checksum),
-        json_bool(frame.content_size_in_header), number_or_null(frame.dictionary_id));
+        frame.content_bytes, frame.block_count, frame.stored_block_count, frame.header.block_bytes,
+        json_bool(frame.header.block_kind == BlockKind::kLinked), json_bool(frame.header.block_checksums),
+        json_bool(frame.header.content_checksum), json_bool(frame.header.content_bytes.has_value()),
+        number_or_null(frame.header.dictionary_id));
   return text + '}';
 }
 
 // An object a line, so that a long list can be read as it comes. The manual describes it.
-void print_json(const std::string& path, const StreamSummary& summary, const Totals& totals) {
+void print_json(const std::string& path, const FrameIndex& index, const Totals& totals) {
   std::vector<std::string> frames;
   std::uint64_t offset = 0;
-  for (const FrameSummary& frame : summary.frames) {
+  for (const IndexedFrame& frame : index.frames) {
     frames.push_back(json_of(frame, offset));
-    offset += frame.compressed_bytes;
+    offset += frame.bytes;
   }
   fmt::print(
       R"({{"file":"{}","compressed_bytes":{},"content_bytes":{},"block_count":{},"trailing_garbage_at":{},"frames":[{}]}})"
       "\n",
       json_text(path), totals.compressed_bytes, totals.content_bytes, totals.block_count,
-      number_or_null(summary.trailing_garbage_at), fmt::join(frames, ","));
+      number_or_null(index.trailing_garbage_at), fmt::join(frames, ","));
 }
 
 void print_head() {
@@ -163,19 +146,19 @@ int run_list(const Request& request) {
     refuse_folder(request, source);
     refuse_terminal(request, source);
     refuse_foreign(identify_data(source.first_bytes()));
-    const StreamSummary summary = summarise_stream(source);
-    const Totals totals = totals_of(summary);
+    const FrameIndex index = index_frames(source);
+    const Totals totals = totals_of(index);
     all += totals;
     if (request.json) {
-      print_json(path, summary, totals);
+      print_json(path, index, totals);
     } else {
       if (listed_count == 0) print_head();
-      print_row(totals, checks_of(summary), shown_name(path) + dictionaries_of(summary));
-      if (request.verbose) print_frames(summary);
+      print_row(totals, checks_of(index), shown_name(path) + dictionaries_of(index));
+      if (request.verbose) print_frames(index);
     }
     ++listed_count;
     std::fflush(stdout);  // so that errors stand after the rows before them
-    return report_warning(request, path, garbage_warning(summary.trailing_garbage_at));
+    return report_warning(request, path, garbage_warning(index.trailing_garbage_at));
   });
   if (listed_count > 1 && !request.json) print_row(all, "", fmt::format("({} files)", listed_count));
   return status;

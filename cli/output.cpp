@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "format/formats.hpp"
 #include "messages.hpp"
 #include "remove_source.hpp"
 #include "status_line.hpp"
@@ -28,8 +29,9 @@ bool writes_to_stdout(const Request& request, const FileName& file) {
 }
 
 std::optional<FileName> output_of(const Request& request, const FileName& source) {
-  std::optional<std::string> name =
-      request.action == Action::kCompress ? compressed_name(source.name) : restored_name(source.name);
+  std::optional<std::string> name = request.action == Action::kCompress
+                                        ? compressed_name(source.name, request.compress.format)
+                                        : restored_name(source.name);
   if (!name) return std::nullopt;
   return request.outputs ? request.outputs->place_of(source, std::move(*name))
                          : source.beside(std::move(*name));
@@ -51,9 +53,10 @@ void refuse_folder(const Request& request, const FileSource& source) {
 }
 
 void refuse_compressed_name(const Request& request, const FileSource& source) {
-  if (has_own_suffix(source.file().name) && !request.compress_again)
+  const FrameFormat* const format = FormatTable::instance().of_suffix(source.file().name);
+  if (format != nullptr && !request.compress_again)
     throw ToolError(fmt::format(
-        "has the suffix {} already (-d restores it; -z or -f compresses it once more)", kOwnSuffix));
+        "has the suffix {} already (-d restores it; -z or -f compresses it once more)", format->suffix()));
 }
 
 void refuse_terminal(const Request& request, const FileSource& source) {
@@ -85,8 +88,8 @@ std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& 
     if (!source.is_regular()) throw ToolError("not a regular file (write with -c or -o FILE)");
     std::optional<FileName> output = output_of(request, source.file());
     if (!output)
-      throw ToolError(
-          fmt::format("no suffix {}, so no name for the output (give one with -o, or use -c)", kOwnSuffix));
+      throw ToolError(fmt::format("no suffix {}, so no name for the output (give one with -o, or use -c)",
+                                  FormatTable::instance().suffixes()));
     make_output_folder(request, source.file());
     target.file = std::move(*output);
   }

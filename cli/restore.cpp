@@ -39,7 +39,7 @@ Outcome restore_file(const Request& request, const RestoreOptions& options, cons
   const bool testing = request.action == Action::kTest;
   const bool to_stdout = !testing && writes_to_stdout(request, name);
   const DataIdentity identity = identify_data(source.first_bytes());
-  if (identity.kind != DataKind::kLz4Frame && to_stdout && request.force) {
+  if (identity.kind != DataKind::kFrame && to_stdout && request.force) {
     const std::unique_ptr<FileSink> sink = open_output(request, source);
     copy_unchanged(source, *sink);
     return report_warning(request, path, sink->complete(source));

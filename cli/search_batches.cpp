@@ -93,7 +93,7 @@ class Batches {
   void report_restored(SearchedBatch& batch) {
     if (work_.request().invert) return;
     const bool texts = !work_.reporter().matches_are_enough();
-    device_->find_in_lz4(
+    device_->find_in_compressed(
         batch.files, work_.memory().texts_bytes, texts, [&](std::span<const RestoredFile> files) {
           run_in_parallel(files.size(), kReportFiles, [&](std::size_t i) {
             const RestoredFile& one = files[i];

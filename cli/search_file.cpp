@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kSmallFileBytes = 256 * 1024;
 
 bool is_compressed(std::span<const std::byte> first_bytes) {
-  return identify_data(first_bytes).kind == DataKind::kLz4Frame;
+  return identify_data(first_bytes).kind == DataKind::kFrame;
 }
 
 class PieceSink : public Sink {

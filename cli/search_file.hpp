@@ -11,7 +11,7 @@
 
 #include "core/large_buffer.hpp"
 #include "descriptor.hpp"
-#include "search/lz4_texts.hpp"
+#include "search/compressed_texts.hpp"
 #include "search_memory.hpp"
 #include "search_report.hpp"
 #include "search_source.hpp"
@@ -75,7 +75,7 @@ class FileSearcher {
   SharedMemory& restoring_;
   SearchRoom& room_;
   LargeBuffer piece_;
-  Lz4TextRestorer restorer_;
+  TextRestorer restorer_;
 };
 
 }  // namespace hemstitch::cli

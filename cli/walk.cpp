@@ -19,6 +19,7 @@
 #include "done_before.hpp"
 #include "files.hpp"
 #include "folder_entries.hpp"
+#include "format/formats.hpp"
 #include "messages.hpp"
 #include "output.hpp"
 #include "temporary_files.hpp"
@@ -206,7 +207,7 @@ class Walker {
 
   // The name of a file's output; the file's own where it has none.
   std::string target_of(const std::string& name) const {
-    if (request_.action == Action::kCompress) return compressed_name(name);
+    if (request_.action == Action::kCompress) return compressed_name(name, request_.compress.format);
     return restored_name(name).value_or(name);
   }
 
@@ -291,7 +292,8 @@ class Walker {
       if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count, what);
     };
     add(counts.other_suffix,
-        fmt::format("{} suffix {}", request_.action == Action::kCompress ? "with" : "without", kOwnSuffix));
+        fmt::format("{} suffix {}", request_.action == Action::kCompress ? "with" : "without",
+                    FormatTable::instance().suffixes()));
     add(counts.done, "done before");
     add(counts.link, counts.link == 1 ? "link" : "links");
     add(counts.special, "special");

@@ -1,11 +1,10 @@
 // Any bytes as a file of LZ4 frames for `search -z`: what its reader restores is what the reader of streams restores, and
 // the blocks that it gives to a device lie in the file and restore to the same.
-#include "search/lz4_texts.hpp"
-
 #include "format/lz4/lz4_decode_reference.hpp"
 #include "format/lz4/lz4_frame.hpp"
 #include "fuzz.hpp"
 #include "guarded_buffer.hpp"
+#include "search/compressed_texts.hpp"
 
 using namespace hemstitch;
 using namespace hemstitch::fuzz;
@@ -13,18 +12,17 @@ using namespace hemstitch::fuzz;
 namespace {
 
 // As a device does it: every block by itself, each with the room of its frame.
-std::optional<Bytes> restored_in_blocks(std::span<const std::byte> file, const Lz4Text& text) {
+std::optional<Bytes> restored_in_blocks(std::span<const std::byte> file, const FrameIndex& text) {
   Bytes all;
-  for (const Lz4TextFrame& frame : text.frames) {
+  for (const IndexedFrame& frame : text.frames) {
     const std::size_t begin = all.size();
-    for (std::size_t i = 0; i < frame.block_count; ++i) {
-      const Lz4TextBlock& block = text.blocks.at(frame.first_block + i);
-      require(block.at <= file.size() && block.bytes <= file.size() - block.at);
-      const auto data = file.subspan(static_cast<std::size_t>(block.at), block.bytes);
+    for (const IndexedBlock& block : text.blocks_of(frame)) {
+      require(block.at <= file.size() && block.data_bytes <= file.size() - block.at);
+      const auto data = file.subspan(static_cast<std::size_t>(block.at), block.data_bytes);
       if (block.checksum && lz4_checksum(data) != *block.checksum) return std::nullopt;
       Bytes content(data.begin(), data.end());
       if (!block.stored) {
-        content.resize(block.most_restored_bytes);
+        content.resize(frame.header.block_bytes);
         const DecodedBlock decoded = decode_lz4_block_reference(data, {}, content);
         if (decoded.status != Status::kOk) return std::nullopt;
         content.resize(decoded.bytes);
@@ -32,7 +30,7 @@ std::optional<Bytes> restored_in_blocks(std::span<const std::byte> file, const L
       all.insert(all.end(), content.begin(), content.end());
     }
     const auto content = std::span(all).subspan(begin);
-    if (frame.content_bytes && *frame.content_bytes != content.size()) return std::nullopt;
+    if (frame.header.content_bytes && *frame.header.content_bytes != content.size()) return std::nullopt;
     if (frame.content_checksum && *frame.content_checksum != lz4_checksum(content)) return std::nullopt;
   }
   return all;
@@ -47,11 +45,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.memory_limit_bytes = 17 << 20;  // room for a block of any size, and for no three
   const std::optional<Bytes> by_stream = restored(file.bytes(), options);
 
-  static Lz4TextRestorer restorer(std::size_t{16} << 20);  // its memory goes from file to file
+  static TextRestorer restorer(std::size_t{64} << 20);  // its memory goes from file to file
   if (const auto text = restorer.restore(file.bytes()))
     require(by_stream && std::equal(text->begin(), text->end(), by_stream->begin(), by_stream->end()));
 
-  if (const auto text = read_lz4_text(file.bytes())) {
+  if (const auto text = index_text(file.bytes())) {
     options.backend = "reference";
     require(restored_in_blocks(file.bytes(), *text) == restored(file.bytes(), options));
   }

@@ -22,14 +22,14 @@ struct Told {
 std::uint64_t number_of(std::optional<std::uint64_t> value) { return value ? *value + 1 : 0; }
 
 std::vector<std::uint64_t> numbers_of(Event event, const Lz4FrameParser& parser) {
-  const Lz4FrameHeader& header = parser.header();
+  const FrameHeader& header = parser.header();
   const Lz4FrameParser::Block& block = parser.block();
   return {static_cast<std::uint64_t>(event),
           parser.position(),
           parser.frame_number(),
           parser.frame_at(),
           header.legacy,
-          header.linked_blocks,
+          header.block_kind == BlockKind::kLinked,
           header.block_bytes,
           block.data_bytes,
           block.stored,

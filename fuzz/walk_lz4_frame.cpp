@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (parser.header().legacy) return 0;
   const std::uint64_t header_bytes = parser.position();
-  const Lz4FrameHeader header = parser.header();
+  const FrameHeader header = parser.header();
   const Parsed parsed = parse_blocks(parser, frame.bytes());
 
   std::vector<WalkedBlock> blocks;

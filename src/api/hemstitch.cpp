@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/parallel.hpp"
+#include "format/frame_index.hpp"
 #include "pipeline/compress_job.hpp"
 #include "pipeline/restore_job.hpp"
 #include "pipeline/ring.hpp"
@@ -258,9 +259,7 @@ std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOp
 
 std::uint64_t restored_bytes(std::span<const std::byte> input) {
   MemorySource source(input);
-  std::uint64_t total = 0;
-  for (const FrameSummary& frame : summarise_stream(source).frames) total += frame.content_bytes;
-  return total;
+  return index_frames(source).content_bytes();
 }
 
 }  // namespace hemstitch

@@ -1,9 +1,8 @@
 // The C interface over the C++ one: statuses instead of exceptions.
 #include "core/c_call.hpp"
-#include "format/lz4/lz4_frame_layout.hpp"
+#include "format/formats.hpp"
 #include "hemstitch/hemstitch.h"
 #include "hemstitch/hemstitch.hpp"
-#include "pipeline/frame_parts.hpp"
 #include "pipeline/stream.hpp"
 
 namespace {
@@ -56,15 +55,18 @@ const char* hemstitch_last_error_message(void) { return hemstitch::last_error_me
 const char* hemstitch_version(void) { return HEMSTITCH_VERSION_STRING; }
 
 uint64_t hemstitch_compress_bound(uint64_t input_bytes) {
-  // Every block may have to be stored.
-  const hemstitch::CompressOptions options;
-  const std::uint64_t block_count =
-      hemstitch::lz4_frame_layout(input_bytes, options.block_bytes, options.block_checksums,
-                                  options.content_checksum)
-          .block_count();
-  const std::uint64_t frame_bytes =
-      hemstitch::kMaxFrameHeaderBytes + block_count * hemstitch::kBlockFrameBytes + hemstitch::kFrameEndBytes;
-  return input_bytes <= UINT64_MAX - frame_bytes ? input_bytes + frame_bytes : UINT64_MAX;
+  try {
+    // Every block may have to be stored.
+    const hemstitch::CompressOptions options;
+    const auto writer = hemstitch::FormatTable::instance().of(options.format).make_writer(options);
+    const hemstitch::FrameRoom room = writer->room();
+    const std::uint64_t block_count = writer->layout(input_bytes).block_count();
+    const std::uint64_t frame_bytes =
+        room.header_bytes + block_count * room.around_block_bytes() + room.end_bytes;
+    return input_bytes <= UINT64_MAX - frame_bytes ? input_bytes + frame_bytes : UINT64_MAX;
+  } catch (...) {
+    return UINT64_MAX;  // no memory for a writer: there is none for its output
+  }
 }
 
 hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level, void* output,

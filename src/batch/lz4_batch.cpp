@@ -111,12 +111,12 @@ hemstitch_lz4_frame read_header(std::span<const std::byte> begin) {
     if (event == Lz4FrameParser::Event::kSkip)
       throw Error(Status::kUnsupportedFeature, "batch: a skippable frame holds no content");
   }
-  const Lz4FrameHeader& header = parser.header();
+  const FrameHeader& header = parser.header();
   if (header.legacy) throw Error(Status::kUnsupportedFeature, "batch: this is a legacy frame");
   if (header.dictionary_id) throw Error(Status::kUnsupportedFeature, "batch: this frame needs a dictionary");
   hemstitch_lz4_frame frame{};
   frame.block_bytes = static_cast<std::uint32_t>(header.block_bytes);
-  frame.linked_blocks = header.linked_blocks;
+  frame.linked_blocks = header.block_kind == BlockKind::kLinked;
   frame.block_checksums = header.block_checksums;
   frame.content_checksum = header.content_checksum;
   frame.content_bytes_known = header.content_bytes.has_value();

@@ -62,8 +62,8 @@ struct HeaderBytes {
 };
 
 HeaderBytes header_of(const hemstitch_lz4_frame& frame, std::uint64_t content_bytes) {
-  Lz4FrameHeader header;
-  header.linked_blocks = frame.linked_blocks != 0;
+  FrameHeader header;
+  if (frame.linked_blocks != 0) header.block_kind = BlockKind::kLinked;
   header.block_checksums = frame.block_checksums != 0;
   header.block_bytes = frame.block_bytes;
   header.content_bytes = content_bytes;
@@ -75,7 +75,7 @@ HeaderBytes header_of(const hemstitch_lz4_frame& frame, std::uint64_t content_by
 
 struct ContentBlocks {
   const std::byte* d_content;
-  Lz4FrameLayout layout;
+  FrameLayout layout;
   std::uint32_t count;
   bool linked;
 };
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kThreads)
     split_content(const ContentBlocks content, DeviceBlock* d_blocks) {
   const std::uint32_t i = thread_index();
   if (i >= content.count) return;
-  const Lz4FrameLayout::Block block = content.layout.block(i);
+  const FrameLayout::Block block = content.layout.block(i);
   // A last byte that stands apart is stored, whatever is before it.
   const bool linked = content.linked && block.at < content.layout.body_bytes();
   d_blocks[i] = {content.d_content + block.at, static_cast<std::uint32_t>(block.bytes),
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kThreads)
 
 struct WriteTemp {
   Carver carver;
-  Lz4FrameLayout layout;
+  FrameLayout layout;
   DeviceBlocks blocks;
   DeviceBlock* d_blocks;
   std::uint64_t* d_offsets;

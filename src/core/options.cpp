@@ -19,18 +19,12 @@ void validate_threads(unsigned threads) {
 }  // namespace
 
 void validate(const CompressOptions& options) {
-  require(options.format == Format::kLz4,
-          fmt::format("format is {}, which is none of the formats", static_cast<int>(options.format)));
   require(options.level >= kMinLevel && options.level <= kMaxLevel,
           fmt::format("level is {}, it can be {} to {}", options.level, kMinLevel, kMaxLevel));
   require(options.acceleration >= 0 && options.acceleration <= kMaxAcceleration,
           fmt::format("acceleration is {}, it can be 0 to {}", options.acceleration, kMaxAcceleration));
   require(options.acceleration == 0 || options.level == kMinLevel,
           fmt::format("acceleration goes with level 1, level is {}", options.level));
-  const std::size_t block_bytes = options.block_bytes;
-  require(
-      block_bytes == 64 << 10 || block_bytes == 256 << 10 || block_bytes == 1 << 20 || block_bytes == 4 << 20,
-      fmt::format("block_bytes is {}, it can be 64K, 256K, 1M or 4M", block_bytes));
   validate_threads(options.threads);
 }
 

@@ -8,7 +8,7 @@ namespace hemstitch {
 inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one
 
-// Throws kInvalidOption.
+// Throws kInvalidOption. What depends on the format is checked_format()'s (format/formats.hpp).
 void validate(const CompressOptions& options);
 void validate(const RestoreOptions& options);
 
@@ -18,7 +18,7 @@ void validate(const RestoreOptions& options);
 inline constexpr unsigned kMostThreadsPerCore = 8;
 unsigned resolve_threads(unsigned requested);
 
-// The part of a dictionary that LZ4 can refer to: its last 64 KB.
+// The part of a dictionary that a block can refer to: its last 64 KB.
 inline constexpr std::size_t kHistoryBytes = 64 * 1024;
 std::span<const std::byte> effective_dictionary(std::span<const std::byte> dictionary);
 

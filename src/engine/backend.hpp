@@ -22,7 +22,7 @@ namespace hemstitch {
 
 // One block of a batch, as data: the caller fills the upper part, the engine the lower one.
 struct BlockTask {
-  std::span<const std::byte> input;    // the block: raw bytes to compress, or an LZ4 block to restore
+  std::span<const std::byte> input;    // the block: raw bytes to compress, or a block's data to restore
   std::span<const std::byte> history;  // what stands before the raw block, at most the last 64 KB of it
   std::span<std::byte> output;         // exactly the room that may be used
 
@@ -57,6 +57,8 @@ class BlockEngine {
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
 };
 
+enum class Direction { kCompress, kRestore };
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -80,6 +82,8 @@ class Backend {
   // The backend that redoes a block which failed here, when this backend was asked for by name.
   virtual std::string_view fallback_name() const = 0;
 
+  // Whether its engines compress, or restore, blocks of that format.
+  virtual bool supports(Format format, Direction direction) const = 0;
   virtual std::unique_ptr<BlockEngine> make_engine(std::string_view device) const = 0;
 
   // Lines for people who tune it, e.g. how full its kernels keep the device. May take a moment.

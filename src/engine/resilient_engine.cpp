@@ -1,5 +1,7 @@
 #include "engine/resilient_engine.hpp"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "engine/registry.hpp"
@@ -10,6 +12,13 @@ ResilientEngine::ResilientEngine(std::string_view requested, std::string_view de
     : backend_(BackendRegistry::instance().choose(requested, device)),
       fallback_backend_(BackendRegistry::instance().fallback_for(backend_, requested)),
       engine_(backend_.make_engine(wanted_device(device))) {}
+
+void ResilientEngine::require_support(const FrameFormat& format, Direction direction) const {
+  if (!supports(format, direction))
+    throw Error(Status::kInvalidOption,
+                fmt::format("backend '{}' does not {} {}", backend_.name(),
+                            direction == Direction::kCompress ? "compress to" : "restore", format.title()));
+}
 
 BlockEngine& ResilientEngine::fallback_engine() {
   const std::scoped_lock lock(mutex_);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "engine/backend.hpp"
+#include "format/format.hpp"
 
 namespace hemstitch {
 
@@ -29,6 +30,11 @@ class ResilientEngine {
   ResilientEngine(std::string_view requested, std::string_view device);
 
   const BlockEngine& preferred() const { return *engine_; }
+  bool supports(const FrameFormat& format, Direction direction) const {
+    return backend_.supports(format.id(), direction);
+  }
+  // Throws kInvalidOption where it does not.
+  void require_support(const FrameFormat& format, Direction direction) const;
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters);
   void restore(std::span<BlockTask> tasks, Format format);

@@ -1,11 +1,12 @@
 #include "format/identify.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
-#include "core/bytes.hpp"
-#include "format/lz4/lz4_frame.hpp"
+#include "core/status.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch {
 namespace {
@@ -49,11 +50,22 @@ bool starts_with(std::span<const std::byte> data, std::string_view magic) {
 
 DataIdentity identify_data(std::span<const std::byte> first_bytes) {
   if (first_bytes.empty()) return {DataKind::kEmpty, {}, {}};
-  if (first_bytes.size() >= 4 && is_frame_magic(load_le32(first_bytes.data())))
-    return {DataKind::kLz4Frame, {}, {}};
+  if (FormatTable::instance().of_data(first_bytes) != nullptr) return {DataKind::kFrame, {}, {}};
   for (const ForeignMagic& magic : kForeignMagics)
     if (starts_with(first_bytes, magic.bytes)) return {DataKind::kForeign, magic.name, magic.tool};
   return {DataKind::kUnknown, {}, {}};
+}
+
+void refuse_data(std::span<const std::byte> first_bytes) {
+  const Place begin{std::nullopt, std::nullopt, 0};
+  const DataIdentity identity = identify_data(first_bytes);
+  if (identity.kind == DataKind::kEmpty) throw Error(Status::kTruncated, "the input is empty", begin);
+  if (identity.kind == DataKind::kForeign)
+    throw Error(Status::kForeignFormat,
+                fmt::format("this is {} data, for {}", identity.foreign_name, identity.foreign_tool), begin);
+  throw Error(Status::kUnknownFormat,
+              fmt::format("the data does not begin with a frame of {}", FormatTable::instance().titles()),
+              begin);
 }
 
 }  // namespace hemstitch

@@ -5,15 +5,14 @@
 #include <span>
 #include <string_view>
 
-namespace hemstitch {
+#include "format/frame_reader.hpp"
 
-// As many bytes as identify_data() ever looks at: a frame's magic number has so many.
-inline constexpr std::size_t kIdentifyBytes = 4;
+namespace hemstitch {
 
 enum class DataKind {
   kEmpty,
-  kLz4Frame,  // an LZ4, legacy LZ4 or skippable frame: what restoring takes
-  kForeign,   // a format of another tool, named by foreign_tool
+  kFrame,    // of one of our formats: what restoring takes
+  kForeign,  // a format of another tool, named by foreign_tool
   kUnknown,
 };
 
@@ -23,6 +22,10 @@ struct DataIdentity {
   std::string_view foreign_tool;  // the command that restores it, e.g. "zstd -d"; empty unless kForeign
 };
 
+// Looks at kIdentifyBytes at most.
 DataIdentity identify_data(std::span<const std::byte> first_bytes);
+
+// Says why a stream that begins so is none of frames: throws kTruncated, kForeignFormat or kUnknownFormat.
+[[noreturn]] void refuse_data(std::span<const std::byte> first_bytes);
 
 }  // namespace hemstitch

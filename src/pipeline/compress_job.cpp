@@ -4,35 +4,20 @@
 
 #include <algorithm>
 
-#include "core/bytes.hpp"
-#include "format/lz4/lz4_frame_layout.hpp"
 #include "pipeline/history.hpp"
+#include "pipeline/written_block.hpp"
 
 namespace hemstitch {
-namespace {
-
-CompressOptions validated(const CompressOptions& options) {
-  validate(options);
-  return options;
-}
-
-// Of so much content; the most there can be, where that is not known.
-bool last_byte_apart(const CompressOptions& options, std::uint64_t content_bytes = UINT64_MAX) {
-  return lz4_frame_layout(content_bytes, options.block_bytes, options.block_checksums,
-                          options.content_checksum)
-      .last_byte_apart;
-}
-
-}  // namespace
-
 CompressJob::CompressJob(const CompressOptions& options)
-    : options_(validated(options)),
+    : options_(options),
+      format_(checked_format(options)),
+      dictionary_(copied(effective_dictionary(options.dictionary))),
+      writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
+      frame_room_(writer_->room()),
       engine_(options.backend, options.device),
       threads_(resolve_threads(options.threads)),
-      held_bytes_(last_byte_apart(options) ? 1 : 0) {
-  const auto dictionary = effective_dictionary(options.dictionary);
-  dictionary_.assign(dictionary.begin(), dictionary.end());
-  options_.dictionary = dictionary_;
+      held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
+  engine_.require_support(format_, Direction::kCompress);
   parameters_ = {options.format, options.level, options.acceleration, options.block_bytes};
 
   BatchNeeds needs;
@@ -49,12 +34,14 @@ CompressJob::CompressJob(const CompressOptions& options)
   batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
 
   if (options.linked_blocks) linked_history_ = dictionary_;
-  if (options.content_checksum) content_hash_.emplace();
+  if (writer_->has_content_checksum()) content_checksum_.emplace(format_.checksum());
   report_.threads = threads_;
   report_.planned_bytes = plan_.workspace.total_bytes();
 }
 
-std::size_t CompressJob::output_bytes_per_block() const { return options_.block_bytes + kBlockFrameBytes; }
+std::size_t CompressJob::output_bytes_per_block() const {
+  return options_.block_bytes + frame_room_.around_block_bytes();
+}
 
 CompressSlot CompressJob::make_slot() const {
   CompressSlot slot;
@@ -64,7 +51,8 @@ CompressSlot CompressJob::make_slot() const {
 }
 
 void CompressJob::begin(Sink& sink) {
-  const auto bytes = frame_header(options_);
+  std::vector<std::byte> bytes(frame_room_.header_bytes);
+  bytes.resize(writer_->write_header(options_.content_bytes, bytes.data()));
   sink.write(bytes);
   report_.output_bytes += bytes.size();
   report_.frame_count = 1;
@@ -90,7 +78,8 @@ std::span<std::byte> CompressJob::room(CompressSlot& slot) {
 }
 
 void CompressJob::filled(CompressSlot& slot, std::size_t bytes) {
-  if (content_hash_) content_hash_->update({slot.input.get() + slot.history_bytes + slot.input_bytes, bytes});
+  if (content_checksum_)
+    content_checksum_->update({slot.input.get() + slot.history_bytes + slot.input_bytes, bytes});
   slot.input_bytes += bytes;
   report_.input_bytes += bytes;
 }
@@ -100,17 +89,18 @@ bool CompressJob::seal(CompressSlot& slot) {
   if (slot.input_bytes == 0) return false;
   const std::byte* const begin = slot.input.get() + slot.history_bytes;
   // The layout of the slot's part of the content, which begins where a block does.
-  Lz4FrameLayout layout{slot.input_bytes, options_.block_bytes, false};
+  FrameLayout layout{slot.input_bytes, options_.block_bytes, false};
   if (full(slot) && held_bytes_ != 0) {
     slot.input_bytes = layout.content_bytes = batch_bytes_;
     held_byte_ = begin[batch_bytes_];
-  } else if (last_byte_apart(options_, report_.input_bytes)) {
+  } else if (writer_->layout(report_.input_bytes).last_byte_apart) {
     layout.last_byte_apart = true;
-    slot.last_byte = last_byte_block(begin[slot.input_bytes - 1]);
+    slot.last_byte.resize(frame_room_.last_byte_bytes);
+    slot.last_byte.resize(writer_->write_last_byte(begin[slot.input_bytes - 1], slot.last_byte.data()));
   }
   const std::span<const std::byte> raw(begin, layout.body_bytes());
   for (std::uint64_t number = 0; number < layout.body_block_count(); number++) {
-    const Lz4FrameLayout::Block block = layout.block(number);
+    const FrameLayout::Block block = layout.block(number);
     BlockTask task;
     task.input = raw.subspan(block.at, block.bytes);
     if (options_.linked_blocks) {
@@ -120,8 +110,9 @@ bool CompressJob::seal(CompressSlot& slot) {
       task.history = dictionary_;
     }
     // One byte less than the input: a block that does not shrink is stored.
-    task.output = {slot.output.get() + slot.tasks.size() * output_bytes_per_block() + kBlockHeaderBytes,
-                   task.input.size() - 1};
+    task.output = {
+        slot.output.get() + slot.tasks.size() * output_bytes_per_block() + frame_room_.before_block_bytes,
+        task.input.size() - 1};
     slot.tasks.push_back(task);
   }
   if (options_.linked_blocks) append_history(linked_history_, raw);
@@ -130,24 +121,20 @@ bool CompressJob::seal(CompressSlot& slot) {
 
 void CompressJob::work(CompressSlot& slot) try {
   if (!slot.tasks.empty()) engine_.compress(slot.tasks, parameters_);
-  for (BlockTask& task : slot.tasks) {
-    std::byte* const header = task.output.data() - kBlockHeaderBytes;
-    const auto [data, size_word] = block_data(task);
-    const bool stored = (size_word & kStoredBlockBit) != 0;
-    store_le32(header, size_word);
-    // A stored block's checksum has room behind the data that it does not have here; it follows the header
+  for (const BlockTask& task : slot.tasks) {
+    const FrameWriter::Block block = written_block(task);
+    std::byte* const before = task.output.data() - frame_room_.before_block_bytes;
+    // What stands behind a stored block has room behind the data that it does not have here; it follows what stands before it
     // instead.
-    std::byte* const checksum =
-        stored ? header + kBlockHeaderBytes : header + kBlockHeaderBytes + data.size();
-    const std::size_t checksum_bytes = options_.block_checksums ? kBlockChecksumBytes : 0;
-    if (options_.block_checksums) store_le32(checksum, lz4_checksum(data));
-    if (stored) {
-      slot.pieces.insert(slot.pieces.end(), {{header, kBlockHeaderBytes}, data, {checksum, checksum_bytes}});
-    } else {
-      slot.pieces.push_back({header, kBlockHeaderBytes + data.size() + checksum_bytes});
-    }
+    std::byte* const behind = task.output.data() + (block.data ? block.data->size() : 0);
+    writer_->write_before(block, before);
+    const std::span<const std::byte> end(behind, writer_->write_behind(block, behind));
+    if (block.data)
+      slot.pieces.push_back({before, end.data() + end.size()});
+    else
+      slot.pieces.insert(slot.pieces.end(), {{before, frame_room_.before_block_bytes}, block.content, end});
   }
-  if (slot.last_byte) slot.pieces.push_back(*slot.last_byte);
+  if (!slot.last_byte.empty()) slot.pieces.push_back(slot.last_byte);
 } catch (...) {
   slot.error = std::current_exception();
 }
@@ -158,10 +145,10 @@ void CompressJob::emit(CompressSlot& slot, Sink& sink) {
     sink.write(piece);
     report_.output_bytes += piece.size();
   }
-  report_.block_count += slot.tasks.size() + (slot.last_byte ? 1 : 0);
+  report_.block_count += slot.tasks.size() + (slot.last_byte.empty() ? 0 : 1);
   emitted_input_bytes_ += slot.input_bytes;
   slot.tasks.clear();
-  slot.last_byte.reset();
+  slot.last_byte.clear();
   slot.pieces.clear();
   slot.input_bytes = 0;
 }
@@ -170,9 +157,11 @@ void CompressJob::end(Sink& sink) {
   if (options_.content_bytes && *options_.content_bytes != report_.input_bytes)
     throw Error(Status::kInputChanged, fmt::format("{} bytes were announced, {} came",
                                                    *options_.content_bytes, report_.input_bytes));
-  const FrameEnd last = frame_end(content_hash_ ? std::optional(content_hash_->digest()) : std::nullopt);
-  sink.write(std::span(last.room).first(last.bytes));
-  report_.output_bytes += last.bytes;
+  std::vector<std::byte> bytes(frame_room_.end_bytes);
+  bytes.resize(writer_->write_end(
+      content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt, bytes.data()));
+  sink.write(bytes);
+  report_.output_bytes += bytes.size();
 }
 
 StreamReport CompressJob::report() const {

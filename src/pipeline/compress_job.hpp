@@ -6,12 +6,13 @@
 //   emit()                                                         one thread at a time, in order
 // begin() comes before the first emit, end() after the last.
 //
-// Where the content's last byte may have to stand apart (format/lz4/lz4_frame_layout.hpp), a slot is full with one byte more than
+// Where the content's last byte may have to stand apart (format/frame_layout.hpp), a slot is full with one byte more than
 // its batch: that shows that the content goes on, and is held back for the next slot.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,19 +21,18 @@
 #include "core/options.hpp"
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
-#include "format/lz4/content_hash.hpp"
-#include "pipeline/frame_parts.hpp"
+#include "format/formats.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
 
 struct CompressSlot {
   LargeBuffer input;   // history, then the blocks one after the other
-  LargeBuffer output;  // for each block: size word, data, checksum
+  LargeBuffer output;  // for each block: what stands before it, data, what stands behind it
   std::size_t history_bytes = 0;
   std::size_t input_bytes = 0;  // without the history
   std::vector<BlockTask> tasks;
-  std::optional<LastByteBlock> last_byte;          // behind the tasks' blocks
+  std::vector<std::byte> last_byte;                // its block, where it has one: behind the tasks' blocks
   std::vector<std::span<const std::byte>> pieces;  // what emit() writes, in order
   std::exception_ptr error;  // met in work(), thrown by emit(), so that the first block's error wins
 };
@@ -71,7 +71,10 @@ class CompressJob {
   void begin_slot(CompressSlot& slot);
 
   CompressOptions options_;
+  const FrameFormat& format_;
   std::vector<std::byte> dictionary_;  // at most kHistoryBytes
+  std::unique_ptr<FrameWriter> writer_;
+  FrameRoom frame_room_;
   ResilientEngine engine_;
   EncodeParameters parameters_;
   unsigned threads_;
@@ -80,7 +83,7 @@ class CompressJob {
   std::size_t batch_bytes_;
   std::optional<std::byte> held_byte_;     // of the slot before the one being filled
   std::vector<std::byte> linked_history_;  // the last kHistoryBytes before the slot being filled
-  std::optional<ContentHash> content_hash_;
+  std::optional<RunningChecksum> content_checksum_;
   std::uint64_t emitted_input_bytes_ = 0;
   StreamReport report_;  // input_bytes belongs to filled(), the rest to emit()
 };

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/bytes.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
-#include "format/lz4/lz4_block_size.hpp"
-#include "format/lz4/lz4_frame_layout.hpp"
-#include "pipeline/frame_parts.hpp"
+#include "format/frame_index.hpp"
+#include "pipeline/history.hpp"
+#include "pipeline/written_block.hpp"
 
 namespace hemstitch {
 namespace {
@@ -18,25 +17,26 @@ constexpr unsigned kBatchesAround = 4;
 // Inputs that one thread looks at in a row.
 constexpr std::size_t kInputsGrain = 16;
 
-constexpr std::size_t kMostFrameBytes = kMaxFrameHeaderBytes + sizeof(LastByteBlock) + kFrameEndBytes;
-
-std::vector<std::byte> copied(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
-
 }  // namespace
 
 FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits)
-    : FrameBatchPlan((validate(options), options.backend), options.device, options.threads, limits),
+    : FrameBatchPlan((checked_format(options), options.backend), options.device, options.threads, limits),
       options_(options),
-      dictionary_(copied(effective_dictionary(options.dictionary))) {
-  options_.dictionary = dictionary_;
+      format_(FormatTable::instance().of(options.format)),
+      dictionary_(copied(effective_dictionary(options.dictionary))),
+      writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
+      frame_room_(writer_->room()) {
+  engine_.require_support(format_, Direction::kCompress);
   const BlockEngine& engine = engine_.preferred();
-  const std::size_t output_bytes_per_block = options.block_bytes + kBlockFrameBytes;
+  const std::size_t output_bytes_per_block = options.block_bytes + frame_room_.around_block_bytes();
+  const std::size_t frame_bytes =
+      frame_room_.header_bytes + frame_room_.last_byte_bytes + frame_room_.end_bytes;
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
   needs.buffer_bytes_per_block = options.block_bytes + output_bytes_per_block +
                                  (brings_dictionary() ? options.block_bytes : 0) +
                                  engine.staging_bytes(options.block_bytes, output_bytes_per_block);
-  needs.buffer_bytes_per_batch = most_inputs_ * (kMostFrameBytes + kBlockFrameBytes);
+  needs.buffer_bytes_per_batch = most_inputs_ * (frame_bytes + frame_room_.around_block_bytes());
   needs.preferred_batch_bytes = std::min(engine.preferred_batch_bytes(), limits.content_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
   if (threads_ > 1) needs.preferred_batches_in_flight += kBatchesAround;
@@ -55,7 +55,7 @@ std::uint64_t FrameCompressor::input_cost(std::uint64_t bytes) const {
 
 std::vector<std::span<const std::byte>> FrameCompressor::compress(
     std::span<const std::span<const std::byte>> inputs, LargeBuffer& output) {
-  // The room of a frame: its header, then for each block its size word, its data and its checksum, then its end.
+  // The room of a frame: its header, then each block with what stands around it, then its end.
   struct Room {
     std::byte* begin;
     std::size_t header_bytes;
@@ -67,15 +67,13 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
   std::vector<std::vector<std::byte>> first_blocks;  // each behind the dictionary
   std::byte* at = output.get();
   for (const std::span<const std::byte> input : inputs) {
-    CompressOptions options = options_;
-    options.content_bytes = input.empty() ? std::nullopt : std::optional<std::uint64_t>(input.size());
-    const std::vector<std::byte> header = frame_header(options);
-    const Lz4FrameLayout layout = lz4_frame_layout(input.size(), options_.block_bytes,
-                                                   options_.block_checksums, options_.content_checksum);
-    rooms.push_back({at, header.size(), tasks.size(), layout.last_byte_apart});
-    at = std::copy(header.begin(), header.end(), at);
+    const std::size_t header_bytes =
+        writer_->write_header(input.empty() ? std::nullopt : std::optional<std::uint64_t>(input.size()), at);
+    const FrameLayout layout = writer_->layout(input.size());
+    rooms.push_back({at, header_bytes, tasks.size(), layout.last_byte_apart});
+    at += header_bytes;
     for (std::uint64_t number = 0; number < layout.body_block_count(); ++number) {
-      const Lz4FrameLayout::Block block = layout.block(number);
+      const FrameLayout::Block block = layout.block(number);
       BlockTask task;
       task.input = input.subspan(block.at, block.bytes);
       task.history = dictionary_;
@@ -88,11 +86,11 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
         task.input = std::span(joined).subspan(dictionary_.size());
       }
       // One byte less than the input: a block that does not shrink is stored.
-      task.output = {at + kBlockHeaderBytes, task.input.size() - 1};
-      at += task.input.size() + kBlockFrameBytes;
+      task.output = {at + frame_room_.before_block_bytes, task.input.size() - 1};
+      at += task.input.size() + frame_room_.around_block_bytes();
       tasks.push_back(task);
     }
-    at += sizeof(LastByteBlock) + kFrameEndBytes;
+    at += frame_room_.last_byte_bytes + frame_room_.end_bytes;
   }
 
   if (!tasks.empty())
@@ -103,20 +101,21 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
     std::byte* end = rooms[i].begin + rooms[i].header_bytes;
     const std::size_t beyond = i + 1 < rooms.size() ? rooms[i + 1].first_task : tasks.size();
     for (std::size_t task = rooms[i].first_task; task < beyond; ++task) {
-      const auto [data, size_word] = block_data(tasks[task]);
-      store_le32(end, size_word);
-      end += kBlockHeaderBytes;
-      std::memmove(end, data.data(), data.size());  // the first block's data is there already
-      if (options_.block_checksums) store_le32(end + data.size(), lz4_checksum({end, data.size()}));
-      end += data.size() + (options_.block_checksums ? kBlockChecksumBytes : 0);
+      FrameWriter::Block block = written_block(tasks[task]);
+      const std::span<const std::byte> bytes = block.bytes();
+      std::byte* const before = end;
+      end += frame_room_.before_block_bytes;
+      std::memmove(end, bytes.data(), bytes.size());  // the first block's data is there already
+      if (block.data) block.data = std::span<const std::byte>(end, bytes.size());
+      end += bytes.size();
+      writer_->write_before(block, before);
+      end += writer_->write_behind(block, end);
     }
-    if (rooms[i].last_byte_apart) {
-      const LastByteBlock block = last_byte_block(inputs[i].back());
-      end = std::copy(block.begin(), block.end(), end);
-    }
-    const FrameEnd last =
-        frame_end(options_.content_checksum ? std::optional(lz4_checksum(inputs[i])) : std::nullopt);
-    end = std::copy_n(last.room.begin(), last.bytes, end);
+    if (rooms[i].last_byte_apart) end += writer_->write_last_byte(inputs[i].back(), end);
+    end += writer_->write_end(writer_->has_content_checksum()
+                                  ? std::optional(checksum_of(format_.checksum(), inputs[i]))
+                                  : std::nullopt,
+                              end);
     frames[i] = {rooms[i].begin, end};
   });
   return frames;
@@ -124,20 +123,11 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
 
 void FrameCompressor::report(StreamReport& report) const { engine_.report(report); }
 
-// The blocks of an input's frames, and what its headers and ends say of them.
+// An input's frames, and what each of their blocks restores to.
 struct FrameRestorer::Frames {
-  struct Block {
-    std::span<const std::byte> data;
-    bool stored = false;
-    std::size_t content_bytes = 0;
-    std::optional<std::uint32_t> checksum;
-  };
-  struct Frame {
-    std::uint64_t content_bytes = 0;
-    std::optional<std::uint32_t> content_checksum;
-  };
-  std::vector<Block> blocks;
-  std::vector<Frame> frames;
+  FrameIndex index;
+  std::vector<std::size_t> block_content_bytes;
+  std::vector<std::size_t> frame_content_bytes;
   std::uint64_t content_bytes = 0;
 };
 
@@ -165,76 +155,54 @@ FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimi
 
 std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const std::byte> input) const {
   Frames frames;
-  Lz4FrameParser parser(options_.verify_checksums);
-  std::size_t frame_first_block = 0;
-  for (;;) {
-    const std::span<const std::byte> bytes = input.first(std::min(parser.wanted_bytes(), input.size()));
-    input = input.subspan(bytes.size());
-    switch (parser.step(bytes)) {
-      case Lz4FrameParser::Event::kMore:
-      case Lz4FrameParser::Event::kBlockBegin:
-        break;
-      case Lz4FrameParser::Event::kFrameBegin: {
-        const Lz4FrameHeader& header = parser.header();
-        if (header.legacy) return std::nullopt;
-        if (header.dictionary_id &&
-            (dictionary_.empty() ||
-             (!options_.accept_any_dictionary_id && *header.dictionary_id != lz4_checksum(dictionary_))))
-          return std::nullopt;
-        frame_first_block = frames.blocks.size();
-        break;
+  frames.index = index_frames(input, options_.verify_checksums);
+  const FrameFormat& format = *frames.index.format;
+  if (!frames.index.has_separate_blocks() || !engine_.supports(format, Direction::kRestore))
+    return std::nullopt;
+  frames.block_content_bytes.reserve(frames.index.blocks.size());
+  for (const IndexedFrame& frame : frames.index.frames) {
+    const FrameHeader& header = frame.header;
+    if (header.dictionary_id &&
+        (dictionary_.empty() || (!options_.accept_any_dictionary_id &&
+                                 *header.dictionary_id != checksum_of(format.checksum(), dictionary_))))
+      return std::nullopt;
+    const std::span<const IndexedBlock> blocks = frames.index.blocks_of(frame);
+    std::uint64_t content_bytes = 0;
+    for (const IndexedBlock& block : blocks)
+      if (block.stored) content_bytes += block.data_bytes;
+    // What stored blocks leave is a single other one's size; else the blocks' data tells.
+    const bool rest_known = header.content_bytes && *header.content_bytes >= content_bytes &&
+                            frame.block_count == frame.stored_block_count + 1;
+    const std::uint64_t rest_bytes = rest_known ? *header.content_bytes - content_bytes : 0;
+    for (const IndexedBlock& block : blocks) {
+      if (block.stored) {
+        frames.block_content_bytes.push_back(block.data_bytes);
+        continue;
       }
-      case Lz4FrameParser::Event::kBlockEnd: {
-        const Lz4FrameParser::Block& block = parser.block();
-        frames.blocks.push_back(
-            {bytes.first(block.data_bytes), block.stored, block.data_bytes, block.checksum});
-        break;
-      }
-      case Lz4FrameParser::Event::kFrameEnd: {
-        const Lz4FrameHeader& header = parser.header();
-        const std::span<Frames::Block> blocks = std::span(frames.blocks).subspan(frame_first_block);
-        // Only a stored block needs nothing of the blocks that it is linked to.
-        const auto compressed = [](const Frames::Block& block) { return !block.stored; };
-        if (header.linked_blocks && !blocks.empty() && std::ranges::any_of(blocks.subspan(1), compressed))
-          return std::nullopt;
-        Frames::Frame frame;
-        for (const Frames::Block& block : blocks)
-          if (block.stored) frame.content_bytes += block.content_bytes;
-        // What stored blocks leave is a single other one's size; else the tokens tell.
-        const bool rest_known = header.content_bytes && *header.content_bytes >= frame.content_bytes &&
-                                std::ranges::count_if(blocks, compressed) == 1;
-        const std::uint64_t rest_bytes = rest_known ? *header.content_bytes - frame.content_bytes : 0;
-        for (Frames::Block& block : blocks) {
-          if (block.stored) continue;
-          const std::optional<std::uint64_t> content_bytes =
-              rest_known ? rest_bytes : lz4_block_restored_bytes(block.data);
-          if (!content_bytes || *content_bytes > header.block_bytes) return std::nullopt;
-          block.content_bytes = static_cast<std::size_t>(*content_bytes);
-          frame.content_bytes += block.content_bytes;
-        }
-        if (header.content_bytes && *header.content_bytes != frame.content_bytes) return std::nullopt;
-        frame.content_checksum = parser.content_checksum();
-        frames.content_bytes += frame.content_bytes;
-        frames.frames.push_back(frame);
-        break;
-      }
-      case Lz4FrameParser::Event::kSkip:
-      case Lz4FrameParser::Event::kGarbage:
-        return std::nullopt;
-      case Lz4FrameParser::Event::kEnd:
-        return frames;
+      const std::optional<std::uint64_t> block_bytes =
+          rest_known ? rest_bytes : format.restored_bytes(block.data(input));
+      if (!block_bytes || *block_bytes > header.block_bytes) return std::nullopt;
+      frames.block_content_bytes.push_back(static_cast<std::size_t>(*block_bytes));
+      content_bytes += *block_bytes;
     }
+    if (header.content_bytes && *header.content_bytes != content_bytes) return std::nullopt;
+    frames.frame_content_bytes.push_back(static_cast<std::size_t>(content_bytes));
+    frames.content_bytes += content_bytes;
   }
+  return frames;
 }
 
-bool FrameRestorer::is_right(const Frames& frames, std::span<const std::byte> content) const {
+bool FrameRestorer::is_right(const Frames& frames, std::span<const std::byte> input,
+                             std::span<const std::byte> content) const {
   if (!options_.verify_checksums) return true;
-  for (const Frames::Block& block : frames.blocks)
-    if (block.checksum && lz4_checksum(block.data) != *block.checksum) return false;
-  for (const Frames::Frame& frame : frames.frames) {
-    const auto bytes = static_cast<std::size_t>(frame.content_bytes);
-    if (frame.content_checksum && lz4_checksum(content.first(bytes)) != *frame.content_checksum) return false;
-    content = content.subspan(bytes);
+  const Checksum kind = frames.index.format->checksum();
+  for (const IndexedBlock& block : frames.index.blocks)
+    if (block.checksum && checksum_of(kind, block.data(input)) != *block.checksum) return false;
+  for (std::size_t i = 0; i < frames.index.frames.size(); ++i) {
+    const auto part = content.first(frames.frame_content_bytes[i]);
+    const std::optional<std::uint32_t> expected = frames.index.frames[i].content_checksum;
+    if (expected && checksum_of(kind, part) != *expected) return false;
+    content = content.subspan(part.size());
   }
   return true;
 }
@@ -259,31 +227,35 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
   std::vector<BlockTask> tasks;
   std::byte* at = output.get();
   std::size_t room = output_bytes_;
-  for (std::optional<Frames>& frames : planned) {
+  // A call of the engine is for one format. An input of another one than the first waits for a batch of its own.
+  const FrameFormat* format = nullptr;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    std::optional<Frames>& frames = planned[i];
     if (frames) {
-      const std::uint64_t cost = frames->content_bytes + frames->blocks.size() * dictionary_.size();
+      const std::uint64_t cost = frames->content_bytes + frames->index.blocks.size() * dictionary_.size();
       if (cost > output_bytes_)
         frames.reset();
-      else if (cost > room)
+      else if (cost > room || (format != nullptr && format != frames->index.format))
         break;
       else
-        room -= static_cast<std::size_t>(cost);
+        room -= static_cast<std::size_t>(cost), format = frames->index.format;
     }
     starts.push_back({at, tasks.size()});
     if (!frames) continue;
-    for (const Frames::Block& block : frames->blocks) {
-      const std::span<std::byte> content(at, block.content_bytes);
-      at += block.content_bytes;
+    for (std::size_t number = 0; number < frames->index.blocks.size(); ++number) {
+      const IndexedBlock& block = frames->index.blocks[number];
+      const std::span<std::byte> content(at, frames->block_content_bytes[number]);
+      at += content.size();
       if (block.stored) continue;
       BlockTask task;
-      task.input = block.data;
+      task.input = block.data(inputs[i]);
       task.history = dictionary_;
       task.output = content;
       tasks.push_back(task);
     }
   }
 
-  if (!tasks.empty()) engine_.restore(tasks, Format::kLz4);
+  if (!tasks.empty()) engine_.restore(tasks, format->id());
 
   std::vector<Restored> restored(starts.size());
   run_in_parallel(starts.size(), kInputsGrain, [&](std::size_t i) {
@@ -291,17 +263,19 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
     const Frames& frames = *planned[i];
     std::byte* end = starts[i].begin;
     std::size_t task = starts[i].first_task;
-    for (const Frames::Block& block : frames.blocks) {
-      if (block.stored)
-        std::copy(block.data.begin(), block.data.end(), end);
-      else if (tasks[task].status != Status::kOk || tasks[task].output_bytes != block.content_bytes)
+    for (std::size_t number = 0; number < frames.index.blocks.size(); ++number) {
+      const std::span<const std::byte> data = frames.index.blocks[number].data(inputs[i]);
+      const std::size_t content_bytes = frames.block_content_bytes[number];
+      if (frames.index.blocks[number].stored)
+        std::copy(data.begin(), data.end(), end);
+      else if (tasks[task].status != Status::kOk || tasks[task].output_bytes != content_bytes)
         return;
       else
         ++task;
-      end += block.content_bytes;
+      end += content_bytes;
     }
     const std::span<const std::byte> content(starts[i].begin, end);
-    if (is_right(frames, content)) restored[i] = {content, frames.blocks.size()};
+    if (is_right(frames, inputs[i], content)) restored[i] = {content, frames.index.blocks.size()};
   });
   return restored;
 }

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "core/options.hpp"
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
+#include "format/formats.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
@@ -77,7 +79,10 @@ class FrameCompressor : public FrameBatchPlan {
   bool brings_dictionary() const { return options_.linked_blocks && !dictionary_.empty(); }
 
   CompressOptions options_;
+  const FrameFormat& format_;
   std::vector<std::byte> dictionary_;
+  std::unique_ptr<FrameWriter> writer_;
+  FrameRoom frame_room_;
   std::size_t output_bytes_ = 0;
 };
 
@@ -89,7 +94,7 @@ class FrameRestorer : public FrameBatchPlan {
 
   // One for each input that was taken, from the first on: contents may be much longer than inputs, so that not all may fit into
   // `output` at once. At least one is taken. Nothing stands for an input that a stream has to look at: it is damaged, its
-  // blocks are linked, it is no LZ4 frame at all.
+  // blocks are linked, it is no frame at all.
   struct Restored {
     std::optional<std::span<const std::byte>> content;
     std::size_t block_count = 0;
@@ -101,7 +106,8 @@ class FrameRestorer : public FrameBatchPlan {
  private:
   struct Frames;
   std::optional<Frames> plan_frames(std::span<const std::byte> input) const;
-  bool is_right(const Frames& frames, std::span<const std::byte> content) const;
+  bool is_right(const Frames& frames, std::span<const std::byte> input,
+                std::span<const std::byte> content) const;
 
   RestoreOptions options_;
   std::vector<std::byte> dictionary_;

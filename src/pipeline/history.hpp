@@ -10,6 +10,10 @@
 
 namespace hemstitch {
 
+inline std::vector<std::byte> copied(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
 // Keeps the last kHistoryBytes of `history` followed by `bytes`.
 inline void append_history(std::vector<std::byte>& history, std::span<const std::byte> bytes) {
   const auto tail = bytes.size() > kHistoryBytes ? bytes.last(kHistoryBytes) : bytes;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "core/bytes.hpp"
-#include "format/lz4/lz4_block_size.hpp"
 #include "pipeline/history.hpp"
 
 namespace hemstitch {
@@ -16,12 +14,6 @@ RestoreOptions validated(const RestoreOptions& options) {
   return options;
 }
 
-// The most data bytes that a block of this frame has: stored blocks have the full size, legacy ones may have
-// grown.
-std::size_t max_block_data_bytes(const Lz4FrameHeader& header) {
-  return header.legacy ? kMaxLegacyBlockDataBytes : header.block_bytes;
-}
-
 }  // namespace
 
 RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range)
@@ -29,7 +21,7 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
       range_(range),
       engine_(options.backend, options.device),
       threads_(resolve_threads(options.threads)),
-      parser_(options.verify_checksums) {
+      stream_(options.verify_checksums) {
   const auto dictionary = effective_dictionary(options.dictionary);
   dictionary_.assign(dictionary.begin(), dictionary.end());
   options_.dictionary = dictionary_;
@@ -37,24 +29,27 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
 }
 
 void RestoreJob::begin_frame() {
-  const Lz4FrameHeader& header = parser_.header();
-  const Place place{parser_.frame_number(), std::nullopt, parser_.frame_at()};
+  const FrameReader& reader = stream_.reader();
+  const FrameHeader& header = header_ = reader.header();
+  const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
+  const auto dictionary_id = [&] { return checksum_of(stream_.format().checksum(), dictionary_); };
   if (header.dictionary_id && dictionary_.empty())
     throw Error(Status::kDictionaryNeeded,
                 fmt::format("the frame needs the dictionary with id {:#010x}", *header.dictionary_id), place);
-  if (header.dictionary_id && !options_.accept_any_dictionary_id &&
-      *header.dictionary_id != lz4_checksum(dictionary_))
+  if (header.dictionary_id && !options_.accept_any_dictionary_id && *header.dictionary_id != dictionary_id())
     throw Error(Status::kDictionaryMismatch,
                 fmt::format("the frame needs the dictionary with id {:#010x}, this one has id {:#010x}",
-                            *header.dictionary_id, lz4_checksum(dictionary_)),
+                            *header.dictionary_id, dictionary_id()),
                 place);
+
+  engine_.require_support(stream_.format(), Direction::kRestore);
 
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
   needs.buffer_bytes_per_block =
-      max_block_data_bytes(header) + kBlockChecksumBytes + header.block_bytes +
-      engine_.preferred().staging_bytes(max_block_data_bytes(header), header.block_bytes);
-  needs.buffer_bytes_per_batch = header.linked_blocks ? kHistoryBytes : 0;
+      header.most_data_bytes + kChecksumBytes + header.block_bytes +
+      engine_.preferred().staging_bytes(header.most_data_bytes, header.block_bytes);
+  needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
   needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
   needs.content_bytes = header.content_bytes;
@@ -66,66 +61,77 @@ void RestoreJob::begin_frame() {
   frame_content_at_ = content_at_;
   linked_history_ = dictionary_;
   frame_content_bytes_ = 0;
-  content_hash_.reset();
+  content_checksum_.reset();
+  if (header.content_checksum && options_.verify_checksums && !range_)
+    content_checksum_.emplace(stream_.format().checksum());
 }
 
 RestoreSlot RestoreJob::make_slot() const {
-  const Lz4FrameHeader& header = parser_.header();
+  const FrameHeader& header = header_;
   RestoreSlot slot;
-  slot.input = LargeBuffer(plan_.blocks_per_batch * (max_block_data_bytes(header) + kBlockChecksumBytes));
+  slot.input = LargeBuffer(plan_.blocks_per_batch * (header.most_data_bytes + kChecksumBytes));
   slot.output =
-      LargeBuffer((header.linked_blocks ? kHistoryBytes : 0) + plan_.blocks_per_batch * header.block_bytes);
+      LargeBuffer((works_in_order() ? kHistoryBytes : 0) + plan_.blocks_per_batch * header.block_bytes);
   return slot;
 }
 
 std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
+  const std::size_t wanted_bytes = stream_.wanted_bytes();
+  if (!in_block_ && header_bytes_.size() < wanted_bytes) header_bytes_.resize(wanted_bytes);
   std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
-  return {begin + gathered_bytes_, parser_.wanted_bytes() - gathered_bytes_};
+  return {begin + gathered_bytes_, wanted_bytes - gathered_bytes_};
+}
+
+Place RestoreJob::block_place() const {
+  const FrameReader& reader = stream_.reader();
+  return {reader.frame_number(), reader.block().number, reader.block().at};
 }
 
 RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, bool at_end) {
   gathered_bytes_ += bytes;
-  if (gathered_bytes_ < parser_.wanted_bytes() && !at_end) return Event::kMore;
+  if (gathered_bytes_ < stream_.wanted_bytes() && !at_end) return Event::kMore;
   const std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
   const std::span<const std::byte> gathered(begin, gathered_bytes_);
   gathered_bytes_ = 0;
-  switch (parser_.step(gathered)) {
-    case Lz4FrameParser::Event::kMore:
+  const FrameReader::Event event = stream_.step(gathered);
+  const FrameReader& reader = stream_.reader();
+  switch (event) {
+    case FrameReader::Event::kMore:
       return Event::kMore;
-    case Lz4FrameParser::Event::kFrameBegin:
+    case FrameReader::Event::kFrameBegin:
       begin_frame();
       return Event::kFrameBegin;
-    case Lz4FrameParser::Event::kBlockBegin:
+    case FrameReader::Event::kBlockBegin:
       if (last_block_content_bytes_ && content_at_ + announced_content_bytes() <= range_->begin) {
         skipping_block_ = true;
-        skip_bytes_ = parser_.wanted_bytes();
+        skip_bytes_ = reader.wanted_bytes();
         return Event::kSkip;
       }
       in_block_ = true;
       return Event::kMore;
-    case Lz4FrameParser::Event::kBlockEnd: {
+    case FrameReader::Event::kBlockEnd: {
       in_block_ = false;
-      const std::size_t data_bytes = parser_.block().data_bytes;
+      const std::size_t data_bytes = reader.block().data_bytes;
       const std::uint64_t content_at = content_at_;
       if (range_ && !keep_block(slot, data_bytes)) return range_done_or(Event::kMore);
       slot.blocks.push_back({gathered.first(data_bytes),
-                             parser_.block().stored,
-                             parser_.block().checksum,
-                             Place{parser_.frame_number(), parser_.block().number, parser_.block().at},
+                             reader.block().stored,
+                             reader.block().checksum,
+                             block_place(),
                              content_at,
                              {}});
       slot.input_bytes += gathered.size();
       return range_done_or(Event::kBlock);
     }
-    case Lz4FrameParser::Event::kFrameEnd:
+    case FrameReader::Event::kFrameEnd:
       return Event::kFrameEnd;
-    case Lz4FrameParser::Event::kSkip:
-      skip_bytes_ = parser_.skip_bytes();
+    case FrameReader::Event::kSkip:
+      skip_bytes_ = reader.skip_bytes();
       return Event::kSkip;
-    case Lz4FrameParser::Event::kGarbage:
-      report_.trailing_garbage_at = parser_.garbage_at();
+    case FrameReader::Event::kGarbage:
+      report_.trailing_garbage_at = reader.garbage_at();
       return Event::kEnd;
-    case Lz4FrameParser::Event::kEnd:
+    case FrameReader::Event::kEnd:
       return Event::kEnd;
   }
   throw Error(Status::kInternal, "an unknown event of the frame parser");
@@ -133,29 +139,27 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
 
 // The content of the block that was just announced, where all of the frame's blocks but the last two are full.
 std::uint64_t RestoreJob::announced_content_bytes() const {
-  const std::uint64_t left = frame_content_at_ + parser_.header().content_bytes.value() - content_at_;
+  const std::uint64_t left = frame_content_at_ + header_.content_bytes.value() - content_at_;
   const std::uint64_t last = last_block_content_bytes_.value();
-  return left > last ? std::min<std::uint64_t>(left - last, parser_.header().block_bytes) : left;
+  return left > last ? std::min<std::uint64_t>(left - last, header_.block_bytes) : left;
 }
 
 void RestoreJob::skipped(std::uint64_t count) {
-  if (!skipping_block_) return parser_.skipped(count);
+  if (!skipping_block_) return stream_.reader().skipped(count);
   skipping_block_ = false;
   content_at_ += announced_content_bytes();
-  parser_.block_skipped(count);
+  stream_.reader().block_skipped(count);
 }
 
 // Ranges: finds the block's place in the content. A linked frame's blocks are all kept, since later ones
 // refer to them.
 bool RestoreJob::keep_block(const RestoreSlot& slot, std::size_t data_bytes) {
-  const auto size = parser_.block().stored
+  const auto size = stream_.reader().block().stored
                         ? std::optional<std::uint64_t>(data_bytes)
-                        : lz4_block_restored_bytes({slot.input.get() + slot.input_bytes, data_bytes});
-  if (!size)
-    throw Error(Status::kCorruptBlock, "the block's tokens do not add up",
-                {parser_.frame_number(), parser_.block().number, parser_.block().at});
+                        : stream_.format().restored_bytes({slot.input.get() + slot.input_bytes, data_bytes});
+  if (!size) throw Error(Status::kCorruptBlock, "the block's tokens do not add up", block_place());
   content_at_ += *size;
-  return content_at_ > range_->begin || parser_.header().linked_blocks;
+  return content_at_ > range_->begin || works_in_order();
 }
 
 RestoreJob::Event RestoreJob::range_done_or(Event event) {
@@ -164,7 +168,7 @@ RestoreJob::Event RestoreJob::range_done_or(Event event) {
 
 void RestoreJob::verify_block(const RestoreSlot::Block& block) const {
   if (!block.checksum || !options_.verify_checksums) return;
-  const std::uint32_t found = lz4_checksum(block.data);
+  const std::uint32_t found = checksum_of(stream_.format().checksum(), block.data);
   if (found != *block.checksum)
     throw Error(
         Status::kBlockChecksumMismatch,
@@ -184,15 +188,14 @@ void RestoreJob::work(RestoreSlot& slot) {
   }
 }
 
-namespace {
-void require_restored(const BlockTask& task, const Place& place) {
-  if (task.status == Status::kCorruptBlock) throw Error(task.status, "this is not a valid LZ4 block", place);
+void RestoreJob::require_restored(const BlockTask& task, const Place& place) const {
+  if (task.status == Status::kCorruptBlock)
+    throw Error(task.status, fmt::format("this is not a valid {} block", stream_.format().title()), place);
   if (task.status != Status::kOk) throw Error(task.status, "the block could not be restored", place);
 }
-}  // namespace
 
 void RestoreJob::work_independent(RestoreSlot& slot) {
-  const std::size_t block_bytes = parser_.header().block_bytes;
+  const std::size_t block_bytes = header_.block_bytes;
   std::vector<BlockTask> tasks;
   std::exception_ptr bad_checksum;
   std::size_t checked_blocks = 0;
@@ -212,7 +215,7 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
     }
     checked_blocks++;
   }
-  engine_.restore(tasks, Format::kLz4);
+  engine_.restore(tasks, stream_.format().id());
   auto task = tasks.begin();
   for (; slot.good_blocks < checked_blocks; slot.good_blocks++) {
     RestoreSlot::Block& block = slot.blocks[slot.good_blocks];
@@ -240,8 +243,8 @@ void RestoreJob::work_in_order(RestoreSlot& slot) {
       BlockTask task;
       task.input = block.data;
       task.history = {at - std::min<std::size_t>(kHistoryBytes, at - begin), at};
-      task.output = {at, parser_.header().block_bytes};
-      engine_.restore({&task, 1}, Format::kLz4);
+      task.output = {at, header_.block_bytes};
+      engine_.restore({&task, 1}, stream_.format().id());
       require_restored(task, block.place);
       block.content = task.output.first(task.output_bytes);
     }
@@ -262,11 +265,10 @@ std::span<const std::byte> RestoreJob::inside_range(const RestoreSlot::Block& bl
 }
 
 void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
-  const bool hash = parser_.header().content_checksum && options_.verify_checksums && !range_;
   std::span<const std::byte> run;  // neighbouring blocks that also stand side by side are written at once
   const auto write_run = [&] {
     if (run.empty()) return;
-    if (hash) content_hash_.update(run);
+    if (content_checksum_) content_checksum_->update(run);
     sink.write(run);
     report_.output_bytes += run.size();
   };
@@ -291,19 +293,19 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
 void RestoreJob::end_frame() {
   report_.frame_count++;
   if (range_) return;
-  const Lz4FrameHeader& header = parser_.header();
-  const Place place{parser_.frame_number(), std::nullopt, parser_.position()};
-  if (header.content_bytes && *header.content_bytes != frame_content_bytes_)
+  const FrameReader& reader = stream_.reader();
+  const Place place{reader.frame_number(), std::nullopt, reader.position()};
+  if (header_.content_bytes && *header_.content_bytes != frame_content_bytes_)
     throw Error(Status::kContentSizeMismatch,
-                fmt::format("the header announces {} bytes, {} were restored", *header.content_bytes,
+                fmt::format("the header announces {} bytes, {} were restored", *header_.content_bytes,
                             frame_content_bytes_),
                 place);
-  if (!parser_.content_checksum() || !options_.verify_checksums) return;
-  const std::uint32_t found = content_hash_.digest();
-  if (found != *parser_.content_checksum())
+  if (!content_checksum_ || !reader.content_checksum()) return;
+  const std::uint32_t found = content_checksum_->digest();
+  if (found != *reader.content_checksum())
     throw Error(Status::kContentChecksumMismatch,
                 fmt::format("the content's checksum is {:#010x}, it should be {:#010x}", found,
-                            *parser_.content_checksum()),
+                            *reader.content_checksum()),
                 place);
 }
 
@@ -316,7 +318,7 @@ void RestoreJob::require_range_inside_content() const {
 
 StreamReport RestoreJob::report() const {
   StreamReport report = report_;
-  report.input_bytes = parser_.position();
+  report.input_bytes = stream_.position();
   engine_.report(report);
   return report;
 }

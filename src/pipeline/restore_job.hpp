@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -24,8 +23,7 @@
 #include "core/options.hpp"
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
-#include "format/lz4/content_hash.hpp"
-#include "format/lz4/lz4_frame.hpp"
+#include "format/formats.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
@@ -69,9 +67,9 @@ class RestoreJob {
   RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range);
 
   // Of the current frame.
-  const Lz4FrameHeader& frame_header() const { return parser_.header(); }
+  const FrameHeader& frame_header() const { return header_; }
   const BatchPlan& plan() const { return plan_; }
-  bool works_in_order() const { return parser_.header().linked_blocks; }
+  bool works_in_order() const { return frame_header().block_kind == BlockKind::kLinked; }
   // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length.
   unsigned threads() const { return std::min(threads_, plan_.batches_in_flight); }
   RestoreSlot make_slot() const;
@@ -90,9 +88,10 @@ class RestoreJob {
   void frame_has_full_blocks(std::uint64_t last_block_content_bytes) {
     last_block_content_bytes_ = last_block_content_bytes;
   }
-  std::uint64_t stream_position() const { return parser_.position(); }
+  // What reads the frames; a copy of it looks ahead.
+  const FrameStream& frame_stream() const { return stream_; }
 
-  void seal(RestoreSlot& slot) const { slot.input_position = parser_.position(); }
+  void seal(RestoreSlot& slot) const { slot.input_position = stream_.position(); }
   void work(RestoreSlot& slot);
   void emit(RestoreSlot& slot, Sink& sink);
   void end_frame();
@@ -106,12 +105,14 @@ class RestoreJob {
 
  private:
   void begin_frame();
+  Place block_place() const;
   std::uint64_t announced_content_bytes() const;
   bool keep_block(const RestoreSlot& slot, std::size_t data_bytes);
   Event range_done_or(Event event);
   void work_in_order(RestoreSlot& slot);
   void work_independent(RestoreSlot& slot);
   void verify_block(const RestoreSlot::Block& block) const;
+  void require_restored(const BlockTask& task, const Place& place) const;
   std::span<const std::byte> inside_range(const RestoreSlot::Block& block) const;
 
   RestoreOptions options_;
@@ -119,12 +120,13 @@ class RestoreJob {
   std::optional<ContentRange> range_;
   ResilientEngine engine_;
   unsigned threads_;
-  Lz4FrameParser parser_;
+  FrameStream stream_;
+  FrameHeader header_;  // of the current frame; nothing is said before the first
   BatchPlan plan_;
 
   // filling
-  std::array<std::byte, kMaxFrameHeaderBytes> header_bytes_;
-  std::size_t gathered_bytes_ = 0;  // of the parser's wanted_bytes()
+  std::vector<std::byte> header_bytes_;
+  std::size_t gathered_bytes_ = 0;  // of the stream's wanted_bytes()
   bool in_block_ = false;
   bool skipping_block_ = false;
   std::uint64_t skip_bytes_ = 0;
@@ -137,7 +139,7 @@ class RestoreJob {
 
   // emitting
   std::uint64_t frame_content_bytes_ = 0;
-  ContentHash content_hash_;
+  std::optional<RunningChecksum> content_checksum_;  // of a frame that has one
   StreamReport report_;
 };
 

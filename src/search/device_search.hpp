@@ -17,7 +17,7 @@
 
 namespace hemstitch {
 
-// A file of LZ4 frames that was restored and searched on the device.
+// A compressed file that was restored and searched on the device.
 struct RestoredFile {
   std::size_t file;  // in the batch
   std::string_view text;
@@ -29,18 +29,18 @@ class DeviceSearch {
  public:
   virtual ~DeviceSearch() = default;
 
-  // Makes its device the calling thread's own: before find() and find_in_lz4().
+  // Makes its device the calling thread's own: before find() and find_in_compressed().
   virtual void use_in_this_thread() = 0;
 
   // find_in_texts() of the batch's bytes and offsets. Throws the device family's errors.
   virtual std::vector<PackedMatch> find(const CompactedBuffer& files) = 0;
 
-  // Restores those of the batch's files that are LZ4 frames, and searches what they hold, where the device can. What it
+  // Restores those of the batch's files that are compressed, and searches what they hold, where the device can. What it
   // gives to `take`, group by group, is right: all checksums were verified. A file that it does not give is left to the host, which
   // can say what is wrong with it; so is one that holds more than `most_bytes`, which a group does not either. With `texts`,
   // those with matches have their text; without, none has.
-  virtual void find_in_lz4(const CompactedBuffer& files, std::uint64_t most_bytes, bool texts,
-                           const std::function<void(std::span<const RestoredFile>)>& take) = 0;
+  virtual void find_in_compressed(const CompactedBuffer& files, std::uint64_t most_bytes, bool texts,
+                                  const std::function<void(std::span<const RestoredFile>)>& take) = 0;
 };
 
 // Whether a backend of that name may have a device search, as far as can be said before it is started.

@@ -7,13 +7,14 @@
 
 #include "compact/gather/gather_cuda.hpp"
 #include "core/parallel.hpp"
+#include "format/formats.hpp"
 #include "format/lz4/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/staged_upload.hpp"
+#include "search/compressed_texts.hpp"
 #include "search/device_search.hpp"
-#include "search/lz4_texts.hpp"
 #include "search/search_cuda.hpp"
 
 namespace hemstitch {
@@ -75,13 +76,14 @@ class KeptPinned {
 struct Block {
   std::size_t file;
   const std::byte* d_data;
-  Lz4TextBlock block;
+  IndexedBlock block;
+  std::size_t most_restored_bytes;
   std::uint32_t restored_bytes = 0;
 };
 
 struct File {
   std::size_t file;
-  Lz4Text text;
+  FrameIndex index;
   std::size_t first_block;  // among all Blocks
   std::uint64_t bytes = 0;  // restored
   bool good = true;
@@ -112,20 +114,22 @@ class CudaSearch : public DeviceSearch {
     return {matches.begin(), matches.end()};
   }
 
-  void find_in_lz4(const CompactedBuffer& files, std::uint64_t most_bytes, bool texts,
-                   const std::function<void(std::span<const RestoredFile>)>& take) override {
-    std::vector<std::optional<Lz4Text>> read(files.count());
+  void find_in_compressed(const CompactedBuffer& files, std::uint64_t most_bytes, bool texts,
+                          const std::function<void(std::span<const RestoredFile>)>& take) override {
+    std::vector<std::optional<FrameIndex>> read(files.count());
     run_in_parallel(files.count(), kReadGrain,
-                    [&](std::size_t file) { read[file] = read_lz4_text(files.span(file)); });
+                    [&](std::size_t file) { read[file] = index_text(files.span(file)); });
     files_.clear();
     blocks_.clear();
     const std::byte* const d_bytes = bring(files.bytes());
     for (std::size_t file = 0; file < files.count(); ++file) {
-      if (!read[file]) continue;
+      if (!read[file] || read[file]->format->id() != Format::kLz4) continue;
       const std::byte* const d_file = d_bytes + files.offsets()[file];
       files_.push_back({file, std::move(*read[file]), blocks_.size()});
-      for (const Lz4TextBlock& block : files_.back().text.blocks)
-        blocks_.push_back({files_.size() - 1, d_file + block.at, block});
+      const FrameIndex& index = files_.back().index;
+      for (const IndexedFrame& frame : index.frames)
+        for (const IndexedBlock& block : index.blocks_of(frame))
+          blocks_.push_back({files_.size() - 1, d_file + block.at, block, frame.header.block_bytes});
     }
     measure();
     for (File& file : files_)
@@ -181,8 +185,8 @@ class CudaSearch : public DeviceSearch {
     for (const std::size_t number : blocks) {
       const Block& block = blocks_[number];
       data.push_back(block.d_data);
-      bytes.push_back(block.block.bytes);
-      capacities.push_back(d_outputs.empty() ? block.block.most_restored_bytes : block.restored_bytes);
+      bytes.push_back(block.block.data_bytes);
+      capacities.push_back(d_outputs.empty() ? block.most_restored_bytes : block.restored_bytes);
       batch.max_capacity = std::max(batch.max_capacity, capacities.back());
       batch.max_block_bytes = std::max(batch.max_block_bytes, bytes.back());
     }
@@ -213,7 +217,7 @@ class CudaSearch : public DeviceSearch {
     std::vector<std::size_t> encoded;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       if (blocks_[i].block.stored)
-        blocks_[i].restored_bytes = blocks_[i].block.bytes;
+        blocks_[i].restored_bytes = blocks_[i].block.data_bytes;
       else
         encoded.push_back(i);
     }
@@ -221,16 +225,16 @@ class CudaSearch : public DeviceSearch {
     for (std::size_t i = 0; i < encoded.size(); ++i)
       if (!done[i]) files_[blocks_[encoded[i]].file].good = false;
     for (File& file : files_) {
-      for (const Lz4TextFrame& frame : file.text.frames) {
+      for (const IndexedFrame& frame : file.index.frames) {
         const std::uint64_t bytes = content_bytes(file, frame);
-        if (frame.content_bytes && *frame.content_bytes != bytes) file.good = false;
+        if (frame.header.content_bytes && *frame.header.content_bytes != bytes) file.good = false;
         file.bytes += bytes;
       }
       if (!file.good) file.leave();
     }
   }
 
-  std::uint64_t content_bytes(const File& file, const Lz4TextFrame& frame) const {
+  std::uint64_t content_bytes(const File& file, const IndexedFrame& frame) const {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < frame.block_count; ++i)
       bytes += blocks_[file.first_block + frame.first_block + i].restored_bytes;
@@ -263,12 +267,13 @@ class CudaSearch : public DeviceSearch {
       std::uint64_t at = offsets.back();
       offsets.push_back(at + file.bytes);
       if (!file.good) continue;
-      for (const Lz4TextFrame& frame : file.text.frames) {
+      for (const IndexedFrame& frame : file.index.frames) {
         const std::uint64_t frame_at = at;
         for (std::size_t i = 0; i < frame.block_count; ++i) {
           const std::size_t number = file.first_block + frame.first_block + i;
           const Block& block = blocks_[number];
-          if (block.block.checksum) check_span(file, *block.block.checksum, block.d_data, block.block.bytes);
+          if (block.block.checksum)
+            check_span(file, *block.block.checksum, block.d_data, block.block.data_bytes);
           if (block.block.stored) {
             stored.push_back(block.d_data);
             stored_bytes.push_back(block.restored_bytes);

@@ -144,8 +144,8 @@ class WebgpuSearch : public DeviceSearch {
   }
 
   // Its restorer hands blocks back to the host, where they are searched as fast as they would be sent up again.
-  void find_in_lz4(const CompactedBuffer&, std::uint64_t, bool,
-                   const std::function<void(std::span<const RestoredFile>)>&) override {}
+  void find_in_compressed(const CompactedBuffer&, std::uint64_t, bool,
+                          const std::function<void(std::span<const RestoredFile>)>&) override {}
 
  private:
   webgpu::TextSearch search_;

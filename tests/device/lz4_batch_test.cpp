@@ -690,8 +690,8 @@ TEST_F(Lz4FrameDeviceTest, AreRestored) {
 TEST_F(Lz4FrameDeviceTest, OfLinkedBlocksReachNoFartherThanTheContent) {
   for (const bool linked : {false, true})
     for (const unsigned offset : {1u, 9u, 10u, 11u, 65'535u}) {
-      Lz4FrameHeader header;
-      header.linked_blocks = linked;
+      FrameHeader header;
+      if (linked) header.block_kind = BlockKind::kLinked;
       header.block_bytes = 64 << 10;
       Bytes frame = write_lz4_frame_header(header);
       const Bytes first = random_bytes(10), last = random_bytes(5);

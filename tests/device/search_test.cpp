@@ -161,7 +161,7 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   const auto search = make_cuda_search({}, patterns);
   for (const bool texts : {true, false}) {
     std::vector<bool> given(paths.size(), false);
-    search->find_in_lz4(files, UINT64_MAX, texts, [&](std::span<const RestoredFile> restored) {
+    search->find_in_compressed(files, UINT64_MAX, texts, [&](std::span<const RestoredFile> restored) {
       for (const RestoredFile& one : restored) {
         const std::string& content = contents[one.file];
         std::vector<SearchMatch> found = testing::unpacked(one.matches);

@@ -46,6 +46,7 @@ class CountedBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "counted"; }
+  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CountedEngine>(BackendRegistry::instance().find_usable("cpu").make_engine({}));
   }
@@ -141,7 +142,7 @@ TEST_F_WITH_THREADS(FrameBatch, MakesWhatStreamsMakeInOneCall) {
     }
     ASSERT_EQ(restored.size(), inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Lz4FrameLayout layout =
+      const FrameLayout layout =
           lz4_frame_layout(inputs[i].size(), way.block_bytes, way.block_checksums, way.content_checksum);
       // Stored blocks, such as a last byte that stands apart, need no other one.
       if (way.linked_blocks && inputs[i].size() > way.block_bytes + 1 &&

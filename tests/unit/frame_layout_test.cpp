@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <lz4.h>
 
+#include "format/frame_index.hpp"
 #include "format/lz4/lz4_frame.hpp"
 #include "format/lz4/lz4_frame_layout.hpp"
 #include "lz4f_oracle.hpp"
@@ -23,7 +24,7 @@ TEST(Lz4FrameLayout, IsTheWholeContentInFullBlocks) {
           7 * block_bytes - 1})
       for (const bool block_checksums : {false, true})
         for (const bool content_checksum : {false, true}) {
-          const Lz4FrameLayout layout =
+          const FrameLayout layout =
               lz4_frame_layout(content_bytes, block_bytes, block_checksums, content_checksum);
           EXPECT_EQ(layout.last_byte_apart, block_checksums && !content_checksum && content_bytes > 60 * kKB);
           std::uint64_t at = 0;
@@ -70,9 +71,9 @@ Bytes pushed(const Bytes& content, const CompressOptions& options) {
   return frame;
 }
 
-std::vector<FrameSummary> frames_of(const Bytes& data) {
+std::vector<IndexedFrame> frames_of(const Bytes& data) {
   MemorySource source(data);
-  return summarise_stream(source).frames;
+  return index_frames(source).frames;
 }
 
 class WaysToWrite : public ::testing::TestWithParam<const char*> {
@@ -120,7 +121,7 @@ TEST_P(WaysToWrite, FramesAreLeftWhereTheyEnd) {
       written.emplace_back(batched[0].begin(), batched[0].end());
     }
 
-    const Lz4FrameLayout layout =
+    const FrameLayout layout =
         lz4_frame_layout(bytes, options.block_bytes, options.block_checksums, options.content_checksum);
     for (const Bytes& one : written) {
       EXPECT_EQ(lz4f_restore_as_asked(one + other_frame, dictionary_), content + other) << bytes;

@@ -12,7 +12,7 @@
 #include "format/lz4/lz4_frame.hpp"
 #include "guarded_buffer.hpp"
 #include "lz4f_oracle.hpp"
-#include "search/lz4_texts.hpp"
+#include "search/compressed_texts.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch::testing {
@@ -169,7 +169,7 @@ TEST(Lz4Decoder, OffsetsOfZeroAreDamageOnEveryBackend) {
   at += literals;
   block[at] = block[at + 1] = std::byte{0};
 
-  Lz4FrameHeader header;
+  FrameHeader header;
   header.block_checksums = true;
   header.block_bytes = 64 << 10;
   header.content_bytes = text.size();
@@ -196,7 +196,7 @@ TEST(Lz4Decoder, OffsetsOfZeroAreDamageOnEveryBackend) {
       EXPECT_EQ(error.place().block, 1u);
     }
   }
-  Lz4TextRestorer texts(std::size_t{4} << 20);
+  TextRestorer texts(std::size_t{4} << 20);
   EXPECT_FALSE(texts.restore(frame));
 }
 

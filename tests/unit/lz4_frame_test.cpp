@@ -7,6 +7,7 @@
 #include "core/bytes.hpp"
 #include "core/status.hpp"
 #include "engine/registry.hpp"
+#include "format/frame_index.hpp"
 #include "format/identify.hpp"
 #include "format/lz4/lz4_block_size.hpp"
 #include "guarded_buffer.hpp"
@@ -102,9 +103,9 @@ TEST(Lz4Frame, EveryLevelRestores) {
 }
 
 TEST(Lz4Frame, HeaderSaysWhatWasAsked) {
-  Lz4FrameHeader header;
+  FrameHeader header;
   header.block_bytes = 1 << 20;
-  header.linked_blocks = true;
+  header.block_kind = BlockKind::kLinked;
   header.block_checksums = true;
   header.content_checksum = true;
   header.content_bytes = 0x123456789ull;
@@ -159,15 +160,15 @@ TEST(Lz4Frame, ConcatenatedSkippableAndLegacyFramesRestore) {
   EXPECT_EQ(restore(skippable_frame(3)), Bytes{});
 
   MemorySource source(all);
-  const StreamSummary summary = summarise_stream(source);
+  const FrameIndex summary = index_frames(source);
   ASSERT_EQ(summary.frames.size(), 8u);
-  EXPECT_EQ(summary.frames[0].kind, FrameSummary::Kind::kSkippable);
-  EXPECT_EQ(summary.frames[0].compressed_bytes, 18u);
-  EXPECT_EQ(summary.frames[3].kind, FrameSummary::Kind::kLz4Legacy);
+  EXPECT_TRUE(summary.frames[0].skippable);
+  EXPECT_EQ(summary.frames[0].bytes, 18u);
+  EXPECT_EQ(summary.frames[3].header.kind, "lz4-legacy");
   EXPECT_EQ(summary.frames[3].block_count, 2u);
   EXPECT_EQ(summary.frames[4].stored_block_count, 2u);
   std::uint64_t compressed = 0;
-  for (const FrameSummary& frame : summary.frames) compressed += frame.compressed_bytes;
+  for (const IndexedFrame& frame : summary.frames) compressed += frame.bytes;
   EXPECT_EQ(compressed, all.size());
 }
 
@@ -192,7 +193,7 @@ TEST(Lz4Frame, TrailingGarbageIsFoundWhereItBegins) {
       EXPECT_EQ(sink.content, content);
       EXPECT_EQ(status_of_restoring(data), Status::kTrailingGarbage);
       MemorySource again(data);
-      EXPECT_EQ(summarise_stream(again).trailing_garbage_at, whole.size());
+      EXPECT_EQ(index_frames(again).trailing_garbage_at, whole.size());
     }
 }
 
@@ -214,7 +215,7 @@ TEST(Lz4Frame, LegacyFramesEndWhereTheyMay) {
     EXPECT_EQ(report.output_bytes, content.size());
     EXPECT_EQ(report.trailing_garbage_at, image.size());
     MemorySource again(whole);
-    EXPECT_EQ(summarise_stream(again).trailing_garbage_at, image.size());
+    EXPECT_EQ(index_frames(again).trailing_garbage_at, image.size());
   }
   // With more behind it, it is a damaged size of a block: the second one's, or that of one behind the last.
   const std::size_t second_at = 8 + load_le32(image.data() + 4);
@@ -229,7 +230,7 @@ TEST(Lz4Frame, LegacyFramesEndWhereTheyMay) {
     EXPECT_NE(std::string(error->what()).find(data == damaged ? "block 2 has" : "block 3 has"),
               std::string::npos);
     MemorySource source(data);
-    EXPECT_TRUE(error_of([&] { summarise_stream(source); }));
+    EXPECT_TRUE(error_of([&] { index_frames(source); }));
   }
   for (std::size_t bytes = 1; bytes < 4; ++bytes)
     EXPECT_EQ(status_of_restoring(image + Bytes(bytes, std::byte{0xFF})), Status::kTruncated);
@@ -479,9 +480,9 @@ TEST(Lz4Block, SizeWalkRefusesWhatDoesNotAddUp) {
 
 TEST(Identify, KnowsDataByItsFirstBytes) {
   EXPECT_EQ(identify_data({}).kind, DataKind::kEmpty);
-  EXPECT_EQ(identify_data(compress(wordy_bytes(10))).kind, DataKind::kLz4Frame);
-  EXPECT_EQ(identify_data(legacy_frame(wordy_bytes(10))).kind, DataKind::kLz4Frame);
-  EXPECT_EQ(identify_data(skippable_frame(1)).kind, DataKind::kLz4Frame);
+  EXPECT_EQ(identify_data(compress(wordy_bytes(10))).kind, DataKind::kFrame);
+  EXPECT_EQ(identify_data(legacy_frame(wordy_bytes(10))).kind, DataKind::kFrame);
+  EXPECT_EQ(identify_data(skippable_frame(1)).kind, DataKind::kFrame);
   EXPECT_EQ(identify_data(bytes_of("hello, world")).kind, DataKind::kUnknown);
   const DataIdentity zstd = identify_data(bytes_of("\x28\xB5\x2F\xFD more"));
   EXPECT_EQ(zstd.kind, DataKind::kForeign);

@@ -1,11 +1,10 @@
 // Which compressed files a device can restore by itself, and where their blocks stand; restored here block by block.
-#include "search/lz4_texts.hpp"
-
 #include <gtest/gtest.h>
 
 #include "format/lz4/lz4_decode_reference.hpp"
 #include "format/lz4/lz4_frame.hpp"
 #include "lz4f_oracle.hpp"
+#include "search/compressed_texts.hpp"
 
 namespace hemstitch {
 namespace {
@@ -25,27 +24,26 @@ LZ4F_preferences_t preferences(LZ4F_blockMode_t mode, bool checksums) {
 }
 
 // Every block by itself, as a device does, with all that the frames promise held against it.
-Bytes restored(const Bytes& file, const Lz4Text& text) {
+Bytes restored(const Bytes& file, const FrameIndex& text) {
   Bytes all;
-  for (const Lz4TextFrame& frame : text.frames) {
+  for (const IndexedFrame& frame : text.frames) {
     Bytes content;
-    for (std::size_t i = 0; i < frame.block_count; ++i) {
-      const Lz4TextBlock& block = text.blocks[frame.first_block + i];
-      const auto data = std::span(file).subspan(block.at, block.bytes);
+    for (const IndexedBlock& block : text.blocks_of(frame)) {
+      const auto data = std::span(file).subspan(block.at, block.data_bytes);
       if (block.checksum) {
         EXPECT_EQ(lz4_checksum(data), *block.checksum);
       }
       Bytes out(data.begin(), data.end());
       if (!block.stored) {
-        out.resize(block.most_restored_bytes);
+        out.resize(frame.header.block_bytes);
         const auto result = decode_lz4_block_reference(data, {}, out);
         EXPECT_EQ(result.status, Status::kOk);
         out.resize(result.bytes);
       }
       content.insert(content.end(), out.begin(), out.end());
     }
-    if (frame.content_bytes) {
-      EXPECT_EQ(*frame.content_bytes, content.size());
+    if (frame.header.content_bytes) {
+      EXPECT_EQ(*frame.header.content_bytes, content.size());
     }
     if (frame.content_checksum) {
       EXPECT_EQ(lz4_checksum(content), *frame.content_checksum);
@@ -60,11 +58,11 @@ TEST(Lz4Texts, IndependentBlocksOfAllFramesAreFound) {
     for (const bool checksums : {false, true}) {
       const Bytes content = testing::mixed_bytes(bytes, 3);
       const Bytes frame = lz4f_compress(content, preferences(LZ4F_blockIndependent, checksums));
-      const auto one = read_lz4_text(frame);
+      const auto one = index_text(frame);
       ASSERT_TRUE(one) << bytes;
       EXPECT_EQ(restored(frame, *one), content);
       const Bytes twice = testing::operator+(frame, frame);
-      const auto two = read_lz4_text(twice);
+      const auto two = index_text(twice);
       ASSERT_TRUE(two) << bytes;
       EXPECT_EQ(restored(twice, *two), testing::operator+(content, content));
     }
@@ -73,17 +71,17 @@ TEST(Lz4Texts, IndependentBlocksOfAllFramesAreFound) {
 TEST(Lz4Texts, LinkedBlocksAreLeftUnlessTheFirstAloneIsCompressed) {
   const Bytes one_block = testing::wordy_bytes(60'000), more = testing::wordy_bytes(70'000);
   const Bytes frame = lz4f_compress(one_block, preferences(LZ4F_blockLinked, true));
-  const auto text = read_lz4_text(frame);
+  const auto text = index_text(frame);
   ASSERT_TRUE(text);
   EXPECT_EQ(restored(frame, *text), one_block);
-  EXPECT_FALSE(read_lz4_text(lz4f_compress(more, preferences(LZ4F_blockLinked, true))));
+  EXPECT_FALSE(index_text(lz4f_compress(more, preferences(LZ4F_blockLinked, true))));
   // Stored blocks need no other one: a last byte that stands apart.
   CompressOptions linked;
   linked.block_bytes = 64 << 10;
   linked.linked_blocks = true;
   for (const std::size_t bytes : {65535u, 65536u, 65537u, 66000u}) {
     const Bytes content = testing::wordy_bytes(bytes), ours = compress(content, linked);
-    const auto found = read_lz4_text(ours);
+    const auto found = index_text(ours);
     ASSERT_EQ(found.has_value(), bytes <= 65537u) << bytes;
     if (!found) continue;
     EXPECT_EQ(found->blocks.size(), 2u);
@@ -94,18 +92,17 @@ TEST(Lz4Texts, LinkedBlocksAreLeftUnlessTheFirstAloneIsCompressed) {
 TEST(Lz4Texts, EverythingElseIsLeft) {
   const Bytes frame = lz4f_compress(testing::wordy_bytes(100'000), preferences(LZ4F_blockIndependent, true));
   for (std::size_t bytes = 0; bytes < frame.size(); bytes += bytes < 40 ? 1 : 997)
-    EXPECT_FALSE(read_lz4_text(std::span(frame).first(bytes))) << bytes;
-  EXPECT_FALSE(read_lz4_text(testing::operator+(frame, testing::bytes_of("behind"))));
+    EXPECT_FALSE(index_text(std::span(frame).first(bytes))) << bytes;
+  EXPECT_FALSE(index_text(testing::operator+(frame, testing::bytes_of("behind"))));
   Bytes header = frame;
   header[5] ^= std::byte{0x10};
-  EXPECT_FALSE(read_lz4_text(header));
-  EXPECT_FALSE(
-      read_lz4_text(testing::operator+(testing::bytes_of("\x50\x2A\x4D\x18"), Bytes(4))));  // skippable
-  EXPECT_FALSE(read_lz4_text(testing::bytes_of("\x02\x21\x4C\x18")));                       // legacy
+  EXPECT_FALSE(index_text(header));
+  EXPECT_FALSE(index_text(testing::operator+(testing::bytes_of("\x50\x2A\x4D\x18"), Bytes(4))));  // skippable
+  EXPECT_FALSE(index_text(testing::bytes_of("\x02\x21\x4C\x18")));                                // legacy
 }
 
-TEST(Lz4TextRestorer, RestoresOneFileAfterAnother) {
-  Lz4TextRestorer restorer(std::size_t{4} << 20);
+TEST(TextRestorer, RestoresOneFileAfterAnother) {
+  TextRestorer restorer(std::size_t{4} << 20);
   for (const std::size_t bytes : {300'000u, 0u, 1u, 65536u, 65537u, 1000u, 2'000'000u})
     for (const bool checksums : {false, true})
       for (const Bytes& content : {testing::mixed_bytes(bytes, 3), testing::random_bytes(bytes)}) {
@@ -121,8 +118,8 @@ TEST(Lz4TextRestorer, RestoresOneFileAfterAnother) {
 }
 
 // Wherever a byte is wrong, a checksum or a size says so.
-TEST(Lz4TextRestorer, LeavesWhatIsDamaged) {
-  Lz4TextRestorer restorer(std::size_t{4} << 20);
+TEST(TextRestorer, LeavesWhatIsDamaged) {
+  TextRestorer restorer(std::size_t{4} << 20);
   const Bytes content = testing::operator+(testing::wordy_bytes(70'000), testing::random_bytes(70'000));
   const Bytes frame = lz4f_compress(content, preferences(LZ4F_blockIndependent, true));
   for (std::size_t at = 0; at < frame.size(); at += at < 40 ? 1 : 997) {

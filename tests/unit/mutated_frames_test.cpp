@@ -80,7 +80,7 @@ class Tool {
 // ---- Crafted ----
 
 // A frame of one block, with all checksums right.
-Bytes frame_of(const Bytes& block, Lz4FrameHeader header = {}) {
+Bytes frame_of(const Bytes& block, FrameHeader header = {}) {
   header.block_bytes = 64 << 10;
   Bytes frame = write_lz4_frame_header(header);
   const auto add_word = [&](std::uint32_t word) {
@@ -125,7 +125,7 @@ Bytes legacy_frame_of(const Bytes& block) {
 TEST(CraftedFrames, DifferAsTheTableSays) {
   if (!is_liblz4_1_9_4()) GTEST_SKIP() << "skipped: this is not liblz4 1.9.4";
   const Bytes sound = frame_of(block_of(8, "the end"));
-  Lz4FrameHeader with_dictionary, with_size, checked;
+  FrameHeader with_dictionary, with_size, checked;
   with_dictionary.dictionary_id = 7;
   with_size.content_bytes = 0;
   checked.block_checksums = true;

@@ -87,6 +87,9 @@ class WithFake {
     }
     bool chosen_by_auto() const override { return current() && current()->chosen_by_auto(); }
     std::string_view fallback_name() const override { return current()->fallback_name(); }
+    bool supports(Format format, Direction direction) const override {
+      return current()->supports(format, direction);
+    }
     std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
       return current()->make_engine({});
     }

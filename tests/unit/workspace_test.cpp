@@ -15,6 +15,7 @@
 #include "core/options.hpp"
 #include "engine/fake/fake_backend.hpp"
 #include "engine/registry.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -94,7 +95,7 @@ TEST(Options, AnErrorNamesTheField) {
     CompressOptions options;
     change(options);
     try {
-      validate(options);
+      checked_format(options);
       ADD_FAILURE() << field << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), Status::kInvalidOption);
@@ -108,7 +109,8 @@ TEST(Options, AnErrorNamesTheField) {
   refused([](CompressOptions& o) { o.acceleration = 2, o.level = 3; }, "acceleration");
   refused([](CompressOptions& o) { o.block_bytes = 100000; }, "block_bytes");
   refused([](CompressOptions& o) { o.threads = 100000; }, "threads");
-  EXPECT_NO_THROW(validate(CompressOptions{}));
+  refused([](CompressOptions& o) { o.format = static_cast<Format>(7); }, "format");
+  EXPECT_NO_THROW(checked_format(CompressOptions{}));
   RestoreOptions restore_options;
   restore_options.threads = 100000;
   EXPECT_THROW(validate(restore_options), Error);

@@ -139,6 +139,7 @@ class CpuBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }
+  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CpuEngine>();
   }

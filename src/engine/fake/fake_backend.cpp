@@ -70,6 +70,9 @@ class FakeBackend : public Backend {
   }
   bool chosen_by_auto() const override { return state_->plan.chosen_by_auto; }
   std::string_view fallback_name() const override { return state_->plan.inner; }
+  bool supports(Format format, Direction direction) const override {
+    return BackendRegistry::instance().find_usable(state_->plan.inner).supports(format, direction);
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<FakeEngine>(
         state_, BackendRegistry::instance().find_usable(state_->plan.inner).make_engine({}));

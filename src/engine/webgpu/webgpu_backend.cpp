@@ -37,6 +37,7 @@ class WebgpuBackend : public Backend {
 
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
+  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
     return webgpu::make_engine(webgpu::open_device(device));
   }

@@ -39,14 +39,14 @@ unsigned header_checksum(std::span<const std::byte> descriptor) {
 
 std::uint32_t lz4_checksum(std::span<const std::byte> bytes) { return XXH32(bytes.data(), bytes.size(), 0); }
 
-std::vector<std::byte> write_lz4_frame_header(const Lz4FrameHeader& header) {
+std::vector<std::byte> write_lz4_frame_header(const FrameHeader& header) {
   unsigned block_size_id = kSmallestBlockSizeId;
   while (block_bytes_of(block_size_id) < header.block_bytes) block_size_id++;
 
   std::vector<std::byte> bytes(kMagicBytes + kDescriptorBytes);
   store_le32(bytes.data(), kLz4FrameMagic);
   bytes[4] = static_cast<std::byte>(
-      kVersion << kVersionShift | (header.linked_blocks ? 0 : kIndependentBit) |
+      kVersion << kVersionShift | (header.block_kind == BlockKind::kLinked ? 0 : kIndependentBit) |
       (header.block_checksums ? kBlockChecksumBit : 0) | (header.content_bytes ? kContentSizeBit : 0) |
       (header.content_checksum ? kContentChecksumBit : 0) | (header.dictionary_id ? kDictionaryIdBit : 0));
   bytes[5] = static_cast<std::byte>(block_size_id << kBlockSizeShift);
@@ -62,35 +62,15 @@ std::vector<std::byte> write_lz4_frame_header(const Lz4FrameHeader& header) {
   return bytes;
 }
 
-Place Lz4FrameParser::place() const {
-  Place place;
-  if (frame_number_ > 0) place.frame = frame_number_;
-  if (state_ == State::kBlockData) {
-    place.block = block_.number;
-    place.byte_offset = block_.at;
-  } else {
-    place.byte_offset = position_;
-  }
-  return place;
-}
-
-void Lz4FrameParser::fail(Status status, const std::string& detail) const {
-  throw Error(status, detail, place());
-}
-
-// That begins with no frame.
-void Lz4FrameParser::refuse_data(std::span<const std::byte> first_bytes) const {
-  const DataIdentity identity = identify_data(first_bytes);
-  if (identity.kind == DataKind::kForeign)
-    fail(Status::kForeignFormat,
-         fmt::format("this is {} data, for {}", identity.foreign_name, identity.foreign_tool));
-  fail(Status::kUnknownFormat, "the data does not begin with a frame of LZ4");
-}
-
 Lz4FrameParser::Event Lz4FrameParser::want(State state, std::size_t bytes, Event event) {
   state_ = state;
+  in_block_ = state == State::kBlockData;
   wanted_bytes_ = bytes;
   return event;
+}
+
+void Lz4FrameParser::leave_block() {
+  want(header_.legacy ? State::kLegacyBlockSize : State::kBlockSize, kBlockHeaderBytes, Event::kBlockEnd);
 }
 
 Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
@@ -98,9 +78,7 @@ Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
   if (state_ == State::kLegacyBlockSize && bytes.empty())
     return want(State::kMagic, kMagicBytes, Event::kFrameEnd);
   if (state_ == State::kBehindLegacyBlocks) return read_behind_legacy_blocks(bytes);
-  if (bytes.size() < wanted_bytes_)
-    fail(Status::kTruncated,
-         fmt::format("{} of {} bytes are missing", wanted_bytes_ - bytes.size(), wanted_bytes_));
+  require_bytes(bytes.size());
   switch (state_) {
     case State::kMagic:
     case State::kBehindLegacyBlocks:
@@ -121,8 +99,8 @@ Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
     case State::kBlockData:
       if (header_.block_checksums) block_.checksum = load_le32(bytes.data() + block_.data_bytes);
       position_ += bytes.size();
-      return want(header_.legacy ? State::kLegacyBlockSize : State::kBlockSize, kBlockHeaderBytes,
-                  Event::kBlockEnd);
+      leave_block();
+      return Event::kBlockEnd;
     case State::kContentChecksum:
       content_checksum_ = load_le32(bytes.data());
       position_ += bytes.size();
@@ -135,23 +113,9 @@ Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
   fail(Status::kInternal, "the frame parser is in no state");
 }
 
-void Lz4FrameParser::block_skipped(std::uint64_t count) {
-  if (count < wanted_bytes_)
-    fail(Status::kTruncated, fmt::format("{} of {} bytes are missing", wanted_bytes_ - count, wanted_bytes_));
-  position_ += count;
-  want(header_.legacy ? State::kLegacyBlockSize : State::kBlockSize, kBlockHeaderBytes, Event::kBlockEnd);
-}
-
-void Lz4FrameParser::skipped(std::uint64_t count) {
-  position_ += count;
-  if (count < skip_bytes_)
-    fail(Status::kTruncated,
-         fmt::format("{} of {} bytes of a skippable frame are missing", skip_bytes_ - count, skip_bytes_));
-}
-
 Lz4FrameParser::Event Lz4FrameParser::read_magic(std::span<const std::byte> bytes) {
   if (bytes.empty()) {
-    if (frame_number_ == 0) fail(Status::kTruncated, "the input is empty");
+    if (frame_number_ == 0) refuse_data(bytes);
     return want(State::kMagic, kMagicBytes, Event::kEnd);
   }
   if (bytes.size() < kMagicBytes || !is_frame_magic(load_le32(bytes.data()))) {
@@ -170,8 +134,11 @@ Lz4FrameParser::Event Lz4FrameParser::begin_frame(std::uint32_t magic) {
   content_checksum_.reset();
   if (magic == kLz4FrameMagic) return want(State::kDescriptor, kDescriptorBytes, Event::kMore);
   if (magic == kLz4LegacyMagic) {
+    header_.kind = "lz4-legacy";
+    header_.description = "legacy lz4, blocks";
     header_.legacy = true;
     header_.block_bytes = kLz4LegacyBlockBytes;
+    header_.most_data_bytes = kMaxLegacyBlockDataBytes;
     return want(State::kLegacyBlockSize, kBlockHeaderBytes, Event::kFrameBegin);
   }
   return want(State::kSkippableSize, 4, Event::kMore);
@@ -203,10 +170,13 @@ Lz4FrameParser::Event Lz4FrameParser::read_rest_of_header(std::span<const std::b
     fail(Status::kCorruptHeader,
          fmt::format("the block size has number {}, it can be 4 to 7", block_size_id));
 
-  header_.linked_blocks = !(flags & kIndependentBit);
+  const bool linked = (flags & kIndependentBit) == 0;
+  header_.kind = "lz4";
+  header_.description = linked ? "lz4, linked blocks" : "lz4, independent blocks";
+  header_.block_kind = linked ? BlockKind::kLinked : BlockKind::kIndependent;
   header_.block_checksums = flags & kBlockChecksumBit;
   header_.content_checksum = flags & kContentChecksumBit;
-  header_.block_bytes = block_bytes_of(block_size_id);
+  header_.block_bytes = header_.most_data_bytes = block_bytes_of(block_size_id);
   const std::byte* field = descriptor_.data() + kDescriptorBytes;
   if (flags & kContentSizeBit) {
     header_.content_bytes = load_le64(field);

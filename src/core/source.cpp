@@ -1,14 +1,9 @@
+#include "core/source.hpp"
+
 #include <algorithm>
 #include <array>
 
-#include "pipeline/stream.hpp"
-
 namespace hemstitch {
-
-void throw_if_cancelled(const StreamHooks& hooks) {
-  if (hooks.cancelled != nullptr && hooks.cancelled->load(std::memory_order_relaxed))
-    throw Error(Status::kCancelled, "the stream was cancelled");
-}
 
 std::uint64_t Source::skip(std::uint64_t count) {
   std::array<std::byte, 16 * 1024> discarded;

@@ -1,0 +1,38 @@
+// Where bytes come from: files, pipes, memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace hemstitch {
+
+// Calls never overlap, but may come from different threads.
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Fills `into` and returns its size; fewer bytes only at the end of the stream. Throws kReadFailed.
+  virtual std::size_t read(std::span<std::byte> into) = 0;
+  // Passes over `count` bytes without giving them; returns how many there were.
+  virtual std::uint64_t skip(std::uint64_t count);
+  // Goes to a byte of the stream, counted from its beginning; false where the source cannot (a pipe).
+  virtual bool seek(std::uint64_t /*position*/) { return false; }
+  // The bytes of the whole stream, where that is known before the end (a regular file).
+  virtual std::optional<std::uint64_t> total_bytes() const { return std::nullopt; }
+};
+
+class MemorySource : public Source {
+ public:
+  explicit MemorySource(std::span<const std::byte> bytes) : all_(bytes), rest_(bytes) {}
+  std::size_t read(std::span<std::byte> into) override;
+  std::uint64_t skip(std::uint64_t count) override;
+  bool seek(std::uint64_t position) override;
+  std::optional<std::uint64_t> total_bytes() const override { return all_.size(); }
+
+ private:
+  std::span<const std::byte> all_;
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace hemstitch

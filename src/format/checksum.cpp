@@ -1,0 +1,120 @@
+#include "format/checksum.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+namespace hemstitch {
+namespace {
+
+// ---- CRC-32 (RFC 1952, section 8): a polynomial over bits, the lowest one the highest power ----
+
+constexpr std::uint32_t kCrcPolynomial = 0xEDB88320u;
+
+constexpr std::array<std::uint32_t, 256> kCrcOfByte = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
+    std::uint32_t rest = byte;
+    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? kCrcPolynomial : 0);
+    table[byte] = rest;
+  }
+  return table;
+}();
+
+std::uint32_t crc32_behind(std::uint32_t crc, std::span<const std::byte> bytes) {
+  crc = ~crc;
+  for (const std::byte byte : bytes)
+    crc = (crc >> 8) ^ kCrcOfByte[(crc ^ static_cast<std::uint32_t>(byte)) & 0xFF];
+  return ~crc;
+}
+
+constexpr std::uint32_t crc_product(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t product = 0;
+  for (std::uint32_t bit = 0x80000000u; bit != 0; bit >>= 1) {
+    if ((a & bit) != 0) product ^= b;
+    b = (b >> 1) ^ ((b & 1) != 0 ? kCrcPolynomial : 0);
+  }
+  return product;
+}
+
+// Moves a checksum over so many bytes behind it: the product with x to the power of their bits.
+std::uint32_t crc32_moved(std::uint32_t crc, std::uint64_t bytes) {
+  std::uint32_t power = 0x00800000u;  // x^8
+  for (; bytes != 0; bytes >>= 1) {
+    if ((bytes & 1) != 0) crc = crc_product(crc, power);
+    power = crc_product(power, power);
+  }
+  return crc;
+}
+
+// ---- Adler-32 (RFC 1950, section 8): the bytes' sum from 1 on, and the sum of these sums ----
+
+constexpr std::uint32_t kAdlerModulus = 65521;
+constexpr std::size_t kAdlerRunBytes = 5552;  // so many bytes cannot overflow 32 bits
+
+std::uint32_t adler32_behind(std::uint32_t adler, std::span<const std::byte> bytes) {
+  std::uint32_t sum = adler & 0xFFFF, sums = adler >> 16;
+  while (!bytes.empty()) {
+    const auto run = bytes.first(std::min(bytes.size(), kAdlerRunBytes));
+    for (const std::byte byte : run) {
+      sum += static_cast<std::uint32_t>(byte);
+      sums += sum;
+    }
+    sum %= kAdlerModulus;
+    sums %= kAdlerModulus;
+    bytes = bytes.subspan(run.size());
+  }
+  return sums << 16 | sum;
+}
+
+std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
+  const std::uint64_t before = (first & 0xFFFF) + kAdlerModulus - 1;  // what each of the second's sums misses
+  const std::uint64_t sum = (before + (second & 0xFFFF)) % kAdlerModulus;
+  const std::uint64_t sums =
+      ((first >> 16) + (second >> 16) + second_bytes % kAdlerModulus * before) % kAdlerModulus;
+  return static_cast<std::uint32_t>(sums << 16 | sum);
+}
+
+std::uint32_t checksum_of_nothing(Checksum kind) { return kind == Checksum::kAdler32 ? 1 : 0; }
+
+// Those that combine: the checksum of more bytes.
+std::uint32_t checksum_behind(Checksum kind, std::uint32_t before, std::span<const std::byte> bytes) {
+  if (kind == Checksum::kCrc32) return crc32_behind(before, bytes);
+  if (kind == Checksum::kAdler32) return adler32_behind(before, bytes);
+  return before;
+}
+
+}  // namespace
+
+std::uint32_t checksum_of(Checksum kind, std::span<const std::byte> bytes) {
+  if (kind == Checksum::kXxh32) return XXH32(bytes.data(), bytes.size(), 0);
+  return checksum_behind(kind, checksum_of_nothing(kind), bytes);
+}
+
+std::uint32_t combined_checksum(Checksum kind, std::uint32_t first, std::uint32_t second,
+                                std::uint64_t second_bytes) {
+  return kind == Checksum::kAdler32 ? adler32_joined(first, second, second_bytes)
+                                    : crc32_moved(first, second_bytes) ^ second;
+}
+
+RunningChecksum::RunningChecksum(Checksum kind)
+    : kind_(kind), xxh32_(kind == Checksum::kXxh32 ? XXH32_createState() : nullptr, XXH32_freeState) {
+  if (kind == Checksum::kXxh32 && !xxh32_) throw std::bad_alloc();
+  reset();
+}
+
+void RunningChecksum::reset() {
+  value_ = checksum_of_nothing(kind_);
+  if (xxh32_) XXH32_reset(xxh32_.get(), 0);
+}
+
+void RunningChecksum::update(std::span<const std::byte> bytes) {
+  if (xxh32_)
+    XXH32_update(xxh32_.get(), bytes.data(), bytes.size());
+  else
+    value_ = checksum_behind(kind_, value_, bytes);
+}
+
+std::uint32_t RunningChecksum::digest() const { return xxh32_ ? XXH32_digest(xxh32_.get()) : value_; }
+
+}  // namespace hemstitch

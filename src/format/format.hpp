@@ -1,0 +1,44 @@
+// A format: how compressed blocks are framed, what a block may hold, and who reads and writes the frames. What stands
+// in a block is the engines' to write and to restore (engine/backend.hpp).
+//
+// The formats of the process stand in a table (formats.hpp). docs/how-to-add-a-format.md adds one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "format/checksum.hpp"
+#include "format/frame_reader.hpp"
+#include "format/frame_writer.hpp"
+
+namespace hemstitch {
+
+class FrameFormat {
+ public:
+  virtual ~FrameFormat() = default;
+
+  virtual Format id() const = 0;
+  virtual std::string_view name() const = 0;    // as options and listings have it: "lz4"
+  virtual std::string_view title() const = 0;   // as sentences have it: "LZ4"
+  virtual std::string_view suffix() const = 0;  // of files: ".lz4"
+  // Whether a stream that begins with these bytes is one of frames of this format; at most kIdentifyBytes are looked at.
+  virtual bool begins(std::span<const std::byte> first_bytes) const = 0;
+
+  // What options may ask for.
+  virtual std::span<const std::size_t> block_sizes() const = 0;
+  // Of blocks, of the content, and the one that names a dictionary.
+  virtual Checksum checksum() const = 0;
+
+  virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
+  // `options.dictionary` is the part that serves as history.
+  virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
+
+  // How many bytes a block that is not stored restores to, found without restoring it; nothing where it cannot restore.
+  virtual std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const = 0;
+};
+
+}  // namespace hemstitch

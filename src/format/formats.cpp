@@ -1,0 +1,87 @@
+#include "format/formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/options.hpp"
+#include "format/lz4/lz4_format.hpp"
+
+namespace hemstitch {
+namespace {
+
+std::string size_text(std::size_t bytes) {
+  if (bytes % (1 << 20) == 0) return fmt::format("{}M", bytes >> 20);
+  return bytes % (1 << 10) == 0 ? fmt::format("{}K", bytes >> 10) : fmt::format("{}", bytes);
+}
+
+// "a, b or c"
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
+}
+
+std::string listed(const std::vector<std::unique_ptr<FrameFormat>>& formats,
+                   std::string_view (FrameFormat::*word)() const) {
+  std::vector<std::string> words;
+  for (const auto& format : formats) words.emplace_back(((*format).*word)());
+  return listed(words);
+}
+
+}  // namespace
+
+FormatTable::FormatTable() { formats_.push_back(make_lz4_format()); }
+
+FormatTable& FormatTable::instance() {
+  static FormatTable table;
+  return table;
+}
+
+void FormatTable::add(std::unique_ptr<FrameFormat> format) { formats_.push_back(std::move(format)); }
+
+const FrameFormat& FormatTable::of(Format id) const {
+  for (const auto& format : formats_)
+    if (format->id() == id) return *format;
+  throw Error(Status::kInvalidOption,
+              fmt::format("format is {}, which is none of the formats", static_cast<int>(id)));
+}
+
+const FrameFormat* FormatTable::of_name(std::string_view name) const {
+  for (const auto& format : formats_)
+    if (format->name() == name) return format.get();
+  return nullptr;
+}
+
+const FrameFormat* FormatTable::of_data(std::span<const std::byte> first_bytes) const {
+  for (const auto& format : formats_)
+    if (format->begins(first_bytes)) return format.get();
+  return nullptr;
+}
+
+const FrameFormat* FormatTable::of_suffix(std::string_view file_name) const {
+  for (const auto& format : formats_)
+    if (file_name.size() > format->suffix().size() && file_name.ends_with(format->suffix()))
+      return format.get();
+  return nullptr;
+}
+
+std::string FormatTable::names() const { return listed(formats_, &FrameFormat::name); }
+std::string FormatTable::titles() const { return listed(formats_, &FrameFormat::title); }
+std::string FormatTable::suffixes() const { return listed(formats_, &FrameFormat::suffix); }
+
+const FrameFormat& checked_format(const CompressOptions& options) {
+  const FrameFormat& format = FormatTable::instance().of(options.format);
+  validate(options);
+  const auto sizes = format.block_sizes();
+  if (std::ranges::find(sizes, options.block_bytes) == sizes.end()) {
+    std::vector<std::string> texts;
+    for (const std::size_t size : sizes) texts.push_back(size_text(size));
+    throw Error(Status::kInvalidOption,
+                fmt::format("block_bytes is {}, it can be {}", options.block_bytes, listed(texts)));
+  }
+  return format;
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,220 @@
+#include "format/frame_index.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/formats.hpp"
+
+namespace hemstitch {
+namespace {
+
+using Event = FrameReader::Event;
+
+class MemoryInput {
+ public:
+  explicit MemoryInput(std::span<const std::byte> bytes) : rest_(bytes) {}
+  std::span<const std::byte> read(std::size_t count) {
+    const std::span<const std::byte> bytes = rest_.first(std::min(count, rest_.size()));
+    rest_ = rest_.subspan(bytes.size());
+    return bytes;
+  }
+  std::uint64_t skip(std::uint64_t count) {
+    return read(static_cast<std::size_t>(std::min<std::uint64_t>(count, rest_.size()))).size();
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+class SourceInput {
+ public:
+  explicit SourceInput(Source& source) : source_(source) {}
+  std::span<const std::byte> read(std::size_t count) {
+    if (buffer_.size() < count) buffer_.resize(count);
+    return std::span(buffer_).first(source_.read(std::span(buffer_).first(count)));
+  }
+  std::uint64_t skip(std::uint64_t count) { return source_.skip(count); }
+
+ private:
+  Source& source_;
+  std::vector<std::byte> buffer_;
+};
+
+// From event to event up to the end. visitor.wants_data() says of a block that was announced whether it is read;
+// block(block, data) is told of each, without data where it was passed over; frame_ends() may end the walk.
+template <class Input, class Visitor>
+void walk(FrameStream& stream, Input&& input, Visitor& visitor) {
+  for (;;) {
+    const Event event = stream.step(input.read(stream.wanted_bytes()));
+    FrameReader& reader = stream.reader();
+    switch (event) {
+      case Event::kMore:
+        break;
+      case Event::kFrameBegin:
+        visitor.frame_begins(reader);
+        break;
+      case Event::kBlockBegin: {
+        IndexedBlock block{reader.position(), static_cast<std::uint32_t>(reader.block().data_bytes),
+                           reader.block().stored, std::nullopt};
+        if (visitor.wants_data()) {
+          const std::span<const std::byte> bytes = input.read(reader.wanted_bytes());
+          stream.step(bytes);
+          block.checksum = reader.block().checksum;
+          visitor.block(reader, block, bytes.first(block.data_bytes));
+        } else {
+          reader.block_skipped(input.skip(reader.wanted_bytes()));
+          visitor.block(reader, block, {});
+        }
+        break;
+      }
+      case Event::kBlockEnd:
+        break;  // taken above
+      case Event::kFrameEnd:
+        if (!visitor.frame_ends(reader)) return;
+        break;
+      case Event::kSkip:
+        reader.skipped(input.skip(reader.skip_bytes()));
+        visitor.skippable_frame(reader);
+        break;
+      case Event::kGarbage:
+        visitor.garbage(reader.garbage_at());
+        return;
+      case Event::kEnd:
+        return;
+    }
+  }
+}
+
+struct Indexer {
+  explicit Indexer(bool keep_blocks) : keeps_blocks(keep_blocks) {}
+
+  void frame_begins(const FrameReader& reader) {
+    IndexedFrame& frame = index.frames.emplace_back();
+    frame.header = reader.header();
+    frame.at = reader.frame_at();
+    frame.first_block = index.blocks.size();
+    frame.content_bytes = frame.header.content_bytes.value_or(0);
+  }
+  bool wants_data() const { return keeps_blocks || !index.frames.back().header.content_bytes; }
+  void block(const FrameReader& reader, const IndexedBlock& block, std::span<const std::byte> data) {
+    IndexedFrame& frame = index.frames.back();
+    ++frame.block_count;
+    if (block.stored) ++frame.stored_block_count;
+    if (keeps_blocks)
+      index.blocks.push_back(block);
+    else if (!frame.header.content_bytes)
+      frame.content_bytes += measured(reader, block, data);
+  }
+  bool frame_ends(const FrameReader& reader) {
+    IndexedFrame& frame = index.frames.back();
+    frame.bytes = reader.position() - frame.at;
+    frame.content_checksum = reader.content_checksum();
+    return true;
+  }
+  void skippable_frame(const FrameReader& reader) {
+    IndexedFrame& frame = index.frames.emplace_back();
+    frame.header.kind = frame.header.description = "skippable";
+    frame.skippable = true;
+    frame.at = reader.frame_at();
+    frame.first_block = index.blocks.size();
+    frame.bytes = reader.position() - frame.at;
+  }
+  void garbage(std::uint64_t at) { index.trailing_garbage_at = at; }
+  std::uint64_t measured(const FrameReader& reader, const IndexedBlock& block,
+                         std::span<const std::byte> data) const {
+    if (block.stored) return block.data_bytes;
+    if (const auto bytes = stream->format().restored_bytes(data)) return *bytes;
+    throw Error(Status::kCorruptBlock, "the block's tokens do not add up",
+                {reader.frame_number(), reader.block().number, reader.block().at});
+  }
+
+  template <class Input>
+  FrameIndex run(FrameStream& from, Input&& input) {
+    stream = &from;
+    walk(from, std::forward<Input>(input), *this);
+    index.format = &from.format();
+    return std::move(index);
+  }
+
+  bool keeps_blocks;
+  const FrameStream* stream = nullptr;
+  FrameIndex index;
+};
+
+// Of one frame.
+struct LastTwoBlocks {
+  static void frame_begins(const FrameReader&) {}
+  static bool wants_data() { return false; }
+  void block(const FrameReader&, const IndexedBlock& block, std::span<const std::byte>) {
+    before_last = std::exchange(last, block);
+    ++count;
+  }
+  static bool frame_ends(const FrameReader&) { return false; }
+  static void skippable_frame(const FrameReader&) {}
+  static void garbage(std::uint64_t) {}
+
+  IndexedBlock last, before_last;
+  std::uint64_t count = 0;
+};
+
+// What a block restores to; nothing where that cannot be.
+std::optional<std::uint64_t> restored_bytes_at(Source& source, const IndexedBlock& block,
+                                               const FrameStream& stream) {
+  if (block.stored) return block.data_bytes;
+  if (!source.seek(block.at)) return std::nullopt;
+  std::vector<std::byte> data(block.data_bytes);
+  data.resize(source.read(data));
+  const auto bytes = stream.format().restored_bytes(data);
+  return bytes && *bytes <= stream.reader().header().block_bytes ? bytes : std::nullopt;
+}
+
+}  // namespace
+
+std::uint64_t FrameIndex::content_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const IndexedFrame& frame : frames) bytes += frame.content_bytes;
+  return bytes;
+}
+
+bool FrameIndex::has_separate_blocks() const {
+  const auto separate = [&](const IndexedFrame& frame) {
+    if (frame.skippable || frame.header.legacy) return false;
+    if (frame.header.block_kind == BlockKind::kIndependent || frame.block_count == 0) return true;
+    return std::ranges::all_of(blocks_of(frame).subspan(1), &IndexedBlock::stored);
+  };
+  return !trailing_garbage_at && std::ranges::all_of(frames, separate);
+}
+
+FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_checksum) {
+  FrameStream frames(verify_header_checksum);
+  return Indexer(true).run(frames, MemoryInput(stream));
+}
+
+FrameIndex index_frames(Source& source) {
+  FrameStream frames(true);
+  return Indexer(false).run(frames, SourceInput(source));
+}
+
+std::optional<std::uint64_t> last_of_full_blocks(const FrameStream& begun, Source& source) {
+  const FrameHeader& header = begun.reader().header();
+  const std::uint64_t first_block_at = begun.position();
+  if (!header.content_bytes || header.block_kind != BlockKind::kIndependent || !source.seek(first_block_at))
+    return std::nullopt;
+  LastTwoBlocks blocks;
+  try {
+    FrameStream ahead(begun);
+    walk(ahead, SourceInput(source), blocks);
+  } catch (const Error& error) {
+    if (status_family(error.status()) == StatusFamily::kSystem) throw;
+    blocks = {};  // whoever restores the frame meets it again
+  }
+  const auto last = restored_bytes_at(source, blocks.last, begun);
+  const auto before_last = blocks.count > 1 ? restored_bytes_at(source, blocks.before_last, begun) : 0;
+  source.seek(first_block_at);
+  if (!last || !before_last) return std::nullopt;
+  const std::uint64_t full_bytes = (std::max<std::uint64_t>(blocks.count, 2) - 2) * header.block_bytes;
+  if (full_bytes + *before_last + *last != *header.content_bytes) return std::nullopt;
+  return last;
+}
+
+}  // namespace hemstitch

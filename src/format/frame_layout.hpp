@@ -1,0 +1,41 @@
+// How a frame cuts its content into blocks: by sizes alone, so that the layout is the same on every backend and is known
+// before anything is compressed. Every block is full, but the last one.
+#pragma once
+
+#include <cstdint>
+
+#include "core/host_device.hpp"
+
+namespace hemstitch {
+
+struct FrameLayout {
+  struct Block {
+    std::uint64_t at = 0;  // in the content
+    std::uint64_t bytes = 0;
+  };
+
+  std::uint64_t content_bytes = 0;
+  std::uint64_t block_bytes = 0;
+  // The content's last byte is a block of its own: why a frame may want that, format/lz4/lz4_frame_layout.hpp tells.
+  bool last_byte_apart = false;
+
+  // Without the last byte, where that is a block of its own.
+  HEMSTITCH_HOST_DEVICE constexpr std::uint64_t body_bytes() const {
+    return content_bytes - (last_byte_apart ? 1 : 0);
+  }
+  HEMSTITCH_HOST_DEVICE constexpr std::uint64_t body_block_count() const {
+    return body_bytes() / block_bytes + (body_bytes() % block_bytes != 0);
+  }
+  HEMSTITCH_HOST_DEVICE constexpr std::uint64_t block_count() const {
+    return body_block_count() + (last_byte_apart ? 1 : 0);
+  }
+  // From 0; the last byte's own is the last one.
+  HEMSTITCH_HOST_DEVICE constexpr Block block(std::uint64_t number) const {
+    const std::uint64_t at = number * block_bytes;
+    if (at >= body_bytes()) return {body_bytes(), 1};
+    const std::uint64_t left = body_bytes() - at;
+    return {at, left < block_bytes ? left : block_bytes};
+  }
+};
+
+}  // namespace hemstitch

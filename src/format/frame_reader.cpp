@@ -1,0 +1,58 @@
+#include "format/frame_reader.hpp"
+
+#include <fmt/format.h>
+
+#include "format/formats.hpp"
+#include "format/identify.hpp"
+
+namespace hemstitch {
+
+Place FrameReader::place() const {
+  Place place;
+  if (frame_number_ > 0) place.frame = frame_number_;
+  if (in_block_) {
+    place.block = block_.number;
+    place.byte_offset = block_.at;
+  } else {
+    place.byte_offset = position_;
+  }
+  return place;
+}
+
+void FrameReader::fail(Status status, const std::string& detail) const {
+  throw Error(status, detail, place());
+}
+
+void FrameReader::require_bytes(std::uint64_t count) const {
+  if (count < wanted_bytes_)
+    fail(Status::kTruncated, fmt::format("{} of {} bytes are missing", wanted_bytes_ - count, wanted_bytes_));
+}
+
+void FrameReader::block_skipped(std::uint64_t count) {
+  require_bytes(count);
+  position_ += count;
+  leave_block();
+}
+
+void FrameReader::skipped(std::uint64_t count) {
+  position_ += count;
+  if (count < skip_bytes_)
+    fail(Status::kTruncated,
+         fmt::format("{} of {} bytes of a skippable frame are missing", skip_bytes_ - count, skip_bytes_));
+}
+
+FrameStream::FrameStream(const FrameStream& other)
+    : verify_header_checksum_(other.verify_header_checksum_),
+      format_(other.format_),
+      reader_(other.reader_ ? other.reader_->clone() : nullptr) {}
+
+FrameReader::Event FrameStream::step(std::span<const std::byte> bytes) {
+  if (!reader_) {
+    format_ = FormatTable::instance().of_data(bytes);
+    if (format_ == nullptr) refuse_data(bytes);
+    reader_ = format_->make_reader(verify_header_checksum_);
+  }
+  return reader_->step(bytes);
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,108 @@
+#include "format/lz4/lz4_format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "format/lz4/lz4_block_size.hpp"
+#include "format/lz4/lz4_frame.hpp"
+#include "format/lz4/lz4_frame_layout.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::array<std::size_t, 4> kBlockSizes{64 << 10, 256 << 10, 1 << 20, 4 << 20};
+
+class Lz4FrameWriter : public FrameWriter {
+ public:
+  explicit Lz4FrameWriter(const CompressOptions& options) {
+    header_.block_kind = options.linked_blocks ? BlockKind::kLinked : BlockKind::kIndependent;
+    header_.block_checksums = options.block_checksums;
+    header_.content_checksum = options.content_checksum;
+    header_.block_bytes = options.block_bytes;
+    if (!options.dictionary.empty()) header_.dictionary_id = lz4_checksum(options.dictionary);
+  }
+
+  FrameRoom room() const override {
+    return {.header_bytes = kMaxFrameHeaderBytes,
+            .before_block_bytes = kBlockHeaderBytes,
+            .behind_block_bytes = kBlockChecksumBytes,
+            .last_byte_bytes = kBlockHeaderBytes + 1 + kBlockChecksumBytes,
+            .end_bytes = kEndMarkBytes + kContentChecksumBytes};
+  }
+
+  FrameLayout layout(std::uint64_t content_bytes) const override {
+    return lz4_frame_layout(content_bytes, header_.block_bytes, header_.block_checksums,
+                            header_.content_checksum);
+  }
+
+  std::size_t write_header(std::optional<std::uint64_t> content_bytes, std::byte* to) const override {
+    FrameHeader header = header_;
+    header.content_bytes = content_bytes;
+    const std::vector<std::byte> bytes = write_lz4_frame_header(header);
+    std::copy(bytes.begin(), bytes.end(), to);
+    return bytes.size();
+  }
+
+  void write_before(const Block& block, std::byte* to) const override {
+    store_le32(to, static_cast<std::uint32_t>(block.bytes().size()) | (block.data ? 0 : kStoredBlockBit));
+  }
+
+  std::size_t write_behind(const Block& block, std::byte* to) const override {
+    if (!header_.block_checksums) return 0;
+    store_le32(to, lz4_checksum(block.bytes()));
+    return kBlockChecksumBytes;
+  }
+
+  std::size_t write_last_byte(std::byte last, std::byte* to) const override {
+    const Block block{{&last, 1}, std::nullopt};
+    write_before(block, to);
+    to[kBlockHeaderBytes] = last;
+    return kBlockHeaderBytes + 1 + write_behind(block, to + kBlockHeaderBytes + 1);
+  }
+
+  bool has_content_checksum() const override { return header_.content_checksum; }
+  std::size_t write_end(std::optional<std::uint32_t> content_checksum, std::byte* to) const override {
+    store_le32(to, 0);  // the end mark: a block of 0 bytes
+    if (!content_checksum) return kEndMarkBytes;
+    store_le32(to + kEndMarkBytes, *content_checksum);
+    return kEndMarkBytes + kContentChecksumBytes;
+  }
+
+ private:
+  static constexpr std::size_t kEndMarkBytes = 4;
+  static constexpr std::size_t kContentChecksumBytes = 4;
+
+  FrameHeader header_;
+};
+
+class Lz4Format : public FrameFormat {
+ public:
+  Format id() const override { return Format::kLz4; }
+  std::string_view name() const override { return "lz4"; }
+  std::string_view title() const override { return "LZ4"; }
+  std::string_view suffix() const override { return ".lz4"; }
+  bool begins(std::span<const std::byte> first_bytes) const override {
+    return first_bytes.size() >= 4 && is_frame_magic(load_le32(first_bytes.data()));
+  }
+
+  std::span<const std::size_t> block_sizes() const override { return kBlockSizes; }
+  Checksum checksum() const override { return Checksum::kXxh32; }
+
+  std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
+    return std::make_unique<Lz4FrameParser>(verify_header_checksum);
+  }
+  std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
+    return std::make_unique<Lz4FrameWriter>(options);
+  }
+  std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const override {
+    return lz4_block_restored_bytes(data);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FrameFormat> make_lz4_format() { return std::make_unique<Lz4Format>(); }
+
+}  // namespace hemstitch
