@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 #include "recorded_run.hpp"
 
 namespace hemstitch::cli {

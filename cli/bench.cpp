@@ -11,6 +11,7 @@
 #include "engine/registry.hpp"
 #include "files.hpp"
 #include "format/formats.hpp"
+#include "gpu/device_names.hpp"
 #include "messages.hpp"
 #include "recorded_run.hpp"
 #include "sample_data.hpp"

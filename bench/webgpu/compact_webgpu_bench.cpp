@@ -13,7 +13,7 @@
 #include "compact/gather/gather_webgpu.hpp"
 #include "compact/scan/scan_webgpu.hpp"
 #include "core/status.hpp"
-#include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 #include "gpu/webgpu/device.hpp"
 #include "gpu/webgpu/devices.hpp"
 #include "shapes.hpp"

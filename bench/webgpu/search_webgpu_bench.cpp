@@ -19,7 +19,7 @@
 
 #include "api/matcher_webgpu.hpp"
 #include "core/status.hpp"
-#include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 #include "gpu/webgpu/devices.hpp"
 #include "hemstitch/match.hpp"
 #include "match/finders.hpp"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/status.hpp"
-#include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 #include "gpu/webgpu/devices.hpp"
 #include "search/search_webgpu.hpp"
 #include "shapes.hpp"

@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "core/status.hpp"
-#include "engine/registry.hpp"
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "format/lz4/lz4_compress_webgpu.hpp"
 #include "format/lz4/lz4_decode_webgpu.hpp"
+#include "gpu/device_names.hpp"
 #include "gpu/webgpu/device.hpp"
 #include "gpu/webgpu/devices.hpp"
 #include "shapes.hpp"

@@ -8,7 +8,7 @@
 
 #include "api/pending_matches.hpp"
 #include "core/status.hpp"
-#include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 #include "match/finders.hpp"
 #ifdef HEMSTITCH_WEBGPU
 #include "api/matcher_webgpu.hpp"

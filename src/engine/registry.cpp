@@ -7,19 +7,16 @@
 
 #include "engine/cpu/cpu_backend.hpp"
 #include "engine/reference/reference_backend.hpp"
+#include "gpu/device_names.hpp"
 #ifdef HEMSTITCH_CUDA
 #include "engine/cuda/cuda_backend.hpp"
 #endif
 #ifdef HEMSTITCH_WEBGPU
 #include "engine/webgpu/webgpu_backend.hpp"
 #endif
+#include "gpu/device_names.hpp"
 
 namespace hemstitch {
-
-std::string wanted_device(std::string_view requested) {
-  const char* const own = std::getenv("HEMSTITCH_DEVICE");
-  return std::string(requested.empty() && own != nullptr ? std::string_view(own) : requested);
-}
 
 BackendRegistry::BackendRegistry() {
   backends_.push_back(make_cpu_backend());

@@ -16,10 +16,6 @@ struct AbsentBackend {
   std::string_view remedy;
 };
 
-// What a request says of the device; where it says nothing, the user's own default, HEMSTITCH_DEVICE. Read where a request comes in:
-// below, devices are given.
-std::string wanted_device(std::string_view requested);
-
 class BackendRegistry {
  public:
   // The process's registry, holding the backends of this build. Tests add theirs before the first run.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 
 namespace hemstitch {
 

@@ -1,9 +1,9 @@
 #include "evaluate/find_on_cuda.hpp"
 
 #include "core/status.hpp"
-#include "engine/registry.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
+#include "gpu/device_names.hpp"
 #include "match/finders.hpp"
 #include "match/finders_cuda.hpp"
 
@@ -43,7 +43,8 @@ class Run {
       d_counters.upload({&counters, 1});
       output.d_counters = d_counters.get();
     }
-    const cuda::DeviceBuffer<std::byte> scratch(cuda::find_scratch_bytes(finder, blocks_), stream_.get(), memory_);
+    const cuda::DeviceBuffer<std::byte> scratch(cuda::find_scratch_bytes(finder, blocks_), stream_.get(),
+                                                memory_);
     cuda::find(finder, blocks_, output, scratch.get(), scratch.bytes(), stream_.get());
     FoundMatches found{records(d_records_)};
     if (output.d_before_stitch != nullptr) found.before_stitch = records(d_before);

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "core/status.hpp"
-#include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 #ifdef HEMSTITCH_CUDA
 #include "evaluate/find_on_cuda.hpp"
 #include "gpu/cuda/devices.hpp"
@@ -125,7 +125,8 @@ FoundMatches find_on([[maybe_unused]] const std::string& backend, [[maybe_unused
   if (backend == kCudaBackend) return find_on_cuda(device, finder, input, all);
 #endif
 #ifdef HEMSTITCH_WEBGPU
-  if (backend == kWebgpuBackend) return webgpu::find(*webgpu::open_device(wanted_device(device)), input, finder, all);
+  if (backend == kWebgpuBackend)
+    return webgpu::find(*webgpu::open_device(wanted_device(device)), input, finder, all);
 #endif
   return find_reference(finder, input);
 }
@@ -187,7 +188,8 @@ FoundMatches FinderChoice::run_in_blocks(const FinderInput& input, const AnyFind
   const std::span<const std::byte> block = input.data.subspan(input.history_bytes);
   for (std::size_t begin = 0; begin < block.size(); begin += row->judged_block_bytes) {
     const std::size_t bytes = std::min(row->judged_block_bytes, block.size() - begin);
-    const MatchRecords records = find_on(backend, device, {block.subspan(begin, bytes), 0}, finder, all).records;
+    const MatchRecords records =
+        find_on(backend, device, {block.subspan(begin, bytes), 0}, finder, all).records;
     found.records.insert(found.records.end(), records.begin(), records.end());
   }
   return found;

@@ -12,13 +12,13 @@
 
 #include "compact/gather/gather_cuda.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
-#include "engine/registry.hpp"
 #include "evaluate/lz4_timing.hpp"
 #include "format/lz4/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/event.hpp"
+#include "gpu/device_names.hpp"
 
 namespace hemstitch {
 namespace {

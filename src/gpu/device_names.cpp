@@ -3,8 +3,15 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 
 namespace hemstitch {
+
+std::string wanted_device(std::string_view requested) {
+  const char* const own = std::getenv("HEMSTITCH_DEVICE");
+  return std::string(requested.empty() && own != nullptr ? std::string_view(own) : requested);
+}
+
 namespace {
 
 std::string lower(std::string_view text) {

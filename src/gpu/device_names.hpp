@@ -10,6 +10,10 @@
 
 namespace hemstitch {
 
+// What a request says of the device; where it says nothing, the user's own default, HEMSTITCH_DEVICE. Read where a request comes in:
+// below, devices are given.
+std::string wanted_device(std::string_view requested);
+
 // Places in `names`, each once, in the order of `wanted` and, where a part stands in several names, of those. Parts that mean none are passed over.
 std::vector<std::size_t> devices_meant(std::string_view wanted, std::span<const std::string> names);
 

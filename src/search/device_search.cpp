@@ -1,6 +1,7 @@
 #include "search/device_search.hpp"
 
 #include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 
 namespace hemstitch {
 

@@ -162,7 +162,9 @@ class StoredBackend : public Backend {
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "storing"; }
   bool supports(Format format, Direction) const override { return format == kStored; }
-  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override { return std::make_unique<StoredEngine>(); }
+  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
+    return std::make_unique<StoredEngine>();
+  }
 };
 
 }  // namespace hemstitch::testing

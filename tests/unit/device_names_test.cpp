@@ -58,6 +58,7 @@ class BackendWithDevices : public Backend {
   }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "with devices"; }
+  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
     asked() = device;
     return BackendRegistry::instance().find_usable("cpu").make_engine({});

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/registry.hpp"
+#include "gpu/device_names.hpp"
 #include "gpu/webgpu/devices.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
