@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "engine/cuda/cuda_engine.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -126,7 +127,7 @@ int bench(const std::filesystem::path& folder) {
   for (std::size_t at = 0; at < data.size(); at += files.size())
     std::copy_n(files.begin(), std::min(files.size(), data.size() - at),
                 data.begin() + static_cast<std::ptrdiff_t>(at));
-  cuda::CudaEngine engine;
+  cuda::CudaEngine engine(cuda::open_device({}));
   constexpr std::size_t kMega = std::size_t{1} << 20;
   constexpr std::size_t k64K = 64 << 10, k256K = 256 << 10, k4M = 4 * kMega;
   for (const Setting& setting : std::initializer_list<Setting>{{1, k64K, 32 * kMega, 5},
