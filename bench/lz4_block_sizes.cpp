@@ -21,7 +21,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "format/lz4/lz4_compress_reference.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
 
 namespace hemstitch {
 namespace {

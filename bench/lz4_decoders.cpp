@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "core/options.hpp"
-#include "format/lz4/lz4_block_size.hpp"
-#include "format/lz4/lz4_decode.hpp"
+#include "format/lz4/block/lz4_block_size.hpp"
+#include "format/lz4/restore/lz4_restore.hpp"
 
 namespace hemstitch {
 namespace {
@@ -82,7 +82,7 @@ std::size_t restore(Way way, const Block& block, std::span<const std::byte> hist
       return bytes < 0 ? 0 : static_cast<std::size_t>(bytes);
     }
     case kOurs:
-      return decode_lz4_block(block.compressed, history, output).bytes;
+      return restore_lz4_block(block.compressed, history, output).bytes;
     default:
       return static_cast<std::size_t>(lz4_block_restored_bytes(block.compressed).value_or(0));
   }

@@ -1,4 +1,4 @@
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "command_hints.hpp"
+#include "cli/command_hints.hpp"
 #include "core/options.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/files/output_tree.hpp"
 #include "hemstitch/hemstitch.hpp"
-#include "output_tree.hpp"
 
 namespace CLI {
 class App;

@@ -3,10 +3,10 @@
 
 #include <cstdio>
 
-#include "commands.hpp"
+#include "cli/bench/recorded_run.hpp"
+#include "cli/commands.hpp"
 #include "engine/registry.hpp"
 #include "gpu/device_names.hpp"
-#include "recorded_run.hpp"
 
 namespace hemstitch::cli {
 

@@ -1,4 +1,4 @@
-#include "command_hints.hpp"
+#include "cli/command_hints.hpp"
 
 #include <algorithm>
 #include <array>

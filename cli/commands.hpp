@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
 
 namespace hemstitch::cli {
 

@@ -1,4 +1,4 @@
-#include "help.hpp"
+#include "cli/help.hpp"
 
 namespace hemstitch::cli {
 

@@ -1,4 +1,4 @@
-#include "json_text.hpp"
+#include "cli/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,3 @@
-#include "tool.hpp"
+#include "cli/tool.hpp"
 
 int main(int argc, char** argv) { return hemstitch::cli::run_tool(argc, argv); }

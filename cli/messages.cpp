@@ -1,4 +1,4 @@
-#include "messages.hpp"
+#include "cli/messages.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <new>
 #include <system_error>
 
-#include "status_line.hpp"
+#include "cli/status_line.hpp"
 
 namespace hemstitch::cli {
 

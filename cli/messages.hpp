@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
 
 namespace hemstitch::cli {
 

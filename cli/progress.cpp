@@ -1,4 +1,4 @@
-#include "progress.hpp"
+#include "cli/progress.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,10 +8,10 @@
 #include <array>
 #include <numeric>
 
-#include "messages.hpp"
+#include "cli/messages.hpp"
+#include "cli/status_line.hpp"
+#include "cli/terminal.hpp"
 #include "pipeline/ring.hpp"
-#include "status_line.hpp"
-#include "terminal.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "folder.hpp"
+#include "cli/files/folder.hpp"
 
 namespace hemstitch::cli {
 

@@ -1,4 +1,4 @@
-#include "signals.hpp"
+#include "cli/signals.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -9,8 +9,8 @@
 #include <system_error>
 #include <thread>
 
-#include "messages.hpp"
-#include "status_line.hpp"
+#include "cli/messages.hpp"
+#include "cli/status_line.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "status_line.hpp"
+#include "cli/status_line.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -1,11 +1,11 @@
-#include "tally.hpp"
+#include "cli/tally.hpp"
 
 #include <fmt/format.h>
 
 #include <exception>
 #include <new>
 
-#include "messages.hpp"
+#include "cli/messages.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "tool.hpp"
+#include "cli/tool.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,15 +14,15 @@
 #include <system_error>
 #include <vector>
 
-#include "commands.hpp"
-#include "each_file.hpp"
-#include "help.hpp"
+#include "cli/commands.hpp"
+#include "cli/files/each_file.hpp"
+#include "cli/help.hpp"
+#include "cli/messages.hpp"
+#include "cli/signals.hpp"
+#include "cli/tally.hpp"
+#include "cli/terminal.hpp"
+#include "cli/waiting_streams.hpp"
 #include "hemstitch/version.h"
-#include "messages.hpp"
-#include "signals.hpp"
-#include "tally.hpp"
-#include "terminal.hpp"
-#include "waiting_streams.hpp"
 
 namespace hemstitch::cli {
 namespace {

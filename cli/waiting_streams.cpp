@@ -1,4 +1,4 @@
-#include "waiting_streams.hpp"
+#include "cli/waiting_streams.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "terminal.hpp"
+#include "cli/terminal.hpp"
 
 namespace hemstitch::cli {
 

@@ -3,8 +3,8 @@
 // sizes agrees.
 #include <lz4.h>
 
-#include "format/lz4/lz4_block_size.hpp"
-#include "format/lz4/lz4_decode.hpp"
+#include "format/lz4/block/lz4_block_size.hpp"
+#include "format/lz4/restore/lz4_restore.hpp"
 #include "fuzz.hpp"
 #include "guarded_buffer.hpp"
 #include "lz4_differences.hpp"
@@ -43,7 +43,7 @@ Decoded decode_behind(std::span<const std::byte> block, std::span<const std::byt
   std::ranges::copy(history, both.bytes().begin());
   const auto output = both.bytes().subspan(history.size());
   const Decoded decoded =
-      content_of(decode_lz4_block(input.bytes(), both.bytes().first(history.size()), output), output);
+      content_of(restore_lz4_block(input.bytes(), both.bytes().first(history.size()), output), output);
   require(std::ranges::equal(history, both.bytes().first(history.size())));
   return decoded;
 }
@@ -77,10 +77,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t room =
       exact_room ? static_cast<std::size_t>(std::min<std::uint64_t>(facts.restored_bytes, 1 << 20))
                  : extra_room;
-  const Decoded ours = decode(decode_lz4_block_reference, block, history, room, Against::kUpperGuard);
-  require(ours == decode(decode_lz4_block_reference, block, history, room, Against::kLowerGuard));
-  require(ours == decode(decode_lz4_block, block, history, room, Against::kUpperGuard));
-  require(ours == decode(decode_lz4_block, block, history, room, Against::kLowerGuard));
+  const Decoded ours = decode(restore_lz4_block_reference, block, history, room, Against::kUpperGuard);
+  require(ours == decode(restore_lz4_block_reference, block, history, room, Against::kLowerGuard));
+  require(ours == decode(restore_lz4_block, block, history, room, Against::kUpperGuard));
+  require(ours == decode(restore_lz4_block, block, history, room, Against::kLowerGuard));
   require(ours == decode_behind(block, history, room));
   require(lz4_block_as_meant(block, room, ours.content, by_liblz4(block, history, room)));
   return 0;

@@ -3,10 +3,10 @@
 // by our decoder and by liblz4.
 #include <lz4.h>
 
-#include "format/lz4/lz4_cost.hpp"
-#include "format/lz4/lz4_decode_reference.hpp"
-#include "format/lz4/lz4_encode.hpp"
+#include "format/lz4/compress/lz4_cost.hpp"
+#include "format/lz4/compress/lz4_encode.hpp"
 #include "format/lz4/lz4_levels.hpp"
+#include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "fuzz.hpp"
 #include "guarded_buffer.hpp"
 #include "lz4_differences.hpp"
@@ -118,7 +118,7 @@ std::vector<Sequence> parse(FuzzedDataProvider& input, const MatchRecords& recor
 void require_restores(std::span<const std::byte> block, std::span<const std::byte> history,
                       std::span<const std::byte> encoded) {
   GuardedBuffer input(encoded), before(history), output(block.size());
-  const DecodedBlock decoded = decode_lz4_block_reference(input.bytes(), before.bytes(), output.bytes());
+  const DecodedBlock decoded = restore_lz4_block_reference(input.bytes(), before.bytes(), output.bytes());
   require(decoded.status == Status::kOk && decoded.bytes == block.size());
   require(std::equal(block.begin(), block.end(), output.bytes().begin()));
   const int written = LZ4_decompress_safe_usingDict(

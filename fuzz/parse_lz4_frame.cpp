@@ -3,7 +3,7 @@
 // header, a header written from it says again.
 #include <random>
 
-#include "format/lz4/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
 #include "fuzz.hpp"
 
 using namespace hemstitch;

@@ -1,7 +1,7 @@
 // Any bytes as a frame: the walk from block to block that devices do finds the blocks that the parser finds, and stops with
 // the reason that the parser gives.
-#include "format/lz4/lz4_frame.hpp"
-#include "format/lz4/lz4_frame_walk.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame_walk.hpp"
 #include "fuzz.hpp"
 #include "guarded_buffer.hpp"
 

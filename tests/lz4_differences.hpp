@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/block_plan.hpp"
-#include "format/lz4/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
 #include "lz4f_oracle.hpp"
 #include "shapes.hpp"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "format/lz4/lz4_segment.hpp"
-#include "format/lz4/lz4_walk.hpp"
+#include "format/lz4/block/lz4_segment.hpp"
+#include "format/lz4/block/lz4_walk.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch::testing {

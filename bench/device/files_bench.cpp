@@ -30,8 +30,8 @@
 #include <thread>
 #include <vector>
 
-#include "arguments.hpp"
-#include "commands.hpp"
+#include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "hemstitch/files.hpp"
 
 namespace hemstitch {

@@ -23,7 +23,7 @@
 #include "core/page.hpp"
 #include "device_array.hpp"
 #include "device_timing.hpp"
-#include "format/lz4/lz4_restore_cuda.hpp"
+#include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "shapes.hpp"

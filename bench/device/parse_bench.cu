@@ -20,7 +20,7 @@
 #include "compact/scan/scan_cuda.hpp"
 #include "device_array.hpp"
 #include "device_timing.hpp"
-#include "format/lz4/lz4_lengths.cuh"
+#include "format/lz4/compress/lz4_lengths.cuh"
 #include "gpu/cuda/cuda_error.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"

@@ -24,9 +24,9 @@
 #include <vector>
 
 #include "device_timing.hpp"
-#include "format/lz4/lz4_compress_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_levels.hpp"
-#include "format/lz4/lz4_restore_cuda.hpp"
+#include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "shapes.hpp"
 

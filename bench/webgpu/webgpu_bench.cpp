@@ -23,8 +23,8 @@
 
 #include "core/status.hpp"
 #include "engine/webgpu/webgpu_engine.hpp"
-#include "format/lz4/lz4_compress_webgpu.hpp"
-#include "format/lz4/lz4_decode_webgpu.hpp"
+#include "format/lz4/compress/lz4_compress_webgpu.hpp"
+#include "format/lz4/restore/lz4_restore_webgpu.hpp"
 #include "gpu/device_names.hpp"
 #include "gpu/webgpu/device.hpp"
 #include "gpu/webgpu/devices.hpp"

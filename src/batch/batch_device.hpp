@@ -8,7 +8,7 @@
 
 #include "core/block_plan.hpp"
 #include "core/cost_model.hpp"
-#include "format/lz4/lz4_cost.hpp"
+#include "format/lz4/compress/lz4_cost.hpp"
 #include "hemstitch/batch.h"
 #include "match/finder_rows.hpp"
 #include "parse/optimal/optimal.hpp"

@@ -7,8 +7,8 @@
 #include "batch/lz4_batch_device.hpp"
 #include "core/c_call.hpp"
 #include "core/page.hpp"
-#include "format/lz4/lz4_frame.hpp"
-#include "format/lz4/lz4_frame_layout.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame_layout.hpp"
 #include "match/common/parameter_check.hpp"
 
 namespace hemstitch {

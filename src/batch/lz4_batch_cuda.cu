@@ -9,10 +9,10 @@
 
 #include "batch/batch_layout.hpp"
 #include "batch/lz4_batch_device.hpp"
-#include "format/lz4/lz4_checksum_cuda.hpp"
-#include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_pages_cuda.hpp"
-#include "format/lz4/lz4_restore_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/lz4/frame/lz4_checksum_cuda.hpp"
+#include "format/lz4/pages/lz4_pages_cuda.hpp"
+#include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch {

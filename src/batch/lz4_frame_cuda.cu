@@ -28,12 +28,12 @@
 #include "batch/lz4_batch_device.hpp"
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
-#include "format/lz4/lz4_checksum_cuda.hpp"
-#include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_frame.hpp"
-#include "format/lz4/lz4_frame_layout.hpp"
-#include "format/lz4/lz4_frame_walk.hpp"
-#include "format/lz4/lz4_restore_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/lz4/frame/lz4_checksum_cuda.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame_layout.hpp"
+#include "format/lz4/frame/lz4_frame_walk.hpp"
+#include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch {

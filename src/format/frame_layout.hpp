@@ -16,7 +16,7 @@ struct FrameLayout {
 
   std::uint64_t content_bytes = 0;
   std::uint64_t block_bytes = 0;
-  // The content's last byte is a block of its own: why a frame may want that, format/lz4/lz4_frame_layout.hpp tells.
+  // The content's last byte is a block of its own: why a frame may want that, format/lz4/frame/lz4_frame_layout.hpp tells.
   bool last_byte_apart = false;
 
   // Without the last byte, where that is a block of its own.

@@ -1,7 +1,7 @@
 // hemstitch-fake: the tool with the fake backend beside the real ones. HEMSTITCH_FAKE says what goes wrong.
+#include "cli/tool.hpp"
 #include "engine/fake/fake_backend.hpp"
 #include "engine/registry.hpp"
-#include "tool.hpp"
 
 int main(int argc, char** argv) {
   hemstitch::BackendRegistry::instance().add(

@@ -1,5 +1,5 @@
 // Folders and files by descriptor, where names change between two looks: what no script can time.
-#include "folder.hpp"
+#include "cli/files/folder.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "files.hpp"
-#include "temporary_files.hpp"
+#include "cli/files/files.hpp"
+#include "cli/files/temporary_files.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs one case: run_case.sh cases/NAME.sh
+# Runs one case: run_case.sh cases/FOLDER/NAME.sh
 #
 # The script runs in an empty folder with the built tools first on PATH and the helpers of prelude.sh. What it prints
 # must equal NAME.stdout and NAME.stderr, and it must return what NAME.exit says; a file that is not there means

@@ -8,7 +8,7 @@
 
 #include "batch/batch_workspace.hpp"
 #include "cuda_test.hpp"
-#include "format/lz4/lz4_cost.hpp"
+#include "format/lz4/compress/lz4_cost.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_step/hash_step.hpp"

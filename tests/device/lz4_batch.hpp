@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "finder_cases.hpp"
-#include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_compress_reference.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 
 namespace hemstitch::testing {

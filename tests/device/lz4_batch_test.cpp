@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "cuda_test.hpp"
-#include "format/lz4/lz4_compress_reference.hpp"
-#include "format/lz4/lz4_decode_reference.hpp"
-#include "format/lz4/lz4_frame.hpp"
-#include "format/lz4/lz4_pages.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
+#include "format/lz4/pages/lz4_pages.hpp"
+#include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "hemstitch/batch.hpp"
 #include "lz4f_oracle.hpp"
@@ -479,13 +479,14 @@ TEST_F(Lz4BatchDeviceTest, RestoresAndCountsAsTheReferenceDoes) {
     const std::vector<Bytes> restored = output.now();
     Bytes room(most_room);
     for (std::size_t i = 0; i < given.size(); ++i) {
-      const DecodedBlock expected = decode_lz4_block_reference(given[i], {}, std::span(room).first(rooms[i]));
+      const DecodedBlock expected =
+          restore_lz4_block_reference(given[i], {}, std::span(room).first(rooms[i]));
       ASSERT_EQ(statuses[i], static_cast<hemstitch_status>(expected.status)) << i;
       ASSERT_EQ(sizes[i], expected.bytes) << i;
       ASSERT_TRUE(std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(expected.bytes),
                              restored[i].begin()))
           << i;
-      const DecodedBlock count = decode_lz4_block_reference(given[i], {}, room);
+      const DecodedBlock count = restore_lz4_block_reference(given[i], {}, room);
       ASSERT_EQ(count_statuses[i], static_cast<hemstitch_status>(count.status)) << i;
       ASSERT_EQ(counts[i], count.bytes) << i;
     }

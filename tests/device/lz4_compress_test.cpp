@@ -6,9 +6,9 @@
 
 #include "core/status.hpp"
 #include "cuda_test.hpp"
-#include "format/lz4/lz4_checksum_cuda.hpp"
-#include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_pages_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/lz4/frame/lz4_checksum_cuda.hpp"
+#include "format/lz4/pages/lz4_pages_cuda.hpp"
 #include "lz4_batch.hpp"
 
 namespace hemstitch {

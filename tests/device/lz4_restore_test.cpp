@@ -1,4 +1,4 @@
-// Restoration of LZ4 blocks on a CUDA device, against decode_lz4_block_reference: bytes, sizes and statuses, of sound
+// Restoration of LZ4 blocks on a CUDA device, against restore_lz4_block_reference: bytes, sizes and statuses, of sound
 // blocks and of all kinds of damage. Guard bytes stand around every output.
 #include <lz4.h>
 #include <lz4hc.h>
@@ -13,9 +13,9 @@
 
 #include "core/page.hpp"
 #include "cuda_test.hpp"
-#include "format/lz4/lz4_decode_reference.hpp"
-#include "format/lz4/lz4_restore_cuda.hpp"
-#include "format/lz4/lz4_restore_ways_cuda.hpp"
+#include "format/lz4/restore/lz4_restore_cuda.hpp"
+#include "format/lz4/restore/lz4_restore_reference.hpp"
+#include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "shapes.hpp"
 
@@ -53,7 +53,7 @@ void on_all_cores(std::size_t count, const auto& work) {
 Restored by_reference(const Chunk& chunk) {
   Restored expected;
   expected.output.resize(chunk.capacity);
-  const DecodedBlock decoded = decode_lz4_block_reference(chunk.block, chunk.history, expected.output);
+  const DecodedBlock decoded = restore_lz4_block_reference(chunk.block, chunk.history, expected.output);
   expected.status = static_cast<hemstitch_status>(decoded.status);
   expected.bytes = decoded.bytes;
   expected.output.resize(decoded.bytes);

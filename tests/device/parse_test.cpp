@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "cuda_test.hpp"
-#include "format/lz4/lz4_cost.hpp"
+#include "format/lz4/compress/lz4_cost.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/greedy/greedy_cuda.hpp"

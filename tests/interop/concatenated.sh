@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What stands behind a frame of ours is found by those who read it: frames one behind the other, as `cat`, `>>` and machines that
 # each write a part make them. The lz4 tool of version 1.9.4 takes 4 bytes too many where a frame's last byte does not stand apart
-# (src/format/lz4/lz4_frame_layout.hpp). Also Python's lz4.frame, where it is installed.
+# (src/format/lz4/frame/lz4_frame_layout.hpp). Also Python's lz4.frame, where it is installed.
 #
 #   concatenated.sh HEMSTITCH
 set -euo pipefail

@@ -1,5 +1,5 @@
 // The tool where malloc fails: an error and its exit status, nothing half written, nothing lost.
-#include "tool.hpp"
+#include "cli/tool.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "format/lz4/lz4_compress_reference.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "match/finders.hpp"
 #include "match/hash_chain/hash_chain.hpp"

@@ -10,8 +10,8 @@
 #include "core/bytes.hpp"
 #include "core/status.hpp"
 #include "engine/registry.hpp"
-#include "format/lz4/lz4_frame.hpp"
-#include "format/lz4/lz4_frame_layout.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame_layout.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
 

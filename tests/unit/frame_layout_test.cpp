@@ -4,8 +4,8 @@
 #include <lz4.h>
 
 #include "format/frame_index.hpp"
-#include "format/lz4/lz4_frame.hpp"
-#include "format/lz4/lz4_frame_layout.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame_layout.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/frame_batch.hpp"
 #include "pipeline/stream.hpp"

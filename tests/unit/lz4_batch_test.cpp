@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "format/lz4/lz4_frame.hpp"
-#include "format/lz4/lz4_frame_walk.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame_walk.hpp"
 #include "hemstitch/batch.h"
 #include "lz4f_oracle.hpp"
 #include "shapes.hpp"

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 #include <lz4.h>
 
-#include "format/lz4/lz4_compress_reference.hpp"
-#include "format/lz4/lz4_decode_reference.hpp"
-#include "format/lz4/lz4_encode.hpp"
-#include "format/lz4/lz4_token.hpp"
+#include "format/lz4/block/lz4_token.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
+#include "format/lz4/compress/lz4_encode.hpp"
+#include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "guarded_buffer.hpp"
 #include "shapes.hpp"
 
@@ -48,7 +48,7 @@ void expect_restored_by_both(const FinderInput& input, std::span<const std::byte
   ASSERT_TRUE(std::ranges::equal(*theirs, raw)) << what;
 
   Bytes ours(raw.size());
-  const DecodedBlock decoded = decode_lz4_block_reference(block, history, ours);
+  const DecodedBlock decoded = restore_lz4_block_reference(block, history, ours);
   ASSERT_EQ(decoded.status, Status::kOk) << what;
   ASSERT_EQ(decoded.bytes, raw.size()) << what;
   ASSERT_TRUE(std::ranges::equal(ours, raw)) << what;

@@ -1,5 +1,5 @@
 // LZ4 frames, both ways against liblz4, and what damaged ones get.
-#include "format/lz4/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
 
 #include <gtest/gtest.h>
 #include <lz4.h>
@@ -9,7 +9,7 @@
 #include "engine/registry.hpp"
 #include "format/frame_index.hpp"
 #include "format/identify.hpp"
-#include "format/lz4/lz4_block_size.hpp"
+#include "format/lz4/block/lz4_block_size.hpp"
 #include "guarded_buffer.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"

@@ -1,10 +1,10 @@
 // Pages by the twin, and the emission that devices share with it.
-#include "format/lz4/lz4_pages.hpp"
+#include "format/lz4/pages/lz4_pages.hpp"
 
 #include <gtest/gtest.h>
 
-#include "format/lz4/lz4_emission.hpp"
-#include "format/lz4/lz4_encode.hpp"
+#include "format/lz4/block/lz4_emission.hpp"
+#include "format/lz4/compress/lz4_encode.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {

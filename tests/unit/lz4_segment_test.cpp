@@ -1,5 +1,5 @@
 // The tables that tell where chains of LZ4 sequences leave a segment, against chains that are followed one by one.
-#include "format/lz4/lz4_segment.hpp"
+#include "format/lz4/block/lz4_segment.hpp"
 
 #include <gtest/gtest.h>
 #include <lz4hc.h>

@@ -1,5 +1,5 @@
 // Walking an LZ4 block by many at once, against reading it from its beginning.
-#include "format/lz4/lz4_walk.hpp"
+#include "format/lz4/block/lz4_walk.hpp"
 
 #include <gtest/gtest.h>
 #include <lz4.h>

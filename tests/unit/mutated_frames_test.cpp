@@ -14,7 +14,7 @@
 #include <random>
 
 #include "core/bytes.hpp"
-#include "format/lz4/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
 #include "lz4_differences.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"

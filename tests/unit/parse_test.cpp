@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "format/lz4/lz4_cost.hpp"
+#include "format/lz4/compress/lz4_cost.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"

@@ -7,7 +7,7 @@
 #include "engine/fake/fake_backend.hpp"
 #include "engine/registry.hpp"
 #include "engine/resilient_engine.hpp"
-#include "format/lz4/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"
 #include "shapes.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/registry.hpp"
-#include "format/lz4/lz4_compress_reference.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
 

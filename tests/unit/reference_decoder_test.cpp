@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "format/lz4/lz4_block_size.hpp"
-#include "format/lz4/lz4_decode_reference.hpp"
+#include "format/lz4/block/lz4_block_size.hpp"
+#include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "guarded_buffer.hpp"
 #include "shapes.hpp"
 
@@ -30,7 +30,7 @@ Outcome decode(std::span<const std::byte> block, std::size_t room, std::span<con
                Against against = Against::kUpperGuard) {
   GuardedBuffer guarded_block(block, against), guarded_history(history, against), output(room, against);
   const DecodedBlock decoded =
-      decode_lz4_block_reference(guarded_block.bytes(), guarded_history.bytes(), output.bytes());
+      restore_lz4_block_reference(guarded_block.bytes(), guarded_history.bytes(), output.bytes());
   if (decoded.status != Status::kOk) return {decoded.status, {}};
   const auto restored = output.bytes().first(decoded.bytes);
   return {Status::kOk, Bytes(restored.begin(), restored.end())};

@@ -7,7 +7,7 @@
 
 #include "core/sequence.hpp"
 #include "finder_batch_webgpu.hpp"
-#include "format/lz4/lz4_cost.hpp"
+#include "format/lz4/compress/lz4_cost.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/matcher_webgpu.hpp"
-#include "format/lz4/lz4_compress_webgpu.hpp"
+#include "format/lz4/compress/lz4_compress_webgpu.hpp"
 #include "match/finders.hpp"
 #include "match/finders_webgpu.hpp"
 #include "parse/optimal/optimal_exact_webgpu.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/lz4/lz4_decode.hpp"
+#include "format/lz4/restore/lz4_restore.hpp"
 
 namespace hemstitch {
 namespace {
@@ -102,7 +102,7 @@ class CpuEngine : public BlockEngine {
 
   void restore(std::span<BlockTask> tasks, Format) override {
     for (BlockTask& task : tasks) {
-      const DecodedBlock decoded = decode_lz4_block(task.input, task.history, task.output);
+      const DecodedBlock decoded = restore_lz4_block(task.input, task.history, task.output);
       // A block that restores to more than its frame allows is damaged.
       task.status = decoded.status == Status::kOk ? Status::kOk : Status::kCorruptBlock;
       task.output_bytes = decoded.bytes;

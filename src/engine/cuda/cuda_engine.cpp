@@ -9,9 +9,9 @@
 
 #include "engine/cuda/cuda_engine_tuning.hpp"
 #include "engine/staging.hpp"
-#include "format/lz4/lz4_compress_cuda.hpp"
-#include "format/lz4/lz4_compress_reference.hpp"
-#include "format/lz4/lz4_restore_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
+#include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/nvtx_range.hpp"

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "format/lz4/lz4_compress_reference.hpp"
-#include "format/lz4/lz4_decode_reference.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
+#include "format/lz4/restore/lz4_restore_reference.hpp"
 
 namespace hemstitch {
 namespace {
@@ -36,7 +36,7 @@ class ReferenceEngine : public BlockEngine {
   // caller's.
   void restore(std::span<BlockTask> tasks, Format) override {
     for (BlockTask& task : tasks) {
-      const DecodedBlock decoded = decode_lz4_block_reference(task.input, task.history, task.output);
+      const DecodedBlock decoded = restore_lz4_block_reference(task.input, task.history, task.output);
       task.status = decoded.status == Status::kOk ? Status::kOk : Status::kCorruptBlock;
       task.output_bytes = decoded.bytes;
     }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/status.hpp"
-#include "format/lz4/lz4_compress_webgpu.hpp"
-#include "format/lz4/lz4_decode_webgpu.hpp"
+#include "format/lz4/compress/lz4_compress_webgpu.hpp"
+#include "format/lz4/restore/lz4_restore_webgpu.hpp"
 
 namespace hemstitch::webgpu {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "format/lz4/lz4_block_size.hpp"
-#include "format/lz4/lz4_frame.hpp"
-#include "format/lz4/lz4_frame_layout.hpp"
+#include "format/lz4/block/lz4_block_size.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
+#include "format/lz4/frame/lz4_frame_layout.hpp"
 
 namespace hemstitch {
 namespace {

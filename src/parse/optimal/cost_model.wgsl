@@ -1,5 +1,5 @@
 // What literals and matches cost, and which lengths of a match are tried: the flat model of founding document 000
-// (docs/founding.md), with a match at its full length alone (optimal.hpp, FullLengthCostModel), in bits; or LZ4's (format/lz4/lz4_cost.hpp), in bytes. Both
+// (docs/founding.md), with a match at its full length alone (optimal.hpp, FullLengthCostModel), in bits; or LZ4's (format/lz4/compress/lz4_cost.hpp), in bytes. Both
 // models give whole bits and bytes, so these order costs as sixteenths of a bit do. The importing shader's `parameters` have literal_cost and match_cost.
 override lz4_costs: bool = false;
 

@@ -1,7 +1,7 @@
 // optimal on a CUDA device; the definition stands in optimal.hpp.
 //
 // For FullLengthCostModel these are compiled into the library, and for the models of formats beside their formats
-// (format/lz4/lz4_parse.cu); optimal_launch.cuh and optimal_exact.cuh have them for every other model. Both parses throw kInvalidOption for scratch below their
+// (format/lz4/compress/lz4_parse.cu); optimal_launch.cuh and optimal_exact.cuh have them for every other model. Both parses throw kInvalidOption for scratch below their
 // `..._scratch_bytes`, and parse_optimal_cuda() also for costs above kMaxUnitCost. Asynchronous on `stream`; may be
 // captured in a graph.
 #pragma once

@@ -1,0 +1,81 @@
+#include "cli/compress/byte_range.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/messages.hpp"
+#include "format/frame_index.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+constexpr std::uint64_t kMostKept = 64 * 1024 * 1024;
+
+// Keeps the last bytes that it is given, in a ring.
+class TailSink : public Sink {
+ public:
+  explicit TailSink(std::size_t most) : ring_(most) {}
+
+  void write(std::span<const std::byte> bytes) override {
+    const auto kept = bytes.last(std::min(bytes.size(), ring_.size()));
+    received_ += bytes.size();
+    std::size_t copied = 0;
+    for_parts(received_ - kept.size(), kept.size(), [&](std::span<std::byte> part) {
+      std::copy_n(kept.begin() + static_cast<std::ptrdiff_t>(copied), part.size(), part.begin());
+      copied += part.size();
+    });
+  }
+
+  // Returns how many bytes these were.
+  std::uint64_t write_to(Sink& sink) {
+    const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(received_, ring_.size()));
+    for_parts(received_ - kept, kept, [&](std::span<std::byte> part) { sink.write(part); });
+    return kept;
+  }
+
+ private:
+  // The one or two pieces of the ring that have room for `count` bytes from the one with number `begin` on.
+  template <class Visit>
+  void for_parts(std::uint64_t begin, std::size_t count, Visit visit) {
+    if (count == 0) return;
+    const auto at = static_cast<std::size_t>(begin % ring_.size());
+    const std::size_t first = std::min(count, ring_.size() - at);
+    visit(std::span(ring_).subspan(at, first));
+    if (first < count) visit(std::span(ring_).first(count - first));
+  }
+
+  std::vector<std::byte> ring_;
+  std::uint64_t received_ = 0;
+};
+
+// Of a stream that can be read once.
+StreamReport restore_last_by_keeping(Source& source, Sink& sink, std::uint64_t last, RestoreOptions options,
+                                     const StreamHooks& hooks) {
+  std::uint64_t& limit = options.memory_limit_bytes;
+  if (last > kMostKept || (limit > 0 && last >= limit))
+    throw ToolError(fmt::format(
+        "--range -{}: the last bytes of a pipe are kept in memory, at most {}M of them and within "
+        "--memory (name a file, or pass the content on to tail -c)",
+        last, kMostKept / (1024 * 1024)));
+  if (limit > 0) limit -= last;
+  TailSink tail(static_cast<std::size_t>(last));
+  StreamReport report = restore_stream(source, tail, options, hooks);
+  report.output_bytes = tail.write_to(sink);
+  return report;
+}
+
+}  // namespace
+
+StreamReport restore_part(Source& source, Sink& sink, const ByteRange& range, const RestoreOptions& options,
+                          const StreamHooks& hooks) {
+  if (!range.last) return restore_range(source, sink, range.begin, range.end, options, hooks);
+  if (!source.seek(0)) return restore_last_by_keeping(source, sink, *range.last, options, hooks);
+  const std::uint64_t content_bytes = index_frames(source).content_bytes();
+  if (!source.seek(0)) throw ToolError("cannot be read twice (name a file)");
+  return restore_range(source, sink, content_bytes - std::min(content_bytes, *range.last), content_bytes,
+                       options, hooks);
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,70 @@
+// hemstitch FILE...: each file becomes FILE.lz4.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "cli/files/done_before.hpp"
+#include "cli/files/each_file.hpp"
+#include "cli/files/file_batches.hpp"
+#include "cli/files/files.hpp"
+#include "cli/files/output.hpp"
+#include "cli/files/remove_source.hpp"
+#include "cli/messages.hpp"
+#include "cli/terminal.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+Outcome compress_file(const Request& request, CompressOptions options, const FileName& file) {
+  if (writes_to_stdout(request, file) && is_terminal(STDOUT_FILENO) && !request.force)
+    throw ToolError(
+        "compressed data is not written to a terminal (use -o FILE or redirect stdout; -f writes it)");
+  const std::string path = file.path();
+  FileSource source(file);
+  refuse_folder(request, source);
+  refuse_compressed_name(request, source);
+  await_later_stamps(request, source);
+  options.content_bytes = source.total_bytes();
+  const std::unique_ptr<FileSink> sink = open_output(request, source);
+
+  StreamReport report;
+  double seconds = 0;
+  std::optional<std::string> warning;
+  {
+    Progress progress(path, source.total_bytes(), false, request.quiet);
+    report = compress_stream(source, *sink, options, progress_hooks(progress));
+    warning = sink->complete(source);
+    seconds = progress.elapsed_seconds();
+  }
+  std::optional<std::string> kept;
+  if (request.remove_source) kept = remove_source(request, source);
+  report_stream(request, path, report, seconds);
+  return worst(report_warning(request, path, warning), report_warning(request, path, kept));
+}
+
+}  // namespace
+
+int run_compress(const Request& request) {
+  CompressOptions options = request.compress;
+  std::vector<std::byte> dictionary;
+  if (!request.dictionary_path.empty()) {
+    dictionary = read_dictionary(request.dictionary_path);
+    options.dictionary = dictionary;
+  }
+  FolderWork folder_work;
+  if (works_in_batches(request))
+    folder_work.batches = [&](std::vector<FileName> files, Tally& tally) {
+      return compress_in_batches(request, options, std::move(files), tally);
+    };
+  folder_work.remove_done = [&](const std::vector<FileName>& files, Tally& tally) {
+    RestoreOptions restore = request.restore;
+    restore.dictionary = dictionary;
+    remove_done_sources(request, restore, files, tally);
+  };
+  return for_each_file(
+      request, [&](const FileName& file) { return compress_file(request, options, file); }, folder_work);
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,80 @@
+#include "cli/files/each_file.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "cli/files/output.hpp"
+#include "cli/files/walk.hpp"
+#include "cli/messages.hpp"
+#include "cli/progress.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+// Below --output-dir sources from different folders may come together. The first of those whose outputs would be one is taken,
+// and the others are told, before anything is overwritten.
+std::vector<FileName> take_one_for_each_output(const Request& request, std::vector<FileName> files,
+                                               Tally& tally) {
+  if (!request.outputs || request.files.size() < 2) return files;
+  std::map<std::pair<const Folder*, std::string>, FileName> sources;
+  std::vector<FileName> taken;
+  for (FileName& file : files) {
+    if (const std::optional<FileName> output = output_of(request, file)) {
+      const auto [first, is_first] = sources.emplace(std::pair(output->folder.get(), output->name), file);
+      if (!is_first) {
+        tally.fail(file.path(),
+                   fmt::format("'{}' is the output of '{}' already (give this one another --output-dir)",
+                               shown_name(output->path()), shown_name(first->second.path())));
+        continue;
+      }
+    }
+    taken.push_back(std::move(file));
+  }
+  return taken;
+}
+
+}  // namespace
+
+int for_each_file(const Request& request, const std::function<Outcome(const FileName& file)>& work,
+                  const FolderWork& folder_work) {
+  if (request.outputs) request.outputs->make();
+  Walk walk;
+  if (request.recursive)
+    walk = walk_inputs(request);
+  else
+    for (const std::string& path : request.files) walk.files.push_back(FileName::from_argument(path));
+
+  Tally tally;
+  for (const Walk::Failure& failure : walk.failures) tally.fail(failure.path, failure.what);
+  for (const std::string& path : walk.left_over) {
+    report_warning(request, path,
+                   "left over from a run that was killed (no other is at work on it; remove it)");
+    tally.warn();
+  }
+  const std::size_t total = walk.files.size() + walk.done.size() + walk.failures.size();
+  if (!walk.done.empty()) folder_work.remove_done(walk.done, tally);
+  walk.files = take_one_for_each_output(request, std::move(walk.files), tally);
+  std::optional<TreeProgress> progress;
+  if (request.recursive && request.action != Action::kList)
+    progress.emplace(walk.files, request.action != Action::kCompress, request.quiet);
+  if (request.recursive && folder_work.batches)
+    walk.files = folder_work.batches(std::move(walk.files), tally);
+  if (progress) progress->only_these_are_left(walk.files);
+  for (const FileName& file : walk.files) {
+    try {
+      if (work(file) == Outcome::kWarned) tally.warn();
+    } catch (...) {
+      tally.fail(file.path(), failure_text());
+    }
+    if (progress) progress->next_file();
+  }
+  progress.reset();
+  if (!request.quiet && !walk.skipped.empty()) print_message(walk.skipped);
+  if (!request.quiet) tally.print_failures(total);
+  return tally.exit_status();
+}
+
+}  // namespace hemstitch::cli

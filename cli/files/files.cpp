@@ -1,0 +1,386 @@
+#include "cli/files/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "cli/arguments.hpp"
+#include "cli/files/disk_sync.hpp"
+#include "cli/files/special_output.hpp"
+#include "cli/files/temporary_files.hpp"
+#include "cli/messages.hpp"
+#include "cli/signals.hpp"
+#include "cli/waiting_streams.hpp"
+#include "core/status.hpp"
+#include "format/formats.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+// The unit of holes: a block of the usual file systems. Shorter runs of zeros cost less written than sought
+// over.
+constexpr std::size_t kHoleBytes = 4096;
+constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr std::uint64_t kDictionaryBytes = 64 * 1024;  // the reach of LZ4's offsets: the rest cannot be used
+
+bool is_zero(std::span<const std::byte> bytes) {
+  return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
+std::string quoted(const FileName& file) { return fmt::format("'{}'", shown_name(file.path())); }
+
+ToolError target_exists(const FileName& file) {
+  return ToolError(fmt::format("{} exists (-f overwrites it, -o FILE gives another name)", quoted(file)));
+}
+
+ToolError target_is_input(const FileName& file) {
+  return ToolError(fmt::format("{} is the input itself; give another output", quoted(file)));
+}
+
+}  // namespace
+
+std::string compressed_name(std::string_view name, Format format) {
+  return std::string(name).append(FormatTable::instance().of(format).suffix());
+}
+
+bool has_own_suffix(std::string_view name) { return FormatTable::instance().of_suffix(name) != nullptr; }
+
+std::optional<std::string> restored_name(std::string_view name) {
+  const FrameFormat* const format = FormatTable::instance().of_suffix(name);
+  if (format == nullptr) return std::nullopt;
+  return std::string(name.substr(0, name.size() - format->suffix().size()));
+}
+
+FileSource::FileSource(FileName file) : file_(std::move(file)) {
+  // A pipe that took the name of a file in a folder is not waited for.
+  const int flags = O_RDONLY | O_NOCTTY | (file_.is_argument ? 0 : O_NONBLOCK);
+  const int number = is_standard_input() ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : file_.open(flags);
+  if (number < 0 && errno == ELOOP && !file_.is_argument)
+    throw ToolError("is a link by now, and links in folders are not followed");
+  if (number < 0) throw tool_error_from_errno("cannot be opened");
+  descriptor_ = Descriptor(number);
+  if (fstat(number, &status_) != 0) throw tool_error_from_errno("cannot be examined");
+  if (!file_.is_argument && !is_regular()) throw ToolError("is no regular file by now");
+  // A size of 0 says nothing: files of /proc have it and are not empty.
+  if (is_regular() && status_.st_size > 0) {
+    if (is_standard_input()) begin_ = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
+    total_bytes_ = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - begin_, 0));
+    if (*total_bytes_ > kReadBytes) posix_fadvise(number, 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+}
+
+std::size_t FileSource::read_descriptor(std::span<std::byte> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const ssize_t count = ::read(descriptor_.number(), into.data() + filled, into.size() - filled);
+    if (count == 0) break;
+    if (count > 0)
+      filled += static_cast<std::size_t>(count);
+    else if (!may_be_tried_again(descriptor_.number(), POLLIN))
+      throw system_error(Status::kReadFailed, "reading failed", errno);
+  }
+  return filled;
+}
+
+const FileAttributes& FileSource::attributes() const {
+  if (!attributes_)
+    attributes_ = is_regular() && !is_standard_input() ? FileAttributes(descriptor_.number(), status_)
+                                                       : FileAttributes();
+  return *attributes_;
+}
+
+bool FileSource::read_whole(std::span<std::byte> room) {
+  ssize_t count;
+  do count = ::read(descriptor_.number(), room.data(), room.size());
+  while (count < 0 && errno == EINTR);
+  if (count < 0) throw system_error(Status::kReadFailed, "reading failed", errno);
+  return static_cast<std::size_t>(count) == room.size() - 1;
+}
+
+std::span<const std::byte> FileSource::first_bytes() {
+  if (!std::exchange(peeked_already_, true))
+    peeked_ = std::span(first_bytes_).first(read_descriptor(std::span(first_bytes_)));
+  return peeked_;
+}
+
+std::size_t FileSource::read(std::span<std::byte> into) {
+  const std::size_t from_peeked = std::min(into.size(), peeked_.size());
+  std::copy_n(peeked_.begin(), from_peeked, into.begin());
+  peeked_ = peeked_.subspan(from_peeked);
+  return from_peeked + read_descriptor(into.subspan(from_peeked));
+}
+
+std::uint64_t FileSource::skip(std::uint64_t count) {
+  const std::uint64_t from_peeked = std::min<std::uint64_t>(count, peeked_.size());
+  peeked_ = peeked_.subspan(static_cast<std::size_t>(from_peeked));
+  const off_t position = total_bytes_ ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
+  if (position < 0) return from_peeked + Source::skip(count - from_peeked);
+  const auto rest = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - position, 0));
+  const std::uint64_t sought = std::min(count - from_peeked, rest);
+  if (lseek(descriptor_.number(), static_cast<off_t>(sought), SEEK_CUR) < 0)
+    throw system_error(Status::kReadFailed, "seeking failed", errno);
+  return from_peeked + sought;
+}
+
+bool FileSource::seek(std::uint64_t position) {
+  if (!total_bytes_ || lseek(descriptor_.number(), begin_ + static_cast<off_t>(position), SEEK_SET) < 0)
+    return false;
+  peeked_ = {};
+  return true;
+}
+
+std::unique_ptr<FileSink> FileSink::standard_output() {
+  std::unique_ptr<FileSink> sink(new FileSink);
+  sink->descriptor_ = Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  if (sink->descriptor_.number() < 0) throw tool_error_from_errno("stdout cannot be used");
+  return sink;
+}
+
+std::unique_ptr<FileSink> FileSink::create(const Target& target, const FileSource& source) {
+  std::unique_ptr<FileSink> sink(new FileSink);
+  sink->target_ = target;
+  if (target.file.is_argument) {
+    if (auto special = open_special_output(target.file)) {
+      sink->target_.sparse = false;  // there is a place to write at, and nothing to keep or to rename
+      sink->descriptor_ = std::move(*special);
+      if (sink->is_same_file(source.status())) throw target_is_input(target.file);
+      return sink;
+    }
+  }
+  sink->folder_ = target.file.folder->open();
+  if (!sink->folder_) throw sink->cannot_be_created();
+  // What has the target's name already, if anything, shows when that is to be taken.
+  if (target.unnamed && !target.overwrite && sink->open_unnamed(source)) return sink;
+  sink->refuse_existing(source);
+  sink->open_temporary();
+  return sink;
+}
+
+// A link is replaced, not followed; but one that the user named himself, and that leads to a folder or to the input, is a mistake.
+void FileSink::refuse_existing(const FileSource& source) const {
+  struct stat existing {};
+  const char* name = target_.file.name.c_str();
+  if (fstatat(folder_->number(), name, &existing, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENAMETOOLONG)
+      throw ToolError(
+          fmt::format("{} is too long a name here (-o FILE gives another)", quoted(target_.file)));
+    return;
+  }
+  const bool is_link = S_ISLNK(existing.st_mode);
+  const bool is_file = is_link || S_ISREG(existing.st_mode);
+  struct stat behind {};
+  if (is_link && target_.file.is_argument && fstatat(folder_->number(), name, &behind, 0) == 0)
+    existing = behind;
+  if (existing.st_dev == source.status().st_dev && existing.st_ino == source.status().st_ino)
+    throw target_is_input(target_.file);
+  if (S_ISDIR(existing.st_mode))
+    throw ToolError(fmt::format("{} is a folder; give another output", quoted(target_.file)));
+  if (!is_file)
+    throw ToolError(fmt::format("{} is no regular file; give another output", quoted(target_.file)));
+  if (!target_.overwrite) throw target_exists(target_.file);
+}
+
+ToolError FileSink::cannot_be_created() const {
+  return tool_error_from_errno(fmt::format("{} cannot be created", quoted(target_.file)));
+}
+
+// A file without a name is nobody else's to open, so it may have its final mode from the beginning.
+bool FileSink::open_unnamed(const FileSource& source) {
+#ifdef O_TMPFILE
+  // Its name is given through its descriptor's.
+  static const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
+  if (!can_be_named) return false;
+  const int number =
+      openat(folder_->number(), ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, source.attributes().creation_mode());
+  if (number < 0) return false;
+  descriptor_ = Descriptor(number);
+  unnamed_ = true;
+#endif
+  return unnamed_;
+}
+
+void FileSink::open_temporary() {
+  UnfinishedFiles& unfinished = UnfinishedFiles::instance();
+  const auto lock = unfinished.lock();
+  int number = -1;
+  do {
+    temporary_name_ = new_temporary_name();
+    number = openat(folder_->number(), temporary_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    S_IRUSR | S_IWUSR);
+  } while (number < 0 && errno == EEXIST);
+  if (number < 0) {
+    temporary_name_.clear();
+    throw cannot_be_created();
+  }
+  descriptor_ = Descriptor(number);
+  mark_in_use(number);
+  unfinished.add(folder_->number(), temporary_name_);
+}
+
+FileSink::~FileSink() {
+  if (temporary_name_.empty()) return;
+  UnfinishedFiles& unfinished = UnfinishedFiles::instance();
+  const auto lock = unfinished.lock();
+  unlinkat(folder_->number(), temporary_name_.c_str(), 0);
+  unfinished.forget(folder_->number(), temporary_name_);
+}
+
+void FileSink::write(std::span<const std::byte> bytes) {
+  if (target_.sparse)
+    write_with_holes(bytes);
+  else
+    write_all(bytes);
+  position_ += bytes.size();
+}
+
+// Aligned units of zeros are sought over; what stands between them is written in one call.
+void FileSink::write_with_holes(std::span<const std::byte> bytes) {
+  std::uint64_t at = position_;
+  while (!bytes.empty()) {
+    std::size_t data_bytes = 0, zero_bytes = 0;
+    while (data_bytes + zero_bytes < bytes.size()) {
+      const std::size_t done = data_bytes + zero_bytes;
+      const std::size_t unit =
+          std::min<std::size_t>(bytes.size() - done, kHoleBytes - (at + done) % kHoleBytes);
+      if (is_zero(bytes.subspan(done, unit)))
+        zero_bytes += unit;
+      else if (zero_bytes > 0)
+        break;
+      else
+        data_bytes += unit;
+    }
+    if (data_bytes > 0) {
+      if (hole_bytes_ > 0 && lseek(descriptor_.number(), static_cast<off_t>(hole_bytes_), SEEK_CUR) < 0)
+        throw system_error(Status::kWriteFailed, "seeking failed", errno);
+      hole_bytes_ = 0;
+      write_all(bytes.first(data_bytes));
+    }
+    hole_bytes_ += zero_bytes;
+    at += data_bytes + zero_bytes;
+    bytes = bytes.subspan(data_bytes + zero_bytes);
+  }
+}
+
+void FileSink::write_all(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_.number(), bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    } else if (errno == EPIPE && closed_pipe_is_fatal()) {
+      end_by_signal(SIGPIPE);
+    } else if (!may_be_tried_again(descriptor_.number(), POLLOUT)) {
+      throw system_error(Status::kWriteFailed, "writing failed", errno);
+    }
+  }
+}
+
+std::optional<std::string> FileSink::complete(const FileSource& source) {
+  if (hole_bytes_ > 0 && ftruncate(descriptor_.number(), static_cast<off_t>(position_)) != 0)
+    throw tool_error_from_errno("setting the size failed");
+  std::optional<std::string> lost;
+  if (takes_a_name()) lost = source.attributes().give_to(descriptor_.number());
+  if (target_.sync) sync_descriptor(descriptor_.number());
+  if (unnamed_) name_unnamed(source);
+  // Holds the lock of a temporary file until that has its name.
+  const Descriptor in_use(temporary_name_.empty() ? -1 : fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));
+  // Some file systems report a full disk only here.
+  if (close(descriptor_.release()) != 0 && errno != EINTR) throw tool_error_from_errno("closing failed");
+  if (!temporary_name_.empty()) rename_temporary();
+  if (target_.sync) sync_folder(folder_->number());
+  return lost;
+}
+
+void FileSink::rename_temporary() {
+  UnfinishedFiles& unfinished = UnfinishedFiles::instance();
+  const auto lock = unfinished.lock();
+  const int folder = folder_->number();
+  const char* from = temporary_name_.c_str();
+  const char* to = target_.file.name.c_str();
+  // A file that appeared under the target's name meanwhile is not overwritten unasked, where the system can
+  // tell.
+  int result = target_.overwrite ? renameat(folder, from, folder, to)
+                                 : renameat2(folder, from, folder, to, RENAME_NOREPLACE);
+  if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = renameat(folder, from, folder, to);
+  if (result != 0 && errno == EEXIST) throw target_exists(target_.file);
+  if (result != 0) throw tool_error_from_errno(fmt::format("{} cannot take its name", quoted(target_.file)));
+  unfinished.forget(folder, temporary_name_);
+  temporary_name_.clear();
+}
+
+void FileSink::name_unnamed(const FileSource& source) {
+  const char* to = target_.file.name.c_str();
+  int result = linkat(descriptor_.number(), "", folder_->number(), to, AT_EMPTY_PATH);
+  if (result != 0 && errno != EEXIST)  // older systems allow that to root alone
+    result = linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", descriptor_.number()).c_str(),
+                    folder_->number(), to, AT_SYMLINK_FOLLOW);
+  if (result == 0) return;
+  const int error = errno;
+  if (error == EEXIST) refuse_existing(source);
+  errno = error;
+  throw tool_error_from_errno(fmt::format("{} cannot take its name", quoted(target_.file)));
+}
+
+bool FileSink::is_same_file(const struct stat& other) const {
+  struct stat own {};
+  return fstat(descriptor_.number(), &own) == 0 && S_ISREG(own.st_mode) && own.st_dev == other.st_dev &&
+         own.st_ino == other.st_ino;
+}
+
+namespace {
+
+std::vector<std::byte> read_to_end(FileSource& source, std::uint64_t expected_bytes) {
+  std::vector<std::byte> bytes;
+  std::size_t used = 0;
+  // One byte more than expected, so that the end is seen without growing.
+  std::size_t room = static_cast<std::size_t>(expected_bytes) + 1;
+  do {
+    bytes.resize(used + room);
+    used += source.read(std::span(bytes).subspan(used));
+    room = std::max(kReadBytes, used);
+  } while (used == bytes.size());
+  bytes.resize(used);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::byte> read_whole_file(const std::string& path) {
+  FileSource source(path);
+  return read_to_end(source, source.total_bytes().value_or(kReadBytes));
+}
+
+std::vector<std::byte> read_dictionary(const std::string& path) {
+  try {
+    FileSource source(path);
+    const std::uint64_t total = source.total_bytes().value_or(0);
+    if (total > kDictionaryBytes) source.skip(total - kDictionaryBytes);
+    std::vector<std::byte> dictionary = read_to_end(source, kDictionaryBytes);
+    if (dictionary.empty()) throw ToolError("empty, so no dictionary");
+    return dictionary;
+  } catch (const std::runtime_error& error) {
+    throw ToolError(fmt::format("-D {}: {}", shown_name(path), error.what()));
+  }
+}
+
+void refuse_foreign(const DataIdentity& identity) {
+  switch (identity.kind) {
+    case DataKind::kFrame:
+      return;
+    case DataKind::kForeign:
+      throw ToolError(fmt::format("{} data: use {}", identity.foreign_name, identity.foreign_tool));
+    case DataKind::kEmpty:
+      throw ToolError("empty, so nothing to restore (get a complete copy)");
+    case DataKind::kUnknown:
+      throw ToolError("byte 0: no format that Hemstitch knows (check that this is compressed data)");
+  }
+}
+
+}  // namespace hemstitch::cli

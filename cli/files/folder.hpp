@@ -1,0 +1,83 @@
+// Folders by descriptor, and files by their names in them.
+//
+// A folder inside another one is opened by its name there, never through a link, and only while it is the folder that it was the
+// first time (device and inode). So nothing changes for us when a folder that we work in is renamed or swapped for a link, and no
+// path is too long. Only a bounded number of folders is open at a time, however many there are: others are opened anew when they are
+// needed.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/descriptor.hpp"
+
+namespace hemstitch::cli {
+
+// For openat() and its like, as long as it is kept. Nothing where the folder could not be opened, with the reason in errno.
+using OpenFolder = std::shared_ptr<const Descriptor>;
+
+class Folder {
+ public:
+  using Identity = std::pair<dev_t, ino_t>;  // device and inode
+
+  // The folder that the process is in.
+  static const std::shared_ptr<const Folder>& current();
+  // As named on the command line, where links are followed; `prefix` ends with a '/'.
+  explicit Folder(std::string prefix);
+  // Inside another one.
+  Folder(std::shared_ptr<const Folder> around, std::string name);
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  OpenFolder open() const;
+  OpenFolder open_to_list() const;
+
+  // The folder that it is inside of, by that name; nothing for one that is named on the command line.
+  const Folder* around() const { return around_.get(); }
+  const std::string& name() const { return name_; }
+
+  // Of a folder that could be opened.
+  Identity identity() const;
+  // As messages show it, and the names of what is inside.
+  std::string path() const;
+  std::string path_of(std::string_view name) const;
+
+ private:
+  OpenFolder open_inside(const Descriptor* around, int flags) const;
+  OpenFolder opened() const;
+
+  std::shared_ptr<const Folder> around_;
+  std::string name_;  // in the folder around it; without one, the prefix
+  mutable std::mutex mutex_;
+  mutable std::weak_ptr<const Descriptor> opened_;
+  mutable Identity identity_;
+};
+
+struct FileName {
+  std::shared_ptr<const Folder> folder;
+  std::string name;
+  bool is_argument = false;  // named on the command line, so it may be a link
+
+  // Shares the folder of `neighbour` where that is named in the same way.
+  static FileName from_argument(const std::string& path, const FileName* neighbour = nullptr);
+  // Another name in the same folder.
+  FileName beside(std::string other) const { return {folder, std::move(other)}; }
+
+  bool is_standard_stream() const;
+  // As messages show it.
+  std::string path() const { return folder->path_of(name); }
+
+  // As the functions of the system whose names they have, of this name, with the reason in errno.
+  int open(int flags) const;
+  bool stat(struct stat& status) const;
+  bool unlink() const;
+};
+
+}  // namespace hemstitch::cli

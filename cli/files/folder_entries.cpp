@@ -1,0 +1,57 @@
+#include "cli/files/folder_entries.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "cli/descriptor.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+// Some file systems do not tell with the name.
+unsigned char type_of(DIR* folder, const dirent& entry) {
+  struct stat status {};
+  if (entry.d_type != DT_UNKNOWN || fstatat(dirfd(folder), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return entry.d_type;
+  return static_cast<unsigned char>(IFTODT(status.st_mode));
+}
+
+FolderEntries read_entries(const std::unique_ptr<DIR, CloseFolder>& folder) {
+  FolderEntries read;
+  int error = folder ? 0 : errno;
+  while (folder) {
+    errno = 0;
+    const dirent* const entry = readdir(folder.get());
+    error = errno;
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..")
+      read.entries.push_back({std::string(name), type_of(folder.get(), *entry)});
+  }
+  if (error != 0) read.complaint = std::generic_category().message(error);
+  return read;
+}
+
+}  // namespace
+
+FolderEntries read_folder(const std::string& path) {
+  return read_entries(std::unique_ptr<DIR, CloseFolder>(opendir(path.c_str())));
+}
+
+FolderEntries read_folder(int folder) {
+  Descriptor own(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  std::unique_ptr<DIR, CloseFolder> opened(own.number() < 0 ? nullptr : fdopendir(own.number()));
+  if (opened) own.release();  // closed with it
+  return read_entries(opened);
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,149 @@
+#include "cli/files/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "cli/files/remove_source.hpp"
+#include "cli/messages.hpp"
+#include "cli/status_line.hpp"
+#include "cli/terminal.hpp"
+#include "format/formats.hpp"
+
+namespace hemstitch::cli {
+
+namespace {
+
+// What one would call an archive of a folder: "." and ".." have no name to give.
+std::string archive_name(std::string folder) {
+  while (folder.ends_with('/')) folder.pop_back();
+  const bool nameless = folder.empty() || folder == "." || folder == ".." || folder.ends_with("/..");
+  return nameless ? "ARCHIVE" : folder;
+}
+
+}  // namespace
+
+bool writes_to_stdout(const Request& request, const FileName& file) {
+  return request.to_stdout || (file.is_standard_stream() && request.output_path.empty());
+}
+
+std::optional<FileName> output_of(const Request& request, const FileName& source) {
+  std::optional<std::string> name = request.action == Action::kCompress
+                                        ? compressed_name(source.name, request.compress.format)
+                                        : restored_name(source.name);
+  if (!name) return std::nullopt;
+  return request.outputs ? request.outputs->place_of(source, std::move(*name))
+                         : source.beside(std::move(*name));
+}
+
+void make_output_folder(const Request& request, const FileName& source) {
+  if (request.outputs) request.outputs->make_folder_for(source);
+}
+
+void refuse_folder(const Request& request, const FileSource& source) {
+  if (!source.is_directory()) return;
+  const std::string name = shown_name(source.file().path());
+  if (request.action == Action::kCompress)
+    throw ToolError(
+        fmt::format("a folder (-r makes one file of each file in it; tar -I hemstitch -cf {}.tar.lz4 {} "
+                    "makes one archive)",
+                    archive_name(name), name));
+  throw ToolError("a folder (-r takes each file in it; tar -I hemstitch -xf ARCHIVE unpacks an archive)");
+}
+
+void refuse_compressed_name(const Request& request, const FileSource& source) {
+  const FrameFormat* const format = FormatTable::instance().of_suffix(source.file().name);
+  if (format != nullptr && !request.compress_again)
+    throw ToolError(fmt::format(
+        "has the suffix {} already (-d restores it; -z or -f compresses it once more)", format->suffix()));
+}
+
+void refuse_terminal(const Request& request, const FileSource& source) {
+  if (source.is_standard_input() && is_terminal(STDIN_FILENO) && !request.force)
+    throw ToolError(
+        "compressed data is not read from a terminal (name a file, or redirect stdin; hemstitch -h helps)");
+}
+
+std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
+                                      const std::optional<BatchOutput>& batch) {
+  const bool restoring = request.action == Action::kRestore;
+  if (writes_to_stdout(request, source.file())) {
+    auto sink = FileSink::standard_output();
+    if (source.is_regular() && sink->is_same_file(source.status()))
+      throw ToolError("stdout is the input itself; give another output");
+    if (is_terminal(STDOUT_FILENO)) give_up_status_line();
+    return sink;
+  }
+  if (request.remove_source && !source.is_regular())
+    throw ToolError("not a regular file, so --rm does not remove it (leave out --rm)");
+  FileSink::Target target;
+  target.overwrite = request.force;
+  target.sparse = restoring && request.sparse;
+  target.unnamed = batch.has_value();
+  target.sync = request.remove_source && request.sync && !(batch && batch->synced_with_batch);
+  if (!request.output_path.empty()) {
+    target.file = FileName::from_argument(request.output_path);
+  } else {
+    if (!source.is_regular()) throw ToolError("not a regular file (write with -c or -o FILE)");
+    std::optional<FileName> output = output_of(request, source.file());
+    if (!output)
+      throw ToolError(fmt::format("no suffix {}, so no name for the output (give one with -o, or use -c)",
+                                  FormatTable::instance().suffixes()));
+    make_output_folder(request, source.file());
+    target.file = std::move(*output);
+  }
+  std::unique_ptr<FileSink> sink = FileSink::create(target, source);
+  if (request.remove_source && !sink->takes_a_name())
+    throw ToolError(fmt::format("--rm: what is written to '{}' is not kept (leave out --rm)",
+                                shown_name(target.file.path())));
+  return sink;
+}
+
+StreamHooks progress_hooks(Progress& progress) {
+  StreamHooks hooks;
+  if (progress.enabled())
+    hooks.progress = [&progress](std::uint64_t input_bytes, std::uint64_t output_bytes) {
+      progress.update(input_bytes, output_bytes);
+    };
+  return hooks;
+}
+
+void report_stream(const Request& request, const std::string& path, const StreamReport& report,
+                   double seconds) {
+  if (report.fallback_blocks > 0 && !request.quiet)
+    print_message(path, fmt::format("{} of {} blocks redone by {}: {}", report.fallback_blocks,
+                                    report.block_count, report.fallback_backend, report.fallback_reason));
+  if (request.verbose) {
+    const bool compressing = request.action == Action::kCompress;
+    const std::uint64_t content = compressing ? report.input_bytes : report.output_bytes;
+    const std::uint64_t compressed = compressing ? report.output_bytes : report.input_bytes;
+    const double ratio = compressed > 0 ? static_cast<double>(content) / static_cast<double>(compressed) : 0;
+    print_message(path,
+                  fmt::format("{} -> {} bytes, ratio {:.3f}, backend {}, {} {}, {}", report.input_bytes,
+                              report.output_bytes, ratio, report.backend, report.threads,
+                              report.threads == 1 ? "thread" : "threads", shown_speed(content, seconds)));
+  }
+}
+
+void await_later_stamps(const Request& request, const FileSource& source) {
+  const bool writes = request.action == Action::kCompress || request.action == Action::kRestore;
+  if (writes && (request.recursive || request.remove_source) && source.is_regular())
+    await_later_stamps(source.status());
+}
+
+std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at) {
+  if (!garbage_at) return std::nullopt;
+  return fmt::format(
+      "byte {}: what follows the last frame is no frame (ignored; the data before it is complete)",
+      *garbage_at);
+}
+
+Outcome report_warning(const Request& request, const std::string& path,
+                       const std::optional<std::string>& warning) {
+  if (!warning) return Outcome::kDone;
+  if (!request.quiet) print_message(path, fmt::format("warning: {}", *warning));
+  return Outcome::kWarned;
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,56 @@
+#include "cli/files/regular_file.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace hemstitch::cli {
+
+SmallFile read_small_file(const Descriptor& file, std::span<std::byte> room) {
+  SmallFile read{SmallFile::Kind::kUnreadable};
+  const auto unreadable = [&] {
+    read.error = errno;
+    return read;
+  };
+  if (file.number() < 0 || fstat(file.number(), &read.status) != 0) return unreadable();
+  if (S_ISDIR(read.status.st_mode)) {
+    read.kind = SmallFile::Kind::kFolder;
+    return read;
+  }
+  if (!S_ISREG(read.status.st_mode)) {
+    read.kind = SmallFile::Kind::kSpecial;
+    return read;
+  }
+  const auto expected_bytes = static_cast<std::size_t>(read.status.st_size);
+  std::size_t bytes = 0;
+  // A call that gives less than it may has met the end, where the file is at least as long as it was. Those of /proc, whose size
+  // is 0, give less at any time.
+  while (expected_bytes < room.size() && bytes < room.size()) {
+    const ssize_t got = ::read(file.number(), room.data() + bytes, room.size() - bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unreadable();
+    bytes += static_cast<std::size_t>(got);
+    if (got == 0 || (expected_bytes != 0 && bytes >= expected_bytes && bytes < room.size())) {
+      read.kind = SmallFile::Kind::kContent;
+      read.content = room.first(bytes);
+      return read;
+    }
+  }
+  read.kind = SmallFile::Kind::kLarge;
+  return read;
+}
+
+bool has_hole(const Descriptor& file, std::uint64_t from, std::uint64_t bytes) {
+#ifdef SEEK_HOLE
+  if (bytes <= from) return false;
+  const off_t place = lseek(file.number(), 0, SEEK_CUR);
+  if (place < 0) return false;
+  const off_t hole = lseek(file.number(), static_cast<off_t>(from), SEEK_HOLE);
+  lseek(file.number(), place, SEEK_SET);
+  return hole >= 0 && static_cast<std::uint64_t>(hole) < bytes;
+#else
+  return false;
+#endif
+}
+
+}  // namespace hemstitch::cli

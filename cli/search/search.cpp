@@ -1,0 +1,174 @@
+// hemstitch search: fixed strings in many files, shown as GNU grep -F shows them in the C locale.
+//
+// On the processor a thread reads a small file and searches it while it is in the core's cache, and hands on what there is to say
+// of it; folders are listed meanwhile. A larger file is searched piece by piece, beside others. With a device, files are loaded in
+// batches instead (search_batches.hpp). Either way what there is to say is written in the order of the files.
+#include "search/search.hpp"
+
+#include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/commands.hpp"
+#include "cli/messages.hpp"
+#include "cli/search/search_batches.hpp"
+#include "cli/search/search_inputs.hpp"
+#include "cli/search/search_memory.hpp"
+#include "cli/search/search_request.hpp"
+#include "cli/search/search_work.hpp"
+#include "cli/tally.hpp"
+#include "core/options.hpp"
+#include "core/parallel.hpp"
+#include "engine/registry.hpp"
+#include "files/own_descriptors.hpp"
+#include "search/device_search.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+// Small files that a thread takes at once: half a millisecond's work.
+constexpr std::size_t kRunFiles = 32;
+// Runs on their way for each thread: what is searched may be ahead of what is written.
+constexpr std::size_t kRunsPerThread = 4;
+
+std::optional<PatternSet> patterns_of(const SearchRequest& request) {
+  std::vector<std::string> patterns;
+  for (const std::string& pattern : request.patterns)
+    if (!pattern.empty()) patterns.push_back(pattern);
+  if (patterns.empty()) return std::nullopt;
+  return PatternSet(std::move(patterns), request.ignore_case);
+}
+
+// Whatever the files hold; then they are not looked at, unless those are named in which nothing is selected.
+bool selects_nothing(const SearchRequest& request) {
+  const bool every_line = !request.whole_words && !request.whole_lines && request.patterns.size() == 1 &&
+                          request.patterns.front().empty();
+  return (request.most_lines == 0 || (every_line && request.invert)) &&
+         request.names != SearchRequest::Names::kNotMatching;
+}
+
+// What is said of files that follow each other, up to one that a complaint is about, or that is not searched yet.
+struct Part {
+  FileReport report;
+  std::string path;  // of that one
+  InputFile file;
+  SearchWork::Left left = SearchWork::Left::kNothing;
+};
+
+struct OwnDescriptors {
+  OwnDescriptors() { use_own_descriptors(); }
+};
+
+class FilesAsRead {
+ public:
+  FilesAsRead(SearchWork& work, SearchInputs& inputs, tbb::task_arena& arena)
+      : work_(work), inputs_(inputs), arena_(arena) {}
+
+  // In the order of the inputs.
+  void search() {
+    const auto take = [&] { return work_.teller().done() ? std::nullopt : inputs_.next(); };
+    arena_.execute([&] {
+      run_stages(
+          kRunsPerThread * static_cast<std::size_t>(arena_.max_concurrency()), false, take,
+          [&](const InputRun& run) { return search_run(run); },
+          [&](std::vector<Part> parts) {
+            for (Part& part : parts) tell(part);
+          });
+    });
+  }
+
+ private:
+  std::vector<Part> search_run(const InputRun& run) {
+    std::vector<Part> parts(1);
+    if (!run.complaint.empty()) {
+      parts.back().path = run.about;
+      parts.back().report = complaint_of(run);
+      return parts;
+    }
+    own_descriptors_.local();
+    const FolderOfFiles folder(run.folder);
+    std::string path;
+    bool any_pieces = false;
+    for (const std::string& name : run.names) {
+      if (work_.teller().done() || (work_.request().quiet && parts.back().report.found)) break;
+      path.assign(run.folder.prefix).append(name);
+      Part& part = parts.back();
+      part.file = run.file(name);
+      part.left = work_.search_small(part.file, path, folder, part.report);
+      any_pieces |= part.left == SearchWork::Left::kPieces;
+      if (part.left == SearchWork::Left::kNothing && part.report.complaint.empty()) continue;
+      part.path = path;
+      parts.emplace_back();
+    }
+    if (any_pieces)
+      run_in_parallel(parts.size(), 1, [&](std::size_t i) {
+        if (parts[i].left == SearchWork::Left::kPieces)
+          parts[i].left = work_.search_pieces(parts[i].file, parts[i].report);
+      });
+    for (Part& part : parts) work_.waiting().count(part.report);
+    return parts;
+  }
+
+  void tell(Part& part) {
+    work_.teller().tell(part.path, part.report);
+    work_.waiting().leave(part.report);
+    if (part.left == SearchWork::Left::kTurn && !work_.teller().done()) work_.search_in_turn(part.file);
+  }
+
+  SearchWork& work_;
+  SearchInputs& inputs_;
+  tbb::task_arena& arena_;
+  tbb::enumerable_thread_specific<OwnDescriptors> own_descriptors_;
+};
+
+int search(const SearchRequest& request) {
+  if (selects_nothing(request)) return kExitNothingFound;
+  const std::optional<PatternSet> patterns = patterns_of(request);
+  const bool empty_pattern =
+      std::find(request.patterns.begin(), request.patterns.end(), "") != request.patterns.end();
+  // Where every line may match there is nothing to look for; but a wrong name is wrong for any pattern.
+  const bool device = patterns && !empty_pattern && may_search_on_device(request.backend);
+  if (!device && request.backend != "auto")
+    BackendRegistry::instance().find_usable(request.backend, request.device);
+
+  const SearchMemory memory = divide_search_memory(request.memory_bytes, resolve_threads(request.threads),
+                                                   request.decompress, device);
+  // Beyond the number of cores TBB has to be told.
+  const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism,
+                                    std::max(memory.threads, resolve_threads(0)));
+  tbb::task_arena arena(static_cast<int>(memory.threads));
+  SearchInputs inputs(request, kRunFiles, arena);
+  SearchWork work(request, memory, inputs.with_names(), patterns ? &*patterns : nullptr);
+  if (device)
+    search_in_batches(work, inputs, arena, *patterns);
+  else
+    FilesAsRead(work, inputs, arena).search();
+  return work.teller().exit_status();
+}
+
+}  // namespace
+
+int run_search(std::span<const std::string> words) {
+  try {
+    const SearchRequest request = parse_search(words);
+    if (request.help) {
+      fmt::print("{}", kSearchUsage);
+      return kExitFound;
+    }
+    return search(request);
+  } catch (const UsageError& error) {
+    print_usage_error(error, "hemstitch search --help");
+  } catch (...) {
+    if (std::ferror(stdout) == 0) print_message(failure_text());  // of stdout the tool tells
+  }
+  return kExitTrouble;
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,142 @@
+#include "cli/search/search_file.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "cli/files/output.hpp"
+#include "cli/files/regular_file.hpp"
+#include "cli/messages.hpp"
+#include "cli/search/search_pieces.hpp"
+#include "cli/tally.hpp"
+#include "core/status.hpp"
+#include "format/identify.hpp"
+#include "pipeline/stream.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+// About a core's cache; larger ones are few.
+constexpr std::size_t kSmallFileBytes = 256 * 1024;
+
+bool is_compressed(std::span<const std::byte> first_bytes) {
+  return identify_data(first_bytes).kind == DataKind::kFrame;
+}
+
+class PieceSink : public Sink {
+ public:
+  PieceSink(PieceSearch& pieces, std::atomic<bool>& done) : pieces_(pieces), done_(done) {}
+  void write(std::span<const std::byte> bytes) override {
+    pieces_.take(bytes);
+    if (pieces_.done()) done_ = true;
+  }
+
+ private:
+  PieceSearch& pieces_;
+  std::atomic<bool>& done_;
+};
+
+}  // namespace
+
+SharedMemory::Share::Share(SharedMemory& memory, std::uint64_t bytes) : memory_(memory), bytes_(bytes) {
+  std::unique_lock lock(memory_.mutex_);
+  memory_.given_back_.wait(lock, [&] { return bytes_ <= memory_.left_bytes_; });
+  memory_.left_bytes_ -= bytes_;
+}
+
+SharedMemory::Share::~Share() {
+  const std::scoped_lock lock(memory_.mutex_);
+  memory_.left_bytes_ += bytes_;
+  memory_.given_back_.notify_all();
+}
+
+FileSearcher::FileSearcher(const SearchRequest& request, const Reporter& reporter, const SearchMemory& memory,
+                           SharedMemory& restoring, SearchRoom& room)
+    : request_(request),
+      reporter_(reporter),
+      memory_(memory),
+      restoring_(restoring),
+      room_(room),
+      piece_(memory.piece_bytes),
+      restorer_(memory.restored_bytes) {}
+
+std::span<std::byte> FileSearcher::small_file_room() const {
+  return piece().first(std::min(piece().size(), kSmallFileBytes));
+}
+
+bool FileSearcher::search_whole(const std::string& name, std::span<const std::byte> content, bool has_hole,
+                                std::optional<MatchCursor> matches, FileReport& report) {
+  if (!matches && request_.decompress &&
+      is_compressed(content.first(std::min(content.size(), kIdentifyBytes)))) {
+    const auto restored = restorer_.restore(content);
+    if (!restored) return false;
+    content = *restored;
+    has_hole = false;
+  }
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  ContentReport search(reporter_, name, has_hole, report, room_);
+  search.searcher().take_whole(text, matches ? *matches : MatchCursor(text, reporter_.patterns()));
+  search.finish();
+  return true;
+}
+
+// What was met before an error is searched.
+template <class Feed>
+void FileSearcher::search_fed(const std::string& name, bool has_hole, FileReport& report, const Feed& feed) {
+  ContentReport search(reporter_, name, has_hole, report, room_);
+  PieceSearch pieces(search.searcher(), piece(), [&] { return room_.more_memory(); });
+  std::string complaint;
+  try {
+    feed(pieces);
+  } catch (const std::exception&) {
+    complaint = failure_text();
+  }
+  pieces.finish();
+  search.finish();
+  if (complaint.empty()) return;
+  report.complaint = std::move(complaint);
+  report.trouble = true;
+}
+
+void FileSearcher::search_pieces(const std::string& name, const Descriptor& file, const struct stat& status,
+                                 FileReport& report) {
+  SearchSource source(file);
+  if (request_.decompress && is_compressed(source.first_bytes()))
+    return search_restored(name, source, report);
+  const bool regular = S_ISREG(status.st_mode);
+  const bool hole = regular && reporter_.selection().binary != LineSelection::Binary::kText &&
+                    has_hole(file, kFirstReadBytes, static_cast<std::uint64_t>(status.st_size));
+  search_fed(name, hole, report, [&](PieceSearch& pieces) {
+    while (!pieces.done()) {
+      const std::size_t bytes = source.read_some(pieces.room());
+      if (bytes == 0) break;
+      pieces.received(bytes, !regular);
+      if (!regular) room_.grown(report);
+    }
+  });
+}
+
+void FileSearcher::search_restored(const std::string& name, Source& source, FileReport& report) {
+  search_fed(name, false, report, [&](PieceSearch& pieces) { restore(source, pieces); });
+}
+
+void FileSearcher::restore(Source& source, PieceSearch& pieces) {
+  RestoreOptions options;
+  options.backend = "cpu";
+  options.threads = 1;  // files are restored side by side
+  options.memory_limit_bytes = room_.restoring_bytes(restoring_.bytes());
+  const SharedMemory::Share share(restoring_, options.memory_limit_bytes);
+  std::atomic<bool> done = false;
+  PieceSink sink(pieces, done);
+  try {
+    const StreamReport stream = restore_stream(source, sink, options, {.progress = {}, .cancelled = &done});
+    const auto warning = garbage_warning(stream.trailing_garbage_at);
+    if (warning && !done) throw ToolError(*warning);
+  } catch (const Error& error) {
+    if (done) return;
+    if (error.status() == Status::kMemoryLimit && options.memory_limit_bytes != restoring_.bytes())
+      throw MustWait();
+    throw;
+  }
+}
+
+}  // namespace hemstitch::cli

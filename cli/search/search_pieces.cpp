@@ -1,0 +1,59 @@
+#include "cli/search/search_pieces.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hemstitch::cli {
+namespace {
+
+using Piece = LineSearcher::Piece;
+
+constexpr std::size_t kPieceBytes = 256 * 1024;
+
+}  // namespace
+
+std::span<std::byte> PieceSearch::room() {
+  while (filled_bytes_ == memory_.size() && !done()) {
+    const std::span<std::byte> larger = more_memory_();
+    if (larger.empty()) {
+      search(Piece::kFull);
+    } else {
+      std::copy_n(memory_.begin(), filled_bytes_, larger.begin());
+      memory_ = larger;
+    }
+  }
+  const std::size_t most_bytes = kPieceBytes - std::min(kPieceBytes - 1, filled_bytes_ - searched_bytes_);
+  return memory_.subspan(filled_bytes_, std::min(most_bytes, memory_.size() - filled_bytes_));
+}
+
+void PieceSearch::received(std::size_t bytes, bool tell_now) {
+  filled_bytes_ += bytes;
+  if (tell_now)
+    search(Piece::kSoFar);
+  else if (filled_bytes_ - searched_bytes_ >= kPieceBytes || filled_bytes_ == memory_.size())
+    search(Piece::kMore);
+}
+
+void PieceSearch::take(std::span<const std::byte> content) {
+  while (!content.empty() && !done()) {
+    const std::span<std::byte> to = room();
+    const std::size_t bytes = std::min(to.size(), content.size());
+    std::copy_n(content.begin(), bytes, to.begin());
+    content = content.subspan(bytes);
+    received(bytes, false);
+  }
+}
+
+void PieceSearch::finish() {
+  if (!done()) search(Piece::kLast);
+}
+
+void PieceSearch::search(Piece piece) {
+  const std::string_view window(reinterpret_cast<const char*>(memory_.data()), filled_bytes_);
+  const std::size_t unneeded = searcher_.take(window, piece);
+  filled_bytes_ -= unneeded;
+  if (unneeded != 0) std::memmove(memory_.data(), memory_.data() + unneeded, filled_bytes_);
+  searched_bytes_ = filled_bytes_;
+}
+
+}  // namespace hemstitch::cli

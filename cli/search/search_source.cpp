@@ -1,0 +1,48 @@
+#include "cli/search/search_source.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "cli/messages.hpp"
+
+namespace hemstitch::cli {
+
+std::size_t SearchSource::read_some(std::span<std::byte> into) {
+  if (!peeked_.empty()) {
+    const std::size_t bytes = std::min(into.size(), peeked_.size());
+    std::copy_n(peeked_.begin(), bytes, into.begin());
+    peeked_ = peeked_.subspan(bytes);
+    return bytes;
+  }
+  for (;;) {
+    const ssize_t got = ::read(file_.number(), into.data(), into.size());
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == EAGAIN) {
+      pollfd ready{file_.number(), POLLIN, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      throw ToolError(std::generic_category().message(errno));
+    }
+  }
+}
+
+std::size_t SearchSource::read(std::span<std::byte> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const std::size_t bytes = read_some(into.subspan(filled));
+    if (bytes == 0) break;
+    filled += bytes;
+  }
+  return filled;
+}
+
+std::span<const std::byte> SearchSource::first_bytes() {
+  peeked_ = std::span(first_bytes_).first(read(first_bytes_));
+  return peeked_;
+}
+
+}  // namespace hemstitch::cli

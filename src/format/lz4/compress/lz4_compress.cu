@@ -1,0 +1,270 @@
+// Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has a way of its own
+// for small blocks without history (lz4_one_pass.cu).
+//
+// Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
+// shared memory, synchronisation and cost; the kernels here only say where blocks go.
+#include <algorithm>
+
+#include "compact/gather/gather_cuda.hpp"
+#include "compact/scan/scan_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/lz4/compress/lz4_cost.hpp"
+#include "format/lz4/compress/lz4_encode.cuh"
+#include "format/lz4/compress/lz4_one_pass_cuda.hpp"
+#include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/scratch.hpp"
+#include "match/common/device_work.hpp"
+#include "match/finders_cuda.hpp"
+#include "parse/lazy/lazy_cuda.hpp"
+#include "parse/optimal/optimal_cuda.hpp"
+
+namespace hemstitch::cuda {
+namespace {
+
+__device__ const Sequence* list_of(const DeviceSequences& sequences, const DeviceBlock& block) {
+  return sequences.d_sequences + first_sequence(block.position, blockIdx.x, lz4_block_plan());
+}
+
+// A workgroup a block, into room of its own. (Of 40 registers, which the compiler would take for a sixth workgroup on a
+// multiprocessor, one would be spilled.)
+__global__ void __launch_bounds__(kEncodeThreads, 5)
+    encode_to_outputs(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Output output) {
+  __shared__ EncodeShared sh;
+  const DeviceBlock block = blocks.d_blocks[blockIdx.x];
+  const std::uint64_t bytes =
+      encode_block<true>(sh, block, list_of(sequences, block), sequences.d_counts[blockIdx.x],
+                         output.d_outputs[blockIdx.x], output.d_capacities[blockIdx.x]);
+  if (threadIdx.x == 0) {
+    output.d_output_bytes[blockIdx.x] = bytes == kDoesNotFit ? 0 : bytes;
+    output.d_statuses[blockIdx.x] = bytes == kDoesNotFit ? HEMSTITCH_OUTPUT_TOO_SMALL : HEMSTITCH_OK;
+  }
+}
+
+// A workgroup a block: how much of the span it takes. A block of which more would be written than it has is stored.
+__global__ void __launch_bounds__(kEncodeThreads)
+    count_sizes(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Span span, std::uint32_t* d_rooms) {
+  __shared__ EncodeShared sh;
+  const DeviceBlock block = blocks.d_blocks[blockIdx.x];
+  const std::uint64_t bytes =
+      block.block_bytes == 0
+          ? kDoesNotFit
+          : encode_block<false>(sh, block, list_of(sequences, block), sequences.d_counts[blockIdx.x], nullptr,
+                                block.block_bytes - 1);
+  if (threadIdx.x == 0) {
+    const bool stored = bytes == kDoesNotFit;
+    const std::uint32_t size = stored ? block.block_bytes : static_cast<std::uint32_t>(bytes);
+    span.d_sizes[blockIdx.x] = stored ? size | kLz4StoredBit : size;
+    d_rooms[blockIdx.x] = span.lead_bytes + size + span.trail_bytes;
+  }
+}
+
+// A workgroup a block, to its place in the span.
+__global__ void __launch_bounds__(kEncodeThreads)
+    encode_to_span(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Span span) {
+  __shared__ EncodeShared sh;
+  const DeviceBlock block = blocks.d_blocks[blockIdx.x];
+  const bool fits = span.d_offsets[blockIdx.x + 1] <= span.capacity_bytes;
+  if (threadIdx.x == 0) span.d_statuses[blockIdx.x] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
+  if (!fits) return;
+  std::byte* const target = span.d_span + span.d_offsets[blockIdx.x] + span.lead_bytes;
+  if ((span.d_sizes[blockIdx.x] & kLz4StoredBit) != 0)
+    copy_bytes(target, block.d_block, block.block_bytes, block.d_block, block.d_block + block.block_bytes,
+               threadIdx.x, kEncodeThreads);
+  else
+    encode_block<true>(sh, block, list_of(sequences, block), sequences.d_counts[blockIdx.x], target,
+                       span.d_sizes[blockIdx.x]);
+}
+
+// The three kernels of a span at level 1, which writes blocks before their sizes are known: a thread a block.
+
+// Room for each block where it stands in the batch: one that does not shrink does not need it.
+__global__ void __launch_bounds__(kEncodeThreads)
+    plan_rooms(DeviceBlocks blocks, std::byte* d_rooms, std::byte** d_outputs, std::size_t* d_capacities) {
+  const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
+  if (index >= blocks.block_count) return;
+  const DeviceBlock block = blocks.d_blocks[index];
+  d_outputs[index] = d_rooms + block.position;
+  d_capacities[index] = block.block_bytes == 0 ? 0 : block.block_bytes - 1;
+}
+
+__global__ void __launch_bounds__(kEncodeThreads)
+    choose_kept(DeviceBlocks blocks, DeviceLz4Output written, DeviceLz4Span span, const std::byte** d_sources,
+                std::uint32_t* d_rooms) {
+  const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
+  if (index >= blocks.block_count) return;
+  const DeviceBlock block = blocks.d_blocks[index];
+  const bool stored = written.d_statuses[index] != HEMSTITCH_OK;
+  const std::uint32_t size =
+      stored ? block.block_bytes : static_cast<std::uint32_t>(written.d_output_bytes[index]);
+  d_sources[index] = stored ? block.d_block : written.d_outputs[index];
+  span.d_sizes[index] = stored ? size | kLz4StoredBit : size;
+  d_rooms[index] = span.lead_bytes + size + span.trail_bytes;
+}
+
+__global__ void __launch_bounds__(kEncodeThreads)
+    place_kept(std::uint32_t count, DeviceLz4Span span, std::uint32_t* d_copied_bytes,
+               std::uint64_t* d_targets) {
+  const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
+  if (index >= count) return;
+  const bool fits = span.d_offsets[index + 1] <= span.capacity_bytes;
+  span.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
+  d_copied_bytes[index] = fits ? span.d_sizes[index] & ~kLz4StoredBit : 0;
+  d_targets[index] = span.d_offsets[index] + span.lead_bytes;
+}
+
+constexpr KernelLimits kPlanLimits{.threads = kEncodeThreads, .registers = 40};
+constexpr KernelBudget kPlanBudget("lz4.plan_rooms", "plan_rooms", kPlanLimits);
+constexpr KernelBudget kChooseBudget("lz4.choose_kept", "choose_kept", kPlanLimits);
+constexpr KernelBudget kPlaceBudget("lz4.place_kept", "place_kept", kPlanLimits);
+const KernelRegistration kPlanRegistration(kPlanBudget, plan_rooms);
+const KernelRegistration kChooseRegistration(kChooseBudget, choose_kept);
+const KernelRegistration kPlaceRegistration(kPlaceBudget, place_kept);
+
+constexpr KernelLimits kEncodeLimits{
+    .threads = kEncodeThreads, .registers = 64, .shared_bytes = sizeof(EncodeShared)};
+constexpr KernelBudget kEncodeBudget("lz4.encode_to_outputs", "encode_to_outputs", kEncodeLimits);
+constexpr KernelBudget kCountBudget("lz4.count_sizes", "count_sizes", kEncodeLimits);
+constexpr KernelBudget kSpanBudget("lz4.encode_to_span", "encode_to_span", kEncodeLimits);
+const KernelRegistration kEncodeRegistration(kEncodeBudget, encode_to_outputs);
+const KernelRegistration kCountRegistration(kCountBudget, count_sizes);
+const KernelRegistration kSpanRegistration(kSpanBudget, encode_to_span);
+
+std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
+  return level.parse == Lz4Parse::kLazy ? 0 : parse_optimal_cuda_scratch_bytes(blocks, Lz4CostModel{});
+}
+
+// What stands between the stages. The finder's scratch is no longer needed when the parse begins.
+struct Staged {
+  Carver carver;
+  MatchRecord* d_records;
+  DeviceSequences sequences;
+  std::size_t stage_bytes;
+  std::byte* d_stage;
+
+  Staged(const DeviceBlocks& blocks, const Lz4Level& level, void* d_scratch) : carver(d_scratch) {
+    d_records = carver.take<MatchRecord>(blocks.total_block_bytes);
+    sequences.d_sequences = carver.take<Sequence>(device_sequence_capacity(blocks, lz4_block_plan()));
+    sequences.d_counts = carver.take<std::uint32_t>(blocks.block_count);
+    sequences.d_total = carver.take<std::uint64_t>(1);
+    stage_bytes = std::max(find_scratch_bytes(level.finder, blocks), parse_scratch_bytes(blocks, level));
+    d_stage = carver.take<std::byte>(stage_bytes);
+  }
+
+  void find_and_parse(const DeviceBlocks& blocks, const Lz4Level& level, cudaStream_t stream) const {
+    find(level.finder, blocks, {.d_records = d_records}, d_stage, stage_bytes, stream);
+    if (level.parse == Lz4Parse::kLazy)
+      parse_lazy_cuda(blocks, d_records, lz4_block_plan(), 0, sequences, stream);
+    else
+      parse_optimal_cuda(blocks, d_records, lz4_block_plan(), Lz4CostModel{}, sequences, d_stage, stage_bytes,
+                         stream);
+  }
+};
+
+struct StagedSpan {
+  Staged staged;
+  std::uint32_t* d_rooms;
+  std::size_t scan_bytes;
+  std::byte* d_scan;
+
+  StagedSpan(const DeviceBlocks& blocks, const Lz4Level& level, void* d_scratch)
+      : staged(blocks, level, d_scratch), scan_bytes(scan_sizes_cuda_scratch_bytes(blocks.block_count)) {
+    d_rooms = staged.carver.take<std::uint32_t>(blocks.block_count);
+    d_scan = staged.carver.take<std::byte>(scan_bytes);
+  }
+};
+
+// The way of level 1: blocks into rooms of their own, then copied together.
+struct OnePassSpan {
+  Carver carver;
+  std::byte* d_room;
+  std::byte** d_outputs;
+  std::size_t *d_capacities, *d_output_bytes;
+  hemstitch_status* d_statuses;
+  const std::byte** d_sources;
+  std::uint32_t *d_rooms, *d_copied_bytes;
+  std::uint64_t* d_targets;
+  std::size_t scan_bytes, gather_bytes, compress_bytes;
+  std::byte *d_scan, *d_gather, *d_compress;
+
+  OnePassSpan(const DeviceBlocks& blocks, const Lz4Level& level, void* d_scratch)
+      : carver(d_scratch),
+        scan_bytes(scan_sizes_cuda_scratch_bytes(blocks.block_count)),
+        gather_bytes(gather_pieces_cuda_scratch_bytes(blocks.block_count)),
+        compress_bytes(compress_one_pass_cuda_scratch_bytes(blocks, level)) {
+    d_room = carver.take<std::byte>(blocks.total_block_bytes);
+    d_outputs = carver.take<std::byte*>(blocks.block_count);
+    d_capacities = carver.take<std::size_t>(blocks.block_count);
+    d_output_bytes = carver.take<std::size_t>(blocks.block_count);
+    d_statuses = carver.take<hemstitch_status>(blocks.block_count);
+    d_sources = carver.take<const std::byte*>(blocks.block_count);
+    d_rooms = carver.take<std::uint32_t>(blocks.block_count);
+    d_copied_bytes = carver.take<std::uint32_t>(blocks.block_count);
+    d_targets = carver.take<std::uint64_t>(blocks.block_count);
+    d_scan = carver.take<std::byte>(scan_bytes);
+    d_gather = carver.take<std::byte>(gather_bytes);
+    d_compress = carver.take<std::byte>(compress_bytes);
+  }
+
+  void compress(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
+                cudaStream_t stream) const {
+    const unsigned grid = (blocks.block_count + kEncodeThreads - 1) / kEncodeThreads;
+    launch({.kernel = kPlanBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, plan_rooms,
+           blocks, d_room, d_outputs, d_capacities);
+    const DeviceLz4Output output{d_outputs, d_capacities, d_output_bytes, d_statuses};
+    compress_one_pass_cuda(blocks, level, output, d_compress, compress_bytes, stream);
+    launch({.kernel = kChooseBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, choose_kept,
+           blocks, output, span, d_sources, d_rooms);
+    scan_sizes_cuda(d_rooms, blocks.block_count, span.d_offsets, d_scan, scan_bytes, stream);
+    launch({.kernel = kPlaceBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, place_kept,
+           blocks.block_count, span, d_copied_bytes, d_targets);
+    gather_pieces_cuda(d_sources, d_copied_bytes, d_targets, blocks.block_count, span.d_span, d_gather,
+                       gather_bytes, stream);
+  }
+};
+
+}  // namespace
+
+std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
+  return one_pass_takes(blocks, level) ? compress_one_pass_cuda_scratch_bytes(blocks, level)
+                                       : Staged(blocks, level, nullptr).carver.bytes();
+}
+
+void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
+                       void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  if (one_pass_takes(blocks, level)) {
+    compress_one_pass_cuda(blocks, level, output, d_scratch, scratch_bytes, stream);
+    return;
+  }
+  const Staged staged(blocks, level, d_scratch);
+  check_scratch("compress_lz4", staged.carver.bytes(), d_scratch, scratch_bytes);
+  staged.find_and_parse(blocks, level, stream);
+  launch({.kernel = kEncodeBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)},
+         encode_to_outputs, blocks, staged.sequences, output);
+}
+
+std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
+  return one_pass_takes(blocks, level) ? OnePassSpan(blocks, level, nullptr).carver.bytes()
+                                       : StagedSpan(blocks, level, nullptr).staged.carver.bytes();
+}
+
+void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
+                            void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  if (one_pass_takes(blocks, level)) {
+    const OnePassSpan scratch(blocks, level, d_scratch);
+    check_scratch("compress_lz4_span", scratch.carver.bytes(), d_scratch, scratch_bytes);
+    scratch.compress(blocks, level, span, stream);
+    return;
+  }
+  const StagedSpan scratch(blocks, level, d_scratch);
+  check_scratch("compress_lz4_span", scratch.staged.carver.bytes(), d_scratch, scratch_bytes);
+  scratch.staged.find_and_parse(blocks, level, stream);
+  const Launch counting{
+      .kernel = kCountBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)};
+  launch(counting, count_sizes, blocks, scratch.staged.sequences, span, scratch.d_rooms);
+  scan_sizes_cuda(scratch.d_rooms, blocks.block_count, span.d_offsets, scratch.d_scan, scratch.scan_bytes,
+                  stream);
+  launch({.kernel = kSpanBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)},
+         encode_to_span, blocks, scratch.staged.sequences, span);
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,81 @@
+#include "format/lz4/compress/lz4_compress_webgpu.hpp"
+
+#include <algorithm>
+
+#include "format/lz4/compress/lz4_cost.hpp"
+#include "match/finders_webgpu.hpp"
+#include "match/links/links_webgpu.hpp"
+#include "parse/optimal/optimal_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+
+static_assert(Lz4CostModel{}.match_cost(19) == 4 * Lz4CostModel{}.literal_cost() &&
+                  Lz4CostModel{}.match_cost(18) == 3 * Lz4CostModel{}.literal_cost() &&
+                  Lz4CostModel::kShorterLengthCount == 3,
+              "cost_model.wgsl prices matches like this");
+
+bool BatchCapacity::holds(const BatchCapacity& other) const {
+  return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
+         block_count >= other.block_count && tile_count >= other.tile_count &&
+         sequence_count >= other.sequence_count && hash_bits >= other.hash_bits;
+}
+
+BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes, std::uint64_t history_bytes,
+                                 unsigned hash_bits) {
+  BatchCapacity capacity;
+  capacity.data_bytes = count * (divided_up(history_bytes + block_bytes, 4) * 4);
+  capacity.output_bytes = count * (divided_up(block_bytes, 4) * 4);
+  capacity.block_count = count;
+  capacity.tile_count =
+      count * static_cast<std::uint32_t>(std::max<std::uint64_t>(1, divided_up(block_bytes, kTilePositions)));
+  capacity.sequence_count =
+      count * static_cast<std::uint32_t>(block_bytes / lz4_block_plan().min_match_length + 1);
+  capacity.hash_bits = hash_bits;
+  return capacity;
+}
+
+unsigned hash_bits(const Lz4Level& level) {
+  return std::visit([](const auto& parameters) -> unsigned { return parameters.hash_bits; }, level.finder);
+}
+
+Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity) {
+  Lz4CompressPlan plan;
+  BufferPlan& buffers = plan.buffers;
+  const std::uint64_t array_bytes =
+      std::max<std::uint64_t>(capacity.data_bytes * 4, capacity.sequence_count * sizeof(DeviceSequence));
+  plan.batch.data = buffers.add("data", capacity.data_bytes);
+  plan.batch.rows = buffers.add("blocks", capacity.block_count * sizeof(BlockRow));
+  plan.batch.tiles = buffers.add("tiles", std::uint64_t{capacity.tile_count} * 4);
+  plan.heads = buffers.add("heads", link_heads_bytes(capacity.block_count, capacity.hash_bits));
+  plan.first = buffers.add("first array", array_bytes);
+  plan.second = buffers.add("second array", array_bytes);
+  plan.marks = buffers.add("marks", std::uint64_t{capacity.tile_count} * 4);
+  plan.entries = buffers.add("entries", std::uint64_t{capacity.tile_count} * 16);
+  plan.counts = buffers.add("counts", std::uint64_t{capacity.block_count} * 4);
+  plan.sizes = buffers.add("sizes", std::uint64_t{capacity.block_count} * 4);
+  plan.padded = buffers.add("padded sizes", std::uint64_t{capacity.block_count} * 4);
+  plan.begins = buffers.add("begins", (std::uint64_t{capacity.block_count} + 1) * 4);
+  plan.output = buffers.add("output", capacity.output_bytes);
+  plan.scan = plan_scan(buffers, capacity.block_count);
+  return plan;
+}
+
+Recording record_lz4_compress(const Lz4CompressPlan& plan, const BlockTable& table, const Lz4Level& level,
+                              std::uint64_t output_bytes) {
+  const BlockBatch batch = plan.batch.of(table);
+  Recording recording;
+  record_find(level.finder, recording, batch,
+              {.output = {plan.second}, .spare = plan.first, .marks = plan.marks, .heads = plan.heads});
+  if (level.parse == Lz4Parse::kLazy)
+    record_lazy(recording, batch, plan.second, plan.first, lz4_block_plan());
+  else
+    record_optimal(recording, batch, plan.second, plan.first, lz4_block_plan(), WholeByteCosts{});
+  record_walk(recording, batch, {plan.first, plan.second, plan.entries, plan.counts, plan.second});
+  record_lz4_encode(
+      recording, batch,
+      {plan.entries, plan.second, plan.first, plan.sizes, plan.padded, plan.begins, plan.output, plan.scan},
+      output_bytes);
+  return recording;
+}
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,61 @@
+// How a batch of blocks is compressed to LZ4 through WebGPU, as data: the buffers it needs and the steps it runs.
+//
+//   data -> links -> candidates -> stitch -> decisions -> walk -> sequences -> sizes -> scan -> output
+//
+// Two arrays with a word for each byte of the data serve all stages in turn: what a stage reads is in one of them, what it
+// writes in the other.
+//
+//   stage              `first` holds          `second` holds
+//   links                                     distances to the same hash
+//   candidates         capped matches
+//   extend, inherit                           matches at their true length
+//   backward           stitched back
+//   forward                                   final records
+//   decisions          decisions
+//   exits, chain                              exits of tiles
+//   emit                                      sequences
+//   size               pieces of the output
+#pragma once
+
+#include <cstdint>
+
+#include "format/lz4/compress/lz4_encode_webgpu.hpp"
+#include "format/lz4/lz4_levels.hpp"
+#include "match/common/block_batch.hpp"
+
+namespace hemstitch::webgpu {
+
+// What a set of buffers can hold.
+struct BatchCapacity {
+  std::uint64_t data_bytes = 0;  // blocks with their histories
+  std::uint64_t output_bytes = 0;
+  std::uint32_t block_count = 0;
+  std::uint32_t tile_count = 0;
+  std::uint32_t sequence_count = 0;
+  unsigned hash_bits = 0;
+
+  // True where everything of `other` has room.
+  bool holds(const BatchCapacity& other) const;
+};
+
+// Of a batch of `count` whole blocks.
+BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes, std::uint64_t history_bytes,
+                                 unsigned hash_bits);
+
+struct Lz4CompressPlan {
+  BufferPlan buffers;
+  BlockBatch batch;  // its buffers; counts come with a table
+  BufferId heads, first, second, marks, entries, counts, sizes, padded, begins, output;
+  ScanBuffers scan;
+};
+
+// Hash bits of a level's finder.
+unsigned hash_bits(const Lz4Level& level);
+
+Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity);
+
+// The steps for the blocks of `table`, for which the plan's buffers have room.
+Recording record_lz4_compress(const Lz4CompressPlan& plan, const BlockTable& table, const Lz4Level& level,
+                              std::uint64_t output_bytes);
+
+}  // namespace hemstitch::webgpu

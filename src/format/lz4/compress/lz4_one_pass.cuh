@@ -1,0 +1,357 @@
+// What the ways of level 1 for pages (lz4_one_pass_page.cuh) and for larger blocks (lz4_one_pass_block.cuh) share: the text
+// in shared memory, and a warp's sequences on their way to the output.
+//
+// Sequences gather in a list. When there are 32, each lane takes one: sizes, prefix sum, bytes into shared memory, from
+// there to the output in words of 16.
+//
+// A match found here is never cut, and never longer than a record can say: a length is the true one, or that of a true
+// one's tail. So a sequence never goes on with the match before it, and there is nothing to join.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/match.hpp"
+#include "core/page.hpp"
+#include "format/lz4/block/lz4_emission.hpp"
+#include "format/lz4/compress/lz4_one_pass_tuning.hpp"
+
+namespace hemstitch::cuda {
+
+// The largest block: a position, plus one, fits 16 bits wherever a hash can begin, and no length passes a record's.
+inline constexpr std::uint32_t kOnePassBlockBytes = 65536;
+static_assert(kOnePassBlockBytes - 1 <= kMaxRecordLength);
+
+// The warp's number in its workgroup, in a way that tells the compiler that all lanes have the same: what follows from it then
+// costs no precautions against lanes that go different ways.
+__device__ __forceinline__ unsigned warp_number() { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
+
+__device__ __forceinline__ std::uint32_t lowest_bit(std::uint32_t bits) {
+  return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits)) - 1);
+}
+__device__ __forceinline__ std::uint32_t bit_count(std::uint32_t bits) {
+  return static_cast<std::uint32_t>(__popc(bits));
+}
+// All bits from bit `begin` on; none where that is 32 or more, for which C++ has no shift and the device has.
+__device__ __forceinline__ std::uint32_t bits_from(std::uint32_t begin) {
+  std::uint32_t bits;
+  asm("shl.b32 %0, -1, %1;" : "=r"(bits) : "r"(begin));
+  return bits;
+}
+// The highest bit of byte `index` of a word, counted from its last; none from the fourth on.
+__device__ __forceinline__ std::uint32_t high_bit_of_byte(std::uint32_t index) {
+  std::uint32_t bit;
+  asm("shr.u32 %0, 0x80000000, %1;" : "=r"(bit) : "r"(index * 8));
+  return bit;
+}
+// Of four bytes, by the bits that differ: how many of the first agree.
+__device__ __forceinline__ std::uint32_t agreeing_low_bytes(std::uint32_t difference) {
+  return min(lowest_bit(difference) >> 3, 4u);
+}
+
+// Where the bytes around a pair of positions stand: the aligned words from the one before the first position's on.
+struct Window {
+  std::uint32_t words[6];
+
+  // The four bytes `index` words from the position on whose distance from its aligned word is `shift` bits; from 0 to 32.
+  __device__ __forceinline__ std::uint32_t word(int index, std::uint32_t shift) const {
+    return __funnelshift_rc(words[index + 1], words[index + 2], shift);
+  }
+};
+
+// The 20 bytes around a position: the four before it and the 16 from it on.
+struct Around {
+  std::uint32_t before, words[4];
+};
+
+// A block in shared memory, at its own misalignment, so that it is loaded in words of 16 bytes. What is read before and
+// behind it is there, and whatever it is it does not count.
+template <std::uint32_t kMostBytes>
+class SharedText {
+ public:
+  static constexpr bool kPage = kMostBytes <= kPageBytes;
+  // Rows are read up to the fourth behind the end.
+  static constexpr std::uint32_t kLead = 16, kAhead = kPage ? 352 : 160;
+  struct alignas(16) Storage {
+    std::uint32_t words[(kLead + 16 + kMostBytes + kAhead) / 4];
+  };
+
+  // By `kThreads` threads, of which this is number `thread`; a barrier among them has to follow.
+  template <unsigned kThreads>
+  static __device__ __forceinline__ void load(Storage& sh, const std::byte* block, std::uint32_t block_bytes,
+                                              unsigned thread) {
+    const std::uint32_t misaligned = misalignment(block);
+    auto* chunks = reinterpret_cast<uint4*>(sh.words) + kLead / 16;
+    const std::byte* base = block - misaligned;
+    const std::uint32_t end = misaligned + block_bytes;
+#pragma unroll 8
+    for (std::uint32_t i = 0; i < (kMostBytes / 16 + kThreads - 1) / kThreads; ++i) {
+      const std::uint32_t at = (i * kThreads + thread) * 16;
+      if (at >= misaligned && at + 16 <= end) chunks[at / 16] = *reinterpret_cast<const uint4*>(base + at);
+    }
+    // What is left: up to 15 bytes before the first whole chunk and behind the last one.
+    auto* bytes = reinterpret_cast<std::byte*>(chunks);
+    if (thread < 16 && thread >= misaligned && thread < end) bytes[thread] = base[thread];
+    const std::uint32_t tail = end / 16 * 16 + thread;
+    if (thread < 16 && tail >= misaligned && tail < end) bytes[tail] = base[tail];
+  }
+
+  __device__ SharedText(const Storage& sh, const std::byte* block, std::uint32_t block_bytes)
+      : words_(sh.words), bytes_(block_bytes), begin_(kLead + misalignment(block)) {}
+
+  __device__ __forceinline__ std::uint32_t bytes() const { return bytes_; }
+  __device__ __forceinline__ std::uint32_t word(std::uint32_t position) const {
+    const std::uint32_t at = begin_ + position;
+    return __funnelshift_r(words_[at / 4], words_[at / 4 + 1], shift(at));
+  }
+  __device__ __forceinline__ std::byte byte(std::uint32_t position) const {
+    return reinterpret_cast<const std::byte*>(words_)[begin_ + position];
+  }
+  // A lane's position in the first row; in the others it is as many words farther as they are.
+  struct Place {
+    const std::uint32_t* words;
+    std::uint32_t shift;
+  };
+  __device__ __forceinline__ Place place(std::uint32_t position) const {
+    const std::uint32_t at = begin_ + position;
+    return {words_ + at / 4, at % 4 * 8};
+  }
+  static __device__ __forceinline__ Around around(const Place& place, std::uint32_t row) {
+    const std::uint32_t* words = place.words + row / 4;
+    const std::uint32_t shift = place.shift;
+    Around around;
+    std::uint32_t low = words[-1], high = words[0];
+    around.before = __funnelshift_r(low, high, shift);
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) {
+      low = high, high = words[i + 1];
+      around.words[i] = __funnelshift_r(low, high, shift);
+    }
+    return around;
+  }
+
+  static __device__ __forceinline__ Window window(const Place& place, std::uint32_t row) {
+    const std::uint32_t* words = place.words + row / 4;
+    return {{words[-1], words[0], words[1], words[2], words[3], words[4]}};
+  }
+
+  // What is compared with a lane's own bytes: the word at `position` is asked for at once, the others later.
+  struct Candidate {
+    std::uint32_t position, low, high;
+  };
+  __device__ __forceinline__ Candidate candidate(std::uint32_t position) const {
+    const std::uint32_t at = begin_ + position;
+    return {position, words_[at / 4], words_[at / 4 + 1]};
+  }
+  __device__ __forceinline__ std::uint32_t first_word(const Candidate& c) const {
+    return __funnelshift_r(c.low, c.high, shift(begin_ + c.position));
+  }
+  __device__ __forceinline__ Around around(const Candidate& c) const {
+    const std::uint32_t at = begin_ + c.position, shift = this->shift(at);
+    const std::uint32_t* words = words_ + at / 4;
+    const std::uint32_t before = words[-1], third = words[2], fourth = words[3], fifth = words[4];
+    return {__funnelshift_r(before, c.low, shift),
+            {__funnelshift_r(c.low, c.high, shift), __funnelshift_r(c.high, third, shift),
+             __funnelshift_r(third, fourth, shift), __funnelshift_r(fourth, fifth, shift)}};
+  }
+
+ private:
+  // How far a byte is from the begin of its word, in bits, modulo 32: which is what __funnelshift_r looks at.
+  static __device__ __forceinline__ std::uint32_t shift(std::uint32_t at) { return at * 8; }
+  static __device__ std::uint32_t misalignment(const std::byte* block) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block) % 16);
+  }
+
+  const std::uint32_t* words_;
+  std::uint32_t bytes_, begin_;
+};
+
+// Sequences on their way to the output, of one warp.
+template <std::uint32_t kStageBytes, unsigned kListed>
+struct alignas(16) RowShared {
+  std::uint32_t stage[(kStageBytes + 16) / 4];
+  uint2 list[kListed];
+};
+
+// A warp with a text, and its sequences.
+//
+// Offsets are kept as `code`, the largest offset less the offset, so that the nearer is the larger. An entry of the list is
+// a position, and behind it, with the code in the lowest bits, the match's end in a page and its length in a larger block.
+template <class Text>
+class RowWriter {
+ public:
+  static constexpr std::uint32_t kStageBytes = Text::kPage ? kPageStageBytes : kBlockStageBytes;
+  // A list has at most 31 entries when two rows are begun: of 64 positions in a page, of 32 in a larger block.
+  using Shared = RowShared<kStageBytes, 32 + 2 * (Text::kPage ? 64 : 32) / kLz4MinMatchBytes>;
+
+  __device__ RowWriter(Shared& sh, const Text& text, unsigned lane)
+      : sh_(sh), text_(text), lane_(lane), lanes_below_((1u << lane) - 1) {}
+
+ protected:
+  static constexpr bool kPage = Text::kPage;
+  static constexpr unsigned kCodeBits = kPage ? 12 : 16;
+  static constexpr std::uint32_t kMostOffset = (1u << kCodeBits) - 1;
+  static_assert(kPageBytes == 4096, "offsets of a page have 12 bits, ends 13");
+
+  // Of an entry of the list.
+  static __device__ __forceinline__ std::uint32_t match_length(uint2 entry) {
+    return (entry.y >> kCodeBits) - (kPage ? entry.x : 0);
+  }
+
+  // Of the lanes up to this one.
+  __device__ __forceinline__ std::uint32_t forward_maximum(std::uint32_t key) const {
+#pragma unroll
+    for (unsigned distance = 1; distance < 32; distance *= 2)
+      key = max(key, __shfl_up_sync(~0u, key, distance));  // a lane without a left neighbour gets its own
+    return key;
+  }
+
+  // Where the bytes from `from` on stop agreeing with those `offset` before them.
+  __device__ std::uint32_t agreement_end(std::uint32_t from, std::uint32_t offset) const {
+    for (; from < text_.bytes(); from += 128) {
+      // What is read behind the end does not count.
+      const std::uint32_t at = min(from + lane_ * 4, text_.bytes());
+      const std::uint32_t difference = text_.word(at) ^ text_.word(at - offset);
+      const unsigned differs = __ballot_sync(~0u, difference != 0);
+      if (differs != 0) {
+        const std::uint32_t first = lowest_bit(differs);
+        const std::uint32_t agreed = agreeing_low_bytes(__shfl_sync(~0u, difference, first));
+        return min(from + first * 4 + agreed, text_.bytes());
+      }
+    }
+    return text_.bytes();
+  }
+  // A lane's sequence, and where it is written.
+  struct Placed {
+    Sequence sequence;
+    std::uint32_t bytes, at, literals;  // bytes is 0 where the lane has none
+  };
+
+  // The lane's part of `matches` sequences, given as entries of the list; the last literals behind them if they are the
+  // block's last. Also the bytes of all, and where the literals behind them begin.
+  struct Group {
+    Placed own;
+    std::uint32_t bytes;
+  };
+  __device__ __forceinline__ Group place(uint2 entry, std::uint32_t matches, bool last) {
+    const std::uint32_t match_bytes = lane_ < matches ? match_length(entry) : 0;
+    if (lane_ >= matches) entry.x = text_.bytes();  // of the lane behind them: the last literals
+    const std::uint32_t behind = entry.x + match_bytes;
+    Group group;
+    group.own.literals = __shfl_up_sync(~0u, behind, 1);
+    if (lane_ == 0) group.own.literals = literals_begin_;
+    group.own.bytes = 0;
+    group.own.sequence = {0, match_bytes, kMostOffset - (entry.y & kMostOffset)};
+    if (lane_ < matches || (last && lane_ == matches)) {
+      group.own.sequence.literal_count = entry.x - group.own.literals;
+      group.own.bytes =
+          static_cast<std::uint32_t>(lz4_sequence_bytes(group.own.sequence.literal_count, match_bytes));
+    }
+    std::uint32_t end = group.own.bytes;
+#pragma unroll
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+      const std::uint32_t other = __shfl_up_sync(~0u, end, distance);
+      if (lane_ >= distance) end += other;
+    }
+    group.own.at = end - group.own.bytes;
+    group.bytes = __shfl_sync(~0u, end, 31);
+    if (matches != 0) literals_begin_ = __shfl_sync(~0u, behind, static_cast<int>(matches) - 1);
+    return group;
+  }
+
+  __device__ __forceinline__ void write(const Group& group, std::byte* target) const {
+    if (group.bytes <= kStageBytes) {
+      const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(target) % 16);
+      write_sequences(group.own, reinterpret_cast<std::byte*>(sh_.stage) + misaligned);
+      __syncwarp();
+      store_stage(misaligned, group.bytes, target - misaligned);
+    } else {
+      write_sequences(group.own, target);
+    }
+    __syncwarp();  // the stage is used again
+  }
+
+  // Drops the first 32 entries of the list.
+  __device__ __forceinline__ void drop_32() {
+    uint2 rest{};
+    if (lane_ + 32 < listed_) rest = sh_.list[lane_ + 32];
+    __syncwarp();
+    if (lane_ + 32 < listed_) sh_.list[lane_] = rest;
+    listed_ -= 32;
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void write_sequences(const Placed& own, std::byte* place) const {
+    const std::uint32_t count = own.sequence.literal_count;
+    std::uint32_t at = own.at;
+    const auto put = [&](std::uint32_t i, std::uint32_t byte) {
+      place[at + i] = static_cast<std::byte>(byte);
+    };
+    if (own.bytes != 0) {
+      at += put_lz4_head(count, own.sequence.match_length, put);
+      at += count;
+      put_lz4_tail(own.sequence.offset, own.sequence.match_length, put);
+      at -= count;
+    }
+    if (count <= kLaneLiteralBytes) {
+#pragma unroll
+      for (std::uint32_t i = 0; i < kLaneLiteralBytes; i += 4) {
+        if (i >= count) continue;
+        const std::uint32_t word = text_.word(own.literals + i);
+#pragma unroll
+        for (std::uint32_t j = 0; j < 4; ++j)
+          if (i + j < count) place[at + i + j] = static_cast<std::byte>(word >> (8 * j));
+      }
+    }
+    unsigned runs = __ballot_sync(~0u, count > kLaneLiteralBytes);
+    for (; runs != 0; runs &= runs - 1) {
+      const std::uint32_t owner = lowest_bit(runs);
+      const std::uint32_t run_at = __shfl_sync(~0u, at, owner), run_count = __shfl_sync(~0u, count, owner);
+      const std::uint32_t run_source = __shfl_sync(~0u, own.literals, owner);
+      copy_run(place + run_at, run_source, run_count);
+    }
+  }
+
+  // By the warp: 512 bytes a step, then single bytes.
+  __device__ __forceinline__ void copy_run(std::byte* target, std::uint32_t source,
+                                           std::uint32_t count) const {
+    constexpr std::uint32_t kWords = 4;
+    std::uint32_t done = 0;
+    if (count >= kWords * 128 + 4) {
+      done = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(target)) % 4;
+      if (lane_ < done) target[lane_] = text_.byte(source + lane_);
+      for (; done + kWords * 128 <= count; done += kWords * 128) {
+        std::uint32_t words[kWords];
+#pragma unroll
+        for (std::uint32_t i = 0; i < kWords; ++i)
+          words[i] = text_.word(source + done + (i * 32 + lane_) * 4);
+#pragma unroll
+        for (std::uint32_t i = 0; i < kWords; ++i)
+          *reinterpret_cast<std::uint32_t*>(target + done + (i * 32 + lane_) * 4) = words[i];
+      }
+    }
+#pragma unroll 1
+    for (std::uint32_t i = done + lane_; i < count; i += 32) target[i] = text_.byte(source + i);
+  }
+  // Stores `bytes` bytes of the stage from `misaligned` on; `base`, aligned to 16, is where the stage's begin belongs.
+  __device__ void store_stage(std::uint32_t misaligned, std::uint32_t bytes, std::byte* base) const {
+    const auto* stage_bytes = reinterpret_cast<const std::byte*>(sh_.stage);
+    const auto* stage = reinterpret_cast<const uint4*>(sh_.stage);
+    const std::uint32_t end = misaligned + bytes;
+    const std::uint32_t first_whole = misaligned == 0 ? 0 : 16, last_whole = end / 16 * 16;
+    for (std::uint32_t i = first_whole + lane_ * 16; i < last_whole; i += 32 * 16)
+      *reinterpret_cast<uint4*>(base + i) = stage[i / 16];
+    if (lane_ < 16) {
+      if (misaligned != 0 && lane_ >= misaligned && lane_ < end) base[lane_] = stage_bytes[lane_];
+      const std::uint32_t tail = max(last_whole, first_whole) + lane_;
+      if (tail < end) base[tail] = stage_bytes[tail];
+    }
+  }
+
+  Shared& sh_;
+  Text text_;
+  unsigned lane_, lanes_below_;
+  std::uint32_t listed_ = 0, literals_begin_ = 0;
+};
+
+}  // namespace hemstitch::cuda

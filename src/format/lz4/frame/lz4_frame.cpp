@@ -1,0 +1,229 @@
+#include "format/lz4/frame/lz4_frame.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <array>
+
+#include "core/bytes.hpp"
+#include "format/identify.hpp"
+
+namespace hemstitch {
+namespace {
+
+// The FLG byte: version in bits 7-6, then flags.
+constexpr unsigned kVersionShift = 6;
+constexpr unsigned kVersion = 1;
+constexpr unsigned kIndependentBit = 1 << 5;
+constexpr unsigned kBlockChecksumBit = 1 << 4;
+constexpr unsigned kContentSizeBit = 1 << 3;
+constexpr unsigned kContentChecksumBit = 1 << 2;
+constexpr unsigned kReservedFlagBits = 1 << 1;
+constexpr unsigned kDictionaryIdBit = 1 << 0;
+
+// The BD byte: the block size in bits 6-4, as 4 (64 KB) to 7 (4 MB), each four times the one before.
+constexpr unsigned kBlockSizeShift = 4;
+constexpr unsigned kReservedBdBits = 0x8F;
+constexpr unsigned kSmallestBlockSizeId = 4;
+constexpr std::size_t block_bytes_of(unsigned id) { return std::size_t{1} << (8 + 2 * id); }
+static_assert(block_bytes_of(4) == 64 << 10 && block_bytes_of(7) == 4 << 20);
+
+constexpr std::size_t kMagicBytes = 4;
+constexpr std::size_t kDescriptorBytes = 2;  // FLG and BD, which say how long the rest is
+
+unsigned header_checksum(std::span<const std::byte> descriptor) {
+  return (lz4_checksum(descriptor) >> 8) & 0xFF;
+}
+
+}  // namespace
+
+std::uint32_t lz4_checksum(std::span<const std::byte> bytes) { return XXH32(bytes.data(), bytes.size(), 0); }
+
+std::vector<std::byte> write_lz4_frame_header(const FrameHeader& header) {
+  unsigned block_size_id = kSmallestBlockSizeId;
+  while (block_bytes_of(block_size_id) < header.block_bytes) block_size_id++;
+
+  std::vector<std::byte> bytes(kMagicBytes + kDescriptorBytes);
+  store_le32(bytes.data(), kLz4FrameMagic);
+  bytes[4] = static_cast<std::byte>(
+      kVersion << kVersionShift | (header.block_kind == BlockKind::kLinked ? 0 : kIndependentBit) |
+      (header.block_checksums ? kBlockChecksumBit : 0) | (header.content_bytes ? kContentSizeBit : 0) |
+      (header.content_checksum ? kContentChecksumBit : 0) | (header.dictionary_id ? kDictionaryIdBit : 0));
+  bytes[5] = static_cast<std::byte>(block_size_id << kBlockSizeShift);
+  if (header.content_bytes) {
+    bytes.resize(bytes.size() + 8);
+    store_le64(bytes.data() + bytes.size() - 8, *header.content_bytes);
+  }
+  if (header.dictionary_id) {
+    bytes.resize(bytes.size() + 4);
+    store_le32(bytes.data() + bytes.size() - 4, *header.dictionary_id);
+  }
+  bytes.push_back(static_cast<std::byte>(header_checksum(std::span(bytes).subspan(kMagicBytes))));
+  return bytes;
+}
+
+Lz4FrameParser::Event Lz4FrameParser::want(State state, std::size_t bytes, Event event) {
+  state_ = state;
+  in_block_ = state == State::kBlockData;
+  wanted_bytes_ = bytes;
+  return event;
+}
+
+void Lz4FrameParser::leave_block() {
+  want(header_.legacy ? State::kLegacyBlockSize : State::kBlockSize, kBlockHeaderBytes, Event::kBlockEnd);
+}
+
+Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
+  if (state_ == State::kMagic) return read_magic(bytes);
+  if (state_ == State::kLegacyBlockSize && bytes.empty())
+    return want(State::kMagic, kMagicBytes, Event::kFrameEnd);
+  if (state_ == State::kBehindLegacyBlocks) return read_behind_legacy_blocks(bytes);
+  require_bytes(bytes.size());
+  switch (state_) {
+    case State::kMagic:
+    case State::kBehindLegacyBlocks:
+      break;
+    case State::kNextMagicKnown: {
+      std::array<std::byte, kMagicBytes> magic;
+      store_le32(magic.data(), next_magic_);
+      return read_magic(magic);
+    }
+    case State::kDescriptor:
+      return read_descriptor(bytes);
+    case State::kRestOfHeader:
+      return read_rest_of_header(bytes);
+    case State::kBlockSize:
+      return read_block_size(bytes);
+    case State::kLegacyBlockSize:
+      return read_legacy_block_size(bytes);
+    case State::kBlockData:
+      if (header_.block_checksums) block_.checksum = load_le32(bytes.data() + block_.data_bytes);
+      position_ += bytes.size();
+      leave_block();
+      return Event::kBlockEnd;
+    case State::kContentChecksum:
+      content_checksum_ = load_le32(bytes.data());
+      position_ += bytes.size();
+      return want(State::kMagic, kMagicBytes, Event::kFrameEnd);
+    case State::kSkippableSize:
+      skip_bytes_ = load_le32(bytes.data());
+      position_ += bytes.size();
+      return want(State::kMagic, kMagicBytes, Event::kSkip);
+  }
+  fail(Status::kInternal, "the frame parser is in no state");
+}
+
+Lz4FrameParser::Event Lz4FrameParser::read_magic(std::span<const std::byte> bytes) {
+  if (bytes.empty()) {
+    if (frame_number_ == 0) refuse_data(bytes);
+    return want(State::kMagic, kMagicBytes, Event::kEnd);
+  }
+  if (bytes.size() < kMagicBytes || !is_frame_magic(load_le32(bytes.data()))) {
+    if (frame_number_ == 0) refuse_data(bytes);
+    return want(State::kMagic, kMagicBytes, Event::kGarbage);
+  }
+  position_ += kMagicBytes;
+  return begin_frame(load_le32(bytes.data()));
+}
+
+Lz4FrameParser::Event Lz4FrameParser::begin_frame(std::uint32_t magic) {
+  frame_number_++;
+  frame_at_ = position_ - kMagicBytes;
+  header_ = {};
+  block_ = {};
+  content_checksum_.reset();
+  if (magic == kLz4FrameMagic) return want(State::kDescriptor, kDescriptorBytes, Event::kMore);
+  if (magic == kLz4LegacyMagic) {
+    header_.kind = "lz4-legacy";
+    header_.description = "legacy lz4, blocks";
+    header_.legacy = true;
+    header_.block_bytes = kLz4LegacyBlockBytes;
+    header_.most_data_bytes = kMaxLegacyBlockDataBytes;
+    return want(State::kLegacyBlockSize, kBlockHeaderBytes, Event::kFrameBegin);
+  }
+  return want(State::kSkippableSize, 4, Event::kMore);
+}
+
+Lz4FrameParser::Event Lz4FrameParser::read_descriptor(std::span<const std::byte> bytes) {
+  const auto flags = static_cast<unsigned>(bytes[0]);
+  if (flags >> kVersionShift != kVersion)
+    fail(Status::kUnsupportedVersion,
+         fmt::format("version {} of the LZ4 frame format", flags >> kVersionShift));
+  descriptor_.assign(bytes.begin(), bytes.end());
+  position_ += bytes.size();
+  const std::size_t rest = (flags & kContentSizeBit ? 8 : 0) + (flags & kDictionaryIdBit ? 4 : 0) + 1;
+  return want(State::kRestOfHeader, rest, Event::kMore);
+}
+
+Lz4FrameParser::Event Lz4FrameParser::read_rest_of_header(std::span<const std::byte> bytes) {
+  descriptor_.insert(descriptor_.end(), bytes.begin(), bytes.end() - 1);
+  const unsigned expected = header_checksum(descriptor_), found = static_cast<unsigned>(bytes.back());
+  if (verify_header_checksum_ && expected != found)
+    fail(Status::kHeaderChecksumMismatch,
+         fmt::format("the header's checksum is {:#04x}, it should be {:#04x}", found, expected));
+
+  const auto flags = static_cast<unsigned>(descriptor_[0]), bd = static_cast<unsigned>(descriptor_[1]);
+  if (flags & kReservedFlagBits || bd & kReservedBdBits)
+    fail(Status::kUnsupportedFeature, "a reserved bit of the header is set");
+  const unsigned block_size_id = bd >> kBlockSizeShift;
+  if (block_size_id < kSmallestBlockSizeId)
+    fail(Status::kCorruptHeader,
+         fmt::format("the block size has number {}, it can be 4 to 7", block_size_id));
+
+  const bool linked = (flags & kIndependentBit) == 0;
+  header_.kind = "lz4";
+  header_.description = linked ? "lz4, linked blocks" : "lz4, independent blocks";
+  header_.block_kind = linked ? BlockKind::kLinked : BlockKind::kIndependent;
+  header_.block_checksums = flags & kBlockChecksumBit;
+  header_.content_checksum = flags & kContentChecksumBit;
+  header_.block_bytes = header_.most_data_bytes = block_bytes_of(block_size_id);
+  const std::byte* field = descriptor_.data() + kDescriptorBytes;
+  if (flags & kContentSizeBit) {
+    header_.content_bytes = load_le64(field);
+    field += 8;
+  }
+  if (flags & kDictionaryIdBit) header_.dictionary_id = load_le32(field);
+  position_ += bytes.size();
+  return want(State::kBlockSize, kBlockHeaderBytes, Event::kFrameBegin);
+}
+
+Lz4FrameParser::Event Lz4FrameParser::announce_block(std::uint32_t data_bytes, bool stored) {
+  block_ = {data_bytes, stored, std::nullopt, block_.number + 1, position_};
+  position_ += kBlockHeaderBytes;
+  return want(State::kBlockData, data_bytes + (header_.block_checksums ? kBlockChecksumBytes : 0),
+              Event::kBlockBegin);
+}
+
+Lz4FrameParser::Event Lz4FrameParser::read_block_size(std::span<const std::byte> bytes) {
+  const std::uint32_t word = load_le32(bytes.data());
+  if (word == 0) {  // EndMark
+    position_ += kBlockHeaderBytes;
+    if (header_.content_checksum) return want(State::kContentChecksum, 4, Event::kMore);
+    return want(State::kMagic, kMagicBytes, Event::kFrameEnd);
+  }
+  const std::uint32_t data_bytes = word & ~kStoredBlockBit;
+  if (data_bytes > header_.block_bytes)
+    fail(Status::kCorruptBlock, fmt::format("block {} has {} bytes, a block of this frame has at most {}",
+                                            block_.number + 1, data_bytes, header_.block_bytes));
+  return announce_block(data_bytes, word & kStoredBlockBit);
+}
+
+// A legacy frame has no end mark: it ends with the stream, or where the next frame's magic number stands, which cannot be a
+// block's size. Any other word that cannot be one is damage, but as the last of the stream: images of Linux end in the size of their
+// content.
+Lz4FrameParser::Event Lz4FrameParser::read_legacy_block_size(std::span<const std::byte> bytes) {
+  const std::uint32_t word = load_le32(bytes.data());
+  next_magic_ = word;
+  if (is_frame_magic(word)) return want(State::kNextMagicKnown, 0, Event::kFrameEnd);
+  if (word > kMaxLegacyBlockDataBytes) return want(State::kBehindLegacyBlocks, 1, Event::kMore);
+  if (word == 0) fail(Status::kCorruptBlock, fmt::format("block {} has no bytes", block_.number + 1));
+  return announce_block(word, false);
+}
+
+Lz4FrameParser::Event Lz4FrameParser::read_behind_legacy_blocks(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return want(State::kNextMagicKnown, 0, Event::kFrameEnd);
+  fail(Status::kCorruptBlock, fmt::format("block {} has {} bytes, a block of this frame has at most {}",
+                                          block_.number + 1, next_magic_, kMaxLegacyBlockDataBytes));
+}
+
+}  // namespace hemstitch

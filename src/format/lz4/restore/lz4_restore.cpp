@@ -1,0 +1,217 @@
+#include "format/lz4/restore/lz4_restore.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "format/lz4/block/lz4_token.hpp"
+
+namespace hemstitch {
+namespace {
+
+std::size_t between(const std::byte* from, const std::byte* to) {
+  return static_cast<std::size_t>(to - from);
+}
+
+// What a copy in strides may read and write beyond what it copies, at most.
+constexpr std::size_t kStrideBytes = 32;
+// A sequence whose counts both fit its token has literals that are copied as 16 bytes, and a match that is copied as
+// 18.
+constexpr std::size_t kShortLiteralBytes = 16;
+constexpr std::size_t kMostShortLiterals = kLz4NibbleMax - 1;
+static_assert(kMostShortLiterals <= kShortLiteralBytes && kLz4LongestInToken == 18);
+// How far from the end of the block a fast sequence begins: its token, such literals, its offset and a byte of its
+// length can be read. And how far from the end of the output: such literals and such a match can be written.
+constexpr std::size_t kInputMargin = 1 + kShortLiteralBytes + kLz4OffsetBytes + 1;
+constexpr std::size_t kOutputMargin = kMostShortLiterals + kLz4LongestInToken;
+static_assert(kLz4OffsetBytes + 1 <= kStrideBytes && kLz4LongestInToken <= kStrideBytes,
+              "also behind literals that were copied in strides");
+
+template <std::size_t kBytes>
+[[gnu::always_inline]] inline void copy(std::byte* to, const std::byte* from) {
+  std::byte bytes[kBytes];
+  std::memcpy(bytes, from, kBytes);
+  std::memcpy(to, bytes, kBytes);
+}
+
+[[gnu::always_inline]] inline std::size_t load_offset(const std::byte* bytes) {
+  return static_cast<std::size_t>(bytes[0]) | static_cast<std::size_t>(bytes[1]) << 8;
+}
+
+// `count` bytes, and up to kStrideBytes - 1 more.
+[[gnu::always_inline]] inline void copy_literals(std::byte* to, const std::byte* from, std::size_t count) {
+  std::byte* const end = to + count;
+  do {
+    copy<kStrideBytes>(to, from);
+    to += kStrideBytes;
+    from += kStrideBytes;
+  } while (to < end);
+}
+
+// As copy_literals(), from what was just restored: a short offset makes a period of itself.
+[[gnu::always_inline]] inline void copy_match(std::byte* to, std::size_t offset, std::size_t length) {
+  constexpr std::size_t kHalf = kStrideBytes / 2;
+  const std::byte* from = to - offset;
+  std::byte* const end = to + length;
+  if (offset >= kHalf) {
+    do {
+      copy<kHalf>(to, from);
+      copy<kHalf>(to + kHalf, from + kHalf);
+      to += kStrideBytes;
+      from += kStrideBytes;
+    } while (to < end);
+    return;
+  }
+  std::byte period[kHalf];
+  if (offset == 1) {
+    std::memset(period, static_cast<int>(*from), kHalf);
+  } else {
+    for (std::size_t i = 0; i < kHalf; ++i) to[i] = from[i];
+    std::memcpy(period, to, kHalf);
+  }
+  const std::size_t whole_periods = kHalf - kHalf % offset;
+  for (; to < end; to += whole_periods) std::memcpy(to, period, kHalf);
+}
+
+class Decoder {
+ public:
+  Decoder(std::span<const std::byte> block, std::span<const std::byte> history, std::span<std::byte> output)
+      : in_(block.data()),
+        in_end_(block.data() + block.size()),
+        out_(output.data()),
+        out_begin_(output.data()),
+        out_end_(output.data() + output.size()),
+        history_(history),
+        reach_bytes_(history.data() + history.size() == output.data() ? history.size() : 0) {}
+
+  DecodedBlock run() {
+    for (;;) {
+      restore_fast();
+      if (const auto end = restore_sequence()) return *end;
+    }
+  }
+
+ private:
+  // Adds what follows a nibble of 15; false where the input ends first.
+  static bool add_extension(const std::byte*& in, const std::byte* in_end, std::size_t& value) {
+    std::uint32_t addend;
+    do {
+      if (in == in_end) return false;
+      addend = static_cast<std::uint32_t>(*in++);
+      value += addend;
+    } while (addend == 255);
+    return true;
+  }
+
+  // As many sequences as follow each other that are sound and away from the ends. Bytes that are written might be
+  // anything's, so all that the loop looks at is its own.
+  void restore_fast() {
+    if (between(in_, in_end_) <= kInputMargin || between(out_, out_end_) <= kOutputMargin) return;
+    const std::byte *in = in_, *const in_end = in_end_, *const last_in = in_end_ - kInputMargin;
+    std::byte *out = out_, *const out_end = out_end_, *const last_out = out_end_ - kOutputMargin;
+    const std::byte* const lowest = out_begin_ - reach_bytes_;
+    while (in < last_in && out < last_out) {
+      const std::byte* const begin = in;
+      std::byte* const out_begin = out;
+      const auto give_back = [&] {
+        in_ = begin;
+        out_ = out_begin;
+      };
+      const auto token = static_cast<std::uint32_t>(*in++);
+      std::size_t literals = token >> 4;
+      if (literals != kLz4NibbleMax) [[likely]] {
+        copy<kShortLiteralBytes>(out, in);
+      } else {
+        const auto addend = static_cast<std::uint32_t>(*in++);
+        literals += addend;
+        if ((addend == 255 && !add_extension(in, in_end, literals)) ||
+            between(in, in_end) < literals + kStrideBytes || between(out, out_end) < literals + kStrideBytes)
+          return give_back();
+        copy_literals(out, in, literals);
+      }
+      in += literals;
+      out += literals;
+
+      const std::size_t offset = load_offset(in);
+      in += kLz4OffsetBytes;
+      std::size_t length = token & kLz4NibbleMax;
+      if (length != kLz4NibbleMax) [[likely]] {
+        length += kLz4MinMatchBytes;
+        if (offset >= 8 && offset <= between(lowest, out)) [[likely]] {
+          copy<8>(out, out - offset);
+          copy<8>(out + 8, out - offset + 8);
+          copy<2>(out + 16, out - offset + 16);
+          out += length;
+          continue;
+        }
+      } else {
+        const auto addend = static_cast<std::uint32_t>(*in++);
+        length += addend;
+        if (addend == 255 && !add_extension(in, in_end, length)) return give_back();
+        length += kLz4MinMatchBytes;
+      }
+      if (offset == 0 || offset > between(lowest, out) || between(out, out_end) < length + kStrideBytes)
+        return give_back();
+      copy_match(out, offset, length);
+      out += length;
+    }
+    in_ = in;
+    out_ = out;
+  }
+
+  // The next sequence, whatever it is; what became of the block where that ends here.
+  std::optional<DecodedBlock> restore_sequence() {
+    if (in_ == in_end_) return DecodedBlock{Status::kCorruptBlock, 0};
+    const auto token = static_cast<std::uint32_t>(*in_++);
+    std::size_t literals = token >> 4;
+    if (literals == kLz4NibbleMax && !add_extension(in_, in_end_, literals))
+      return DecodedBlock{Status::kCorruptBlock, 0};
+    if (literals > between(in_, in_end_)) return DecodedBlock{Status::kCorruptBlock, 0};
+    if (literals > between(out_, out_end_)) return DecodedBlock{Status::kOutputTooSmall, 0};
+    out_ = std::copy_n(in_, literals, out_);
+    in_ += literals;
+    if (in_ == in_end_) return DecodedBlock{Status::kOk, between(out_begin_, out_)};
+
+    if (between(in_, in_end_) < kLz4OffsetBytes) return DecodedBlock{Status::kCorruptBlock, 0};
+    const std::size_t offset = load_offset(in_), written = between(out_begin_, out_);
+    in_ += kLz4OffsetBytes;
+    if (offset == 0 || offset > history_.size() + written) return DecodedBlock{Status::kCorruptBlock, 0};
+    std::size_t length = token & kLz4NibbleMax;
+    if (length == kLz4NibbleMax && !add_extension(in_, in_end_, length))
+      return DecodedBlock{Status::kCorruptBlock, 0};
+    length += kLz4MinMatchBytes;
+    if (length > between(out_, out_end_)) return DecodedBlock{Status::kOutputTooSmall, 0};
+    if (offset > written) {
+      const auto before = history_.last(offset - written).first(std::min(length, offset - written));
+      out_ = std::copy(before.begin(), before.end(), out_);
+      length -= before.size();
+    }
+    if (const std::size_t room = between(out_, out_end_); length >= kStrideBytes && room > kStrideBytes) {
+      const std::size_t count = std::min(length, room - kStrideBytes);
+      copy_match(out_, offset, count);
+      out_ += count;
+      length -= count;
+    }
+    // One byte at a time: a match may repeat bytes that it has just written.
+    for (; length > 0; --length, ++out_) *out_ = *(out_ - offset);
+    return std::nullopt;
+  }
+
+  const std::byte* in_;
+  const std::byte* const in_end_;
+  std::byte* out_;
+  std::byte* const out_begin_;
+  std::byte* const out_end_;
+  const std::span<const std::byte> history_;
+  const std::size_t reach_bytes_;  // of the history: what stands right before the output
+};
+
+}  // namespace
+
+DecodedBlock restore_lz4_block(std::span<const std::byte> block, std::span<const std::byte> history,
+                               std::span<std::byte> output) {
+  return Decoder(block, history, output).run();
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,82 @@
+#include "format/lz4/restore/lz4_restore_webgpu.hpp"
+
+#include <algorithm>
+
+namespace hemstitch::webgpu {
+
+Status restore_status(const RestoreResult& result) {
+  switch (result.status) {
+    case 0:
+      return Status::kOk;
+    case 1:
+      return Status::kCorruptBlock;
+    case 2:
+      return Status::kOutputTooSmall;
+    default:
+      return Status::kDeviceFault;
+  }
+}
+
+void RestoreTable::add(std::uint32_t history_bytes, std::uint32_t block_bytes, std::uint32_t room_bytes) {
+  // A sequence but the last is a token and an offset at least.
+  constexpr std::uint32_t kShortestSequenceBytes = 3;
+  RestoreRow row;
+  row.begin = static_cast<std::uint32_t>(data_bytes);
+  row.history_bytes = history_bytes;
+  row.block_bytes = block_bytes;
+  row.room_bytes = room_bytes;
+  row.first_sequence = sequence_count;
+  row.output_begin = static_cast<std::uint32_t>(output_bytes);
+  rows.push_back(row);
+  data_bytes += divided_up(std::uint64_t{history_bytes} + block_bytes, 4) * 4;
+  output_bytes += divided_up(room_bytes, 4) * 4;
+  sequence_count += block_bytes / kShortestSequenceBytes + 1;
+  largest_block_bytes = std::max(largest_block_bytes, block_bytes);
+  largest_room_bytes = std::max(largest_room_bytes, room_bytes);
+}
+
+bool RestoreCapacity::holds(const RestoreCapacity& other) const {
+  return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
+         block_count >= other.block_count && sequence_count >= other.sequence_count;
+}
+
+RestoreCapacity capacity_of(const RestoreTable& table) {
+  return {table.data_bytes, table.output_bytes, static_cast<std::uint32_t>(table.rows.size()),
+          table.sequence_count};
+}
+
+Lz4RestorePlan plan_lz4_restore(const RestoreCapacity& capacity) {
+  constexpr std::uint64_t kSequenceBytes = 12;
+  Lz4RestorePlan plan;
+  plan.data = plan.buffers.add("data", capacity.data_bytes);
+  plan.rows = plan.buffers.add("blocks", capacity.block_count * sizeof(RestoreRow));
+  plan.results = plan.buffers.add("results", capacity.block_count * sizeof(RestoreResult));
+  plan.sequences = plan.buffers.add("sequences", capacity.sequence_count * kSequenceBytes);
+  plan.output = plan.buffers.add("output", capacity.output_bytes);
+  return plan;
+}
+
+Recording record_lz4_restore(const Lz4RestorePlan& plan, const RestoreTable& table) {
+  constexpr std::uint32_t kParseTurnBytes = 65536, kCopyTurnBytes = 32768;
+  const auto block_count = static_cast<std::uint32_t>(table.rows.size());
+  Recording recording;
+  const auto pass = [&](std::string_view entry_point, std::uint32_t turn, Binding output) {
+    recording.dispatch({"format/lz4/restore/lz4_restore.wgsl",
+                        entry_point,
+                        {block_count, turn},
+                        {{plan.data, Access::kRead},
+                         {plan.rows, Access::kRead},
+                         {plan.results, Access::kReadWrite},
+                         {plan.sequences, Access::kReadWrite},
+                         output},
+                        block_count});
+  };
+  const std::uint32_t parse_turns = table.largest_block_bytes / kParseTurnBytes + 1;
+  for (std::uint32_t turn = 0; turn < parse_turns; ++turn) pass("parse", turn, kNoBinding);
+  const auto copy_turns = static_cast<std::uint32_t>(divided_up(table.largest_room_bytes, kCopyTurnBytes));
+  for (std::uint32_t turn = 0; turn < copy_turns; ++turn)
+    pass("copy", turn, {plan.output, Access::kReadWrite});
+  return recording;
+}
+
+}  // namespace hemstitch::webgpu

@@ -1,0 +1,132 @@
+// What the kernels for large LZ4 blocks have in common: bytes of a window in shared memory, and the tables of exits of
+// its segments (lz4_segment.hpp).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "format/lz4/block/lz4_segment.hpp"
+#include "format/lz4/restore/lz4_restore_sequence.cuh"
+
+namespace hemstitch::cuda {
+
+inline constexpr std::uint32_t kVectorBytes = 16;
+// Vectors that hold so many bytes at any alignment.
+constexpr unsigned vectors_around(std::uint32_t bytes) {
+  return (bytes + 2 * (kVectorBytes - 1)) / kVectorBytes;
+}
+inline constexpr std::uint32_t kLz4MaxOffset = 65535;
+
+// 32 bytes of output: where pieces begin, and how many began before it, less one.
+struct Lz4Stripe {
+  std::uint32_t starts, pieces_before;
+};
+
+// Bytes in shared memory, by addresses of 32 bits.
+struct SharedBytes {
+  std::uint32_t address;
+
+  explicit __device__ SharedBytes(const void* sh_bytes)
+      : address(static_cast<std::uint32_t>(__cvta_generic_to_shared(sh_bytes))) {}
+  __device__ std::uint32_t operator()(std::uint32_t position) const {
+    std::uint32_t value;
+    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address + position) : "memory");
+    return value;
+  }
+  // 0 where the condition is not true; without a branch, which lanes would take one after the other.
+  __device__ std::uint32_t get_if(bool condition, std::uint32_t position) const {
+    std::uint32_t value;
+    asm volatile(
+        "{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; mov.u32 %0, 0; @is_read ld.shared.u8 %0, [%1]; }"
+        : "=r"(value)
+        : "r"(address + position), "r"(static_cast<std::uint32_t>(condition))
+        : "memory");
+    return value;
+  }
+};
+
+// Stages `kVectors` vectors from the one on that holds byte `begin` of the block, where they lie in the block; only those
+// at its ends go byte by byte. The caller's threads meet before the bytes are read.
+template <unsigned kThreads, unsigned kVectors>
+__device__ inline SharedBytes stage_bytes(const Lz4Chunk& chunk, std::uint32_t begin, uint4* sh_stage,
+                                          unsigned thread) {
+  const std::uint8_t* d_begin = chunk.d_block + begin;
+  const auto shift = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_begin) % kVectorBytes);
+  // From the first vector on: where the block's bytes lie. Negative before the block.
+  const std::int32_t inside_begin = static_cast<std::int32_t>(shift) - static_cast<std::int32_t>(begin);
+  const std::int32_t inside_end = static_cast<std::int32_t>(shift + (chunk.block_bytes - begin));
+#pragma unroll
+  for (unsigned vector = thread; vector < kVectors; vector += kThreads) {
+    const auto at = static_cast<std::int32_t>(vector * kVectorBytes);
+    const std::uint8_t* d_vector = d_begin - shift + at;
+    if (at >= inside_begin && at + static_cast<std::int32_t>(kVectorBytes) <= inside_end) {
+      sh_stage[vector] = __ldg(reinterpret_cast<const uint4*>(d_vector));
+    } else {
+      auto* sh_bytes = reinterpret_cast<std::uint8_t*>(sh_stage + vector);
+#pragma unroll 1
+      for (std::int32_t i = 0; i < static_cast<std::int32_t>(kVectorBytes); ++i)
+        if (at + i >= inside_begin && at + i < inside_end) sh_bytes[i] = d_vector[i];
+    }
+  }
+  return SharedBytes(reinterpret_cast<const std::uint8_t*>(sh_stage) + shift);
+}
+
+template <class Number>
+__device__ inline Number sum_up_to_lane(Number value, unsigned lane) {
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const Number before = __shfl_up_sync(kAllLanes, value, distance);
+    if (lane >= distance) value += before;
+  }
+  return value;
+}
+
+// A byte of the device's memory, which others of the warp may have written before; anything where the condition is not
+// true. Without a branch, so that several are on their way at once.
+__device__ inline std::uint32_t load_byte_if(bool condition, const std::uint8_t* d_byte) {
+  std::uint32_t value;
+  asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.global.u8 %0, [%1]; }"
+               : "=r"(value)
+               : "l"(__cvta_generic_to_global(d_byte)), "r"(static_cast<std::uint32_t>(condition))
+               : "memory");
+  return value;
+}
+__device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
+  asm volatile("st.global.u8 [%0], %1;" ::"l"(__cvta_generic_to_global(d_byte)), "r"(value) : "memory");
+}
+
+// The table of a segment: a column of exits[kLz4SegmentBytes][kLz4SegmentsPerWindow].
+template <class Word>
+struct SegmentExits {
+  std::uint32_t address;
+
+  explicit __device__ SegmentExits(const Word* sh_column)
+      : address(static_cast<std::uint32_t>(__cvta_generic_to_shared(sh_column))) {}
+  // Without a branch.
+  __device__ std::uint32_t get_if(bool condition, std::uint32_t position, std::uint32_t otherwise) const {
+    if constexpr (sizeof(Word) == 2)
+      asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u16 %0, [%1]; }"
+                   : "+r"(otherwise)
+                   : "r"(address + position * kRowBytes), "r"(static_cast<std::uint32_t>(condition))
+                   : "memory");
+    else
+      asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u32 %0, [%1]; }"
+                   : "+r"(otherwise)
+                   : "r"(address + position * kRowBytes), "r"(static_cast<std::uint32_t>(condition))
+                   : "memory");
+    return otherwise;
+  }
+  __device__ void set(std::uint32_t position, std::uint32_t exit) const {
+    if constexpr (sizeof(Word) == 2)
+      asm volatile("st.shared.u16 [%0], %1;" ::"r"(address + position * kRowBytes), "r"(exit) : "memory");
+    else
+      asm volatile("st.shared.u32 [%0], %1;" ::"r"(address + position * kRowBytes), "r"(exit) : "memory");
+  }
+
+ private:
+  static constexpr std::uint32_t kRowBytes = sizeof(Word) * kLz4SegmentsPerWindow;
+};
+
+}  // namespace hemstitch::cuda
