@@ -14,6 +14,7 @@
 
 #include "cli/files/files.hpp"
 #include "cli/messages.hpp"
+#include "core/parallel.hpp"
 #include "evaluate/lz4_timing.hpp"
 #include "pipeline/stream.hpp"
 
@@ -27,6 +28,11 @@ class MemorySink : public Sink {
   void write(std::span<const std::byte> piece) override {
     if (used_ + piece.size() > bytes_.size()) bytes_.resize(2 * (used_ + piece.size()));
     std::memcpy(bytes_.data() + used_, piece.data(), piece.size());
+    used_ += piece.size();
+  }
+  void write_in_parallel(std::span<const std::byte> piece) override {
+    if (used_ + piece.size() > bytes_.size()) return write(piece);
+    copy_in_parallel(bytes_.data() + used_, piece.data(), piece.size());
     used_ += piece.size();
   }
   void clear() { used_ = 0; }

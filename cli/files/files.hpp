@@ -41,6 +41,7 @@ class FileSource : public Source {
   explicit FileSource(const std::string& path) : FileSource(FileName::from_argument(path)) {}
 
   std::size_t read(std::span<std::byte> into) override;
+  std::size_t read_in_parallel(std::span<std::byte> into) override;
   std::uint64_t skip(std::uint64_t count) override;
   bool seek(std::uint64_t position) override;
   std::optional<std::uint64_t> total_bytes() const override { return total_bytes_; }
@@ -65,6 +66,7 @@ class FileSource : public Source {
   bool is_directory() const { return S_ISDIR(status_.st_mode); }
 
  private:
+  std::size_t take_peeked(std::span<std::byte> into);
   std::size_t read_descriptor(std::span<std::byte> into);
 
   FileName file_;

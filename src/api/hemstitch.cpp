@@ -73,9 +73,8 @@ class StreamState {
 }  // namespace
 
 struct Compressor::Impl {
-  Impl(const CompressOptions& options, Output output) : job(options), sink(std::move(output)) {
-    for (unsigned i = 0; i < job.plan().batches_in_flight; i++) slots.push_back(job.make_slot());
-  }
+  Impl(const CompressOptions& options, Output output)
+      : job(options), sink(std::move(output)), slots(job.plan().batches_in_flight) {}
 
   void write(std::span<const std::byte> piece) {
     while (!piece.empty()) {

@@ -1,5 +1,6 @@
 // The C interface over the C++ one: statuses instead of exceptions.
 #include "core/c_call.hpp"
+#include "core/parallel.hpp"
 #include "format/formats.hpp"
 #include "hemstitch/hemstitch.h"
 #include "hemstitch/hemstitch.hpp"
@@ -32,6 +33,12 @@ class BufferSink : public hemstitch::Sink {
   void write(std::span<const std::byte> bytes) override {
     if (bytes.size() > room_.size()) throw Error(Status::kOutputTooSmall, "the output buffer is full");
     std::copy(bytes.begin(), bytes.end(), room_.begin());
+    room_ = room_.subspan(bytes.size());
+    written_ += bytes.size();
+  }
+  void write_in_parallel(std::span<const std::byte> bytes) override {
+    if (bytes.size() > room_.size()) return write(bytes);
+    hemstitch::copy_in_parallel(room_.data(), bytes.data(), bytes.size());
     room_ = room_.subspan(bytes.size());
     written_ += bytes.size();
   }

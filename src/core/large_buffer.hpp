@@ -1,4 +1,5 @@
-// Memory of a batch on its way: unspecified bytes, owned by an object.
+// Memory of a batch on its way: unspecified bytes, owned by an object; the process's own, or what an engine has for it
+// (BlockEngine::make_buffer()).
 //
 // A device's batches are tens of megabytes, and the first touch of so much memory costs as much as reading it: 24 ms for
 // 64 MB in pages of 4 KB, 9 ms in huge ones (the host of an H200). Linux gives those on demand, to who asks.
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace hemstitch {
 
@@ -20,9 +22,13 @@ class LargeBuffer {
 
   LargeBuffer() = default;
   // Throws std::bad_alloc.
-  explicit LargeBuffer(std::size_t bytes) : memory_(static_cast<std::byte*>(allocate(bytes))) {
+  explicit LargeBuffer(std::size_t bytes) : memory_(static_cast<std::byte*>(allocate(bytes)), std::free) {
     if (!memory_) throw std::bad_alloc();
   }
+  // Of another kind, which goes back to where it is from with the last of its owners.
+  explicit LargeBuffer(std::shared_ptr<std::byte> memory) : memory_(std::move(memory)) {}
+  LargeBuffer(LargeBuffer&&) = default;
+  LargeBuffer& operator=(LargeBuffer&&) = default;
 
   std::byte* get() const { return memory_.get(); }
 
@@ -32,17 +38,14 @@ class LargeBuffer {
   static void* allocate(std::size_t bytes) {
     if (bytes < kHugeFromBytes) return std::malloc(bytes == 0 ? 1 : bytes);
     const std::size_t rounded = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
-    void* const memory = std::aligned_alloc(kHugePageBytes, rounded);
+    void* const memory = rounded < bytes ? nullptr : std::aligned_alloc(kHugePageBytes, rounded);
 #ifdef MADV_HUGEPAGE
     if (memory != nullptr) madvise(memory, rounded, MADV_HUGEPAGE);  // where it is refused, small pages do
 #endif
     return memory;
   }
 
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<std::byte, Free> memory_;
+  std::shared_ptr<std::byte> memory_;
 };
 
 }  // namespace hemstitch

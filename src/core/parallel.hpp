@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -65,6 +66,15 @@ void run_growing(const std::vector<Item>& first, const Body& body) {
     body(item, [&](const Item& next) { feeder.add(next); });
   });
 #endif
+}
+
+// memcpy() by the threads of the caller's arena: one copies 5 GB/s on the host of an H200, sixteen copy 38.
+inline void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  run_in_parallel((bytes + kPieceBytes - 1) / kPieceBytes, 1, [&](std::size_t i) {
+    const std::size_t at = i * kPieceBytes;
+    std::memcpy(to + at, from + at, std::min(kPieceBytes, bytes - at));
+  });
 }
 
 // std::sort() by the threads of the caller's arena. Who waits for a part of it takes up nothing else meanwhile.

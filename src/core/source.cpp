@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/parallel.hpp"
+
 namespace hemstitch {
 
 std::uint64_t Source::skip(std::uint64_t count) {
@@ -21,6 +23,13 @@ std::uint64_t Source::skip(std::uint64_t count) {
 std::size_t MemorySource::read(std::span<std::byte> into) {
   const std::size_t bytes = std::min(into.size(), rest_.size());
   std::copy_n(rest_.begin(), bytes, into.begin());
+  rest_ = rest_.subspan(bytes);
+  return bytes;
+}
+
+std::size_t MemorySource::read_in_parallel(std::span<std::byte> into) {
+  const std::size_t bytes = std::min(into.size(), rest_.size());
+  copy_in_parallel(into.data(), rest_.data(), bytes);
   rest_ = rest_.subspan(bytes);
   return bytes;
 }

@@ -14,6 +14,8 @@ class Source {
   virtual ~Source() = default;
   // Fills `into` and returns its size; fewer bytes only at the end of the stream. Throws kReadFailed.
   virtual std::size_t read(std::span<std::byte> into) = 0;
+  // The same, by the threads of the caller's arena where that is faster; for tens of megabytes at once.
+  virtual std::size_t read_in_parallel(std::span<std::byte> into) { return read(into); }
   // Passes over `count` bytes without giving them; returns how many there were.
   virtual std::uint64_t skip(std::uint64_t count);
   // Goes to a byte of the stream, counted from its beginning; false where the source cannot (a pipe).
@@ -26,6 +28,7 @@ class MemorySource : public Source {
  public:
   explicit MemorySource(std::span<const std::byte> bytes) : all_(bytes), rest_(bytes) {}
   std::size_t read(std::span<std::byte> into) override;
+  std::size_t read_in_parallel(std::span<std::byte> into) override;
   std::uint64_t skip(std::uint64_t count) override;
   bool seek(std::uint64_t position) override;
   std::optional<std::uint64_t> total_bytes() const override { return all_.size(); }

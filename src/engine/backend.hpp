@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/large_buffer.hpp"
 #include "core/status.hpp"
 
 namespace hemstitch {
@@ -24,7 +25,9 @@ namespace hemstitch {
 struct BlockTask {
   std::span<const std::byte> input;    // the block: raw bytes to compress, or a block's data to restore
   std::span<const std::byte> history;  // what stands before the raw block, at most the last 64 KB of it
-  std::span<std::byte> output;         // exactly the room that may be used
+  // Exactly the room that may be used. Where the outputs may be moved (EncodeParameters), the engine sets this to where the
+  // data came to stand.
+  std::span<std::byte> output;
 
   std::size_t output_bytes = 0;       // bytes written, when status is kOk
   Status status = Status::kInternal;  // kOutputTooSmall: a block that does not shrink into `output`
@@ -35,6 +38,13 @@ struct EncodeParameters {
   int level = 1;                         // kMinLevel..kMaxLevel
   int acceleration = 0;                  // 0: off; see CompressOptions
   std::size_t block_bytes = 256 * 1024;  // the frame's block size; a task may be shorter
+
+  // Of the memory around each task's output: so much before and behind it is the frame's, and stays free. Where outputs may be
+  // moved, those of a batch stand in one piece of memory, in order, each with one byte less than its input and nothing but that
+  // byte and what is the frame's between; the engine may then put the data closer together.
+  std::size_t before_block_bytes = 0;
+  std::size_t behind_block_bytes = 0;
+  bool movable_outputs = false;
 };
 
 class BlockEngine {
@@ -46,7 +56,10 @@ class BlockEngine {
   virtual std::size_t preferred_batch_bytes() const = 0;
   // How many batches should be in flight at once, given the number of host threads.
   virtual unsigned preferred_batches_in_flight(unsigned threads) const = 0;
-  // Host memory of its own that it may hold for a task with so much input and room, while the task is in flight.
+  // Host memory for the inputs and outputs of tasks. An engine with a device copies from and to its own kind by itself, where
+  // all inputs of a batch stand in one such buffer, and all outputs in one, in the order of the tasks. Throws std::bad_alloc.
+  virtual LargeBuffer make_buffer(std::size_t bytes) const { return LargeBuffer(bytes); }
+  // Host memory besides that it may hold for a task with so much input and room, while the task is in flight.
   virtual std::size_t staging_bytes(std::size_t /*input_bytes*/, std::size_t /*output_bytes*/) const {
     return 0;
   }

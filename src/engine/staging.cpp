@@ -1,5 +1,6 @@
 #include "engine/staging.hpp"
 
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -67,14 +68,32 @@ Staging stage_for_compression(std::span<const BlockTask> tasks) {
   return staging;
 }
 
-Staging stage_for_restoration(std::span<const BlockTask> tasks) {
+std::span<const std::byte> whole_input(std::span<const BlockTask> tasks) {
+  // Checksums stand between blocks, and stored blocks, which no engine restores.
+  constexpr std::size_t kMostBetweenBytes = 4096;
+  for (std::size_t i = 1; i < tasks.size(); ++i) {
+    const std::byte* const end = tasks[i - 1].input.data() + tasks[i - 1].input.size();
+    if (std::less<>()(tasks[i].input.data(), end) ||
+        static_cast<std::size_t>(tasks[i].input.data() - end) > kMostBetweenBytes)
+      return {};
+  }
+  if (tasks.empty()) return {};
+  return {tasks.front().input.data(), tasks.back().input.data() + tasks.back().input.size()};
+}
+
+Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory) {
   Staging staging;
+  if (one_memory) upload(staging, whole_input(tasks));
   for (const BlockTask& task : tasks) {
     const auto history = effective_dictionary(task.history);
     StagedTask staged;
-    staging.input_bytes = aligned(staging.input_bytes);
-    staged.input_at = staging.input_bytes;
-    upload(staging, task.input);
+    if (one_memory) {
+      staged.input_at = static_cast<std::size_t>(task.input.data() - staging.uploads[0].from.data());
+    } else {
+      staging.input_bytes = aligned(staging.input_bytes);
+      staged.input_at = staging.input_bytes;
+      upload(staging, task.input);
+    }
     staged.history_bytes = static_cast<std::uint32_t>(history.size());
     staging.output_bytes += history.size();
     staged.output_at = staging.output_bytes;
@@ -100,9 +119,10 @@ std::vector<StagedSpan> results_of(const Staging& staging, std::span<const Block
   std::vector<StagedSpan> spans;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].status != Status::kOk || tasks[i].output_bytes == 0) continue;
-    const StagedSpan span{staging.tasks[i].output_at, tasks[i].output_bytes};
-    if (!spans.empty() && spans.back().at + spans.back().bytes == span.at)
-      spans.back().bytes += span.bytes;
+    const StagedSpan span{staging.tasks[i].output_at, tasks[i].output.first(tasks[i].output_bytes)};
+    if (!spans.empty() && spans.back().at + spans.back().to.size() == span.at &&
+        spans.back().to.data() + spans.back().to.size() == span.to.data())
+      spans.back().to = {spans.back().to.data(), spans.back().to.size() + span.to.size()};
     else
       spans.push_back(span);
   }

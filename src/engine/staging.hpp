@@ -48,12 +48,17 @@ struct Staging {
 
 // Of a history only the last kHistoryBytes are taken: nothing refers further back.
 Staging stage_for_compression(std::span<const BlockTask> tasks);
-Staging stage_for_restoration(std::span<const BlockTask> tasks);
+// Restoring, with `one_memory`: all inputs stand in order in one piece of memory, that between them may be read too, and goes up
+// as it stands.
+Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory = false);
+// From the first input to the last; empty where they do not stand in order, or too far from each other to go up as one.
+std::span<const std::byte> whole_input(std::span<const BlockTask> tasks);
 
 // Of the output span, once each task's output_bytes is known: its parts that hold results (tasks with status kOk), as
-// few as they can be.
+// few as they can be, and the outputs, memory of the host, to which each of them belongs.
 struct StagedSpan {
-  std::size_t at = 0, bytes = 0;
+  std::size_t at = 0;
+  std::span<std::byte> to;
 };
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks);
 

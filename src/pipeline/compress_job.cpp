@@ -8,6 +8,18 @@
 #include "pipeline/written_block.hpp"
 
 namespace hemstitch {
+namespace {
+
+// Pieces that stand side by side are written at once.
+void add_piece(std::vector<std::span<const std::byte>>& pieces, std::span<const std::byte> piece) {
+  if (!pieces.empty() && pieces.back().data() + pieces.back().size() == piece.data())
+    pieces.back() = {pieces.back().data(), pieces.back().size() + piece.size()};
+  else if (!piece.empty())
+    pieces.push_back(piece);
+}
+
+}  // namespace
+
 CompressJob::CompressJob(const CompressOptions& options)
     : options_(options),
       format_(checked_format(options)),
@@ -18,7 +30,13 @@ CompressJob::CompressJob(const CompressOptions& options)
       threads_(resolve_threads(options.threads)),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
   engine_.require_support(format_, Direction::kCompress);
-  parameters_ = {options.format, options.level, options.acceleration, options.block_bytes};
+  parameters_ = {.format = options.format,
+                 .level = options.level,
+                 .acceleration = options.acceleration,
+                 .block_bytes = options.block_bytes,
+                 .before_block_bytes = frame_room_.before_block_bytes,
+                 .behind_block_bytes = frame_room_.behind_block_bytes,
+                 .movable_outputs = true};
 
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
@@ -43,11 +61,10 @@ std::size_t CompressJob::output_bytes_per_block() const {
   return options_.block_bytes + frame_room_.around_block_bytes();
 }
 
-CompressSlot CompressJob::make_slot() const {
-  CompressSlot slot;
-  slot.input = LargeBuffer((options_.linked_blocks ? kHistoryBytes : 0) + batch_bytes_ + held_bytes_);
-  slot.output = LargeBuffer(plan_.blocks_per_batch * output_bytes_per_block());
-  return slot;
+void CompressJob::make_memory(CompressSlot& slot) const {
+  const BlockEngine& engine = engine_.preferred();
+  slot.input = engine.make_buffer((options_.linked_blocks ? kHistoryBytes : 0) + batch_bytes_ + held_bytes_);
+  slot.output = engine.make_buffer(plan_.blocks_per_batch * output_bytes_per_block());
 }
 
 void CompressJob::begin(Sink& sink) {
@@ -60,6 +77,7 @@ void CompressJob::begin(Sink& sink) {
 
 // What the slots before leave for this one.
 void CompressJob::begin_slot(CompressSlot& slot) {
+  if (slot.input.get() == nullptr) make_memory(slot);
   if (options_.linked_blocks) {
     slot.history_bytes = linked_history_.size();
     std::copy(linked_history_.begin(), linked_history_.end(), slot.input.get());
@@ -85,8 +103,8 @@ void CompressJob::filled(CompressSlot& slot, std::size_t bytes) {
 }
 
 bool CompressJob::seal(CompressSlot& slot) {
+  if (slot.input_bytes == 0 && !held_byte_) return false;
   if (slot.input_bytes == 0) begin_slot(slot);
-  if (slot.input_bytes == 0) return false;
   const std::byte* const begin = slot.input.get() + slot.history_bytes;
   // The layout of the slot's part of the content, which begins where a block does.
   FrameLayout layout{slot.input_bytes, options_.block_bytes, false};
@@ -129,10 +147,13 @@ void CompressJob::work(CompressSlot& slot) try {
     std::byte* const behind = task.output.data() + (block.data ? block.data->size() : 0);
     writer_->write_before(block, before);
     const std::span<const std::byte> end(behind, writer_->write_behind(block, behind));
-    if (block.data)
-      slot.pieces.push_back({before, end.data() + end.size()});
-    else
-      slot.pieces.insert(slot.pieces.end(), {{before, frame_room_.before_block_bytes}, block.content, end});
+    if (block.data) {
+      add_piece(slot.pieces, {before, end.data() + end.size()});
+    } else {
+      add_piece(slot.pieces, {before, frame_room_.before_block_bytes});
+      add_piece(slot.pieces, block.content);
+      add_piece(slot.pieces, end);
+    }
   }
   if (!slot.last_byte.empty()) slot.pieces.push_back(slot.last_byte);
 } catch (...) {
@@ -142,7 +163,7 @@ void CompressJob::work(CompressSlot& slot) try {
 void CompressJob::emit(CompressSlot& slot, Sink& sink) {
   if (slot.error) std::rethrow_exception(slot.error);
   for (const auto& piece : slot.pieces) {
-    sink.write(piece);
+    write_piece(sink, piece, threads());
     report_.output_bytes += piece.size();
   }
   report_.block_count += slot.tasks.size() + (slot.last_byte.empty() ? 0 : 1);

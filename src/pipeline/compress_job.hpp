@@ -22,10 +22,12 @@
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
 #include "format/formats.hpp"
+#include "pipeline/large_pieces.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
 
+// Has its memory from when it is first filled: what a device reads takes time to make, and others are worked on meanwhile.
 struct CompressSlot {
   LargeBuffer input;   // history, then the blocks one after the other
   LargeBuffer output;  // for each block: what stands before it, data, what stands behind it
@@ -43,9 +45,12 @@ class CompressJob {
   explicit CompressJob(const CompressOptions& options);
 
   const BatchPlan& plan() const { return plan_; }
-  // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length.
-  unsigned threads() const { return std::min(threads_, plan_.batches_in_flight); }
-  CompressSlot make_slot() const;
+  // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length; but large
+  // batches are read and written by all of them.
+  unsigned threads() const {
+    if (plan_.batches_in_flight == 1) return 1;
+    return batch_bytes_ < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
+  }
 
   void begin(Sink& sink);
   std::span<std::byte> room(CompressSlot& slot);
@@ -68,6 +73,7 @@ class CompressJob {
  private:
   // What a slot keeps for one block of output: the data fits, or the block is stored.
   std::size_t output_bytes_per_block() const;
+  void make_memory(CompressSlot& slot) const;
   void begin_slot(CompressSlot& slot);
 
   CompressOptions options_;

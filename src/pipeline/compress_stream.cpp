@@ -1,4 +1,5 @@
 #include "pipeline/compress_job.hpp"
+#include "pipeline/large_pieces.hpp"
 #include "pipeline/ring.hpp"
 
 namespace hemstitch {
@@ -6,8 +7,7 @@ namespace hemstitch {
 StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& options,
                              const StreamHooks& hooks) {
   CompressJob job(options);
-  std::vector<CompressSlot> slots;
-  for (unsigned i = 0; i < job.plan().batches_in_flight; i++) slots.push_back(job.make_slot());
+  std::vector<CompressSlot> slots(job.plan().batches_in_flight);
 
   job.begin(sink);
   bool ended = false;
@@ -15,7 +15,7 @@ StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& 
     throw_if_cancelled(hooks);
     while (!ended && !job.full(slot)) {
       const auto room = job.room(slot);
-      const std::size_t bytes = source.read(room);
+      const std::size_t bytes = read_piece(source, room, job.threads());
       job.filled(slot, bytes);
       ended = bytes < room.size();
     }

@@ -64,7 +64,7 @@ class FrameCompressor : public FrameBatchPlan {
 
   // What an input of so many bytes counts for; more than input_bytes() is too much for any batch.
   std::uint64_t input_cost(std::uint64_t bytes) const;
-  LargeBuffer make_output() const { return LargeBuffer(output_bytes_); }
+  LargeBuffer make_output() const { return engine_.preferred().make_buffer(output_bytes_); }
 
   // The frames, in `output`, until that is used again; each has its content's size in its header, but where that is 0.
   // Throws of the device family where the engine failed and no other one could do it.
@@ -90,7 +90,7 @@ class FrameRestorer : public FrameBatchPlan {
  public:
   explicit FrameRestorer(const RestoreOptions& options, const FrameBatchLimits& limits = {});
 
-  LargeBuffer make_output() const { return LargeBuffer(output_bytes_); }
+  LargeBuffer make_output() const { return engine_.preferred().make_buffer(output_bytes_); }
 
   // One for each input that was taken, from the first on: contents may be much longer than inputs, so that not all may fit into
   // `output` at once. At least one is taken. Nothing stands for an input that a stream has to look at: it is damaged, its

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "pipeline/history.hpp"
 
 namespace hemstitch {
 namespace {
+
+// Of a block, at most, where a slot has room for many: what announces it, and its checksum.
+constexpr std::size_t kBesideDataBytes = 32;
 
 RestoreOptions validated(const RestoreOptions& options) {
   validate(options);
@@ -47,7 +52,7 @@ void RestoreJob::begin_frame() {
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
   needs.buffer_bytes_per_block =
-      header.most_data_bytes + kChecksumBytes + header.block_bytes +
+      header.most_data_bytes + kBesideDataBytes + header.block_bytes +
       engine_.preferred().staging_bytes(header.most_data_bytes, header.block_bytes);
   needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
   needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
@@ -66,12 +71,17 @@ void RestoreJob::begin_frame() {
     content_checksum_.emplace(stream_.format().checksum());
 }
 
+std::size_t RestoreJob::slot_input_bytes() const {
+  return plan_.blocks_per_batch * (header_.most_data_bytes + kBesideDataBytes);
+}
+
 RestoreSlot RestoreJob::make_slot() const {
   const FrameHeader& header = header_;
   RestoreSlot slot;
-  slot.input = LargeBuffer(plan_.blocks_per_batch * (header.most_data_bytes + kChecksumBytes));
-  slot.output =
-      LargeBuffer((works_in_order() ? kHistoryBytes : 0) + plan_.blocks_per_batch * header.block_bytes);
+  const BlockEngine& engine = engine_.preferred();
+  slot.input = engine.make_buffer(slot_input_bytes());
+  slot.output = engine.make_buffer((works_in_order() ? kHistoryBytes : 0) +
+                                   plan_.blocks_per_batch * header.block_bytes);
   return slot;
 }
 
@@ -91,8 +101,58 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
   gathered_bytes_ += bytes;
   if (gathered_bytes_ < stream_.wanted_bytes() && !at_end) return Event::kMore;
   const std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
-  const std::span<const std::byte> gathered(begin, gathered_bytes_);
-  gathered_bytes_ = 0;
+  return take(slot, {begin, std::exchange(gathered_bytes_, 0)});
+}
+
+std::size_t RestoreJob::bytes_ahead(Source& source) const {
+  const std::optional<std::uint64_t> total_bytes = source.total_bytes();
+  // A legacy frame ends before a word that is read already.
+  if (!total_bytes || range_ || header_.legacy || in_block_ || gathered_bytes_ != 0) return 0;
+  const std::uint64_t begin = stream_.position();
+  std::uint64_t end = begin;
+  try {
+    FrameStream ahead(stream_);
+    std::array<std::byte, kBesideDataBytes> announcement;
+    bool in_block = false;
+    for (std::uint64_t blocks = 0; blocks < plan_.blocks_per_batch; end = ahead.position()) {
+      const std::size_t wanted = ahead.wanted_bytes();
+      if (end + wanted > *total_bytes || end + wanted - begin > slot_input_bytes()) break;
+      if (std::exchange(in_block, false)) {
+        ahead.reader().block_skipped(wanted);
+        ++blocks;
+        continue;
+      }
+      const auto bytes = std::span(announcement).first(std::min(wanted, announcement.size()));
+      if (bytes.size() < wanted || !source.seek(end) || source.read(bytes) < wanted) break;
+      const FrameReader::Event event = ahead.step(bytes);
+      in_block = event == FrameReader::Event::kBlockBegin;
+      if (event == FrameReader::Event::kFrameEnd) {
+        end = ahead.position();
+        break;
+      }
+    }
+  } catch (const Error& error) {
+    if (status_family(error.status()) == StatusFamily::kSystem) throw;
+    // Whoever comes to it meets it again.
+  }
+  return source.seek(begin) ? static_cast<std::size_t>(end - begin) : 0;
+}
+
+RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t bytes, Source& source) {
+  Event event = Event::kMore;
+  std::size_t at = 0;
+  while (event != Event::kFrameEnd && !full(slot) && at + stream_.wanted_bytes() <= bytes) {
+    const std::size_t wanted = stream_.wanted_bytes();
+    event = take(slot, {slot.input.get() + at, wanted});
+    slot.input_bytes = at += wanted;
+  }
+  // In a file that changes meanwhile there may be less, or other blocks, than was seen. What was not taken is read again.
+  if (at != bytes && !source.seek(stream_.position()))
+    throw Error(Status::kReadFailed, "the source cannot go back");
+  return event;
+}
+
+RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte> gathered) {
   const FrameReader::Event event = stream_.step(gathered);
   const FrameReader& reader = stream_.reader();
   switch (event) {
@@ -269,7 +329,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   const auto write_run = [&] {
     if (run.empty()) return;
     if (content_checksum_) content_checksum_->update(run);
-    sink.write(run);
+    write_piece(sink, run, threads());
     report_.output_bytes += run.size();
   };
   for (std::size_t i = 0; i < slot.good_blocks; i++) {

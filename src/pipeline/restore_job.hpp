@@ -24,6 +24,7 @@
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
 #include "format/formats.hpp"
+#include "pipeline/large_pieces.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
@@ -44,7 +45,8 @@ struct RestoreSlot {
     std::span<const std::byte> content;  // set by work()
   };
 
-  LargeBuffer input;   // the blocks' data and checksums
+  LargeBuffer
+      input;  // the blocks' data and checksums, and where they were read at once what stands between them
   LargeBuffer output;  // history of linked frames, then the content
   std::size_t input_bytes = 0;
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
@@ -69,9 +71,15 @@ class RestoreJob {
   // Of the current frame.
   const FrameHeader& frame_header() const { return header_; }
   const BatchPlan& plan() const { return plan_; }
+  // Content of a full slot.
+  std::size_t batch_bytes() const { return plan_.blocks_per_batch * header_.block_bytes; }
   bool works_in_order() const { return frame_header().block_kind == BlockKind::kLinked; }
-  // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length.
-  unsigned threads() const { return std::min(threads_, plan_.batches_in_flight); }
+  // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length; but large
+  // batches are read and written by all of them.
+  unsigned threads() const {
+    if (plan_.batches_in_flight == 1) return 1;
+    return batch_bytes() < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
+  }
   RestoreSlot make_slot() const;
 
   // Where the next bytes go; never empty, except before the step after a legacy frame, which takes none.
@@ -79,6 +87,12 @@ class RestoreJob {
   std::span<std::byte> room(RestoreSlot& slot);
   // `bytes` bytes came; fewer than room() gave only when more will follow, or at_end.
   Event received(RestoreSlot& slot, std::size_t bytes, bool at_end);
+  // Instead of that, for an empty slot: how many bytes, from where the stream has come to, are blocks that the slot has room for,
+  // with what stands between them and behind the last one of the frame. Looks at what announces the blocks, and goes back; 0
+  // where the source cannot, or where that shows nothing.
+  std::size_t bytes_ahead(Source& source) const;
+  // The first so many bytes of slot.input came from `source`, at most bytes_ahead().
+  Event received_ahead(RestoreSlot& slot, std::size_t bytes, Source& source);
   std::uint64_t skip_bytes() const { return skip_bytes_; }
   void skipped(std::uint64_t count);
   bool full(const RestoreSlot& slot) const { return slot.blocks.size() == plan_.blocks_per_batch; }
@@ -105,6 +119,8 @@ class RestoreJob {
 
  private:
   void begin_frame();
+  std::size_t slot_input_bytes() const;
+  Event take(RestoreSlot& slot, std::span<const std::byte> gathered);
   Place block_place() const;
   std::uint64_t announced_content_bytes() const;
   bool keep_block(const RestoreSlot& slot, std::size_t data_bytes);

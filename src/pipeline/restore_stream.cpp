@@ -29,12 +29,22 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     if (range)
       if (const auto last = last_of_full_blocks(job.frame_stream(), source)) job.frame_has_full_blocks(*last);
     slots.clear();
-    for (unsigned i = 0; i < job.plan().batches_in_flight; i++) slots.push_back(job.make_slot());
+    slots.resize(job.plan().batches_in_flight);
+    // Where batches are small there is nothing to divide among threads.
+    const bool reads_ahead = job.threads() > 1 && job.batch_bytes() >= kLargePieceBytes;
     const auto fill = [&](RestoreSlot& slot) {
       try {
+        // Made when they are first needed: memory that a device writes takes time to make, and others work meanwhile.
+        if (event != Event::kFrameEnd && event != Event::kEnd && slot.input.get() == nullptr)
+          slot = job.make_slot();
         while (event != Event::kFrameEnd && event != Event::kEnd && !job.full(slot)) {
           throw_if_cancelled(hooks);
-          event = advance(job, slot, source);
+          if (const std::size_t ahead = reads_ahead && slot.blocks.empty() ? job.bytes_ahead(source) : 0;
+              ahead >= kLargePieceBytes)
+            event = job.received_ahead(
+                slot, read_piece(source, std::span(slot.input.get(), ahead), job.threads()), source);
+          else
+            event = advance(job, slot, source);
         }
       } catch (...) {
         slot.error = std::current_exception();

@@ -158,14 +158,33 @@ TEST_F(CudaRuntimeTest, PinnedBlocksAreUsedAgain) {
     EXPECT_EQ(block.span().size(), 100'000u);
     first = block.span().data();
   }
-  EXPECT_EQ(pool.pinned_bytes(), std::size_t{1} << 17);
-  const auto again = pool.take(131'072);  // of the same class
+  EXPECT_EQ(pool.pinned_bytes(), 106'496u);  // rounded up to an eighth of 65,536
+  const auto again = pool.take(106'496);
   EXPECT_EQ(again.span().data(), first);
   const auto other = pool.take(100'000);
   EXPECT_NE(other.span().data(), first);
   cudaPointerAttributes attributes{};
   cuda::check(cudaPointerGetAttributes(&attributes, other.span().data()), "cudaPointerGetAttributes");
   EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+}
+
+// Small ones are CUDA's own memory, large ones ours, pinned.
+TEST_F(CudaRuntimeTest, PinnedBlocksAreFoundByWhatIsInThem) {
+  PinnedPool pool;
+  for (const std::size_t bytes : {std::size_t{5000}, (std::size_t{40} << 20) + 1}) {
+    const auto block = pool.take(bytes);
+    const std::span<std::byte> lent = block.span();
+    EXPECT_EQ(pool.lent_around(lent.data()).data(), lent.data());
+    EXPECT_EQ(pool.lent_around(lent.data() + bytes - 1).data(), lent.data());
+    EXPECT_GE(pool.lent_around(lent.data()).size(), bytes);
+    EXPECT_TRUE(pool.lent_around(lent.data() - 1).empty());
+    cudaPointerAttributes attributes{};
+    cuda::check(cudaPointerGetAttributes(&attributes, lent.data() + bytes - 1), "cudaPointerGetAttributes");
+    EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+    lent[bytes - 1] = std::byte{1};
+  }
+  std::byte elsewhere{};
+  EXPECT_TRUE(pool.lent_around(&elsewhere).empty());
 }
 
 TEST_F(CudaRuntimeTest, PinnedMemoryHoldsItsLimitByGivingBackWhatWaits) {

@@ -40,8 +40,7 @@ bool holds(const Bytes& bytes, std::size_t at, std::span<const std::byte> expect
          std::ranges::equal(std::span(bytes).subspan(at, expected.size()), expected);
 }
 
-void expect_staged(const std::vector<BlockTask>& tasks, bool compressing) {
-  const Staging staging = compressing ? stage_for_compression(tasks) : stage_for_restoration(tasks);
+void expect_staged(const std::vector<BlockTask>& tasks, bool compressing, const Staging& staging) {
   const Spans spans = carry_out(staging);
   ASSERT_EQ(staging.tasks.size(), tasks.size());
   std::size_t room_end = 0;
@@ -57,6 +56,11 @@ void expect_staged(const std::vector<BlockTask>& tasks, bool compressing) {
     room_end = staged.output_at + tasks[i].output.size();
     EXPECT_LE(room_end, staging.output_bytes) << i;
   }
+}
+
+void expect_staged(const std::vector<BlockTask>& tasks, bool compressing) {
+  expect_staged(tasks, compressing,
+                compressing ? stage_for_compression(tasks) : stage_for_restoration(tasks));
 }
 
 class StagingTest : public ::testing::Test {
@@ -117,24 +121,50 @@ TEST_F(StagingTest, EmptyBlocksAndRooms) {
   expect_staged(tasks, false);
 }
 
+TEST_F(StagingTest, InputsOfOneMemoryGoUpAsTheyStand) {
+  const Bytes dictionary = random_bytes(1000);
+  std::vector<BlockTask> tasks;
+  for (std::size_t i = 0; i < 5; ++i) {
+    tasks.push_back(task(i * 10'000, 10'000 - 4 * i, 0, 9'999));  // what is between may be checksums
+    if (i == 3) tasks.back().history = dictionary;
+  }
+  const std::span<const std::byte> whole = whole_input(tasks);
+  EXPECT_EQ(whole.data(), tasks[0].input.data());
+  EXPECT_EQ(whole.size(), 49'984u);
+  const Staging staging = stage_for_restoration(tasks, true);
+  expect_staged(tasks, false, staging);
+  EXPECT_EQ(staging.uploads.size(), 2u);  // the dictionary besides
+  EXPECT_EQ(staging.uploads[0].from.size(), whole.size());
+
+  std::vector<BlockTask> apart = {tasks[0], tasks[2]};
+  EXPECT_TRUE(whole_input(apart).empty()) << "too much lies between";
+  apart = {tasks[1], tasks[0]};
+  EXPECT_TRUE(whole_input(apart).empty()) << "the order is another";
+  EXPECT_TRUE(whole_input({}).empty());
+}
+
 TEST_F(StagingTest, FullBlocksComeDownInOnePiece) {
   std::vector<BlockTask> tasks;
   for (std::size_t i = 0; i < 6; ++i) {
     tasks.push_back(task(i * 1000, 1000, 0, 3000));
+    tasks.back().output = std::span(room_).subspan(i * 3000, 3000);
     tasks.back().status = Status::kOk;
     tasks.back().output_bytes = 3000;
   }
   const Staging staging = stage_for_restoration(tasks);
   ASSERT_EQ(results_of(staging, tasks).size(), 1u);
-  EXPECT_EQ(results_of(staging, tasks)[0].bytes, 18'000u);
+  EXPECT_EQ(results_of(staging, tasks)[0].to.size(), 18'000u);
+  std::vector<BlockTask> elsewhere = tasks;  // on the device side by side, in the host's memory not
+  elsewhere[2].output = std::span(room_).subspan(50'000, 3000);
+  EXPECT_EQ(results_of(staging, elsewhere).size(), 3u);
   tasks[1].output_bytes = 10;
   tasks[3].status = Status::kCorruptBlock;
   tasks[4].output_bytes = 0;
   const std::vector<StagedSpan> spans = results_of(staging, tasks);
   ASSERT_EQ(spans.size(), 3u);
-  EXPECT_EQ(spans[0].bytes, 3010u);
+  EXPECT_EQ(spans[0].to.size(), 3010u);
   EXPECT_EQ(spans[1].at, 6000u);
-  EXPECT_EQ(spans[1].bytes, 3000u);
+  EXPECT_EQ(spans[1].to.size(), 3000u);
   EXPECT_EQ(spans[2].at, 15'000u);
 }
 

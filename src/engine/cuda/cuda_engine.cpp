@@ -14,6 +14,7 @@
 #include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/event.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
 #include "gpu/cuda/scratch.hpp"
 
@@ -54,7 +55,20 @@ struct Slot {
     return lent.back().span().data();
   }
 
+  // Whether all of it is in one block of pinned memory.
+  bool holds(std::span<const std::byte> bytes) const {
+    const std::span<const std::byte> lent = pinned.lent_around(bytes.data());
+    return !lent.empty() && bytes.data() + bytes.size() <= lent.data() + lent.size();
+  }
+
+  // Sleeps until the stream has nothing left to do: a thread that looks out for it takes a core from those who read and write.
+  void wait() {
+    passed.record(stream.get());
+    passed.synchronize();
+  }
+
   Stream stream;
+  Event passed{Event::Kind::kWait};
   PinnedPool& pinned;
   std::vector<PinnedPool::Block> lent;
 
@@ -98,8 +112,14 @@ void download(const BatchArrays::Array<T>& array, std::size_t count, cudaStream_
   copy_async(array.h, array.d, count * sizeof(T), cudaMemcpyDeviceToHost, stream);
 }
 
-// Copies the input span into pinned memory, piece by piece, and enqueues its way up.
+// Enqueues the way up of the input span: from where it is, if that is one piece of pinned memory, else from a copy of the pieces.
 void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
+  if (staging.uploads.size() == 1 && slot.holds(staging.uploads[0].from)) {
+    const Staging::Upload& upload = staging.uploads[0];
+    copy_async(d_input + upload.at, upload.from.data(), upload.from.size(), cudaMemcpyHostToDevice,
+               slot.stream.get());
+    return;
+  }
   std::byte* const h_input = slot.pin(staging.input_bytes);
   for (const Staging::Upload& upload : staging.uploads)
     std::memcpy(h_input + upload.at, upload.from.data(), upload.from.size());
@@ -157,7 +177,20 @@ void compress_without_shrinking(BlockTask& task, const Lz4Level& level) {
   task.output_bytes = encoded.bytes;
 }
 
-void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level) {
+// The memory in which the outputs stand, with what is the frame's around each; empty where they may not be moved, or where it is
+// not pinned.
+std::span<std::byte> movable_room(const Slot& slot, std::span<const BlockTask> tasks,
+                                  const EncodeParameters& parameters) {
+  if (!parameters.movable_outputs) return {};
+  std::byte* const begin = tasks.front().output.data() - parameters.before_block_bytes;
+  std::byte* const end =
+      tasks.back().output.data() + tasks.back().input.size() + parameters.behind_block_bytes;
+  const std::span<std::byte> room(begin, end);
+  return slot.holds(room) ? room : std::span<std::byte>();
+}
+
+void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
+                 const EncodeParameters& parameters) {
   const NvtxRange range("engine.compress");
   cudaStream_t const stream = slot.stream.get();
   const std::size_t count = tasks.size();
@@ -175,11 +208,16 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level) 
     batch.max_history_bytes = std::max(batch.max_history_bytes, staged.history_bytes);
     batch.total_block_bytes += block_bytes;
   }
+  // Where outputs may be moved they come down as they are to stand, else to be copied to their places.
+  const std::span<std::byte> room = movable_room(slot, tasks, parameters);
+  const auto lead_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.before_block_bytes);
+  const auto trail_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.behind_block_bytes);
   // No block takes more than its own bytes: then it is stored.
-  const DeviceLz4Span span{.d_span = slot.output.at_least(batch.total_block_bytes, stream),
-                           .capacity_bytes = batch.total_block_bytes,
-                           .lead_bytes = 0,
-                           .trail_bytes = 0,
+  const std::size_t span_bytes = batch.total_block_bytes + count * (lead_bytes + trail_bytes);
+  const DeviceLz4Span span{.d_span = slot.output.at_least(span_bytes, stream),
+                           .capacity_bytes = span_bytes,
+                           .lead_bytes = lead_bytes,
+                           .trail_bytes = trail_bytes,
                            .d_offsets = arrays.offsets.d,
                            .d_sizes = arrays.sizes.d,
                            .d_statuses = arrays.statuses.d};
@@ -192,18 +230,24 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level) 
   download(arrays.offsets, count + 1, stream);
   download(arrays.sizes, count, stream);
   download(arrays.statuses, count, stream);
-  slot.stream.synchronize();
+  slot.wait();
 
   const std::size_t result_bytes = arrays.offsets.h[count];
-  std::byte* const h_output = slot.pin(result_bytes);
+  std::byte* const h_output = room.empty() ? slot.pin(result_bytes) : room.data();
   copy_async(h_output, span.d_span, result_bytes, cudaMemcpyDeviceToHost, stream);
-  slot.stream.synchronize();
+  slot.wait();
 
+  // Outputs that were moved leave no room for a block to be redone alone.
+  if (!room.empty() && std::any_of(arrays.statuses.h, arrays.statuses.h + count,
+                                   [](hemstitch_status status) { return status != HEMSTITCH_OK; }))
+    throw Error(Status::kDeviceFault, "a block could not be compressed");
   for (std::size_t i = 0; i < count; ++i) {
     BlockTask& task = tasks[i];
     const bool stored = (arrays.sizes.h[i] & kLz4StoredBit) != 0;
     const std::size_t bytes = arrays.sizes.h[i] & ~kLz4StoredBit;
     task.output_bytes = 0;
+    std::byte* const data = h_output + arrays.offsets.h[i];
+    if (!room.empty()) task.output = {data, task.output.size()};
     if (arrays.statuses.h[i] != HEMSTITCH_OK) {
       task.status = Status::kDeviceFault;  // there was room for every block
     } else if (stored && task.output.size() >= task.input.size()) {
@@ -211,7 +255,7 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level) 
     } else if (stored || bytes > task.output.size()) {
       task.status = Status::kOutputTooSmall;
     } else {
-      std::memcpy(task.output.data(), h_output + arrays.offsets.h[i], bytes);
+      if (room.empty()) std::memcpy(task.output.data(), data, bytes);
       task.output_bytes = bytes;
       task.status = Status::kOk;
     }
@@ -222,7 +266,7 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
   const NvtxRange range("engine.restore");
   cudaStream_t const stream = slot.stream.get();
   const std::size_t count = tasks.size();
-  const Staging staging = stage_for_restoration(tasks);
+  const Staging staging = stage_for_restoration(tasks, slot.holds(whole_input(tasks)));
   std::byte* const d_input = slot.input.at_least(staging.input_bytes, stream);
   std::byte* const d_output = slot.output.at_least(staging.output_bytes, stream);
   const auto arrays = place_arrays<RestoreArrays>(slot, count);
@@ -259,7 +303,7 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
   restore_lz4_cuda(batch, d_scratch, scratch_bytes, stream);
   download(arrays.output_bytes, count, stream);
   download(arrays.statuses, count, stream);
-  slot.stream.synchronize();
+  slot.wait();
 
   for (std::size_t i = 0; i < count; ++i) {
     // A block that restores to more than its frame allows is damaged: the room is the frame's, not the caller's.
@@ -267,13 +311,15 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
     tasks[i].status = restored ? Status::kOk : Status::kCorruptBlock;
     tasks[i].output_bytes = restored ? arrays.output_bytes.h[i] : 0;
   }
-  std::byte* const h_output = slot.pin(staging.output_bytes);
-  for (const StagedSpan& span : results_of(staging, tasks))
-    copy_async(h_output + span.at, d_output + span.at, span.bytes, cudaMemcpyDeviceToHost, stream);
-  slot.stream.synchronize();
-  for (std::size_t i = 0; i < count; ++i)
-    if (tasks[i].output_bytes != 0)
-      std::memcpy(tasks[i].output.data(), h_output + staging.tasks[i].output_at, tasks[i].output_bytes);
+  const std::vector<StagedSpan> spans = results_of(staging, tasks);
+  const bool direct = std::ranges::all_of(spans, [&](const StagedSpan& span) { return slot.holds(span.to); });
+  std::byte* const h_output = direct ? nullptr : slot.pin(staging.output_bytes);
+  for (const StagedSpan& span : spans)
+    copy_async(direct ? span.to.data() : h_output + span.at, d_output + span.at, span.to.size(),
+               cudaMemcpyDeviceToHost, stream);
+  slot.wait();
+  if (!direct)
+    for (const StagedSpan& span : spans) std::memcpy(span.to.data(), h_output + span.at, span.to.size());
 }
 
 }  // namespace
@@ -370,10 +416,21 @@ std::size_t CudaEngine::staging_bytes(std::size_t input_bytes, std::size_t outpu
   return 2 * (input_bytes + output_bytes);  // the pool rounds up to powers of two
 }
 
+LargeBuffer CudaEngine::make_buffer(std::size_t bytes) const {
+  try {
+    device_.make_current();
+    const auto block = std::make_shared<PinnedPool::Block>(device_.pinned().take(bytes));
+    return LargeBuffer(std::shared_ptr<std::byte>(block, block->span().data()));
+  } catch (const Error&) {
+    return LargeBuffer(bytes);  // copied into what pinned memory there is, then
+  }
+}
+
 void CudaEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
   device_.make_current();
   const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
-  slots_.run(tasks, [&](Slot& slot, std::span<BlockTask> batch) { compress_in(slot, batch, level); });
+  slots_.run(tasks,
+             [&](Slot& slot, std::span<BlockTask> batch) { compress_in(slot, batch, level, parameters); });
 }
 
 void CudaEngine::restore(std::span<BlockTask> tasks, Format) {

@@ -1,10 +1,10 @@
 // The engine of the `cuda` backend: batches of blocks in host memory, compressed and restored on an NVIDIA GPU, with
 // the bytes and statuses of the `reference` engine.
 //
-// Slots. A call takes one of three slots: a stream, device memory, and pinned memory at both ends. Copying into pinned
-// memory and out of it is done by the calling thread; transfers and kernels run on the slot's stream. So three calls
-// from three threads overlap: one uploads while the next one computes and the third downloads. A fourth waits for a
-// slot. Slots belong to the device, not to an engine: pinning memory takes longer than compressing it, and a tool that
+// Slots. A call takes one of three slots: a stream, device memory, and pinned memory at both ends. What stands
+// in make_buffer()'s memory is transferred from and to where it is; all else is copied into pinned memory and out of it by
+// the calling thread. Transfers and kernels run on the slot's stream. So three calls from three threads overlap: one
+// uploads while the next one computes and the third downloads. A fourth waits for a slot. Slots belong to the device, not to an engine: pinning memory takes longer than compressing it, and a tool that
 // works on many files makes an engine for each.
 //
 //   call:   stage | upload | kernels | sizes down | results down | hand out
@@ -33,6 +33,7 @@ class CudaEngine : public BlockEngine {
 
   std::size_t preferred_batch_bytes() const override;
   unsigned preferred_batches_in_flight(unsigned threads) const override;
+  LargeBuffer make_buffer(std::size_t bytes) const override;
   std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override;
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;

@@ -27,7 +27,7 @@ class Lz4FrameWriter : public FrameWriter {
   FrameRoom room() const override {
     return {.header_bytes = kMaxFrameHeaderBytes,
             .before_block_bytes = kBlockHeaderBytes,
-            .behind_block_bytes = kBlockChecksumBytes,
+            .behind_block_bytes = header_.block_checksums ? kBlockChecksumBytes : 0,
             .last_byte_bytes = kBlockHeaderBytes + 1 + kBlockChecksumBytes,
             .end_bytes = kEndMarkBytes + kContentChecksumBytes};
   }

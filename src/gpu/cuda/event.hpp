@@ -10,12 +10,14 @@ namespace hemstitch::cuda {
 // Not copyable; any thread may use it, one at a time.
 class Event {
  public:
-  enum class Kind { kOrder, kTiming };  // kOrder is cheaper and has no time
+  // kOrder is cheaper than kTiming and has no time; at a kWait a thread that waits sleeps.
+  enum class Kind { kOrder, kTiming, kWait };
 
   explicit Event(Kind kind = Kind::kOrder) {
-    check(
-        cudaEventCreateWithFlags(&event_, kind == Kind::kTiming ? cudaEventDefault : cudaEventDisableTiming),
-        "cudaEventCreateWithFlags");
+    const unsigned flags = kind == Kind::kTiming ? cudaEventDefault
+                           : kind == Kind::kWait ? cudaEventDisableTiming | cudaEventBlockingSync
+                                                 : cudaEventDisableTiming;
+    check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreateWithFlags");
   }
   ~Event() { cudaEventDestroy(event_); }
   Event(const Event&) = delete;
