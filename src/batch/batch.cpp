@@ -50,6 +50,20 @@ AnyFinder finder_of(const hemstitch_find_options* options) {
               fmt::format("batch: finder {} is none of the finders", options->finder));
 }
 
+// The numbers of the interface are those of the rows.
+template <hemstitch_parse kParse, typename Parse>
+constexpr bool kIsAt = std::is_same_v<std::variant_alternative_t<kParse, Lz4Parse>, Parse>;
+static_assert(kIsAt<HEMSTITCH_PARSE_GREEDY, GreedyParse> && kIsAt<HEMSTITCH_PARSE_LAZY, LazyParse> &&
+              kIsAt<HEMSTITCH_PARSE_OPTIMAL, OptimalParse<Lz4CostModel>> &&
+              kIsAt<HEMSTITCH_PARSE_OPTIMAL_EXACT, OptimalExactParse<Lz4CostModel>>);
+
+template <typename Costs>
+AnyParse<Costs> parse_with(const hemstitch_parse_options& options, const Costs& costs) {
+  AnyParse<Costs> parse = parse_of_row(static_cast<std::size_t>(options.parse), costs);
+  if (auto* lazy = std::get_if<LazyParse>(&parse)) lazy->skip = options.lazy_skip;
+  return parse;
+}
+
 BatchParse parse_of(const hemstitch_parse_options* options) {
   needed(options, "options");
   check_parameter("batch", "parse", static_cast<std::uint32_t>(options->parse), HEMSTITCH_PARSE_GREEDY,
@@ -61,23 +75,16 @@ BatchParse parse_of(const hemstitch_parse_options* options) {
                   kMaxRecordLength);
   check_parameter("batch", "max_match_bytes", options->max_match_bytes, options->min_match_bytes,
                   kUnlimitedLength);
-  BatchParse parse{.parse = static_cast<hemstitch_parse>(options->parse),
-                   .lazy_skip = options->lazy_skip,
-                   .costs = {},
-                   .plan = {options->min_match_bytes, options->max_match_bytes, options->max_offset,
-                            options->last_match_start_gap, options->last_match_end_gap}};
-  if (lz4) {
-    parse.costs = Lz4CostModel{};
-  } else {
-    constexpr std::uint32_t kMostBits = 4096;
-    check_parameter("batch", "literal_bits", options->literal_bits, 1, kMostBits);
-    check_parameter("batch", "match_bits", options->match_bits, 1, kMostBits);
-    FullLengthCostModel flat;
-    flat.literal_cost_bits = options->literal_bits;
-    flat.match_fixed_cost_bits = options->match_bits;
-    parse.costs = flat;
-  }
-  return parse;
+  const BlockPlan plan{options->min_match_bytes, options->max_match_bytes, options->max_offset,
+                       options->last_match_start_gap, options->last_match_end_gap};
+  if (lz4) return {parse_with(*options, Lz4CostModel{}), plan};
+  constexpr std::uint32_t kMostBits = 4096;
+  check_parameter("batch", "literal_bits", options->literal_bits, 1, kMostBits);
+  check_parameter("batch", "match_bits", options->match_bits, 1, kMostBits);
+  FullLengthCostModel flat;
+  flat.literal_cost_bits = options->literal_bits;
+  flat.match_fixed_cost_bits = options->match_bits;
+  return {parse_with(*options, flat), plan};
 }
 
 }  // namespace
@@ -137,8 +144,8 @@ hemstitch_status hemstitch_parse_options_for_level(int level, hemstitch_parse_op
     const hemstitch::Lz4Level chosen = hemstitch::lz4_level(hemstitch::checked_level(level), kAnyBlockBytes);
     const hemstitch::BlockPlan plan = hemstitch::lz4_block_plan();
     *options = {};
-    options->parse =
-        chosen.parse == hemstitch::Lz4Parse::kLazy ? HEMSTITCH_PARSE_LAZY : HEMSTITCH_PARSE_OPTIMAL;
+    options->parse = static_cast<int32_t>(chosen.parse.index());
+    if (const auto* lazy = std::get_if<hemstitch::LazyParse>(&chosen.parse)) options->lazy_skip = lazy->skip;
     options->costs = HEMSTITCH_COSTS_LZ4;
     options->min_match_bytes = plan.min_match_length;
     options->max_match_bytes = plan.max_match_length;
