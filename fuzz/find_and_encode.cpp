@@ -13,9 +13,8 @@
 #include "match/common/hash_word.hpp"
 #include "match/finders.hpp"
 #include "parse/choose_matches.hpp"
-#include "parse/greedy/greedy.hpp"
-#include "parse/lazy/lazy.hpp"
 #include "parse/optimal/optimal_reference.hpp"
+#include "parse/parses.hpp"
 #include "unit/finder_definition.hpp"
 
 using namespace hemstitch;
@@ -97,22 +96,19 @@ MatchRecords find_scanned(FuzzedDataProvider& input, const FinderInput& data, Fi
 
 std::vector<Sequence> parse(FuzzedDataProvider& input, const MatchRecords& records) {
   const ParseInput parse_input{records, lz4_block_plan()};
-  switch (input.ConsumeIntegralInRange(0, 3)) {
-    case 0:
-      return parse_greedy(parse_input);
-    case 1:
-      return parse_lazy(parse_input, input.ConsumeIntegralInRange<std::uint32_t>(0, 64));
-    case 2:
-      return parse_optimal(parse_input, Lz4CostModel{});
-    default: {
-      const auto exact = parse_optimal_exact(parse_input, Lz4CostModel{});
-      const std::uint64_t cost = parse_cost(std::span<const Sequence>(exact), Lz4CostModel{});
-      for (const auto& other :
-           {parse_greedy(parse_input), parse_lazy(parse_input), parse_optimal(parse_input, Lz4CostModel{})})
-        require(cost <= parse_cost(std::span<const Sequence>(other), Lz4CostModel{}));
-      return exact;
+  constexpr std::size_t kRows = std::variant_size_v<Lz4Parse>;
+  Lz4Parse chosen = parse_of_row(input.ConsumeIntegralInRange<std::size_t>(0, kRows - 1), Lz4CostModel{});
+  if (auto* lazy = std::get_if<LazyParse>(&chosen))
+    lazy->skip = input.ConsumeIntegralInRange<std::uint32_t>(0, 64);
+  std::vector<Sequence> sequences = parse_reference(chosen, parse_input);
+  // Nothing is cheaper than the cheapest.
+  if (std::holds_alternative<OptimalExactParse<Lz4CostModel>>(chosen))
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const auto other = parse_reference(parse_of_row(row, Lz4CostModel{}), parse_input);
+      require(parse_cost(std::span<const Sequence>(sequences), Lz4CostModel{}) <=
+              parse_cost(std::span<const Sequence>(other), Lz4CostModel{}));
     }
-  }
+  return sequences;
 }
 
 void require_restores(std::span<const std::byte> block, std::span<const std::byte> history,

@@ -28,10 +28,8 @@
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/common/device_block.hpp"
-#include "match/hash_chain/hash_chain.hpp"
-#include "match/hash_chain/hash_chain_cuda.hpp"
-#include "match/hash_step/hash_step.hpp"
-#include "match/hash_step/hash_step_cuda.hpp"
+#include "match/finders.hpp"
+#include "match/finders_cuda.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "shapes.hpp"
 
@@ -62,8 +60,7 @@ struct Config {
   const char* level;
   std::uint32_t block_bytes;
   std::uint32_t history_bytes;
-  HashChainParameters chain;  // depth 0: hash_step
-  HashStepParameters step;
+  AnyFinder finder;
   bool parse = false;
   bool corpus_alone = false;
 };
@@ -156,27 +153,21 @@ class Bench {
  private:
   void measure(const Source& source, const Config& config) {
     const Repeated repeated(source, memory_, config, stream_);
-    const bool step = config.chain.depth == 0;
-    const int runs = config.chain.depth >= 64 ? std::min(runs_, kRunsAtDepth64) : runs_;
-    const std::size_t find_scratch_bytes =
-        step ? cuda::find_hash_step_cuda_scratch_bytes(repeated.batch, config.step)
-             : cuda::find_hash_chain_cuda_scratch_bytes(repeated.batch, config.chain);
+    const auto* const chain = std::get_if<HashChainParameters>(&config.finder);
+    const int runs = chain != nullptr && chain->depth >= 64 ? std::min(runs_, kRunsAtDepth64) : runs_;
+    const std::size_t find_scratch_bytes = cuda::find_scratch_bytes(config.finder, repeated.batch);
     check_scratch(find_scratch_bytes);
     void* const d_scratch = memory_.d_scratch.get();
     MatchRecord* const d_records = memory_.d_records.get();
     const auto find = [&] {
-      if (step)
-        cuda::find_hash_step_cuda(repeated.batch, config.step, d_records, d_scratch, find_scratch_bytes,
-                                  stream_.get());
-      else
-        cuda::find_hash_chain_cuda(repeated.batch, config.chain, d_records, d_scratch, find_scratch_bytes,
-                                   stream_.get());
+      cuda::find(config.finder, repeated.batch, {.d_records = d_records}, d_scratch, find_scratch_bytes,
+                 stream_.get());
     };
-    if (!step && config.chain.depth <= 4)
+    if (chain != nullptr && chain->depth <= 4)
       add_row("build", source, config, repeated,
               bench::median_seconds(stream_.get(), runs,
                                     [&] {
-                                      cuda::build_hash_chains_cuda(repeated.batch, config.chain, d_scratch,
+                                      cuda::build_hash_chains_cuda(repeated.batch, *chain, d_scratch,
                                                                    find_scratch_bytes, stream_.get());
                                     }),
               true);
@@ -192,15 +183,13 @@ class Bench {
     const std::vector<double> seconds = bench::median_step_seconds(stream_.get(), runs, steps);
     add_row("find", source, config, repeated, seconds[0],
             compare(source, repeated, [&](std::size_t sample, const FinderInput& input) {
-              return records_differ(
-                  repeated, sample,
-                  step ? find_hash_step(input, config.step) : find_hash_chain(input, config.chain));
+              return records_differ(repeated, sample, find_reference(config.finder, input).records);
             }));
     if (!config.parse) return;
 
     const std::uint64_t cost = cost_of_first_copy(repeated);
     const bool same = compare(source, repeated, [&](std::size_t sample, const FinderInput& input) {
-      return sequences_differ(repeated, sample, find_hash_chain(input, config.chain));
+      return sequences_differ(repeated, sample, find_reference(config.finder, input).records);
     });
     const std::uint64_t bytes = repeated.batch.total_block_bytes;
     const std::uint64_t device_bytes =
@@ -345,14 +334,15 @@ int measure_all(int argument_count, char** arguments) {
         .stitch_reach = depth < 64 ? kHashChainStitchReach : kHashChainDeepStitchReach};
   };
   const Config configs[] = {
-      {"d1s", 65536, 32768, chain(1, 64, 32768), {}, true},  // at depth 1 any cap gives the same records
-      {"d4s", 65536, 32768, chain(4, 64, 32768), {}, true},
-      {"d64s", 65536, 32768, chain(64, 64, 32768), {}, true},
-      {"d4s", 65536, 0, chain(4, 64, 65535), {}, false, true},
-      {"d64s", 65536, 0, chain(64, 64, 65535), {}, false, true},
-      {"hash_step", 65536, 0, {.depth = 0}, {.hash_bits = 13, .cap_bytes = 16}, false, true},
-      {"lz4 3", 262'144, 0, chain(4, 64, 65535), {}, false, true},
-      {"hash_step", 4096, 0, {.depth = 0}, {.hash_bits = 11, .cap_bytes = 16}, false, true},
+      {"d1s", 65536, 32768, chain(1, 64, 32768), true},  // at depth 1 any cap gives the same records
+      {"d4s", 65536, 32768, chain(4, 64, 32768), true},
+      {"d64s", 65536, 32768, chain(64, 64, 32768), true},
+      {"d4s", 65536, 0, chain(4, 64, 65535), false, true},
+      {"d64s", 65536, 0, chain(64, 64, 65535), false, true},
+      {"hash_step", 65536, 0, HashStepParameters{.hash_bits = 13, .cap_bytes = 16}, false, true},
+      {"lz4 3", 262'144, 0, chain(4, 64, 65535), false, true},
+      {"hash_step", 4096, 0, HashStepParameters{.hash_bits = 11, .cap_bytes = 16}, false, true},
+      {"lazy_scan", 65536, 32768, LazyScanParameters::from(LazyScanParameters::defaults()), false, true},
   };
   Bench all(std::move(sources), static_cast<std::uint64_t>(gigabytes * 1e9), runs);
   for (const Config& config : configs)

@@ -1,13 +1,14 @@
 // Finds and parses a file on the GPU, in blocks of 64 KB, without its candidates or sequences ever leaving the device:
 // what an encoder of one's own would start from. Prints how many sequences there are and how many bytes are literals.
 //
-//   sequences_on_device FILE [LEVEL]
+//   sequences_on_device FILE [LEVEL|coop_stitch]      coop_stitch: with that finder, and the parse of level 3
 #include <cuda_runtime.h>
 #include <hemstitch/batch.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -51,10 +52,11 @@ std::vector<T> download(const T* from, std::size_t count) {
 
 int main(int count, char** arguments) {
   if (count < 2) {
-    std::fprintf(stderr, "usage: %s FILE [LEVEL]\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s FILE [LEVEL|coop_stitch]\n", arguments[0]);
     return 1;
   }
-  const int level = count > 2 ? std::atoi(arguments[2]) : 3;
+  const bool cooperative = count > 2 && std::strcmp(arguments[2], "coop_stitch") == 0;
+  const int level = count > 2 && !cooperative ? std::atoi(arguments[2]) : 3;
   std::ifstream file(arguments[1], std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.good() && !file.eof()) {
@@ -84,7 +86,10 @@ int main(int count, char** arguments) {
 
   hemstitch_find_options find{};
   hemstitch_parse_options parse{};
-  check(hemstitch_find_options_for_level(level, kBlockBytes, &find));
+  if (cooperative)
+    check(hemstitch_find_options_for_finder(HEMSTITCH_FINDER_COOP_STITCH, &find));
+  else
+    check(hemstitch_find_options_for_level(level, kBlockBytes, &find));
   check(hemstitch_parse_options_for_level(level, &parse));
 
   // How much memory, then the memory.

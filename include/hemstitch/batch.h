@@ -255,21 +255,50 @@ typedef struct hemstitch_batch {
 /* ---- Finding ---- */
 
 typedef enum hemstitch_finder {
-  HEMSTITCH_FINDER_HASH_STEP = 0, /* fast: one candidate from a table, and the offsets 1, 2 and 4 */
-  HEMSTITCH_FINDER_HASH_CHAIN = 1 /* good: the `depth` nearest earlier positions with the same hash */
+  HEMSTITCH_FINDER_HASH_STEP = 0,  /* fast: one candidate from a table, and the offsets 1, 2 and 4 */
+  HEMSTITCH_FINDER_HASH_CHAIN = 1, /* good: the `depth` nearest earlier positions with the same hash */
+  /* These search a window, and are there to compare with: their work grows with it. */
+  HEMSTITCH_FINDER_BRUTE_FORCE = 2, /* every offset of the window: nothing finds longer ones in it */
+  HEMSTITCH_FINDER_LAZY_SCAN = 3,   /* every offset up to near_range, then every far_step-th one */
+  HEMSTITCH_FINDER_COOP_STITCH = 4, /* 64 positions share what each found in a band of its own */
+  HEMSTITCH_FINDER_WINDOW_INDEX = 5 /* as brute_force but inside long runs, at a small part of its work */
 } hemstitch_finder;
 
-/* Fields that a finder has no use for are ignored. */
+/* What one position of coop_stitch shows to the other 63. */
+typedef enum hemstitch_top_k_policy {
+  HEMSTITCH_TOP_K_LONGEST = 0,           /* its top_k best matches */
+  HEMSTITCH_TOP_K_LONGEST_PER_BUCKET = 1 /* its band cut into top_k equal parts, and the best match of each */
+} hemstitch_top_k_policy;
+
+/* Fields that a finder has no use for are ignored. hemstitch_find_options_for_finder() fills all of them. */
 typedef struct hemstitch_find_options {
   int32_t finder;           /* a hemstitch_finder */
   uint32_t hash_bits;       /* a table of 2^hash_bits entries */
   uint32_t cap_bytes;       /* where comparing stops before a match's true length is found; 4..65535 */
-  uint32_t stitch;          /* 0 or 1: let matches be carried back, and then forward */
+  uint32_t stitch;          /* 0 or 1: let matches be carried back, and then forward, or to other positions */
   uint32_t group_positions; /* hash_step: positions looked up before any of them is entered */
   uint32_t depth;           /* hash_chain: candidates a position, at least 1 */
-  uint32_t window_bytes;    /* hash_chain: the largest offset, 1..65535 */
+  uint32_t window_bytes;    /* the largest offset, 1..65535; coop_stitch: the offsets of a band */
   uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..16; hash_step: 4 */
+
+  /* What searches a window knows the shortest and the longest match; what hashes leaves them to the parse. */
+  uint32_t min_match_bytes; /* 3..max_match_bytes: what is shorter is no candidate */
+  uint32_t max_match_bytes; /* at most 65535: what is longer is cut to this */
+  uint32_t near_range;      /* lazy_scan, coop_stitch: offsets 1..near_range are tried everywhere; 0..65535 */
+  uint32_t good_match_bytes; /* lazy_scan, coop_stitch: a match of this length ends a search; 0: none does */
+  uint32_t far_step;         /* lazy_scan: offsets from one try to the next beyond near_range, at least 1 */
+
+  /* coop_stitch: position t of 64 tries the offsets band_origin + t * stride + 1 .. band_origin + t * stride +
+   * window_bytes, all of which are at most 65535. */
+  uint32_t stride; /* at least 1 */
+  uint32_t band_origin;
+  uint32_t top_k;       /* matches that a position shows to the others, 1..16 */
+  int32_t top_k_policy; /* a hemstitch_top_k_policy */
 } hemstitch_find_options;
+
+/* What a finder takes where nobody says otherwise; `finder` is a hemstitch_finder. */
+HEMSTITCH_API hemstitch_status hemstitch_find_options_for_finder(int32_t finder,
+                                                                 hemstitch_find_options* options);
 
 /* What level 1..12 of LZ4 uses for blocks of that size; but levels 1 and 2 write blocks of at most 4096 bytes without history
  * by a finder of their own. */
@@ -283,8 +312,8 @@ typedef uint32_t hemstitch_candidate;
 #define HEMSTITCH_CANDIDATE_OFFSET(candidate) ((candidate) >> 16)
 #define HEMSTITCH_CANDIDATE_LENGTH(candidate) ((candidate)&0xFFFFu)
 
-/* Temporary device memory for hemstitch_find_async(): about 3 bytes a position. Reads sizes and bounds of the batch,
- * never its arrays. */
+/* Temporary device memory for hemstitch_find_async(): about 3 bytes a position; for what searches a window, a few bytes a
+ * block. Reads sizes and bounds of the batch, never its arrays. */
 HEMSTITCH_API hemstitch_status hemstitch_find_temp_bytes(const hemstitch_batch* batch,
                                                          const hemstitch_find_options* options,
                                                          size_t* temp_bytes);

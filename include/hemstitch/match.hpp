@@ -5,7 +5,7 @@
 //
 // Many blocks at once, on a GPU, without waiting for it:
 //
-//   hemstitch::LzssMatcher matcher(hemstitch::finder_preset("32k"), hemstitch::Finder::kCoopStitch, "webgpu");
+//   hemstitch::LzssMatcher matcher(hemstitch::finder_preset("32k"), hemstitch::Finder::kCoopStitch, "cuda");
 //   hemstitch::PendingMatches first = matcher.submit(blocks);
 //   .. more submissions, other work ..
 //   for (const auto& matches_of_block : first.take()) ..
@@ -13,6 +13,8 @@
 // Errors are thrown as hemstitch::Error: kInvalidOption names the parameter that is out of its limits,
 // kUnknownBackend the backend that cannot find matches in this build, and kDeviceUnavailable says why a device cannot
 // be used.
+// Positions, lengths and offsets are bytes. On "cuda" a block has up to 2 GiB with its history, and the calling thread's current
+// device is the matcher's afterwards.
 // Thread safety: one LzssMatcher may be used from any number of threads, one PendingMatches by one at a time. Results
 // depend on the input, the finder and its parameters alone, never on threads or on the machine.
 #pragma once
@@ -29,10 +31,6 @@
 
 namespace hemstitch {
 
-namespace webgpu {
-class DeviceMatcher;
-}
-
 // How candidates are looked for. Every finder gives at most one match a position; of two matches the longer
 // is better, of two equally long ones the one with the smaller offset.
 enum class Finder {
@@ -47,6 +45,17 @@ enum class Finder {
 
 // "brute_force", "lazy_scan", ..: the finders in the order of the enumeration.
 HEMSTITCH_API std::vector<std::string_view> finder_names();
+
+// How the matches of a block are chosen among its candidates.
+enum class Parse {
+  kGreedy,  // every match, as soon as one is there
+  kLazy,    // the same, but not where the next position has a longer one
+  kOptimal  // the cheapest choice under literal_cost and match_fixed_cost, each match at its full length. (Within 0.01%: it
+            // is made in segments of 1024 positions.)
+};
+
+// "greedy", "lazy", "optimal": in the order of the enumeration.
+HEMSTITCH_API std::vector<std::string_view> parse_names();
 
 // What one position of kCoopStitch shows to the other 63.
 enum class TopKPolicy {
@@ -71,7 +80,7 @@ struct FinderParameters {
   std::uint32_t good_match_len = 0;  // bytes: a search in kCoopStitch or kLazyScan ends with the first match
                                      // of this length; 0: never
   std::uint32_t far_step = 8;        // offsets, at least 1: kLazyScan beyond near_range
-  std::uint32_t literal_cost = 9;    // bits, 1..4096: what the parse believes that a literal costs
+  std::uint32_t literal_cost = 9;    // bits, 1..4096: what Parse::kOptimal believes that a literal costs
   std::uint32_t match_fixed_cost = 25;  // bits, 1..4096: what it believes that any match costs
   // The rest is kHashChain's, the first also kHashStep's and kHashPairs', the second also kHashStep's.
   std::uint32_t hash_bits = 14;        // the table has 2^hash_bits entries, 8..16
@@ -118,6 +127,7 @@ struct DeviceMatches {
   void* begins = nullptr;
 };
 
+class BlockMatcher;
 class PendingWork;
 
 // Matches that are being looked for. What goes unused may be dropped: its destructor waits for the device.
@@ -132,7 +142,8 @@ class HEMSTITCH_API PendingMatches {
   bool is_ready() const;
   // One list for each block, as find_matches() gives it. Waits where it has to. Once: then it throws kInvalidOption.
   std::vector<std::vector<PositionedMatch>> take();
-  // Before or after take(), or without it. Throws kInvalidOption for a matcher that is not on a device.
+  // Before or after take(), or without it. Throws kInvalidOption for a matcher that is not on "webgpu". (Encoders on CUDA have
+  // batch.h, which never leaves the device.)
   DeviceMatches on_device() const;
 
  private:
@@ -142,15 +153,21 @@ class HEMSTITCH_API PendingMatches {
 
 class HEMSTITCH_API LzssMatcher {
  public:
-  // `backend` is where the search runs: "reference", the twins that define every result, or "webgpu", where all but
-  // kBruteForce and kHashPairs give the same on `device`, which is as CompressOptions::device.
+  // `backend` is where search and parse run: "reference", the twins that define every result; "cuda" (all but kHashPairs) and
+  // "webgpu" (all but kBruteForce and kHashPairs; literal_cost up to 25) give the same on `device`, which is as
+  // CompressOptions::device. The matches are chosen by `parse`, else by Parse::kOptimal.
   // Throws kInvalidOption, kUnknownBackend and kDeviceUnavailable.
   explicit LzssMatcher(const FinderParameters& parameters = {}, Finder finder = Finder::kCoopStitch,
                        std::string_view backend = "reference", std::string_view device = {});
+  LzssMatcher(const FinderParameters& parameters, Finder finder, Parse parse,
+              std::string_view backend = "reference", std::string_view device = {});
 
-  // The cheapest choice among the candidates (within 0.01%: it is made in segments of 1024 positions): matches in
-  // order of position, none overlapping another. The bytes between them are literals. In builds without NDEBUG every
-  // match is compared with the bytes it stands for.
+  // Makes ready what the first call would wait for: shaders compiled, kernels loaded, the device's memory started. Nothing to do
+  // for "reference". Throws what the device throws.
+  void prepare() const;
+
+  // The matches that the parse chooses among the candidates, in order of position, none overlapping another. The bytes between
+  // them are literals. In builds without NDEBUG every match is compared with the bytes it stands for.
   std::vector<PositionedMatch> find_matches(std::span<const std::byte> input) const;
 
   // One list for each block. Memory is bounded by the largest block and the device's batch, however many there are.
@@ -168,11 +185,13 @@ class HEMSTITCH_API LzssMatcher {
 
   const FinderParameters& parameters() const { return parameters_; }
   Finder finder() const { return finder_; }
+  Parse parse() const { return parse_; }
 
  private:
   FinderParameters parameters_;
   Finder finder_;
-  std::shared_ptr<const webgpu::DeviceMatcher> device_;  // none for "reference"
+  Parse parse_;
+  std::shared_ptr<const BlockMatcher> matcher_;
 };
 
 }  // namespace hemstitch

@@ -1,4 +1,4 @@
-// The public face of the finders: one switch, one parse.
+// The public face of finders and parses: what is asked for is checked, and done by the matcher of a backend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,17 +6,20 @@
 #include <future>
 #include <utility>
 
-#include "api/pending_matches.hpp"
+#include "api/block_matcher.hpp"
 #include "core/status.hpp"
 #include "gpu/device_names.hpp"
 #include "match/finders.hpp"
+#include "parse/choose_matches.hpp"
+#include "parse/parses.hpp"
+#ifdef HEMSTITCH_CUDA
+#include "api/matcher_cuda.hpp"
+#include "gpu/cuda/devices.hpp"
+#endif
 #ifdef HEMSTITCH_WEBGPU
 #include "api/matcher_webgpu.hpp"
 #include "gpu/webgpu/devices.hpp"
-#include "match/finders_webgpu.hpp"
 #endif
-#include "parse/choose_matches.hpp"
-#include "parse/optimal/optimal.hpp"
 
 namespace hemstitch {
 
@@ -45,14 +48,29 @@ void check_matches([[maybe_unused]] const MatchBlock& block,
 #endif
 }
 
+// The numbers of the interface are those of the rows.
+template <Parse kParse, typename Row>
+constexpr bool kIsAt = std::is_same_v<
+    std::variant_alternative_t<static_cast<std::size_t>(kParse), AnyParse<FullLengthCostModel>>, Row>;
+static_assert(kIsAt<Parse::kGreedy, GreedyParse> && kIsAt<Parse::kLazy, LazyParse> &&
+              kIsAt<Parse::kOptimal, OptimalParse<FullLengthCostModel>>);
+
+std::vector<std::vector<PositionedMatch>> find_by_reference(const MatchingStages& stages,
+                                                            std::span<const MatchBlock> blocks) {
+  std::vector<std::vector<PositionedMatch>> all;
+  for (const MatchBlock& block : blocks)
+    all.push_back(matches_of(find_and_parse_reference(stages.finder, stages.parse,
+                                                      {block.data, block.history_bytes}, stages.plan)));
+  return all;
+}
+
 // The twins, on a thread of their own.
 class ReferenceWork : public PendingWork {
  public:
-  ReferenceWork(const LzssMatcher& matcher, std::span<const MatchBlock> blocks)
-      : matches_(
-            std::async(std::launch::async, [matcher, copies = std::vector(blocks.begin(), blocks.end())] {
-              return matcher.find_matches(std::span<const MatchBlock>(copies));
-            })) {}
+  ReferenceWork(const MatchingStages& stages, std::span<const MatchBlock> blocks)
+      : matches_(std::async(std::launch::async, [stages, copies = std::vector(blocks.begin(), blocks.end())] {
+          return find_by_reference(stages, copies);
+        })) {}
   bool is_ready() override { return matches_.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
   std::vector<std::vector<PositionedMatch>> take() override { return matches_.get(); }
   DeviceMatches on_device() const override {
@@ -62,6 +80,44 @@ class ReferenceWork : public PendingWork {
  private:
   std::future<std::vector<std::vector<PositionedMatch>>> matches_;
 };
+
+class ReferenceMatcher : public BlockMatcher {
+ public:
+  explicit ReferenceMatcher(MatchingStages stages) : stages_(std::move(stages)) {}
+  void prepare() const override {}
+  MatchRecords find_candidates(const FinderInput& input) const override {
+    return find_reference(stages_.finder, input).records;
+  }
+  std::vector<std::vector<PositionedMatch>> find_matches(std::span<const MatchBlock> blocks) const override {
+    return find_by_reference(stages_, blocks);
+  }
+  std::unique_ptr<PendingWork> submit(std::span<const MatchBlock> blocks) const override {
+    return std::make_unique<ReferenceWork>(stages_, blocks);
+  }
+
+ private:
+  MatchingStages stages_;
+};
+
+std::shared_ptr<const BlockMatcher> make_matcher(const MatchingStages& stages, std::string_view backend,
+                                                 [[maybe_unused]] std::string_view device) {
+  if (backend == "reference") return std::make_shared<ReferenceMatcher>(stages);
+  [[maybe_unused]] constexpr unsigned kSlots = 3;  // one on its way up, one worked on, one on its way back
+  std::string names = "reference";
+#ifdef HEMSTITCH_CUDA
+  if (backend == "cuda")
+    return std::make_shared<cuda::DeviceMatcher>(cuda::open_device(wanted_device(device)), stages, kSlots);
+  names += ", cuda";
+#endif
+#ifdef HEMSTITCH_WEBGPU
+  if (backend == "webgpu")
+    return std::make_shared<webgpu::DeviceMatcher>(webgpu::open_device(wanted_device(device)), stages,
+                                                   kSlots);
+  names += ", webgpu";
+#endif
+  throw Error(Status::kUnknownBackend,
+              fmt::format("backend '{}' finds no matches; there is: {}", backend, names));
+}
 
 }  // namespace
 
@@ -77,35 +133,37 @@ std::vector<std::vector<PositionedMatch>> PendingMatches::take() {
 }
 DeviceMatches PendingMatches::on_device() const { return work_->on_device(); }
 
-LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, std::string_view backend,
-                         [[maybe_unused]] std::string_view device)
-    : parameters_(parameters), finder_(finder) {
-  check_finder_parameters(finder, parameters);
-  if (backend == "reference") return;
-  std::string names = "reference";
-#ifdef HEMSTITCH_WEBGPU
-  constexpr unsigned kSlots = 3;  // one on its way up, one worked on, one on its way back
-  if (backend == "webgpu") {
-    device_ = std::make_shared<webgpu::DeviceMatcher>(webgpu::open_device(wanted_device(device)), finder,
-                                                      parameters, kSlots);
-    return;
-  }
-  names += ", webgpu";
-#endif
-  throw Error(Status::kUnknownBackend,
-              fmt::format("backend '{}' finds no matches; there is: {}", backend, names));
+std::vector<std::string_view> parse_names() {
+  return {GreedyParse::kName, LazyParse::kName, OptimalParse<FullLengthCostModel>::kName};
 }
+
+MatchingStages stages_of(Finder finder, Parse parse, const FinderParameters& parameters) {
+  const auto row = static_cast<std::size_t>(parse);
+  if (row >= parse_names().size())
+    throw Error(Status::kInvalidOption,
+                fmt::format("parse is {}, but must be one of the parses", static_cast<int>(parse)));
+  return {checked_finder(row_of(finder), parameters), parse_of_row(row, costs_of(parameters)),
+          plan_of(parameters)};
+}
+
+LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, std::string_view backend,
+                         std::string_view device)
+    : LzssMatcher(parameters, finder, Parse::kOptimal, backend, device) {}
+
+LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, Parse parse,
+                         std::string_view backend, std::string_view device)
+    : parameters_(parameters),
+      finder_(finder),
+      parse_(parse),
+      matcher_(make_matcher(stages_of(finder, parse, parameters), backend, device)) {}
+
+void LzssMatcher::prepare() const { matcher_->prepare(); }
 
 std::vector<std::uint32_t> LzssMatcher::find_candidates(std::span<const std::byte> input,
                                                         std::size_t history_bytes) const {
   check_history({input, history_bytes});
   const FinderInput finder_input{input, history_bytes};
-  MatchRecords records;
-#ifdef HEMSTITCH_WEBGPU
-  if (device_)
-    records = webgpu::find(device_->device(), finder_input, row_of(finder_).with(parameters_), false).records;
-#endif
-  if (!device_) records = find_reference(row_of(finder_).with(parameters_), finder_input).records;
+  MatchRecords records = matcher_->find_candidates(finder_input);
 #ifndef NDEBUG
   if (const auto wrong = first_wrong_record(finder_input, records))
     throw Error(Status::kInternal, fmt::format("the candidate at position {} is no match", *wrong));
@@ -121,25 +179,14 @@ std::vector<PositionedMatch> LzssMatcher::find_matches(std::span<const std::byte
 std::vector<std::vector<PositionedMatch>> LzssMatcher::find_matches(
     std::span<const MatchBlock> blocks) const {
   for (const MatchBlock& block : blocks) check_history(block);
-  std::vector<std::vector<PositionedMatch>> all;
-#ifdef HEMSTITCH_WEBGPU
-  if (device_) all = device_->find_matches(blocks);
-#endif
-  if (!device_)
-    for (const MatchBlock& block : blocks)
-      all.push_back(matches_of(
-          parse_optimal(ParseInput{find_candidates(block.data, block.history_bytes), plan_of(parameters_)},
-                        costs_of(parameters_))));
+  std::vector<std::vector<PositionedMatch>> all = matcher_->find_matches(blocks);
   for (std::size_t b = 0; b < blocks.size(); ++b) check_matches(blocks[b], all[b]);
   return all;
 }
 
 PendingMatches LzssMatcher::submit(std::span<const MatchBlock> blocks) const {
   for (const MatchBlock& block : blocks) check_history(block);
-#ifdef HEMSTITCH_WEBGPU
-  if (device_) return PendingMatches(device_->submit(blocks));
-#endif
-  return PendingMatches(std::make_unique<ReferenceWork>(*this, blocks));
+  return PendingMatches(matcher_->submit(blocks));
 }
 
 }  // namespace hemstitch

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
-#include <mutex>
 
+#include "api/slot_ring.hpp"
 #include "core/status.hpp"
-#include "match/finders.hpp"
 #include "match/finders_webgpu.hpp"
-#include "parse/optimal/optimal_webgpu.hpp"
+#include "parse/parses_webgpu.hpp"
 
 namespace hemstitch::webgpu {
 namespace {
@@ -30,7 +27,6 @@ struct Slot {
   MatchingPlan plan;
   BufferSet buffers;
   Buffer upload, download;
-  bool free = true;
 };
 
 BlockTable table_of(std::span<const MatchBlock> blocks, std::uint32_t min_match_len,
@@ -85,27 +81,17 @@ MatchingPlan plan_matching(const MatchingCapacity& capacity) {
   return plan;
 }
 
-Recording record_matching(const MatchingPlan& plan, const BlockTable& table, const AnyFinder& finder,
-                          const FinderParameters& parameters) {
+Recording record_matching(const MatchingPlan& plan, const BlockTable& table, const MatchingStages& stages) {
   const BlockBatch batch = plan.batch.of(table);
-  FullLengthCostModel costs;
-  costs.literal_cost_bits = parameters.literal_cost;
-  costs.match_fixed_cost_bits = parameters.match_fixed_cost;
   Recording recording;
-  record_find(finder, recording, batch, plan.finder);
-  record_optimal(recording, batch, plan.finder.output.records, plan.walk.decisions,
-                 lzss_block_plan(parameters.min_match_len, parameters.max_match_len), costs);
-  record_walk(recording, batch, plan.walk);
+  record_find_and_parse(stages.finder, stages.parse, recording, batch, plan.finder, plan.walk, stages.plan);
   record_matches(recording, batch, plan.walk, plan.matches, plan.scan, table.sequence_count);
   return recording;
 }
 
 struct DeviceMatcher::State {
-  State(std::shared_ptr<Device> on, Finder with, const FinderParameters& how, unsigned slot_count)
-      : device(std::move(on)),
-        finder(checked_finder(row_of(with), how)),
-        parameters(how),
-        slots(slot_count) {}
+  State(std::shared_ptr<Device> on, MatchingStages what, unsigned slot_count)
+      : device(std::move(on)), stages(std::move(what)), slots(slot_count) {}
 
   // Arrays have a word for each byte, or two for each sequence: fewer than one for each where matches have three bytes.
   std::uint64_t most_data_bytes() const {
@@ -114,23 +100,6 @@ struct DeviceMatcher::State {
   std::uint64_t batch_bytes() const {
     const bool software = device->adapter().kind == AdapterKind::kSoftware;
     return std::min(software ? kSoftwareBatchBytes : kHardwareBatchBytes, most_data_bytes());
-  }
-
-  Slot* take_slot(bool wait) {
-    std::unique_lock lock(mutex);
-    const auto find_free = [&] {
-      const auto slot = std::find_if(slots.begin(), slots.end(), [](const Slot& one) { return one.free; });
-      return slot == slots.end() ? nullptr : &*slot;
-    };
-    Slot* slot = find_free();
-    if (wait) freed.wait(lock, [&] { return (slot = find_free()) != nullptr; });
-    if (slot != nullptr) slot->free = false;
-    return slot;
-  }
-  void give_back(Slot& slot) {
-    const std::scoped_lock lock(mutex);
-    slot.free = true;
-    freed.notify_one();
   }
 
   void make_room(Slot& slot, const MatchingCapacity& needed) const {
@@ -154,11 +123,8 @@ struct DeviceMatcher::State {
   }
 
   std::shared_ptr<Device> device;
-  AnyFinder finder;
-  FinderParameters parameters;
-  std::mutex mutex;
-  std::condition_variable freed;
-  std::vector<Slot> slots;  // guarded by `mutex`: which are free
+  MatchingStages stages;
+  SlotRing<Slot> slots;
 };
 
 // One submission, with the slot that it holds.
@@ -170,7 +136,7 @@ class DeviceMatcher::Pending : public PendingWork {
       submit(blocks);
     } catch (...) {
       forget_buffers();
-      state_->give_back(slot_);
+      state_->slots.give_back(slot_);
       throw;
     }
   }
@@ -180,7 +146,7 @@ class DeviceMatcher::Pending : public PendingWork {
     } catch (const Error&) {
       forget_buffers();  // the device is lost, or its staging is still mapped
     }
-    state_->give_back(slot_);
+    state_->slots.give_back(slot_);
   }
 
   bool is_ready() override { return !reading_ || state_->device->is_ready(*reading_); }
@@ -223,14 +189,14 @@ class DeviceMatcher::Pending : public PendingWork {
 
   void submit(std::span<const MatchBlock> blocks) {
     Device& device = *state_->device;
-    const BlockTable table = table_of(blocks, state_->parameters.min_match_len, state_->most_data_bytes());
+    const BlockTable table =
+        table_of(blocks, state_->stages.plan.min_match_length, state_->most_data_bytes());
     most_matches_ = table.sequence_count;
     const std::uint64_t data_bytes = whole_words(table.data_bytes);
     state_->make_room(slot_, {data_bytes, block_count_, static_cast<std::uint32_t>(table.tiles.size()),
-                              table.sequence_count, find_heads_bytes(state_->finder, block_count_)});
+                              table.sequence_count, find_heads_bytes(state_->stages.finder, block_count_)});
     const std::vector<Copy> before = upload(blocks, table, data_bytes);
-    device.submit(before, record_matching(slot_.plan, table, state_->finder, state_->parameters),
-                  slot_.buffers, {});
+    device.submit(before, record_matching(slot_.plan, table, state_->stages), slot_.buffers, {});
 
     read_matches_ = most_matches_ * sizeof(DeviceMatch) <= kReadWholeBytes ? most_matches_ : 0;
     reading_ = start_reading(read_matches_);
@@ -284,9 +250,7 @@ class DeviceMatcher::Pending : public PendingWork {
 
   void forget_buffers() {
     reading_.reset();
-    const bool free = slot_.free;
     slot_ = Slot();
-    slot_.free = free;
   }
 
   std::shared_ptr<State> state_;
@@ -297,50 +261,40 @@ class DeviceMatcher::Pending : public PendingWork {
   std::optional<PendingRead> reading_;
 };
 
-DeviceMatcher::DeviceMatcher(std::shared_ptr<Device> device, Finder finder,
-                             const FinderParameters& parameters, unsigned slot_count)
-    : state_(std::make_shared<State>(std::move(device), finder, parameters, slot_count)) {
-  record_matching(plan_matching({}), {}, state_->finder, parameters);  // says what it does not take
+DeviceMatcher::DeviceMatcher(std::shared_ptr<Device> device, const MatchingStages& stages,
+                             unsigned slot_count)
+    : state_(std::make_shared<State>(std::move(device), stages, slot_count)) {
+  record_matching(plan_matching({}), {}, stages);  // says what it does not take
 }
 
 DeviceMatcher::~DeviceMatcher() = default;
 
-Device& DeviceMatcher::device() const { return *state_->device; }
+void DeviceMatcher::prepare() const {
+  constexpr std::uint32_t kManyBlocks = 1u << 20;  // their scan takes every step that a scan may take
+  const std::uint32_t min_match_length = state_->stages.plan.min_match_length;
+  const MatchingPlan plan =
+      plan_matching(matching_capacity(kManyBlocks, 1, min_match_length, state_->stages.finder));
+  BlockTable table;
+  table.add(0, 0, 1, 0, min_match_length);
+  Recording recording = record_matching(plan, table, state_->stages);
+  record_scan(recording, plan.matches.sizes, plan.matches.begins, plan.scan, kManyBlocks);
+  state_->device->compile(recording);
+}
+
+MatchRecords DeviceMatcher::find_candidates(const FinderInput& input) const {
+  return find(*state_->device, input, state_->stages.finder, false).records;
+}
 
 std::unique_ptr<PendingWork> DeviceMatcher::submit(std::span<const MatchBlock> blocks) const {
-  Slot* const slot = state_->take_slot(false);
-  if (slot == nullptr)
-    throw Error(Status::kInvalidOption,
-                fmt::format("{} submissions are in flight, which is what the matcher has room "
-                            "for: let one of them go first",
-                            state_->slots.size()));
-  return std::make_unique<Pending>(state_, *slot, blocks);
+  return std::make_unique<Pending>(state_, state_->slots.take(), blocks);
 }
 
 std::vector<std::vector<PositionedMatch>> DeviceMatcher::find_matches(
     std::span<const MatchBlock> blocks) const {
-  std::vector<std::vector<PositionedMatch>> all;
-  std::deque<std::unique_ptr<PendingWork>> in_flight;
-  const auto take_oldest = [&] {
-    for (auto& matches : in_flight.front()->take()) all.push_back(std::move(matches));
-    in_flight.pop_front();
-  };
-  while (!blocks.empty()) {
-    std::size_t count = 0;
-    std::uint64_t bytes = 0;
-    do bytes += whole_words(blocks[count++].data.size());
-    while (count < blocks.size() && bytes + whole_words(blocks[count].data.size()) <= state_->batch_bytes());
-    // Whoever holds slots does not wait for another one: two callers could wait for each other.
-    Slot* slot = state_->take_slot(in_flight.empty());
-    if (slot == nullptr) {
-      take_oldest();
-      continue;
-    }
-    in_flight.push_back(std::make_unique<Pending>(state_, *slot, blocks.first(count)));
-    blocks = blocks.subspan(count);
-  }
-  while (!in_flight.empty()) take_oldest();
-  return all;
+  return state_->slots.find_in_batches(
+      blocks, state_->batch_bytes(), [&](Slot& slot, std::span<const MatchBlock> some) {
+        return std::unique_ptr<PendingWork>(std::make_unique<Pending>(state_, slot, some));
+      });
 }
 
 }  // namespace hemstitch::webgpu

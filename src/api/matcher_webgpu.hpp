@@ -1,7 +1,7 @@
 // Matching on a WebGPU device: many blocks to a submission, a ring of submissions in flight, and results that may stay there.
 //
-// A submission is planned as data (plan_matching): upload of the blocks, the finder, the optimal parse in segments, the walk,
-// and the matches of all blocks in one list, with one read-back of what there is of it. Buffers belong to slots, grow to the
+// A submission is planned as data (plan_matching): upload of the blocks, the finder, the parse, the walk, and
+// the matches of all blocks in one list, with one read-back of what there is of it. Buffers belong to slots, grow to the
 // largest submission that a slot has seen, and are used again.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "api/pending_matches.hpp"
+#include "api/block_matcher.hpp"
 #include "gpu/webgpu/device.hpp"
 #include "hemstitch/match.hpp"
 #include "match/common/finder_webgpu.hpp"
@@ -49,23 +49,18 @@ MatchingCapacity matching_capacity(std::uint32_t block_count, std::uint32_t bloc
                                    std::uint32_t min_match_len, const AnyFinder& finder);
 
 // The steps for the blocks of `table`, which the plan's capacity holds.
-Recording record_matching(const MatchingPlan& plan, const BlockTable& table, const AnyFinder& finder,
-                          const FinderParameters& parameters);
+Recording record_matching(const MatchingPlan& plan, const BlockTable& table, const MatchingStages& stages);
 
-// The matches of one submission, from matcher to caller.
-class DeviceMatcher {
+class DeviceMatcher : public BlockMatcher {
  public:
   // Throws kInvalidOption, naming the field, for what the finder, the parse or the device does not take.
-  DeviceMatcher(std::shared_ptr<Device> device, Finder finder, const FinderParameters& parameters,
-                unsigned slot_count);
-  ~DeviceMatcher();
+  DeviceMatcher(std::shared_ptr<Device> device, const MatchingStages& stages, unsigned slot_count);
+  ~DeviceMatcher() override;
 
-  // Throws kInvalidOption where all slots are taken.
-  std::unique_ptr<PendingWork> submit(std::span<const MatchBlock> blocks) const;
-  // Any number of blocks, in as many submissions as they need; waits while others have the slots.
-  std::vector<std::vector<PositionedMatch>> find_matches(std::span<const MatchBlock> blocks) const;
-
-  Device& device() const;
+  void prepare() const override;
+  MatchRecords find_candidates(const FinderInput& input) const override;
+  std::vector<std::vector<PositionedMatch>> find_matches(std::span<const MatchBlock> blocks) const override;
+  std::unique_ptr<PendingWork> submit(std::span<const MatchBlock> blocks) const override;
 
  private:
   struct State;

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "batch/batch_device.hpp"
 #include "core/c_call.hpp"
 #include "core/status.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "match/common/parameter_check.hpp"
+#include "match/finders.hpp"
 #include "parse/parse_room.hpp"
 
 namespace hemstitch {
@@ -29,25 +32,104 @@ int checked_level(int level) {
   return level;
 }
 
+// In the order of hemstitch_finder.
+constexpr Finder kFinders[] = {Finder::kHashStep, Finder::kHashChain,  Finder::kBruteForce,
+                               Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex};
+static_assert(HEMSTITCH_FINDER_WINDOW_INDEX == std::size(kFinders) - 1);
+static_assert(HEMSTITCH_TOP_K_LONGEST == static_cast<int>(TopKPolicy::kLongest) &&
+              HEMSTITCH_TOP_K_LONGEST_PER_BUCKET == static_cast<int>(TopKPolicy::kLongestPerBucket));
+
+const FinderRow& row_of_finder(std::int32_t finder) {
+  if (finder < 0 || static_cast<std::size_t>(finder) >= std::size(kFinders))
+    throw Error(Status::kInvalidOption, fmt::format("batch: finder {} is none of the finders", finder));
+  return row_of(kFinders[finder]);
+}
+
+// The limits of what searches a window, by the names that the fields have here.
+void check_window_options(const FinderRow& row, const hemstitch_find_options& options) {
+  check_parameter("batch", "max_match_bytes", options.max_match_bytes, kMinMatchLenFloor, kMaxRecordLength);
+  check_parameter("batch", "min_match_bytes", options.min_match_bytes, kMinMatchLenFloor,
+                  options.max_match_bytes);
+  check_parameter("batch", "window_bytes", options.window_bytes, 1, kMaxRecordOffset);
+  if (row.reads("near_range"))
+    check_parameter("batch", "near_range", options.near_range, 0, kMaxRecordOffset);
+  if (row.reads("good_match_len") && options.good_match_bytes != 0)
+    check_parameter("batch", "good_match_bytes", options.good_match_bytes, options.min_match_bytes,
+                    options.max_match_bytes);
+  if (row.reads("far_step")) check_parameter("batch", "far_step", options.far_step, 1, 0xFFFFFFFFu);
+  if (row.reads("stride")) {
+    constexpr std::uint32_t kBands = kCoopGroupPositions - 1;  // behind the first
+    const std::uint32_t room = kMaxRecordOffset - options.window_bytes;
+    check_parameter("batch", "stride", options.stride, 1, room / kBands);
+    check_parameter("batch", "band_origin", options.band_origin, 0, room - kBands * options.stride);
+    check_parameter("batch", "top_k", options.top_k, 1, kMaxTopK);
+    check_parameter("batch", "top_k_policy", static_cast<std::uint32_t>(options.top_k_policy),
+                    HEMSTITCH_TOP_K_LONGEST, HEMSTITCH_TOP_K_LONGEST_PER_BUCKET);
+  }
+}
+
 AnyFinder finder_of(const hemstitch_find_options* options) {
   needed(options, "options");
   check_parameter("batch", "stitch", options->stitch, 0, 1);
-  switch (options->finder) {
-    case HEMSTITCH_FINDER_HASH_STEP:
-      return HashStepParameters{.hash_bits = options->hash_bits,
-                                .group_positions = options->group_positions,
-                                .cap_bytes = options->cap_bytes,
-                                .stitch = options->stitch != 0};
-    case HEMSTITCH_FINDER_HASH_CHAIN:
-      return HashChainParameters{.hash_bits = options->hash_bits,
-                                 .depth = options->depth,
-                                 .cap_bytes = options->cap_bytes,
-                                 .window_bytes = options->window_bytes,
-                                 .stitch = options->stitch != 0,
-                                 .stitch_reach = options->stitch_reach};
-  }
-  throw Error(Status::kInvalidOption,
-              fmt::format("batch: finder {} is none of the finders", options->finder));
+  const FinderRow& row = row_of_finder(options->finder);
+  if (!row.reads("hash_bits")) check_window_options(row, *options);
+  FinderParameters parameters;
+  parameters.min_match_len = options->min_match_bytes;
+  parameters.max_match_len = options->max_match_bytes;
+  parameters.window_size = options->window_bytes;
+  parameters.stride = options->stride;
+  parameters.near_range = options->near_range;
+  parameters.band_origin = options->band_origin;
+  parameters.top_k = options->top_k;
+  parameters.top_k_policy = static_cast<TopKPolicy>(options->top_k_policy);
+  parameters.stitch = options->stitch != 0;
+  parameters.good_match_len = options->good_match_bytes;
+  parameters.far_step = options->far_step;
+  parameters.hash_bits = options->hash_bits;
+  parameters.cap_bytes = options->cap_bytes;
+  parameters.depth = options->depth;
+  parameters.stitch_reach = options->stitch_reach;
+  parameters.group_positions = options->group_positions;
+  AnyFinder finder = row.with(parameters);
+  std::visit([](const auto& own) { check_parameters(own); }, finder);
+  return finder;
+}
+
+hemstitch_find_options options_for(std::int32_t finder) {
+  const FinderParameters parameters = row_of_finder(finder).defaults();
+  hemstitch_find_options options{};
+  options.finder = finder;
+  options.hash_bits = parameters.hash_bits;
+  options.cap_bytes = parameters.cap_bytes;
+  options.stitch = parameters.stitch ? 1 : 0;
+  options.group_positions = parameters.group_positions;
+  options.depth = parameters.depth;
+  options.window_bytes = parameters.window_size;
+  options.stitch_reach = parameters.stitch_reach;
+  options.min_match_bytes = parameters.min_match_len;
+  options.max_match_bytes = parameters.max_match_len;
+  options.near_range = parameters.near_range;
+  options.good_match_bytes = parameters.good_match_len;
+  options.far_step = parameters.far_step;
+  options.stride = parameters.stride;
+  options.band_origin = parameters.band_origin;
+  options.top_k = parameters.top_k;
+  options.top_k_policy = static_cast<std::int32_t>(parameters.top_k_policy);
+  return options;
+}
+
+// The numbers of the interface are those of the rows.
+template <hemstitch_parse kParse, typename Parse>
+constexpr bool kIsAt = std::is_same_v<std::variant_alternative_t<kParse, Lz4Parse>, Parse>;
+static_assert(kIsAt<HEMSTITCH_PARSE_GREEDY, GreedyParse> && kIsAt<HEMSTITCH_PARSE_LAZY, LazyParse> &&
+              kIsAt<HEMSTITCH_PARSE_OPTIMAL, OptimalParse<Lz4CostModel>> &&
+              kIsAt<HEMSTITCH_PARSE_OPTIMAL_EXACT, OptimalExactParse<Lz4CostModel>>);
+
+template <typename Costs>
+AnyParse<Costs> parse_with(const hemstitch_parse_options& options, const Costs& costs) {
+  AnyParse<Costs> parse = parse_of_row(static_cast<std::size_t>(options.parse), costs);
+  if (auto* lazy = std::get_if<LazyParse>(&parse)) lazy->skip = options.lazy_skip;
+  return parse;
 }
 
 BatchParse parse_of(const hemstitch_parse_options* options) {
@@ -61,23 +143,16 @@ BatchParse parse_of(const hemstitch_parse_options* options) {
                   kMaxRecordLength);
   check_parameter("batch", "max_match_bytes", options->max_match_bytes, options->min_match_bytes,
                   kUnlimitedLength);
-  BatchParse parse{.parse = static_cast<hemstitch_parse>(options->parse),
-                   .lazy_skip = options->lazy_skip,
-                   .costs = {},
-                   .plan = {options->min_match_bytes, options->max_match_bytes, options->max_offset,
-                            options->last_match_start_gap, options->last_match_end_gap}};
-  if (lz4) {
-    parse.costs = Lz4CostModel{};
-  } else {
-    constexpr std::uint32_t kMostBits = 4096;
-    check_parameter("batch", "literal_bits", options->literal_bits, 1, kMostBits);
-    check_parameter("batch", "match_bits", options->match_bits, 1, kMostBits);
-    FullLengthCostModel flat;
-    flat.literal_cost_bits = options->literal_bits;
-    flat.match_fixed_cost_bits = options->match_bits;
-    parse.costs = flat;
-  }
-  return parse;
+  const BlockPlan plan{options->min_match_bytes, options->max_match_bytes, options->max_offset,
+                       options->last_match_start_gap, options->last_match_end_gap};
+  if (lz4) return {parse_with(*options, Lz4CostModel{}), plan};
+  constexpr std::uint32_t kMostBits = 4096;
+  check_parameter("batch", "literal_bits", options->literal_bits, 1, kMostBits);
+  check_parameter("batch", "match_bits", options->match_bits, 1, kMostBits);
+  FullLengthCostModel flat;
+  flat.literal_cost_bits = options->literal_bits;
+  flat.match_fixed_cost_bits = options->match_bits;
+  return {parse_with(*options, flat), plan};
 }
 
 }  // namespace
@@ -102,6 +177,13 @@ hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_byte
     options->depth = chain.depth;
     options->window_bytes = chain.window_bytes;
     options->stitch_reach = chain.stitch_reach;
+  });
+}
+
+hemstitch_status hemstitch_find_options_for_finder(int32_t finder, hemstitch_find_options* options) {
+  return guarded([&] {
+    hemstitch::needed(options, "options");
+    *options = hemstitch::options_for(finder);
   });
 }
 
@@ -137,8 +219,8 @@ hemstitch_status hemstitch_parse_options_for_level(int level, hemstitch_parse_op
     const hemstitch::Lz4Level chosen = hemstitch::lz4_level(hemstitch::checked_level(level), kAnyBlockBytes);
     const hemstitch::BlockPlan plan = hemstitch::lz4_block_plan();
     *options = {};
-    options->parse =
-        chosen.parse == hemstitch::Lz4Parse::kLazy ? HEMSTITCH_PARSE_LAZY : HEMSTITCH_PARSE_OPTIMAL;
+    options->parse = static_cast<int32_t>(chosen.parse.index());
+    if (const auto* lazy = std::get_if<hemstitch::LazyParse>(&chosen.parse)) options->lazy_skip = lazy->skip;
     options->costs = HEMSTITCH_COSTS_LZ4;
     options->min_match_bytes = plan.min_match_length;
     options->max_match_bytes = plan.max_match_length;

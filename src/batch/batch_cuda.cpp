@@ -4,10 +4,7 @@
 #include "batch/batch_layout.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/common/device_block.hpp"
-#include "match/finders_cuda.hpp"
-#include "parse/greedy/greedy_cuda.hpp"
-#include "parse/lazy/lazy_cuda.hpp"
-#include "parse/optimal/optimal_cuda.hpp"
+#include "parse/parses_cuda.hpp"
 
 namespace hemstitch {
 namespace {
@@ -26,18 +23,6 @@ cuda::GivenBlocks given_blocks(const hemstitch_batch& batch) {
           .max_input_bytes = batch.max_input_bytes,
           .max_history_bytes = batch.max_history_bytes,
           .total_input_bytes = batch.total_input_bytes};
-}
-
-std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const BatchParse& parse) {
-  return std::visit(
-      [&](const auto& costs) -> std::size_t {
-        if (parse.parse == HEMSTITCH_PARSE_OPTIMAL)
-          return cuda::parse_optimal_cuda_scratch_bytes(blocks, costs);
-        if (parse.parse == HEMSTITCH_PARSE_OPTIMAL_EXACT)
-          return cuda::parse_optimal_exact_cuda_scratch_bytes(blocks, costs);
-        return 0;
-      },
-      parse.costs);
 }
 
 struct FindTemp {
@@ -64,7 +49,8 @@ struct ParseTemp {
   ParseTemp(const hemstitch_batch& batch, const BatchParse& parse, void* d_temp)
       : carver(d_temp),
         layout(given_blocks(batch), carver),
-        parse_bytes(parse_scratch_bytes(layout.blocks(), parse)) {
+        parse_bytes(std::visit(
+            [&](const auto& any) { return cuda::parse_scratch_bytes(any, layout.blocks()); }, parse.parse)) {
     d_first = carver.take<std::uint64_t>(std::size_t{batch.count} + 1);
     d_parse = carver.take<std::byte>(parse_bytes);
   }
@@ -104,30 +90,11 @@ void batch_parse_async(const hemstitch_batch& batch, const BatchParse& parse,
   const DeviceBlocks blocks = temp.layout.blocks();
   const cuda::DeviceSequences sequences{reinterpret_cast<Sequence*>(lists.d_sequences), lists.d_counts,
                                         lists.d_total};
-  switch (parse.parse) {
-    case HEMSTITCH_PARSE_GREEDY:
-      cuda::parse_greedy_cuda(blocks, d_candidates, parse.plan, sequences, stream);
-      break;
-    case HEMSTITCH_PARSE_LAZY:
-      cuda::parse_lazy_cuda(blocks, d_candidates, parse.plan, parse.lazy_skip, sequences, stream);
-      break;
-    case HEMSTITCH_PARSE_OPTIMAL:
-      std::visit(
-          [&](const auto& costs) {
-            cuda::parse_optimal_cuda(blocks, d_candidates, parse.plan, costs, sequences, temp.d_parse,
-                                     temp.parse_bytes, stream);
-          },
-          parse.costs);
-      break;
-    case HEMSTITCH_PARSE_OPTIMAL_EXACT:
-      std::visit(
-          [&](const auto& costs) {
-            cuda::parse_optimal_exact_cuda(blocks, d_candidates, parse.plan, costs, sequences, temp.d_parse,
-                                           temp.parse_bytes, stream);
-          },
-          parse.costs);
-      break;
-  }
+  std::visit(
+      [&](const auto& any) {
+        cuda::parse(any, blocks, d_candidates, parse.plan, sequences, temp.d_parse, temp.parse_bytes, stream);
+      },
+      parse.parse);
 }
 
 }  // namespace hemstitch

@@ -7,18 +7,15 @@
 #include <variant>
 
 #include "core/block_plan.hpp"
-#include "core/cost_model.hpp"
 #include "format/lz4/compress/lz4_cost.hpp"
 #include "hemstitch/batch.h"
 #include "match/finder_rows.hpp"
-#include "parse/optimal/optimal.hpp"
+#include "parse/parse_rows.hpp"
 
 namespace hemstitch {
 
 struct BatchParse {
-  hemstitch_parse parse;
-  std::uint32_t lazy_skip;
-  std::variant<FullLengthCostModel, Lz4CostModel> costs;
+  std::variant<AnyParse<FullLengthCostModel>, AnyParse<Lz4CostModel>> parse;
   BlockPlan plan;
 };
 

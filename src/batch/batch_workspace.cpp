@@ -19,11 +19,7 @@ WorkspacePlan batch_workspace(const BatchShape& shape, int level) {
   batch.total_input_bytes = shape.input_bytes();
   // Stage by stage, which is how blocks with history go.
   const Lz4Level chosen = lz4_level(level, shape.block_bytes, kMaxRecordOffset);
-  const BatchParse parse{
-      .parse = chosen.parse == Lz4Parse::kLazy ? HEMSTITCH_PARSE_LAZY : HEMSTITCH_PARSE_OPTIMAL,
-      .lazy_skip = 0,
-      .costs = Lz4CostModel{},
-      .plan = lz4_block_plan()};
+  const BatchParse parse{.parse = chosen.parse, .plan = lz4_block_plan()};
 
   WorkspacePlan plan;
   plan.add("candidates", sizeof(hemstitch_candidate), shape.input_bytes(), "from finding to parsing");

@@ -9,6 +9,7 @@
 #include "match/finder_rows.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_step/hash_step_cuda.hpp"
+#include "match/lazy_scan/lazy_scan_cuda.hpp"
 #include "match/window_index/window_index_cuda.hpp"
 
 namespace hemstitch::cuda {

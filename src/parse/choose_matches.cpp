@@ -13,7 +13,7 @@ BlockPlan plan_of(const FinderParameters& parameters) {
   return lzss_block_plan(parameters.min_match_len, parameters.max_match_len);
 }
 
-std::vector<PositionedMatch> matches_of(const std::vector<Sequence>& sequences) {
+std::vector<PositionedMatch> matches_of(std::span<const Sequence> sequences) {
   std::vector<PositionedMatch> matches;
   std::uint64_t position = 0;
   for (const Sequence& sequence : sequences) {

@@ -1,6 +1,7 @@
 // From records to the matches that a parse chose, for those who want matches and no encoder.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "hemstitch/match.hpp"
@@ -14,7 +15,7 @@ FullLengthCostModel costs_of(const FinderParameters& parameters);
 BlockPlan plan_of(const FinderParameters& parameters);
 
 // The matches among `sequences`, by position.
-std::vector<PositionedMatch> matches_of(const std::vector<Sequence>& sequences);
+std::vector<PositionedMatch> matches_of(std::span<const Sequence> sequences);
 
 // The matches that the cheapest parse takes under the parameters' lengths and costs, each at its full length.
 std::vector<PositionedMatch> choose_matches(const MatchRecords& records, const FinderParameters& parameters);

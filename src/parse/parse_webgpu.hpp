@@ -10,6 +10,8 @@
 
 #include "core/block_plan.hpp"
 #include "match/common/block_batch.hpp"
+#include "parse/greedy/greedy.hpp"
+#include "parse/lazy/lazy.hpp"
 
 namespace hemstitch::webgpu {
 
@@ -38,5 +40,14 @@ void record_greedy(Recording& recording, const BlockBatch& batch, BufferId recor
                    const BlockPlan& plan);
 void record_lazy(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                  const BlockPlan& plan, std::uint32_t lazy_skip = 0);
+
+inline void record_parse(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
+                         const BlockPlan& plan, const GreedyParse&) {
+  record_greedy(recording, batch, records, decisions, plan);
+}
+inline void record_parse(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
+                         const BlockPlan& plan, const LazyParse& parse) {
+  record_lazy(recording, batch, records, decisions, plan, parse.skip);
+}
 
 }  // namespace hemstitch::webgpu

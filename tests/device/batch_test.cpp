@@ -10,8 +10,7 @@
 #include "cuda_test.hpp"
 #include "format/lz4/compress/lz4_cost.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "match/hash_chain/hash_chain.hpp"
-#include "match/hash_step/hash_step.hpp"
+#include "match/finders.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"
 #include "parse/optimal/optimal_reference.hpp"
@@ -166,6 +165,31 @@ std::vector<Block> mixed_blocks() {
 }
 
 MatchRecords twin_candidates(const hemstitch_find_options& options, const Block& block) {
+  const FinderInput input{block.data, block.history_bytes};
+  FinderParameters window{.min_match_len = options.min_match_bytes,
+                          .max_match_len = options.max_match_bytes,
+                          .window_size = options.window_bytes,
+                          .stride = options.stride,
+                          .near_range = options.near_range,
+                          .band_origin = options.band_origin,
+                          .top_k = options.top_k,
+                          .stitch = options.stitch != 0,
+                          .good_match_len = options.good_match_bytes,
+                          .far_step = options.far_step};
+  if (options.top_k_policy == HEMSTITCH_TOP_K_LONGEST_PER_BUCKET)
+    window.top_k_policy = TopKPolicy::kLongestPerBucket;
+  switch (options.finder) {
+    case HEMSTITCH_FINDER_BRUTE_FORCE:
+      return find_reference(input, BruteForceParameters::from(window)).records;
+    case HEMSTITCH_FINDER_LAZY_SCAN:
+      return find_reference(input, LazyScanParameters::from(window)).records;
+    case HEMSTITCH_FINDER_COOP_STITCH:
+      return find_reference(input, CoopStitchParameters::from(window)).records;
+    case HEMSTITCH_FINDER_WINDOW_INDEX:
+      return find_reference(input, WindowIndexParameters::from(window)).records;
+    default:
+      break;
+  }
   if (options.finder == HEMSTITCH_FINDER_HASH_STEP)
     return find_hash_step({block.data, block.history_bytes}, {.hash_bits = options.hash_bits,
                                                               .group_positions = options.group_positions,
@@ -233,6 +257,53 @@ TEST_F(BatchDeviceTest, GivesWhatTheTwinsGive) {
       EXPECT_EQ(results.first[blocks.size()], position);
       EXPECT_EQ(results.total, total);
     }
+}
+
+TEST_F(BatchDeviceTest, OffersEveryFinderWithAKernel) {
+  const std::vector<Block> blocks = mixed_blocks();
+  const UploadedBatch uploaded(blocks, stream());
+  const auto options_of = [](std::int32_t finder) {
+    hemstitch_find_options find{};
+    EXPECT_EQ(hemstitch_find_options_for_finder(finder, &find), HEMSTITCH_OK);
+    return find;
+  };
+  std::vector<hemstitch_find_options> all;
+  for (std::int32_t finder = HEMSTITCH_FINDER_HASH_STEP; finder <= HEMSTITCH_FINDER_WINDOW_INDEX; ++finder)
+    all.push_back(options_of(finder));
+  // Every field that the search of a window reads, away from its default.
+  hemstitch_find_options changed = options_of(HEMSTITCH_FINDER_LAZY_SCAN);
+  changed.min_match_bytes = 3, changed.max_match_bytes = 100, changed.window_bytes = 9000;
+  changed.near_range = 10, changed.good_match_bytes = 20, changed.far_step = 3;
+  all.push_back(changed);
+  changed.finder = HEMSTITCH_FINDER_COOP_STITCH;
+  changed.window_bytes = 300, changed.stride = 200, changed.band_origin = 50, changed.top_k = 7;
+  changed.top_k_policy = HEMSTITCH_TOP_K_LONGEST_PER_BUCKET;
+  all.push_back(changed);
+  changed.stitch = 0;
+  all.push_back(changed);
+  changed.finder = HEMSTITCH_FINDER_WINDOW_INDEX, changed.window_bytes = 700;
+  all.push_back(changed);
+  changed.finder = HEMSTITCH_FINDER_BRUTE_FORCE;
+  all.push_back(changed);
+
+  hemstitch_parse_options parse{};
+  ASSERT_HEMSTITCH(hemstitch_parse_options_for_level(3, &parse));
+  for (std::size_t one = 0; one < all.size(); ++one) {
+    const hemstitch_find_options& find = all[one];
+    Results results;
+    ASSERT_NO_FATAL_FAILURE(run(uploaded.batch, find, parse, one % 2 == 1, results));
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const MatchRecords candidates = twin_candidates(find, blocks[b]);
+      ASSERT_EQ(results.find_statuses[b], HEMSTITCH_OK);
+      const auto ours = results.candidates.begin() + static_cast<std::ptrdiff_t>(results.first[b]);
+      const auto wrong = std::mismatch(candidates.begin(), candidates.end(), ours);
+      ASSERT_EQ(wrong.first, candidates.end())
+          << "options " << one << ", finder " << find.finder << ", block " << b << ", position "
+          << wrong.first - candidates.begin() << ": twin " << *wrong.first << ", device " << *wrong.second;
+      ASSERT_EQ(results.counts[b], twin_sequences(parse, candidates).size())
+          << "options " << one << ", block " << b;
+    }
+  }
 }
 
 TEST_F(BatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {

@@ -77,6 +77,74 @@ TEST(Batch, ErrorsNameTheFieldThatIsWrong) {
   EXPECT_EQ(hemstitch_parse_capacity(nullptr, nullptr, &capacity), HEMSTITCH_INVALID_OPTION);
 }
 
+// What stands in the way of a batch without a device: what is wrong with its options, else that there is none.
+std::string refusal(const hemstitch_find_options& options) {
+  const hemstitch_batch batch = empty_batch();
+  std::size_t temp_bytes = 0;
+  const hemstitch_status status = hemstitch_find_temp_bytes(&batch, &options, &temp_bytes);
+  return status == HEMSTITCH_INVALID_OPTION ? hemstitch_last_error_message() : "";
+}
+
+TEST(Batch, EveryFinderTakesItsOwnDefaults) {
+  for (std::int32_t finder = HEMSTITCH_FINDER_HASH_STEP; finder <= HEMSTITCH_FINDER_WINDOW_INDEX; ++finder) {
+    hemstitch_find_options options{};
+    ASSERT_EQ(hemstitch_find_options_for_finder(finder, &options), HEMSTITCH_OK);
+    EXPECT_EQ(options.finder, finder);
+    EXPECT_EQ(refusal(options), "") << finder;
+  }
+  hemstitch_find_options options{};
+  ASSERT_EQ(hemstitch_find_options_for_finder(HEMSTITCH_FINDER_LAZY_SCAN, &options), HEMSTITCH_OK);
+  EXPECT_EQ(options.window_bytes, 32768u);
+  EXPECT_EQ(options.near_range, 1024u);
+  for (const std::int32_t finder : {-1, HEMSTITCH_FINDER_WINDOW_INDEX + 1}) {
+    EXPECT_EQ(hemstitch_find_options_for_finder(finder, &options), HEMSTITCH_INVALID_OPTION) << finder;
+    EXPECT_NE(std::string(hemstitch_last_error_message()).find("finder"), std::string::npos);
+    options.finder = finder;
+    EXPECT_NE(refusal(options).find("finder"), std::string::npos) << finder;
+  }
+}
+
+TEST(Batch, FindersNameTheFieldThatIsWrong) {
+  const auto expect_named = [](std::int32_t finder, const char* field, auto change) {
+    hemstitch_find_options options{};
+    ASSERT_EQ(hemstitch_find_options_for_finder(finder, &options), HEMSTITCH_OK);
+    change(options);
+    EXPECT_NE(refusal(options).find(std::string(": ") + field + " is"), std::string::npos)
+        << finder << ", " << field << ": " << refusal(options);
+  };
+  for (const std::int32_t finder : {HEMSTITCH_FINDER_BRUTE_FORCE, HEMSTITCH_FINDER_LAZY_SCAN,
+                                    HEMSTITCH_FINDER_COOP_STITCH, HEMSTITCH_FINDER_WINDOW_INDEX}) {
+    expect_named(finder, "min_match_bytes", [](auto& o) { o.min_match_bytes = 2; });
+    expect_named(finder, "min_match_bytes", [](auto& o) { o.min_match_bytes = o.max_match_bytes + 1; });
+    expect_named(finder, "max_match_bytes", [](auto& o) { o.max_match_bytes = 65536; });
+    expect_named(finder, "window_bytes", [](auto& o) { o.window_bytes = 0; });
+    expect_named(finder, "window_bytes", [](auto& o) { o.window_bytes = 65536; });
+    expect_named(finder, "stitch", [](auto& o) { o.stitch = 2; });
+  }
+  for (const std::int32_t finder : {HEMSTITCH_FINDER_LAZY_SCAN, HEMSTITCH_FINDER_COOP_STITCH}) {
+    expect_named(finder, "near_range", [](auto& o) { o.near_range = 65536; });
+    expect_named(finder, "good_match_bytes", [](auto& o) { o.good_match_bytes = o.min_match_bytes - 1; });
+    expect_named(finder, "good_match_bytes", [](auto& o) { o.good_match_bytes = o.max_match_bytes + 1; });
+  }
+  expect_named(HEMSTITCH_FINDER_LAZY_SCAN, "far_step", [](auto& o) { o.far_step = 0; });
+  expect_named(HEMSTITCH_FINDER_COOP_STITCH, "stride", [](auto& o) { o.stride = 0; });
+  expect_named(HEMSTITCH_FINDER_COOP_STITCH, "stride", [](auto& o) { o.stride = 1037; });
+  expect_named(HEMSTITCH_FINDER_COOP_STITCH, "band_origin", [](auto& o) { o.band_origin = 65535; });
+  expect_named(HEMSTITCH_FINDER_COOP_STITCH, "band_origin", [](auto& o) { o.band_origin = 0xFFFFFFFFu; });
+  expect_named(HEMSTITCH_FINDER_COOP_STITCH, "top_k", [](auto& o) { o.top_k = 0; });
+  expect_named(HEMSTITCH_FINDER_COOP_STITCH, "top_k", [](auto& o) { o.top_k = 17; });
+  expect_named(HEMSTITCH_FINDER_COOP_STITCH, "top_k_policy", [](auto& o) { o.top_k_policy = -1; });
+  expect_named(HEMSTITCH_FINDER_HASH_CHAIN, "depth", [](auto& o) { o.depth = 0; });
+  expect_named(HEMSTITCH_FINDER_HASH_CHAIN, "window_bytes", [](auto& o) { o.window_bytes = 0; });
+  expect_named(HEMSTITCH_FINDER_HASH_STEP, "group_positions", [](auto& o) { o.group_positions = 0; });
+
+  // Fields that a finder has no use for are ignored.
+  hemstitch_find_options options{};
+  options.finder = HEMSTITCH_FINDER_WINDOW_INDEX;
+  options.min_match_bytes = 3, options.max_match_bytes = 258, options.window_bytes = 4096;
+  EXPECT_EQ(refusal(options), "");
+}
+
 TEST(Batch, CompactionNeedsItsArrays) {
   EXPECT_EQ(hemstitch_scan_temp_bytes(1, nullptr), HEMSTITCH_INVALID_OPTION);
   EXPECT_EQ(hemstitch_gather_temp_bytes(1, nullptr), HEMSTITCH_INVALID_OPTION);

@@ -199,7 +199,8 @@ TEST(Lz4Levels, FollowTheTable) {
     ASSERT_NE(chain, nullptr) << level;
     EXPECT_EQ(chain->depth, depths[level - 1]) << level;
     EXPECT_EQ(chain->stitch_reach, level <= 2 ? 4u : level <= 11 ? 8u : 16u) << level;
-    EXPECT_EQ(row.parse, level <= 2 ? Lz4Parse::kLazy : Lz4Parse::kOptimal) << level;
+    EXPECT_EQ(std::holds_alternative<LazyParse>(row.parse), level <= 2) << level;
+    EXPECT_EQ(std::holds_alternative<OptimalParse<Lz4CostModel>>(row.parse), level > 2) << level;
     EXPECT_EQ(std::holds_alternative<HashPairsParameters>(lz4_level(level, kPageBytes).finder), level <= 2);
     EXPECT_TRUE(std::holds_alternative<HashChainParameters>(lz4_level(level, kPageBytes, 1).finder)) << level;
   }

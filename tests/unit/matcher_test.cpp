@@ -92,6 +92,41 @@ TEST(FinderParameters, PresetsAreThoseOfTheDocuments) {
   }
 }
 
+TEST(LzssMatcher, AParseThatIsNoneIsRejected) {
+  for (const int parse : {-1, 3}) {
+    try {
+      LzssMatcher({}, Finder::kHashChain, static_cast<Parse>(parse));
+      ADD_FAILURE() << parse;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kInvalidOption);
+      EXPECT_EQ(std::string(error.what()).find("parse is "), 0u) << error.what();
+    }
+  }
+}
+
+TEST(LzssMatcher, TheParseIsTheOneThatWasAskedFor) {
+  EXPECT_EQ(parse_names(), (std::vector<std::string_view>{"greedy", "lazy", "optimal"}));
+  EXPECT_EQ(LzssMatcher().parse(), Parse::kOptimal);
+  // At 11 "abc" repeats, at 12 "bcdefg" does: greedy takes the first and cuts the second, lazy waits for it. Where a match costs
+  // more than 6 literals, the cheapest way is none.
+  const std::string text = "abc1bcdefg2abcdefg3";
+  const auto bytes = std::as_bytes(std::span(text));
+  const FinderParameters parameters{.min_match_len = 3, .literal_cost = 9, .match_fixed_cost = 55};
+  const auto with = [&](Parse parse) {
+    const LzssMatcher matcher(parameters, Finder::kBruteForce, parse);
+    EXPECT_EQ(matcher.parse(), parse);
+    matcher.prepare();
+    const auto matches = matcher.find_matches(bytes);
+    const MatchBlock block{bytes, 0};
+    EXPECT_EQ(matcher.submit({&block, 1}).take().front(), matches);
+    return matches;
+  };
+  const auto matches = [](std::initializer_list<PositionedMatch> list) { return std::vector(list); };
+  EXPECT_EQ(with(Parse::kGreedy), matches({{11, 11, 3}, {14, 8, 4}}));
+  EXPECT_EQ(with(Parse::kLazy), matches({{12, 8, 6}}));
+  EXPECT_EQ(with(Parse::kOptimal), matches({}));
+}
+
 TEST(LzssMatcher, AnotherBackendIsNotReplaced) {
   try {
     LzssMatcher matcher({}, Finder::kCoopStitch, "abacus");
@@ -108,7 +143,8 @@ TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
        {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashChain,
         Finder::kHashStep, Finder::kHashPairs})
     for (const testing::FinderCase& input : testing::finder_cases(3000)) {
-      const LzssMatcher matcher({.min_match_len = 3}, finder);
+      const auto parse = static_cast<Parse>(input.name.size() % 3);
+      const LzssMatcher matcher({.min_match_len = 3}, finder, parse);
       std::vector<std::byte> restored;
       const std::vector<PositionedMatch> matches = matcher.find_matches(input.data);
       if (input.name == "all equal" || input.name == "period 7" || input.name == "period 64") {
@@ -163,6 +199,21 @@ TEST(LzssMatcher, CostsDecide) {
   data.push_back(~unique[5]);
   EXPECT_EQ(LzssMatcher({.match_fixed_cost = 44}, Finder::kBruteForce).find_matches(data).size(), 1u);
   EXPECT_EQ(LzssMatcher({.match_fixed_cost = 45}, Finder::kBruteForce).find_matches(data).size(), 0u);
+}
+
+// Matchers on devices leave out what no match reaches.
+TEST(LzssMatcher, WhatStandsBeforeTheLast64KDoesNotShow) {
+  const testing::Bytes data = testing::wordy_bytes(150'000, 4);
+  for (const Finder finder : {Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex,
+                              Finder::kHashChain, Finder::kHashStep}) {
+    FinderParameters parameters = finder_defaults(finder);
+    if (finder == Finder::kHashChain) parameters.window_size = 65535, parameters.depth = 1000;
+    if (finder == Finder::kLazyScan) parameters.window_size = 65535, parameters.far_step = 101;
+    const LzssMatcher matcher(parameters, finder);
+    EXPECT_EQ(matcher.find_candidates(data, 130'000),
+              matcher.find_candidates(std::span(data).subspan(130'000 - 65536), 65536))
+        << static_cast<int>(finder);
+  }
 }
 
 TEST(LzssMatcher, CandidatesCountFromTheEndOfTheHistory) {

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <stdexcept>
 
 #include "format/lz4/compress/lz4_cost.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"
 #include "parse/optimal/optimal_reference.hpp"
+#include "parse/parses.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -114,6 +116,38 @@ TEST(Parses, AreLegalAndOrderedByCostOnEveryShape) {
       if (plan.min_match_length == 4) check(Lz4CostModel{}, "lz4");
     }
   }
+}
+
+bool same(const Sequences& a, const Sequences& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Sequence& x, const Sequence& y) {
+    return x.literal_count == y.literal_count && x.match_length == y.match_length && x.offset == y.offset;
+  });
+}
+
+TEST(ParseRows, AreTheParsesBehindAnyFinder) {
+  const Bytes bytes = copied_bytes(20'000, 5);
+  const FinderInput finder_input{bytes, 3000};
+  FullLengthCostModel costs;
+  costs.literal_cost_bits = 6;  // not the default: a row that drops its costs shows
+  const AnyParse<FullLengthCostModel> rows[] = {parse_of_row(0, costs), LazyParse{.skip = 12},
+                                                parse_of_row(2, costs), parse_of_row(3, costs)};
+  for (const AnyFinder& finder :
+       {AnyFinder(HashChainParameters{.hash_bits = 12, .depth = 4, .cap_bytes = 64}),
+        AnyFinder(CoopStitchParameters::from({}))}) {
+    const MatchRecords records = find_reference(finder, finder_input).records;
+    const ParseInput input{records, lzss_block_plan(4, 258)};
+    const Sequences expected[] = {parse_greedy(input), parse_lazy(input, 12), parse_optimal(input, costs),
+                                  parse_optimal_exact(input, costs)};
+    for (std::size_t row = 0; row < std::size(rows); ++row) {
+      EXPECT_EQ(rows[row].index(), row);
+      EXPECT_TRUE(same(expected[row], find_and_parse_reference(finder, rows[row], finder_input, input.plan)))
+          << row;
+    }
+    EXPECT_FALSE(same(expected[0], expected[1]));
+    EXPECT_FALSE(same(expected[1], expected[2]));
+    EXPECT_FALSE(same(expected[2], parse_optimal(input, FullLengthCostModel{})));
+  }
+  EXPECT_THROW(parse_of_row(4, costs), std::out_of_range);
 }
 
 TEST(OptimalParse, TheExactOneIsTheCheapestOfAllWays) {

@@ -38,9 +38,37 @@ TEST_F(WebgpuMatcher, GivesWhatTheReferenceGives) {
   for (const Finder finder : {Finder::kCoopStitch, Finder::kLazyScan, Finder::kWindowIndex,
                               Finder::kHashChain, Finder::kHashStep}) {
     const FinderParameters parameters{.min_match_len = finder == Finder::kLazyScan ? 3u : 5u};
-    const Lists expected = LzssMatcher(parameters, finder).find_matches(blocks);
-    for (Device* one : both_orders())
-      EXPECT_EQ(DeviceMatcher(shared(*one), finder, parameters, 3).find_matches(blocks), expected);
+    for (const Parse parse : {Parse::kGreedy, Parse::kLazy, Parse::kOptimal}) {
+      const Lists expected = LzssMatcher(parameters, finder, parse).find_matches(blocks);
+      for (Device* one : both_orders())
+        EXPECT_EQ(DeviceMatcher(shared(*one), stages_of(finder, parse, parameters), 3).find_matches(blocks),
+                  expected)
+            << finder_names()[static_cast<std::size_t>(finder)] << ", "
+            << parse_names()[static_cast<std::size_t>(parse)];
+    }
+  }
+}
+
+TEST_F(WebgpuMatcher, WhatIsPreparedIsNotCompiledAgain) {
+  const std::vector<FinderCase> cases = testing::finder_cases(300);
+  const std::vector<MatchBlock> blocks = blocks_of(cases);
+  for (const Parse parse : {Parse::kGreedy, Parse::kLazy, Parse::kOptimal}) {
+    const auto own = std::make_shared<Device>(testing::device_options());
+    const DeviceMatcher matcher(own, stages_of(Finder::kHashChain, parse, {}), 3);
+    EXPECT_EQ(own->pipeline_count(), 0u);
+    matcher.prepare();
+    const std::size_t prepared = own->pipeline_count();
+    EXPECT_GT(prepared, 0u);
+    matcher.submit(std::span(blocks).first(5))->take();
+    matcher.find_candidates({cases.back().data, 0});
+    // A hundred thousand blocks, whose places take a scan of more than one step.
+    BufferPlan plan;
+    const ScanBuffers scan = plan_scan(plan, 100'000);
+    Recording recording;
+    record_scan(recording, {}, {}, scan, 100'000);
+    EXPECT_EQ(recording.steps().size(), 2u);
+    own->compile(recording);
+    EXPECT_EQ(own->pipeline_count(), prepared);
   }
 }
 
@@ -99,11 +127,11 @@ TEST_F(WebgpuMatcher, MoreBlocksThanOneBatchAndMoreBatchesThanSlots) {
   const std::vector<MatchBlock> blocks = blocks_of(cases);
   const Lists expected = LzssMatcher(kQuick, Finder::kLazyScan).find_matches(blocks);
   for (const unsigned slots : {1u, 3u}) {
-    const DeviceMatcher matcher(limited, Finder::kLazyScan, kQuick, slots);
+    const DeviceMatcher matcher(limited, stages_of(Finder::kLazyScan, Parse::kOptimal, kQuick), slots);
     EXPECT_EQ(matcher.find_matches(blocks), expected) << slots << " slots";
   }
   // A block that no binding holds, and then one that it does.
-  const DeviceMatcher matcher(limited, Finder::kLazyScan, kQuick, 1);
+  const DeviceMatcher matcher(limited, stages_of(Finder::kLazyScan, Parse::kOptimal, kQuick), 1);
   const testing::Bytes large = testing::wordy_bytes(20000);
   const MatchBlock block{large, 0};
   try {

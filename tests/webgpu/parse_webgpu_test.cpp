@@ -14,6 +14,7 @@
 #include "parse/optimal/optimal_exact_webgpu.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 #include "parse/optimal/optimal_webgpu.hpp"
+#include "parse/parses_webgpu.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -173,6 +174,20 @@ TEST_F(WebgpuParse, RunsLongerThanARecord) {
   std::vector<testing::FinderCase> inputs = {{"all equal", std::vector<std::byte>(300000, std::byte{1}), 0},
                                              {"period 31", testing::periodic_bytes(140000, 31), 77}};
   expect_all_parses(inputs, found(inputs), lz4_block_plan());
+}
+
+// Needs no device: recordings are data.
+TEST(WebgpuParseRows, RefuseAParseThatHasNoOverload) {
+  Recording recording;
+  try {
+    record_parse(parse_of_row(3, FullLengthCostModel{}), recording, {}, {}, {}, lzss_block_plan(5, 258));
+    ADD_FAILURE() << "recorded";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("optimal_exact"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(recording.steps().empty());
+  record_parse(parse_of_row(0, FullLengthCostModel{}), recording, {}, {}, {}, lzss_block_plan(5, 258));
+  EXPECT_EQ(recording.steps().size(), 1u);
 }
 
 }  // namespace

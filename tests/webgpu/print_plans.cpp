@@ -49,10 +49,10 @@ nlohmann::json plan_json(const std::string& name, const BlockTable& table, const
 nlohmann::json matching(Finder finder, const std::string& name) {
   const FinderParameters parameters{.min_match_len = 5};
   const BlockTable table = table_of_blocks(parameters.min_match_len);
-  const AnyFinder any = row_of(finder).with(parameters);
+  const MatchingStages stages = stages_of(finder, Parse::kOptimal, parameters);
   const MatchingPlan plan =
-      plan_matching(matching_capacity(kBlocks, kBlockBytes, parameters.min_match_len, any));
-  return plan_json(name, table, plan.buffers, record_matching(plan, table, any, parameters), kNoHash);
+      plan_matching(matching_capacity(kBlocks, kBlockBytes, parameters.min_match_len, stages.finder));
+  return plan_json(name, table, plan.buffers, record_matching(plan, table, stages), kNoHash);
 }
 
 nlohmann::json counting(Finder finder, const std::string& name) {

@@ -13,12 +13,14 @@
 
 #include <cstddef>
 
+#include "format/lz4/compress/lz4_cost.hpp"
 #include "match/finder_rows.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
+#include "parse/parse_rows.hpp"
 
 namespace hemstitch {
 
-enum class Lz4Parse { kLazy, kOptimal };
+using Lz4Parse = AnyParse<Lz4CostModel>;
 
 struct Lz4Level {
   AnyFinder finder;
@@ -29,20 +31,20 @@ struct Lz4Level {
 // of the blocks has before it.
 inline Lz4Level lz4_level(int level, std::size_t block_bytes, std::size_t history_bytes = 0) {
   if (level <= 2 && block_bytes <= kPageBytes && history_bytes == 0)
-    return {HashPairsParameters{.hash_bits = kHashPairsBits}, Lz4Parse::kLazy};
+    return {HashPairsParameters{.hash_bits = kHashPairsBits}, LazyParse{}};
   if (level <= 2)
     return {HashChainParameters{.hash_bits = hash_chain_fast_bits(block_bytes),
                                 .depth = 1,
                                 .cap_bytes = kHashChainFastCapBytes,
                                 .stitch_reach = kHashChainFastStitchReach},
-            Lz4Parse::kLazy};
+            LazyParse{}};
   const std::uint32_t depth = level <= 5 ? 4 : level <= 8 ? 8 : level <= 11 ? 16 : 64;
   return {
       HashChainParameters{.hash_bits = hash_chain_bits(block_bytes),
                           .depth = depth,
                           .cap_bytes = kHashChainCapBytes,
                           .stitch_reach = level <= 11 ? kHashChainStitchReach : kHashChainDeepStitchReach},
-      Lz4Parse::kOptimal};
+      OptimalParse<Lz4CostModel>{}};
 }
 
 }  // namespace hemstitch

@@ -6,12 +6,21 @@
 // loop.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "parse/parse.hpp"
 
 namespace hemstitch {
 
+struct GreedyParse {
+  static constexpr std::string_view kName = "greedy";
+};
+
 std::vector<Sequence> parse_greedy(const ParseInput& input);
+
+inline std::vector<Sequence> parse_reference(const ParseInput& input, const GreedyParse&) {
+  return parse_greedy(input);
+}
 
 }  // namespace hemstitch

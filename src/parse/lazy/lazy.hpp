@@ -13,12 +13,23 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "parse/parse.hpp"
 
 namespace hemstitch {
 
+struct LazyParse {
+  std::uint32_t skip = 0;  // lazy_skip
+
+  static constexpr std::string_view kName = "lazy";
+};
+
 std::vector<Sequence> parse_lazy(const ParseInput& input, std::uint32_t lazy_skip = 0);
+
+inline std::vector<Sequence> parse_reference(const ParseInput& input, const LazyParse& parse) {
+  return parse_lazy(input, parse.skip);
+}
 
 }  // namespace hemstitch

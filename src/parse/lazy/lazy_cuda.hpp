@@ -1,6 +1,7 @@
 // lazy on a CUDA device; the definition stands in lazy.hpp.
 #pragma once
 
+#include "parse/lazy/lazy.hpp"
 #include "parse/parse_cuda.hpp"
 
 namespace hemstitch::cuda {
@@ -9,5 +10,12 @@ namespace hemstitch::cuda {
 // graph.
 void parse_lazy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                      std::uint32_t lazy_skip, const DeviceSequences& sequences, cudaStream_t stream);
+
+inline std::size_t parse_scratch_bytes(const DeviceBlocks&, const LazyParse&) { return 0; }
+inline void parse(const DeviceBlocks& blocks, const LazyParse& lazy, const MatchRecord* d_records,
+                  const BlockPlan& plan, const DeviceSequences& sequences, void*, std::size_t,
+                  cudaStream_t stream) {
+  parse_lazy_cuda(blocks, d_records, plan, lazy.skip, sequences, stream);
+}
 
 }  // namespace hemstitch::cuda

@@ -38,6 +38,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/cost_model.hpp"
@@ -70,5 +71,28 @@ std::vector<Sequence> parse_optimal(const ParseInput& input, const Model& model)
 
 template <typename Model>
 std::vector<Sequence> parse_optimal_exact(const ParseInput& input, const Model& model);
+
+template <typename Model>
+struct OptimalParse {
+  Model costs = {};
+
+  static constexpr std::string_view kName = "optimal";
+};
+
+template <typename Model>
+struct OptimalExactParse {
+  Model costs = {};
+
+  static constexpr std::string_view kName = "optimal_exact";
+};
+
+template <typename Model>
+std::vector<Sequence> parse_reference(const ParseInput& input, const OptimalParse<Model>& parse) {
+  return parse_optimal(input, parse.costs);
+}
+template <typename Model>
+std::vector<Sequence> parse_reference(const ParseInput& input, const OptimalExactParse<Model>& parse) {
+  return parse_optimal_exact(input, parse.costs);
+}
 
 }  // namespace hemstitch

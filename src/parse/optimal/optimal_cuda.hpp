@@ -33,4 +33,27 @@ void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_r
                               const Model& model, const DeviceSequences& sequences, void* d_scratch,
                               std::size_t scratch_bytes, cudaStream_t stream);
 
+template <typename Model>
+std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const OptimalParse<Model>& optimal) {
+  return parse_optimal_cuda_scratch_bytes(blocks, optimal.costs);
+}
+template <typename Model>
+void parse(const DeviceBlocks& blocks, const OptimalParse<Model>& optimal, const MatchRecord* d_records,
+           const BlockPlan& plan, const DeviceSequences& sequences, void* d_scratch,
+           std::size_t scratch_bytes, cudaStream_t stream) {
+  parse_optimal_cuda(blocks, d_records, plan, optimal.costs, sequences, d_scratch, scratch_bytes, stream);
+}
+
+template <typename Model>
+std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const OptimalExactParse<Model>& optimal) {
+  return parse_optimal_exact_cuda_scratch_bytes(blocks, optimal.costs);
+}
+template <typename Model>
+void parse(const DeviceBlocks& blocks, const OptimalExactParse<Model>& optimal, const MatchRecord* d_records,
+           const BlockPlan& plan, const DeviceSequences& sequences, void* d_scratch,
+           std::size_t scratch_bytes, cudaStream_t stream) {
+  parse_optimal_exact_cuda(blocks, d_records, plan, optimal.costs, sequences, d_scratch, scratch_bytes,
+                           stream);
+}
+
 }  // namespace hemstitch::cuda

@@ -15,4 +15,11 @@ void record_optimal(Recording& recording, const BlockBatch& batch, BufferId reco
 void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                     const BlockPlan& plan, WholeByteCosts);
 
+// A format with a cost model of its own has a record_optimal() for it.
+template <typename Model>
+void record_parse(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
+                  const BlockPlan& plan, const OptimalParse<Model>& parse) {
+  record_optimal(recording, batch, records, decisions, plan, parse.costs);
+}
+
 }  // namespace hemstitch::webgpu

@@ -3,20 +3,15 @@
 //
 // Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
 // shared memory, synchronisation and cost; the kernels here only say where blocks go.
-#include <algorithm>
-
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
-#include "format/lz4/compress/lz4_cost.hpp"
 #include "format/lz4/compress/lz4_encode.cuh"
 #include "format/lz4/compress/lz4_one_pass_cuda.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/common/device_work.hpp"
-#include "match/finders_cuda.hpp"
-#include "parse/lazy/lazy_cuda.hpp"
-#include "parse/optimal/optimal_cuda.hpp"
+#include "parse/parses_cuda.hpp"
 
 namespace hemstitch::cuda {
 namespace {
@@ -129,35 +124,15 @@ const KernelRegistration kEncodeRegistration(kEncodeBudget, encode_to_outputs);
 const KernelRegistration kCountRegistration(kCountBudget, count_sizes);
 const KernelRegistration kSpanRegistration(kSpanBudget, encode_to_span);
 
-std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return level.parse == Lz4Parse::kLazy ? 0 : parse_optimal_cuda_scratch_bytes(blocks, Lz4CostModel{});
-}
-
-// What stands between the stages. The finder's scratch is no longer needed when the parse begins.
+// What stands between the stages.
 struct Staged {
   Carver carver;
-  MatchRecord* d_records;
-  DeviceSequences sequences;
-  std::size_t stage_bytes;
-  std::byte* d_stage;
+  FindAndParse<Lz4CostModel> find_and_parse;
 
-  Staged(const DeviceBlocks& blocks, const Lz4Level& level, void* d_scratch) : carver(d_scratch) {
-    d_records = carver.take<MatchRecord>(blocks.total_block_bytes);
-    sequences.d_sequences = carver.take<Sequence>(device_sequence_capacity(blocks, lz4_block_plan()));
-    sequences.d_counts = carver.take<std::uint32_t>(blocks.block_count);
-    sequences.d_total = carver.take<std::uint64_t>(1);
-    stage_bytes = std::max(find_scratch_bytes(level.finder, blocks), parse_scratch_bytes(blocks, level));
-    d_stage = carver.take<std::byte>(stage_bytes);
-  }
+  Staged(const DeviceBlocks& blocks, const Lz4Level& level, void* d_scratch)
+      : carver(d_scratch), find_and_parse(level.finder, level.parse, blocks, lz4_block_plan(), carver) {}
 
-  void find_and_parse(const DeviceBlocks& blocks, const Lz4Level& level, cudaStream_t stream) const {
-    find(level.finder, blocks, {.d_records = d_records}, d_stage, stage_bytes, stream);
-    if (level.parse == Lz4Parse::kLazy)
-      parse_lazy_cuda(blocks, d_records, lz4_block_plan(), 0, sequences, stream);
-    else
-      parse_optimal_cuda(blocks, d_records, lz4_block_plan(), Lz4CostModel{}, sequences, d_stage, stage_bytes,
-                         stream);
-  }
+  const DeviceSequences& sequences() const { return find_and_parse.sequences(); }
 };
 
 struct StagedSpan {
@@ -237,9 +212,9 @@ void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const 
   }
   const Staged staged(blocks, level, d_scratch);
   check_scratch("compress_lz4", staged.carver.bytes(), d_scratch, scratch_bytes);
-  staged.find_and_parse(blocks, level, stream);
+  staged.find_and_parse.run(stream);
   launch({.kernel = kEncodeBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)},
-         encode_to_outputs, blocks, staged.sequences, output);
+         encode_to_outputs, blocks, staged.sequences(), output);
 }
 
 std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
@@ -257,14 +232,14 @@ void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, c
   }
   const StagedSpan scratch(blocks, level, d_scratch);
   check_scratch("compress_lz4_span", scratch.staged.carver.bytes(), d_scratch, scratch_bytes);
-  scratch.staged.find_and_parse(blocks, level, stream);
+  scratch.staged.find_and_parse.run(stream);
   const Launch counting{
       .kernel = kCountBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)};
-  launch(counting, count_sizes, blocks, scratch.staged.sequences, span, scratch.d_rooms);
+  launch(counting, count_sizes, blocks, scratch.staged.sequences(), span, scratch.d_rooms);
   scan_sizes_cuda(scratch.d_rooms, blocks.block_count, span.d_offsets, scratch.d_scan, scratch.scan_bytes,
                   stream);
   launch({.kernel = kSpanBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)},
-         encode_to_span, blocks, scratch.staged.sequences, span);
+         encode_to_span, blocks, scratch.staged.sequences(), span);
 }
 
 }  // namespace hemstitch::cuda

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "format/lz4/compress/lz4_cost.hpp"
-#include "match/finders_webgpu.hpp"
 #include "match/links/links_webgpu.hpp"
-#include "parse/optimal/optimal_webgpu.hpp"
+#include "parse/parses_webgpu.hpp"
 
 namespace hemstitch::webgpu {
 
@@ -13,6 +11,11 @@ static_assert(Lz4CostModel{}.match_cost(19) == 4 * Lz4CostModel{}.literal_cost()
                   Lz4CostModel{}.match_cost(18) == 3 * Lz4CostModel{}.literal_cost() &&
                   Lz4CostModel::kShorterLengthCount == 3,
               "cost_model.wgsl prices matches like this");
+
+void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
+                    const BlockPlan& plan, const Lz4CostModel&) {
+  record_optimal(recording, batch, records, decisions, plan, WholeByteCosts{});
+}
 
 bool BatchCapacity::holds(const BatchCapacity& other) const {
   return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
@@ -64,13 +67,10 @@ Recording record_lz4_compress(const Lz4CompressPlan& plan, const BlockTable& tab
                               std::uint64_t output_bytes) {
   const BlockBatch batch = plan.batch.of(table);
   Recording recording;
-  record_find(level.finder, recording, batch,
-              {.output = {plan.second}, .spare = plan.first, .marks = plan.marks, .heads = plan.heads});
-  if (level.parse == Lz4Parse::kLazy)
-    record_lazy(recording, batch, plan.second, plan.first, lz4_block_plan());
-  else
-    record_optimal(recording, batch, plan.second, plan.first, lz4_block_plan(), WholeByteCosts{});
-  record_walk(recording, batch, {plan.first, plan.second, plan.entries, plan.counts, plan.second});
+  record_find_and_parse(
+      level.finder, level.parse, recording, batch,
+      {.output = {plan.second}, .spare = plan.first, .marks = plan.marks, .heads = plan.heads},
+      {plan.first, plan.second, plan.entries, plan.counts, plan.second}, lz4_block_plan());
   record_lz4_encode(
       recording, batch,
       {plan.entries, plan.second, plan.first, plan.sizes, plan.padded, plan.begins, plan.output, plan.scan},

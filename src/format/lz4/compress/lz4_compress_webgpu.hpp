@@ -52,6 +52,10 @@ struct Lz4CompressPlan {
 // Hash bits of a level's finder.
 unsigned hash_bits(const Lz4Level& level);
 
+// The optimal parse with LZ4's costs.
+void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
+                    const BlockPlan& plan, const Lz4CostModel& costs);
+
 Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity);
 
 // The steps for the blocks of `table`, for which the plan's buffers have room.

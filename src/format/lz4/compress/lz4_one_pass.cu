@@ -75,12 +75,17 @@ struct Scratch {
   }
 };
 
+bool is_lazy(const Lz4Parse& parse) {
+  const auto* lazy = std::get_if<LazyParse>(&parse);
+  return lazy != nullptr && lazy->skip == 0;
+}
+
 }  // namespace
 
 bool one_pass_takes_as_pages(const DeviceBlocks& blocks, const Lz4Level& level) {
   const auto* pairs = std::get_if<HashPairsParameters>(&level.finder);
   return blocks.max_block_bytes <= kPageBytes && blocks.max_history_bytes == 0 && pairs != nullptr &&
-         pairs->hash_bits == kHashPairsBits && level.parse == Lz4Parse::kLazy;
+         pairs->hash_bits == kHashPairsBits && is_lazy(level.parse);
 }
 
 bool one_pass_takes(const DeviceBlocks& blocks, const Lz4Level& level) {
@@ -89,7 +94,7 @@ bool one_pass_takes(const DeviceBlocks& blocks, const Lz4Level& level) {
   return blocks.max_block_bytes <= kOnePassBlockBytes && blocks.max_history_bytes == 0 && chain != nullptr &&
          chain->hash_bits == kBlockHashBits && fits_shared_memory(kBlocksBudget) && chain->depth == 1 &&
          chain->cap_bytes == kOnePassCapBytes && chain->window_bytes == kMaxRecordOffset && chain->stitch &&
-         chain->stitch_reach == kHashChainFastStitchReach && level.parse == Lz4Parse::kLazy;
+         chain->stitch_reach == kHashChainFastStitchReach && is_lazy(level.parse);
 }
 
 std::size_t compress_one_pass_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {

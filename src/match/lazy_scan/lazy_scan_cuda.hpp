@@ -1,0 +1,31 @@
+// lazy_scan on a CUDA device: to the byte what lazy_scan_reference finds.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "hemstitch/match.hpp"
+#include "match/common/device_block.hpp"
+#include "match/common/device_found.hpp"
+#include "match/lazy_scan/lazy_scan.hpp"
+
+namespace hemstitch::cuda {
+
+std::size_t find_lazy_scan_cuda_scratch_bytes(const DeviceBlocks& blocks, const FinderParameters& parameters);
+
+// Throws kInvalidOption for parameters that check_finder_parameters refuses, for too little scratch and for blocks of
+// 2 GiB. Asynchronous; may be captured in a graph. The scratch is free again when the stream has passed.
+void find_lazy_scan_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
+                         MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                         cudaStream_t stream);
+
+inline std::size_t find_scratch_bytes(const DeviceBlocks& blocks, const LazyScanParameters& parameters) {
+  return find_lazy_scan_cuda_scratch_bytes(blocks, parameters);
+}
+inline void find(const DeviceBlocks& blocks, const LazyScanParameters& parameters, const DeviceFound& found,
+                 void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  find_lazy_scan_cuda(blocks, parameters, found.d_records, d_scratch, scratch_bytes, stream);
+}
+
+}  // namespace hemstitch::cuda
