@@ -8,7 +8,7 @@
 namespace hemstitch::webgpu {
 namespace {
 
-constexpr std::uint32_t kPassPositions = 8192;  // as optimal_exact.wgsl has it
+constexpr std::uint32_t kPassPositions = 8192;  // as whole_blocks.wgsl has it
 
 // kPassPositions of every block a step, from the last ones on.
 void record(Recording& recording, std::string_view shader, const BlockBatch& batch, const BlockPlan& plan,
