@@ -1,7 +1,10 @@
 #include "evaluate/analysis.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "core/status.hpp"
 #include "match/finders.hpp"
 #include "parse/choose_matches.hpp"
 
@@ -25,6 +28,9 @@ std::size_t length_class(std::uint32_t length) { return class_of(length, kLength
 
 MatchAnalysis analyze(std::span<const std::byte> data, const FinderChoice& choice,
                       const MatchRecords& records) {
+  if (const auto wrong = first_wrong_record({data, 0}, records))
+    throw Error(Status::kInternal, fmt::format("{}: the match at position {} does not stand for equal bytes",
+                                               choice.name, *wrong));
   MatchAnalysis analysis;
   analysis.finder = choice.name;
   analysis.matches = choose_matches(records, choice.parameters);

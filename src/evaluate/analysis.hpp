@@ -43,6 +43,7 @@ struct MatchAnalysis {
   std::vector<PositionedMatch> matches;
 };
 
+// Throws kInternal where a record's match does not stand for equal bytes.
 MatchAnalysis analyze(std::span<const std::byte> data, const FinderChoice& choice,
                       const MatchRecords& records);
 

@@ -60,13 +60,22 @@ class SequenceBuilder {
   std::uint32_t literal_count_ = 0;
 };
 
+// What a match costs under a cost model: by its length and, where the model prices offsets, by its offset.
+template <typename Model>
+std::uint64_t whole_match_cost(const Model& model, std::uint32_t length, std::uint32_t offset) {
+  if constexpr (requires { model.offset_cost(offset); })
+    return std::uint64_t{model.match_cost(length)} + model.offset_cost(offset);
+  else
+    return model.match_cost(length);
+}
+
 // What `sequences` cost under a cost model, in its units (sixteenths of a bit).
 template <typename Model>
 std::uint64_t parse_cost(std::span<const Sequence> sequences, const Model& model) {
   std::uint64_t cost = 0;
   for (const Sequence& sequence : sequences) {
     cost += std::uint64_t{sequence.literal_count} * model.literal_cost();
-    if (sequence.match_length != 0) cost += model.match_cost(sequence.match_length);
+    if (sequence.match_length != 0) cost += whole_match_cost(model, sequence.match_length, sequence.offset);
   }
   return cost;
 }

@@ -13,6 +13,7 @@
 // No byte outside the texts is read. CPU twin: find_in_texts in search.cpp.
 #include "compact/pieces/piece_words.hpp"
 #include "compact/scan/scan_cuda.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "search/search_cuda.hpp"
@@ -181,6 +182,7 @@ __global__ void __launch_bounds__(kSearchThreads, 4)
     if (next_match == d_begins[tile + 1] || next_match >= room) return;
   }
 
+  if (lane == 0) trace_mark(kTraceSearchTile, static_cast<std::uint32_t>(tile));
   const Places places = places_of(texts);
   const std::uint64_t tile_begin = tile * kSearchTileBytes;
   const std::uint64_t tile_end = min(tile_begin + kSearchTileBytes, places.end);

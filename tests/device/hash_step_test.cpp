@@ -40,6 +40,12 @@ TEST_F(HashStepCuda, EqualsItsTwinOnSmallBlocks) {
                {{.hash_bits = 13, .cap_bytes = 16, .stitch = false}, {.hash_bits = 11, .cap_bytes = 16}});
 }
 
+// A few launches over a few bytes: what racecheck, which makes these some thousand times dearer, has time for.
+TEST_F(HashStepCuda, EqualsItsTwinOnTwoTinyBlocks) {
+  expect_equal({{"words", wordy_bytes(300, 1), 0}, {"period 11", periodic_bytes(300, 11), 101}},
+               {{.hash_bits = 13, .cap_bytes = 16, .stitch = false}, {.hash_bits = 11, .cap_bytes = 16}});
+}
+
 TEST_F(HashStepCuda, EqualsItsTwinForEveryParameter) {
   // Small, since racecheck makes a byte some thousand times dearer.
   std::vector<FinderCase> cases;

@@ -193,6 +193,14 @@ TEST(Analysis, TheMapIsDrawnForAnyFile) {
   }
 }
 
+TEST(Analysis, RefusesAMatchThatIsNone) {
+  const FinderChoice choice = choose_finder("brute_force");
+  const std::vector<std::byte> data = testing::bytes_of("abcabcabc?bcabc");
+  MatchRecords records = choice.find({data, 0});
+  records[10] = pack_match(3, 5);
+  EXPECT_THROW(analyze(data, choice, records), Error);
+}
+
 TEST(Analysis, TheMapShowsARunAtTheBottom) {
   const std::vector<std::byte> run(3000, std::byte{1});
   const FinderChoice choice = choose_finder("window_index");

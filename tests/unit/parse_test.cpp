@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <stdexcept>
 
+#include "core/status.hpp"
 #include "format/lz4/compress/lz4_cost.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"
+#include "parse/optimal/cost_table.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 #include "parse/parses.hpp"
 #include "shapes.hpp"
@@ -55,8 +58,9 @@ std::uint64_t cheapest_of_all(const ParseInput& input, const Model& model,
   const Match match = usable_match(input.records[position], position, block_bytes, input.plan);
   const auto try_length = [&](std::uint32_t length) {
     if (length < input.plan.min_match_length || length > match.length) return;
-    best = std::min(
-        best, model.match_cost(length) + cheapest_of_all(input, model, cuts, short_form, position + length));
+    std::uint64_t cost = model.match_cost(length);
+    if constexpr (requires { model.offset_cost(1u); }) cost += model.offset_cost(match.offset);
+    best = std::min(best, cost + cheapest_of_all(input, model, cuts, short_form, position + length));
   };
   if (match.length == 0) return best;
   for (const std::uint32_t cut : cuts) try_length(match.length - cut);
@@ -165,6 +169,45 @@ TEST(OptimalParse, TheExactOneIsTheCheapestOfAllWays) {
               cheapest_of_all(lz4, Lz4CostModel{}, {0, 1, 2, 3}, true))
         << "round " << round;
   }
+}
+
+CostTable random_table(std::mt19937& random) {
+  CostTable table{.literal = static_cast<std::uint32_t>(100 + random() % 60),
+                  .lengths = std::vector<std::uint32_t>(1 + random() % 20)};
+  for (std::uint32_t& price : table.lengths) price = static_cast<std::uint32_t>(random() % 400);
+  for (std::uint32_t& price : table.offsets) price = static_cast<std::uint32_t>(random() % 200);
+  return table;
+}
+
+TEST(OptimalParse, PricesFromATableGiveTheCheapestOfAllWays) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 2000; ++round) {
+    const MatchRecords records = random_records(random() % 24, random);
+    const ParseInput input{records, lzss_block_plan(3, kUnlimitedLength)};
+    const CostTable table = random_table(random);
+    ASSERT_EQ(parse_cost(parse_optimal_exact(input, table), table),
+              cheapest_of_all(input, table, {0, 1, 2, 3}, false))
+        << "round " << round;
+  }
+}
+
+TEST(CostTable, ClassesOfOffsetsAscendAndHoldHalfAPowerOfTwoEach) {
+  std::array<std::uint32_t, kOffsetClassCount> counts{};
+  for (std::uint32_t offset = 1; offset <= 65536; ++offset) {
+    ++counts.at(offset_class(offset));
+    ASSERT_GE(offset_class(offset), offset_class(std::max(offset - 1, 1u)));
+  }
+  for (std::uint32_t i = 0; i < counts.size(); ++i) EXPECT_EQ(counts[i], i < 2 ? 1u : 1u << (i / 2 - 1)) << i;
+}
+
+TEST(CostTable, RefusesWhatDevicesCannotAddUp) {
+  EXPECT_NO_THROW(check_cost_table({.literal = CostTable::kMostPrice}));
+  EXPECT_THROW(check_cost_table({.literal = CostTable::kMostPrice + 1}), Error);
+  EXPECT_THROW(check_cost_table({.literal = 1, .lengths = {}}), Error);
+  EXPECT_THROW(check_cost_table({.literal = 1, .lengths = {0, CostTable::kMostPrice + 1}}), Error);
+  CostTable table;
+  table.offsets[31] = CostTable::kMostPrice + 1;
+  EXPECT_THROW(check_cost_table(table), Error);
 }
 
 TEST(OptimalParse, OneShortBlockIsOneSegment) {

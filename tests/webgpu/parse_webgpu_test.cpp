@@ -11,6 +11,7 @@
 #include "match/hash_chain/hash_chain.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"
+#include "parse/optimal/cost_table.hpp"
 #include "parse/optimal/optimal_exact_webgpu.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 #include "parse/optimal/optimal_webgpu.hpp"
@@ -25,13 +26,28 @@ using testing::download;
 using testing::upload;
 using testing::WebgpuFinderBatch;
 
-// `spare` has 4 bytes for each byte of the data.
-using RecordParse =
-    std::function<void(Recording&, const BlockBatch&, BufferId records, BufferId decisions, BufferId spare)>;
+struct ParseBuffers {
+  BufferId records, decisions;
+  BufferId spare;  // 4 bytes for each byte of the data
+  CostTableBuffers table;
+};
+using RecordParse = std::function<void(Recording&, const BlockBatch&, const ParseBuffers&)>;
 using Twin = std::function<std::vector<Sequence>(const ParseInput&)>;
 
 bool same(const Sequence& a, const Sequence& b) {
   return a.literal_count == b.literal_count && a.match_length == b.match_length && a.offset == b.offset;
+}
+
+// Prices that are no whole bits, one for each length up to 258 and each class of offsets; beyond 15 bits in a segment.
+const CostTable& cost_table() {
+  static const CostTable table = [] {
+    CostTable made{.literal = 8 * kCostUnitsPerBit + 5, .lengths = std::vector<std::uint32_t>(259)};
+    for (std::uint32_t i = 0; i < made.lengths.size(); ++i) made.lengths[i] = 70 + i * 7 % 31 + 16 * (i / 30);
+    for (std::uint32_t i = 0; i < made.offsets.size(); ++i) made.offsets[i] = 81 + 8 * i + i % 3;
+    check_cost_table(made);
+    return made;
+  }();
+  return table;
 }
 
 class WebgpuParse : public testing::WebgpuTest {
@@ -50,7 +66,11 @@ class WebgpuParse : public testing::WebgpuTest {
           buffer_plan.add("decisions", array_bytes), buffer_plan.add("exits", array_bytes),
           buffer_plan.add("entries", batch.tile_count * 16), buffer_plan.add("counts", batch.block_count * 4),
           buffer_plan.add("sequences", batch_inputs.table().sequence_count * sizeof(DeviceSequence))};
+      const std::vector<std::uint32_t> prices = cost_table().words();
+      const CostTableBuffers table{buffer_plan.add("prices", prices.size() * 4),
+                                   buffer_plan.add("ahead", batch.tile_count * kAheadBytes)};
       const BufferSet buffers = one->make_buffers(buffer_plan);
+      upload(*one, buffers, table.prices, prices);
       batch_inputs.upload_to(*one, buffers, batch);
       std::vector<MatchRecord> flat(batch_inputs.data_bytes(), 0xA5A5A5A5u);
       for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -59,7 +79,7 @@ class WebgpuParse : public testing::WebgpuTest {
       upload(*one, buffers, records, flat);
 
       Recording recording;
-      parse(recording, batch, records, walk.decisions, walk.exits);
+      parse(recording, batch, {records, walk.decisions, walk.exits, table});
       record_walk(recording, batch, walk);
       one->run(recording, buffers);
 
@@ -90,40 +110,53 @@ class WebgpuParse : public testing::WebgpuTest {
                                 const std::vector<MatchRecords>& records, const BlockPlan& plan) {
     expect_twin(
         inputs, records, plan,
-        [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
-          record_greedy(recording, batch, from, to, plan);
+        [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
+          record_greedy(recording, batch, b.records, b.decisions, plan);
         },
         parse_greedy);
     for (const std::uint32_t skip : {0u, 12u})
       expect_twin(
           inputs, records, plan,
-          [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
-            record_lazy(recording, batch, from, to, plan, skip);
+          [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
+            record_lazy(recording, batch, b.records, b.decisions, plan, skip);
           },
           [&](const ParseInput& input) { return parse_lazy(input, skip); });
     expect_twin(
         inputs, records, plan,
-        [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
-          record_optimal(recording, batch, from, to, plan, FullLengthCostModel{});
+        [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
+          record_optimal(recording, batch, b.records, b.decisions, plan, FullLengthCostModel{});
         },
         [](const ParseInput& input) { return parse_optimal(input, FullLengthCostModel{}); });
     expect_twin(
         inputs, records, plan,
-        [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId spare) {
-          record_optimal_exact(recording, batch, {from, spare, to}, plan, FullLengthCostModel{});
+        [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
+          record_optimal_exact(recording, batch, {b.records, b.spare, b.decisions}, plan,
+                               FullLengthCostModel{});
         },
         [](const ParseInput& input) { return parse_optimal_exact(input, FullLengthCostModel{}); });
+    expect_twin(
+        inputs, records, plan,
+        [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
+          record_optimal(recording, batch, b.records, b.decisions, plan, b.table);
+        },
+        [](const ParseInput& input) { return parse_optimal(input, cost_table()); });
+    expect_twin(
+        inputs, records, plan,
+        [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
+          record_optimal_exact(recording, batch, {b.records, b.spare, b.decisions}, plan, b.table.prices);
+        },
+        [](const ParseInput& input) { return parse_optimal_exact(input, cost_table()); });
     if (plan.min_match_length >= 4) {
       expect_twin(
           inputs, records, plan,
-          [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId spare) {
-            record_optimal_exact(recording, batch, {from, spare, to}, plan, WholeByteCosts{});
+          [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
+            record_optimal_exact(recording, batch, {b.records, b.spare, b.decisions}, plan, WholeByteCosts{});
           },
           [](const ParseInput& input) { return parse_optimal_exact(input, Lz4CostModel{}); });
       expect_twin(
           inputs, records, plan,
-          [&](Recording& recording, const BlockBatch& batch, BufferId from, BufferId to, BufferId) {
-            record_optimal(recording, batch, from, to, plan, WholeByteCosts{});
+          [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
+            record_optimal(recording, batch, b.records, b.decisions, plan, WholeByteCosts{});
           },
           [](const ParseInput& input) { return parse_optimal(input, Lz4CostModel{}); });
     }

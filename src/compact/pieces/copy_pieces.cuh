@@ -19,6 +19,7 @@
 
 #include "compact/pieces/copy_pieces_tuning.hpp"
 #include "compact/pieces/piece_words.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 
 namespace hemstitch::cuda {
 
@@ -122,6 +123,7 @@ __global__ void __launch_bounds__(kCopyPiecesThreads, kCopyPiecesLeastBlocks)
       first += (lanes_before - 1) * step;  // piece `first` begins before: at least one lane
       beyond = min(beyond, first + step);
     }
+    if (lane == 0) trace_mark(kTraceCopyShare, static_cast<std::uint32_t>(first));
 
     for (std::uint64_t i = first + lane;; i += 32) {
       PiecePart part{nullptr, nullptr, 0, 0};

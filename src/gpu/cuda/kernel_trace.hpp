@@ -31,7 +31,7 @@ struct TraceRecord {
   std::uint32_t thread;
 };
 
-// Made by one thread of a warp or workgroup when it begins with ...
+// Made by one thread of a warp or thread block when it begins with ...
 enum TraceMarker : std::uint32_t {
   kTraceBuildChains = 1001,    // hash_chain.build: a segment; the value is its number in the batch
   kTraceLookUp = 1002,         // hash_step.look_up: a segment; the position of its first byte in the block
@@ -39,6 +39,19 @@ enum TraceMarker : std::uint32_t {
   kTraceExtendTile = 1004,     // find_tiles: the true lengths of a tile that has capped matches; as above
   kTraceSolveSegments = 1005,  // optimal.solve_segments: 32 segments; the number of that group in the batch
   kTraceWalkChunk = 1006,      // parse.walk: a chunk; its position in the block
+  kTraceCompressPage = 1007,   // lz4.compress_small and lz4.compress_pages: a page; its number in the batch
+  kTraceCompressSegment =
+      1008,  // lz4.compress_blocks: a warp's segment, each time it is gone over; its position in the block
+  kTraceWriteSegment = 1009,  // lz4.compress_blocks: the bytes of a segment; as above
+  kTraceEncodeTile =
+      1010,  // lz4.encode_to_outputs and its like: a tile; the number of its first sequence in the list
+  kTraceRestoreChunk = 1011,  // lz4_restore.*: a chunk; its number in the batch
+  kTraceRestoreWindow =
+      1012,  // lz4_restore.blocks, .few_blocks and .block_chain: a window; its first byte in the LZ4 block
+  kTraceFillPage = 1013,      // lz4.fill_pages: a page; its number in the batch
+  kTraceChecksumSpan = 1014,  // lz4.checksum_spans: a span; its number
+  kTraceSearchTile = 1015,    // search.tiles: a tile; its number
+  kTraceCopyShare = 1016,     // gather.copy and scatter.copy: a share; the number of its first piece
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

@@ -15,7 +15,7 @@ namespace hemstitch::webgpu {
 
 inline constexpr std::uint32_t kTilePositions = 1024;
 
-// As shared/blocks.wgsl has it.
+// As blocks.wgsl has it.
 struct BlockRow {
   std::uint32_t begin = 0;          // byte of the data where the history begins
   std::uint32_t history_bytes = 0;  // the block begins behind them

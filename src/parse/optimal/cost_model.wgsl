@@ -14,6 +14,14 @@ fn match_cost(length: u32) -> u32 {
   return select(parameters.match_cost, 3u + (length + 236u) / 255u, lz4_costs);
 }
 
+fn offset_cost(offset: u32) -> u32 {
+  return 0u;
+}
+
+fn tries_shorter_lengths() -> bool {
+  return lz4_costs;
+}
+
 fn tried_length_count() -> u32 {
   return select(1u, 5u, lz4_costs);
 }

@@ -33,6 +33,7 @@
 // A cost model `Model` gives
 //   literal_cost()                    units of one literal
 //   match_cost(length)                units of one match
+//   offset_cost(offset)               units more of one match; only where a model has such (cost_table.hpp)
 //   tried_length_count()              how many lengths of a match are tried, the full one included
 //   tried_length(full_length, index)  the index-th of them, longest first; 0 where there is none
 #pragma once

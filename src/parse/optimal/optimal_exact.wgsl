@@ -29,53 +29,9 @@ struct Parameters {
 @group(0) @binding(4) var<storage, read_write> decisions: array<u32>;
 
 #import parse/optimal/cost_model.wgsl
-
-const kPassPositions = 8192u;
-
-// At the end of a block there is nothing left to pay.
-fn cost_from(place: u32, end: u32) -> u32 {
-  var cost = 0u;
-  if (place < end) {
-    cost = costs[place];
-  }
-  return cost;
-}
+#import parse/optimal/whole_blocks.wgsl
 
 @compute @workgroup_size(1)
 fn solve(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u) {
-  let number = workgroup_number(id, size, parameters.block_count);
-  if (number >= parameters.block_count) {
-    return;
-  }
-  let block = blocks[number];
-  if (parameters.solved >= block.block_bytes) {
-    return;
-  }
-  let begin = block_begin(block);
-  let end = block_end(block);
-  let first = end - parameters.solved;
-  let last = first - min(kPassPositions, first - begin);
-  var cost_after = cost_from(first, end);
-  for (var left = first; left > last; left--) {
-    let place = left - 1u;
-    var best_cost = literal_cost() + cost_after;
-    var best = 0u;
-    let full = usable_match(records[place], place - begin, block.block_bytes, parameters.plan);
-    if (full != 0u) {
-      for (var index = 0u; index < tried_length_count(); index++) {
-        let length = tried_length(record_length(full), index);
-        if (length < parameters.plan.min_match_length || length == 0u) {
-          continue;
-        }
-        let cost = match_cost(length) + cost_from(place + length, end);
-        if (cost < best_cost) {
-          best_cost = cost;
-          best = pack_match(record_offset(full), length);
-        }
-      }
-    }
-    costs[place] = best_cost;
-    cost_after = best_cost;
-    decisions[place] = best;
-  }
+  solve_blocks(id, size);
 }

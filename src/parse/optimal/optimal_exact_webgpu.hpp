@@ -18,4 +18,9 @@ void record_optimal_exact(Recording& recording, const BlockBatch& batch, const O
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
                           const BlockPlan& plan, WholeByteCosts);
 
+// `prices` as CostTableBuffers has them. A path is never dearer than all literals: those of the longest block have to cost
+// less than 2^32 units.
+void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
+                          const BlockPlan& plan, BufferId prices);
+
 }  // namespace hemstitch::webgpu

@@ -91,6 +91,9 @@ template <typename Model>
 void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                         const Model& model, const DeviceSequences& sequences, void* d_scratch,
                         std::size_t scratch_bytes, cudaStream_t stream) {
+  static_assert(
+      !requires(std::uint32_t offset) { model.offset_cost(offset); },
+      "EdgeSearch knows lengths alone: prices of offsets need one of their own");
   optimal_detail::check_unit_costs(model);
   const optimal_detail::Scratch scratch = optimal_detail::carve(blocks, model, d_scratch);
   check_scratch("parse_optimal", scratch.bytes, d_scratch, scratch_bytes);

@@ -25,8 +25,8 @@ void solve_segment(const ParseInput& input, const Model& model, std::size_t begi
         const std::uint32_t length = model.tried_length(match.length, index);
         if (length < input.plan.min_match_length || length == 0) continue;
         const std::uint32_t priced = priced_length(length, horizon - position, input.plan.min_match_length);
-        const std::uint64_t match_cost =
-            model.match_cost(priced) + cost_from(std::min<std::size_t>(position + length, horizon));
+        const std::uint64_t match_cost = whole_match_cost(model, priced, match.offset) +
+                                         cost_from(std::min<std::size_t>(position + length, horizon));
         if (match_cost < best_cost) {
           best_cost = match_cost;
           best = {match.offset, length};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "parse/optimal/optimal.hpp"
+#include "parse/optimal/optimal_tuning.hpp"
 #include "parse/parse_webgpu.hpp"
 
 namespace hemstitch::webgpu {
@@ -14,6 +15,16 @@ void record_optimal(Recording& recording, const BlockBatch& batch, BufferId reco
                     const BlockPlan& plan, const FullLengthCostModel& model);
 void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                     const BlockPlan& plan, WholeByteCosts);
+
+// Costs from a table (cost_table.hpp), in buffers of the device.
+struct CostTableBuffers {
+  BufferId prices;  // CostTable::words(), of a table that check_cost_table() let pass
+  BufferId ahead;   // kAheadBytes a tile
+};
+inline constexpr std::uint64_t kAheadBytes = 4 * kLookAheadPositions;
+
+void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
+                    const BlockPlan& plan, const CostTableBuffers& table);
 
 // A format with a cost model of its own has a record_optimal() for it.
 template <typename Model>

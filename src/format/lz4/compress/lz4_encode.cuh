@@ -21,6 +21,7 @@
 #include "format/lz4/block/lz4_copy.cuh"
 #include "format/lz4/block/lz4_emission.hpp"
 #include "format/lz4/compress/lz4_encode_tuning.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "match/common/device_block.hpp"
 
 namespace hemstitch::cuda {
@@ -110,6 +111,7 @@ __device__ std::uint64_t encode_block(EncodeShared& sh, const DeviceBlock& block
   std::uint64_t written = 0;
   std::uint32_t read = 0;
   for (std::uint32_t tile = 0; tile < count; tile += kEncodeThreads) {
+    if (thread == 0) trace_mark(kTraceEncodeTile, tile);
     const std::uint32_t index = tile + thread;
     TileSequence own{};
     std::uint32_t moves = 0;

@@ -3,6 +3,7 @@
 #include "format/lz4/compress/lz4_one_pass_block.cuh"
 #include "format/lz4/compress/lz4_one_pass_cuda.hpp"
 #include "format/lz4/compress/lz4_one_pass_page.cuh"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/cuda/shared_memory.hpp"
@@ -29,6 +30,7 @@ __global__ void __launch_bounds__(kPageWarps * 32, kPageWarpsResident / kPageWar
   const unsigned warp = warp_number(), lane = threadIdx.x % 32;
   const std::uint32_t index = blockIdx.x * kPageWarps + warp;
   if (index >= pages.block_count) return;
+  if (lane == 0) trace_mark(kTraceCompressPage, index);
   const DeviceBlock page = pages.d_blocks[index];
   Page pass(reinterpret_cast<Page::Shared*>(sh_memory)[warp], page.d_block, page.block_bytes, lane);
   const std::uint32_t bytes = pass.compress(output.d_outputs[index], output.d_capacities[index]);

@@ -26,6 +26,7 @@
 #pragma once
 
 #include "format/lz4/compress/lz4_one_pass.cuh"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "match/common/hash_word.hpp"
 
 namespace hemstitch::cuda {
@@ -293,6 +294,7 @@ class BlockPass : RowPass {
     }
     if (total > capacity) return kDoesNotFit;
 
+    if (lane_ == 0) trace_mark(kTraceWriteSegment, begin_);
     Rows::literals_begin_ = literals_begin;
     for (std::uint32_t first = 0; first < stored_ + (last_warp ? 1 : 0); first += 32) {
       const Rows::Group group = group_at(first, last_warp);
@@ -305,6 +307,7 @@ class BlockPass : RowPass {
  private:
   // The segment's sequences, from the state that the segment before it left, or from what some rows before it lead to.
   __device__ __forceinline__ void find_sequences(bool from_state) {
+    if (lane_ == 0) trace_mark(kTraceCompressSegment, begin_);
     const std::uint32_t from = from_state || begin_ < kBlockRunUpBytes ? begin_ : begin_ - kBlockRunUpBytes;
     const std::uint32_t end = begin_ + kBlockSegmentBytes;
     const std::uint32_t read_end = min(end, text_.bytes()) + 32;

@@ -7,6 +7,7 @@
 // No shared memory, no synchronisation but shuffles among the four. Work: a multiplication chain of one step for every 16
 // bytes. CPU twin: xxHash's XXH32().
 #include "format/lz4/frame/lz4_checksum_cuda.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch::cuda {
@@ -38,6 +39,7 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned part = threadIdx.x % kLanes;
   const unsigned others = 0xFu << (threadIdx.x % 32 / kLanes * kLanes);
   if (index >= count) return;  // all four lanes of a span
+  if (part == 0) trace_mark(kTraceChecksumSpan, static_cast<std::uint32_t>(index));
   const std::byte* const span = d_spans[index];
   const std::size_t size = d_sizes[index];
   const std::size_t stripes = size / kStripeBytes;

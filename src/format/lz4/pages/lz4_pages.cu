@@ -14,6 +14,7 @@
 #include "format/lz4/compress/lz4_one_pass_page.cuh"
 #include "format/lz4/pages/lz4_pages_cuda.hpp"
 #include "format/lz4/restore/lz4_restore_cuda.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/common/device_work.hpp"
@@ -71,6 +72,7 @@ __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
   const std::uint32_t index = blockIdx.x * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.block_count) return;
+  if (lane == 0) trace_mark(kTraceCompressPage, index);
   const DeviceBlock page = pages.d_blocks[index];
   std::byte* const room = output.d_outputs[index];
   Lz4PageEntry* const entry = output.d_entries + index;
@@ -138,6 +140,7 @@ __global__ void __launch_bounds__(kPageThreads)
   const std::uint64_t index = std::uint64_t{blockIdx.x} * kPageWarps + warp_number();
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.count) return;
+  if (lane == 0) trace_mark(kTraceFillPage, static_cast<std::uint32_t>(index));
   const Lz4PageEntry entry = pages.d_entries[index];
   const std::size_t page_bytes = pages.d_page_bytes[index];
   const std::byte* const kept = pages.d_kept[index];

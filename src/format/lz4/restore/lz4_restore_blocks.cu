@@ -20,6 +20,7 @@
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
 #include "format/lz4/restore/lz4_restore_window.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch::cuda {
@@ -224,6 +225,7 @@ __device__ inline WrongSequence find_wrong(SharedBytes bytes, const WarpMemory& 
 __device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
   const Lz4Chunk& chunk = sh.chunk;
   const std::uint32_t window_begin = place.read, end = chunk.block_bytes - window_begin;
+  if (lane == 0) trace_mark(kTraceRestoreWindow, window_begin);
   const SharedBytes bytes = stage_bytes<32, kStageVectors>(chunk, window_begin, sh.stage, lane);
   __syncwarp();
   // Long literal runs may follow each other: then the chain stops at once. (Behind the block, any answer is right.)

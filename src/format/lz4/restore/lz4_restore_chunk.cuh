@@ -3,12 +3,15 @@
 
 #include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "format/lz4/restore/lz4_restore_sequence.cuh"
+#include "gpu/cuda/kernel_trace.hpp"
 
 namespace hemstitch::cuda {
 
-// Chunk `index` of the batch; false, and its status written, where it breaks the batch's bounds.
+// Chunk `index` of the batch; false, and its status written, where it breaks the batch's bounds. `writes`: this thread speaks
+// for those that call together.
 __device__ inline bool open_chunk(const DeviceLz4Restore& batch, std::uint64_t index, Lz4Chunk& chunk,
                                   bool writes) {
+  if (writes) trace_mark(kTraceRestoreChunk, static_cast<std::uint32_t>(index));
   const std::size_t block_bytes = batch.d_block_bytes[index], capacity = batch.d_capacities[index];
   if (block_bytes > batch.max_block_bytes || capacity > batch.max_capacity) {
     if (writes) {

@@ -16,6 +16,7 @@
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
 #include "format/lz4/restore/lz4_restore_window.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/shared_memory.hpp"
 
@@ -257,6 +258,7 @@ __device__ inline bool restore_round(const Lz4Chunk& chunk, GroupMemory& sh, Lz4
                                      unsigned thread) {
   const unsigned lane = thread % 32, warp = thread / 32;
   const std::uint32_t round_begin = place.read, end = chunk.block_bytes - round_begin;
+  if (thread == 0) trace_mark(kTraceRestoreWindow, round_begin);
   const SharedBytes bytes = stage_bytes<kThreads, kStageVectors>(chunk, round_begin, sh.stage, thread);
   __syncthreads();
   std::uint32_t after;

@@ -1,0 +1,236 @@
+// The marks that the LZ4, search, gather and scatter kernels leave in a kernel trace. Their sources are compiled into this
+// program with HEMSTITCH_KERNEL_TRACE, and so take the place of the library's, which have no marks.
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compact/gather/gather_cuda.hpp"
+#include "compact/pieces/copy_pieces_tuning.hpp"
+#include "compact/scatter/scatter_cuda.hpp"
+#include "cuda_test.hpp"
+#include "finder_cases.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/lz4/compress/lz4_encode_tuning.hpp"
+#include "format/lz4/frame/lz4_checksum_cuda.hpp"
+#include "format/lz4/pages/lz4_pages_cuda.hpp"
+#include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
+#include "lz4_batch.hpp"
+#include "search/search_cuda.hpp"
+#include "search/search_tuning.hpp"
+
+namespace hemstitch {
+namespace {
+
+using testing::Bytes;
+using testing::FinderCase;
+
+class KernelMarksTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    // First the device: in a build that traces everything it has a trace of its own, and the newest one listens.
+    cuda::open_device({});
+    stream_.emplace();
+    trace_.emplace(0, 10'000);
+  }
+  cudaStream_t stream() const { return stream_->get(); }
+
+  // Those of `markers` that were left, each with its value once, in order: "1007:0 1007:1".
+  std::string marks(std::initializer_list<cuda::TraceMarker> markers) const {
+    stream_->synchronize();
+    std::set<std::pair<std::uint32_t, std::uint32_t>> left;
+    for (const cuda::TraceRecord& record : trace_->records())
+      if (std::find(markers.begin(), markers.end(), record.marker) != markers.end())
+        left.insert({record.marker, record.value});
+    std::string text;
+    for (const auto& [marker, value] : left)
+      text += (text.empty() ? "" : " ") + std::to_string(marker) + ":" + std::to_string(value);
+    return text;
+  }
+
+  template <class T>
+  cuda::DeviceBuffer<T> on_device(const std::vector<T>& values) const {
+    cuda::DeviceBuffer<T> buffer(values.size(), stream());
+    buffer.upload(values);
+    stream_->synchronize();
+    return buffer;
+  }
+
+  void compress(const std::vector<FinderCase>& cases, int level) const {
+    const testing::FinderBatch batch(cases, *stream_);
+    const Lz4Level parameters = lz4_level(level, batch.blocks().max_block_bytes);
+    std::vector<std::size_t> rooms;
+    for (const FinderCase& one : cases) rooms.push_back(cuda::max_lz4_block_bytes(one.data.size()));
+    const testing::OutputRooms outputs(rooms, stream());
+    const testing::Scratch scratch(cuda::compress_lz4_cuda_scratch_bytes(batch.blocks(), parameters),
+                                   stream());
+    cuda::compress_lz4_cuda(batch.blocks(), parameters, outputs.output(), scratch.get(), scratch.bytes(),
+                            stream());
+    stream_->synchronize();
+  }
+
+  // Restores each of `blocks`, in a way that is given the batch.
+  template <class Way>
+  void restore(const std::vector<Bytes>& blocks, std::size_t capacity, const Way& way) const {
+    Bytes all;
+    std::vector<std::size_t> begins, sizes;
+    for (const Bytes& block : blocks) {
+      begins.push_back(all.size());
+      sizes.push_back(block.size());
+      all.insert(all.end(), block.begin(), block.end());
+    }
+    const cuda::DeviceBuffer<std::byte> d_all = on_device(all);
+    std::vector<const std::byte*> addresses;
+    for (const std::size_t begin : begins) addresses.push_back(d_all.get() + begin);
+    const auto d_blocks = on_device(addresses);
+    const auto d_sizes = on_device(sizes);
+    const testing::OutputRooms outputs(std::vector<std::size_t>(blocks.size(), capacity), stream());
+    cuda::DeviceLz4Restore batch;
+    batch.d_blocks = d_blocks.get();
+    batch.d_block_bytes = d_sizes.get();
+    batch.d_outputs = outputs.output().d_outputs;
+    batch.d_capacities = outputs.output().d_capacities;
+    batch.d_output_bytes = outputs.output().d_output_bytes;
+    batch.d_statuses = outputs.output().d_statuses;
+    batch.count = blocks.size();
+    batch.max_capacity = capacity;
+    batch.max_block_bytes = *std::max_element(sizes.begin(), sizes.end());
+    way(batch);
+    for (const hemstitch_status status : outputs.result().statuses) EXPECT_EQ(status, HEMSTITCH_OK);
+  }
+
+  // 2000 literals and a match of four, which take 2011 bytes, then five literals.
+  static constexpr std::uint32_t kFirstSequenceBytes = 2011, kTwoSequencesRestored = 2009;
+  static Bytes two_sequences() {
+    Bytes block{std::byte{0xF0}};
+    block.insert(block.end(), 7, std::byte{255});
+    block.push_back(std::byte{200});  // 15 + 7 * 255 + 200
+    block.insert(block.end(), 2000, std::byte{'a'});
+    block.push_back(std::byte{1});
+    block.push_back(std::byte{0});
+    block.push_back(std::byte{0x50});
+    block.insert(block.end(), 5, std::byte{'b'});
+    return block;
+  }
+
+ private:
+  std::optional<cuda::Stream> stream_;
+  std::optional<cuda::KernelTrace> trace_;
+};
+
+TEST_F(KernelMarksTest, PagesThatAreCompressed) {
+  compress({{"one", testing::wordy_bytes(4096), 0}, {"two", testing::wordy_bytes(100), 0}}, 1);
+  EXPECT_EQ(marks({cuda::kTraceCompressPage}), "1007:0 1007:1");
+}
+
+TEST_F(KernelMarksTest, SegmentsOfBlocksAtLevel1) {
+  compress({{"shorter than two segments", testing::wordy_bytes(7000), 0}}, 1);
+  const std::string found = marks({cuda::kTraceCompressSegment});
+  EXPECT_EQ(found.rfind("1008:0 1008:", 0), 0u) << found;
+  EXPECT_EQ(std::count(found.begin(), found.end(), ':'), 2) << found;
+  const std::string written = marks({cuda::kTraceWriteSegment});
+  EXPECT_EQ(written.rfind("1009:0 1009:" + found.substr(12), 0), 0u) << written;
+}
+
+TEST_F(KernelMarksTest, TilesOfTheEncoder) {
+  compress({{"several tiles", testing::wordy_bytes(60'000), 0}}, 3);
+  const std::string left = marks({cuda::kTraceEncodeTile});
+  EXPECT_EQ(left.rfind("1010:0 1010:" + std::to_string(cuda::kEncodeThreads) + " 1010:", 0), 0u) << left;
+}
+
+TEST_F(KernelMarksTest, ChunksThatAreRestored) {
+  const std::vector<Bytes> blocks(2, two_sequences());
+  restore(blocks, kTwoSequencesRestored,
+          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_many_lz4_pages_cuda(batch, stream()); });
+  EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}), "1011:0 1011:1");
+}
+
+TEST_F(KernelMarksTest, FewPagesThatAreRestored) {
+  const std::vector<Bytes> blocks(2, two_sequences());
+  restore(blocks, kTwoSequencesRestored,
+          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_few_lz4_pages_cuda(batch, stream()); });
+  EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}), "1011:0 1011:1");
+}
+
+TEST_F(KernelMarksTest, WindowsOfBlocksThatAreRestored) {
+  restore({two_sequences()}, kTwoSequencesRestored,
+          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_many_lz4_blocks_cuda(batch, stream()); });
+  EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}),
+            "1011:0 1012:0 1012:" + std::to_string(kFirstSequenceBytes));
+}
+
+TEST_F(KernelMarksTest, RoundsOfFewBlocksThatAreRestored) {
+  restore({two_sequences()}, kTwoSequencesRestored,
+          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_few_lz4_blocks_cuda(batch, stream()); });
+  const std::string left = marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow});
+  EXPECT_EQ(left.rfind("1011:0 1012:0", 0), 0u) << left;
+}
+
+TEST_F(KernelMarksTest, PagesThatAreFilled) {
+  const Bytes bytes = testing::random_bytes(3000);
+  const auto d_bytes = on_device(bytes);
+  const cuda::DeviceBuffer<std::byte> d_room(2 * bytes.size(), stream());
+  const auto d_kept = on_device<const std::byte*>({d_bytes.get(), d_bytes.get()});
+  const auto d_entries = on_device<Lz4PageEntry>({{3000, Lz4PageKind::kRaw}, {8, Lz4PageKind::kSameFilled}});
+  const auto d_pages = on_device<std::byte*>({d_room.get(), d_room.get() + bytes.size()});
+  const auto d_page_bytes = on_device<std::size_t>({bytes.size(), bytes.size()});
+  const cuda::DeviceBuffer<hemstitch_status> d_statuses(2, stream());
+  const cuda::DeviceLz4PageRestore pages{d_kept.get(),       d_entries.get(),  d_pages.get(),
+                                         d_page_bytes.get(), d_statuses.get(), 2};
+  const testing::Scratch scratch(cuda::restore_lz4_pages_cuda_scratch_bytes(pages), stream());
+  cuda::restore_lz4_pages_cuda(pages, scratch.get(), scratch.bytes(), stream());
+  EXPECT_EQ(marks({cuda::kTraceFillPage}), "1013:0 1013:1");
+}
+
+TEST_F(KernelMarksTest, SpansThatAreHashed) {
+  const auto d_bytes = on_device(testing::random_bytes(100));
+  const auto d_spans = on_device<const std::byte*>({d_bytes.get(), d_bytes.get() + 50, d_bytes.get() + 99});
+  const auto d_sizes = on_device<std::size_t>({50, 49, 1});
+  const cuda::DeviceBuffer<std::uint32_t> d_hashes(3, stream());
+  cuda::checksum_lz4_cuda(d_spans.get(), d_sizes.get(), 3, d_hashes.get(), stream());
+  EXPECT_EQ(marks({cuda::kTraceChecksumSpan}), "1014:0 1014:1 1014:2");
+}
+
+TEST_F(KernelMarksTest, TilesThatAreSearched) {
+  const Bytes text(2 * kSearchTileBytes + 1);
+  const auto d_text = on_device(text);
+  const auto d_offsets = on_device<std::uint64_t>({0, text.size()});
+  const PatternTable table(PatternSet({"needle"}, false));
+  const auto d_table = on_device(table.words);
+  const cuda::DeviceTexts texts{d_text.get(), text.size(), d_offsets.get(), 1};
+  const testing::Scratch scratch(cuda::search_cuda_scratch_bytes(texts), stream());
+  const cuda::DeviceBuffer<std::uint64_t> d_total(1, stream());
+  cuda::count_matches_cuda(texts, {table.places, d_table.get()}, d_total.get(), scratch.get(),
+                           scratch.bytes(), stream());
+  EXPECT_EQ(marks({cuda::kTraceSearchTile}), "1015:0 1015:1 1015:2");
+}
+
+// Two pieces of as many bytes as a share has, and what a piece costs between: the last share begins in the second.
+TEST_F(KernelMarksTest, SharesOfPieces) {
+  constexpr std::size_t kBytes = kLeastShareBytes;
+  const cuda::DeviceBuffer<std::byte> d_from(2 * kBytes, stream()), d_to(2 * kBytes, stream());
+  const auto d_sizes = on_device<std::uint32_t>({kBytes, kBytes});
+  const auto d_offsets = on_device<std::uint64_t>({0, kBytes});
+  const auto d_sources = on_device<const std::byte*>({d_from.get(), d_from.get() + kBytes});
+  cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), 2, d_to.get(), nullptr, 0,
+                           stream());
+  EXPECT_EQ(marks({cuda::kTraceCopyShare}), "1016:0 1016:1");
+}
+
+TEST_F(KernelMarksTest, SharesOfScatteredPieces) {
+  const cuda::DeviceBuffer<std::byte> d_from(100, stream()), d_to(100, stream());
+  const auto d_sizes = on_device<std::uint32_t>({100});
+  const auto d_offsets = on_device<std::uint64_t>({0});
+  const auto d_targets = on_device<std::byte*>({d_to.get()});
+  cuda::scatter_pieces_cuda(d_from.get(), d_offsets.get(), d_sizes.get(), 1, d_targets.get(), nullptr, 0,
+                            stream());
+  EXPECT_EQ(marks({cuda::kTraceCopyShare}), "1016:0");
+}
+
+}  // namespace
+}  // namespace hemstitch
