@@ -39,7 +39,7 @@ constexpr std::uint32_t kMostBufferBytes = 21'999;
 // A search over texts on the device, with room for all matches.
 class Search {
  public:
-  Search(const cuda::DeviceTexts& texts, const PatternSet& patterns, cudaStream_t stream)
+  Search(const CudaTexts& texts, const PatternSet& patterns, cudaStream_t stream)
       : texts_(texts),
         table_(patterns),
         d_table_(table_.words),
@@ -77,7 +77,7 @@ class Search {
   }
 
  private:
-  cuda::DeviceTexts texts_;
+  CudaTexts texts_;
   PatternTable table_;
   DeviceArray<std::uint32_t> d_table_;
   cuda::DevicePatterns patterns_;
@@ -167,7 +167,7 @@ void search_one_by_one(const std::string& name, const std::vector<const std::byt
   const DeviceArray<PackedMatch> d_matches(sizes.size() * kRoom);
   const double seconds = bench::median_seconds(stream, 3, [&] {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const cuda::DeviceTexts text{sources[i], sizes[i], d_pairs.data + 2 * i, 1};
+      const CudaTexts text{sources[i], sizes[i], d_pairs.data + 2 * i, 1};
       cuda::count_matches_cuda(text, d_patterns, d_totals.data + i, d_scratch.data, d_scratch.count, stream);
       cuda::write_matches_cuda(text, d_patterns, d_matches.data + kRoom * i, kRoom, d_scratch.data,
                                d_scratch.count, stream);

@@ -9,8 +9,8 @@
 
 #include <map>
 
-#include "cli/descriptor.hpp"
 #include "cli/files/folder.hpp"
+#include "core/descriptor.hpp"
 
 namespace hemstitch::cli {
 

@@ -17,10 +17,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/descriptor.hpp"
 #include "cli/files/file_attributes.hpp"
 #include "cli/files/folder.hpp"
 #include "cli/messages.hpp"
+#include "core/descriptor.hpp"
 #include "format/identify.hpp"
 #include "pipeline/stream.hpp"
 

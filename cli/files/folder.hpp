@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace hemstitch::cli {
 

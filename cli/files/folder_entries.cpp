@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "cli/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace hemstitch::cli {
 

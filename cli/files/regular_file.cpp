@@ -40,17 +40,4 @@ SmallFile read_small_file(const Descriptor& file, std::span<std::byte> room) {
   return read;
 }
 
-bool has_hole(const Descriptor& file, std::uint64_t from, std::uint64_t bytes) {
-#ifdef SEEK_HOLE
-  if (bytes <= from) return false;
-  const off_t place = lseek(file.number(), 0, SEEK_CUR);
-  if (place < 0) return false;
-  const off_t hole = lseek(file.number(), static_cast<off_t>(from), SEEK_HOLE);
-  lseek(file.number(), place, SEEK_SET);
-  return hole >= 0 && static_cast<std::uint64_t>(hole) < bytes;
-#else
-  return false;
-#endif
-}
-
 }  // namespace hemstitch::cli

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cli/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace hemstitch::cli {
 
@@ -23,8 +23,5 @@ struct SmallFile {
 // What is met up to the file's end, which may be elsewhere than it was when the file was opened; one that may hold more than the
 // room is large.
 SmallFile read_small_file(const Descriptor& file, std::span<std::byte> room);
-
-// Whether there is a hole at or behind `from` in a file of that size. Where it is read on does not change.
-bool has_hole(const Descriptor& file, std::uint64_t from, std::uint64_t bytes);
 
 }  // namespace hemstitch::cli

@@ -29,6 +29,7 @@
 #include "engine/registry.hpp"
 #include "files/own_descriptors.hpp"
 #include "search/device_search.hpp"
+#include "search/search_plan.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -38,19 +39,12 @@ constexpr std::size_t kRunFiles = 32;
 // Runs on their way for each thread: what is searched may be ahead of what is written.
 constexpr std::size_t kRunsPerThread = 4;
 
-std::optional<PatternSet> patterns_of(const SearchRequest& request) {
-  std::vector<std::string> patterns;
-  for (const std::string& pattern : request.patterns)
-    if (!pattern.empty()) patterns.push_back(pattern);
-  if (patterns.empty()) return std::nullopt;
-  return PatternSet(std::move(patterns), request.ignore_case);
-}
-
 // Whatever the files hold; then they are not looked at, unless those are named in which nothing is selected.
 bool selects_nothing(const SearchRequest& request) {
-  const bool every_line = !request.whole_words && !request.whole_lines && request.patterns.size() == 1 &&
-                          request.patterns.front().empty();
-  return (request.most_lines == 0 || (every_line && request.invert)) &&
+  const SearchOptions& options = request.options;
+  const bool every_line = !options.whole_words && !options.whole_lines && options.patterns.size() == 1 &&
+                          options.patterns.front().empty();
+  return (options.most_lines == 0 || (every_line && options.invert)) &&
          request.names != SearchRequest::Names::kNotMatching;
 }
 
@@ -130,24 +124,23 @@ class FilesAsRead {
 
 int search(const SearchRequest& request) {
   if (selects_nothing(request)) return kExitNothingFound;
-  const std::optional<PatternSet> patterns = patterns_of(request);
-  const bool empty_pattern =
-      std::find(request.patterns.begin(), request.patterns.end(), "") != request.patterns.end();
+  const SearchOptions& options = request.options;
+  const SearchPlan plan(options);
   // Where every line may match there is nothing to look for; but a wrong name is wrong for any pattern.
-  const bool device = patterns && !empty_pattern && may_search_on_device(request.backend);
-  if (!device && request.backend != "auto")
-    BackendRegistry::instance().find_usable(request.backend, request.device);
+  const bool device = plan.lines_follow_from_matches() && may_search_on_device(options.backend);
+  if (!device && options.backend != "auto")
+    BackendRegistry::instance().find_usable(options.backend, options.device);
 
-  const SearchMemory memory = divide_search_memory(request.memory_bytes, resolve_threads(request.threads),
-                                                   request.decompress, device);
+  const SearchMemory memory = divide_search_memory(request.memory_bytes, resolve_threads(options.threads),
+                                                   options.decompress, device);
   // Beyond the number of cores TBB has to be told.
   const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism,
                                     std::max(memory.threads, resolve_threads(0)));
   tbb::task_arena arena(static_cast<int>(memory.threads));
   SearchInputs inputs(request, kRunFiles, arena);
-  SearchWork work(request, memory, inputs.with_names(), patterns ? &*patterns : nullptr);
+  SearchWork work(request, plan, memory, inputs.with_names());
   if (device)
-    search_in_batches(work, inputs, arena, *patterns);
+    search_in_batches(work, inputs, arena, *plan.patterns);
   else
     FilesAsRead(work, inputs, arena).search();
   return work.teller().exit_status();

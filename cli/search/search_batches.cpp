@@ -33,11 +33,13 @@ struct SearchedBatch {
   std::optional<std::vector<PackedMatch>> matches = {};  // in all of them, where a device found them
 };
 
+SearchTexts texts_of(const SearchedBatch& batch) { return {batch.files.bytes(), batch.files.offsets()}; }
+
 class Batches {
  public:
   Batches(SearchWork& work, SearchInputs& inputs, const PatternSet& patterns)
       : work_(work), device_start_(std::async(std::launch::async, [&work, &patterns] {
-          return make_device_search(work.request().backend, work.request().device, patterns);
+          return make_device_search(work.request().options.backend, work.request().options.device, patterns);
         })) {
     while (const std::optional<InputRun> run = inputs.next()) {
       for (const std::string& name : run->names) files_.push_back(run->file(name));
@@ -79,10 +81,10 @@ class Batches {
     if (!device_) return;
     try {
       device_->use_in_this_thread();
-      if (work_.request().decompress)
+      if (work_.request().options.decompress)
         report_restored(batch);
       else
-        batch.matches = device_->find(batch.files);
+        batch.matches = device_->find(texts_of(batch));
     } catch (const Error& error) {
       print_message(fmt::format("{}; the processor searches instead", error.what()));
       device_ = nullptr;
@@ -91,10 +93,10 @@ class Batches {
 
   // Texts without a match do not come back, and lines of theirs may be wanted.
   void report_restored(SearchedBatch& batch) {
-    if (work_.request().invert) return;
+    if (work_.request().options.invert) return;
     const bool texts = !work_.reporter().matches_are_enough();
     device_->find_in_compressed(
-        batch.files, work_.memory().texts_bytes, texts, [&](std::span<const RestoredFile> files) {
+        texts_of(batch), work_.memory().texts_bytes, texts, [&](std::span<const RestoredFile> files) {
           run_in_parallel(files.size(), kReportFiles, [&](std::size_t i) {
             const RestoredFile& one = files[i];
             const std::string& name = batch.files.name(one.file);
@@ -118,21 +120,15 @@ class Batches {
       if (!batch.reported[file] && work_.waiting().full())
         left = Left::kTurn;
       else if (!batch.reported[file] && !work_.refuses_output(name, report))
-        left = work_.search_content(name, content, work_.has_hole(name, content),
-                                    batch.matches ? std::optional(matches_in(batch, file)) : std::nullopt,
-                                    report);
+        left = work_.search_content(
+            name, content, work_.has_hole(name, content),
+            batch.matches ? std::optional(matches_in(*batch.matches, batch.files.offsets()[file],
+                                                     batch.files.offsets()[file + 1]))
+                          : std::nullopt,
+            report);
       if (left == Left::kPieces) left = work_.search_compressed(name, content, report);
       work_.waiting().count(report);
     });
-  }
-
-  static MatchCursor matches_in(const SearchedBatch& batch, std::size_t file) {
-    const auto first_at = [&](std::uint64_t position) {
-      return std::lower_bound(batch.matches->begin(), batch.matches->end(), position,
-                              [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
-    };
-    const std::uint64_t begin = batch.files.offsets()[file], end = batch.files.offsets()[file + 1];
-    return {std::span<const PackedMatch>(first_at(begin), first_at(end)), begin};
   }
 
   // What was skipped has its place among the others.

@@ -1,12 +1,10 @@
 #include "cli/search/search_file.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 #include "cli/files/output.hpp"
 #include "cli/files/regular_file.hpp"
 #include "cli/messages.hpp"
-#include "cli/search/search_pieces.hpp"
 #include "cli/tally.hpp"
 #include "core/status.hpp"
 #include "format/identify.hpp"
@@ -21,19 +19,6 @@ constexpr std::size_t kSmallFileBytes = 256 * 1024;
 bool is_compressed(std::span<const std::byte> first_bytes) {
   return identify_data(first_bytes).kind == DataKind::kFrame;
 }
-
-class PieceSink : public Sink {
- public:
-  PieceSink(PieceSearch& pieces, std::atomic<bool>& done) : pieces_(pieces), done_(done) {}
-  void write(std::span<const std::byte> bytes) override {
-    pieces_.take(bytes);
-    if (pieces_.done()) done_ = true;
-  }
-
- private:
-  PieceSearch& pieces_;
-  std::atomic<bool>& done_;
-};
 
 }  // namespace
 
@@ -65,7 +50,7 @@ std::span<std::byte> FileSearcher::small_file_room() const {
 
 bool FileSearcher::search_whole(const std::string& name, std::span<const std::byte> content, bool has_hole,
                                 std::optional<MatchCursor> matches, FileReport& report) {
-  if (!matches && request_.decompress &&
+  if (!matches && request_.options.decompress &&
       is_compressed(content.first(std::min(content.size(), kIdentifyBytes)))) {
     const auto restored = restorer_.restore(content);
     if (!restored) return false;
@@ -100,7 +85,7 @@ void FileSearcher::search_fed(const std::string& name, bool has_hole, FileReport
 void FileSearcher::search_pieces(const std::string& name, const Descriptor& file, const struct stat& status,
                                  FileReport& report) {
   SearchSource source(file);
-  if (request_.decompress && is_compressed(source.first_bytes()))
+  if (request_.options.decompress && is_compressed(source.first_bytes()))
     return search_restored(name, source, report);
   const bool regular = S_ISREG(status.st_mode);
   const bool hole = regular && reporter_.selection().binary != LineSelection::Binary::kText &&
@@ -125,14 +110,10 @@ void FileSearcher::restore(Source& source, PieceSearch& pieces) {
   options.threads = 1;  // files are restored side by side
   options.memory_limit_bytes = room_.restoring_bytes(restoring_.bytes());
   const SharedMemory::Share share(restoring_, options.memory_limit_bytes);
-  std::atomic<bool> done = false;
-  PieceSink sink(pieces, done);
   try {
-    const StreamReport stream = restore_stream(source, sink, options, {.progress = {}, .cancelled = &done});
-    const auto warning = garbage_warning(stream.trailing_garbage_at);
-    if (warning && !done) throw ToolError(*warning);
+    if (const auto warning = garbage_warning(hemstitch::search_restored(source, pieces, options)))
+      throw ToolError(*warning);
   } catch (const Error& error) {
-    if (done) return;
     if (error.status() == Status::kMemoryLimit && options.memory_limit_bytes != restoring_.bytes())
       throw MustWait();
     throw;

@@ -9,12 +9,13 @@
 #include <span>
 #include <string>
 
-#include "cli/descriptor.hpp"
 #include "cli/search/search_memory.hpp"
 #include "cli/search/search_report.hpp"
-#include "cli/search/search_source.hpp"
+#include "core/descriptor.hpp"
 #include "core/large_buffer.hpp"
 #include "search/compressed_texts.hpp"
+#include "search/piece_search.hpp"
+#include "search/search_source.hpp"
 
 namespace hemstitch::cli {
 
@@ -65,7 +66,7 @@ class FileSearcher {
 
  private:
   std::span<std::byte> piece() const { return {piece_.get(), memory_.piece_bytes}; }
-  void restore(Source& source, class PieceSearch& pieces);
+  void restore(Source& source, PieceSearch& pieces);
   template <class Feed>
   void search_fed(const std::string& name, bool has_hole, FileReport& report, const Feed& feed);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <set>
 
 #include "cli/json_text.hpp"
 #include "cli/terminal.hpp"
@@ -27,37 +26,18 @@ bool is_colored(const SearchRequest& request) {
   return is_terminal(1) && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-LineSelection selection_of(const SearchRequest& request) {
-  LineSelection selection;
-  selection.rules = {.empty_pattern = std::find(request.patterns.begin(), request.patterns.end(), "") !=
-                                      request.patterns.end(),
-                     .whole_words = request.whole_words && !request.whole_lines,
-                     .whole_lines = request.whole_lines,
-                     // As grep has it, which goes another way with several.
-                     .begins_anew = std::set(request.patterns.begin(), request.patterns.end()).size() > 1};
-  selection.invert = request.invert;
-  selection.wanted = request.quiet || request.names != Names::kNo ? Wanted::kWhether
-                     : request.count                              ? Wanted::kCount
-                                                                  : Wanted::kLines;
-  selection.binary = request.binary;
-  selection.numbers = request.line_number || request.json;
-  selection.in_groups = request.before || request.after;
-  selection.before = request.before.value_or(0);
-  selection.after = request.after.value_or(0);
-  selection.most_lines = request.most_lines;
-  return selection;
-}
-
 bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 }  // namespace
 
-Reporter::Reporter(const SearchRequest& request, bool with_names, const PatternSet* patterns)
+Reporter::Reporter(const SearchRequest& request, bool with_names, const SearchPlan& plan)
     : request_(request),
       with_names_(request.with_names.value_or(with_names)),
       colored_(is_colored(request)),
-      selection_(selection_of(request)),
-      patterns_(patterns) {
+      selection_(plan.selection),
+      patterns_(plan.pattern_set()) {
+  selection_.numbers = request.line_number || request.json;
+  selection_.in_groups = request.in_groups;
   const char* const setting = std::getenv("GREP_COLORS");
   if (setting != nullptr) colors_ = search_colors(setting);
   const auto colored = [&](std::string_view text) {
@@ -92,7 +72,7 @@ void ContentReport::finish() {
       break;
   }
   report_.found |= searcher_.any();
-  if (searcher_.count() == request_.most_lines) report_.stopped_at = searcher_.selected_end();
+  if (searcher_.count() == request_.options.most_lines) report_.stopped_at = searcher_.selected_end();
 }
 
 void ContentReport::tell_whether(bool any) {
@@ -173,7 +153,7 @@ void ContentReport::line(const FoundLine& line) {
     report_.sets_off_next = true;
   }
   // Those among the others that match are shown for lines that do not.
-  const bool matches = line.selected != request_.invert;
+  const bool matches = line.selected != request_.options.invert;
   if (!request_.only_matching) {
     add_line(line, matches);
   } else if (matches) {
@@ -187,8 +167,9 @@ void ContentReport::line(const FoundLine& line) {
 // As grep does: a line's colour begins anew behind each match, and leaves out the '\r' at its end.
 void ContentReport::add_colored(const FoundLine& line, bool matches) {
   const SearchColors& colors = reporter_.colors_;
-  const std::string& line_color =
-      line.selected != (request_.invert && colors.reverse) ? colors.selected_line : colors.context_line;
+  const std::string& line_color = line.selected != (request_.options.invert && colors.reverse)
+                                      ? colors.selected_line
+                                      : colors.context_line;
   const std::string& match_color = line.selected ? colors.selected_match : colors.context_match;
   std::string& output = report_.output;
   std::size_t at = 0;

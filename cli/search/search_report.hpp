@@ -8,15 +8,15 @@
 #include "cli/search/search_colors.hpp"
 #include "cli/search/search_request.hpp"
 #include "cli/search/search_room.hpp"
-#include "search/line_search.hpp"
+#include "search/search_plan.hpp"
 
 namespace hemstitch::cli {
 
 // How reports are written. Any number of threads may use one.
 class Reporter {
  public:
-  // The request and the patterns are not copied; no patterns where there is none but the empty one.
-  Reporter(const SearchRequest& request, bool with_names, const PatternSet* patterns);
+  // The request and the plan's patterns are not copied.
+  Reporter(const SearchRequest& request, bool with_names, const SearchPlan& plan);
 
   const LineSelection& selection() const { return selection_; }
   const PatternSet* patterns() const { return patterns_; }

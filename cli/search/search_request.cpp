@@ -78,7 +78,8 @@ namespace {
 
 using Names = SearchRequest::Names;
 using Color = SearchRequest::Color;
-using Binary = LineSelection::Binary;
+using Binary = SearchOptions::Binary;
+using Wanted = SearchOptions::Wanted;
 
 // A pattern with line breaks is several.
 void add_patterns(std::string_view text, std::vector<std::string>& patterns) {
@@ -161,28 +162,33 @@ const option kOptions[] = {{"regexp", required_argument, nullptr, 'e'},
                            {"help", no_argument, nullptr, kHelp},
                            {nullptr, 0, nullptr, 0}};
 
+// Lines around a match, as far as they are asked for.
+struct Context {
+  std::optional<std::uint64_t> before, after, around;
+};
+
 // False where it is no option.
-bool take_option(int letter, const char* value, SearchRequest& request) {
+bool take_option(int letter, const char* value, SearchRequest& request, Context& context) {
   switch (letter) {
     case 'e':
-      add_patterns(value, request.patterns);
+      add_patterns(value, request.options.patterns);
       return true;
     case 'F':
       return true;
     case 'i':
-      request.ignore_case = true;
+      request.options.ignore_case = true;
       return true;
     case 'v':
-      request.invert = true;
+      request.options.invert = true;
       return true;
     case 'w':
-      request.whole_words = true;
+      request.options.whole_words = true;
       return true;
     case 'x':
-      request.whole_lines = true;
+      request.options.whole_lines = true;
       return true;
     case 'm':
-      request.most_lines = most_lines_from(value);
+      request.options.most_lines = most_lines_from(value);
       return true;
     case 'c':
       request.count = true;
@@ -200,10 +206,13 @@ bool take_option(int letter, const char* value, SearchRequest& request) {
       request.only_matching = true;
       return true;
     case 'A':
-      request.after = context_from(value);
+      context.after = context_from(value);
       return true;
     case 'B':
-      request.before = context_from(value);
+      context.before = context_from(value);
+      return true;
+    case 'C':
+      context.around = context_from(value);
       return true;
     case 'b':
       request.byte_offset = true;
@@ -231,16 +240,16 @@ bool take_option(int letter, const char* value, SearchRequest& request) {
       request.recursive = request.follow_links = true;
       return true;
     case 'a':
-      request.binary = Binary::kText;
+      request.options.binary = Binary::kText;
       return true;
     case 'I':
-      request.binary = Binary::kNoMatch;
+      request.options.binary = Binary::kNoMatch;
       return true;
     case 'z':
-      request.decompress = true;
+      request.options.decompress = true;
       return true;
     case 'T':
-      request.threads = threads_from("-T", value);
+      request.options.threads = threads_from("-T", value);
       return true;
     case kColor:
       request.color = value == nullptr ? Color::kOnTerminal : color_from(value);
@@ -261,10 +270,10 @@ bool take_option(int letter, const char* value, SearchRequest& request) {
       request.memory_bytes = memory_from(value);
       return true;
     case kBackend:
-      request.backend = value;
+      request.options.backend = value;
       return true;
     case kDevice:
-      request.device = value;
+      request.options.device = value;
       return true;
     case kHelp:
       request.help = true;
@@ -279,13 +288,13 @@ bool take_option(int letter, const char* value, SearchRequest& request) {
 SearchRequest parse_search(std::span<const std::string> words) {
   SearchRequest request;
   if (const char* forced = std::getenv("HEMSTITCH_BACKEND"); forced != nullptr && *forced != '\0')
-    request.backend = forced;
+    request.options.backend = forced;
   std::vector<std::string> own(words.begin(), words.end());
   std::string program = "hemstitch";
   std::vector<char*> arguments{program.data()};
   for (std::string& word : own) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::optional<std::uint64_t> context;
+  Context context;
   bool has_pattern_option = false;
   opterr = 0;
   optind = 0;  // from the beginning, whatever was read before
@@ -294,9 +303,7 @@ SearchRequest parse_search(std::span<const std::string> words) {
     if (letter == ':')
       throw UsageError(
           fmt::format("{} needs a value after it", arguments[static_cast<std::size_t>(optind) - 1]));
-    if (letter == 'C')
-      context = context_from(optarg);
-    else if (!take_option(letter, optarg, request))
+    if (!take_option(letter, optarg, request, context))
       throw UsageError(fmt::format("no such option: {}",
                                    optopt > 0 && optopt < 256
                                        ? std::string{'-', static_cast<char>(optopt)}
@@ -305,15 +312,21 @@ SearchRequest parse_search(std::span<const std::string> words) {
   }
   request.paths.assign(arguments.begin() + optind, arguments.end() - 1);
   if (request.help) return request;
-  if (!request.device.empty()) check_device_option(request.backend);
+  if (!request.options.device.empty()) check_device_option(request.options.backend);
   if (!has_pattern_option) {
     if (request.paths.empty()) throw UsageError("search needs a pattern");
-    add_patterns(request.paths.front(), request.patterns);
+    add_patterns(request.paths.front(), request.options.patterns);
     request.paths.erase(request.paths.begin());
   }
   // -A and -B go before -C; one of them alone shows none on the other side.
-  if (!request.before) request.before = context;
-  if (!request.after) request.after = context;
+  const auto before = context.before ? context.before : context.around;
+  const auto after = context.after ? context.after : context.around;
+  request.in_groups = before || after;
+  request.options.before = before.value_or(0);
+  request.options.after = after.value_or(0);
+  request.options.wanted = request.quiet || request.names != Names::kNo ? Wanted::kWhether
+                           : request.count                              ? Wanted::kCount
+                                                                        : Wanted::kLines;
   return request;
 }
 

@@ -31,7 +31,7 @@ void report_error(int error, FileReport& report) {
 // Where lines are written to a file, and could be found there once more.
 std::optional<struct stat> output_of(const SearchRequest& request) {
   struct stat output {};
-  if (!request.shows_lines() || request.most_lines == 1 || fstat(STDOUT_FILENO, &output) != 0 ||
+  if (!request.shows_lines() || request.options.most_lines == 1 || fstat(STDOUT_FILENO, &output) != 0 ||
       !S_ISREG(output.st_mode))
     return std::nullopt;
   return output;
@@ -53,11 +53,11 @@ FileReport complaint_of(const InputRun& run) {
   return report;
 }
 
-SearchWork::SearchWork(const SearchRequest& request, const SearchMemory& memory, bool with_names,
-                       const PatternSet* patterns)
+SearchWork::SearchWork(const SearchRequest& request, const SearchPlan& plan, const SearchMemory& memory,
+                       bool with_names)
     : request_(request),
       memory_(memory),
-      reporter_(request, with_names, patterns),
+      reporter_(request, with_names, plan),
       restoring_(memory.restoring_bytes),
       waiting_(memory.reports_bytes),
       teller_(request, reporter_, memory),
@@ -110,8 +110,9 @@ SearchWork::Left SearchWork::search_small(const InputFile& file, const std::stri
     report_trouble(kIsOutput, report);
     return Left::kNothing;
   }
-  return search_content(path, small.content, cli::has_hole(descriptor, kFirstReadBytes, small.content.size()),
-                        std::nullopt, report);
+  return search_content(path, small.content,
+                        hemstitch::has_hole(descriptor, kFirstReadBytes, small.content.size()), std::nullopt,
+                        report);
 }
 
 SearchWork::Left SearchWork::search_content(const std::string& name, std::span<const std::byte> content,
@@ -147,7 +148,8 @@ bool SearchWork::has_hole(const std::string& path, std::span<const std::byte> co
   if (reporter_.selection().binary == LineSelection::Binary::kText || content.size() <= kFirstReadBytes ||
       std::memchr(content.data() + kFirstReadBytes, 0, content.size() - kFirstReadBytes) == nullptr)
     return false;
-  return cli::has_hole(Descriptor(open(path.c_str(), kReadContentsFlags)), kFirstReadBytes, content.size());
+  return hemstitch::has_hole(Descriptor(open(path.c_str(), kReadContentsFlags)), kFirstReadBytes,
+                             content.size());
 }
 
 bool SearchWork::refuses_output(const std::string& path, FileReport& report) const {

@@ -22,9 +22,9 @@ FileReport complaint_of(const InputRun& run);
 
 class SearchWork {
  public:
-  // Nothing is copied; no patterns where there is none but the empty one.
-  SearchWork(const SearchRequest& request, const SearchMemory& memory, bool with_names,
-             const PatternSet* patterns);
+  // Nothing is copied.
+  SearchWork(const SearchRequest& request, const SearchPlan& plan, const SearchMemory& memory,
+             bool with_names);
 
   const SearchRequest& request() const { return request_; }
   const SearchMemory& memory() const { return memory_; }

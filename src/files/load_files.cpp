@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/descriptor.hpp"
 #include "core/large_buffer.hpp"
 #include "core/parallel.hpp"
 #include "core/status.hpp"
@@ -89,20 +90,6 @@ using Skip = std::optional<SkippedFile>;
 SkippedFile skipped(std::size_t index, const std::string& name, NoContents none) {
   return {index, name, none.why, std::move(none.reason)};
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 struct Sized {
   std::uint64_t bytes = 0;

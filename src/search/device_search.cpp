@@ -1,9 +1,26 @@
 #include "search/device_search.hpp"
 
+#include "core/status.hpp"
 #include "engine/registry.hpp"
 #include "gpu/device_names.hpp"
 
 namespace hemstitch {
+namespace {
+
+[[noreturn]] void refuse_cuda_texts() {
+  throw Error(Status::kInvalidOption, "texts in the memory of a CUDA device are searched by backend 'cuda'");
+}
+
+}  // namespace
+
+std::size_t DeviceSearch::temp_bytes(const CudaTexts&) const { refuse_cuda_texts(); }
+void DeviceSearch::count_async(const CudaTexts&, std::uint64_t*, void*, std::size_t, CUstream_st*) const {
+  refuse_cuda_texts();
+}
+void DeviceSearch::write_async(const CudaTexts&, std::uint64_t*, std::uint64_t, void*, std::size_t,
+                               CUstream_st*) const {
+  refuse_cuda_texts();
+}
 
 bool may_search_on_device(std::string_view backend) { return backend == "cuda" || backend == "webgpu"; }
 

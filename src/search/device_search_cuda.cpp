@@ -102,29 +102,29 @@ class CudaSearch : public DeviceSearch {
     staged_upload_.emplace(device);
     patterns_ = {table_.places, d_table_.upload(table_.words, stream())};
     d_total_ = DeviceBuffer<std::uint64_t>(1, stream(), device.memory());
+    stream_->synchronize();  // other streams read the patterns, too
   }
 
   void use_in_this_thread() override { device_.make_current(); }
 
-  std::vector<PackedMatch> find(const CompactedBuffer& files) override {
-    if (files.bytes().empty()) return {};
-    const std::span<const PackedMatch> matches =
-        search({bring(files.bytes()), files.bytes().size(), d_offsets_.upload(files.offsets(), stream()),
-                files.count()});
+  std::vector<PackedMatch> find(const SearchTexts& texts) override {
+    if (texts.bytes.empty()) return {};
+    const std::span<const PackedMatch> matches = search(
+        {bring(texts.bytes), texts.bytes.size(), d_offsets_.upload(texts.offsets, stream()), texts.count()});
     return {matches.begin(), matches.end()};
   }
 
-  void find_in_compressed(const CompactedBuffer& files, std::uint64_t most_bytes, bool texts,
+  void find_in_compressed(const SearchTexts& files, std::uint64_t most_bytes, bool texts,
                           const std::function<void(std::span<const RestoredFile>)>& take) override {
     std::vector<std::optional<FrameIndex>> read(files.count());
     run_in_parallel(files.count(), kReadGrain,
-                    [&](std::size_t file) { read[file] = index_text(files.span(file)); });
+                    [&](std::size_t file) { read[file] = index_text(files.text(file)); });
     files_.clear();
     blocks_.clear();
-    const std::byte* const d_bytes = bring(files.bytes());
+    const std::byte* const d_bytes = bring(files.bytes);
     for (std::size_t file = 0; file < files.count(); ++file) {
       if (!read[file] || read[file]->format->id() != Format::kLz4) continue;
-      const std::byte* const d_file = d_bytes + files.offsets()[file];
+      const std::byte* const d_file = d_bytes + files.offsets[file];
       files_.push_back({file, std::move(*read[file]), blocks_.size()});
       const FrameIndex& index = files_.back().index;
       for (const IndexedFrame& frame : index.frames)
@@ -144,6 +144,22 @@ class CudaSearch : public DeviceSearch {
     }
   }
 
+  std::size_t temp_bytes(const CudaTexts& texts) const override {
+    return cuda::search_cuda_scratch_bytes(texts);
+  }
+  void count_async(const CudaTexts& texts, std::uint64_t* d_count, void* d_temp, std::size_t temp_bytes,
+                   CUstream_st* stream) const override {
+    device_.make_current();
+    cuda::count_matches_cuda(texts, patterns_, d_count, d_temp, temp_bytes, stream);
+  }
+  void write_async(const CudaTexts& texts, std::uint64_t* d_matches, std::uint64_t room, void* d_temp,
+                   std::size_t temp_bytes, CUstream_st* stream) const override {
+    static_assert(sizeof(PackedMatch) == sizeof *d_matches);
+    device_.make_current();
+    cuda::write_matches_cuda(texts, patterns_, reinterpret_cast<PackedMatch*>(d_matches), room, d_temp,
+                             temp_bytes, stream);
+  }
+
  private:
   cudaStream_t stream() const { return stream_->get(); }
 
@@ -154,7 +170,7 @@ class CudaSearch : public DeviceSearch {
   }
 
   // Counts, makes room, writes and downloads.
-  std::span<const PackedMatch> search(const cuda::DeviceTexts& texts) {
+  std::span<const PackedMatch> search(const CudaTexts& texts) {
     const std::size_t scratch_bytes = cuda::search_cuda_scratch_bytes(texts);
     std::byte* const d_scratch = d_scratch_.at_least(scratch_bytes, stream());
     cuda::count_matches_cuda(texts, patterns_, d_total_.get(), d_scratch, scratch_bytes, stream());

@@ -28,6 +28,14 @@ std::optional<SearchMatch> MatchCursor::next(std::uint64_t from) {
   return last_;
 }
 
+MatchCursor matches_in(std::span<const PackedMatch> matches, std::uint64_t begin, std::uint64_t end) {
+  const auto first_at = [&](std::uint64_t position) {
+    return std::lower_bound(matches.begin(), matches.end(), position,
+                            [](PackedMatch match, std::uint64_t at) { return match.position() < at; });
+  };
+  return {std::span(first_at(begin), first_at(end)), begin};
+}
+
 // The end of the line that holds a position.
 inline std::size_t LineSearcher::line_end(std::size_t position) const {
   return std::min(

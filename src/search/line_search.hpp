@@ -42,13 +42,12 @@ class MatchCursor {
   std::uint64_t begin_ = 0;
 };
 
+// Of matches in texts that lie one behind the other, those in the text from `begin` to `end`. Not copied.
+MatchCursor matches_in(std::span<const PackedMatch> matches, std::uint64_t begin, std::uint64_t end);
+
 struct LineSelection {
-  enum class Wanted { kLines, kCount, kWhether };
-  enum class Binary {
-    kTold,    // a selected line there is told, and not shown
-    kText,    // there is none: zero bytes are as any other
-    kNoMatch  // as if nothing were selected there, nor anything counted before
-  };
+  using Wanted = SearchOptions::Wanted;
+  using Binary = SearchOptions::Binary;
 
   LineRules rules = {};
   bool invert = false;  // lines that do not match are selected

@@ -37,13 +37,13 @@ struct Places {
   std::uint64_t end;
 };
 
-HEMSTITCH_HOST_DEVICE Places places_of(const DeviceTexts& texts) {
+HEMSTITCH_HOST_DEVICE Places places_of(const CudaTexts& texts) {
   const auto address = reinterpret_cast<std::uintptr_t>(texts.d_bytes);
   const std::uint64_t begin = address % kLaneBytes;
   return {address - begin, begin, begin + texts.bytes};
 }
 
-std::uint64_t tile_count(const DeviceTexts& texts) {
+std::uint64_t tile_count(const CudaTexts& texts) {
   return texts.bytes == 0 ? 0 : (places_of(texts).end + kSearchTileBytes - 1) / kSearchTileBytes;
 }
 
@@ -107,7 +107,7 @@ struct TileTexts {
   std::uint64_t first_end;
 
   // The end of the text that a position of the tile stands in.
-  __device__ std::uint64_t end_at(const DeviceTexts& texts, std::uint64_t position) const {
+  __device__ std::uint64_t end_at(const CudaTexts& texts, std::uint64_t position) const {
     if (position < first_end) return first_end;
     std::uint64_t low = first, high = beyond;
     while (high - low > 1) {
@@ -122,7 +122,7 @@ struct TileTexts {
 };
 
 // The last text that begins at or before the position: 32 probes at once. For the whole warp.
-__device__ std::uint64_t text_at(const DeviceTexts& texts, std::uint64_t position, unsigned lane) {
+__device__ std::uint64_t text_at(const CudaTexts& texts, std::uint64_t position, unsigned lane) {
   std::uint64_t first = 0, beyond = texts.count;
   while (beyond - first > 1) {
     const std::uint64_t step = (beyond - first + 31) / 32;
@@ -135,8 +135,7 @@ __device__ std::uint64_t text_at(const DeviceTexts& texts, std::uint64_t positio
   return first;
 }
 
-__device__ TileTexts texts_of(const DeviceTexts& texts, std::uint64_t begin, std::uint64_t end,
-                              unsigned lane) {
+__device__ TileTexts texts_of(const CudaTexts& texts, std::uint64_t begin, std::uint64_t end, unsigned lane) {
   const std::uint64_t first = text_at(texts, begin, lane);
   const std::uint64_t first_end = texts.d_offsets[first + 1];
   return {first, first_end >= end ? first + 1 : text_at(texts, end - 1, lane) + 1, first_end};
@@ -164,7 +163,7 @@ __device__ std::uint32_t passing(const LaneText& text, const PatternPlaces& patt
 
 template <bool kSeveral, bool kIgnoreCase, bool kWrite>
 __global__ void __launch_bounds__(kSearchThreads, 4)
-    search_tiles(const DeviceTexts texts, const DevicePatterns patterns, std::uint64_t tiles,
+    search_tiles(const CudaTexts texts, const DevicePatterns patterns, std::uint64_t tiles,
                  std::uint32_t* d_counts, const std::uint64_t* d_begins, PackedMatch* d_matches,
                  std::uint64_t room) {
   __shared__ std::uint32_t sh_filter[kSeveral ? kPairFilterWords : 1];
@@ -294,7 +293,7 @@ const KernelRegistration kCountRegistration(kSearchBudget, search_tiles<false, f
 const KernelRegistration kWriteRegistration(kSearchBudget, search_tiles<false, false, true>);
 
 template <bool kWrite>
-void launch_tiles(const DeviceTexts& texts, const DevicePatterns& patterns, std::uint32_t* d_counts,
+void launch_tiles(const CudaTexts& texts, const DevicePatterns& patterns, std::uint32_t* d_counts,
                   const std::uint64_t* d_begins, PackedMatch* d_matches, std::uint64_t room,
                   cudaStream_t stream) {
   const bool several = patterns.places.pattern_count > 1, ignore_case = patterns.places.ignore_case != 0;
@@ -314,7 +313,7 @@ struct Scratch {
   std::size_t scan_bytes;
   std::byte* d_scan;
 
-  Scratch(const DeviceTexts& texts, void* d_scratch) : carver(d_scratch) {
+  Scratch(const CudaTexts& texts, void* d_scratch) : carver(d_scratch) {
     const std::uint64_t tiles = tile_count(texts);
     d_counts = carver.take<std::uint32_t>(tiles);
     d_begins = carver.take<std::uint64_t>(tiles + 1);
@@ -325,11 +324,11 @@ struct Scratch {
 
 }  // namespace
 
-std::size_t search_cuda_scratch_bytes(const DeviceTexts& texts) {
+std::size_t search_cuda_scratch_bytes(const CudaTexts& texts) {
   return Scratch(texts, nullptr).carver.bytes();
 }
 
-void count_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, std::uint64_t* d_total,
+void count_matches_cuda(const CudaTexts& texts, const DevicePatterns& patterns, std::uint64_t* d_total,
                         void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   const Scratch scratch(texts, d_scratch);
   check_scratch("search", scratch.carver.bytes(), d_scratch, scratch_bytes);
@@ -341,7 +340,7 @@ void count_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns
         "search: total");
 }
 
-void write_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, PackedMatch* d_matches,
+void write_matches_cuda(const CudaTexts& texts, const DevicePatterns& patterns, PackedMatch* d_matches,
                         std::uint64_t room, void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   const Scratch scratch(texts, d_scratch);
   check_scratch("search", scratch.carver.bytes(), d_scratch, scratch_bytes);

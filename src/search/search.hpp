@@ -23,15 +23,11 @@
 #include <string_view>
 #include <vector>
 
+#include "hemstitch/search.hpp"
+
 namespace hemstitch {
 
 inline constexpr std::size_t kMaxPatternBytes = 65535;
-
-struct SearchMatch {
-  std::uint64_t position;  // in the text
-  std::uint32_t bytes;     // of the longest pattern that stands there
-  friend bool operator==(const SearchMatch&, const SearchMatch&) = default;
-};
 
 // Patterns made ready for searching. Immutable: any number of threads may use one.
 class PatternSet {

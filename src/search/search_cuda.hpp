@@ -13,18 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hemstitch/search.hpp"
 #include "search/pattern_table.hpp"
 #include "search/search_words.hpp"
 
 namespace hemstitch::cuda {
-
-struct DeviceTexts {
-  const std::byte* d_bytes = nullptr;  // at any address
-  std::uint64_t bytes = 0;             // of all texts; below 2^48
-  // Where texts begin, ascending, and behind the last its end: count + 1 elements, from 0 to `bytes`.
-  const std::uint64_t* d_offsets = nullptr;
-  std::uint64_t count = 0;
-};
 
 // PatternTable on the device.
 struct DevicePatterns {
@@ -32,16 +25,16 @@ struct DevicePatterns {
   const std::uint32_t* d_words = nullptr;
 };
 
-std::size_t search_cuda_scratch_bytes(const DeviceTexts& texts);
+std::size_t search_cuda_scratch_bytes(const CudaTexts& texts);
 
 // How many matches there are. Leaves in the scratch what write_matches_cuda() needs. Asynchronous on `stream`; may be
 // captured in a graph. Throws kInvalidOption if `scratch_bytes` is less than the above.
-void count_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, std::uint64_t* d_total,
+void count_matches_cuda(const CudaTexts& texts, const DevicePatterns& patterns, std::uint64_t* d_total,
                         void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 // Writes matches 0 up to min(total, room), ascending. Texts,
 // patterns and scratch as they were counted. Asynchronous and capturable as well; may be called again.
-void write_matches_cuda(const DeviceTexts& texts, const DevicePatterns& patterns, PackedMatch* d_matches,
+void write_matches_cuda(const CudaTexts& texts, const DevicePatterns& patterns, PackedMatch* d_matches,
                         std::uint64_t room, void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

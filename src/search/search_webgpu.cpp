@@ -138,13 +138,13 @@ class WebgpuSearch : public DeviceSearch {
 
   void use_in_this_thread() override {}
 
-  std::vector<PackedMatch> find(const CompactedBuffer& files) override {
-    const std::span<const std::byte> bytes = files.bytes();
-    return search_.find({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, files.offsets());
+  std::vector<PackedMatch> find(const SearchTexts& texts) override {
+    return search_.find({reinterpret_cast<const char*>(texts.bytes.data()), texts.bytes.size()},
+                        texts.offsets);
   }
 
   // Its restorer hands blocks back to the host, where they are searched as fast as they would be sent up again.
-  void find_in_compressed(const CompactedBuffer&, std::uint64_t, bool,
+  void find_in_compressed(const SearchTexts&, std::uint64_t, bool,
                           const std::function<void(std::span<const RestoredFile>)>&) override {}
 
  private:

@@ -1,4 +1,6 @@
 // search on a CUDA device, against the CPU's (find_in_texts).
+#include "hemstitch/search.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -44,8 +46,7 @@ class SearchDeviceTest : public CudaTest {
     const PatternTable table(one.patterns);
     cuda::DeviceBuffer<std::uint32_t> d_table(table.words.size(), stream());
     d_table.upload(table.words);
-    const cuda::DeviceTexts texts{d_bytes.get() + alignment, bytes.size(), d_offsets.get(),
-                                  one.offsets.size() - 1};
+    const CudaTexts texts{d_bytes.get() + alignment, bytes.size(), d_offsets.get(), one.offsets.size() - 1};
     const cuda::DevicePatterns patterns{table.places, d_table.get()};
     const cuda::DeviceBuffer<std::byte> d_scratch(cuda::search_cuda_scratch_bytes(texts), stream());
     const cuda::DeviceBuffer<std::uint64_t> d_total(1, stream());
@@ -161,23 +162,89 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   const auto search = make_cuda_search({}, patterns);
   for (const bool texts : {true, false}) {
     std::vector<bool> given(paths.size(), false);
-    search->find_in_compressed(files, UINT64_MAX, texts, [&](std::span<const RestoredFile> restored) {
-      for (const RestoredFile& one : restored) {
-        const std::string& content = contents[one.file];
-        std::vector<SearchMatch> found = testing::unpacked(one.matches);
-        for (SearchMatch& match : found) match.position -= one.begin;
-        EXPECT_EQ(found, find_in_texts(content, std::vector<std::uint64_t>{0, content.size()}, patterns))
-            << "file " << one.file;
-        if (texts && !found.empty()) {
-          EXPECT_TRUE(one.text == content) << "file " << one.file;
-        }
-        EXPECT_FALSE(given[one.file]);
-        given[one.file] = true;
-      }
-    });
+    search->find_in_compressed(
+        {files.bytes(), files.offsets()}, UINT64_MAX, texts, [&](std::span<const RestoredFile> restored) {
+          for (const RestoredFile& one : restored) {
+            const std::string& content = contents[one.file];
+            std::vector<SearchMatch> found = testing::unpacked(one.matches);
+            for (SearchMatch& match : found) match.position -= one.begin;
+            EXPECT_EQ(found, find_in_texts(content, std::vector<std::uint64_t>{0, content.size()}, patterns))
+                << "file " << one.file;
+            if (texts && !found.empty()) {
+              EXPECT_TRUE(one.text == content) << "file " << one.file;
+            }
+            EXPECT_FALSE(given[one.file]);
+            given[one.file] = true;
+          }
+        });
     EXPECT_EQ(given, whole);
   }
   fs::remove_all(folder);
+}
+
+// The public way: texts that load_files() brought there, on a stream of the caller's.
+TEST_F(SearchDeviceTest, SearchersFindInDeviceMemory) {
+  const std::string text = testing::random_letters(300'000, "abcAB \n", 4);
+  const std::vector<std::uint64_t> offsets = testing::random_offsets(text.size(), 77, 3);
+  SearchOptions options{.patterns = {"ab", "bca", "c"}, .ignore_case = true};
+  const TextSearcher on_host(options);
+  options.backend = "cuda";
+  const TextSearcher searcher(options);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  const std::vector<SearchMatch> expected = on_host.find(bytes, offsets);
+  EXPECT_EQ(searcher.find(bytes, offsets), expected);
+
+  cuda::DeviceBuffer<std::byte> d_bytes(bytes.size(), stream());
+  d_bytes.upload(bytes);
+  cuda::DeviceBuffer<std::uint64_t> d_offsets(offsets.size(), stream());
+  d_offsets.upload(offsets);
+  const CudaTexts texts{d_bytes.get(), bytes.size(), d_offsets.get(), offsets.size() - 1};
+  const std::size_t temp_bytes = searcher.temp_bytes(texts);
+  const cuda::DeviceBuffer<std::byte> d_temp(temp_bytes, stream());
+  const cuda::DeviceBuffer<std::uint64_t> d_found(expected.size() + 1, stream());
+  searcher.count_async(texts, d_found.get(), d_temp.get(), temp_bytes, stream());
+  searcher.write_async(texts, d_found.get() + 1, expected.size(), d_temp.get(), temp_bytes, stream());
+  std::vector<std::uint64_t> found(expected.size() + 1);
+  d_found.download(found);
+  stream_->synchronize();
+  EXPECT_EQ(found.front(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_EQ(found[i + 1], expected[i].position << 16 | expected[i].bytes) << i;
+  EXPECT_THROW(searcher.count_async(texts, d_found.get(), d_temp.get(), 0, stream()), Error);
+}
+
+// Lines are the same wherever the matches are found, and whatever the texts restore to.
+TEST_F(SearchDeviceTest, SearchersGiveTheLinesOfTheProcessor) {
+  std::string all;
+  std::vector<std::uint64_t> offsets{0};
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    const std::string text = testing::random_letters(i * 300, "abc \n", i);
+    if (i % 3 == 0) {
+      CompressOptions how;
+      how.linked_blocks = i % 2 == 0;
+      const auto packed = compress(std::as_bytes(std::span(text)), how);
+      all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
+    } else {
+      all += text;
+    }
+    offsets.push_back(all.size());
+  }
+  for (int round = 0; round < 8; ++round) {
+    SearchOptions options{.patterns = {"ab", "c"}};
+    options.whole_words = (round & 1) != 0;
+    options.invert = (round & 2) != 0;
+    options.decompress = (round & 4) != 0;
+    const auto expected = TextSearcher(options).search(std::as_bytes(std::span(all)), offsets);
+    options.backend = "cuda";
+    const auto found = TextSearcher(options).search(std::as_bytes(std::span(all)), offsets);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].count, expected[i].count) << i;
+      ASSERT_EQ(found[i].lines.size(), expected[i].lines.size()) << i;
+      for (std::size_t line = 0; line < found[i].lines.size(); ++line)
+        EXPECT_EQ(found[i].lines[line].text, expected[i].lines[line].text);
+    }
+  }
 }
 
 // Memory that is not pinned: all of it arrives, whatever its size, one copy after another.
@@ -199,7 +266,7 @@ TEST_F(SearchDeviceTest, StagedUploadsArrive) {
 }
 
 TEST_F(SearchDeviceTest, NeedsItsScratch) {
-  const cuda::DeviceTexts texts{nullptr, 100, nullptr, 1};
+  const CudaTexts texts{nullptr, 100, nullptr, 1};
   const std::size_t bytes = cuda::search_cuda_scratch_bytes(texts);
   ASSERT_GT(bytes, 0u);
   EXPECT_THROW(cuda::count_matches_cuda(texts, {}, nullptr, nullptr, bytes, stream()), Error);

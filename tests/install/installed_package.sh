@@ -148,6 +148,11 @@ done
 check_c_example "$work/c/round_trip"
 check_example "$work/cpp/compress_file"
 check_example "$work/cpp/compress_file_static"
+"$work/cpp/search_files" copyright,grant "$work/sample" > "$work/output" || fail "search_files: $(cat "$work/output")"
+[[ $(grep -c ' matches: ' "$work/output") -eq $(grep -c -i -e copyright -e grant "$work/sample") ]] ||
+  fail "search_files: $(cat "$work/output")"
+grep -q "^'copyright' stands at $(grep -o copyright "$work/sample" | wc -l) places of 1 files" "$work/output" ||
+  fail "search_files: $(cat "$work/output")"
 if ldd "$work/cpp/compress_file_static" | grep -q libhemstitch; then fail "the static example uses the shared library"; fi
 
 if [[ -n $cuda_toolkit ]]; then

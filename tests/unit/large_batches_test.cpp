@@ -26,8 +26,7 @@ class LargeBatchEngine : public BlockEngine {
   unsigned preferred_batches_in_flight(unsigned threads) const override { return threads == 1 ? 1 : 3; }
   LargeBuffer make_buffer(std::size_t bytes) const override {
     ++buffers_made;
-    return LargeBuffer(
-        std::shared_ptr<std::byte>(new std::byte[bytes], std::default_delete<std::byte[]>()));
+    return LargeBuffer(std::shared_ptr<std::byte>(new std::byte[bytes], std::default_delete<std::byte[]>()));
   }
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {

@@ -1,6 +1,7 @@
 // search through WebGPU, against the CPU's (find_in_texts).
 #include <gtest/gtest.h>
 
+#include "hemstitch/search.hpp"
 #include "search/search_webgpu.hpp"
 #include "search_cases.hpp"
 #include "webgpu_test.hpp"
@@ -42,6 +43,26 @@ TEST_F(WebgpuTextSearch, OneObjectSearchesTextsOfAllSizes) {
                          testing::random_offsets(bytes, 500, 1), patterns);
     ASSERT_EQ(testing::search_difference(one, testing::unpacked(search.find(one.texts, one.offsets))), "");
   }
+}
+
+// The public way, by the backend's name.
+TEST_F(WebgpuTextSearch, SearchersFindWhatTheProcessorFinds) {
+  const std::string text = testing::random_letters(100'000, "abcAB \n", 4);
+  const std::vector<std::uint64_t> offsets = testing::random_offsets(text.size(), 77, 3);
+  SearchOptions options{.patterns = {"ab", "bca", "c"}, .ignore_case = true, .whole_words = true};
+  const TextSearcher on_host(options);
+  options.backend = "webgpu";
+  const TextSearcher searcher(options);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  EXPECT_EQ(searcher.find(bytes, offsets), on_host.find(bytes, offsets));
+  const auto expected = on_host.search(bytes, offsets), found = searcher.search(bytes, offsets);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i].lines.size(), expected[i].lines.size()) << i;
+    for (std::size_t line = 0; line < found[i].lines.size(); ++line)
+      EXPECT_EQ(found[i].lines[line].text, expected[i].lines[line].text);
+  }
+  EXPECT_THROW(static_cast<void>(searcher.temp_bytes(CudaTexts{})), Error);
 }
 
 }  // namespace

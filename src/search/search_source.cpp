@@ -1,4 +1,4 @@
-#include "cli/search/search_source.hpp"
+#include "search/search_source.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -7,9 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "cli/messages.hpp"
-
-namespace hemstitch::cli {
+namespace hemstitch {
 
 std::size_t SearchSource::read_some(std::span<std::byte> into) {
   if (!peeked_.empty()) {
@@ -25,7 +23,7 @@ std::size_t SearchSource::read_some(std::span<std::byte> into) {
       pollfd ready{file_.number(), POLLIN, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      throw ToolError(std::generic_category().message(errno));
+      throw std::system_error(errno, std::generic_category());
     }
   }
 }
@@ -45,4 +43,17 @@ std::span<const std::byte> SearchSource::first_bytes() {
   return peeked_;
 }
 
-}  // namespace hemstitch::cli
+bool has_hole(const Descriptor& file, std::uint64_t from, std::uint64_t bytes) {
+#ifdef SEEK_HOLE
+  if (bytes <= from) return false;
+  const off_t place = lseek(file.number(), 0, SEEK_CUR);
+  if (place < 0) return false;
+  const off_t hole = lseek(file.number(), static_cast<off_t>(from), SEEK_HOLE);
+  lseek(file.number(), place, SEEK_SET);
+  return hole >= 0 && static_cast<std::uint64_t>(hole) < bytes;
+#else
+  return false;
+#endif
+}
+
+}  // namespace hemstitch

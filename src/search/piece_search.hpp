@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
+#include "pipeline/stream.hpp"
 #include "search/line_search.hpp"
 
-namespace hemstitch::cli {
+namespace hemstitch {
 
 class PieceSearch {
  public:
@@ -38,4 +41,9 @@ class PieceSearch {
   std::size_t searched_bytes_ = 0;  // of them, that wait for what comes next
 };
 
-}  // namespace hemstitch::cli
+// Restores a compressed stream, and searches what comes up to where nothing that follows would matter. Returns where bytes begin that are no
+// frame, behind the last one, if they were met. Throws what restoring does; what came before was searched then.
+std::optional<std::uint64_t> search_restored(Source& source, PieceSearch& pieces,
+                                             const RestoreOptions& options);
+
+}  // namespace hemstitch

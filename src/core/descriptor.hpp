@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace hemstitch::cli {
+namespace hemstitch {
 
 class Descriptor {
  public:
@@ -27,4 +27,4 @@ class Descriptor {
   int number_;
 };
 
-}  // namespace hemstitch::cli
+}  // namespace hemstitch

@@ -1,14 +1,28 @@
-#include "cli/search/search_pieces.hpp"
+#include "search/piece_search.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
-namespace hemstitch::cli {
+namespace hemstitch {
 namespace {
 
 using Piece = LineSearcher::Piece;
 
 constexpr std::size_t kPieceBytes = 256 * 1024;
+
+class PieceSink : public Sink {
+ public:
+  PieceSink(PieceSearch& pieces, std::atomic<bool>& done) : pieces_(pieces), done_(done) {}
+  void write(std::span<const std::byte> bytes) override {
+    pieces_.take(bytes);
+    if (pieces_.done()) done_ = true;
+  }
+
+ private:
+  PieceSearch& pieces_;
+  std::atomic<bool>& done_;
+};
 
 }  // namespace
 
@@ -56,4 +70,17 @@ void PieceSearch::search(Piece piece) {
   searched_bytes_ = filled_bytes_;
 }
 
-}  // namespace hemstitch::cli
+std::optional<std::uint64_t> search_restored(Source& source, PieceSearch& pieces,
+                                             const RestoreOptions& options) {
+  std::atomic<bool> done = false;
+  PieceSink sink(pieces, done);
+  try {
+    const StreamReport report = restore_stream(source, sink, options, {.progress = {}, .cancelled = &done});
+    return done ? std::nullopt : report.trailing_garbage_at;
+  } catch (const Error&) {
+    if (done) return std::nullopt;
+    throw;
+  }
+}
+
+}  // namespace hemstitch
