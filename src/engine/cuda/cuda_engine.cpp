@@ -57,8 +57,8 @@ struct Slot {
 
   // Whether all of it is in one block of pinned memory.
   bool holds(std::span<const std::byte> bytes) const {
-    const std::span<const std::byte> lent = pinned.lent_around(bytes.data());
-    return !lent.empty() && bytes.data() + bytes.size() <= lent.data() + lent.size();
+    const std::span<const std::byte> block = pinned.lent_around(bytes.data());
+    return !block.empty() && bytes.data() + bytes.size() <= block.data() + block.size();
   }
 
   // Sleeps until the stream has nothing left to do: a thread that looks out for it takes a core from those who read and write.
