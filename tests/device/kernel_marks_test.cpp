@@ -202,7 +202,7 @@ TEST_F(KernelMarksTest, TilesThatAreSearched) {
   const auto d_offsets = on_device<std::uint64_t>({0, text.size()});
   const PatternTable table(PatternSet({"needle"}, false));
   const auto d_table = on_device(table.words);
-  const cuda::DeviceTexts texts{d_text.get(), text.size(), d_offsets.get(), 1};
+  const CudaTexts texts{d_text.get(), text.size(), d_offsets.get(), 1};
   const testing::Scratch scratch(cuda::search_cuda_scratch_bytes(texts), stream());
   const cuda::DeviceBuffer<std::uint64_t> d_total(1, stream());
   cuda::count_matches_cuda(texts, {table.places, d_table.get()}, d_total.get(), scratch.get(),
