@@ -154,8 +154,8 @@ class HEMSTITCH_API PendingMatches {
 class HEMSTITCH_API LzssMatcher {
  public:
   // `backend` is where search and parse run: "reference", the twins that define every result; "cuda" (all but kHashPairs) and
-  // "webgpu" (all but kBruteForce and kHashPairs; literal_cost up to 25) give the same on `device`, which is as
-  // CompressOptions::device. The matches are chosen by `parse`, else by Parse::kOptimal.
+  // "webgpu" (all but kBruteForce and kHashPairs; a literal_cost up to 25 for Parse::kOptimal) give the same on `device`,
+  // which is as CompressOptions::device. The matches are chosen by `parse`, else by Parse::kOptimal.
   // Throws kInvalidOption, kUnknownBackend and kDeviceUnavailable.
   explicit LzssMatcher(const FinderParameters& parameters = {}, Finder finder = Finder::kCoopStitch,
                        std::string_view backend = "reference", std::string_view device = {});

@@ -137,6 +137,19 @@ TEST(LzssMatcher, AnotherBackendIsNotReplaced) {
   }
 }
 
+TEST(LzssMatcher, WithoutCudaTheReasonIsGiven) {
+  try {
+    LzssMatcher matcher({}, Finder::kHashChain, Parse::kGreedy, "cuda");
+    GTEST_SKIP() << "there is a device here";
+  } catch (const Error& error) {
+#ifdef HEMSTITCH_CUDA
+    EXPECT_EQ(error.status(), Status::kDeviceUnavailable) << error.what();
+#else
+    EXPECT_EQ(error.status(), Status::kUnknownBackend) << error.what();
+#endif
+  }
+}
+
 // Literals and matches in order give the input back, and where it repeats itself there are matches.
 TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
   for (const Finder finder :

@@ -207,6 +207,7 @@ TEST_F(WebgpuMatcher, WhatItDoesNotTakeIsSaidAtTheDoor) {
   expect_refused(Finder::kHashPairs, {}, "hash_pairs");
   expect_refused(Finder::kHashChain, {.depth = 0}, "depth");
   expect_refused(Finder::kCoopStitch, {.literal_cost = 52}, "literal_cost");
+  EXPECT_NO_THROW(LzssMatcher({.literal_cost = 52}, Finder::kCoopStitch, Parse::kLazy, "webgpu"));
   expect_refused(Finder::kCoopStitch, {.stride = 2000}, "stride");
   const testing::Bytes bytes(3);
   const MatchBlock wrong{bytes, 4};

@@ -221,6 +221,16 @@ TEST(WebgpuParseRows, RefuseAParseThatHasNoOverload) {
   EXPECT_TRUE(recording.steps().empty());
   record_parse(parse_of_row(0, FullLengthCostModel{}), recording, {}, {}, {}, lzss_block_plan(5, 258));
   EXPECT_EQ(recording.steps().size(), 1u);
+  // Prices that stand in a buffer are costs like others.
+  const CostTableBuffers table{{7}, {8}};
+  Recording direct, by_row;
+  record_optimal(direct, {}, {}, {}, lzss_block_plan(5, 258), table);
+  record_parse(parse_of_row(2, table), by_row, {}, {}, {}, lzss_block_plan(5, 258));
+  ASSERT_EQ(by_row.steps().size(), direct.steps().size());
+  for (std::size_t i = 0; i < direct.steps().size(); ++i) {
+    EXPECT_EQ(by_row.steps()[i].shader, direct.steps()[i].shader);
+    EXPECT_EQ(by_row.steps()[i].parameters, direct.steps()[i].parameters);
+  }
 }
 
 }  // namespace
