@@ -26,7 +26,8 @@ constexpr std::uint32_t offset_class(std::uint32_t offset) {
   const auto log = static_cast<std::uint32_t>(std::bit_width(distance)) - 1;
   return 2 * log + (distance >> (log - 1) & 1);
 }
-static_assert(offset_class(3) == 2 && offset_class(6) == 4 && offset_class(7) == 5 && offset_class(65536) == 31);
+static_assert(offset_class(3) == 2 && offset_class(6) == 4 && offset_class(7) == 5 &&
+              offset_class(65536) == 31);
 
 struct CostTable {
   // The most of any price: 4096 bits. Then 1280 literals, and three bits below, fit 32 bits.
@@ -34,7 +35,8 @@ struct CostTable {
 
   std::uint32_t literal = 0;
   std::array<std::uint32_t, kOffsetClassCount> offsets = {};
-  std::vector<std::uint32_t> lengths = {0};  // lengths[i]: of a match of i bytes; of longer ones than it has, the last
+  std::vector<std::uint32_t> lengths = {
+      0};  // lengths[i]: of a match of i bytes; of longer ones than it has, the last
 
   std::uint32_t literal_cost() const { return literal; }
   std::uint32_t match_cost(std::uint32_t length) const {
