@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kThreads) direct_kernel(ChainInput chains, std
   exchange<kCaching>(chains, hash_word(word, chains.hash_bits), position);
 }
 
-// A workgroup a tile. Shared bytes: the tile and 3 more, and for each position its hash and its place in the tile, as
+// A thread block a tile. Shared bytes: the tile and 3 more, and for each position its hash and its place in the tile, as
 // sorted: 7 bytes a position and 1 KB of buckets. Barriers: four.
 template <std::uint32_t kTileBytes, Caching kCaching>
 __global__ void __launch_bounds__(kThreads) tiled_kernel(ChainInput chains, std::uint32_t positions) {

@@ -122,7 +122,7 @@ inline std::string text_of(const FinderParameters& p) {
          std::to_string(p.good_match_len) + (p.stitch ? "" : " no stitch");
 }
 
-// Many small blocks of all sizes, empty ones among them, and a large one: a search for a workgroup's block that is off
+// Many small blocks of all sizes, empty ones among them, and a large one: a search for a thread block's block that is off
 // by one shows.
 inline std::vector<FinderCase> unequal_inputs(std::size_t count, std::size_t large_bytes) {
   std::vector<FinderCase> inputs;

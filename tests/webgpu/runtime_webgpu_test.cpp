@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstring>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -194,6 +196,40 @@ TEST_F(WebgpuRuntime, AnErrorIsThatOfTheBatchThatMadeIt) {
   for (std::thread& thread : good) thread.join();
   EXPECT_EQ(bad_failures, 2 * kBatches);
   EXPECT_EQ(good_failures, 0);
+}
+
+// What the next batch needs is made and mapped while the device works on the one before: no error scope waits for it. (Queueing
+// is the driver's: lavapipe takes one submission at a time, and lets the next one wait.)
+TEST_F(WebgpuRuntime, TheNextBatchIsMadeWhileOneRuns) {
+  if (device().adapter().kind != AdapterKind::kSoftware) GTEST_SKIP() << "hardware copies too fast to tell";
+  using Clock = std::chrono::steady_clock;
+  constexpr std::uint64_t kBytes = 16u << 20;
+  constexpr std::size_t kCopies = 100;
+  const Buffer from = device().make_buffer("from", kBytes, BufferUse::kStorage);
+  const Buffer to = device().make_buffer("to", kBytes, BufferUse::kStorage);
+  const Buffer last = device().make_buffer("last", 64, BufferUse::kDownload);
+  const std::vector<Copy> copies(kCopies, {&from, 0, &to, 0, kBytes});
+  const Copy last_copy{&to, 0, &last, 0, 64};
+  const auto start_long_batch = [&] {
+    device().submit(copies, {}, {}, {&last_copy, 1});
+    return device().start_reading(last, 64);
+  };
+
+  const auto begin = Clock::now();
+  device().finish_reading(start_long_batch());
+  const auto alone = Clock::now() - begin;
+  device().unmap(last);
+
+  const PendingRead running = start_long_batch();
+  const auto middle = Clock::now();
+  const Buffer upload = device().make_buffer("upload", 1024, BufferUse::kUpload);
+  const Buffer storage = device().make_buffer("storage", 1024, BufferUse::kStorage);
+  std::memset(device().map_for_writing(upload, 1024), 7, 1024);
+  device().unmap(upload);
+  const auto beside = Clock::now() - middle;
+  EXPECT_LT(beside, alone / 2);
+  device().finish_reading(running);
+  device().unmap(last);
 }
 
 TEST(WebgpuStepTime, AStampThatWasNotWrittenIsDropped) {

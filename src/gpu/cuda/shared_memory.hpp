@@ -1,4 +1,4 @@
-// What the current device has of shared memory for a workgroup: 64 KB at compute capability 7.5, 99 KB at 8.6, 227 KB at 9.0.
+// What the current device has of shared memory for a thread block: 64 KB at compute capability 7.5, 99 KB at 8.6, 227 KB at 9.0.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // brute_force for CUDA: the definition itself. CPU twin: brute_force_reference.cpp, which finds the same by search
 // trees. Source: the exhaustive search of founding document 000 (docs/founding.md).
 //
-// Threads: a workgroup of 128 neighbouring positions, a thread each; blocks of a batch through device_groups.
+// Threads: a thread block of 128 neighbouring positions, a thread each; blocks of a batch through device_groups.
 // Shared bytes: none. Synchronisation: none.
 // Work: window_size candidates a position at two to three instructions each (device_scan.cuh), and a comparison for
 // each that agrees in the leading bytes and in the byte behind the best length so far. Offsets come upwards, so only a

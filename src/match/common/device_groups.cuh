@@ -1,4 +1,4 @@
-// A workgroup's way to its group (device_groups.hpp).
+// A thread block's way to its group (device_groups.hpp).
 #pragma once
 
 #include <cstdint>

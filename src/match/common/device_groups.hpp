@@ -1,8 +1,8 @@
-// A batch cut into groups of neighbouring positions, one workgroup each, for finders that search in groups.
+// A batch cut into groups of neighbouring positions, one thread block each, for finders that search in groups.
 //
 // Blocks may differ in size by any factor, so the groups are numbered through: `ends[b]` is the number of groups in
-// the blocks up to b, and a workgroup finds its block by a search among them, 32 ways at once. The number of groups is
-// known on the device only; the host launches as many workgroups as there can be, at most one a block too many.
+// the blocks up to b, and a thread block finds its block by a search among them, 32 ways at once. The number of groups is
+// known on the device only; the host launches as many thread blocks as there can be, at most one a block too many.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,6 +1,6 @@
 // coop_stitch for CUDA. CPU twin: coop_stitch_reference.cpp. Source: founding documents 000 and 001 (docs/founding.md).
 //
-// Threads: a workgroup of 64, one a position of the group; blocks of a batch through device_groups.
+// Threads: a thread block of 64, one a position of the group; blocks of a batch through device_groups.
 // Shared bytes: 64 * top_k lists of 4, as many offsets of 2, and 1 KB of filter: 2.6 KB at top_k 4, 7.2 KB at 16.
 // Synchronisation: one barrier behind phase A, one behind the gathering of offsets.
 // Work: phase A, between two and three instructions a candidate (device_scan.cuh) and a comparison for each that agrees

@@ -1,7 +1,7 @@
 // lazy_scan for CUDA. CPU twin: lazy_scan_reference.cpp. Source: the plain scan of founding document 001
 // (docs/founding.md).
 //
-// Threads: a workgroup of 128 neighbouring positions, a thread each; blocks of a batch through device_groups.
+// Threads: a thread block of 128 neighbouring positions, a thread each; blocks of a batch through device_groups.
 // Shared bytes: none. Synchronisation: none.
 // Work: the near offsets at two to three instructions each (device_scan.cuh); the far ones at one load of a byte each,
 // eight at a time, since none waits for another. Offsets come upwards in both, so only a longer match can replace the best

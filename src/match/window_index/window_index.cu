@@ -1,6 +1,6 @@
 // window_index for CUDA: the inverted cooperative search. CPU twin: window_index_reference.cpp.
 //
-// Threads: a workgroup of 256 for a group of 1024 positions; blocks of a batch through device_groups.
+// Threads: a thread block of 256 for a group of 1024 positions; blocks of a batch through device_groups.
 // Shared bytes: 30 KB: the positions sorted by hash (2 KB) with their leading bytes (4 KB), where each hash ends (16 KB),
 // the best match of each position (4 KB), the waiting pairs of the warps (2 KB), and what the scan needs.
 // Synchronisation: barriers between the steps of sorting, and behind each round of 1024 candidates.

@@ -2,7 +2,7 @@
 //
 // A decision is the length of the match to take at a position, 0 for a literal. The walk starts at position 0
 // and steps over each literal or match it meets; only what it meets counts. It is one long chain of dependent
-// steps, and the twins walk it so. Here a workgroup owns a block and takes it in chunks; in a chunk every
+// steps, and the twins walk it so. Here a thread block owns a block and takes it in chunks; in a chunk every
 // thread owns a tile of consecutive positions.
 //
 //   1. load    all threads: lengths into shared memory, coalesced. Greedy and lazy decide here, on the fly; stored
@@ -20,9 +20,9 @@
 // The next chunk begins where the walk left this one, so a match of any length costs nothing more. Everything
 // is exact and in order: no result depends on which thread is first.
 //
-// Mapping: one workgroup of kWalkThreads a block of the batch. Shared memory: 4 bytes a position of the chunk.
+// Mapping: one thread block of kWalkThreads a block of the batch. Shared memory: 4 bytes a position of the chunk.
 // A tile's row is two 16-bit words longer than the tile, so that equal positions of 32 tiles are in 32 banks.
-// Synchronisation: seven workgroup barriers a chunk. Work: O(1) a position, whatever the lengths; time a chunk
+// Synchronisation: seven barriers of the thread block a chunk. Work: O(1) a position, whatever the lengths; time a chunk
 // about one shared-memory latency for each position of a tile and for each tile. Registers: at most 64.
 // CPU twins: the loops at the end of parse/*/*_reference.cpp. Source: jump pointers by doubling, of which
 // the backward pass is the serial form: two accesses a position instead of 2 log2(tile).
@@ -49,7 +49,7 @@ struct WalkChunk {
   static __device__ unsigned slot(unsigned position) { return position + position / kTilePositions * 2; }
 };
 
-// `Decide` is called by all threads of the workgroup, as decide(block, begin, count, put), and gives the decision at position
+// `Decide` is called by all threads of the thread block, as decide(block, begin, count, put), and gives the decision at position
 // begin + i, 0 or a length that ends inside the block, once for each i below `count`: put(i, length), or for eight positions at once
 // put(i, lengths). Chunks begin at multiples of Decide::kAlignment of the batch: `begin` may lie before the block, and what
 // is given there does not matter.

@@ -20,7 +20,7 @@ __device__ const Sequence* list_of(const DeviceSequences& sequences, const Devic
   return sequences.d_sequences + first_sequence(block.position, blockIdx.x, lz4_block_plan());
 }
 
-// A workgroup a block, into room of its own. (Of 40 registers, which the compiler would take for a sixth workgroup on a
+// A thread block a block, into room of its own. (Of 40 registers, which the compiler would take for a sixth thread block on a
 // multiprocessor, one would be spilled.)
 __global__ void __launch_bounds__(kEncodeThreads, 5)
     encode_to_outputs(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Output output) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kEncodeThreads, 5)
   }
 }
 
-// A workgroup a block: how much of the span it takes. A block of which more would be written than it has is stored.
+// A thread block a block: how much of the span it takes. A block of which more would be written than it has is stored.
 __global__ void __launch_bounds__(kEncodeThreads)
     count_sizes(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Span span, std::uint32_t* d_rooms) {
   __shared__ EncodeShared sh;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kEncodeThreads)
   }
 }
 
-// A workgroup a block, to its place in the span.
+// A thread block a block, to its place in the span.
 __global__ void __launch_bounds__(kEncodeThreads)
     encode_to_span(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Span span) {
   __shared__ EncodeShared sh;

@@ -1,15 +1,15 @@
 // From lists of sequences to LZ4 blocks, on a CUDA device; the definition stands in lz4_encode.hpp.
 //
-// Mapping. One workgroup of kEncodeThreads a block, which takes the block's list in tiles of one sequence a thread:
+// Mapping. One thread block of kEncodeThreads a block, which takes the block's list in tiles of one sequence a thread:
 //
 //   sizes      a sequence that goes on with the match before it has none; the first of such a row adds their lengths up.
 //              What a sequence writes, and how far it moves in the input, follow from its counts.
 //   scan       one prefix sum of both, in one 64-bit word: where each sequence writes, and where its literals stand.
-//   bytes      every thread writes its own sequence: into shared memory where the tile fits there (then the workgroup
+//   bytes      every thread writes its own sequence: into shared memory where the tile fits there (then the thread block
 //              stores it in words of 16 bytes), else to its place. Long runs of literals are copied by the sequence's
-//              warp, the longest by the workgroup.
+//              warp, the longest by the thread block.
 //
-// Synchronisation: four workgroup barriers a tile. Shared memory: kEncodeStageBytes, and 3 KB. Work: O(1) a sequence and
+// Synchronisation: four barriers of the thread block a tile. Shared memory: kEncodeStageBytes, and 3 KB. Work: O(1) a sequence and
 // O(1) a byte. CPU twin: lz4_encode_reference.cpp. Source: sizes, prefix sum, emission, as every parallel encoder has it.
 #pragma once
 
@@ -50,7 +50,7 @@ struct TileSequence {
   std::uint32_t literals;  // where its literals stand in the block
 };
 
-// Writes a tile to `place`, by all threads of the workgroup, which all stand behind a barrier; and stand before one.
+// Writes a tile to `place`, by all threads of the thread block, which all stand behind a barrier; and stand before one.
 __device__ __forceinline__ void write_tile(EncodeShared& sh, const DeviceBlock& block,
                                            const TileSequence& own, std::byte* place) {
   const unsigned thread = threadIdx.x, lane = thread % 32;
@@ -102,7 +102,7 @@ __device__ __forceinline__ void store_stage(const uint4* stage, std::uint32_t mi
   }
 }
 
-// The size of `block` written as the `count` sequences of `list`, by all threads of the workgroup; kDoesNotFit where it is
+// The size of `block` written as the `count` sequences of `list`, by all threads of the thread block; kDoesNotFit where it is
 // more than `capacity`. kWrite: writes it to `output` too, as far as whole tiles fit.
 template <bool kWrite>
 __device__ std::uint64_t encode_block(EncodeShared& sh, const DeviceBlock& block, const Sequence* list,

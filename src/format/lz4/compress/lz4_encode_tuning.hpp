@@ -13,7 +13,7 @@ inline constexpr unsigned kEncodeThreads = 256;
 inline constexpr std::uint32_t kEncodeStageBytes = 8192;
 
 // Literals that the thread of a sequence copies itself; more are copied by its warp, and more than the second number by
-// the whole workgroup.
+// the whole thread block.
 inline constexpr std::uint32_t kThreadLiteralBytes = 24;
 inline constexpr std::uint32_t kWarpLiteralBytes = 2048;
 

@@ -1,5 +1,5 @@
 // Level 1 on pages, a warp each (lz4_one_pass_page.cuh, with mapping, shared memory, synchronisation and cost), and on blocks
-// of up to 64 KB, a workgroup each (lz4_one_pass_block.cuh). A block's candidates are found before, as chains of depth 1 (hash_chain.cu).
+// of up to 64 KB, a thread block each (lz4_one_pass_block.cuh). A block's candidates are found before, as chains of depth 1 (hash_chain.cu).
 #include "format/lz4/compress/lz4_one_pass_block.cuh"
 #include "format/lz4/compress/lz4_one_pass_cuda.hpp"
 #include "format/lz4/compress/lz4_one_pass_page.cuh"

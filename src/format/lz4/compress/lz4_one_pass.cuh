@@ -22,7 +22,7 @@ namespace hemstitch::cuda {
 inline constexpr std::uint32_t kOnePassBlockBytes = 65536;
 static_assert(kOnePassBlockBytes - 1 <= kMaxRecordLength);
 
-// The warp's number in its workgroup, in a way that tells the compiler that all lanes have the same: what follows from it then
+// The warp's number in its thread block, in a way that tells the compiler that all lanes have the same: what follows from it then
 // costs no precautions against lanes that go different ways.
 __device__ __forceinline__ unsigned warp_number() { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
 

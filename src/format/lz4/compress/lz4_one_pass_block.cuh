@@ -1,4 +1,4 @@
-// Level 1 from bytes to an LZ4 block of at most 64 KB without history, by one workgroup, from left to right.
+// Level 1 from bytes to an LZ4 block of at most 64 KB without history, by one thread block, from left to right.
 //
 // hash_chain of depth 1, the stitch, lazy and the encoder look little ahead and carry little along, so a warp takes 32
 // positions, a *row*, through all of them while the numbers are in registers. A lane owns one position of the row. The text
@@ -21,7 +21,7 @@
 // and are written when the sizes of all segments are known.
 //
 // What binds is instructions. Bounds of work: a row has at most 32 extensions, each of a stretch that nothing is remembered
-// of. Shared memory: the block, and 1 KB a warp. Synchronisation: within the warp; barriers of the workgroup stand between
+// of. Shared memory: the block, and 1 KB a warp. Synchronisation: within the warp; barriers of the thread block stand between
 // the turns. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp, lazy_reference.cpp, lz4_encode_reference.cpp.
 #pragma once
 
@@ -217,7 +217,7 @@ class RowPass : protected RowWriter<SharedText<kOnePassBlockBytes>> {
   std::uint32_t walk_ = 1;                            // a row's first decision is for the position before it
 };
 
-// What a workgroup needs of shared memory for a block.
+// What a thread block needs of shared memory for a block.
 struct BlockShared {
   // What a segment's first decision depends on, and so what the segment before has to leave.
   struct State {
@@ -239,7 +239,7 @@ inline constexpr std::uint32_t kSegmentSequences = kBlockSegmentBytes / kLz4MinM
 static_assert(kBlockSegmentBytes % 64 == 0 && kBlockRunUpBytes % 64 == 0 &&
               kBlockRunUpBytes <= kBlockSegmentBytes);
 
-// A block by one workgroup, a segment a warp.
+// A block by one thread block, a segment a warp.
 class BlockPass : RowPass {
   using Rows = RowPass;
 

@@ -5,13 +5,13 @@
 
 namespace hemstitch::cuda {
 
-// Pages that a workgroup works on, each by a warp of its own. With 1: 3 % slower, with 4: 6 %.
+// Pages that a thread block works on, each by a warp of its own. With 1: 3 % slower, with 4: 6 %.
 inline constexpr unsigned kPageWarps = 2;
 
 // Warps with pages that a multiprocessor holds, by their shared memory: the compiler keeps registers below what that allows.
 inline constexpr unsigned kPageWarpsResident = 22;
 
-// Warps that share a block of up to 64 KB, and such workgroups that a multiprocessor holds, by their shared memory.
+// Warps that share a block of up to 64 KB, and such thread blocks that a multiprocessor holds, by their shared memory.
 inline constexpr unsigned kBlockWarps = 10;
 inline constexpr unsigned kBlocksResident = 3;
 

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(32 * kLz4PagesPerBlock) restore_pages(const De
 // The same for few pages, where what counts is how long the slowest one takes: sequences are found by tables of exits,
 // which takes about as long whatever the page.
 //
-// Mapping: a warp a page, a page a workgroup. Shared memory: 16 KB. Synchronisation inside the warp alone. Work: linear in
+// Mapping: a warp a page, a page a thread block. Shared memory: 16 KB. Synchronisation inside the warp alone. Work: linear in
 // bytes read and written. CPU twin: restore_lz4_block_reference.
 __global__ void __launch_bounds__(32) restore_few_pages(const DeviceLz4Restore batch) {
   __shared__ Lz4PageMemory<kLz4PagePieces> sh_page;

@@ -11,7 +11,7 @@ namespace hemstitch::cuda {
 // Warps, a block each, that are launched together: few, so that a slow block holds little back.
 inline constexpr unsigned kLz4BlockWarps = 2;
 
-// Workgroups that a multiprocessor shall hold, which limits the registers. In a version before this one, 12: 267 GB/s;
+// Thread blocks that a multiprocessor shall hold, which limits the registers. In a version before this one, 12: 267 GB/s;
 // 16, which leaves 64 registers: 287; 20, where registers are spilled: 272.
 inline constexpr unsigned kLz4BlockResidency = 16;
 
@@ -24,7 +24,7 @@ inline constexpr unsigned kLz4TileStripes = 4;
 // Batches of fewer blocks than this are few.
 inline constexpr std::uint64_t kLz4FewBlocks = 1000;
 
-// Warps that share a block, and workgroups that a multiprocessor shall hold. 8 and 4: 121 and 20 GB/s, with registers
+// Warps that share a block, and thread blocks that a multiprocessor shall hold. 8 and 4: 121 and 20 GB/s, with registers
 // spilled; 8 and 3: 103 and 22; 16 and 2: 114 and 31; 16 and 1: 83 and 31.
 inline constexpr unsigned kLz4FewBlockWarps = 16;
 inline constexpr unsigned kLz4FewBlockResidency = 2;

@@ -45,7 +45,7 @@ void restore_lz4_cuda(const DeviceLz4Restore& batch, void* d_scratch, std::size_
 
 // Restores the first *d_count (on the device; at most count) chunks of a chain, one after the other: each may refer to
 // what those before it restore, as its history. Without scratch; asynchronous on `stream`; may be captured in a graph.
-// Throws kUnsupportedFeature where the device has less than 94 KB of shared memory for a workgroup.
+// Throws kUnsupportedFeature where the device has less than 94 KB of shared memory for a thread block.
 void restore_lz4_chain_cuda(const DeviceLz4Restore& batch, const std::uint32_t* d_count, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -1,4 +1,4 @@
-// Restoration of LZ4 blocks where a batch has too few of them to fill the device with a warp each: a workgroup of sixteen
+// Restoration of LZ4 blocks where a batch has too few of them to fill the device with a warp each: a thread block of sixteen
 // warps restores a block. The steps are those of lz4_restore_blocks.cu; what differs is how warps come together.
 //
 //   Sequences  A round takes sixteen windows. Each warp makes the tables of its window, and from them one of the window:
@@ -10,7 +10,7 @@
 //
 // A sequence that chains leave out is read by one warp, which decides on its status, and written by all.
 //
-// The blocks of a linked frame are one chain. One workgroup restores them, one after the other.
+// The blocks of a linked frame are one chain. One thread block restores them, one after the other.
 #include "format/lz4/restore/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/restore/lz4_restore_chunk.cuh"
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
@@ -356,7 +356,7 @@ __device__ void restore_chunk(const DeviceLz4Restore& batch, std::uint64_t index
   if (thread == 0) close_chunk(batch, index, progress, place.written);
 }
 
-// Mapping: a workgroup a block. Shared memory: 94 KB. Synchronisation: barriers of the workgroup. Work: linear in bytes
+// Mapping: a thread block a block. Shared memory: 94 KB. Synchronisation: barriers of the thread block. Work: linear in bytes
 // read and written, times 16 for bytes of 255, at which chains look far ahead; pointers are doubled at most twelve times.
 // CPU twin: restore_lz4_block_reference.
 __global__ void __launch_bounds__(kThreads, kLz4FewBlockResidency)
@@ -365,7 +365,7 @@ __global__ void __launch_bounds__(kThreads, kLz4FewBlockResidency)
   restore_chunk(batch, blockIdx.x, *reinterpret_cast<GroupMemory*>(sh_all), threadIdx.x);
 }
 
-// The same by one workgroup, one block after the other, so that each may refer to what was restored before it.
+// The same by one thread block, one block after the other, so that each may refer to what was restored before it.
 __global__ void __launch_bounds__(kThreads, kLz4FewBlockResidency)
     restore_block_chain(const DeviceLz4Restore batch, const std::uint32_t* d_count) {
   extern __shared__ uint4 sh_all[];
@@ -400,10 +400,9 @@ void restore_few_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t str
 void restore_lz4_chain_cuda(const DeviceLz4Restore& batch, const std::uint32_t* d_count,
                             cudaStream_t stream) {
   if (!fits_shared_memory(kBlockChainBudget))
-    throw Error(
-        Status::kUnsupportedFeature,
-        "linked blocks need 94 KB of shared memory for a workgroup, more than this device has; restore the "
-        "frame on the host");
+    throw Error(Status::kUnsupportedFeature,
+                "linked blocks need 94 KB of shared memory for a thread block, more than this device has; "
+                "restore the frame on the host");
   launch({.kernel = kBlockChainBudget, .grid = batch.count == 0 ? 0u : 1u, .stream = stream},
          restore_block_chain, batch, d_count);
 }

@@ -1,4 +1,4 @@
-// One LZ4 sequence restored by a warp or a workgroup, straight from and to global memory, with every check of
+// One LZ4 sequence restored by a warp or a thread block, straight from and to global memory, with every check of
 // restore_lz4_block_reference in its order. The plain way: what the fast kernels leave to it is what is rare or long, and
 // whatever they find wrong, so that a status is decided here alone.
 #pragma once
@@ -193,7 +193,7 @@ __device__ inline Lz4Progress restore_lz4_sequence(const Lz4Chunk& chunk, Lz4Pla
   return progress;
 }
 
-// The bytes of a sequence that was checked, to d_to, by a workgroup; afterwards they are visible to it. A match repeats
+// The bytes of a sequence that was checked, to d_to, by a thread block; afterwards they are visible to it. A match repeats
 // the bytes before it, so that none of its bytes needs one that is written here.
 template <unsigned kThreads>
 __device__ inline void copy_lz4_sequence(const Lz4Chunk& chunk, const Lz4CheckedSequence& sequence,
