@@ -50,10 +50,11 @@ class HEMSTITCH_API WebgpuDevice {
 HEMSTITCH_API void scan_sizes(const WebgpuDevice& device, void* sizes, std::uint32_t count, void* begins);
 
 struct WebgpuGather {
-  void* source = nullptr;         // WGPUBuffer
-  void* pieces = nullptr;         // WGPUBuffer: two words a piece, its first byte in `source` and how many it has
-  void* begins = nullptr;         // WGPUBuffer: where each goes in `output`, and the total, as scan_sizes() gives them
-  void* output = nullptr;         // WGPUBuffer, not `source`
+  void* source = nullptr;  // WGPUBuffer
+  void* pieces = nullptr;  // WGPUBuffer: two words a piece, its first byte in `source` and how many it has
+  void* begins =
+      nullptr;  // WGPUBuffer: where each goes in `output`, and the total, as scan_sizes() gives them
+  void* output = nullptr;  // WGPUBuffer, not `source`
   std::uint32_t piece_count = 0;
 };
 

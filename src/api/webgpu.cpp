@@ -31,8 +31,8 @@ Buffer wrapped(webgpu::Device& device, void* handle, std::string_view name, std:
   Buffer buffer = device.wrap(static_cast<WGPUBuffer>(handle));
   if (buffer.bytes() < least_bytes || buffer.bytes() % webgpu::kSlackBytes != 0)
     throw Error(Status::kInvalidOption,
-                fmt::format("{} has {} bytes; it needs {} at least, and a multiple of {}", name, buffer.bytes(),
-                            least_bytes, webgpu::kSlackBytes));
+                fmt::format("{} has {} bytes; it needs {} at least, and a multiple of {}", name,
+                            buffer.bytes(), least_bytes, webgpu::kSlackBytes));
   return buffer;
 }
 
@@ -43,8 +43,7 @@ WebgpuDevice::WebgpuDevice(std::string_view device) : device_(webgpu::open_devic
 WebgpuDevice::WebgpuDevice(void* device, void* queue) {
   if (device == nullptr || queue == nullptr)
     throw Error(Status::kInvalidOption, device == nullptr ? "device is NULL" : "queue is NULL");
-  device_ =
-      std::make_shared<webgpu::Device>(static_cast<WGPUDevice>(device), static_cast<WGPUQueue>(queue));
+  device_ = std::make_shared<webgpu::Device>(static_cast<WGPUDevice>(device), static_cast<WGPUQueue>(queue));
 }
 
 void* WebgpuDevice::device() const { return device_->get(); }
@@ -73,8 +72,7 @@ void scan_sizes(const WebgpuDevice& on, void* sizes, std::uint32_t count, void* 
 
 void gather_pieces(const WebgpuDevice& on, const WebgpuGather& gather) {
   webgpu::Device& device = *on.shared();
-  if (gather.source == gather.output)
-    throw Error(Status::kInvalidOption, "source and output are one buffer");
+  if (gather.source == gather.output) throw Error(Status::kInvalidOption, "source and output are one buffer");
   webgpu::BufferSet buffers;
   buffers.push_back(wrapped(device, gather.source, "source", 0));
   buffers.push_back(

@@ -18,8 +18,8 @@ class WebgpuFileMemory : public FileMemory {
   WebgpuFileMemory(std::unique_ptr<FileMemory> host, std::shared_ptr<webgpu::Device> device)
       : host_(std::move(host)), device_(std::move(device)) {
     // Room for whole vectors, and for a word behind the last byte: as every shader takes bytes.
-    const std::uint64_t bytes = (host_->bytes().size() + webgpu::kSlackBytes - 1) / webgpu::kSlackBytes *
-                                webgpu::kSlackBytes;
+    const std::uint64_t bytes =
+        (host_->bytes().size() + webgpu::kSlackBytes - 1) / webgpu::kSlackBytes * webgpu::kSlackBytes;
     if (bytes > std::numeric_limits<std::uint32_t>::max() - webgpu::kSlackBytes)
       throw Error(Status::kDeviceOutOfMemory, "files of 4 GiB and more together: load them in batches");
     buffer_ = device_->make_buffer("files", bytes + webgpu::kSlackBytes, webgpu::BufferUse::kStorage);

@@ -94,14 +94,17 @@ TEST_F(WebgpuCaller, WhatCannotBeIsRefused) {
   EXPECT_EQ(status_of([] { WebgpuDevice(device().get(), nullptr); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([] { WebgpuDevice("no such adapter"); }), Status::kDeviceUnavailable);
   const WebgpuDevice on = on_callers();
-  const Buffer words = buffer_of(std::vector<std::uint32_t>(8)), other = buffer_of(std::vector<std::uint32_t>(8));
+  const Buffer words = buffer_of(std::vector<std::uint32_t>(8)),
+               other = buffer_of(std::vector<std::uint32_t>(8));
   const Buffer odd = device().make_buffer("odd", 36, BufferUse::kStorage);
   EXPECT_EQ(status_of([&] { scan_sizes(on, words.get(), 7, words.get()); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([&] { scan_sizes(on, nullptr, 7, words.get()); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([&] { scan_sizes(on, words.get(), 8, other.get()); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([&] { scan_sizes(on, words.get(), 7, odd.get()); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([&] { scan_sizes(on, words.get(), 7, other.get()); }), Status::kOk);
-  EXPECT_EQ(status_of([&] { gather_pieces(on, {words.get(), other.get(), other.get(), words.get(), 1}); }),
+  EXPECT_EQ(status_of([&] {
+              gather_pieces(on, {words.get(), other.get(), other.get(), words.get(), 1});
+            }),
             Status::kInvalidOption);
   // WebGPU's own word: a buffer that no shader may write.
   const Buffer staging = device().make_buffer("staging", 64, BufferUse::kDownload);
@@ -152,13 +155,17 @@ TEST_F(WebgpuCallerFiles, FilesAreLoadedAndSearchedThere) {
   ASSERT_FALSE(expected.empty());
   EXPECT_EQ(searcher.find({files.webgpu_bytes(), files.offsets()}), expected);
   EXPECT_EQ(searcher.find(files.bytes(), files.offsets()), expected);
-  EXPECT_EQ(status_of([&] { static_cast<void>(searcher.find(WebgpuTexts{nullptr, files.offsets()})); }),
+  EXPECT_EQ(status_of([&] {
+              static_cast<void>(searcher.find(WebgpuTexts{nullptr, files.offsets()}));
+            }),
             Status::kInvalidOption);
   EXPECT_EQ(status_of([&] {
               static_cast<void>(searcher.find(WebgpuTexts{files.webgpu_offsets(), files.offsets()}));
             }),
             Status::kInvalidOption);
-  EXPECT_EQ(status_of([&] { static_cast<void>(on_host.find(WebgpuTexts{files.webgpu_bytes(), files.offsets()})); }),
+  EXPECT_EQ(status_of([&] {
+              static_cast<void>(on_host.find(WebgpuTexts{files.webgpu_bytes(), files.offsets()}));
+            }),
             Status::kInvalidOption);
 
   // Without a device, and where there is nothing.
