@@ -2,6 +2,7 @@
 // and so does liblz4's frame API, in verdict and bytes, but where lz4_differences.hpp says that they differ.
 #include <random>
 
+#include "collect_sink.hpp"
 #include "fuzz.hpp"
 #include "lz4_differences.hpp"
 #include "pipeline/stream.hpp"
@@ -41,18 +42,10 @@ Lz4Outcome restored_in_pieces(std::span<const std::byte> frames, const RestoreOp
   }
 }
 
-class CollectSink : public Sink {
- public:
-  void write(std::span<const std::byte> bytes) override {
-    content.insert(content.end(), bytes.begin(), bytes.end());
-  }
-  Bytes content;
-};
-
 void require_range(std::span<const std::byte> frames, const RestoreOptions& options, const Bytes& whole) {
   const std::size_t begin = whole.size() / 3, end = whole.size() - whole.size() / 4;
   MemorySource source(frames);
-  CollectSink sink;
+  testing::CollectSink sink;
   restore_range(source, sink, begin, end, options);
   require(sink.content == Bytes(whole.begin() + static_cast<std::ptrdiff_t>(begin),
                                 whole.begin() + static_cast<std::ptrdiff_t>(end)));

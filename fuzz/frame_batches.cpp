@@ -1,5 +1,6 @@
 // Many inputs at once. Any bytes, cut into inputs, through FrameRestorer: what it restores is what a stream restores, and
 // what it leaves is for a stream to judge. The same inputs through FrameCompressor: what a stream writes, to the byte.
+#include "collect_sink.hpp"
 #include "fuzz.hpp"
 #include "pipeline/frame_batch.hpp"
 
@@ -32,17 +33,13 @@ void require_compressed(const Spans& inputs, const CompressOptions& options, con
   require(frames.size() == inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     // A stream of unknown length has no size in its header, which is what an empty input gets here.
-    struct Collect : Sink {
-      Bytes bytes;
-      void write(std::span<const std::byte> more) override {
-        bytes.insert(bytes.end(), more.begin(), more.end());
-      }
-    } by_stream;
+    testing::CollectSink by_stream;
     CompressOptions alone = options;
     if (!inputs[i].empty()) alone.content_bytes = inputs[i].size();
     MemorySource source(inputs[i]);
     compress_stream(source, by_stream, alone);
-    require(std::equal(frames[i].begin(), frames[i].end(), by_stream.bytes.begin(), by_stream.bytes.end()));
+    require(
+        std::equal(frames[i].begin(), frames[i].end(), by_stream.content.begin(), by_stream.content.end()));
   }
   // And the way back, for all at once.
   FrameRestorer restorer(back, {.content_bytes = 1 << 20, .inputs = 100});

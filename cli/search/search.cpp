@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -133,16 +131,13 @@ int search(const SearchRequest& request) {
 
   const SearchMemory memory = divide_search_memory(request.memory_bytes, resolve_threads(options.threads),
                                                    options.decompress, device);
-  // Beyond the number of cores TBB has to be told.
-  const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism,
-                                    std::max(memory.threads, resolve_threads(0)));
-  tbb::task_arena arena(static_cast<int>(memory.threads));
-  SearchInputs inputs(request, kRunFiles, arena);
+  Threads threads(memory.threads);
+  SearchInputs inputs(request, kRunFiles, threads.arena());
   SearchWork work(request, plan, memory, inputs.with_names());
   if (device)
-    search_in_batches(work, inputs, arena, *plan.patterns);
+    search_in_batches(work, inputs, threads.arena(), *plan.patterns);
   else
-    FilesAsRead(work, inputs, arena).search();
+    FilesAsRead(work, inputs, threads.arena()).search();
   return work.teller().exit_status();
 }
 

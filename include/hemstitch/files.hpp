@@ -1,4 +1,4 @@
-// Many files in one buffer, on the host and, where CUDA is asked for, on the device as well.
+// Many files in one buffer, on the host and, where that is asked for, on a device of CUDA or WebGPU as well.
 //
 //   hemstitch::CompactedBuffer files = hemstitch::load_files(paths);
 //   for (std::size_t i = 0; i < files.count(); ++i) use(files.name(i), files.span(i));
@@ -14,11 +14,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hemstitch/hemstitch.hpp"
+#include "hemstitch/webgpu.hpp"
 
 namespace hemstitch {
 
@@ -28,6 +30,7 @@ struct LoadOptions {
   bool oversize_alone = false;           // a file beyond the limit is a batch by itself, rather than skipped
   bool to_device = false;                // also to a CUDA device; the host's memory is pinned then
   std::string device = {};  // which, as CompressOptions::device; empty: the calling thread's current one
+  std::optional<WebgpuDevice> webgpu = {};  // also to buffers of this device
   // Opens the file of a path, which is given by its place in the list, for reading; as open() does, from any thread. By default
   // the path is opened, through whatever links it leads.
   std::function<int(std::size_t index)> open_file = {};
@@ -61,6 +64,11 @@ class HEMSTITCH_API CompactedBuffer {
   // The same on the device, complete when load_files() returns; NULL without to_device, and where there is nothing.
   const std::byte* d_bytes() const;
   const std::uint64_t* d_offsets() const;
+
+  // WGPUBuffers on the device of LoadOptions::webgpu, complete for all that is queued there later; NULL without one. The bytes, then at least
+  // 16 zeros; the offsets as words of 32 bits. They live as long as this object, unless they are given a reference.
+  void* webgpu_bytes() const;
+  void* webgpu_offsets() const;
 
   struct Contents;
 

@@ -94,6 +94,23 @@ HEMSTITCH_API uint64_t hemstitch_compress_bound(uint64_t input_bytes);
 HEMSTITCH_API hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level,
                                                   void* output, size_t output_capacity, size_t* output_bytes);
 
+/* Where and how a call works. Zeros and NULLs, and no options at all, are what the plain calls take. */
+typedef struct hemstitch_options {
+  const char* backend; /* see `hemstitch backends`; NULL: "auto" */
+  const char*
+      device; /* of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name,
+                                  or a list of both with commas, of which the first usable one is taken; NULL: what
+                                  HEMSTITCH_DEVICE says, else the best one */
+  unsigned threads;            /* 0: one a core */
+  uint64_t memory_limit_bytes; /* 0: none; bounds the buffers, not the program */
+} hemstitch_options;
+
+/* hemstitch_compress() with options, which may be NULL. Returns HEMSTITCH_UNKNOWN_BACKEND or HEMSTITCH_DEVICE_UNAVAILABLE where they
+ * name what is not there. */
+HEMSTITCH_API hemstitch_status hemstitch_compress_with(const hemstitch_options* options, const void* input,
+                                                       size_t input_bytes, int level, void* output,
+                                                       size_t output_capacity, size_t* output_bytes);
+
 /* The size of what hemstitch_restore() would write, found without writing it. */
 HEMSTITCH_API hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes,
                                                        uint64_t* restored_bytes);
@@ -103,6 +120,11 @@ HEMSTITCH_API hemstitch_status hemstitch_restored_size(const void* input, size_t
  * error is unspecified. */
 HEMSTITCH_API hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,
                                                  size_t output_capacity, size_t* output_bytes);
+
+/* hemstitch_restore() with options, as hemstitch_compress_with() takes them. */
+HEMSTITCH_API hemstitch_status hemstitch_restore_with(const hemstitch_options* options, const void* input,
+                                                      size_t input_bytes, void* output,
+                                                      size_t output_capacity, size_t* output_bytes);
 
 #ifdef __cplusplus
 }

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "hemstitch/hemstitch.hpp"
+#include "hemstitch/webgpu.hpp"
 
 struct CUstream_st;  // what a cudaStream_t points to
 
@@ -44,8 +45,8 @@ struct SearchOptions {
     kNoMatch  // a text with such a part holds no line
   };
 
-  std::vector<std::string>
-      patterns;              // at least one; up to 65,535 bytes each; an empty one stands in every line
+  // At least one; up to 65,535 bytes each. An empty one stands in every line.
+  std::vector<std::string> patterns;
   bool ignore_case = false;  // letters a-z match both cases
   bool whole_words = false;  // where no letter, digit or underscore stands beside the pattern
   bool whole_lines = false;  // where the pattern is the whole line; goes before whole_words
@@ -94,9 +95,17 @@ struct CudaTexts {
   std::uint64_t count = 0;
 };
 
+// Texts in a buffer of a WebGPU device: of files brought there by load_files(), for example.
+struct WebgpuTexts {
+  void* bytes = nullptr;  // WGPUBuffer, whose size is a multiple of 16, with the usage COPY_SRC
+  std::span<const std::uint64_t> offsets;  // on the host: from 0 to the end of the last text
+};
+
 class HEMSTITCH_API TextSearcher {
  public:
   explicit TextSearcher(const SearchOptions& options);
+  // On that device, whatever the options say of one.
+  TextSearcher(const SearchOptions& options, const WebgpuDevice& device);
   ~TextSearcher();
   TextSearcher(TextSearcher&&) noexcept;
   TextSearcher& operator=(TextSearcher&&) noexcept;
@@ -116,6 +125,10 @@ class HEMSTITCH_API TextSearcher {
   // other options that select lines say nothing here, and an empty pattern stands nowhere.
   std::vector<SearchMatch> find(std::span<const std::byte> texts,
                                 std::span<const std::uint64_t> offsets) const;
+
+  // The same of texts that are on the searcher's WebGPU device, behind all that is queued there; waits. Throws kInvalidOption where it has
+  // none, or there is no pattern but the empty one.
+  std::vector<SearchMatch> find(const WebgpuTexts& texts) const;
 
   // The same on the device of backend "cuda", of texts that are there, without waiting: counted, then written.
   //

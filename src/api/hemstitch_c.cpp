@@ -25,6 +25,16 @@ void need_buffers(const void* input, std::size_t input_bytes, const void* output
   needed(output_bytes, "output_bytes");
 }
 
+// What both directions take of them.
+template <class Options>
+void take_options(const hemstitch_options* given, Options& options) {
+  if (given == nullptr) return;
+  if (given->backend != nullptr) options.backend = given->backend;
+  if (given->device != nullptr) options.device = given->device;
+  options.threads = given->threads;
+  options.memory_limit_bytes = given->memory_limit_bytes;
+}
+
 // A caller's buffer; throws kOutputTooSmall when it is full.
 class BufferSink : public hemstitch::Sink {
  public:
@@ -78,9 +88,16 @@ uint64_t hemstitch_compress_bound(uint64_t input_bytes) {
 
 hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level, void* output,
                                     size_t output_capacity, size_t* output_bytes) {
+  return hemstitch_compress_with(nullptr, input, input_bytes, level, output, output_capacity, output_bytes);
+}
+
+hemstitch_status hemstitch_compress_with(const hemstitch_options* given, const void* input,
+                                         size_t input_bytes, int level, void* output, size_t output_capacity,
+                                         size_t* output_bytes) {
   return guarded([&] {
     need_buffers(input, input_bytes, output, output_capacity, output_bytes);
     hemstitch::CompressOptions options;
+    take_options(given, options);
     if (level != 0) options.level = level;
     options.content_bytes = input_bytes;
     hemstitch::MemorySource source(as_bytes(input, input_bytes));
@@ -99,11 +116,18 @@ hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes, 
 
 hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,
                                    size_t output_capacity, size_t* output_bytes) {
+  return hemstitch_restore_with(nullptr, input, input_bytes, output, output_capacity, output_bytes);
+}
+
+hemstitch_status hemstitch_restore_with(const hemstitch_options* given, const void* input, size_t input_bytes,
+                                        void* output, size_t output_capacity, size_t* output_bytes) {
   return guarded([&] {
     need_buffers(input, input_bytes, output, output_capacity, output_bytes);
     hemstitch::MemorySource source(as_bytes(input, input_bytes));
     BufferSink sink(output, output_capacity);
-    const auto report = restore_stream(source, sink, {});
+    hemstitch::RestoreOptions options;
+    take_options(given, options);
+    const auto report = restore_stream(source, sink, options);
     if (report.trailing_garbage_at)
       throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
                   {{}, {}, report.trailing_garbage_at});

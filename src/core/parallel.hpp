@@ -26,14 +26,24 @@
 
 namespace hemstitch {
 
+// So many threads, the one that works with them among them: also more than there are cores, which TBB has to be told.
+class Threads {
+ public:
+  explicit Threads(unsigned count)
+      : allowed_(tbb::global_control::max_allowed_parallelism, std::max(count, resolve_threads(0))),
+        arena_(static_cast<int>(count)) {}
+
+  tbb::task_arena& arena() { return arena_; }
+
+ private:
+  tbb::global_control allowed_;
+  tbb::task_arena arena_;
+};
+
 // Calls `run` where it may use `threads` threads, this one among them.
 template <class Run>
 void run_on_threads(unsigned threads, Run run) {
-  // Beyond the number of cores TBB has to be told.
-  tbb::global_control allowed(tbb::global_control::max_allowed_parallelism,
-                              std::max(threads, resolve_threads(0)));
-  tbb::task_arena arena(static_cast<int>(threads));
-  arena.execute(run);
+  Threads(threads).arena().execute(run);
 }
 
 // Calls body(i) for every i below `count`, from the threads of the caller's arena, `grain` of them in a row. Also inside a

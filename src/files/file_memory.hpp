@@ -22,6 +22,9 @@ class FileMemory {
   virtual void finish(std::span<const std::uint64_t> offsets) = 0;
   virtual const std::byte* d_bytes() const = 0;
   virtual const std::uint64_t* d_offsets() const = 0;
+  // WGPUBuffers.
+  virtual void* webgpu_bytes() const { return nullptr; }
+  virtual void* webgpu_offsets() const { return nullptr; }
 };
 
 // On the device that is meant (LoadOptions::device). Throws kDeviceUnavailable where there is none, kDeviceOutOfMemory where it is

@@ -23,6 +23,9 @@
 #include "files/file_memory.hpp"
 #include "files/read_contents.hpp"
 #include "hemstitch/files.hpp"
+#ifdef HEMSTITCH_WEBGPU
+#include "files/file_memory_webgpu.hpp"
+#endif
 
 namespace hemstitch {
 namespace {
@@ -171,6 +174,13 @@ const std::uint64_t* CompactedBuffer::d_offsets() const {
   return contents_->memory ? contents_->memory->d_offsets() : nullptr;
 }
 
+void* CompactedBuffer::webgpu_bytes() const {
+  return contents_->memory ? contents_->memory->webgpu_bytes() : nullptr;
+}
+void* CompactedBuffer::webgpu_offsets() const {
+  return contents_->memory ? contents_->memory->webgpu_offsets() : nullptr;
+}
+
 struct FileLoader::Impl {
   std::vector<std::string> paths;
   LoadOptions options;
@@ -241,6 +251,10 @@ CompactedBuffer FileLoader::next() {
     contents.memory = make_cuda_file_memory(bytes, impl_->options.device);
   else
     contents.memory = std::make_unique<HostFileMemory>(bytes, impl_->batch_memory);
+#ifdef HEMSTITCH_WEBGPU
+  if (impl_->options.webgpu)
+    contents.memory = with_webgpu_memory(std::move(contents.memory), impl_->options.webgpu->shared());
+#endif
   const std::span<std::byte> memory = contents.memory->bytes();
   group_begins.push_back(places.size());
   impl_->arena.execute([&] {

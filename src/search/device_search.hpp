@@ -52,7 +52,8 @@ class DeviceSearch {
   virtual void find_in_compressed(const SearchTexts& files, std::uint64_t most_bytes, bool texts,
                                   const std::function<void(std::span<const RestoredFile>)>& take) = 0;
 
-  // TextSearcher's, of texts in the memory of its device: cuda's alone.
+  // TextSearcher's, of texts in the memory of its device: webgpu's alone, and cuda's alone.
+  virtual std::vector<PackedMatch> find(const WebgpuTexts& texts);
   virtual std::size_t temp_bytes(const CudaTexts& texts) const;
   virtual void count_async(const CudaTexts& texts, std::uint64_t* d_count, void* d_temp,
                            std::size_t temp_bytes, CUstream_st* stream) const;
@@ -69,7 +70,11 @@ bool may_search_on_device(std::string_view backend);
 std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend, std::string_view device,
                                                  const PatternSet& patterns);
 
+// On that device. Throws kDeviceUnavailable in builds without WebGPU.
+std::unique_ptr<DeviceSearch> make_device_search(const WebgpuDevice& device, const PatternSet& patterns);
+
 std::unique_ptr<DeviceSearch> make_cuda_search(std::string_view device, const PatternSet& patterns);
-std::unique_ptr<DeviceSearch> make_webgpu_search(std::string_view device, const PatternSet& patterns);
+std::unique_ptr<DeviceSearch> make_webgpu_search(std::shared_ptr<webgpu::Device> device,
+                                                 const PatternSet& patterns);
 
 }  // namespace hemstitch

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/status.hpp"
-#include "gpu/webgpu/devices.hpp"
 #include "search/device_search.hpp"
 
 namespace hemstitch::webgpu {
@@ -29,15 +28,32 @@ TextSearch::TextSearch(std::shared_ptr<Device> device, const PatternSet& pattern
     throw Error(Status::kDeviceOutOfMemory, "search: the patterns are larger than the device's bindings");
   const std::uint64_t most = binding - std::min<std::uint64_t>(binding - 1, table_.places.most_bytes);
   piece_bytes_ = std::min(limits.piece_bytes != 0 ? limits.piece_bytes : kMostPieceBytes, most);
+  piece_bytes_ = std::max<std::uint64_t>(piece_bytes_ / 4, 1) * 4;  // copies begin at whole words
   turn_matches_ = std::min(limits.turn_matches != 0 ? limits.turn_matches : kMostTurnMatches,
                            binding / sizeof(WrittenMatch));
 }
 
 std::vector<PackedMatch> TextSearch::find(std::string_view texts, std::span<const std::uint64_t> offsets,
                                           std::vector<StepTime>* times) {
+  return find(offsets, times, [&](const Buffer& to, std::uint64_t begin, std::uint64_t bytes) {
+    device_->write(to, std::as_bytes(std::span(texts.substr(begin, bytes))));
+  });
+}
+
+std::vector<PackedMatch> TextSearch::find(const Buffer& texts, std::span<const std::uint64_t> offsets) {
+  return find(offsets, nullptr, [&](const Buffer& to, std::uint64_t begin, std::uint64_t bytes) {
+    const Copy copy{&texts, begin, &to, 0, divided_up(bytes, sizeof(std::uint32_t)) * sizeof(std::uint32_t)};
+    device_->submit({&copy, 1}, {}, {}, {});
+  });
+}
+
+template <class Bring>
+std::vector<PackedMatch> TextSearch::find(std::span<const std::uint64_t> offsets,
+                                          std::vector<StepTime>* times, const Bring& bring) {
   std::vector<PackedMatch> matches;
-  for (std::uint64_t begin = 0; begin < texts.size(); begin += piece_bytes_)
-    find_in_piece(texts, offsets, begin, matches, times);
+  const std::uint64_t bytes = offsets.empty() ? 0 : offsets.back();
+  for (std::uint64_t begin = 0; begin < bytes; begin += piece_bytes_)
+    find_in_piece(bring, offsets, begin, matches, times);
   return matches;
 }
 
@@ -85,11 +101,12 @@ void TextSearch::run(const Recording& recording, std::vector<StepTime>* times) {
   if (times != nullptr) times->insert(times->end(), taken.begin(), taken.end());
 }
 
-void TextSearch::find_in_piece(std::string_view texts, std::span<const std::uint64_t> offsets,
+template <class Bring>
+void TextSearch::find_in_piece(const Bring& bring, std::span<const std::uint64_t> offsets,
                                std::uint64_t begin, std::vector<PackedMatch>& matches,
                                std::vector<StepTime>* times) {
-  const std::uint64_t end = std::min<std::uint64_t>(begin + piece_bytes_, texts.size());
-  const std::uint64_t data_end = std::min<std::uint64_t>(end + table_.places.most_bytes - 1, texts.size());
+  const std::uint64_t end = std::min(begin + piece_bytes_, offsets.back());
+  const std::uint64_t data_end = std::min(end + table_.places.most_bytes - 1, offsets.back());
   const auto positions = static_cast<std::uint32_t>(end - begin);
 
   // The texts that the piece's bytes belong to, as the piece has them.
@@ -102,7 +119,7 @@ void TextSearch::find_in_piece(std::string_view texts, std::span<const std::uint
 
   make_room(data_end - begin, text_count);
   const BufferSet& set = buffers_.set;
-  device_->write(set[buffers_.data.index], std::as_bytes(std::span(texts.substr(begin, data_end - begin))));
+  bring(set[buffers_.data.index], begin, data_end - begin);
   device_->write(set[buffers_.text_begins.index], std::as_bytes(std::span(begins)));
   const Step count = step("count", positions, text_count, 0, 0);
   Recording recording;
@@ -134,7 +151,7 @@ namespace {
 class WebgpuSearch : public DeviceSearch {
  public:
   WebgpuSearch(std::shared_ptr<webgpu::Device> device, const PatternSet& patterns)
-      : search_(std::move(device), patterns) {}
+      : device_(std::move(device)), search_(device_, patterns) {}
 
   void use_in_this_thread() override {}
 
@@ -147,14 +164,27 @@ class WebgpuSearch : public DeviceSearch {
   void find_in_compressed(const SearchTexts&, std::uint64_t, bool,
                           const std::function<void(std::span<const RestoredFile>)>&) override {}
 
+  std::vector<PackedMatch> find(const WebgpuTexts& texts) override {
+    const std::uint64_t bytes = texts.offsets.empty() ? 0 : texts.offsets.back();
+    if (bytes == 0) return {};
+    if (texts.bytes == nullptr) throw Error(Status::kInvalidOption, "bytes is NULL");
+    const webgpu::Buffer buffer = device_->wrap(static_cast<WGPUBuffer>(texts.bytes));
+    if (buffer.bytes() < bytes || buffer.bytes() % webgpu::kSlackBytes != 0)
+      throw Error(Status::kInvalidOption,
+                  "bytes: its size is no multiple of 16, or less than the texts take");
+    return search_.find(buffer, texts.offsets);
+  }
+
  private:
+  std::shared_ptr<webgpu::Device> device_;
   webgpu::TextSearch search_;
 };
 
 }  // namespace
 
-std::unique_ptr<DeviceSearch> make_webgpu_search(std::string_view device, const PatternSet& patterns) {
-  return std::make_unique<WebgpuSearch>(webgpu::open_device(device), patterns);
+std::unique_ptr<DeviceSearch> make_webgpu_search(std::shared_ptr<webgpu::Device> device,
+                                                 const PatternSet& patterns) {
+  return std::make_unique<WebgpuSearch>(std::move(device), patterns);
 }
 
 }  // namespace hemstitch

@@ -35,6 +35,8 @@ class TextSearch {
   // given, gets how long each step took.
   std::vector<PackedMatch> find(std::string_view texts, std::span<const std::uint64_t> offsets,
                                 std::vector<StepTime>* times = nullptr);
+  // The same of texts in a buffer of the device, whole words long, behind all that is queued there.
+  std::vector<PackedMatch> find(const Buffer& texts, std::span<const std::uint64_t> offsets);
 
  private:
   // A piece's buffers, and for what they suffice.
@@ -46,7 +48,12 @@ class TextSearch {
   };
 
   void make_room(std::uint64_t data_bytes, std::uint64_t text_count);
-  void find_in_piece(std::string_view texts, std::span<const std::uint64_t> offsets, std::uint64_t begin,
+  // `bring` puts a part of the texts into a buffer.
+  template <class Bring>
+  std::vector<PackedMatch> find(std::span<const std::uint64_t> offsets, std::vector<StepTime>* times,
+                                const Bring& bring);
+  template <class Bring>
+  void find_in_piece(const Bring& bring, std::span<const std::uint64_t> offsets, std::uint64_t begin,
                      std::vector<PackedMatch>& matches, std::vector<StepTime>* times);
   void run(const Recording& recording, std::vector<StepTime>* times);
   Step step(std::string_view entry_point, std::uint32_t positions, std::uint32_t text_count,

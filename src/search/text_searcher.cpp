@@ -86,20 +86,23 @@ struct TextSearcher::Impl {
   std::unique_ptr<DeviceSearch> device;  // none where the processor searches
   std::mutex device_turn;
 
-  explicit Impl(const SearchOptions& given) : options(given), plan(given) {
+  explicit Impl(const SearchOptions& given, const WebgpuDevice* webgpu = nullptr)
+      : options(given), plan(given) {
     plan.selection.numbers = true;
-    if (plan.lines_follow_from_matches())
+    if (webgpu != nullptr) {
+      if (plan.lines_follow_from_matches()) device = make_device_search(*webgpu, *plan.patterns);
+    } else if (plan.lines_follow_from_matches()) {
       device = make_device_search(options.backend, options.device, *plan.patterns);
-    else if (options.backend != "auto")
+    } else if (options.backend != "auto") {
       BackendRegistry::instance().find_usable(options.backend, options.device);
+    }
   }
 
-  const DeviceSearch& on_device() const {
-    if (!device)
-      throw Error(Status::kInvalidOption,
-                  "texts in the memory of a device are searched by backend 'cuda', for patterns of which "
-                  "none is empty");
-    return *device;
+  DeviceSearch& on_device() const {
+    if (device) return *device;
+    throw Error(
+        Status::kInvalidOption,
+        "texts in the memory of a device are searched there, and for patterns of which none is empty");
   }
 };
 
@@ -184,17 +187,26 @@ SearchedText search_file(const SearchOptions& options, const SearchPlan& plan, c
   return found;
 }
 
-void check_offsets(std::span<const std::byte> texts, std::span<const std::uint64_t> offsets) {
-  const bool whole = offsets.empty() ? texts.empty()
-                                     : offsets.front() == 0 && offsets.back() == texts.size() &&
+void check_offsets(std::uint64_t bytes, std::span<const std::uint64_t> offsets) {
+  const bool whole = offsets.empty() ? bytes == 0
+                                     : offsets.front() == 0 && offsets.back() == bytes &&
                                            std::is_sorted(offsets.begin(), offsets.end());
   if (!whole)
     throw Error(Status::kInvalidOption, "offsets: they do not ascend from 0 to the end of the texts");
 }
 
+std::vector<SearchMatch> unpacked(std::span<const PackedMatch> matches) {
+  std::vector<SearchMatch> found;
+  found.reserve(matches.size());
+  for (const PackedMatch match : matches) found.push_back({match.position(), match.bytes()});
+  return found;
+}
+
 }  // namespace
 
 TextSearcher::TextSearcher(const SearchOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+TextSearcher::TextSearcher(const SearchOptions& options, const WebgpuDevice& device)
+    : impl_(std::make_unique<Impl>(options, &device)) {}
 TextSearcher::~TextSearcher() = default;
 TextSearcher::TextSearcher(TextSearcher&&) noexcept = default;
 TextSearcher& TextSearcher::operator=(TextSearcher&&) noexcept = default;
@@ -205,7 +217,7 @@ SearchedText TextSearcher::search(std::string_view text) const {
 
 std::vector<SearchedText> TextSearcher::search(std::span<const std::byte> texts,
                                                std::span<const std::uint64_t> offsets) const {
-  check_offsets(texts, offsets);
+  check_offsets(texts.size(), offsets);
   const SearchTexts all{texts, offsets};
   std::vector<SearchedText> found(all.count());
   const SearchOptions& options = impl_->options;
@@ -250,15 +262,19 @@ std::vector<SearchedText> TextSearcher::search_files(std::span<const std::string
 
 std::vector<SearchMatch> TextSearcher::find(std::span<const std::byte> texts,
                                             std::span<const std::uint64_t> offsets) const {
-  check_offsets(texts, offsets);
+  check_offsets(texts.size(), offsets);
   if (!impl_->plan.patterns) return {};
   if (!impl_->device) return find_in_texts(text_of(texts), offsets, *impl_->plan.patterns);
-  std::vector<SearchMatch> found;
   const std::scoped_lock lock(impl_->device_turn);
   impl_->device->use_in_this_thread();
-  for (const PackedMatch match : impl_->device->find({texts, offsets}))
-    found.push_back({match.position(), match.bytes()});
-  return found;
+  return unpacked(impl_->device->find({texts, offsets}));
+}
+
+std::vector<SearchMatch> TextSearcher::find(const WebgpuTexts& texts) const {
+  DeviceSearch& device = impl_->on_device();
+  check_offsets(texts.offsets.empty() ? 0 : texts.offsets.back(), texts.offsets);
+  const std::scoped_lock lock(impl_->device_turn);
+  return unpacked(device.find(texts));
 }
 
 std::size_t TextSearcher::temp_bytes(const CudaTexts& texts) const {

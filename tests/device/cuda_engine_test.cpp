@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "collect_sink.hpp"
 #include "cuda_test.hpp"
 #include "engine/reference/reference_backend.hpp"
 #include "engine/registry.hpp"
@@ -306,23 +307,18 @@ TEST_F(CudaEngineTest, MemoryIsBoundedAndTheBytesAreTheSame) {
   restore_options.backend = "cuda";
   for (const std::uint64_t limit : {4 << 20, 40 << 20}) {
     options.memory_limit_bytes = restore_options.memory_limit_bytes = limit;
-    struct Collect : Sink {
-      void write(std::span<const std::byte> bytes) override {
-        all.insert(all.end(), bytes.begin(), bytes.end());
-      }
-      Bytes all;
-    } frame, content;
+    testing::CollectSink frame, content;
     options.content_bytes = text.size();
     MemorySource source(text);
     const StreamReport compressed = compress_stream(source, frame, options);
     EXPECT_LE(compressed.planned_bytes, limit);
     EXPECT_EQ(compressed.fallback_blocks, 0u) << compressed.fallback_reason;
-    EXPECT_TRUE(frame.all == expected) << limit;
-    MemorySource back(frame.all);
+    EXPECT_TRUE(frame.content == expected) << limit;
+    MemorySource back(frame.content);
     const StreamReport restored = restore_stream(back, content, restore_options);
     EXPECT_LE(restored.planned_bytes, limit);
     EXPECT_EQ(restored.fallback_blocks, 0u) << restored.fallback_reason;
-    EXPECT_TRUE(content.all == text) << limit;
+    EXPECT_TRUE(content.content == text) << limit;
   }
 }
 

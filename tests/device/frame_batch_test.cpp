@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "collect_sink.hpp"
 #include "cuda_test.hpp"
 #include "shapes.hpp"
 
@@ -34,17 +35,12 @@ std::vector<Bytes> copies(const std::vector<std::span<const std::byte>>& spans) 
 
 // As a stream of the twins' makes it of a file.
 Bytes frame_alone(const Bytes& file, CompressOptions options) {
-  struct Collect : Sink {
-    Bytes bytes;
-    void write(std::span<const std::byte> more) override {
-      bytes.insert(bytes.end(), more.begin(), more.end());
-    }
-  } sink;
+  testing::CollectSink sink;
   options.backend = "reference";
   if (!file.empty()) options.content_bytes = file.size();
   MemorySource source(file);
   compress_stream(source, sink, options);
-  return sink.bytes;
+  return sink.content;
 }
 
 TEST_F(FrameBatchDeviceTest, GivesTheTwinsFramesAndTheirContents) {

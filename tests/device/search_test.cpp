@@ -9,6 +9,7 @@
 #include "cuda_test.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/staged_upload.hpp"
+#include "hemstitch/files.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "search/device_search.hpp"
 #include "search/search_cuda.hpp"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collect_sink.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
 #include "format/frame_index.hpp"
@@ -15,14 +16,6 @@
 
 namespace hemstitch::testing {
 namespace {
-
-class VectorSink : public Sink {
- public:
-  void write(std::span<const std::byte> piece) override {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-  }
-  Bytes bytes;
-};
 
 class StoredFormatTest : public ::testing::Test {
  protected:
@@ -59,16 +52,16 @@ TEST_F_WITH_THREADS(StoredFormatTest, GoesThroughTheStreams) {
   for (const std::size_t bytes : {0u, 1u, 65536u, 65537u, 3'000'000u}) {
     const Bytes content = mixed_bytes(bytes);
     MemorySource source(content);
-    VectorSink frame;
+    CollectSink frame;
     const StreamReport written = compress_stream(source, frame, writing());
     const std::size_t blocks = (bytes + 65535) / 65536;
-    EXPECT_EQ(frame.bytes.size(), 16 + 4 * blocks + bytes + 8);
+    EXPECT_EQ(frame.content.size(), 16 + 4 * blocks + bytes + 8);
     EXPECT_EQ(written.block_count, blocks);
 
-    MemorySource back(frame.bytes);
-    VectorSink restored;
+    MemorySource back(frame.content);
+    CollectSink restored;
     const StreamReport read = restore_stream(back, restored, reading());
-    EXPECT_EQ(restored.bytes, content);
+    EXPECT_EQ(restored.content, content);
     EXPECT_EQ(read.block_count, blocks);
     EXPECT_FALSE(read.trailing_garbage_at);
   }
@@ -108,17 +101,17 @@ TEST_F(StoredFormatTest, IsListed) {
 TEST_F(StoredFormatTest, RangesAreRestored) {
   const Bytes content = mixed_bytes(500'000);
   CompressOptions without_size = writing();
-  VectorSink pushed;
+  CollectSink pushed;
   Compressor compressor(without_size, [&](std::span<const std::byte> piece) { pushed.write(piece); });
   compressor.write(content);
   compressor.finish();
-  for (const Bytes& frame : {compress(content, writing()), pushed.bytes})
+  for (const Bytes& frame : {compress(content, writing()), pushed.content})
     for (const auto& [begin, end] :
          {std::pair{0, 10}, {65'530, 65'540}, {300'000, 499'999}, {499'999, 500'000}}) {
       MemorySource source(frame);
-      VectorSink part;
+      CollectSink part;
       restore_range(source, part, begin, end, reading());
-      EXPECT_EQ(part.bytes, Bytes(content.begin() + begin, content.begin() + end));
+      EXPECT_EQ(part.content, Bytes(content.begin() + begin, content.begin() + end));
     }
 }
 

@@ -121,6 +121,55 @@ TEST(CInterface, ErrorsHaveStatusAndMessage) {
   EXPECT_STREQ(hemstitch_version(), HEMSTITCH_VERSION_STRING);
 }
 
+// What they name is where the call works.
+TEST_WITH_THREADS(CInterface, OptionsNameBackendAndDevice) {
+  const Bytes content = wordy_bytes(300'000);
+  CompressOptions by_reference;
+  by_reference.backend = "reference";
+  by_reference.level = 3;
+  by_reference.content_bytes = content.size();
+  const Bytes expected = compress(content, by_reference);
+  Bytes frame(hemstitch_compress_bound(content.size())), restored(content.size());
+  std::size_t bytes = 0;
+  hemstitch_options options{};
+  options.backend = "reference";
+  options.threads = 2;
+  ASSERT_EQ(hemstitch_compress_with(&options, content.data(), content.size(), 3, frame.data(), frame.size(),
+                                    &bytes),
+            HEMSTITCH_OK)
+      << hemstitch_last_error_message();
+  frame.resize(bytes);
+  EXPECT_EQ(frame, expected);
+  EXPECT_NE(frame, compress_c(content, 3));
+  for (const hemstitch_options* how : {static_cast<const hemstitch_options*>(nullptr), &options}) {
+    ASSERT_EQ(
+        hemstitch_restore_with(how, frame.data(), frame.size(), restored.data(), restored.size(), &bytes),
+        HEMSTITCH_OK);
+    EXPECT_EQ(restored, content);
+  }
+
+  const auto status_of_both = [&] {
+    Bytes room(hemstitch_compress_bound(content.size()));
+    const hemstitch_status status = hemstitch_compress_with(&options, content.data(), content.size(), 3,
+                                                            room.data(), room.size(), &bytes);
+    EXPECT_EQ(hemstitch_restore_with(&options, frame.data(), frame.size(), restored.data(), restored.size(),
+                                     &bytes),
+              status);
+    return status;
+  };
+  options.backend = "quantum";
+  EXPECT_EQ(status_of_both(), HEMSTITCH_UNKNOWN_BACKEND);
+  options.device = "no such device";
+  for (const char* backend : {"cuda", "webgpu"}) {
+    options.backend = backend;
+    const hemstitch_status status = status_of_both();  // unknown in a build without it
+    EXPECT_TRUE(status == HEMSTITCH_DEVICE_UNAVAILABLE || status == HEMSTITCH_UNKNOWN_BACKEND) << status;
+  }
+  options = {};
+  options.memory_limit_bytes = 1;
+  EXPECT_EQ(status_of_both(), HEMSTITCH_MEMORY_LIMIT);
+}
+
 TEST(CInterface, WhatIsNullIsNamed) {
   const Bytes content = wordy_bytes(1000), frame = compress_c(content);
   Bytes room(2000);

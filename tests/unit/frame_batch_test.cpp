@@ -7,6 +7,7 @@
 #include <atomic>
 #include <random>
 
+#include "collect_sink.hpp"
 #include "core/bytes.hpp"
 #include "core/status.hpp"
 #include "engine/registry.hpp"
@@ -110,15 +111,10 @@ TEST_F_WITH_THREADS(FrameBatch, MakesWhatStreamsMakeInOneCall) {
       // A stream of the tool's has the size of its file, but where that is 0.
       CompressOptions alone = way;
       if (!inputs[i].empty()) alone.content_bytes = inputs[i].size();
-      struct Collect : Sink {
-        Bytes bytes;
-        void write(std::span<const std::byte> more) override {
-          bytes.insert(bytes.end(), more.begin(), more.end());
-        }
-      } expected;
+      CollectSink expected;
       compress_stream(source, expected, alone);
       ASSERT_TRUE(
-          std::equal(frames[i].begin(), frames[i].end(), expected.bytes.begin(), expected.bytes.end()))
+          std::equal(frames[i].begin(), frames[i].end(), expected.content.begin(), expected.content.end()))
           << "input " << i;
     }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <lz4.h>
 
+#include "collect_sink.hpp"
 #include "core/bytes.hpp"
 #include "core/status.hpp"
 #include "engine/registry.hpp"
@@ -181,13 +182,7 @@ TEST(Lz4Frame, TrailingGarbageIsFoundWhereItBegins) {
         continue;  // see LegacyFramesEndWhereTheyMay
       const Bytes data = whole + garbage;
       MemorySource source(data);
-      class Collect : public Sink {
-       public:
-        void write(std::span<const std::byte> bytes) override {
-          content.insert(content.end(), bytes.begin(), bytes.end());
-        }
-        Bytes content;
-      } sink;
+      CollectSink sink;
       const StreamReport report = restore_stream(source, sink, {});
       EXPECT_EQ(report.trailing_garbage_at, whole.size());
       EXPECT_EQ(sink.content, content);

@@ -13,6 +13,7 @@
 #include <map>
 #include <random>
 
+#include "collect_sink.hpp"
 #include "core/bytes.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "lz4_differences.hpp"
@@ -30,13 +31,7 @@ bool is_liblz4_1_9_4() { return LZ4_versionNumber() == 10904; }
 // ---- Who restores ----
 
 Lz4Outcome restored_by(const std::string& backend, std::span<const std::byte> data) {
-  class Collect : public Sink {
-   public:
-    void write(std::span<const std::byte> bytes) override {
-      content.insert(content.end(), bytes.begin(), bytes.end());
-    }
-    Bytes content;
-  } sink;
+  CollectSink sink;
   RestoreOptions options;
   options.threads = 1;
   options.backend = backend;

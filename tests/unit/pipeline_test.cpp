@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "collect_sink.hpp"
 #include "core/status.hpp"
 #include "engine/fake/fake_backend.hpp"
 #include "engine/registry.hpp"
@@ -17,14 +18,6 @@ namespace hemstitch::testing {
 namespace {
 
 constexpr std::size_t kKB = 1024;
-
-class CollectSink : public Sink {
- public:
-  void write(std::span<const std::byte> bytes) override {
-    content.insert(content.end(), bytes.begin(), bytes.end());
-  }
-  Bytes content;
-};
 
 // A pipe: cannot seek, and its size is not known.
 class PipeSource : public Source {

@@ -99,6 +99,16 @@ struct Slot {
   }
 };
 
+// Each block behind its history, where its row says.
+template <class Row>
+void copy_blocks(std::span<const BlockTask> tasks, const std::vector<Row>& rows, std::byte* to) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    std::byte* const place = to + rows[i].begin;
+    std::copy(tasks[i].history.begin(), tasks[i].history.end(), place);
+    std::copy(tasks[i].input.begin(), tasks[i].input.end(), place + tasks[i].history.size());
+  }
+}
+
 class Engine : public BlockEngine {
  public:
   Engine(std::shared_ptr<Device> device, const EngineOptions& options)
@@ -243,11 +253,7 @@ class Engine : public BlockEngine {
     const std::uint64_t tiles_at = upload.add(plan.batch.tiles, table.tiles.size() * sizeof(std::uint32_t));
     const Buffer& staging = slot.upload.of(*device_, upload.bytes);
     std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      std::byte* const to = mapped + data_at + table.rows[i].begin;
-      std::copy(tasks[i].history.begin(), tasks[i].history.end(), to);
-      std::copy(tasks[i].input.begin(), tasks[i].input.end(), to + tasks[i].history.size());
-    }
+    copy_blocks(tasks, table.rows, mapped + data_at);
     std::memcpy(mapped + rows_at, table.rows.data(), table.rows.size() * sizeof(BlockRow));
     std::memcpy(mapped + tiles_at, table.tiles.data(), table.tiles.size() * sizeof(std::uint32_t));
     device_->unmap(staging);
@@ -314,11 +320,7 @@ class Engine : public BlockEngine {
     const std::uint64_t rows_at = upload.add(plan.rows, table.rows.size() * sizeof(RestoreRow));
     const Buffer& staging = slot.upload.of(*device_, upload.bytes);
     std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      std::byte* const to = mapped + data_at + table.rows[i].begin;
-      std::copy(tasks[i].history.begin(), tasks[i].history.end(), to);
-      std::copy(tasks[i].input.begin(), tasks[i].input.end(), to + tasks[i].history.size());
-    }
+    copy_blocks(tasks, table.rows, mapped + data_at);
     std::copy_n(reinterpret_cast<const std::byte*>(table.rows.data()), table.rows.size() * sizeof(RestoreRow),
                 mapped + rows_at);
     device_->unmap(staging);

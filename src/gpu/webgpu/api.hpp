@@ -15,8 +15,10 @@ namespace hemstitch::webgpu {
   X(AdapterRequestDevice)                 \
   X(BindGroupLayoutRelease)               \
   X(BindGroupRelease)                     \
+  X(BufferAddRef)                         \
   X(BufferGetConstMappedRange)            \
   X(BufferGetMappedRange)                 \
+  X(BufferGetSize)                        \
   X(BufferMapAsync)                       \
   X(BufferRelease)                        \
   X(BufferUnmap)                          \
@@ -34,6 +36,7 @@ namespace hemstitch::webgpu {
   X(ComputePassEncoderSetPipeline)        \
   X(ComputePipelineRelease)               \
   X(CreateInstance)                       \
+  X(DeviceAddRef)                         \
   X(DeviceCreateBindGroup)                \
   X(DeviceCreateBindGroupLayout)          \
   X(DeviceCreateBuffer)                   \
@@ -51,6 +54,7 @@ namespace hemstitch::webgpu {
   X(InstanceRelease)                      \
   X(PipelineLayoutRelease)                \
   X(QuerySetRelease)                      \
+  X(QueueAddRef)                          \
   X(QueueRelease)                         \
   X(QueueSubmit)                          \
   X(QueueWriteBuffer)                     \

@@ -123,6 +123,16 @@ Device::Device(const DeviceOptions& options)
   open(instance.adapters[choice.index].get(), options);
 }
 
+Device::Device(WGPUDevice device, WGPUQueue queue) : api_(library().api) {
+  if (!library().loaded) throw Error(Status::kDeviceUnavailable, library().reason);
+  facts_.name = "the caller's device";
+  api_.DeviceAddRef(device);
+  device_ = decltype(device_)(device);
+  api_.QueueAddRef(queue);
+  queue_ = decltype(queue_)(queue);
+  take_limits();
+}
+
 Device::~Device() = default;
 
 void Device::open(WGPUAdapter adapter, const DeviceOptions& options) {
@@ -187,13 +197,16 @@ void Device::open(WGPUAdapter adapter, const DeviceOptions& options) {
     throw Error(Status::kDeviceUnavailable,
                 fmt::format("{} gives no device: {}", facts_.name, outcome.message));
   queue_ = decltype(queue_)(api_.DeviceGetQueue(device_.get()));
+  take_limits();
+  if (options.limits) limits_ = smaller(limits_, *options.limits);
+}
 
+void Device::take_limits() {
   WGPULimits given = WGPU_LIMITS_INIT;
   api_.DeviceGetLimits(device_.get(), &given);
   limits_ = {std::min<std::uint64_t>(given.maxStorageBufferBindingSize, given.maxBufferSize),
              given.maxBufferSize, given.maxComputeWorkgroupsPerDimension,
              given.maxComputeWorkgroupStorageSize};
-  if (options.limits) limits_ = smaller(limits_, *options.limits);
 }
 
 void Device::throw_if_lost(std::string_view doing) {
@@ -286,14 +299,23 @@ Buffer Device::make_buffer(std::string_view name, std::uint64_t bytes, BufferUse
 
 BufferSet Device::make_buffers(const BufferPlan& plan) {
   BufferSet buffers;
-  for (const BufferPlan::Part& part : plan.parts()) {
+  make_buffers(plan, buffers);
+  return buffers;
+}
+
+void Device::make_buffers(const BufferPlan& plan, BufferSet& buffers) {
+  for (const BufferPlan::Part& part : std::span(plan.parts()).subspan(buffers.size())) {
     if (part.bytes > limits_.binding_bytes)
       throw Error(Status::kInvalidOption,
                   fmt::format("buffer '{}' has {} bytes, a binding of {} at most {}", part.name, part.bytes,
                               facts_.name, limits_.binding_bytes));
     buffers.push_back(make_buffer(part.name, part.bytes, BufferUse::kStorage));
   }
-  return buffers;
+}
+
+Buffer Device::wrap(WGPUBuffer buffer) const {
+  api_.BufferAddRef(buffer);
+  return {buffer, api_.BufferGetSize(buffer)};
 }
 
 Device::Pipeline& Device::pipeline(const Step& step) {
@@ -574,16 +596,16 @@ const std::byte* Device::map_for_reading(const Buffer& buffer, std::uint64_t byt
 
 void Device::unmap(const Buffer& buffer) { api_.BufferUnmap(buffer.get()); }
 
-void Device::write(const Buffer& buffer, std::span<const std::byte> bytes) {
+void Device::write(const Buffer& buffer, std::span<const std::byte> bytes, std::uint64_t at) {
   if (bytes.empty()) return;
   const std::scoped_lock lock(mutex_);
   ErrorScope errors(*this);
   const std::size_t whole = bytes.size() / 4 * 4;
-  if (whole > 0) api_.QueueWriteBuffer(queue_.get(), buffer.get(), 0, bytes.data(), whole);
+  if (whole > 0) api_.QueueWriteBuffer(queue_.get(), buffer.get(), at, bytes.data(), whole);
   if (whole < bytes.size()) {
     std::byte last[4] = {};
     std::memcpy(last, bytes.data() + whole, bytes.size() - whole);
-    api_.QueueWriteBuffer(queue_.get(), buffer.get(), whole, last, sizeof last);
+    api_.QueueWriteBuffer(queue_.get(), buffer.get(), at + whole, last, sizeof last);
   }
   errors.close("writing a buffer");
 }

@@ -126,6 +126,8 @@ class Device {
  public:
   // Throws kDeviceUnavailable.
   explicit Device(const DeviceOptions& options = {});
+  // A caller's, which gets references. Whether it is lost, the caller's own callback is told.
+  Device(WGPUDevice device, WGPUQueue queue);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -138,6 +140,10 @@ class Device {
   Buffer make_buffer(std::string_view name, std::uint64_t bytes, BufferUse use);
   // Throws kInvalidOption where a part is larger than a binding may be.
   BufferSet make_buffers(const BufferPlan& plan);
+  // The same behind `buffers`, which are the first parts of the plan.
+  void make_buffers(const BufferPlan& plan, BufferSet& buffers);
+  // A caller's buffer, which gets a reference.
+  Buffer wrap(WGPUBuffer buffer) const;
 
   // Copies, then the recording's steps, then copies: queued, not awaited. `times`, where given, makes it wait and
   // says how long each step took.
@@ -161,8 +167,8 @@ class Device {
   WGPUDevice get() const { return device_.get(); }
   WGPUQueue queue() const { return queue_.get(); }
 
-  // Waits for all work so far and copies: for tests and small results.
-  void write(const Buffer& buffer, std::span<const std::byte> bytes);
+  // Waits for all work so far and copies: for tests and small results. `at` is a multiple of 4.
+  void write(const Buffer& buffer, std::span<const std::byte> bytes, std::uint64_t at = 0);
   void read(const Buffer& buffer, std::span<std::byte> bytes);
 
   // Compiles every entry point that the recording uses, so that the first batch does not wait for it.
@@ -184,6 +190,7 @@ class Device {
   class ErrorScope;
 
   void open(WGPUAdapter adapter, const DeviceOptions& options);
+  void take_limits();
   Pipeline& pipeline(const Step& step);
   void encode(WGPUCommandEncoder encoder, const Recording& recording, const BufferSet& buffers,
               WGPUQuerySet queries);

@@ -1,6 +1,6 @@
 // wgpu-native, loaded when it is first asked for: a program without it runs, and says what is missing.
 //
-// Looked for in this order: the file that HEMSTITCH_WEBGPU_LIBRARY names; beside the program or library that holds this
+// Looked for in this order: the file that HEMSTITCH_WEBGPU_LIBRARY names; one of its name that is in the process already; beside the program or library that holds this
 // code, in lib/ there and in ../lib; where this build found it; where the system looks for libraries.
 #pragma once
 
