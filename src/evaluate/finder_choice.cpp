@@ -16,7 +16,7 @@
 #include "gpu/webgpu/devices.hpp"
 #include "match/finders_webgpu.hpp"
 #endif
-#include "format/lz4/lz4_levels.hpp"
+#include "format/formats.hpp"
 #include "match/finders.hpp"
 
 namespace hemstitch {
@@ -100,7 +100,10 @@ void start_from_level(FinderChoice& choice, const std::string& word) {
   const std::uint32_t level = number_of("level:" + word, word);
   if (level < kMinLevel || level > kMaxLevel)
     throw invalid(fmt::format("level {} is not {} to {}", level, kMinLevel, kMaxLevel));
-  const AnyFinder finder = lz4_level(static_cast<int>(level), kLevelBlockBytes).finder;
+  const AnyFinder finder = FormatTable::instance()
+                               .of(CompressOptions().format)
+                               .finder(static_cast<int>(level), kLevelBlockBytes, 0)
+                               .value();
   const auto& chain = std::get<HashChainParameters>(finder);
   choice.row = &row_of(finder);
   choice.parameters.window_size = chain.window_bytes;

@@ -39,7 +39,7 @@ void check_finding_backend(const std::string& name, const std::string& device);
 std::string finding_device_name(const std::string& backend, const std::string& device);
 
 // From its description: a finder's name, then, after colons, settings as "FIELD=VALUE" and, for coop_stitch,
-// the name of a preset: "coop_stitch:near-1k:top_k=8". Settings are those fields that the finder reads. "level:6" is the finder of an LZ4 level, for blocks of
+// the name of a preset: "coop_stitch:near-1k:top_k=8". Settings are those fields that the finder reads. "level:6" is the finder of a level of the default format, for blocks of
 // 256K with what stands before them; "backend=cuda" is where to search. Without a setting a field is as finder_defaults() has it.
 // hash_pairs, which is for pages, finds in blocks of a page.
 // Throws kInvalidOption, naming

@@ -11,9 +11,11 @@
 #include <span>
 #include <string_view>
 
+#include "core/block_plan.hpp"
 #include "format/checksum.hpp"
 #include "format/frame_reader.hpp"
 #include "format/frame_writer.hpp"
+#include "match/finder_rows.hpp"
 
 namespace hemstitch {
 
@@ -32,6 +34,14 @@ class FrameFormat {
   virtual std::span<const std::size_t> block_sizes() const = 0;
   // Of blocks, of the content, and the one that names a dictionary.
   virtual Checksum checksum() const = 0;
+
+  // What the matches in its blocks keep to, and what finds those of a level where the project writes its own bytes; nothing for
+  // formats without matches. `history_bytes` is the most that any block has before it.
+  virtual std::optional<BlockPlan> match_limits() const { return std::nullopt; }
+  virtual std::optional<AnyFinder> finder(int /*level*/, std::size_t /*block_bytes*/,
+                                          std::size_t /*history_bytes*/) const {
+    return std::nullopt;
+  }
 
   virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
   // `options.dictionary` is the part that serves as history.

@@ -8,6 +8,7 @@
 #include "format/lz4/block/lz4_block_size.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/frame/lz4_frame_layout.hpp"
+#include "format/lz4/lz4_levels.hpp"
 
 namespace hemstitch {
 namespace {
@@ -89,6 +90,12 @@ class Lz4Format : public FrameFormat {
 
   std::span<const std::size_t> block_sizes() const override { return kBlockSizes; }
   Checksum checksum() const override { return Checksum::kXxh32; }
+
+  std::optional<BlockPlan> match_limits() const override { return lz4_block_plan(); }
+  std::optional<AnyFinder> finder(int level, std::size_t block_bytes,
+                                  std::size_t history_bytes) const override {
+    return lz4_level(level, block_bytes, history_bytes).finder;
+  }
 
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
     return std::make_unique<Lz4FrameParser>(verify_header_checksum);
