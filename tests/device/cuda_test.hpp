@@ -21,7 +21,7 @@ inline bool cuda_is_required() {
   return list.find(",cuda,") != std::string::npos;
 }
 
-class CudaTest : public testing::Test {
+class CudaTest : public ::testing::Test {
  protected:
   void SetUp() override {
     int count = 0;
