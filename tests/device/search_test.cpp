@@ -207,7 +207,7 @@ TEST_F(SearchDeviceTest, SearchersFindInDeviceMemory) {
   searcher.write_async(texts, d_found.get() + 1, expected.size(), d_temp.get(), temp_bytes, stream());
   std::vector<std::uint64_t> found(expected.size() + 1);
   d_found.download(found);
-  stream_->synchronize();
+  cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
   EXPECT_EQ(found.front(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
     ASSERT_EQ(found[i + 1], expected[i].position << 16 | expected[i].bytes) << i;
