@@ -47,10 +47,10 @@ struct SearchOptions {
 
   // At least one; up to 65,535 bytes each. An empty one stands in every line.
   std::vector<std::string> patterns;
-  bool ignore_case = false;  // letters a-z match both cases
-  bool whole_words = false;  // where no letter, digit or underscore stands beside the pattern
-  bool whole_lines = false;  // where the pattern is the whole line; goes before whole_words
-  bool invert = false;       // the lines without a match are selected
+  bool ignore_case = false;               // letters a-z match both cases
+  bool whole_words = false;               // where no letter, digit or underscore stands beside the pattern
+  bool whole_lines = false;               // where the pattern is the whole line; goes before whole_words
+  bool invert = false;                    // the lines without a match are selected
   std::uint64_t most_lines = UINT64_MAX;  // are selected in a text
   Wanted wanted = Wanted::kLines;
   Binary binary = Binary::kTold;
