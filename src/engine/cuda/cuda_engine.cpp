@@ -246,7 +246,7 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
     const bool stored = (arrays.sizes.h[i] & kLz4StoredBit) != 0;
     const std::size_t bytes = arrays.sizes.h[i] & ~kLz4StoredBit;
     task.output_bytes = 0;
-    std::byte* const data = h_output + arrays.offsets.h[i];
+    std::byte* const data = h_output + arrays.offsets.h[i] + lead_bytes;
     if (!room.empty()) task.output = {data, task.output.size()};
     if (arrays.statuses.h[i] != HEMSTITCH_OK) {
       task.status = Status::kDeviceFault;  // there was room for every block
