@@ -54,6 +54,8 @@ class BlockEngine {
   // How many input bytes one call should carry to be efficient. The pipeline puts at least one block in a
   // batch.
   virtual std::size_t preferred_batch_bytes() const = 0;
+  // And how many blocks, however large they are: a device works on many at once.
+  virtual std::size_t preferred_batch_blocks() const { return 1; }
   // How many batches should be in flight at once, given the number of host threads.
   virtual unsigned preferred_batches_in_flight(unsigned threads) const = 0;
   // Host memory for the inputs and outputs of tasks. An engine with a device copies from and to its own kind by itself, where

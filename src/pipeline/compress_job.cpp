@@ -45,7 +45,8 @@ CompressJob::CompressJob(const CompressOptions& options)
       engine_.preferred().staging_bytes(options.block_bytes, output_bytes_per_block());
   needs.buffer_bytes_per_batch = (options.linked_blocks ? kHistoryBytes : 0) + held_bytes_;
   needs.content_bytes = options.content_bytes;
-  needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
+  needs.preferred_batch_bytes = std::max(engine_.preferred().preferred_batch_bytes(),
+                                         engine_.preferred().preferred_batch_blocks() * options.block_bytes);
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
   needs.memory_limit_bytes = options.memory_limit_bytes;
   plan_ = plan_batches(needs);

@@ -55,7 +55,8 @@ void RestoreJob::begin_frame() {
       header.most_data_bytes + kBesideDataBytes + header.block_bytes +
       engine_.preferred().staging_bytes(header.most_data_bytes, header.block_bytes);
   needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
-  needs.preferred_batch_bytes = engine_.preferred().preferred_batch_bytes();
+  needs.preferred_batch_bytes = std::max(engine_.preferred().preferred_batch_bytes(),
+                                         engine_.preferred().preferred_batch_blocks() * header.block_bytes);
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;

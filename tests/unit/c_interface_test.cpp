@@ -141,7 +141,8 @@ TEST_WITH_THREADS(CInterface, OptionsNameBackendAndDevice) {
   frame.resize(bytes);
   EXPECT_EQ(frame, expected);
   EXPECT_NE(frame, compress_c(content, 3));
-  for (const hemstitch_options* how : {static_cast<const hemstitch_options*>(nullptr), &options}) {
+  for (const bool by_default : {true, false}) {
+    const hemstitch_options* const how = by_default ? nullptr : &options;
     ASSERT_EQ(
         hemstitch_restore_with(how, frame.data(), frame.size(), restored.data(), restored.size(), &bytes),
         HEMSTITCH_OK);

@@ -407,6 +407,8 @@ void CudaEngine::release_memory() { slots_.release_memory(); }
 
 std::size_t CudaEngine::preferred_batch_bytes() const { return kEngineBatchBytes; }
 
+std::size_t CudaEngine::preferred_batch_blocks() const { return kEngineBatchBlocks; }
+
 unsigned CudaEngine::preferred_batches_in_flight(unsigned threads) const {
   // Besides those that are worked on, one is filled and one is written.
   return threads == 1 ? 1 : kEngineSlots + 2;

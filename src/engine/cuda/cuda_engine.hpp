@@ -32,6 +32,7 @@ class CudaEngine : public BlockEngine {
   explicit CudaEngine(Device& device);
 
   std::size_t preferred_batch_bytes() const override;
+  std::size_t preferred_batch_blocks() const override;
   unsigned preferred_batches_in_flight(unsigned threads) const override;
   LargeBuffer make_buffer(std::size_t bytes) const override;
   std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override;
