@@ -198,11 +198,14 @@ class DeviceMatcher::Pending : public PendingWork {
     const OnDevice work(layout_, stages, memory_.get());
     staged_ = device.pinned().take(Batch::bytes(layout_));
     upload(layout_, inputs, staged_.span().data(), work.batch, stream());
-    work.stages.run(stream());
-
     const DeviceSequences& lists = work.stages.sequences();
     const std::size_t count = layout_.bounds.block_count;
     const std::size_t sequence_count = device_sequence_capacity(work.blocks, stages.plan);
+    // Between two lists is room that no kernel writes, and that comes down with them.
+    check(cudaMemsetAsync(lists.d_sequences, 0, sequence_count * sizeof(Sequence), stream()),
+          "cudaMemsetAsync");
+    work.stages.run(stream());
+
     Carver sizes(nullptr);
     sizes.take<std::uint32_t>(count), sizes.take<Sequence>(sequence_count);
     lists_ = device.pinned().take(sizes.bytes());
