@@ -161,6 +161,9 @@ TEST_F(CudaRuntimeTest, PinnedBlocksAreUsedAgain) {
   EXPECT_EQ(pool.pinned_bytes(), 106'496u);  // rounded up to an eighth of 65,536
   const auto again = pool.take(106'496);
   EXPECT_EQ(again.span().data(), first);
+  { const auto waits = pool.take(200'000); }
+  const auto smaller = pool.take(150'000);  // rather than a new one
+  EXPECT_EQ(pool.pinned_bytes(), 106'496u + 212'992u);
   const auto other = pool.take(100'000);
   EXPECT_NE(other.span().data(), first);
   cudaPointerAttributes attributes{};

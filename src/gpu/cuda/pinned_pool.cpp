@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::size_t kSmallestBytes = 4096;  // a page: less cannot be pinned
 
+// Where more than this waits, and nothing of it serves, it goes back to the system: a process that works on files of many sizes
+// would keep memory of every size.
+constexpr std::size_t kMostWaitingBytes = std::size_t{1} << 30;
+
 // Up to an eighth more, so that blocks of nearly one size serve each other.
 std::size_t rounded_up(std::size_t bytes) {
   const std::size_t wanted = std::max(bytes, kSmallestBytes);
@@ -49,13 +53,19 @@ PinnedPool::~PinnedPool() { release_waiting(); }
 PinnedPool::Block PinnedPool::take(std::size_t bytes) {
   if (bytes == 0) return {};
   const std::lock_guard lock(mutex_);
-  const std::size_t block_bytes = rounded_up(bytes);
+  std::size_t block_bytes = rounded_up(bytes);
   LargeBuffer memory;
-  if (const auto waiting = waiting_.find(block_bytes);
-      waiting != waiting_.end() && !waiting->second.empty()) {
+  // Rather one that waits and is up to twice as large than a new one: sizes differ from run to run.
+  for (auto waiting = waiting_.lower_bound(block_bytes);
+       waiting != waiting_.end() && waiting->first / 2 <= block_bytes; ++waiting) {
+    if (waiting->second.empty()) continue;
+    block_bytes = waiting->first;
     memory = std::move(waiting->second.back());
     waiting->second.pop_back();
-  } else {
+    break;
+  }
+  if (memory.get() == nullptr) {
+    if (waiting_bytes() > kMostWaitingBytes) release_waiting();
     const auto over_limit = [&] {
       return block_bytes > limit_bytes_ || pinned_bytes_ > limit_bytes_ - block_bytes;
     };
@@ -70,10 +80,10 @@ PinnedPool::Block PinnedPool::take(std::size_t bytes) {
       release_waiting();
       memory = pinned_memory(block_bytes);
     }
+    waiting_[block_bytes].reserve(++made_);  // so that taking back needs no memory
     pinned_bytes_ += block_bytes;
   }
   std::byte* const begin = memory.get();
-  waiting_[block_bytes].reserve(++made_);  // so that taking back needs no memory
   lent_.emplace(begin, Lent{std::move(memory), block_bytes});
   return Block(this, begin, bytes);
 }
@@ -90,6 +100,12 @@ std::span<std::byte> PinnedPool::lent_around(const std::byte* at) const {
 std::size_t PinnedPool::pinned_bytes() const {
   const std::lock_guard lock(mutex_);
   return pinned_bytes_;
+}
+
+std::size_t PinnedPool::waiting_bytes() const {
+  std::size_t total = 0;
+  for (const auto& [bytes, memory] : waiting_) total += memory.size() * bytes;
+  return total;
 }
 
 void PinnedPool::release() {

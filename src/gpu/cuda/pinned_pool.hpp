@@ -70,7 +70,9 @@ class PinnedPool {
 
  private:
   void take_back(const std::byte* memory) noexcept;
-  void release_waiting();  // with the mutex held
+  // With the mutex held.
+  std::size_t waiting_bytes() const;
+  void release_waiting();
 
   mutable std::mutex mutex_;
   std::map<std::size_t, std::vector<LargeBuffer>> waiting_;  // by their size
