@@ -41,7 +41,8 @@ struct EncodeParameters {
 
   // Of the memory around each task's output: so much before and behind it is the frame's, and stays free. Where outputs may be
   // moved, those of a batch stand in one piece of memory, in order, each with one byte less than its input and nothing but that
-  // byte and what is the frame's between; the engine may then put the data closer together.
+  // byte and what is the frame's between; the engine may then put the data closer together. One that did leaves no room for a block to
+  // be redone alone: where a block fails, it throws.
   std::size_t before_block_bytes = 0;
   std::size_t behind_block_bytes = 0;
   bool movable_outputs = false;

@@ -34,10 +34,15 @@ void ResilientEngine::count_fallback(std::uint64_t blocks, const std::string& re
 }
 
 void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
+  // An engine that fails may have moved the outputs of a part of the batch by then: whoever redoes it has the rooms as they were.
+  std::vector<std::span<std::byte>> rooms;
+  if (parameters.movable_outputs && has_fallback())
+    for (const BlockTask& task : tasks) rooms.push_back(task.output);
   try {
     engine_->compress(tasks, parameters);
   } catch (const Error& error) {
     if (status_family(error.status()) != StatusFamily::kDevice || !has_fallback()) throw;
+    for (std::size_t i = 0; i < rooms.size(); ++i) tasks[i].output = rooms[i];
     fallback_engine().compress(tasks, parameters);
     count_fallback(tasks.size(), error.what());
     return;

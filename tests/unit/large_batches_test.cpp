@@ -18,6 +18,7 @@ namespace {
 using namespace testing;
 
 std::atomic<int> buffers_made{0}, moved_blocks{0};
+std::atomic<bool> fails{false};
 
 class LargeBatchEngine : public BlockEngine {
  public:
@@ -32,6 +33,10 @@ class LargeBatchEngine : public BlockEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     inner_->compress(tasks, parameters);
     if (!parameters.movable_outputs) return;
+    if (fails) {  // with outputs that are anywhere by then
+      for (BlockTask& task : tasks) task.output = {tasks[0].output.data(), task.output.size()};
+      throw Error(Status::kDeviceFault, "injected");
+    }
     std::byte* at = tasks[0].output.data();
     for (BlockTask& task : tasks) {
       EXPECT_EQ(task.output.size(), task.input.size() - 1);
@@ -158,6 +163,17 @@ TEST_F_WITH_THREADS(LargeBatches, WriteTheBytesOfSmallOnes) {
     EXPECT_GT(sink.parallel_writes, 0);
     EXPECT_EQ(report.input_bytes, frame.size());
   }
+}
+
+TEST_F_WITH_THREADS(LargeBatches, ABatchThatFailedWhileItWasMovedIsRedone) {
+  const Bytes text = content();
+  CompressOptions options = writing("cpu", 64 << 10);
+  const Bytes frame = written(text, options);
+  options.backend = "large-batches";
+  fails = true;
+  const Bytes redone = written(text, options);
+  fails = false;
+  EXPECT_EQ(redone, frame);
 }
 
 TEST_F_WITH_THREADS(LargeBatches, ManyFramesAndWhatFollowsThem) {
