@@ -179,7 +179,7 @@ class EvaluationReport {
 
   static void print_line(const NamedData& data, const FinderChoice& choice, const Evaluation& e,
                          const Optima& optima) {
-    const SearchCounters counters = e.counters.value_or(SearchCounters{});
+    const FindCounters counters = e.counters.value_or(FindCounters{});
     fmt::print("{:>7.4f} {:>8.4f} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9.1f}  {}\n", e.figures.cost,
                e.figures.cost_all_lengths, percent_above(e.figures.cost, optima.near.figures.cost),
                percent_above(e.figures.cost, optima.far.figures.cost),
@@ -207,7 +207,7 @@ class EvaluationReport {
                  best.figures.cost, best.figures.cost_all_lengths,
                  percent_above(figures.cost, best.figures.cost));
     if (e.counters) {
-      const SearchCounters& c = *e.counters;
+      const FindCounters& c = *e.counters;
       fmt::print("search      {} probes a byte", counted(c.probes, data));
       if (c.stitch_probes != 0)
         fmt::print(", {} of them others' finds, {} tried before", counted(c.stitch_probes, data),

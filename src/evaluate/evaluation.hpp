@@ -37,7 +37,7 @@ struct Evaluation {
   // 2.
   ParseFigures figures;
   // 3.
-  std::optional<SearchCounters> counters;
+  std::optional<FindCounters> counters;
   // 4. Finding and parsing the first bytes of the file.
   std::size_t latency_bytes = 0;
   double first_call_seconds = 0;

@@ -32,14 +32,14 @@ class Run {
     const FinderRow& row = row_of(finder);
     cuda::DeviceFound output{.d_records = d_records_.get()};
     cuda::DeviceBuffer<MatchRecord> d_before;
-    cuda::DeviceBuffer<SearchCounters> d_counters;
-    SearchCounters counters;
+    cuda::DeviceBuffer<FindCounters> d_counters;
+    FindCounters counters;
     if (all && row.keeps_before_stitch) {
       d_before = cuda::DeviceBuffer<MatchRecord>(d_records_.count(), stream_.get(), memory_);
       output.d_before_stitch = d_before.get();
     }
     if (all && cuda::counts_on_cuda(finder)) {
-      d_counters = cuda::DeviceBuffer<SearchCounters>(1, stream_.get(), memory_);
+      d_counters = cuda::DeviceBuffer<FindCounters>(1, stream_.get(), memory_);
       d_counters.upload({&counters, 1});
       output.d_counters = d_counters.get();
     }

@@ -96,7 +96,7 @@ FoundMatches find(Device& device, const FinderInput& input, const AnyFinder& fin
   }
   FinderOutput& output = buffers.output;
   const FinderRow& row = row_of(finder);
-  if (all && row.counts) output.counters = plan.add("counters", sizeof(SearchCounters));
+  if (all && row.counts) output.counters = plan.add("counters", sizeof(FindCounters));
   if (all && row.keeps_before_stitch)
     output.before_stitch = plan.add("records before the stitch", array_bytes);
   Recording recording;

@@ -19,13 +19,13 @@ class CoopStitchDevice : public CudaTest {};
 struct DeviceResult {
   MatchRecords records;
   MatchRecords before_stitch;
-  SearchCounters counters;
+  FindCounters counters;
 };
 
 DeviceResult run(const TwinBatch& batch, const FinderParameters& parameters, bool counted,
                  TwinBatch::By by = TwinBatch::By::kLaunch) {
   DeviceResult result;
-  cuda::DeviceBuffer<SearchCounters> d_counters(1, batch.stream());
+  cuda::DeviceBuffer<FindCounters> d_counters(1, batch.stream());
   d_counters.upload({&result.counters, 1});
   result.before_stitch.assign(batch.blocks().total_block_bytes, testing::kUnwritten);
   cuda::DeviceBuffer<MatchRecord> d_before(result.before_stitch.size(), batch.stream());
@@ -45,7 +45,7 @@ DeviceResult run(const TwinBatch& batch, const FinderParameters& parameters, boo
   return result;
 }
 
-void expect_counters(const SearchCounters& expected, const SearchCounters& actual, const std::string& what) {
+void expect_counters(const FindCounters& expected, const FindCounters& actual, const std::string& what) {
   EXPECT_EQ(expected.probes, actual.probes) << what;
   EXPECT_EQ(expected.stitch_probes, actual.stitch_probes) << what;
   EXPECT_EQ(expected.repeated_probes, actual.repeated_probes) << what;
@@ -57,7 +57,7 @@ void expect_twin(const TwinBatch& batch, const FinderParameters& parameters) {
   const std::string what = text_of(parameters);
   const DeviceResult fast = run(batch, parameters, false);
   const DeviceResult counted = run(batch, parameters, true);
-  SearchCounters counters;
+  FindCounters counters;
   batch.expect_twins(fast.records, what, [&](const FinderInput& input) {
     CoopStitchResult twin = coop_stitch_reference(input, parameters);
     counters += twin.counters;

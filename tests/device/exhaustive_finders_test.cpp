@@ -17,14 +17,14 @@ struct Finder {
   const char* name;
   decltype(cuda::find_brute_force_cuda_scratch_bytes)* scratch_bytes;
   decltype(cuda::find_brute_force_cuda)* find;
-  MatchRecords (*twin)(const FinderInput&, const FinderParameters&, SearchCounters&);
+  MatchRecords (*twin)(const FinderInput&, const FinderParameters&, FindCounters&);
 };
 
 constexpr Finder kFinders[] = {
     {"BruteForce", cuda::find_brute_force_cuda_scratch_bytes, cuda::find_brute_force_cuda,
      brute_force_reference},
     {"WindowIndex", cuda::find_window_index_cuda_scratch_bytes, cuda::find_window_index_cuda,
-     [](const FinderInput& input, const FinderParameters& parameters, SearchCounters& counters) {
+     [](const FinderInput& input, const FinderParameters& parameters, FindCounters& counters) {
        return window_index_reference(input, parameters, counters);
      }}};
 
@@ -42,7 +42,7 @@ class ExhaustiveFinderDevice : public CudaTest, public ::testing::WithParamInter
 
   static void expect_twin(const TwinBatch& batch, const FinderParameters& parameters) {
     batch.expect_twins(run(batch, parameters), text_of(parameters), [&](const FinderInput& input) {
-      SearchCounters counters;
+      FindCounters counters;
       return GetParam().twin(input, parameters, counters);
     });
   }

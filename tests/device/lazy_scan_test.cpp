@@ -29,7 +29,7 @@ class LazyScanDevice : public CudaTest {
     batch.expect_twins(run(batch, parameters),
                        text_of(parameters) + " step " + std::to_string(parameters.far_step),
                        [&](const FinderInput& input) {
-                         SearchCounters counters;
+                         FindCounters counters;
                          return lazy_scan_reference(input, parameters, counters);
                        });
   }

@@ -27,7 +27,7 @@ TEST(Evaluation, CostsAreTheCheapestOfAllParses) {
     const std::vector<std::byte> data = testing::random_bytes(14, seed, 2);
     const FinderParameters parameters{
         .min_match_len = 3, .max_match_len = 6, .window_size = 14, .match_fixed_cost = 15 + seed % 15};
-    SearchCounters counters;
+    FindCounters counters;
     const MatchRecords records = brute_force_reference({data, 0}, parameters, counters);
     EXPECT_EQ(cost_all_lengths_bits(records, parameters), cheapest(records, parameters, 0, true)) << seed;
     const ParseFigures figures = parse_figures(records, parameters);
@@ -218,7 +218,7 @@ TEST(ScanOffsets, StopsAtEveryEqualByte) {
       std::vector<std::uint32_t> expected, tried;
       for (std::uint32_t offset = first; offset <= last; ++offset)
         if (*(text - offset) == *text) expected.push_back(offset);
-      SearchCounters counters;
+      FindCounters counters;
       EXPECT_FALSE(scan_offsets(text, first, last, counters, [&](std::uint32_t offset) {
         tried.push_back(offset);
         return false;

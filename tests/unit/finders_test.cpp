@@ -71,7 +71,7 @@ std::string text_of(const FinderParameters& p) {
 TEST(BruteForce, EqualsTheDoubleLoop) {
   for (const FinderCase& input : finder_cases(1600))
     for (const FinderParameters& parameters : exhaustive_parameters()) {
-      SearchCounters counters;
+      FindCounters counters;
       const MatchRecords records = brute_force_reference(input.input(), parameters, counters);
       expect_same(naive_exhaustive(input, parameters), records, input.name + text_of(parameters));
     }
@@ -79,7 +79,7 @@ TEST(BruteForce, EqualsTheDoubleLoop) {
 
 TEST(BruteForce, CountsTheProbesOfTheDefinition) {
   const FinderCase input{"copies", testing::copied_bytes(1000, 1), 100};
-  SearchCounters counters;
+  FindCounters counters;
   brute_force_reference(input.input(), {.window_size = 150}, counters);
   EXPECT_EQ(counters.probes, (100u + 149u) * 50u / 2 + 850u * 150u);
 }
@@ -88,7 +88,7 @@ TEST(BruteForce, CountsTheProbesOfTheDefinition) {
 TEST(BruteForce, PiecesDoNotShow) {
   const FinderCase whole{"copies", testing::copied_bytes(1'100'000, 11), 0};
   const FinderParameters parameters{.window_size = 65535};
-  SearchCounters counters;
+  FindCounters counters;
   const MatchRecords records = brute_force_reference(whole.input(), parameters, counters);
   EXPECT_FALSE(first_wrong_record(whole.input(), records));
   // The same data with another cut: the pieces start at other positions.
@@ -115,7 +115,7 @@ TEST(LazyScan, EqualsItsDefinition) {
         const Match best = naive_best(input, position, offsets, parameters);
         expected.push_back(pack_match(best.offset, best.length));
       }
-      SearchCounters counters;
+      FindCounters counters;
       expect_same(expected, lazy_scan_reference(input.input(), parameters, counters),
                   input.name + text_of(parameters));
     }
@@ -127,7 +127,7 @@ TEST(LazyScan, EndsAtAGoodMatch) {
   std::copy_n(input.data.begin(), 60, input.data.begin() + 200);
   std::copy_n(input.data.begin(), 40, input.data.begin() + 100);
   FinderParameters parameters{.window_size = 250, .near_range = 250, .good_match_len = 40};
-  SearchCounters counters;
+  FindCounters counters;
   MatchRecords records = lazy_scan_reference(input.input(), parameters, counters);
   EXPECT_EQ(records[200], pack_match(100, 40));
   parameters.good_match_len = 41;
@@ -326,7 +326,7 @@ TEST(WindowIndex, EqualsTheExhaustiveSearchOutsideRuns) {
     for (const FinderParameters& parameters : exhaustive_parameters()) {
       const MatchRecords expected = naive_window_index(input, parameters);
       for (const std::uint32_t group_positions : {64u, 100u, 1024u}) {
-        SearchCounters counters;
+        FindCounters counters;
         expect_same(expected, window_index_reference(input.input(), parameters, counters, group_positions),
                     input.name + text_of(parameters) + " group " + std::to_string(group_positions));
       }
@@ -345,7 +345,7 @@ TEST(WindowIndex, ARunOf128BytesEndsTheSearch) {
   const std::size_t second = input.data.size();
   const auto offset = static_cast<std::uint32_t>(second);
   input.data.insert(input.data.end(), piece.begin(), piece.end());
-  SearchCounters counters;
+  FindCounters counters;
   const MatchRecords records = window_index_reference(input.input(), {.window_size = 4096}, counters);
   EXPECT_EQ(records[second], pack_match(offset, 189));
   EXPECT_EQ(records[second + 1], pack_match(1, 128));
@@ -354,7 +354,7 @@ TEST(WindowIndex, ARunOf128BytesEndsTheSearch) {
 
 TEST(WindowIndex, RunsAreNotIndexed) {
   const FinderCase input{"equal", std::vector<std::byte>(50'000, std::byte{7}), 0};
-  SearchCounters counters;
+  FindCounters counters;
   window_index_reference(input.input(), {.window_size = 4096}, counters);
   EXPECT_LT(counters.probes, 50'000u * 8 + 130u * 4096u);
 }

@@ -60,8 +60,7 @@ nlohmann::json counting(Finder finder, const std::string& name) {
   BufferPlan plan;
   const BlockBatch buffers{plan.add("data", table.data_bytes), plan.add("blocks", kBlocks * sizeof(BlockRow)),
                            plan.add("tiles", table.tiles.size() * 4)};
-  FinderOutput output{plan.add("records", table.data_bytes * 4),
-                      plan.add("counters", sizeof(SearchCounters))};
+  FinderOutput output{plan.add("records", table.data_bytes * 4), plan.add("counters", sizeof(FindCounters))};
   if (finder == Finder::kCoopStitch) output.before_stitch = plan.add("before stitch", table.data_bytes * 4);
   Recording recording;
   record_find(row_of(finder).with({}), recording, buffers.of(table), {.output = output});

@@ -26,8 +26,8 @@
 #include <array>
 #include <string_view>
 
+#include "match/common/find_counters.hpp"
 #include "match/common/finder.hpp"
-#include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch {
@@ -45,7 +45,7 @@ inline void check_parameters(const BruteForceParameters&) {}  // reads what all 
 // Reads min_match_len, max_match_len and window_size, which check_finder_parameters has accepted. `counters`
 // get the probes of the definition, not those of the tree; byte comparisons are not counted.
 MatchRecords brute_force_reference(const FinderInput& input, const FinderParameters& parameters,
-                                   SearchCounters& counters);
+                                   FindCounters& counters);
 
 inline FoundMatches find_reference(const FinderInput& input, const BruteForceParameters& parameters) {
   FoundMatches found;

@@ -2,7 +2,7 @@
 
 #include "match/brute_force/brute_force.hpp"
 #include "match/common/common_length.hpp"
-#include "match/common/parallel_search.hpp"
+#include "match/common/parallel_find.hpp"
 
 namespace hemstitch {
 namespace {
@@ -87,10 +87,10 @@ class TextTrees {
 }  // namespace
 
 MatchRecords brute_force_reference(const FinderInput& input, const FinderParameters& parameters,
-                                   SearchCounters& counters) {
+                                   FindCounters& counters) {
   MatchRecords records(input.block_bytes());
   counters +=
-      search_in_pieces(records.size(), kPiecePositions, [&](std::size_t begin, std::size_t end, auto& sum) {
+      find_in_pieces(records.size(), kPiecePositions, [&](std::size_t begin, std::size_t end, auto& sum) {
         const std::size_t first = input.history_bytes + begin;
         const std::size_t last = input.history_bytes + end;
         const std::size_t oldest = first - std::min<std::size_t>(first, parameters.window_size);

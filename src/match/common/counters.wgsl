@@ -1,4 +1,4 @@
-// Counters of a search (match/common/search_counters.hpp), 64 bits each as two words. The importing shader declares
+// Counters of a search (match/common/find_counters.hpp), 64 bits each as two words. The importing shader declares
 // `counters: array<atomic<u32>>`. Sums do not depend on the order in which invocations add to them.
 
 const kProbes = 0u;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/match.hpp"
-#include "match/common/search_counters.hpp"
+#include "match/common/find_counters.hpp"
 
 namespace hemstitch::cuda {
 
@@ -12,7 +12,7 @@ struct DeviceFound {
       nullptr;  // of finders that keep what they had without their stitch; may be left out
   // Of finders that count: added to, over all blocks; may be left out. Counting compares everything that the definition
   // compares, so it takes several times as long.
-  SearchCounters* d_counters = nullptr;
+  FindCounters* d_counters = nullptr;
 };
 
 }  // namespace hemstitch::cuda

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/match.hpp"
-#include "match/common/search_counters.hpp"
+#include "match/common/find_counters.hpp"
 
 namespace hemstitch {
 
@@ -31,7 +31,7 @@ using MatchRecords = std::vector<MatchRecord>;
 struct FoundMatches {
   MatchRecords records;
   std::optional<MatchRecords> before_stitch = {};  // of finders that keep what they had without their stitch
-  std::optional<SearchCounters> counters = {};     // of finders that count
+  std::optional<FindCounters> counters = {};       // of finders that count
 };
 
 }  // namespace hemstitch

@@ -5,14 +5,14 @@
 
 #include "hemstitch/match.hpp"
 #include "match/common/block_batch.hpp"
-#include "match/common/search_counters.hpp"
+#include "match/common/find_counters.hpp"
 
 namespace hemstitch::webgpu {
 
 // With counters a finder compares all that its definition compares, which takes several times as long.
 struct FinderOutput {
   BufferId records;                            // MatchRecord for each byte of the data
-  std::optional<BufferId> counters = {};       // SearchCounters, added to
+  std::optional<BufferId> counters = {};       // FindCounters, added to
   std::optional<BufferId> before_stitch = {};  // coop_stitch's, with counters: records of phase A alone
 };
 

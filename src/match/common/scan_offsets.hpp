@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "match/common/search_counters.hpp"
+#include "match/common/find_counters.hpp"
 
 namespace hemstitch {
 
@@ -38,7 +38,7 @@ inline std::uint32_t next_equal_byte(const std::byte* text, std::uint32_t first,
 // call returns true; the others are counted here. Returns whether one did. The text has at least one byte,
 // and `last` before it.
 template <typename TryOffset>
-bool scan_offsets(const std::byte* text, std::uint32_t first, std::uint32_t last, SearchCounters& counters,
+bool scan_offsets(const std::byte* text, std::uint32_t first, std::uint32_t last, FindCounters& counters,
                   const TryOffset& try_offset) {
   while (first <= last) {
     const std::uint32_t offset = next_equal_byte(text, first, last);

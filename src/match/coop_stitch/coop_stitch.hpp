@@ -54,8 +54,8 @@
 #include <utility>
 #include <vector>
 
+#include "match/common/find_counters.hpp"
 #include "match/common/finder.hpp"
-#include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch {
@@ -77,7 +77,7 @@ void check_parameters(const CoopStitchParameters& parameters);
 struct CoopStitchResult {
   MatchRecords records;
   MatchRecords before_stitch;  // the best of phase A alone: `records` if `stitch` were off
-  SearchCounters
+  FindCounters
       counters;  // one probe for each offset of a list, whether the position had tried it before or not
 };
 

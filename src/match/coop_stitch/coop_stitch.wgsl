@@ -133,7 +133,7 @@ fn try_offset(offset: u32) -> bool {
   return parameters.per_bucket == 0u && (sh_lists[entry_for(offset)] >> 16u) >= own_limit;
 }
 
-fn search_range(first: u32, last: u32) -> bool {
+fn scan_range(first: u32, last: u32) -> bool {
   if (!counted) {
     return own_limit >= parameters.min_match_len &&
            scan_offsets(own_place, first, last, leading_mask(parameters.min_match_len));
@@ -147,8 +147,8 @@ fn search_range(first: u32, last: u32) -> bool {
 }
 
 fn phase_a() {
-  if (!search_range(1u, min(parameters.near_range, own_farthest))) {
-    search_range(max(own_band.x, parameters.near_range + 1u), min(own_band.y, own_farthest));
+  if (!scan_range(1u, min(parameters.near_range, own_farthest))) {
+    scan_range(max(own_band.x, parameters.near_range + 1u), min(own_band.y, own_farthest));
   }
 }
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "match/common/counted_length.hpp"
-#include "match/common/parallel_search.hpp"
+#include "match/common/parallel_find.hpp"
 #include "match/common/scan_offsets.hpp"
 #include "match/coop_stitch/coop_stitch.hpp"
 
@@ -46,7 +46,7 @@ Band band_of(std::uint32_t thread, const FinderParameters& parameters) {
 class Searcher {
  public:
   Searcher(const FinderInput& input, const FinderParameters& parameters, std::size_t position,
-           std::uint32_t thread, SearchCounters& counters)
+           std::uint32_t thread, FindCounters& counters)
       : parameters_(parameters),
         counters_(counters),
         text_(input.data.data() + position),
@@ -55,9 +55,9 @@ class Searcher {
         farthest_(static_cast<std::uint32_t>(std::min<std::size_t>(kMaxRecordOffset, position))),
         band_(band_of(thread, parameters)) {}
 
-  ShownMatches search_own_offsets() {
+  ShownMatches try_own_offsets() {
     ShownMatches shown;
-    SearchCounters tried;  // local, so that counting stays in registers
+    FindCounters tried;  // local, so that counting stays in registers
     const auto try_offset = [&](std::uint32_t offset) { return try_own(offset, shown, tried); };
     good_in_phase_a_ =
         scan_offsets(text_, 1, std::min(parameters_.near_range, farthest_), tried, try_offset) ||
@@ -84,7 +84,7 @@ class Searcher {
 
  private:
   // True when the match is good enough to end phase A.
-  bool try_own(std::uint32_t offset, ShownMatches& shown, SearchCounters& tried) {
+  bool try_own(std::uint32_t offset, ShownMatches& shown, FindCounters& tried) {
     const std::uint32_t length = counted_length(text_, text_ - offset, limit_, tried);
     if (length < parameters_.min_match_len) return false;
     const Match match{offset, length};
@@ -100,7 +100,7 @@ class Searcher {
   }
 
   const FinderParameters& parameters_;
-  SearchCounters& counters_;
+  FindCounters& counters_;
   const std::byte* text_;
   std::uint32_t limit_;     // bytes that a match may have here
   std::uint32_t farthest_;  // the largest offset that stays in the data
@@ -110,8 +110,8 @@ class Searcher {
 };
 
 // The positions [group_begin, group_end) of the block.
-void search_group(const FinderInput& input, const FinderParameters& parameters, std::size_t group_begin,
-                  std::size_t group_end, CoopStitchResult& result, SearchCounters& counters) {
+void find_in_group(const FinderInput& input, const FinderParameters& parameters, std::size_t group_begin,
+                   std::size_t group_end, CoopStitchResult& result, FindCounters& counters) {
   std::vector<Searcher> searchers;
   std::array<ShownMatches, kCoopGroupPositions> shown;
   searchers.reserve(kCoopGroupPositions);
@@ -119,7 +119,7 @@ void search_group(const FinderInput& input, const FinderParameters& parameters, 
     const auto thread = static_cast<std::uint32_t>(position - group_begin);
     Searcher& searcher =
         searchers.emplace_back(input, parameters, input.history_bytes + position, thread, counters);
-    shown[thread] = searcher.search_own_offsets();
+    shown[thread] = searcher.try_own_offsets();
     result.before_stitch[position] = pack_match(searcher.best().offset, searcher.best().length);
   }
   for (std::size_t thread = 0; thread < searchers.size(); ++thread) {
@@ -137,11 +137,11 @@ CoopStitchResult coop_stitch_reference(const FinderInput& input, const FinderPar
   CoopStitchResult result;
   result.records.resize(input.block_bytes());
   result.before_stitch.resize(input.block_bytes());
-  result.counters = search_in_pieces(
+  result.counters = find_in_pieces(
       input.block_bytes(), kPiecePositions, [&](std::size_t begin, std::size_t end, auto& sum) {
         for (std::size_t group = begin; group < end; group += kCoopGroupPositions)
-          search_group(input, parameters, group, std::min<std::size_t>(group + kCoopGroupPositions, end),
-                       result, sum);
+          find_in_group(input, parameters, group, std::min<std::size_t>(group + kCoopGroupPositions, end),
+                        result, sum);
       });
   return result;
 }

@@ -17,8 +17,8 @@
 #include <array>
 #include <string_view>
 
+#include "match/common/find_counters.hpp"
 #include "match/common/finder.hpp"
-#include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch {
@@ -38,7 +38,7 @@ void check_parameters(const LazyScanParameters& parameters);
 // Reads the lengths, near_range, window_size, far_step and good_match_len, which check_finder_parameters has
 // accepted.
 MatchRecords lazy_scan_reference(const FinderInput& input, const FinderParameters& parameters,
-                                 SearchCounters& counters);
+                                 FindCounters& counters);
 
 inline FoundMatches find_reference(const FinderInput& input, const LazyScanParameters& parameters) {
   FoundMatches found;

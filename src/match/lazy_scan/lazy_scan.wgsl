@@ -66,7 +66,7 @@ fn try_offset(offset: u32) -> bool {
   return length >= own_good;
 }
 
-fn search_near(last: u32) -> bool {
+fn scan_near(last: u32) -> bool {
   if (!counted) {
     return scan_offsets(own_place, 1u, last, leading_mask(parameters.min_match_len));
   }
@@ -87,7 +87,7 @@ fn best_match(place: u32, block: Block) -> u32 {
     return 0u;
   }
   let farthest = min(parameters.window_size, place - block.begin);
-  if (!search_near(min(parameters.near_range, farthest))) {
+  if (!scan_near(min(parameters.near_range, farthest))) {
     // A step that passes the largest offset ends the loop before it can pass 2^32.
     var left = farthest - min(parameters.near_range, farthest);
     var offset = parameters.near_range;

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "match/common/counted_length.hpp"
-#include "match/common/parallel_search.hpp"
+#include "match/common/parallel_find.hpp"
 #include "match/common/scan_offsets.hpp"
 #include "match/lazy_scan/lazy_scan.hpp"
 
@@ -10,15 +10,15 @@ namespace {
 
 constexpr std::size_t kPiecePositions = 4096;
 
-Match search_position(const FinderInput& input, const FinderParameters& parameters, std::size_t position,
-                      SearchCounters& counters) {
+Match find_at(const FinderInput& input, const FinderParameters& parameters, std::size_t position,
+              FindCounters& counters) {
   const std::byte* text = input.data.data() + position;
   const auto limit = static_cast<std::uint32_t>(
       std::min<std::size_t>(parameters.max_match_len, input.data.size() - position));
   const auto farthest = static_cast<std::uint32_t>(std::min<std::size_t>(parameters.window_size, position));
   const std::uint32_t good = parameters.good_match_len != 0 ? parameters.good_match_len : limit + 1;
   Match best;
-  SearchCounters tried;  // local, so that counting stays in registers
+  FindCounters tried;  // local, so that counting stays in registers
   const auto try_offset = [&](std::uint32_t offset) {
     const std::uint32_t length = counted_length(text, text - offset, limit, tried);
     if (length >= parameters.min_match_len && length > best.length) best = {offset, length};
@@ -35,12 +35,12 @@ Match search_position(const FinderInput& input, const FinderParameters& paramete
 }  // namespace
 
 MatchRecords lazy_scan_reference(const FinderInput& input, const FinderParameters& parameters,
-                                 SearchCounters& counters) {
+                                 FindCounters& counters) {
   MatchRecords records(input.block_bytes());
   counters +=
-      search_in_pieces(records.size(), kPiecePositions, [&](std::size_t begin, std::size_t end, auto& sum) {
+      find_in_pieces(records.size(), kPiecePositions, [&](std::size_t begin, std::size_t end, auto& sum) {
         for (std::size_t position = begin; position < end; ++position) {
-          const Match best = search_position(input, parameters, input.history_bytes + position, sum);
+          const Match best = find_at(input, parameters, input.history_bytes + position, sum);
           records[position] = pack_match(best.offset, best.length);
         }
       });

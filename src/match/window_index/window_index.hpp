@@ -34,8 +34,8 @@
 #include <array>
 #include <string_view>
 
+#include "match/common/find_counters.hpp"
 #include "match/common/finder.hpp"
-#include "match/common/search_counters.hpp"
 #include "match/finder_parameters.hpp"
 
 namespace hemstitch {
@@ -57,7 +57,7 @@ inline void check_parameters(const WindowIndexParameters&) {}  // reads what all
 // Reads the lengths and window_size, which check_finder_parameters has accepted. `group_positions` is
 // 1..kMaxIndexedPositions. The comparisons of step 1 count as probes.
 MatchRecords window_index_reference(const FinderInput& input, const FinderParameters& parameters,
-                                    SearchCounters& counters,
+                                    FindCounters& counters,
                                     std::uint32_t group_positions = kMaxIndexedPositions);
 
 inline FoundMatches find_reference(const FinderInput& input, const WindowIndexParameters& parameters) {

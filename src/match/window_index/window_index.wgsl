@@ -96,7 +96,7 @@ fn compared(place: u32, offset: u32, best: u32) -> u32 {
 }
 
 // Step 1 of the definition. True where the position is to be indexed.
-fn search_nearest(place: u32, best: ptr<function, u32>) -> bool {
+fn find_nearest(place: u32, best: ptr<function, u32>) -> bool {
   if (limit_at(place) < parameters.min_match_len) {
     return false;
   }
@@ -179,7 +179,7 @@ fn look_up(candidate: u32, begin: u32) {
   }
 }
 
-fn search_tile(block: Block, tile: u32, thread: u32) {
+fn find_tile(block: Block, tile: u32, thread: u32) {
   own_block = block;
   own_mask = leading_mask(parameters.min_match_len);
   let begin = tile_begin(block, tile);
@@ -188,7 +188,7 @@ fn search_tile(block: Block, tile: u32, thread: u32) {
   for (var k = 0u; k < kPositionsEach; k++) {
     let place = begin + k * kThreads + thread;
     var best = 0u;
-    if (place < end && search_nearest(place, &best)) {
+    if (place < end && find_nearest(place, &best)) {
       indexed |= 1u << k;
     }
     atomicStore(&sh_best[k * kThreads + thread], best);
@@ -222,7 +222,7 @@ fn find(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   if (tile >= parameters.tile_count) {
     return;
   }
-  search_tile(blocks[tiles[tile]], tile, thread);
+  find_tile(blocks[tiles[tile]], tile, thread);
 }
 
 @compute @workgroup_size(kThreads)
@@ -232,7 +232,7 @@ fn count(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   if (tile >= parameters.tile_count) {
     return;
   }
-  search_tile(blocks[tiles[tile]], tile, thread);
+  find_tile(blocks[tiles[tile]], tile, thread);
   add_to_counter(kProbes, own_probes);
   add_to_counter(kLookups, vec2u(own_lookups, 0u));
   add_to_counter(kByteComparisons, own_byte_comparisons);

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "match/common/counted_length.hpp"
-#include "match/common/parallel_search.hpp"
+#include "match/common/parallel_find.hpp"
 #include "match/window_index/window_index.hpp"
 
 namespace hemstitch {
@@ -16,7 +16,7 @@ constexpr std::size_t kPieceGroups = 16;
 class Group {
  public:
   Group(const FinderInput& input, const FinderParameters& parameters, std::size_t begin, std::size_t end,
-        SearchCounters& counters)
+        FindCounters& counters)
       : data_(input.data),
         parameters_(parameters),
         begin_(begin),
@@ -78,7 +78,7 @@ class Group {
   std::size_t begin_;
   std::size_t end_;
   std::uint32_t key_bytes_;
-  SearchCounters& counters_;
+  FindCounters& counters_;
   std::array<std::uint16_t, std::size_t{1} << kTableBits> heads_;
   std::array<std::uint16_t, kMaxIndexedPositions> next_;
   std::array<Match, kMaxIndexedPositions> best_;
@@ -87,10 +87,10 @@ class Group {
 }  // namespace
 
 MatchRecords window_index_reference(const FinderInput& input, const FinderParameters& parameters,
-                                    SearchCounters& counters, std::uint32_t group_positions) {
+                                    FindCounters& counters, std::uint32_t group_positions) {
   MatchRecords records(input.block_bytes());
   const std::size_t piece = kPieceGroups * group_positions;
-  counters += search_in_pieces(records.size(), piece, [&](std::size_t begin, std::size_t end, auto& sum) {
+  counters += find_in_pieces(records.size(), piece, [&](std::size_t begin, std::size_t end, auto& sum) {
     for (std::size_t first = begin; first < end; first += group_positions) {
       const std::size_t last = std::min<std::size_t>(first + group_positions, end);
       Group group(input, parameters, input.history_bytes + first, input.history_bytes + last, sum);

@@ -6,14 +6,14 @@
 
 namespace hemstitch {
 
-struct SearchCounters {
+struct FindCounters {
   std::uint64_t probes = 0;            // pairs of positions that were compared
   std::uint64_t stitch_probes = 0;     // those of them that tried another position's offset
   std::uint64_t repeated_probes = 0;   // those of these that the position had tried before by itself
   std::uint64_t lookups = 0;           // reads of a hash table
   std::uint64_t byte_comparisons = 0;  // as a kernel that compares byte by byte would need them
 
-  SearchCounters& operator+=(const SearchCounters& other) {
+  FindCounters& operator+=(const FindCounters& other) {
     probes += other.probes;
     stitch_probes += other.stitch_probes;
     repeated_probes += other.repeated_probes;
