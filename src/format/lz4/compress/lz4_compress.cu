@@ -1,5 +1,5 @@
-// Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has a way of its own
-// for small blocks without history (lz4_one_pass.cu).
+// Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has ways of its own
+// for blocks without history (lz4_one_pass.cu, lz4_one_pass_tiles.cu).
 //
 // Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
 // shared memory, synchronisation and cost; the kernels here only say where blocks go.
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kEncodeThreads)
                        span.d_sizes[blockIdx.x]);
 }
 
-// The three kernels of a span at level 1, which writes blocks before their sizes are known: a thread a block.
+// The three kernels of a span of level 1's pages, which are written before their sizes are known: a thread a page.
 
 // Room for each block where it stands in the batch: one that does not shrink does not need it.
 __global__ void __launch_bounds__(kEncodeThreads)
@@ -148,8 +148,8 @@ struct StagedSpan {
   }
 };
 
-// The way of level 1: blocks into rooms of their own, then copied together.
-struct OnePassSpan {
+// Level 1's pages: into rooms of their own, then copied together.
+struct PagesSpan {
   Carver carver;
   std::byte* d_room;
   std::byte** d_outputs;
@@ -158,14 +158,13 @@ struct OnePassSpan {
   const std::byte** d_sources;
   std::uint32_t *d_rooms, *d_copied_bytes;
   std::uint64_t* d_targets;
-  std::size_t scan_bytes, gather_bytes, compress_bytes;
-  std::byte *d_scan, *d_gather, *d_compress;
+  std::size_t scan_bytes, gather_bytes;
+  std::byte *d_scan, *d_gather;
 
-  OnePassSpan(const DeviceBlocks& blocks, const Lz4Level& level, void* d_scratch)
+  PagesSpan(const DeviceBlocks& blocks, void* d_scratch)
       : carver(d_scratch),
         scan_bytes(scan_sizes_cuda_scratch_bytes(blocks.block_count)),
-        gather_bytes(gather_pieces_cuda_scratch_bytes(blocks.block_count)),
-        compress_bytes(compress_one_pass_cuda_scratch_bytes(blocks, level)) {
+        gather_bytes(gather_pieces_cuda_scratch_bytes(blocks.block_count)) {
     d_room = carver.take<std::byte>(blocks.total_block_bytes);
     d_outputs = carver.take<std::byte*>(blocks.block_count);
     d_capacities = carver.take<std::size_t>(blocks.block_count);
@@ -177,16 +176,14 @@ struct OnePassSpan {
     d_targets = carver.take<std::uint64_t>(blocks.block_count);
     d_scan = carver.take<std::byte>(scan_bytes);
     d_gather = carver.take<std::byte>(gather_bytes);
-    d_compress = carver.take<std::byte>(compress_bytes);
   }
 
-  void compress(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
-                cudaStream_t stream) const {
+  void compress(const DeviceBlocks& blocks, const DeviceLz4Span& span, cudaStream_t stream) const {
     const unsigned grid = (blocks.block_count + kEncodeThreads - 1) / kEncodeThreads;
     launch({.kernel = kPlanBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, plan_rooms,
            blocks, d_room, d_outputs, d_capacities);
     const DeviceLz4Output output{d_outputs, d_capacities, d_output_bytes, d_statuses};
-    compress_one_pass_cuda(blocks, level, output, d_compress, compress_bytes, stream);
+    compress_pages_one_pass_cuda(blocks, output, stream);
     launch({.kernel = kChooseBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, choose_kept,
            blocks, output, span, d_sources, d_rooms);
     scan_sizes_cuda(d_rooms, blocks.block_count, span.d_offsets, d_scan, scan_bytes, stream);
@@ -200,16 +197,16 @@ struct OnePassSpan {
 }  // namespace
 
 std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return one_pass_takes(blocks, level) ? compress_one_pass_cuda_scratch_bytes(blocks, level)
-                                       : Staged(blocks, level, nullptr).carver.bytes();
+  if (one_pass_takes_as_pages(blocks, level)) return 0;
+  if (tiles_take(blocks, level)) return compress_tiles_cuda_scratch_bytes(blocks, level);
+  return Staged(blocks, level, nullptr).carver.bytes();
 }
 
 void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  if (one_pass_takes(blocks, level)) {
-    compress_one_pass_cuda(blocks, level, output, d_scratch, scratch_bytes, stream);
-    return;
-  }
+  if (one_pass_takes_as_pages(blocks, level)) return compress_pages_one_pass_cuda(blocks, output, stream);
+  if (tiles_take(blocks, level))
+    return compress_tiles_cuda(blocks, level, output, d_scratch, scratch_bytes, stream);
   const Staged staged(blocks, level, d_scratch);
   check_scratch("compress_lz4", staged.carver.bytes(), d_scratch, scratch_bytes);
   staged.find_and_parse.run(stream);
@@ -218,18 +215,20 @@ void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const 
 }
 
 std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return one_pass_takes(blocks, level) ? OnePassSpan(blocks, level, nullptr).carver.bytes()
-                                       : StagedSpan(blocks, level, nullptr).staged.carver.bytes();
+  if (one_pass_takes_as_pages(blocks, level)) return PagesSpan(blocks, nullptr).carver.bytes();
+  if (tiles_take(blocks, level)) return compress_tiles_cuda_scratch_bytes(blocks, level);
+  return StagedSpan(blocks, level, nullptr).staged.carver.bytes();
 }
 
 void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  if (one_pass_takes(blocks, level)) {
-    const OnePassSpan scratch(blocks, level, d_scratch);
+  if (one_pass_takes_as_pages(blocks, level)) {
+    const PagesSpan scratch(blocks, d_scratch);
     check_scratch("compress_lz4_span", scratch.carver.bytes(), d_scratch, scratch_bytes);
-    scratch.compress(blocks, level, span, stream);
-    return;
+    return scratch.compress(blocks, span, stream);
   }
+  if (tiles_take(blocks, level))
+    return compress_tiles_span_cuda(blocks, level, span, d_scratch, scratch_bytes, stream);
   const StagedSpan scratch(blocks, level, d_scratch);
   check_scratch("compress_lz4_span", scratch.staged.carver.bytes(), d_scratch, scratch_bytes);
   scratch.staged.find_and_parse.run(stream);
