@@ -211,8 +211,8 @@ int run_bench(const Request& request, const std::string& command_line) {
       if (data.bytes.empty())
         throw ToolError(fmt::format("{}: empty, so nothing to time", shown_name(request.files[i])));
     }
-    repeat_to(data.bytes, request.repeat_to_bytes);
     report.add_data(data);
+    repeat_to(data.bytes, request.repeat_to_bytes);
     for (const int level : levels) {
       CompressOptions options = request.compress;
       options.level = level;
