@@ -92,8 +92,9 @@ What to say
 bench                   time round trips; without FILE, made data
   -1 ... -12            the levels (default: 1, 3, 6, 9 and 12)
   --seconds N           for each row, at least (default: 1)
-  --span SPAN           memory (default), file, or on a GPU alone: pinned (with
-                        the transfers), kernel
+  --span SPAN           memory (default); file: to a new file in $TMPDIR,
+                        beside the rate at which one can be filled; on a
+                        GPU alone pinned (with the transfers), kernel
   --repeat-to SIZE      each FILE over and over, up to SIZE
   --json                as a recorded run
   --compare OLD NEW     two recorded runs of one machine: exit 1 where a row

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -11,17 +12,36 @@
 
 namespace hemstitch::cli {
 
+// The fastest run of one way.
+struct Timed {
+  double seconds = std::numeric_limits<double>::infinity();
+  double cpu_seconds = 0;  // of all threads in that run; 0 for spans on a device
+};
+
+// What files add: the same without a new file at the end, and how long a new file takes by itself.
+struct FileFigures {
+  Timed compress_to_null;  // to /dev/null
+  Timed test;              // as -t
+  double compress_floor_seconds =
+      std::numeric_limits<double>::infinity();  // as many threads fill a new file with the same bytes
+  double restore_floor_seconds = std::numeric_limits<double>::infinity();
+};
+
 struct Figures {
   std::uint64_t compressed_bytes = 0;
-  double compress_seconds = std::numeric_limits<double>::infinity();  // of the fastest run
-  double restore_seconds = std::numeric_limits<double>::infinity();
+  Timed compress, restore;
+  std::optional<FileFigures> files;
 };
 
 // As in recorded runs.
 std::string_view span_name(BenchSpan span);
 
-// Round trips for `seconds` at least. Throws ToolError where what is restored differs from `data`.
+// Round trips for `seconds` at least, and with files two of them, since the first may start what others use again. Throws
+// ToolError where what is restored differs from `data`.
 Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressOptions& compress,
                 const RestoreOptions& restore, double seconds);
+
+// What the first block of a process takes, there and back: the backend's device is chosen and started.
+double seconds_to_start(const CompressOptions& compress, const RestoreOptions& restore);
 
 }  // namespace hemstitch::cli
