@@ -117,8 +117,9 @@ void require_files(const std::vector<std::string>& paths) {
 }  // namespace
 
 int run_bench(const Request& request, const std::string& command_line) {
-  const Backend& backend =
-      BackendRegistry::instance().choose(request.compress.backend, request.compress.device);
+  const Backend& backend = BackendRegistry::instance().choose(
+      request.compress.backend, request.compress.device, FormatTable::instance().of(request.compress.format),
+      Direction::kCompress);
   if ((request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned) && backend.name() != "cuda")
     throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
                                 span_name(request.span), backend.name()));

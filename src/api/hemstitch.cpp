@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "core/parallel.hpp"
-#include "format/frame_index.hpp"
 #include "pipeline/compress_job.hpp"
 #include "pipeline/restore_job.hpp"
 #include "pipeline/ring.hpp"
+#include "pipeline/stream.hpp"
 
 namespace hemstitch {
 namespace {
@@ -258,7 +258,7 @@ std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOp
 
 std::uint64_t restored_bytes(std::span<const std::byte> input) {
   MemorySource source(input);
-  return index_frames(source).content_bytes();
+  return index_stream(source).content_bytes();
 }
 
 }  // namespace hemstitch

@@ -73,6 +73,14 @@ StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& op
   return restore(source, sink, options, hooks, std::nullopt);
 }
 
+FrameIndex index_stream(Source& source) {
+  std::optional<ResilientEngine> engine;
+  return index_frames(source, [&](const FrameFormat& format) {
+    if (!engine) engine.emplace("auto", std::string_view(), format, Direction::kRestore);
+    return engine->make_stream_decoder(format, {});
+  });
+}
+
 StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin, std::uint64_t range_end,
                            const RestoreOptions& options, const StreamHooks& hooks) {
   if (range_begin > range_end)
