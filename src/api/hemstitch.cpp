@@ -159,8 +159,9 @@ struct Decompressor::Impl {
       case Event::kMore:
         break;
       case Event::kFrameBegin:
-        slots.clear();
-        for (unsigned i = 0; i < job.plan().batches_in_flight; i++) slots.push_back(job.make_slot());
+        if (!job.keeps_slots()) slots.clear();
+        while (slots.size() < job.plan().batches_in_flight) slots.push_back(job.make_slot());
+        slots.resize(job.plan().batches_in_flight);
         break;
       case Event::kBlock:
         if (!job.full(slots[filling])) break;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "engine/registry.hpp"
@@ -37,6 +38,10 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
 
 void RestoreJob::begin_frame() {
   const FrameReader& reader = stream_.reader();
+  const auto slot_shape = [&] {
+    return std::tuple(header_.block_kind, slot_input_bytes(), slot_output_bytes());
+  };
+  const auto shape_before = slot_shape();
   const FrameHeader& header = header_ = reader.header();
   const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
   const auto dictionary_id = [&] { return checksum_of(stream_.format().checksum(), dictionary_); };
@@ -63,6 +68,7 @@ void RestoreJob::begin_frame() {
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
   plan_ = plan_batches(needs);
+  keeps_slots_ = slot_shape() == shape_before;
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
 
   last_block_content_bytes_.reset();
@@ -88,13 +94,15 @@ std::size_t RestoreJob::slot_input_bytes() const {
   return plan_.blocks_per_batch * (header_.most_data_bytes + kBesideDataBytes);
 }
 
+std::size_t RestoreJob::slot_output_bytes() const {
+  return (works_in_order() ? kHistoryBytes : 0) + batch_bytes();
+}
+
 RestoreSlot RestoreJob::make_slot() const {
-  const FrameHeader& header = header_;
   RestoreSlot slot;
   const BlockEngine& engine = engine_->preferred();
   slot.input = engine.make_buffer(is_stream() ? 0 : slot_input_bytes());
-  slot.output = engine.make_buffer((works_in_order() ? kHistoryBytes : 0) +
-                                   plan_.blocks_per_batch * header.block_bytes);
+  slot.output = engine.make_buffer(slot_output_bytes());
   return slot;
 }
 

@@ -85,6 +85,8 @@ class RestoreJob {
     return batch_bytes() < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
   RestoreSlot make_slot() const;
+  // Whether slots that were made for the frame before serve this one: making them costs more than a small frame.
+  bool keeps_slots() const { return keeps_slots_; }
 
   // Where the next bytes go; empty where the next step takes none, or only what was received before.
   // `slot` is only looked at between kFrameBegin and kFrameEnd.
@@ -137,6 +139,7 @@ class RestoreJob {
   }
   void sum_up(RestoreSlot& slot, std::size_t count) const;
   std::size_t slot_input_bytes() const;
+  std::size_t slot_output_bytes() const;
   Event take(RestoreSlot& slot, std::span<const std::byte> gathered);
   Place block_place() const;
   std::uint64_t announced_content_bytes() const;
@@ -157,6 +160,7 @@ class RestoreJob {
   FrameStream stream_;
   FrameHeader header_;  // of the current frame; nothing is said before the first
   BatchPlan plan_;
+  bool keeps_slots_ = false;
 
   // filling
   std::vector<std::byte> header_bytes_;

@@ -28,7 +28,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
 
     if (range)
       if (const auto last = last_of_full_blocks(job.frame_stream(), source)) job.frame_has_full_blocks(*last);
-    slots.clear();
+    if (!job.keeps_slots()) slots.clear();
     slots.resize(job.plan().batches_in_flight);
     // Where batches are small there is nothing to divide among threads.
     const bool reads_ahead = job.threads() > 1 && job.batch_bytes() >= kLargePieceBytes;

@@ -239,9 +239,9 @@ TEST_P(RunsOfBothKinds, EveryTruncatedFrameIsTold) {
   const Bytes frame = frame_of(content_of(70'000), GetParam());
   for (std::size_t bytes = 4; bytes < frame.size();
        bytes += bytes < 40 || bytes + 40 > frame.size() ? 1 : 997)
-    EXPECT_EQ(error_of_restoring(Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes)))
-                  .status(),
-              Status::kTruncated)
+    EXPECT_EQ(
+        error_of_restoring(Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes))).status(),
+        Status::kTruncated)
         << bytes;
 }
 
@@ -331,8 +331,9 @@ TEST_P(RunsOfBothKinds, BackendsAreChosenByFormat) {
     EXPECT_EQ(registry.choose("auto", {}, runs, direction).name(), "runs");
     EXPECT_EQ(registry.choose("auto", {}, lz4, direction).name(), "cpu");
     EXPECT_EQ(registry.fallback_for(registry.find_usable("runs"), "auto", kRuns, direction).name(), "runs");
-    EXPECT_EQ(registry.fallback_for(registry.find_usable("reference"), "auto", Format::kLz4, direction).name(),
-              "cpu");
+    EXPECT_EQ(
+        registry.fallback_for(registry.find_usable("reference"), "auto", Format::kLz4, direction).name(),
+        "cpu");
   }
   EXPECT_EQ(restore(compress(content)), content);
 
