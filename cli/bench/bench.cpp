@@ -186,8 +186,9 @@ int run_bench(const Request& request, const std::string& command_line) {
   // The first thing in the process, since whatever asks a device for something starts it.
   std::optional<double> start_seconds;
   if (!on_device) start_seconds = seconds_to_start(request.compress, request.restore);
-  const Backend& backend =
-      BackendRegistry::instance().choose(request.compress.backend, request.compress.device);
+  const Backend& backend = BackendRegistry::instance().choose(
+      request.compress.backend, request.compress.device, FormatTable::instance().of(request.compress.format),
+      Direction::kCompress);
   if (on_device && backend.name() != "cuda")
     throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
                                 span_name(request.span), backend.name()));

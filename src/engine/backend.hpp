@@ -18,6 +18,7 @@
 
 #include "core/large_buffer.hpp"
 #include "core/status.hpp"
+#include "format/stream_decoder.hpp"
 
 namespace hemstitch {
 
@@ -29,7 +30,9 @@ struct BlockTask {
   // data came to stand.
   std::span<std::byte> output;
 
-  std::size_t output_bytes = 0;       // bytes written, when status is kOk
+  std::size_t output_bytes = 0;  // bytes written, when status is kOk
+  // Of the last one, from the lowest bit on: those of a block that ends inside a byte. The others are 0.
+  unsigned last_byte_bits = 8;
   Status status = Status::kInternal;  // kOutputTooSmall: a block that does not shrink into `output`
 };
 
@@ -71,6 +74,12 @@ class BlockEngine {
   // outputs are unspecified then.
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) = 0;
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
+  // For a frame of the format whose blocks cannot be told apart; null where the engine restores none. `history` is the dictionary,
+  // and stays.
+  virtual std::unique_ptr<StreamDecoder> make_stream_decoder(Format /*format*/,
+                                                             std::span<const std::byte> /*history*/) {
+    return nullptr;
+  }
 };
 
 enum class Direction { kCompress, kRestore };

@@ -1,6 +1,7 @@
 #include "engine/registry.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <string>
@@ -78,17 +79,42 @@ std::string_view requested_or_forced(std::string_view requested) {
 
 const Backend& BackendRegistry::choose(std::string_view requested, std::string_view device) const {
   const std::string_view name = requested_or_forced(requested);
-  if (name != "auto") return find_usable(name, device);
+  return name != "auto" ? find_usable(name, device)
+                        : first_of_auto(device, [](const Backend&) { return true; });
+}
+
+const Backend& BackendRegistry::choose(std::string_view requested, std::string_view device,
+                                       const FrameFormat& format, Direction direction) const {
+  const std::string_view name = requested_or_forced(requested);
+  const auto suits = [&](const Backend& backend) { return backend.supports(format.id(), direction); };
+  const Backend& chosen = name != "auto" ? find_usable(name, device) : first_of_auto(device, suits);
+  if (suits(chosen)) return chosen;
+  std::vector<std::string_view> others;
   for (const auto& backend : backends_)
-    if (backend->chosen_by_auto() && (device.empty() || backend->has_devices()) &&
+    if (suits(*backend)) others.push_back(backend->name());
+  const auto verb = direction == Direction::kCompress ? "compress to" : "restore";
+  throw Error(Status::kInvalidOption,
+              fmt::format("backend '{}' does not {} {}; {}", chosen.name(), verb, format.title(),
+                          others.empty() ? "none in this build does"
+                                         : fmt::format("those that do: {}", fmt::join(others, ", "))));
+}
+
+// `cpu` where none lets itself be chosen.
+const Backend& BackendRegistry::first_of_auto(std::string_view device,
+                                              const std::function<bool(const Backend&)>& suits) const {
+  for (const auto& backend : backends_)
+    if (backend->chosen_by_auto() && suits(*backend) && (device.empty() || backend->has_devices()) &&
         !backend->unavailable_reason(wanted_device(device)))
       return *backend;
   return find_usable("cpu", device);
 }
 
-const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested) const {
-  return find_usable(requested_or_forced(requested) == "auto" ? std::string_view("cpu")
-                                                              : chosen.fallback_name());
+const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested, Format format,
+                                             Direction direction) const {
+  if (requested_or_forced(requested) == "auto")
+    if (const Backend& cpu = find_usable("cpu"); cpu.supports(format, direction)) return cpu;
+  const Backend& own = find_usable(chosen.fallback_name());
+  return own.supports(format, direction) ? own : chosen;
 }
 
 }  // namespace hemstitch

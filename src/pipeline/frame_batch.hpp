@@ -46,9 +46,10 @@ class FrameBatchPlan {
   std::size_t input_bytes() const { return input_bytes_; }
 
  protected:
-  FrameBatchPlan(const std::string& backend, const std::string& device, unsigned threads,
-                 const FrameBatchLimits& limits)
-      : engine_(backend, device), threads_(resolve_threads(threads)), most_inputs_(limits.inputs) {}
+  // `chosen` are the arguments of an engine.
+  template <class... Chosen>
+  FrameBatchPlan(unsigned threads, const FrameBatchLimits& limits, const Chosen&... chosen)
+      : engine_(chosen...), threads_(resolve_threads(threads)), most_inputs_(limits.inputs) {}
 
   ResilientEngine engine_;
   unsigned threads_;
