@@ -6,12 +6,16 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/bench/bench_request.hpp"
 #include "cli/bench/bench_spans.hpp"
+#include "cli/bench/compare.hpp"
 #include "cli/bench/recorded_run.hpp"
 #include "cli/bench/sample_data.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/files.hpp"
+#include "cli/help.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
 #include "gpu/device_names.hpp"
@@ -43,7 +47,7 @@ void repeat_to(std::vector<std::byte>& data, std::uint64_t bytes) {
 
 class Report {
  public:
-  Report(const Request& request, const Backend& backend, const std::string& command_line)
+  Report(const BenchRequest& request, const Backend& backend, const std::string& command_line)
       : request_(request),
         backend_(backend.name()),
         run_(begin_recorded_run(machine_name(backend, request.compress.device), command_line)) {}
@@ -98,7 +102,7 @@ class Report {
          {"verified", true}});
   }
 
-  const Request& request_;
+  const BenchRequest& request_;
   std::string backend_;
   Json run_;
   bool has_head_ = false;
@@ -114,9 +118,7 @@ void require_files(const std::vector<std::string>& paths) {
           fmt::format("{}: {}", shown_name(path), tool_error_from_errno("cannot be opened").what()));
 }
 
-}  // namespace
-
-int run_bench(const Request& request, const std::string& command_line) {
+void bench(const BenchRequest& request, const std::string& command_line) {
   const Backend& backend =
       BackendRegistry::instance().choose(request.compress.backend, request.compress.device);
   if ((request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned) && backend.name() != "cuda")
@@ -152,6 +154,20 @@ int run_bench(const Request& request, const std::string& command_line) {
     }
   }
   report.finish();
+}
+
+}  // namespace
+
+int run_bench(std::span<const std::string> words) {
+  const BenchRequest request = read_bench_request(words);
+  if (request.help) {
+    print_help();
+    return 0;
+  }
+  if (request.compare) return compare_runs(request.files[0], request.files[1]);
+  std::string command_line = "hemstitch bench";
+  for (const std::string& word : words) command_line += ' ' + word;
+  bench(request, command_line);
   return 0;
 }
 

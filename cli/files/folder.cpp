@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/arguments.hpp"
+#include "cli/request.hpp"
 
 namespace hemstitch::cli {
 namespace {

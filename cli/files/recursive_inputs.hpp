@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/files/folder.hpp"
+#include "cli/request.hpp"
 
 namespace hemstitch::cli {
 

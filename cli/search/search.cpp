@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/messages.hpp"
+#include "cli/options/option_values.hpp"
 #include "cli/search/search_batches.hpp"
 #include "cli/search/search_inputs.hpp"
 #include "cli/search/search_memory.hpp"
@@ -146,9 +146,9 @@ int search(const SearchRequest& request) {
 
 int run_search(std::span<const std::string> words) {
   try {
-    const SearchRequest request = parse_search(words);
+    const SearchRequest request = read_search_request(words);
     if (request.help) {
-      fmt::print("{}", kSearchUsage);
+      fmt::print("{}", search_help());
       return kExitFound;
     }
     return search(request);

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
 #include "core/parallel.hpp"
 #include "hemstitch/files.hpp"
 #include "search/device_search.hpp"

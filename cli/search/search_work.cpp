@@ -7,9 +7,9 @@
 #include <cstring>
 #include <system_error>
 
-#include "cli/arguments.hpp"
 #include "cli/files/regular_file.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
 #include "files/read_contents.hpp"
 
 namespace hemstitch::cli {
