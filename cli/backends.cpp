@@ -5,12 +5,44 @@
 
 #include "cli/bench/recorded_run.hpp"
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
+#include "cli/options/option_table.hpp"
+#include "cli/options/option_values.hpp"
 #include "engine/registry.hpp"
 #include "gpu/device_names.hpp"
 
 namespace hemstitch::cli {
 
-int run_backends(const Request& request) {
+namespace {
+
+struct BackendsRequest {
+  bool json = false, help = false;
+  int verbosity = 0;
+};
+
+void add_options(OptionTable& table, BackendsRequest& request) {
+  table.flag("--json", request.json, "as JSON");
+  table
+      .flag(
+          "-v,--verbose", [&request] { ++request.verbosity; },
+          "adds how full each kernel keeps a GPU, and the memory that a batch takes there")
+      .shown_as("-vv");
+  table.help_flag("-h,--help");
+}
+
+BackendsRequest read_request(std::span<const std::string> words) {
+  BackendsRequest request;
+  OptionTable table;
+  add_options(table, request);
+  const std::vector<std::string> files = table.read(words);
+  request.help = table.help_asked();
+  if (!files.empty())
+    throw UsageError(fmt::format("backends takes no files, and was given '{}'", files.front()));
+  if (const auto name = environment("HEMSTITCH_BACKEND")) check_backend_name("HEMSTITCH_BACKEND", *name);
+  return request;
+}
+
+void list_backends(bool as_json, bool with_details) {
   const BackendRegistry& registry = BackendRegistry::instance();
   const std::string device = wanted_device({});
   Json list = Json::array();
@@ -18,24 +50,24 @@ int run_backends(const Request& request) {
     const std::optional<std::string> reason = backend->unavailable_reason(device);
     const std::optional<std::string> part = backend->no_engine_reason();
     const std::string state = reason ? "not here" : part ? "in part" : "usable";
-    if (request.json) {
+    if (as_json) {
       Json entry{{"name", backend->name()},
                  {"usable", state == "usable"},
                  {"state", state},
                  {"description", backend->description(device)}};
       if (reason || part) entry["reason"] = reason ? *reason : *part;
-      if (request.very_verbose) entry["details"] = backend->details(device);
+      if (with_details) entry["details"] = backend->details(device);
       list.push_back(entry);
     } else {
       fmt::print("{:<10} {:<9} {}\n", backend->name(), state, backend->description(device));
       if (reason || part) fmt::print("{:<20} {}\n", "", reason ? *reason : *part);
-      if (request.very_verbose)
+      if (with_details)
         for (const std::string& line : backend->details(device)) fmt::print("{:<20} {}\n", "", line);
     }
   }
   for (const AbsentBackend& absent : BackendRegistry::absent_backends()) {
     constexpr const char* kState = "not built";
-    if (request.json)
+    if (as_json)
       list.push_back(
           {{"name", absent.name}, {"usable", false}, {"state", kState}, {"reason", absent.remedy}});
     else
@@ -49,13 +81,30 @@ int run_backends(const Request& request) {
   } catch (const Error& error) {
     hindrance = error.what();
   }
-  if (request.json)
+  if (as_json)
     fmt::print("{}\n", Json{{"backends", list}, {"auto", automatic}}.dump(2));
   else if (hindrance.empty())
     fmt::print("auto takes {}\n", automatic.get<std::string>());
   else
     fmt::print("auto cannot start: {}\n", hindrance);
+}
+
+}  // namespace
+
+int run_backends(std::span<const std::string> words) {
+  const BackendsRequest request = read_request(words);
+  if (request.help)
+    print_help();
+  else
+    list_backends(request.json, request.verbosity > 1);
   return 0;
+}
+
+std::string backends_options_help(const OptionTable* above) {
+  BackendsRequest request;
+  OptionTable table;
+  add_options(table, request);
+  return table.help(above);
 }
 
 }  // namespace hemstitch::cli

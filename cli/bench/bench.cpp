@@ -10,13 +10,17 @@
 #include <utility>
 #include <vector>
 
+#include "cli/bench/bench_request.hpp"
 #include "cli/bench/bench_spans.hpp"
+#include "cli/bench/compare.hpp"
 #include "cli/bench/recorded_run.hpp"
 #include "cli/bench/sample_data.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/files.hpp"
+#include "cli/help.hpp"
 #include "cli/messages.hpp"
 #include "core/options.hpp"
+#include "cli/request.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
 #include "gpu/device_names.hpp"
@@ -66,7 +70,7 @@ std::vector<Row> rows_of(const Figures& figures) {
 
 class Report {
  public:
-  Report(const Request& request, const Backend& backend, const std::string& command_line,
+  Report(const BenchRequest& request, const Backend& backend, const std::string& command_line,
          std::optional<double> start_seconds)
       : request_(request),
         backend_(backend.name()),
@@ -161,7 +165,7 @@ class Report {
 
   bool runs_on_host() const { return start_seconds_.has_value(); }
 
-  const Request& request_;
+  const BenchRequest& request_;
   std::string backend_;
   unsigned threads_;
   std::optional<double> start_seconds_;  // of spans that begin and end on the host
@@ -179,9 +183,7 @@ void require_files(const std::vector<std::string>& paths) {
           fmt::format("{}: {}", shown_name(path), tool_error_from_errno("cannot be opened").what()));
 }
 
-}  // namespace
-
-int run_bench(const Request& request, const std::string& command_line) {
+void bench(const BenchRequest& request, const std::string& command_line) {
   const bool on_device = request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned;
   // The first thing in the process, since whatever asks a device for something starts it.
   std::optional<double> start_seconds;
@@ -222,6 +224,20 @@ int run_bench(const Request& request, const std::string& command_line) {
     }
   }
   report.finish();
+}
+
+}  // namespace
+
+int run_bench(std::span<const std::string> words) {
+  const BenchRequest request = read_bench_request(words);
+  if (request.help) {
+    print_help();
+    return 0;
+  }
+  if (request.compare) return compare_runs(request.files[0], request.files[1]);
+  std::string command_line = "hemstitch bench";
+  for (const std::string& word : words) command_line += ' ' + word;
+  bench(request, command_line);
   return 0;
 }
 

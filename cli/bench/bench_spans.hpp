@@ -8,9 +8,17 @@
 #include <span>
 #include <string_view>
 
-#include "cli/arguments.hpp"
+#include "hemstitch/hemstitch.hpp"
 
 namespace hemstitch::cli {
+
+// What bench times: from where to where the data goes.
+enum class BenchSpan {
+  kMemory,  // through the library, from memory to memory
+  kFile,    // from file to file
+  kPinned,  // on a device, with the transfers
+  kKernel,  // on a device, without them
+};
 
 // The fastest run of one way.
 struct Timed {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/commands.hpp"
+#include "cli/compress/compress.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/files.hpp"
 #include "cli/files/output.hpp"

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/files/disk_sync.hpp"
 #include "cli/files/special_output.hpp"
 #include "cli/files/temporary_files.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
 #include "cli/signals.hpp"
 #include "cli/waiting_streams.hpp"
 #include "core/parallel.hpp"
