@@ -12,6 +12,7 @@
 #include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
+#include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/staged_upload.hpp"
 #include "search/compressed_texts.hpp"
 #include "search/device_search.hpp"
@@ -22,55 +23,12 @@ namespace {
 
 using cuda::check;
 using cuda::DeviceBuffer;
+using cuda::GrowingBuffer;
 
 // Files whose headers one thread reads in a row.
 constexpr std::size_t kReadGrain = 16;
 // Texts that are restored at once; a larger one, where it may be, is so by itself.
 constexpr std::uint64_t kGroupBytes = std::uint64_t{256} << 20;
-
-// Device memory that is kept, and replaced by more where more is needed.
-template <class T>
-class KeptBuffer {
- public:
-  explicit KeptBuffer(cuda::Device& device) : pool_(device.memory()) {}
-
-  T* at_least(std::size_t count, cudaStream_t stream) {
-    if (count > buffer_.count()) {
-      buffer_ = {};
-      buffer_ = DeviceBuffer<T>(count + count / 4, stream, pool_);
-    }
-    return buffer_.get();
-  }
-  T* upload(std::span<const T> values, cudaStream_t stream) {
-    T* const d_values = at_least(std::max<std::size_t>(values.size(), 1), stream);
-    if (!values.empty())
-      check(cudaMemcpyAsync(d_values, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream),
-            "cudaMemcpyAsync");
-    return d_values;
-  }
-
- private:
-  cuda::DevicePool& pool_;
-  DeviceBuffer<T> buffer_;
-};
-
-// Host memory that copies from the device are fast to, kept likewise.
-class KeptPinned {
- public:
-  explicit KeptPinned(cuda::Device& device) : pool_(device.pinned()) {}
-
-  std::byte* at_least(std::size_t bytes) {
-    if (bytes > block_.span().size()) {
-      block_ = {};
-      block_ = pool_.take(bytes);
-    }
-    return block_.span().data();
-  }
-
- private:
-  cuda::PinnedPool& pool_;
-  cuda::PinnedPool::Block block_;
-};
 
 // One block of one file, on its way to the device.
 struct Block {
@@ -376,17 +334,20 @@ class CudaSearch : public DeviceSearch {
   PatternTable table_;
   std::optional<cuda::Stream> stream_;  // outlives the buffers
   std::optional<cuda::StagedUpload> staged_upload_;
-  KeptBuffer<std::uint32_t> d_table_{device_}, d_stored_bytes_{device_}, d_hashes_{device_};
+  GrowingBuffer<std::uint32_t> d_table_{device_.memory()}, d_stored_bytes_{device_.memory()},
+      d_hashes_{device_.memory()};
   cuda::DevicePatterns patterns_;
   DeviceBuffer<std::uint64_t> d_total_;
-  KeptBuffer<std::byte> d_files_{device_}, d_scratch_{device_}, d_text_{device_};
-  KeptBuffer<PackedMatch> d_matches_{device_};
-  KeptBuffer<const std::byte*> d_data_{device_}, d_checked_{device_};
-  KeptBuffer<std::byte*> d_outputs_{device_};
-  KeptBuffer<std::size_t> d_bytes_{device_}, d_capacities_{device_}, d_restored_{device_};
-  KeptBuffer<hemstitch_status> d_statuses_{device_};
-  KeptBuffer<std::uint64_t> d_stored_at_{device_}, d_offsets_{device_};
-  KeptPinned matches_{device_}, text_{device_};
+  GrowingBuffer<std::byte> d_files_{device_.memory()}, d_scratch_{device_.memory()},
+      d_text_{device_.memory()};
+  GrowingBuffer<PackedMatch> d_matches_{device_.memory()};
+  GrowingBuffer<const std::byte*> d_data_{device_.memory()}, d_checked_{device_.memory()};
+  GrowingBuffer<std::byte*> d_outputs_{device_.memory()};
+  GrowingBuffer<std::size_t> d_bytes_{device_.memory()}, d_capacities_{device_.memory()},
+      d_restored_{device_.memory()};
+  GrowingBuffer<hemstitch_status> d_statuses_{device_.memory()};
+  GrowingBuffer<std::uint64_t> d_stored_at_{device_.memory()}, d_offsets_{device_.memory()};
+  cuda::GrowingPinned matches_{device_.pinned()}, text_{device_.pinned()};
   std::vector<File> files_;
   std::vector<Block> blocks_;
 };

@@ -1,12 +1,11 @@
 #include "engine/cuda/cuda_engine.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "core/slot_ring.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
 #include "engine/staging.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
@@ -15,30 +14,12 @@
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
+#include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
 #include "gpu/cuda/scratch.hpp"
 
 namespace hemstitch::cuda {
 namespace {
-
-// Device memory of a slot, kept from call to call and replaced by more when a call needs more.
-class SlotMemory {
- public:
-  explicit SlotMemory(DevicePool& pool) : pool_(pool) {}
-
-  std::byte* at_least(std::size_t bytes, cudaStream_t stream) {
-    if (bytes > buffer_.count()) {
-      buffer_ = {};  // first: both at once may be more than there is
-      buffer_ = DeviceBuffer<std::byte>(bytes, stream, pool_);
-    }
-    return buffer_.get();
-  }
-  void release() { buffer_ = {}; }
-
- private:
-  DevicePool& pool_;
-  DeviceBuffer<std::byte> buffer_;
-};
 
 struct Slot {
   // By a thread whose current device it is.
@@ -73,10 +54,10 @@ struct Slot {
   std::vector<PinnedPool::Block> lent;
 
   void release_memory() {
-    for (SlotMemory* memory : {&input, &output, &arrays, &scratch}) memory->release();
+    for (GrowingBuffer<std::byte>* memory : {&input, &output, &arrays, &scratch}) memory->release();
   }
 
-  SlotMemory input, output, arrays, scratch;
+  GrowingBuffer<std::byte> input, output, arrays, scratch;
 };
 
 // Small arrays of a batch, each in pinned and in device memory.
@@ -327,7 +308,8 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
 // Those of a device, kept with it. Any thread may take a slot; it waits where none is free.
 class EngineSlots {
  public:
-  explicit EngineSlots(Device& device) : device_(device) {}
+  explicit EngineSlots(Device& device)
+      : slots_(kEngineSlots, [&device] { return std::make_unique<Slot>(device); }) {}
 
   // Calls work(slot, tasks); for smaller batches, one after the other, where memory does not suffice for all. When it
   // returns, or throws, the slot's stream has nothing left to do.
@@ -335,12 +317,13 @@ class EngineSlots {
   void run(std::span<BlockTask> tasks, const Work& work) {
     if (tasks.empty()) return;
     try {
-      const Lease lease(*this);
+      const SlotRing<Slot>::Lease slot = slots_.take();
+      const EndOfCall end{*slot};
       try {
-        work(lease.slot(), tasks);
+        work(*slot, tasks);
         return;
       } catch (...) {
-        lease.slot().release_memory();  // for the other slots, and for the halves
+        slot->release_memory();  // for the other slots, and for the halves
         throw;
       }
     } catch (const Error& error) {
@@ -351,54 +334,20 @@ class EngineSlots {
   }
 
   void release_memory() {
-    const std::lock_guard lock(mutex_);
-    for (const std::unique_ptr<Slot>& slot : free_) slot->release_memory();
+    slots_.for_each_free([](Slot& slot) { slot.release_memory(); });
   }
 
  private:
-  class Lease {
-   public:
-    explicit Lease(EngineSlots& slots) : slots_(slots), slot_(slots.take()) {}
-    ~Lease() {
-      // After an error, copies may still read and write pinned memory. (The error itself was thrown already.)
-      cudaStreamSynchronize(slot_->stream.get());
-      slot_->lent.clear();
-      slots_.give_back(std::move(slot_));
+  struct EndOfCall {
+    Slot& slot;
+    // After an error, copies may still read and write pinned memory. (The error itself was thrown already.)
+    ~EndOfCall() {
+      cudaStreamSynchronize(slot.stream.get());
+      slot.lent.clear();
     }
-    Slot& slot() const { return *slot_; }
-
-   private:
-    EngineSlots& slots_;
-    std::unique_ptr<Slot> slot_;
   };
 
-  std::unique_ptr<Slot> take() {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [&] { return !free_.empty() || made_ < kEngineSlots; });
-    if (free_.empty()) {
-      auto slot = std::make_unique<Slot>(device_);
-      ++made_;
-      return slot;
-    }
-    // The one used last: its memory is as large as this call's batch, most likely.
-    std::unique_ptr<Slot> slot = std::move(free_.back());
-    free_.pop_back();
-    return slot;
-  }
-
-  void give_back(std::unique_ptr<Slot> slot) {
-    {
-      const std::lock_guard lock(mutex_);
-      free_.push_back(std::move(slot));
-    }
-    returned_.notify_one();
-  }
-
-  Device& device_;
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<std::unique_ptr<Slot>> free_;
-  unsigned made_ = 0;
+  SlotRing<Slot> slots_;
 };
 
 CudaEngine::CudaEngine(Device& device) : device_(device), slots_(device.kept<EngineSlots>()) {}
