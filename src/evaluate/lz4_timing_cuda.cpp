@@ -28,7 +28,7 @@ using cuda::DeviceBuffer;
 using cuda::Event;
 using cuda::PinnedBuffer;
 
-// Where the blocks of a slice lie once they are compressed: offsets, sizes with kLz4StoredBit.
+// Where the blocks of a slice lie once they are compressed: offsets, sizes with kStoredBit.
 struct CompressedSlice {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint32_t> sizes;
@@ -118,8 +118,8 @@ class DeviceSlice {
     std::vector<std::uint32_t> stored_bytes(count);
     std::vector<std::uint64_t> places(count);
     for (std::size_t i = 0; i < count; ++i) {
-      const bool stored = (slice.sizes[i] & cuda::kLz4StoredBit) != 0;
-      const std::uint32_t size = slice.sizes[i] & ~cuda::kLz4StoredBit;
+      const bool stored = (slice.sizes[i] & cuda::kStoredBit) != 0;
+      const std::uint32_t size = slice.sizes[i] & ~cuda::kStoredBit;
       places[i] = i * block_bytes_;
       sources[i] = d_span_.get() + slice.offsets[i];
       outputs[i] = d_restored_.get() + places[i];
@@ -148,7 +148,7 @@ class DeviceSlice {
     from.download(into);
   }
 
-  cuda::DeviceLz4Restore restore_batch() const {
+  cuda::DeviceRestore restore_batch() const {
     return {.d_blocks = d_sources_.get(),
             .d_block_bytes = d_source_bytes_.get(),
             .d_outputs = d_outputs_.get(),

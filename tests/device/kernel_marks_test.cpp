@@ -90,7 +90,7 @@ class KernelMarksTest : public CudaTest {
     const auto d_blocks = on_device(addresses);
     const auto d_sizes = on_device(sizes);
     const testing::OutputRooms outputs(std::vector<std::size_t>(blocks.size(), capacity), stream());
-    cuda::DeviceLz4Restore batch;
+    cuda::DeviceRestore batch;
     batch.d_blocks = d_blocks.get();
     batch.d_block_bytes = d_sizes.get();
     batch.d_outputs = outputs.output().d_outputs;
@@ -146,27 +146,27 @@ TEST_F(KernelMarksTest, TilesOfTheEncoder) {
 TEST_F(KernelMarksTest, ChunksThatAreRestored) {
   const std::vector<Bytes> blocks(2, two_sequences());
   restore(blocks, kTwoSequencesRestored,
-          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_many_lz4_pages_cuda(batch, stream()); });
+          [&](const cuda::DeviceRestore& batch) { cuda::restore_many_lz4_pages_cuda(batch, stream()); });
   EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}), "1011:0 1011:1");
 }
 
 TEST_F(KernelMarksTest, FewPagesThatAreRestored) {
   const std::vector<Bytes> blocks(2, two_sequences());
   restore(blocks, kTwoSequencesRestored,
-          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_few_lz4_pages_cuda(batch, stream()); });
+          [&](const cuda::DeviceRestore& batch) { cuda::restore_few_lz4_pages_cuda(batch, stream()); });
   EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}), "1011:0 1011:1");
 }
 
 TEST_F(KernelMarksTest, WindowsOfBlocksThatAreRestored) {
   restore({two_sequences()}, kTwoSequencesRestored,
-          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_many_lz4_blocks_cuda(batch, stream()); });
+          [&](const cuda::DeviceRestore& batch) { cuda::restore_many_lz4_blocks_cuda(batch, stream()); });
   EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}),
             "1011:0 1012:0 1012:" + std::to_string(kFirstSequenceBytes));
 }
 
 TEST_F(KernelMarksTest, RoundsOfFewBlocksThatAreRestored) {
   restore({two_sequences()}, kTwoSequencesRestored,
-          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_few_lz4_blocks_cuda(batch, stream()); });
+          [&](const cuda::DeviceRestore& batch) { cuda::restore_few_lz4_blocks_cuda(batch, stream()); });
   const std::string left = marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow});
   EXPECT_EQ(left.rfind("1011:0 1012:0", 0), 0u) << left;
 }

@@ -195,13 +195,13 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
   const auto trail_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.behind_block_bytes);
   // No block takes more than its own bytes: then it is stored.
   const std::size_t span_bytes = batch.total_block_bytes + count * (lead_bytes + trail_bytes);
-  const DeviceLz4Span span{.d_span = slot.output.at_least(span_bytes, stream),
-                           .capacity_bytes = span_bytes,
-                           .lead_bytes = lead_bytes,
-                           .trail_bytes = trail_bytes,
-                           .d_offsets = arrays.offsets.d,
-                           .d_sizes = arrays.sizes.d,
-                           .d_statuses = arrays.statuses.d};
+  const DeviceSpan span{.d_span = slot.output.at_least(span_bytes, stream),
+                        .capacity_bytes = span_bytes,
+                        .lead_bytes = lead_bytes,
+                        .trail_bytes = trail_bytes,
+                        .d_offsets = arrays.offsets.d,
+                        .d_sizes = arrays.sizes.d,
+                        .d_statuses = arrays.statuses.d};
   const std::size_t scratch_bytes = compress_lz4_span_cuda_scratch_bytes(batch, level);
   std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
 
@@ -224,8 +224,8 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
     throw Error(Status::kDeviceFault, "a block could not be compressed");
   for (std::size_t i = 0; i < count; ++i) {
     BlockTask& task = tasks[i];
-    const bool stored = (arrays.sizes.h[i] & kLz4StoredBit) != 0;
-    const std::size_t bytes = arrays.sizes.h[i] & ~kLz4StoredBit;
+    const bool stored = (arrays.sizes.h[i] & kStoredBit) != 0;
+    const std::size_t bytes = arrays.sizes.h[i] & ~kStoredBit;
     task.output_bytes = 0;
     std::byte* const data = h_output + arrays.offsets.h[i] + lead_bytes;
     if (!room.empty()) task.output = {data, task.output.size()};
@@ -252,14 +252,14 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
   std::byte* const d_output = slot.output.at_least(staging.output_bytes, stream);
   const auto arrays = place_arrays<RestoreArrays>(slot, count);
 
-  DeviceLz4Restore batch{.d_blocks = arrays.blocks.d,
-                         .d_block_bytes = arrays.block_bytes.d,
-                         .d_outputs = arrays.outputs.d,
-                         .d_capacities = arrays.capacities.d,
-                         .d_history_bytes = staging.moves.empty() ? nullptr : arrays.history_bytes.d,
-                         .d_output_bytes = arrays.output_bytes.d,
-                         .d_statuses = arrays.statuses.d,
-                         .count = count};
+  DeviceRestore batch{.d_blocks = arrays.blocks.d,
+                      .d_block_bytes = arrays.block_bytes.d,
+                      .d_outputs = arrays.outputs.d,
+                      .d_capacities = arrays.capacities.d,
+                      .d_history_bytes = staging.moves.empty() ? nullptr : arrays.history_bytes.d,
+                      .d_output_bytes = arrays.output_bytes.d,
+                      .d_statuses = arrays.statuses.d,
+                      .count = count};
   for (std::size_t i = 0; i < count; ++i) {
     const StagedTask& staged = staging.tasks[i];
     arrays.blocks.h[i] = d_input + staged.input_at;
