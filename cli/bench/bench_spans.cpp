@@ -14,11 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "batch/batch_timing.hpp"
 #include "cli/files/files.hpp"
 #include "cli/messages.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
-#include "evaluate/lz4_timing.hpp"
+#include "engine/cuda/cuda_engine_tuning.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch::cli {
@@ -216,9 +217,14 @@ Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressO
                 const RestoreOptions& restore, double seconds) {
   if (span == BenchSpan::kMemory) return measure_memory(data, compress, restore, seconds);
   if (span == BenchSpan::kFile) return measure_files(data, compress, restore, seconds);
-  const Lz4Timing timing = time_lz4_on_device(
-      data, compress.level, compress.block_bytes,
-      span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned, seconds, compress.device);
+  // Batches as the engine has them.
+  const TimedWork work{.format = compress.format,
+                       .level = compress.level,
+                       .block_bytes = compress.block_bytes,
+                       .span = span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned,
+                       .batch_bytes = cuda::kEngineBatchBytes,
+                       .batch_count = cuda::kEngineSlots};
+  const BatchTiming timing = time_batches(data, work, seconds, compress.device);
   return {timing.compressed_bytes, {timing.compress_seconds}, {timing.restore_seconds}, std::nullopt};
 }
 

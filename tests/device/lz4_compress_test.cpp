@@ -263,7 +263,7 @@ void expect_twins_in_a_span(const std::vector<FinderCase>& cases, std::size_t bl
                       cases[i].data.end());
     const bool stored = twins[i].size() >= block.size();
     const Bytes& kept = stored ? block : twins[i];
-    sizes.push_back(static_cast<std::uint32_t>(kept.size()) | (stored ? cuda::kLz4StoredBit : 0));
+    sizes.push_back(static_cast<std::uint32_t>(kept.size()) | (stored ? cuda::kStoredBit : 0));
     expected.insert(expected.end(), kLeadBytes, std::byte{0xA5});
     expected.insert(expected.end(), kept.begin(), kept.end());
     expected.insert(expected.end(), kTrailBytes, std::byte{0xA5});

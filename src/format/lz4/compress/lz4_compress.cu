@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kEncodeThreads, 5)
 
 // A thread block a block: how much of the span it takes. A block of which more would be written than it has is stored.
 __global__ void __launch_bounds__(kEncodeThreads)
-    count_sizes(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Span span, std::uint32_t* d_rooms) {
+    count_sizes(DeviceBlocks blocks, DeviceSequences sequences, DeviceSpan span, std::uint32_t* d_rooms) {
   __shared__ EncodeShared sh;
   const DeviceBlock block = blocks.d_blocks[blockIdx.x];
   const std::uint64_t bytes =
@@ -48,21 +48,21 @@ __global__ void __launch_bounds__(kEncodeThreads)
   if (threadIdx.x == 0) {
     const bool stored = bytes == kDoesNotFit;
     const std::uint32_t size = stored ? block.block_bytes : static_cast<std::uint32_t>(bytes);
-    span.d_sizes[blockIdx.x] = stored ? size | kLz4StoredBit : size;
+    span.d_sizes[blockIdx.x] = stored ? size | kStoredBit : size;
     d_rooms[blockIdx.x] = span.lead_bytes + size + span.trail_bytes;
   }
 }
 
 // A thread block a block, to its place in the span.
 __global__ void __launch_bounds__(kEncodeThreads)
-    encode_to_span(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Span span) {
+    encode_to_span(DeviceBlocks blocks, DeviceSequences sequences, DeviceSpan span) {
   __shared__ EncodeShared sh;
   const DeviceBlock block = blocks.d_blocks[blockIdx.x];
   const bool fits = span.d_offsets[blockIdx.x + 1] <= span.capacity_bytes;
   if (threadIdx.x == 0) span.d_statuses[blockIdx.x] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
   if (!fits) return;
   std::byte* const target = span.d_span + span.d_offsets[blockIdx.x] + span.lead_bytes;
-  if ((span.d_sizes[blockIdx.x] & kLz4StoredBit) != 0)
+  if ((span.d_sizes[blockIdx.x] & kStoredBit) != 0)
     copy_bytes(target, block.d_block, block.block_bytes, block.d_block, block.d_block + block.block_bytes,
                threadIdx.x, kEncodeThreads);
   else
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kEncodeThreads)
 }
 
 __global__ void __launch_bounds__(kEncodeThreads)
-    choose_kept(DeviceBlocks blocks, DeviceLz4Output written, DeviceLz4Span span, const std::byte** d_sources,
+    choose_kept(DeviceBlocks blocks, DeviceLz4Output written, DeviceSpan span, const std::byte** d_sources,
                 std::uint32_t* d_rooms) {
   const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
   if (index >= blocks.block_count) return;
@@ -92,18 +92,18 @@ __global__ void __launch_bounds__(kEncodeThreads)
   const std::uint32_t size =
       stored ? block.block_bytes : static_cast<std::uint32_t>(written.d_output_bytes[index]);
   d_sources[index] = stored ? block.d_block : written.d_outputs[index];
-  span.d_sizes[index] = stored ? size | kLz4StoredBit : size;
+  span.d_sizes[index] = stored ? size | kStoredBit : size;
   d_rooms[index] = span.lead_bytes + size + span.trail_bytes;
 }
 
 __global__ void __launch_bounds__(kEncodeThreads)
-    place_kept(std::uint32_t count, DeviceLz4Span span, std::uint32_t* d_copied_bytes,
+    place_kept(std::uint32_t count, DeviceSpan span, std::uint32_t* d_copied_bytes,
                std::uint64_t* d_targets) {
   const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
   if (index >= count) return;
   const bool fits = span.d_offsets[index + 1] <= span.capacity_bytes;
   span.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
-  d_copied_bytes[index] = fits ? span.d_sizes[index] & ~kLz4StoredBit : 0;
+  d_copied_bytes[index] = fits ? span.d_sizes[index] & ~kStoredBit : 0;
   d_targets[index] = span.d_offsets[index] + span.lead_bytes;
 }
 
@@ -178,7 +178,7 @@ struct PagesSpan {
     d_gather = carver.take<std::byte>(gather_bytes);
   }
 
-  void compress(const DeviceBlocks& blocks, const DeviceLz4Span& span, cudaStream_t stream) const {
+  void compress(const DeviceBlocks& blocks, const DeviceSpan& span, cudaStream_t stream) const {
     const unsigned grid = (blocks.block_count + kEncodeThreads - 1) / kEncodeThreads;
     launch({.kernel = kPlanBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, plan_rooms,
            blocks, d_room, d_outputs, d_capacities);
@@ -220,7 +220,7 @@ std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, con
   return StagedSpan(blocks, level, nullptr).staged.carver.bytes();
 }
 
-void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
+void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceSpan& span,
                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   if (one_pass_takes_as_pages(blocks, level)) {
     const PagesSpan scratch(blocks, d_scratch);

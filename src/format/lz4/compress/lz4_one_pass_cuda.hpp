@@ -20,7 +20,7 @@ bool tiles_take(const DeviceBlocks& blocks, const Lz4Level& level);
 std::size_t compress_tiles_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level);
 void compress_tiles_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                          void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
-void compress_tiles_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
+void compress_tiles_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceSpan& span,
                               void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 // Whether a level's parse is lazy, at every length.

@@ -228,13 +228,13 @@ struct ToOutputs {
 
 // Where they go one behind the other. A block of which more would be written than it has is stored.
 struct ToSpan {
-  DeviceLz4Span span;
+  DeviceSpan span;
   std::uint32_t* d_rooms;
 
   __device__ void sized(const DeviceBlock& block, std::uint32_t index, std::uint32_t bytes) const {
     const bool stored = bytes >= block.block_bytes;
     const std::uint32_t size = stored ? block.block_bytes : bytes;
-    span.d_sizes[index] = stored ? size | kLz4StoredBit : size;
+    span.d_sizes[index] = stored ? size | kStoredBit : size;
     d_rooms[index] = span.lead_bytes + size + span.trail_bytes;
   }
   __device__ bool fits(std::uint32_t index) const { return span.d_offsets[index + 1] <= span.capacity_bytes; }
@@ -244,7 +244,7 @@ struct ToSpan {
   __device__ void leave_status(std::uint32_t index) const {
     span.d_statuses[index] = fits(index) ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
   }
-  __device__ bool is_stored(std::uint32_t index) const { return (span.d_sizes[index] & kLz4StoredBit) != 0; }
+  __device__ bool is_stored(std::uint32_t index) const { return (span.d_sizes[index] & kStoredBit) != 0; }
 };
 
 template <class To>
@@ -401,7 +401,7 @@ void compress_tiles_cuda(const DeviceBlocks& blocks, const Lz4Level& level, cons
   way.write(to);
 }
 
-void compress_tiles_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
+void compress_tiles_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceSpan& span,
                               void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   const TileWay way(blocks, level, d_scratch, scratch_bytes, stream);
   const ToSpan to{span, way.scratch().d_rooms};
