@@ -37,7 +37,8 @@ void add_options(OptionTable& table, BenchRequest& request, WorkOptions& work) {
       "for each row, at least (default: 1)");
   table.value(
       "--span", "SPAN", [&request](const std::string& name) { request.span = span_from(name); },
-      "memory (default); file: to a new file in $TMPDIR, beside the rate at which one can be filled; on a GPU alone pinned "
+      "memory (default); file: to a new file in $TMPDIR, beside the rate at which one can be filled; on a "
+      "GPU alone pinned "
       "(with the transfers), kernel");
   table.value(
       "--repeat-to", "SIZE",

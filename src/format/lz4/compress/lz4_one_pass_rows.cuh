@@ -84,7 +84,8 @@ class RowPass : protected RowWriter<Text> {
       const std::uint32_t offset = position - probe.candidate.position;
       match = length << kCodeBits | (kMostOffset - offset);
       // What stands before the block does not agree.
-      differs_before = (own.before ^ other.before) | high_bit_of_byte(text_.in_block(probe.candidate.position));
+      differs_before =
+          (own.before ^ other.before) | high_bit_of_byte(text_.in_block(probe.candidate.position));
     }
     const bool capped = match >= kOnePassCapBytes << kCodeBits;
     const unsigned open = __ballot_sync(~0u, capped);
@@ -227,7 +228,7 @@ class RowPass : protected RowWriter<Text> {
                 facts_ = 0;                           // a fact a lane: an offset, and where it ends to agree
   std::uint32_t carried_key_ = 0, carried_code_ = 0;  // what the next row inherits
   std::uint32_t walk_ = 1;                            // a row's first decision is for the position before it
-  bool cut_ = false;                                  // there was a match that is longer than a record can say, or nearly
+  bool cut_ = false;  // there was a match that is longer than a record can say, or nearly
 };
 
 }  // namespace hemstitch::cuda

@@ -39,7 +39,8 @@ struct TilePlace {
 };
 
 __global__ void __launch_bounds__(kThreads, kTilesResident)
-    list_tiles(DeviceBlocks blocks, std::uint32_t tiles_per_block, const std::uint16_t* d_links, Tiles tiles) {
+    list_tiles(DeviceBlocks blocks, std::uint32_t tiles_per_block, const std::uint16_t* d_links,
+               Tiles tiles) {
   extern __shared__ uint4 sh_memory[];
   const TilePlace at(tiles_per_block);
   const DeviceBlock* const block = blocks.d_blocks + at.block_index;
@@ -104,7 +105,8 @@ __global__ void __launch_bounds__(kThreads, kTilesResident)
       MatchJoiner joiner;
       for (std::uint32_t tile = 0; tile < count; ++tile)
         for (unsigned segment = 0; segment < kTileWarps; ++segment)
-          joiner.join(tiles.list_of(*block, blockIdx.x, tile, segment), first[tile].segments[segment].matches);
+          joiner.join(tiles.list_of(*block, blockIdx.x, tile, segment),
+                      first[tile].segments[segment].matches);
     }
     __syncthreads();
   }
@@ -132,7 +134,8 @@ class BlockText {
   static constexpr std::uint32_t kStageBytes = kSegmentStageBytes;
   static constexpr unsigned kListed = 1;  // nothing is listed here
 
-  __device__ explicit BlockText(const DeviceBlock& block) : text_(block), bytes_(block.block_bytes), block_(block.d_block) {}
+  __device__ explicit BlockText(const DeviceBlock& block)
+      : text_(block), bytes_(block.block_bytes), block_(block.d_block) {}
   __device__ __forceinline__ std::uint32_t bytes() const { return bytes_; }
   __device__ __forceinline__ std::uint32_t word(std::uint32_t position) const {
     return text_.word(text_.block() + position);
@@ -151,9 +154,12 @@ class SegmentWriter : RowWriter<BlockText> {
   using Shared = RowWriter<BlockText>::Shared;
 
   // `last` of the segment that has the block's last literals besides.
-  __device__ SegmentWriter(Shared& sh, const DeviceBlock& block, const Tile& tile, unsigned segment, bool last,
-                           const TileMatch* list, unsigned lane)
-      : RowWriter(sh, BlockText(block), lane), list_(list), matches_(tile.segments[segment].matches), last_(last) {
+  __device__ SegmentWriter(Shared& sh, const DeviceBlock& block, const Tile& tile, unsigned segment,
+                           bool last, const TileMatch* list, unsigned lane)
+      : RowWriter(sh, BlockText(block), lane),
+        list_(list),
+        matches_(tile.segments[segment].matches),
+        last_(last) {
     literals_begin_ = tile.literals_begin;
     for (unsigned before = 0; before < segment; ++before)
       literals_begin_ = max(literals_begin_, tile.segments[before].matches_end);
@@ -257,7 +263,8 @@ __global__ void __launch_bounds__(kThreads) place_segments(DeviceBlocks blocks, 
   std::uint32_t written = 0;
   for (std::uint32_t begin = 0; begin < count; begin += kThreads) {
     const std::uint32_t own = begin + threadIdx.x;
-    Tile::Segment* const segment = own < count ? &first[own / kTileWarps].segments[own % kTileWarps] : nullptr;
+    Tile::Segment* const segment =
+        own < count ? &first[own / kTileWarps].segments[own % kTileWarps] : nullptr;
     std::uint32_t at, bytes;
     Scan(sh_scan).ExclusiveSum(segment != nullptr ? segment->bytes : 0, at, bytes);
     if (segment != nullptr) segment->at = written + at;
@@ -279,8 +286,8 @@ __global__ void __launch_bounds__(kThreads)
   if (target == nullptr) return;
   if (to.is_stored(at.block_index)) {
     const std::uint32_t begin = at.tile * kTileBytes;
-    copy_bytes(target + begin, block.d_block + begin, min(kTileBytes, block.block_bytes - begin), block.d_block,
-               block.d_block + block.block_bytes, threadIdx.x, kThreads);
+    copy_bytes(target + begin, block.d_block + begin, min(kTileBytes, block.block_bytes - begin),
+               block.d_block, block.d_block + block.block_bytes, threadIdx.x, kThreads);
     return;
   }
   const unsigned warp = warp_number(), lane = threadIdx.x % 32;
@@ -292,8 +299,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 constexpr auto kTileSharedBytes = static_cast<std::uint32_t>(sizeof(TileShared));
-constexpr KernelLimits kListLimits{
-    .threads = kThreads, .dynamic_shared_bytes = kTileSharedBytes, .registers = 64, .shared_bytes = kTileSharedBytes + 2048};
+constexpr KernelLimits kListLimits{.threads = kThreads,
+                                   .dynamic_shared_bytes = kTileSharedBytes,
+                                   .registers = 64,
+                                   .shared_bytes = kTileSharedBytes + 2048};
 constexpr KernelLimits kWriteLimits{.threads = kThreads, .registers = 64, .shared_bytes = 16 * 1024};
 constexpr KernelBudget kListBudget("lz4.list_tiles", "list_tiles", kListLimits);
 constexpr KernelBudget kJoinBudget("lz4.join_tiles", "join_tiles", kListLimits);
@@ -321,7 +330,8 @@ struct TileScratch {
         chains_bytes(find_hash_chain_cuda_scratch_bytes(blocks, chain)),
         scan_bytes(scan_sizes_cuda_scratch_bytes(blocks.block_count)) {
     tiles.d_tiles = carver.take<Tile>(Tiles::most_tiles(blocks.total_block_bytes, blocks.block_count));
-    tiles.d_matches = carver.take<TileMatch>(Tiles::most_matches(blocks.total_block_bytes, blocks.block_count));
+    tiles.d_matches =
+        carver.take<TileMatch>(Tiles::most_matches(blocks.total_block_bytes, blocks.block_count));
     d_rooms = carver.take<std::uint32_t>(blocks.block_count);
     d_chains = carver.take<std::byte>(chains_bytes);
     d_scan = carver.take<std::byte>(scan_bytes);
@@ -406,8 +416,8 @@ void compress_tiles_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level,
   const TileWay way(blocks, level, d_scratch, scratch_bytes, stream);
   const ToSpan to{span, way.scratch().d_rooms};
   way.find_sizes(to);
-  scan_sizes_cuda(to.d_rooms, blocks.block_count, span.d_offsets, way.scratch().d_scan, way.scratch().scan_bytes,
-                  stream);
+  scan_sizes_cuda(to.d_rooms, blocks.block_count, span.d_offsets, way.scratch().d_scan,
+                  way.scratch().scan_bytes, stream);
   way.write(to);
 }
 
