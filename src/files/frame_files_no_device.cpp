@@ -4,9 +4,7 @@
 namespace hemstitch {
 namespace {
 
-[[noreturn]] void refuse() {
-  throw Error(Status::kDeviceUnavailable, "this build of Hemstitch has no CUDA");
-}
+[[noreturn]] void refuse() { throw Error(Status::kDeviceUnavailable, "this build of Hemstitch has no CUDA"); }
 
 }  // namespace
 

@@ -16,7 +16,8 @@ struct FrameLoadSizes {
   std::size_t piece_files = 512;
   // Compressed bytes whose blocks are restored in one batch: some hundred blocks of 256K.
   std::size_t most_group_bytes = std::size_t{64} << 20;
-  std::size_t least_group_bytes = std::size_t{16} << 20;  // where there is little, so that reading and restoring overlap
+  std::size_t least_group_bytes = std::size_t{16}
+                                  << 20;  // where there is little, so that reading and restoring overlap
   std::size_t group_pieces = 64;
   // Groups on the device at once: one arrives, the others are restored side by side.
   std::size_t groups = 6;

@@ -25,7 +25,8 @@ bool GroupPlanner::take(std::size_t number, std::span<const std::byte> bytes) {
       blocks_.clear();
       const bool ends = part.at + part.bytes == file_bytes_[part.file];
       if (!file.take(bytes.first(part.bytes), blocks_) || (ends && !file.finish(blocks_))) leave(part.file);
-      for (const PlannedBlock& block : blocks_) group_.blocks.push_back({part.file, block, file_at + block.at});
+      for (const PlannedBlock& block : blocks_)
+        group_.blocks.push_back({part.file, block, file_at + block.at});
       if (!ends && !left(part.file)) {
         group_.carry_at = file_at + file.carried_from();
         group_.carry_bytes = static_cast<std::size_t>(file.position() - file.carried_from());

@@ -39,7 +39,8 @@ struct BlockGroup {
 class GroupPlanner {
  public:
   // `plan` stays where it is.
-  GroupPlanner(const PiecePlan& plan, std::span<const std::uint64_t> file_bytes, bool verify_header_checksums);
+  GroupPlanner(const PiecePlan& plan, std::span<const std::uint64_t> file_bytes,
+               bool verify_header_checksums);
 
   // The bytes of a piece, one piece after the other; those of files that are left may be anything. True where the piece was its group's
   // last: group() is complete then, until the next piece.

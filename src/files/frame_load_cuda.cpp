@@ -215,9 +215,8 @@ class FrameLoader {
     sizes.piece_files = sizes_.piece_files;
     sizes.group_pieces = sizes_.group_pieces;
     // Two for each thread, where there is little.
-    sizes.piece_bytes =
-        static_cast<std::size_t>(std::clamp<std::uint64_t>(all_bytes / (2 * std::uint64_t{readers_}),
-                                                           sizes_.least_piece_bytes, sizes_.most_piece_bytes));
+    sizes.piece_bytes = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        all_bytes / (2 * std::uint64_t{readers_}), sizes_.least_piece_bytes, sizes_.most_piece_bytes));
     sizes.group_bytes = static_cast<std::size_t>(std::clamp<std::uint64_t>(
         all_bytes / 4, std::max(sizes_.least_group_bytes, sizes.piece_bytes), sizes_.most_group_bytes));
     return sizes;
@@ -410,7 +409,8 @@ class FrameLoader {
     GroupSlot& next = *slots_[(number + 1) % slots_.size()];
     cudaStream_t const stream = slot.stream.get();
     const BlockGroup& group = planner_.group();
-    const std::size_t piece_count = plan_.group_ends[number] - (number == 0 ? 0 : plan_.group_ends[number - 1]);
+    const std::size_t piece_count =
+        plan_.group_ends[number] - (number == 0 ? 0 : plan_.group_ends[number - 1]);
     for (std::size_t i = 0; i < piece_count; ++i) slot.arrived[i].hold(stream);
     if (number != 0) slots_[(number - 1) % slots_.size()]->carried.hold(stream);
     next.done.hold(stream);
@@ -771,8 +771,7 @@ std::vector<DeviceContent> load_frames_cuda(const std::vector<std::string>& path
   std::vector<DeviceContent> loaded;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool on_device = contents[i].has_value();
-    FrameMemory content =
-        on_device ? std::move(*contents[i]) : load_on_host(device, paths[i], options);
+    FrameMemory content = on_device ? std::move(*contents[i]) : load_on_host(device, paths[i], options);
     const std::uint64_t bytes = content.used_bytes();
     loaded.emplace_back(std::move(content).share(), bytes, on_device);
   }

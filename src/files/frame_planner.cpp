@@ -154,7 +154,8 @@ bool FramePlanner::settle(std::optional<std::uint32_t> next_stored_bytes, std::v
   if (!last_->stored)
     room = std::min<std::uint64_t>(stream_.reader().header().block_bytes, room * kMostBytesOfByte);
   if (frame.content_bytes) {
-    std::uint64_t left = *frame.content_bytes - std::min(*frame.content_bytes, content_end_ - frame.content_at);
+    std::uint64_t left =
+        *frame.content_bytes - std::min(*frame.content_bytes, content_end_ - frame.content_at);
     if (last_->stored && room > left) return false;
     if (!last_->stored && next_stored_bytes) {
       if (*next_stored_bytes > left) return false;

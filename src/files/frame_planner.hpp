@@ -77,9 +77,9 @@ class FramePlanner {
   std::uint64_t file_bytes_;
   FrameStream stream_;
   std::uint64_t position_ = 0;
-  std::vector<std::byte> gathered_;   // of what is wanted next
-  std::uint64_t passing_bytes_ = 0;   // still to be passed over
-  bool in_block_ = false;             // its data is passed over, then its checksum gathered
+  std::vector<std::byte> gathered_;  // of what is wanted next
+  std::uint64_t passing_bytes_ = 0;  // still to be passed over
+  bool in_block_ = false;            // its data is passed over, then its checksum gathered
   bool in_skippable_ = false;
   PlannedBlock block_;                // that is passed over
   std::optional<PlannedBlock> last_;  // complete; its room depends on what comes next

@@ -100,7 +100,8 @@ class FrameSaver {
     std::size_t bytes = 0;
     if (layout_.last_byte_apart) {
       std::byte last{};
-      check(cudaMemcpyAsync(&last, content_.data() + content_.size() - 1, 1, cudaMemcpyDeviceToHost, stream_.get()),
+      check(cudaMemcpyAsync(&last, content_.data() + content_.size() - 1, 1, cudaMemcpyDeviceToHost,
+                            stream_.get()),
             "cudaMemcpyAsync");
       stream_.synchronize();
       bytes = writer_->write_last_byte(last, end.data());
@@ -119,8 +120,8 @@ class FrameSaver {
     for (const FrameBatch& batch : batches_) most_bytes = std::max(most_bytes, batch.given_bytes);
     // The last one may be a little shorter or longer than others.
     for (const FrameBatch* batch : {&batches_.front(), &batches_.back()})
-      most_temp_bytes = std::max<std::uint64_t>(most_temp_bytes,
-                                                lz4_frame_compress_temp_bytes(batch->given_bytes, frame, level));
+      most_temp_bytes = std::max<std::uint64_t>(
+          most_temp_bytes, lz4_frame_compress_temp_bytes(batch->given_bytes, frame, level));
     const std::uint64_t capacity = most_frame_bytes(most_bytes, options_.block_bytes);
     const std::size_t slot_count = std::min(slots_.size(), batches_.size());
     temp_ = DeviceBuffer<std::byte>(most_temp_bytes, stream_.get(), device_.memory());
@@ -258,7 +259,7 @@ class FrameSaver {
   std::unique_ptr<FrameWriter> writer_;
   FrameLayout layout_;
   std::vector<FrameBatch> batches_;
-  std::size_t header_bytes_ = 0;   // of the frame and of each batch's
+  std::size_t header_bytes_ = 0;  // of the frame and of each batch's
   std::uint64_t file_bytes_ = 0;  // so far
 
   cuda::Stream stream_;

@@ -20,7 +20,8 @@ NewFile::NewFile(const std::string& path) : path_(path) {
     throw Error(Status::kWriteFailed, fmt::format("'{}' is no regular file; give another name", path));
   const std::string folder = path.substr(0, path.find_last_of('/') + 1);
   // Until it is complete, nobody may read it who could not read what was there.
-  const mode_t mode = replaces ? S_IRUSR | S_IWUSR : S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  const mode_t mode =
+      replaces ? S_IRUSR | S_IWUSR : S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
   do {
     temporary_path_ = folder + new_temporary_name();
     descriptor_ = Descriptor(open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
@@ -44,8 +45,7 @@ NewFile::~NewFile() {
 
 void NewFile::write(std::uint64_t at, std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
-    const ssize_t count =
-        pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(at));
+    const ssize_t count = pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("cannot be written");
     at += static_cast<std::uint64_t>(count);

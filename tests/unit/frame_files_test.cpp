@@ -109,7 +109,8 @@ TEST_F_WITH_THREADS(FrameFilesTest, ManyThreadsWriteOneFile) {
   NewFile file(path("file"));
   std::vector<std::thread> threads;
   for (std::size_t part = 8; part-- > 0;)
-    threads.emplace_back([&, part] { file.write(part * kPart, std::span(content).subspan(part * kPart, kPart)); });
+    threads.emplace_back(
+        [&, part] { file.write(part * kPart, std::span(content).subspan(part * kPart, kPart)); });
   for (std::thread& thread : threads) thread.join();
   file.complete();
   EXPECT_EQ(testing::read_file(path("file")), content);

@@ -1,10 +1,11 @@
 // Loading of compressed files to a device, without one: pieces, groups and places are planned as they are for a device, and the
 // blocks are restored here, in buffers like the device's. So files are cut at every boundary there is.
+#include "files/frame_groups.hpp"
+
 #include <gtest/gtest.h>
 
 #include "core/bytes.hpp"
 #include "files/frame_batches.hpp"
-#include "files/frame_groups.hpp"
 #include "format/formats.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
@@ -48,8 +49,7 @@ std::vector<std::optional<Bytes>> load(const std::vector<Bytes>& files, const Pi
       EXPECT_GE(one.buffer_at, reached);
       reached = one.buffer_at + one.block.data_bytes;
       EXPECT_LE(reached, buffer.size());
-      const std::span<const std::byte> data =
-          std::span(buffer).subspan(one.buffer_at, one.block.data_bytes);
+      const std::span<const std::byte> data = std::span(buffer).subspan(one.buffer_at, one.block.data_bytes);
       EXPECT_TRUE(std::equal(data.begin(), data.end(),
                              files[one.file].begin() + static_cast<std::ptrdiff_t>(one.block.at)));
       EXPECT_LE(one.block.content_at + one.block.room_bytes, planner.file(one.file).content_end());
@@ -198,7 +198,8 @@ TEST(FrameGroups, BlocksMayBeOfAnySize) {
   const std::vector<Bytes> blocks{testing::wordy_bytes(1000), testing::wordy_bytes(65536, 2),
                                   testing::wordy_bytes(3, 3), testing::wordy_bytes(30'000, 4)};
   const Bytes content = joined({blocks[0], blocks[1], blocks[2], blocks[3]});
-  for (const auto& content_bytes : {std::optional<std::uint64_t>(content.size()), std::optional<std::uint64_t>()}) {
+  for (const auto& content_bytes :
+       {std::optional<std::uint64_t>(content.size()), std::optional<std::uint64_t>()}) {
     const Bytes frame = flushed_frame(blocks, content_bytes);
     for (const std::size_t cut : {1u, 100u, 4096u, 1'000'000u}) {
       const auto loaded = load({frame}, {cut, 1, cut, 1});
@@ -222,8 +223,12 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNotPlain) {
   store_le32(legacy.data(), kLz4LegacyMagic);
   const Bytes block = flushed_frame({text}, std::nullopt);
   legacy.insert(legacy.end(), block.begin() + 7, block.end() - 4);
-  std::vector<Bytes> files{compress(text, linked), compress(text, with_dictionary), legacy,
-                           joined({good, Bytes(4, std::byte{1})}), joined({good, Bytes(1)}), Bytes(1),
+  std::vector<Bytes> files{compress(text, linked),
+                           compress(text, with_dictionary),
+                           legacy,
+                           joined({good, Bytes(4, std::byte{1})}),
+                           joined({good, Bytes(1)}),
+                           Bytes(1),
                            testing::random_bytes(10'000)};
   for (std::size_t bytes = 1; bytes < good.size(); bytes += bytes < 100 ? 1 : 1009)
     files.push_back(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes)));
@@ -252,8 +257,9 @@ TEST(FrameGroups, HostileSizesDecideNothing) {
   header.block_bytes = 4 << 20;
   header.block_checksums = true;
   const Bytes good = compress(text, sized(text.size()));
-  for (const std::uint64_t promised : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{text.size() - 1},
-                                       std::uint64_t{text.size() + 1}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+  for (const std::uint64_t promised :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{text.size() - 1}, std::uint64_t{text.size() + 1},
+        std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
     header.content_bytes = promised;
     Bytes file = write_lz4_frame_header(header);
     file.insert(file.end(), good.begin() + 15, good.end());
@@ -332,7 +338,8 @@ TEST(FrameBatches, MakeTheFrameOfTheWhole) {
                          part.end() - static_cast<std::ptrdiff_t>(batch.cut_bytes));
           }
           Bytes end(room.last_byte_bytes + room.end_bytes);
-          std::size_t end_bytes = layout.last_byte_apart ? writer->write_last_byte(content.back(), end.data()) : 0;
+          std::size_t end_bytes =
+              layout.last_byte_apart ? writer->write_last_byte(content.back(), end.data()) : 0;
           end_bytes += writer->write_end(std::nullopt, end.data() + end_bytes);
           end.resize(end_bytes);
           options.content_bytes = content.size();
