@@ -187,8 +187,13 @@ TEST_F(FrameFilesDeviceTest, SavesTheBytesOfTheReference) {
         same.backend = "reference";
         same.level = level;
         same.block_checksums = checksums;
-        if (bytes == 0) same.content_bytes.reset();
-        const Bytes expected = compress(content, same);
+        if (bytes == 0) same.content_bytes.reset();  // as the tool has it
+        Bytes expected;
+        Compressor compressor(same, [&](std::span<const std::byte> piece) {
+          expected.insert(expected.end(), piece.begin(), piece.end());
+        });
+        compressor.write(content);
+        compressor.finish();
         for (const auto& sizes : {FrameSaveSizes{}, FrameSaveSizes{.batch_bytes = 1, .piece_bytes = 5000},
                                   FrameSaveSizes{.batch_bytes = 200'000, .piece_bytes = 70'000}}) {
           EXPECT_EQ(save_frame_cuda(d_content.span(), path("saved"), options, sizes), expected.size());
@@ -237,7 +242,7 @@ TEST_F(FrameFilesDeviceTest, WhatIsWrongIsToldAsTheProcessorTellsIt) {
   EXPECT_EQ(status_of({}), Status::kTruncated);
   EXPECT_EQ(status_of(joined({good, Bytes(5, std::byte{9})})), Status::kTrailingGarbage);
   EXPECT_EQ(status_of(compress(text, with_dictionary)), Status::kDictionaryNeeded);
-  for (std::size_t bytes = 1; bytes < good.size(); bytes += 7919)
+  for (std::size_t bytes = 4; bytes < good.size(); bytes += 7919)
     EXPECT_EQ(status_of(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes))), Status::kTruncated)
         << bytes;
   Bytes wrong = good;
