@@ -119,7 +119,8 @@ double write_new(const std::string& path, std::size_t bytes,
         const std::size_t at = number * kPieceBytes;
         const std::span<std::byte> part = std::span(piece).first(std::min(kPieceBytes, bytes - at));
         fill(at, part);
-        if (pwrite(file, part.data(), part.size(), static_cast<off_t>(at)) != static_cast<ssize_t>(part.size()))
+        if (pwrite(file, part.data(), part.size(), static_cast<off_t>(at)) !=
+            static_cast<ssize_t>(part.size()))
           full = true;
       }
     });
@@ -146,7 +147,8 @@ double read_and_upload(const std::string& path, std::size_t bytes, std::byte* d_
         const std::span<std::byte> part =
             memory.subspan(turn % 2 * kPieceBytes, std::min(kPieceBytes, bytes - at));
         sent[turn % 2].synchronize();
-        must(pread(file, part.data(), part.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(part.size()),
+        must(pread(file, part.data(), part.size(), static_cast<off_t>(at)) ==
+                 static_cast<ssize_t>(part.size()),
              "reading");
         check(cudaMemcpyAsync(d_to + at, part.data(), part.size(), cudaMemcpyHostToDevice, stream.get()),
               "cudaMemcpyAsync");
@@ -226,7 +228,8 @@ int run(const fs::path& corpora, const std::string& folder) {
       saving = std::min(saving, seconds_of([&] {
                           compressed_bytes = save_frame({d_content.data, bytes}, compressed, options);
                         }));
-      writing = std::min(writing, write_new(floor, compressed_bytes, [](std::size_t, std::span<std::byte>) {}));
+      writing =
+          std::min(writing, write_new(floor, compressed_bytes, [](std::size_t, std::span<std::byte>) {}));
       unlink(floor.c_str());
     }
     const double ratio = static_cast<double>(bytes) / static_cast<double>(compressed_bytes);
@@ -244,7 +247,8 @@ int run(const fs::path& corpora, const std::string& folder) {
     }
     print_row("save", level, 1, bytes, ratio, saving, "floor: write as many bytes", writing, verified);
     if (level == 1) print_row("load, first", level, 1, bytes, ratio, first, "", 0, verified);
-    print_row("load", level, 1, bytes, ratio, loading, "read and upload the uncompressed file", plain, verified);
+    print_row("load", level, 1, bytes, ratio, loading, "read and upload the uncompressed file", plain,
+              verified);
     unlink(compressed.c_str());
   }
 
@@ -263,12 +267,14 @@ int run(const fs::path& corpora, const std::string& folder) {
     if (i > 0) many = std::min(many, seconds);
     for (std::size_t number = 0; i == 0 && number < kFiles; ++number) {
       Bytes back(loaded[number].bytes());
-      check(cudaMemcpy(back.data(), loaded[number].data(), back.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+      check(cudaMemcpy(back.data(), loaded[number].data(), back.size(), cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
       verified &= back.size() == kFileBytes && content.is(number * kFileBytes, back);
     }
   }
   print_row("load, many", 1, kFiles, kFiles * kFileBytes,
-            static_cast<double>(kFiles * kFileBytes) / static_cast<double>(many_bytes), many, "", 0, verified);
+            static_cast<double>(kFiles * kFileBytes) / static_cast<double>(many_bytes), many, "", 0,
+            verified);
   return 0;
 }
 
@@ -283,7 +289,8 @@ int main(int count, char** arguments) {
   namespace fs = std::filesystem;
   const fs::path memory = "/dev/shm";
   std::string folder =
-      ((access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path()) / "hemstitch-XXXXXX").string();
+      ((access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path()) / "hemstitch-XXXXXX")
+          .string();
   if (mkdtemp(folder.data()) == nullptr) {
     std::perror(folder.c_str());
     return 1;

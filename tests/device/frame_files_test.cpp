@@ -122,9 +122,8 @@ TEST_F(FrameFilesDeviceTest, LoadsFramesOfEveryKind) {
       {text, compress(text, unsized)},
       {both, compress(both, checked)},
       {both, compress(both, large)},
-      {joined({text, both, noise}),
-       joined({compress(text, unsized), skippable, compress({}, unsized), compress(both, checked),
-               compress(noise, bare), skippable})},
+      {joined({text, both, noise}), joined({compress(text, unsized), skippable, compress({}, unsized),
+                                            compress(both, checked), compress(noise, bare), skippable})},
       {Bytes(3'000'000), compress(Bytes(3'000'000), plain(Bytes(3'000'000)))},
       {{}, compress({}, unsized)},
       {Bytes(1), compress(Bytes(1), plain(Bytes(1)))},
@@ -173,8 +172,9 @@ TEST_F(FrameFilesDeviceTest, ShortBlocksAreMovedTogether) {
 
 TEST_F(FrameFilesDeviceTest, SavesTheBytesOfTheReference) {
   const Bytes text = testing::wordy_bytes(1'000'000);
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{60} << 10, (std::size_t{60} << 10) + 1,
-                                  std::size_t{64} << 10, (std::size_t{128} << 10) + 1, std::size_t{1'000'000}})
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, std::size_t{60} << 10, (std::size_t{60} << 10) + 1,
+        std::size_t{64} << 10, (std::size_t{128} << 10) + 1, std::size_t{1'000'000}})
     for (const bool checksums : {true, false})
       for (const int level : {1, 9}) {
         const Bytes content(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bytes));
@@ -243,7 +243,8 @@ TEST_F(FrameFilesDeviceTest, WhatIsWrongIsToldAsTheProcessorTellsIt) {
   EXPECT_EQ(status_of(joined({good, Bytes(5, std::byte{9})})), Status::kTrailingGarbage);
   EXPECT_EQ(status_of(compress(text, with_dictionary)), Status::kDictionaryNeeded);
   for (std::size_t bytes = 4; bytes < good.size(); bytes += 7919)
-    EXPECT_EQ(status_of(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes))), Status::kTruncated)
+    EXPECT_EQ(status_of(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes))),
+              Status::kTruncated)
         << bytes;
   Bytes wrong = good;
   wrong[good.size() / 2] ^= std::byte{1};
@@ -348,7 +349,8 @@ TEST_F(FrameFilesDeviceTest, NothingIsLeftWhereSavingFails) {
   const Bytes text = testing::wordy_bytes(100'000);
   EXPECT_EQ(error_of([&] { save_frame(text, path("saved")); })->status(), Status::kInvalidOption);
   const OnDevice d_text(text);
-  EXPECT_EQ(error_of([&] { save_frame(d_text.span(), path("missing/saved")); })->status(), Status::kWriteFailed);
+  EXPECT_EQ(error_of([&] { save_frame(d_text.span(), path("missing/saved")); })->status(),
+            Status::kWriteFailed);
   EXPECT_EQ(entries(), 0u);
 }
 
@@ -362,7 +364,8 @@ TEST_F(FrameFilesDeviceTest, TheCInterfaceDoesTheSame) {
   EXPECT_EQ(bytes, fs::file_size(name));
   const char* const paths[] = {name.c_str(), name.c_str()};
   hemstitch_device_content contents[2]{};
-  ASSERT_EQ(hemstitch_load_frames(paths, 2, nullptr, contents), HEMSTITCH_OK) << hemstitch_last_error_message();
+  ASSERT_EQ(hemstitch_load_frames(paths, 2, nullptr, contents), HEMSTITCH_OK)
+      << hemstitch_last_error_message();
   for (hemstitch_device_content& content : contents) {
     Bytes back(content.bytes);
     cuda::check(cudaMemcpy(back.data(), content.data, back.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
