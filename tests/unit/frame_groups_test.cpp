@@ -239,6 +239,14 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNotPlain) {
   wrong[14] ^= std::byte{4};  // the header's checksum
   files.push_back(wrong);
   files.push_back(good);
+  // Linked blocks, a dictionary, a legacy frame: before anything is restored.
+  const std::vector<std::uint64_t> sizes{files[0].size(), files[1].size(), files[2].size()};
+  const PiecePlan plan = plan_pieces(sizes, {1 << 20, 1, 1 << 20, 1});
+  GroupPlanner planner(plan, sizes, true);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    planner.take(i, files[i]);
+    EXPECT_TRUE(planner.left(i)) << i;
+  }
   for (const std::size_t piece_bytes : {50'000u, 10'000'000u}) {
     const auto loaded = load(files, {piece_bytes, 2, 4 * piece_bytes, 4});
     for (std::size_t i = 0; i + 1 < files.size(); ++i) EXPECT_FALSE(loaded[i]) << i;
@@ -331,6 +339,7 @@ TEST(FrameBatches, MakeTheFrameOfTheWhole) {
           const std::size_t header_bytes = writer->write_header(content.size(), frame.data());
           frame.resize(header_bytes);
           for (const FrameBatch& batch : plan_frame_batches(layout, checksums, batch_bytes)) {
+            ASSERT_LE(batch.at + batch.given_bytes, content.size());
             const auto given = content.subspan(batch.at, batch.given_bytes);
             options.content_bytes = given.size();
             const Bytes part = compress(given, options);
