@@ -394,6 +394,7 @@ class FrameLoader {
       }
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
+      if (!error_) error_ = std::current_exception();  // before anybody could plan this piece once more
       planning_ = false;
       changed_.notify_all();
       throw;

@@ -226,6 +226,9 @@ class FrameSaver {
     device_.make_current();
     const cuda::PinnedPool::Block memory = device_.pinned().take(sizes_.piece_bytes);
     const cuda::Stream stream;
+    // However this ends, nothing writes to the memory any more when it goes.
+    const std::unique_ptr<CUstream_st, void (*)(cudaStream_t)> settled(
+        stream.get(), [](cudaStream_t unsettled) { cudaStreamSynchronize(unsettled); });
     Event arrived{Event::Kind::kWait};
     for (;;) {
       Piece piece;
