@@ -218,12 +218,13 @@ Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressO
   if (span == BenchSpan::kMemory) return measure_memory(data, compress, restore, seconds);
   if (span == BenchSpan::kFile) return measure_files(data, compress, restore, seconds);
   // Batches as the engine has them.
-  const TimedWork work{.format = compress.format,
-                       .level = compress.level,
-                       .block_bytes = compress.block_bytes,
-                       .span = span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned,
-                       .batch_bytes = cuda::kEngineBatchBytes,
-                       .batch_count = cuda::kEngineSlots};
+  const TimedWork work{
+      .format = compress.format,
+      .level = compress.level,
+      .block_bytes = compress.block_bytes,
+      .span = span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned,
+      .batch_bytes = std::max(cuda::kEngineBatchBytes, cuda::kEngineBatchBlocks * compress.block_bytes),
+      .batch_count = cuda::kEngineSlots};
   const BatchTiming timing = time_batches(data, work, seconds, compress.device);
   return {timing.compressed_bytes, {timing.compress_seconds}, {timing.restore_seconds}, std::nullopt};
 }

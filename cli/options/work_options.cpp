@@ -77,9 +77,10 @@ void add_memory_option(OptionTable& table, const std::function<void(std::uint64_
 }
 
 void add_device_option(OptionTable& table, std::string& device) {
-  table.value("--device", "DEVICE", device,
-              "which device of the backends cuda and webgpu: a number or a part of a name in 'hemstitch "
-              "backends -vv', or a list of them, of which the first usable one is taken");
+  table.value(
+      "--device", "DEVICE", device,
+      "which device of the backends cuda and webgpu: a number or a part of a name in 'hemstitch "
+      "backends -vv', a list of them, or all: cuda works on each of these, webgpu on the first usable one");
 }
 
 OptionRow& add_level_options(OptionTable& table, WorkOptions& work, std::string shown, std::string help) {

@@ -99,7 +99,7 @@ typedef struct hemstitch_options {
   const char* backend; /* see `hemstitch backends`; NULL: "auto" */
   const char*
       device; /* of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name,
-                                  or a list of both with commas, of which the first usable one is taken; NULL: what
+                                  a list of both with commas, or "all": cuda works on each, others on the first usable one; NULL: what
                                   HEMSTITCH_DEVICE says, else the best one */
   unsigned threads;            /* 0: one a core */
   uint64_t memory_limit_bytes; /* 0: none; bounds the buffers, not the program */

@@ -11,6 +11,7 @@
 #include "cuda_test.hpp"
 #include "engine/reference/reference_backend.hpp"
 #include "engine/registry.hpp"
+#include "engine/several_engines.hpp"
 #include "gpu/cuda/device_pool.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/pinned_pool.hpp"
@@ -93,6 +94,28 @@ TEST_F(CudaEngineTest, CompressesAsTheReferenceDoes) {
       reference->compress(theirs.tasks(), parameters);
       ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "level " + std::to_string(level)));
     }
+}
+
+TEST_F(CudaEngineTest, SeveralEnginesDoWhatOneDoes) {
+  std::vector<std::unique_ptr<BlockEngine>> engines;
+  for (cuda::Device* device : cuda::open_devices("all"))
+    for (int twice = 0; twice < 2; ++twice) engines.push_back(std::make_unique<cuda::CudaEngine>(*device));
+  SeveralEngines several(std::move(engines));
+  const auto reference = make_reference_backend()->make_engine({});
+  const EncodeParameters parameters{.level = 1, .block_bytes = 65'536};
+  for (std::uint32_t seed = 0; seed < 8; ++seed) {
+    const Bytes text = wordy_bytes(300'000, seed), noise = random_bytes(100'000, seed);
+    TaskSet ours = compress_tasks(text, noise, {}), theirs = compress_tasks(text, noise, {});
+    several.compress(ours.tasks(), parameters);
+    reference->compress(theirs.tasks(), parameters);
+    ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "seed " + std::to_string(seed)));
+  }
+  const Bytes whole = mixed_bytes(150'000'000, 9);
+  CompressOptions options{.backend = "cuda"};
+  const std::vector<std::byte> by_one = compress(whole, options);
+  options.device = "all";
+  ASSERT_EQ(compress(whole, options), by_one);
+  ASSERT_EQ(restore(by_one, {.backend = "cuda", .device = "all"}), whole);
 }
 
 Bytes lz4_block(std::span<const std::byte> raw, std::span<const std::byte> history, int level) {

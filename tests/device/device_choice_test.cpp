@@ -45,6 +45,26 @@ TEST(CudaDeviceChoice, TakesTheLargestThatRunsOurKernels) {
   EXPECT_EQ(choice.device->index, 2);
 }
 
+TEST(CudaDeviceChoice, TakesAllThatAreMeantWhereSeveralMayWork) {
+  const DeviceSurvey four =
+      survey({device(0, 90, 100), device(1, 61, 200), device(2, 90, 132), device(3, 80, 132)});
+  const auto indices = [&](std::string_view wanted) {
+    std::string list;
+    for (const DeviceFacts& one : choose_devices(four, kArchitectures, wanted).devices)
+      list += std::to_string(one.index);
+    return list;
+  };
+  EXPECT_EQ(indices("all"), "023");  // no kernels for 1
+  EXPECT_EQ(indices("3,1,0"), "30");
+  EXPECT_EQ(indices("gpu3,gpu0"), "30");
+  EXPECT_EQ(indices("gpu"), "0");
+  EXPECT_EQ(indices(""), "2");
+  EXPECT_EQ(indices("1"), "");
+  EXPECT_EQ(choose_device(four, kArchitectures, "all").device->index, 2);
+  EXPECT_NE(choose_devices(four, kArchitectures, "1").reason.find("compute capability 6.1"),
+            std::string::npos);
+}
+
 TEST(CudaDeviceChoice, TakesTheFirstUsableOfThoseThatAreMeant) {
   const DeviceSurvey four =
       survey({device(0, 90, 100), device(1, 61, 200), device(2, 90, 132), device(3, 80, 132)});

@@ -1,9 +1,13 @@
 #include "engine/cuda/cuda_backend.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "batch/batch_workspace.hpp"
 #include "engine/cuda/cuda_engine.hpp"
+#include "engine/several_engines.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/occupancy.hpp"
 
@@ -17,16 +21,22 @@ class CudaBackend : public Backend {
   bool has_devices() const override { return true; }
 
   std::string description(std::string_view wanted) const override {
-    const auto device = cuda::find_device(wanted).device;
-    if (!device) return "LZ4 on NVIDIA GPUs";
-    return fmt::format("LZ4 on {} (compute capability {}.{}, {} multiprocessors, {:.0f} GiB)", device->name,
-                       device->capability / 10, device->capability % 10, device->multiprocessors,
-                       double(device->memory_bytes) / (1 << 30));
+    const std::vector<cuda::DeviceFacts> devices = cuda::find_devices(wanted).devices;
+    if (devices.empty()) return "LZ4 on NVIDIA GPUs";
+    if (devices.size() > 1) return fmt::format("LZ4 on {}", device_name(wanted));
+    const cuda::DeviceFacts& device = devices.front();
+    return fmt::format("LZ4 on {} (compute capability {}.{}, {} multiprocessors, {:.0f} GiB)", device.name,
+                       device.capability / 10, device.capability % 10, device.multiprocessors,
+                       double(device.memory_bytes) / (1 << 30));
   }
 
   std::string device_name(std::string_view wanted) const override {
-    const auto device = cuda::find_device(wanted).device;
-    return device ? device->name : std::string();
+    std::vector<std::string> names;
+    for (const cuda::DeviceFacts& device : cuda::find_devices(wanted).devices) names.push_back(device.name);
+    // "2 x NVIDIA H200"; the names of unequal ones.
+    if (names.size() > 1 && std::ranges::count(names, names.front()) == std::ssize(names))
+      return fmt::format("{} x {}", names.size(), names.front());
+    return fmt::format("{}", fmt::join(names, " + "));
   }
 
   std::optional<std::string> unavailable_reason(std::string_view wanted) const override {
@@ -39,7 +49,11 @@ class CudaBackend : public Backend {
   std::string_view fallback_name() const override { return "reference"; }
   bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view wanted) const override {
-    return std::make_unique<cuda::CudaEngine>(cuda::open_device(wanted));
+    std::vector<std::unique_ptr<BlockEngine>> engines;
+    for (cuda::Device* device : cuda::open_devices(wanted))
+      engines.push_back(std::make_unique<cuda::CudaEngine>(*device));
+    if (engines.size() == 1) return std::move(engines.front());
+    return std::make_unique<SeveralEngines>(std::move(engines));
   }
 
   std::vector<std::string> details(std::string_view wanted) const override {

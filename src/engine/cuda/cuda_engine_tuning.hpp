@@ -5,8 +5,8 @@
 
 namespace hemstitch::cuda {
 
-// Calls that work at once: one uploads, one computes, one downloads. More would only hold more memory.
-inline constexpr unsigned kEngineSlots = 3;
+// Calls that work at once: one uploads, one downloads, and the others compute together, since one batch does not fill a device.
+inline constexpr unsigned kEngineSlots = 5;
 
 // Input of a batch. Three at once keep an H200 busy enough for what a host reads and writes; larger ones take longer to begin
 // with, since their memory is pinned first.

@@ -6,8 +6,14 @@
 
 namespace hemstitch::cuda {
 
+Device::Device(DeviceFacts facts, std::shared_ptr<PinnedPool> pinned)
+    : Device(std::move(facts), Limits().memory_bytes, std::move(pinned)) {}
+
 Device::Device(DeviceFacts facts, const Limits& limits)
-    : facts_(std::move(facts)), memory_(facts_.index, limits.memory_bytes), pinned_(limits.pinned_bytes) {
+    : Device(std::move(facts), limits.memory_bytes, std::make_shared<PinnedPool>(limits.pinned_bytes)) {}
+
+Device::Device(DeviceFacts facts, std::size_t most_memory_bytes, std::shared_ptr<PinnedPool> pinned)
+    : facts_(std::move(facts)), memory_(facts_.index, most_memory_bytes), pinned_(std::move(pinned)) {
 #ifdef HEMSTITCH_KERNEL_TRACE
   constexpr std::uint32_t kTraceSlots = 1 << 16;
   trace_ = std::make_unique<KernelTrace>(facts_.index, kTraceSlots);

@@ -23,14 +23,15 @@ class Device {
     std::size_t pinned_bytes = PinnedPool::kNoLimit;
   };
 
-  explicit Device(DeviceFacts facts) : Device(std::move(facts), Limits()) {}
+  // `pinned` is what devices that work together share: it serves all of them.
+  Device(DeviceFacts facts, std::shared_ptr<PinnedPool> pinned);
   Device(DeviceFacts facts, const Limits& limits);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
   const DeviceFacts& facts() const { return facts_; }
   DevicePool& memory() { return memory_; }
-  PinnedPool& pinned() { return pinned_; }
+  PinnedPool& pinned() { return *pinned_; }
 
   // CUDA's calls are about the calling thread's current device. So each thread that works on this one says so first.
   void make_current() const;
@@ -46,9 +47,11 @@ class Device {
   }
 
  private:
+  Device(DeviceFacts facts, std::size_t most_memory_bytes, std::shared_ptr<PinnedPool> pinned);
+
   DeviceFacts facts_;
   DevicePool memory_;
-  PinnedPool pinned_;
+  std::shared_ptr<PinnedPool> pinned_;
   std::unique_ptr<KernelTrace> trace_;  // where kernels mark (HEMSTITCH_KERNEL_TRACE)
   std::mutex mutex_;
   std::map<std::type_index, std::shared_ptr<void>> kept_;  // goes before the pools that its memory is from

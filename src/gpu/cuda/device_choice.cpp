@@ -20,7 +20,7 @@ bool driver_is_too_old(const DeviceSurvey& survey) {
 }
 
 std::vector<DeviceFacts> devices_wanted(const DeviceSurvey& survey, std::string_view wanted) {
-  if (wanted.empty()) return survey.devices;
+  if (wanted.empty() || wanted == kAllDevices) return survey.devices;
   std::vector<std::string> names;
   for (const DeviceFacts& device : survey.devices) names.push_back(device.name);
   std::vector<DeviceFacts> meant;
@@ -69,10 +69,11 @@ DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architec
     return {
         {},
         fmt::format("no CUDA device '{}'; this machine has {}", wanted, fmt::join(list_of(survey), ", "))};
+  const bool any = wanted.empty() || wanted == kAllDevices;
   const DeviceFacts* best = nullptr;
   for (const DeviceFacts& device : meant)
     if (runs_on(architectures, device.capability) &&
-        (best == nullptr || (wanted.empty() && device.multiprocessors > best->multiprocessors)))
+        (best == nullptr || (any && device.multiprocessors > best->multiprocessors)))
       best = &device;
   if (best != nullptr) return {*best, {}};
 
@@ -84,6 +85,17 @@ DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architec
           fmt::format("this build's kernels run on none of the devices: {}; compiled for {} (CMake's "
                       "HEMSTITCH_CUDA_ARCHITECTURES)",
                       fmt::join(devices, ", "), architectures)};
+}
+
+DevicesChoice choose_devices(const DeviceSurvey& survey, std::string_view architectures,
+                             std::string_view wanted) {
+  const DeviceChoice one = choose_device(survey, architectures, wanted);
+  if (!one.device) return {{}, one.reason};
+  if (wanted != kAllDevices && wanted.find(',') == std::string_view::npos) return {{*one.device}, {}};
+  DevicesChoice several;
+  for (DeviceFacts& device : devices_wanted(survey, wanted))
+    if (runs_on(architectures, device.capability)) several.devices.push_back(std::move(device));
+  return several;
 }
 
 }  // namespace hemstitch::cuda

@@ -34,15 +34,26 @@ struct DeviceChoice {
   std::string reason;  // why there is none, and what mends it
 };
 
+// The same for those who take several.
+struct DevicesChoice {
+  std::vector<DeviceFacts> devices;
+  std::string reason;  // why there is none
+};
+
 // `architectures` is what the kernels were compiled for, as CMake has it but with commas:
 // "75-real,80-real,90-real,90-virtual".
 // True where a device of that capability runs them: machine code of its major version that is not newer, or PTX
 // that is not newer.
 bool runs_on(std::string_view architectures, int capability);
 
-// Of those that `wanted` means (devices_meant()), the first that runs our kernels; where it is empty, of all that run them the
+// Of those that `wanted` means (devices_meant()), the first that runs our kernels; where it is empty or "all", of all that run them the
 // one with the most multiprocessors, the first of equals. CUDA_VISIBLE_DEVICES has already left its mark on the survey.
 DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architectures,
                            std::string_view wanted = {});
+
+// All that `wanted` means and that run our kernels, in its order, where it is a list; every one that does where it is "all"; else the
+// one of choose_device().
+DevicesChoice choose_devices(const DeviceSurvey& survey, std::string_view architectures,
+                             std::string_view wanted = {});
 
 }  // namespace hemstitch::cuda

@@ -3,6 +3,10 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <map>
+#include <memory>
+#include <mutex>
+
 #include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::cuda {
@@ -47,8 +51,9 @@ Device& open(const DeviceFacts& facts) {
   // Never destroyed: at the end of the process the driver may be gone before static objects are.
   static auto& devices = *new std::map<int, std::unique_ptr<Device>>;
   const std::lock_guard lock(mutex);
+  static const auto& pinned = *new std::shared_ptr<PinnedPool>(std::make_shared<PinnedPool>());
   std::unique_ptr<Device>& device = devices[facts.index];
-  if (!device) device = std::make_unique<Device>(facts);
+  if (!device) device = std::make_unique<Device>(facts, pinned);
   return *device;
 }
 
@@ -67,6 +72,18 @@ Device& open_device(std::string_view wanted) {
   const DeviceChoice choice = find_device(wanted);
   if (!choice.device) throw Error(Status::kDeviceUnavailable, choice.reason);
   return open(*choice.device);
+}
+
+DevicesChoice find_devices(std::string_view wanted) {
+  return choose_devices(device_survey(), HEMSTITCH_CUDA_ARCHITECTURES, wanted);
+}
+
+std::vector<Device*> open_devices(std::string_view wanted) {
+  const DevicesChoice choice = find_devices(wanted);
+  if (choice.devices.empty()) throw Error(Status::kDeviceUnavailable, choice.reason);
+  std::vector<Device*> devices;
+  for (const DeviceFacts& facts : choice.devices) devices.push_back(&open(facts));
+  return devices;
 }
 
 Device& open_current_device() {

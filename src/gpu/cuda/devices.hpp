@@ -14,9 +14,15 @@ const DeviceSurvey& device_survey();
 // The device that `wanted` means (choose_device()), or why there is none. Does not throw.
 DeviceChoice find_device(std::string_view wanted);
 
+// The same for several (choose_devices()).
+DevicesChoice find_devices(std::string_view wanted);
+
 // The object of that device: made at the first call and kept as long as the process, so that what is dear, pinned memory above all,
 // serves one run after the other. It is not made the thread's current one. Throws kDeviceUnavailable with the reason.
 Device& open_device(std::string_view wanted);
+
+// The objects of all that `wanted` means. They share pinned memory.
+std::vector<Device*> open_devices(std::string_view wanted);
 
 // The object of the calling thread's current device, for those whose caller has chosen by cudaSetDevice().
 Device& open_current_device();

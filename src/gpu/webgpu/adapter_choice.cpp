@@ -39,7 +39,7 @@ AdapterChoice choose_adapter(const std::vector<AdapterFacts>& adapters, std::str
             "no driver shows a GPU; install the Vulkan driver of your GPU (or, for tests on the processor, "
             "Debian's "
             "mesa-vulkan-drivers)"};
-  if (wanted.empty()) {
+  if (wanted.empty() || wanted == kAllDevices) {
     const auto best =
         std::min_element(adapters.begin(), adapters.end(),
                          [](const AdapterFacts& a, const AdapterFacts& b) { return a.kind < b.kind; });

@@ -1,0 +1,106 @@
+#include "engine/several_engines.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hemstitch {
+namespace {
+
+constexpr unsigned kMostFailures = 2;
+
+}  // namespace
+
+SeveralEngines::SeveralEngines(std::vector<std::unique_ptr<BlockEngine>> engines) {
+  for (std::unique_ptr<BlockEngine>& engine : engines) members_.push_back({std::move(engine)});
+}
+
+std::size_t SeveralEngines::preferred_batch_bytes() const {
+  std::size_t most = 0;
+  for (const Member& member : members_) most = std::max(most, member.engine->preferred_batch_bytes());
+  return most;
+}
+
+std::size_t SeveralEngines::preferred_batch_blocks() const {
+  std::size_t most = 0;
+  for (const Member& member : members_) most = std::max(most, member.engine->preferred_batch_blocks());
+  return most;
+}
+
+unsigned SeveralEngines::preferred_batches_in_flight(unsigned threads) const {
+  if (threads == 1) return 1;
+  unsigned sum = 0;
+  for (const Member& member : members_) sum += member.engine->preferred_batches_in_flight(threads);
+  return sum;
+}
+
+LargeBuffer SeveralEngines::make_buffer(std::size_t bytes) const {
+  return members_.front().engine->make_buffer(bytes);
+}
+
+std::size_t SeveralEngines::staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const {
+  std::size_t most = 0;
+  for (const Member& member : members_)
+    most = std::max(most, member.engine->staging_bytes(input_bytes, output_bytes));
+  return most;
+}
+
+void SeveralEngines::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
+  // One that fails may have moved some of the outputs by then.
+  std::vector<std::span<std::byte>> rooms;
+  if (parameters.movable_outputs)
+    for (const BlockTask& task : tasks) rooms.push_back(task.output);
+  run([&](BlockEngine& engine) {
+    for (std::size_t i = 0; i < rooms.size(); ++i) tasks[i].output = rooms[i];
+    engine.compress(tasks, parameters);
+  });
+}
+
+void SeveralEngines::restore(std::span<BlockTask> tasks, Format format) {
+  run([&](BlockEngine& engine) { engine.restore(tasks, format); });
+}
+
+void SeveralEngines::run(const std::function<void(BlockEngine&)>& work) {
+  std::vector<const Member*> tried;
+  std::exception_ptr last;
+  for (;;) {
+    Member* const member = begin(tried);
+    if (member == nullptr) {
+      if (last) std::rethrow_exception(last);
+      throw Error(Status::kDeviceFault, "every device has failed more than once");
+    }
+    try {
+      work(*member->engine);
+    } catch (const Error& error) {
+      const bool of_device = status_family(error.status()) == StatusFamily::kDevice;
+      end(*member, of_device);
+      if (!of_device) throw;
+      last = std::current_exception();
+      tried.push_back(member);
+      continue;
+    } catch (...) {
+      end(*member, false);
+      throw;
+    }
+    end(*member, false);
+    return;
+  }
+}
+
+SeveralEngines::Member* SeveralEngines::begin(const std::vector<const Member*>& tried) {
+  const std::scoped_lock lock(mutex_);
+  Member* least = nullptr;
+  for (Member& member : members_)
+    if (member.failures < kMostFailures && std::ranges::find(tried, &member) == tried.end() &&
+        (least == nullptr || member.batches < least->batches))
+      least = &member;
+  if (least != nullptr) ++least->batches;
+  return least;
+}
+
+void SeveralEngines::end(Member& member, bool failed) {
+  const std::scoped_lock lock(mutex_);
+  --member.batches;
+  if (failed) ++member.failures;
+}
+
+}  // namespace hemstitch

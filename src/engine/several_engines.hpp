@@ -1,0 +1,50 @@
+// An engine over several devices: an engine for each, and batches go to the one that has the least to do. Devices of one kind write
+// the same bytes (docs/architecture.md), so it does not matter who worked on which batch.
+//
+// A batch on which a device fails is given to another one; a device that fails a second time is given nothing any more. Where none is
+// left, or the batch has failed on all, what the last one threw is thrown, and whoever redoes failed batches does so.
+//
+// Thread safety: like every engine, from several threads at once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/backend.hpp"
+
+namespace hemstitch {
+
+class SeveralEngines : public BlockEngine {
+ public:
+  // At least one. All work from memory that the first one makes.
+  explicit SeveralEngines(std::vector<std::unique_ptr<BlockEngine>> engines);
+
+  std::size_t preferred_batch_bytes() const override;
+  std::size_t preferred_batch_blocks() const override;
+  unsigned preferred_batches_in_flight(unsigned threads) const override;
+  LargeBuffer make_buffer(std::size_t bytes) const override;
+  std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override;
+
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
+  void restore(std::span<BlockTask> tasks, Format format) override;
+
+ private:
+  struct Member {
+    std::unique_ptr<BlockEngine> engine;
+    unsigned batches = 0;  // that it works on
+    unsigned failures = 0;
+  };
+
+  // work(engine) on one after the other, until one does it.
+  void run(const std::function<void(BlockEngine&)>& work);
+  // The one with the least to do of those that are not in `tried`; null where there is none.
+  Member* begin(const std::vector<const Member*>& tried);
+  void end(Member& member, bool failed);
+
+  std::mutex mutex_;  // guards the members' numbers
+  std::vector<Member> members_;
+};
+
+}  // namespace hemstitch
