@@ -65,12 +65,9 @@ void lz4_pages_restore_async(const void* const*, const hemstitch_lz4_page_entry*
   unavailable();
 }
 
-std::size_t lz4_frame_compress_temp_bytes(std::uint64_t, const hemstitch_lz4_frame&, const Lz4Level&) {
-  unavailable();
-}
-void lz4_frame_compress_async(const std::byte*, std::uint64_t, const hemstitch_lz4_frame&, const Lz4Level&,
-                              std::byte*, std::uint64_t, std::uint64_t*, hemstitch_status*, BatchTemp,
-                              hemstitch_stream) {
+std::size_t lz4_frame_compress_temp_bytes(std::uint64_t, const hemstitch_lz4_frame&, int) { unavailable(); }
+void lz4_frame_compress_async(const std::byte*, std::uint64_t, const hemstitch_lz4_frame&, int, std::byte*,
+                              std::uint64_t, std::uint64_t*, hemstitch_status*, BatchTemp, hemstitch_stream) {
   unavailable();
 }
 std::size_t lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame&) { unavailable(); }

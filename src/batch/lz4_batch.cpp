@@ -39,11 +39,15 @@ void need_arrays(const hemstitch_lz4_blocks& blocks, const hemstitch_status* sta
   need_for(blocks.count, statuses, "statuses");
 }
 
-Lz4Level checked_level(int level, std::size_t block_bytes, std::size_t history_bytes = 0) {
+int checked_level(int level) {
   if (level < kMinLevel || level > kMaxLevel)
     throw Error(Status::kInvalidOption,
                 fmt::format("batch: level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
-  return lz4_level(level, block_bytes, history_bytes);
+  return level;
+}
+
+Lz4Level checked_level(int level, std::size_t block_bytes, std::size_t history_bytes) {
+  return lz4_level(checked_level(level), block_bytes, history_bytes);
 }
 
 const hemstitch_lz4_compressed& checked(const hemstitch_lz4_compressed* compressed,
@@ -314,8 +318,8 @@ hemstitch_status hemstitch_lz4_frame_compress_temp_bytes(uint64_t content_bytes,
   return guarded([&] {
     const auto& given = hemstitch::to_write(frame, content_bytes);
     needed(temp_bytes, "temp_bytes");
-    *temp_bytes = hemstitch::lz4_frame_compress_temp_bytes(
-        content_bytes, given, hemstitch::checked_level(level, given.block_bytes));
+    *temp_bytes =
+        hemstitch::lz4_frame_compress_temp_bytes(content_bytes, given, hemstitch::checked_level(level));
   });
 }
 
@@ -328,10 +332,10 @@ hemstitch_status hemstitch_lz4_frame_compress_async(const void* content, uint64_
     const auto& given = hemstitch::to_write(frame, content_bytes);
     need_for(content_bytes, content, "content");
     need_for(capacity, output, "output");
-    hemstitch::lz4_frame_compress_async(
-        static_cast<const std::byte*>(content), content_bytes, given,
-        hemstitch::checked_level(level, given.block_bytes), static_cast<std::byte*>(output), capacity,
-        needed(output_bytes, "output_bytes"), needed(status, "status"), {temp, temp_bytes}, stream);
+    hemstitch::lz4_frame_compress_async(static_cast<const std::byte*>(content), content_bytes, given,
+                                        hemstitch::checked_level(level), static_cast<std::byte*>(output),
+                                        capacity, needed(output_bytes, "output_bytes"),
+                                        needed(status, "status"), {temp, temp_bytes}, stream);
   });
 }
 

@@ -50,9 +50,9 @@ void lz4_pages_restore_async(const void* const* d_kept, const hemstitch_lz4_page
                              hemstitch_status* d_statuses, BatchTemp temp, hemstitch_stream stream);
 
 std::size_t lz4_frame_compress_temp_bytes(std::uint64_t content_bytes, const hemstitch_lz4_frame& frame,
-                                          const Lz4Level& level);
+                                          int level);
 void lz4_frame_compress_async(const std::byte* d_content, std::uint64_t content_bytes,
-                              const hemstitch_lz4_frame& frame, const Lz4Level& level, std::byte* d_output,
+                              const hemstitch_lz4_frame& frame, int level, std::byte* d_output,
                               std::uint64_t capacity, std::uint64_t* d_output_bytes,
                               hemstitch_status* d_status, BatchTemp temp, hemstitch_stream stream);
 std::size_t lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame& frame);

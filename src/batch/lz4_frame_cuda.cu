@@ -383,17 +383,18 @@ const cuda::KernelRegistration kJudgeFrameRegistration(kJudgeFrameBudget, judge_
 }  // namespace
 
 std::size_t lz4_frame_compress_temp_bytes(std::uint64_t content_bytes, const hemstitch_lz4_frame& frame,
-                                          const Lz4Level& level) {
+                                          int level) {
   cuda::need_device();
-  return WriteTemp(content_bytes, frame, level, nullptr).carver.bytes();
+  return WriteTemp(content_bytes, frame, lz4_level(level, frame.block_bytes), nullptr).carver.bytes();
 }
 
 void lz4_frame_compress_async(const std::byte* d_content, std::uint64_t content_bytes,
-                              const hemstitch_lz4_frame& frame, const Lz4Level& level, std::byte* d_output,
+                              const hemstitch_lz4_frame& frame, int level, std::byte* d_output,
                               std::uint64_t capacity, std::uint64_t* d_output_bytes,
                               hemstitch_status* d_status, BatchTemp given, hemstitch_stream stream) {
   cuda::need_device();
-  const WriteTemp temp(content_bytes, frame, level, given.d_temp);
+  const Lz4Level row = lz4_level(level, frame.block_bytes);
+  const WriteTemp temp(content_bytes, frame, row, given.d_temp);
   check_scratch("lz4 frame compress", temp.carver.bytes(), given.d_temp, given.bytes);
   const HeaderBytes header = header_of(frame, content_bytes);
   const std::uint32_t count = temp.blocks.block_count;
@@ -411,7 +412,7 @@ void lz4_frame_compress_async(const std::byte* d_content, std::uint64_t content_
   launch({.kernel = kSplitContentBudget, .grid = grid_for(count), .stream = stream}, split_content,
          ContentBlocks{d_content, temp.layout, count, frame.linked_blocks != 0}, temp.d_blocks);
   cuda::compress_lz4_span_cuda(
-      temp.blocks, level,
+      temp.blocks, row,
       {.d_span = d_output + header.count,
        .capacity_bytes = capacity > header.count ? capacity - header.count : 0,
        .lead_bytes = kBlockHeaderBytes,

@@ -3,15 +3,17 @@
 //
 // A frame's first block begins behind its header, and what stands behind its last block is the end. So the blocks of two frames one
 // behind the other are those of one frame of both contents, if all blocks of the first one are full. Only the last byte, which
-// may be a block of its own (format/lz4/frame/lz4_frame_layout.hpp), is in the way: a batch is then given one byte more than it
+// may be a block of its own (format/frame_layout.hpp), is in the way: a batch is then given one byte more than it
 // is for, and that byte's block is cut off together with the end mark. The frame's own last byte, where it stands apart, is written by
 // who writes the end.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "format/frame_layout.hpp"
+#include "format/frame_writer.hpp"
 
 namespace hemstitch {
 
@@ -22,8 +24,12 @@ struct FrameBatch {
   std::uint64_t cut_bytes = 0;    // from the end of the frame that these make
 };
 
-// `layout` is that of an LZ4 frame without content checksum; `batch_bytes` a multiple of its blocks.
-std::vector<FrameBatch> plan_frame_batches(const FrameLayout& layout, bool block_checksums,
+// `writer` is that of LZ4 frames without content checksum; `batch_bytes` a multiple of their blocks.
+std::vector<FrameBatch> plan_frame_batches(const FrameWriter& writer, std::uint64_t content_bytes,
                                            std::uint64_t batch_bytes);
+
+// What such a frame has behind the blocks of its body: the block of the last byte, where that stands apart and is given, and the end.
+std::vector<std::byte> write_frame_end(const FrameWriter& writer, std::uint64_t content_bytes,
+                                       std::optional<std::byte> last_byte);
 
 }  // namespace hemstitch

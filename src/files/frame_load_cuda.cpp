@@ -40,12 +40,12 @@
 #include "files/frame_groups.hpp"
 #include "files/frame_memory_cuda.hpp"
 #include "files/read_contents.hpp"
-#include "format/lz4/frame/lz4_checksum_cuda.hpp"
-#include "format/lz4/restore/lz4_restore_cuda.hpp"
+#include "format/formats_cuda.hpp"
 #include "gpu/cuda/current_device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/event.hpp"
+#include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/cuda/staged_upload.hpp"
 #include "pipeline/stream.hpp"
@@ -92,7 +92,7 @@ void download(const Arrays::Array<T>& array, std::size_t count, cudaStream_t str
 }
 
 struct GroupArrays {
-  // Of LZ4 blocks.
+  // Of compressed blocks.
   Arrays::Array<const std::byte*> data;
   Arrays::Array<std::size_t> data_bytes;
   Arrays::Array<std::byte*> rooms;
@@ -127,21 +127,22 @@ struct GroupArrays {
 // What works on one group after another: a buffer, a stream, and what its kernels take and give.
 struct GroupSlot {
   GroupSlot(cuda::Device& device, const FrameLoadSizes& sizes, std::size_t group_bytes)
-      : memory(device.memory()),
-        buffer(BlockGroup::kLeadBytes + group_bytes + kSlackBytes, stream.get(), memory),
-        arrived(sizes.group_pieces) {}
+      : buffer(BlockGroup::kLeadBytes + group_bytes + kSlackBytes, stream.get(), device.memory()),
+        arrived(sizes.group_pieces),
+        h_arrays(device.pinned()),
+        d_arrays(device.memory()),
+        scratch(device.memory()) {}
 
   static constexpr std::size_t kSlackBytes = 64;  // behind the last byte: kernels read whole words
 
   cuda::Stream stream;
-  cuda::DevicePool& memory;
   DeviceBuffer<std::byte> buffer;
   std::vector<Event> arrived;  // of each piece
   Event carried;
   Event done{Event::Kind::kWait};
 
-  cuda::PinnedPool::Block h_arrays;
-  DeviceBuffer<std::byte> d_arrays, scratch;
+  cuda::GrowingPinned h_arrays;
+  cuda::GrowingBuffer<std::byte> d_arrays, scratch;
   GroupArrays arrays;
   std::vector<GroupBlock> blocks;
 };
@@ -429,13 +430,7 @@ class FrameLoader {
     const std::size_t encoded_count = slot.blocks.size() - stored_count;
     Arrays counted(nullptr, nullptr);
     GroupArrays(counted, encoded_count, stored_count, checked_count);
-    if (slot.d_arrays.count() < counted.bytes()) {
-      slot.d_arrays = {};
-      slot.d_arrays = DeviceBuffer<std::byte>(counted.bytes(), stream, slot.memory);
-      slot.h_arrays = {};
-      slot.h_arrays = device_.pinned().take(counted.bytes());
-    }
-    Arrays placed(slot.h_arrays.span().data(), slot.d_arrays.get());
+    Arrays placed(slot.h_arrays.at_least(counted.bytes()), slot.d_arrays.at_least(counted.bytes(), stream));
     slot.arrays = GroupArrays(placed, encoded_count, stored_count, checked_count);
     const GroupArrays& arrays = slot.arrays;
 
@@ -472,12 +467,8 @@ class FrameLoader {
       upload(arrays.data_bytes, encoded_count, stream);
       upload(arrays.rooms, encoded_count, stream);
       upload(arrays.room_bytes, encoded_count, stream);
-      const std::size_t scratch_bytes = cuda::restore_lz4_cuda_scratch_bytes(batch);
-      if (slot.scratch.count() < scratch_bytes) {
-        slot.scratch = {};
-        slot.scratch = DeviceBuffer<std::byte>(scratch_bytes, stream, slot.memory);
-      }
-      cuda::restore_lz4_cuda(batch, slot.scratch.get(), scratch_bytes, stream);
+      const std::size_t scratch_bytes = format_.restore_scratch_bytes(batch);
+      format_.restore(batch, slot.scratch.at_least(scratch_bytes, stream), scratch_bytes, stream);
       download(arrays.restored_bytes, encoded_count, stream);
       download(arrays.statuses, encoded_count, stream);
     }
@@ -491,8 +482,7 @@ class FrameLoader {
     if (checked_count != 0) {
       upload(arrays.checked, checked_count, stream);
       upload(arrays.checked_bytes, checked_count, stream);
-      cuda::checksum_lz4_cuda(arrays.checked.d, arrays.checked_bytes.d, checked_count, arrays.checksums.d,
-                              stream);
+      format_.checksums(arrays.checked.d, arrays.checked_bytes.d, checked_count, arrays.checksums.d, stream);
       download(arrays.checksums, checked_count, stream);
     }
     slot.done.record(stream);
@@ -633,8 +623,8 @@ class FrameLoader {
     const DeviceBuffer<const std::byte*> d_spans = uploaded(spans);
     const DeviceBuffer<std::size_t> d_span_bytes = uploaded(span_bytes);
     const DeviceBuffer<std::uint32_t> d_found(expected.size(), memory_stream_.get(), device_.memory());
-    cuda::checksum_lz4_cuda(d_spans.get(), d_span_bytes.get(), expected.size(), d_found.get(),
-                            memory_stream_.get());
+    format_.checksums(d_spans.get(), d_span_bytes.get(), expected.size(), d_found.get(),
+                      memory_stream_.get());
     std::vector<std::uint32_t> found(expected.size());
     d_found.download(found);
     memory_stream_.synchronize();
@@ -647,6 +637,7 @@ class FrameLoader {
   std::vector<std::uint64_t> file_bytes_;
   const FrameLoadOptions& options_;
   const FrameLoadSizes& sizes_;
+  const cuda::DeviceFormat& format_ = *cuda::device_format(Format::kLz4);
   unsigned readers_;
   PiecePlan plan_;
   GroupPlanner planner_;  // one thread at a time: planning_

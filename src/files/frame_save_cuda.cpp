@@ -15,6 +15,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -24,8 +25,6 @@
 #include "files/frame_files_device.hpp"
 #include "files/new_file.hpp"
 #include "format/formats.hpp"
-#include "format/lz4/frame/lz4_frame.hpp"
-#include "format/lz4/lz4_levels.hpp"
 #include "gpu/cuda/current_device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
@@ -39,10 +38,11 @@ using cuda::DeviceBuffer;
 using cuda::Event;
 
 // Every block as large as it is, and what stands around them.
-std::uint64_t most_frame_bytes(std::uint64_t content_bytes, std::uint64_t block_bytes) {
-  const std::uint64_t block_count = content_bytes / block_bytes + 2;
-  return content_bytes + kMaxFrameHeaderBytes + kBlockHeaderBytes +
-         block_count * (kBlockHeaderBytes + kBlockChecksumBytes);
+std::uint64_t most_frame_bytes(const FrameWriter& writer, std::uint64_t content_bytes) {
+  const FrameRoom room = writer.room();
+  return room.header_bytes + content_bytes +
+         writer.layout(content_bytes).body_block_count() * room.around_block_bytes() + room.last_byte_bytes +
+         room.end_bytes;
 }
 
 class FrameSaver {
@@ -55,10 +55,9 @@ class FrameSaver {
     compress.block_bytes = options.block_bytes;
     compress.block_checksums = options.block_checksums;
     writer_ = FormatTable::instance().of(Format::kLz4).make_writer(compress);
-    layout_ = writer_->layout(content.size());
     const std::uint64_t batch_bytes =
         std::max<std::uint64_t>(sizes.batch_bytes / options.block_bytes, 1) * options.block_bytes;
-    batches_ = plan_frame_batches(layout_, options.block_checksums, batch_bytes);
+    batches_ = plan_frame_batches(*writer_, content.size(), batch_bytes);
   }
 
   // Copies may still read and write what is freed here, where something failed.
@@ -96,33 +95,29 @@ class FrameSaver {
   }
 
   void write_end() {
-    std::vector<std::byte> end(writer_->room().last_byte_bytes + writer_->room().end_bytes);
-    std::size_t bytes = 0;
-    if (layout_.last_byte_apart) {
-      std::byte last{};
-      check(cudaMemcpyAsync(&last, content_.data() + content_.size() - 1, 1, cudaMemcpyDeviceToHost,
+    std::optional<std::byte> last;
+    if (writer_->layout(content_.size()).last_byte_apart) {
+      check(cudaMemcpyAsync(&last.emplace(), content_.data() + content_.size() - 1, 1, cudaMemcpyDeviceToHost,
                             stream_.get()),
             "cudaMemcpyAsync");
       stream_.synchronize();
-      bytes = writer_->write_last_byte(last, end.data());
     }
-    bytes += writer_->write_end(std::nullopt, end.data() + bytes);
-    file_.write(file_bytes_, std::span(end).first(bytes));
-    file_bytes_ += bytes;
+    const std::vector<std::byte> end = write_frame_end(*writer_, content_.size(), last);
+    file_.write(file_bytes_, end);
+    file_bytes_ += end.size();
   }
 
   void run_batches() {
     hemstitch_lz4_frame frame{};
     frame.block_bytes = static_cast<std::uint32_t>(options_.block_bytes);
     frame.block_checksums = options_.block_checksums;
-    const Lz4Level level = lz4_level(options_.level, options_.block_bytes);
     std::uint64_t most_bytes = 0, most_temp_bytes = 0;
     for (const FrameBatch& batch : batches_) most_bytes = std::max(most_bytes, batch.given_bytes);
     // The last one may be a little shorter or longer than others.
     for (const FrameBatch* batch : {&batches_.front(), &batches_.back()})
       most_temp_bytes = std::max<std::uint64_t>(
-          most_temp_bytes, lz4_frame_compress_temp_bytes(batch->given_bytes, frame, level));
-    const std::uint64_t capacity = most_frame_bytes(most_bytes, options_.block_bytes);
+          most_temp_bytes, lz4_frame_compress_temp_bytes(batch->given_bytes, frame, options_.level));
+    const std::uint64_t capacity = most_frame_bytes(*writer_, most_bytes);
     const std::size_t slot_count = std::min(slots_.size(), batches_.size());
     temp_ = DeviceBuffer<std::byte>(most_temp_bytes, stream_.get(), device_.memory());
     d_results_ = DeviceBuffer<Result>(slot_count, stream_.get(), device_.memory());
@@ -157,7 +152,7 @@ class FrameSaver {
           Slot& slot = slots_[number];
           const FrameBatch& batch = batches_[i];
           Result* const d_result = d_results_.get() + number;
-          lz4_frame_compress_async(content_.data() + batch.at, batch.given_bytes, frame, level,
+          lz4_frame_compress_async(content_.data() + batch.at, batch.given_bytes, frame, options_.level,
                                    slot.output.get(), capacity, &d_result->bytes, &d_result->status,
                                    {temp_.get(), temp_.bytes()}, stream_.get());
           check(cudaMemcpyAsync(h_results + number, d_result, sizeof(Result), cudaMemcpyDeviceToHost,
@@ -260,7 +255,6 @@ class FrameSaver {
   const FrameSaveSizes& sizes_;
   NewFile file_;
   std::unique_ptr<FrameWriter> writer_;
-  FrameLayout layout_;
   std::vector<FrameBatch> batches_;
   std::size_t header_bytes_ = 0;  // of the frame and of each batch's
   std::uint64_t file_bytes_ = 0;  // so far

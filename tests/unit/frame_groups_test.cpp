@@ -333,12 +333,10 @@ TEST(FrameBatches, MakeTheFrameOfTheWhole) {
           CompressOptions options = sized(content.size());
           options.block_checksums = checksums;
           const auto writer = FormatTable::instance().of(Format::kLz4).make_writer(options);
-          const FrameLayout layout = writer->layout(content.size());
-          const FrameRoom room = writer->room();
-          Bytes frame(room.header_bytes);
+          Bytes frame(writer->room().header_bytes);
           const std::size_t header_bytes = writer->write_header(content.size(), frame.data());
           frame.resize(header_bytes);
-          for (const FrameBatch& batch : plan_frame_batches(layout, checksums, batch_bytes)) {
+          for (const FrameBatch& batch : plan_frame_batches(*writer, content.size(), batch_bytes)) {
             ASSERT_LE(batch.at + batch.given_bytes, content.size());
             const auto given = content.subspan(batch.at, batch.given_bytes);
             options.content_bytes = given.size();
@@ -346,11 +344,9 @@ TEST(FrameBatches, MakeTheFrameOfTheWhole) {
             frame.insert(frame.end(), part.begin() + static_cast<std::ptrdiff_t>(header_bytes),
                          part.end() - static_cast<std::ptrdiff_t>(batch.cut_bytes));
           }
-          Bytes end(room.last_byte_bytes + room.end_bytes);
-          std::size_t end_bytes =
-              layout.last_byte_apart ? writer->write_last_byte(content.back(), end.data()) : 0;
-          end_bytes += writer->write_end(std::nullopt, end.data() + end_bytes);
-          end.resize(end_bytes);
+          const bool apart = writer->layout(content.size()).last_byte_apart;
+          const Bytes end =
+              write_frame_end(*writer, content.size(), apart ? std::optional(content.back()) : std::nullopt);
           options.content_bytes = content.size();
           ASSERT_EQ(joined({frame, end}), compress(content, options))
               << content.size() << " bytes in batches of " << batch_bytes;
