@@ -22,7 +22,7 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr std::uint64_t kKilo = 1024;
-constexpr const char* kReproducibleBackend = "reference";  // defines the bytes that GPU backends write
+constexpr const char* kReproducible = "reproducible";  // the registry chooses
 constexpr double kMaxSeconds = 3600;
 
 // Every word that is a command when it stands first.
@@ -355,12 +355,21 @@ std::optional<std::string> environment(const char* name) {
   return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
 }
 
+bool writes_reproducible_bytes(const std::string& name) {
+  for (const auto& backend : BackendRegistry::instance().backends())
+    if (backend->name() == name) return backend->fallback_name() == "reference";
+  return false;
+}
+
 void apply_backend(const EffortWords& words, Request& request) {
   if (words.reproducible) {
-    if (!words.backend.empty() && words.backend != kReproducibleBackend)
-      throw UsageError(fmt::format("--reproducible means --backend {}, and --backend {} was given",
-                                   kReproducibleBackend, words.backend));
-    request.compress.backend = kReproducibleBackend;
+    if (!words.backend.empty()) check_backend_name("--backend", words.backend);
+    const bool any = words.backend.empty() || words.backend == "auto";
+    if (!any && !writes_reproducible_bytes(words.backend))
+      throw UsageError(
+          fmt::format("--reproducible writes the bytes that every GPU writes, and --backend {} writes others",
+                      words.backend));
+    request.compress.backend = any ? kReproducible : words.backend;
   } else if (!words.backend.empty()) {
     check_backend_name("--backend", words.backend);
     request.compress.backend = words.backend;
@@ -661,6 +670,7 @@ Request parse_backends(std::span<const std::string> words) {
   bool help = false;
   int verbosity = 0;
   app.add_flag("--json", request.json);
+  app.add_flag("--calibrate", request.calibrate);
   app.add_flag("-v,--verbose", verbosity);
   app.add_flag("-h,--help", help);
   const std::vector<std::string> files = read_options(app, words);

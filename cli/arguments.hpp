@@ -78,6 +78,8 @@ struct Request {
 
   bool json = false;  // of list, bench and backends
 
+  bool calibrate = false;  // of backends: measure first
+
   // bench
   std::vector<int> levels;
   double seconds = 1.0;  // for each row

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "cli/bench/recorded_run.hpp"
+#include "cli/calibrate.hpp"
+#include "cli/choice_report.hpp"
 #include "cli/commands.hpp"
 #include "engine/registry.hpp"
 #include "gpu/device_names.hpp"
@@ -13,6 +15,10 @@ namespace hemstitch::cli {
 int run_backends(const Request& request) {
   const BackendRegistry& registry = BackendRegistry::instance();
   const std::string device = wanted_device({});
+  if (request.calibrate) {
+    const std::string path = keep_figures(calibrate(device));
+    if (!request.json) fmt::print("measured, and kept in {}\n", path);
+  }
   Json list = Json::array();
   for (const auto& backend : registry.backends()) {
     const std::optional<std::string> reason = backend->unavailable_reason(device);
@@ -41,6 +47,9 @@ int run_backends(const Request& request) {
     else
       fmt::print("{:<10} {:<9} {}\n", absent.name, kState, absent.remedy);
   }
+  const ChoiceTable choice = choice_table(registry, Choosers::kAuto, device, load_figures());
+  if (!request.json)
+    for (const std::string& line : choice_lines(choice)) fmt::print("{}\n", line);
   // HEMSTITCH_BACKEND may force one that cannot start here; the list is wanted most then.
   Json automatic;
   std::string hindrance;
@@ -50,9 +59,11 @@ int run_backends(const Request& request) {
     hindrance = error.what();
   }
   if (request.json)
-    fmt::print("{}\n", Json{{"backends", list}, {"auto", automatic}}.dump(2));
+    fmt::print("{}\n",
+               Json{{"backends", list}, {"choice", choice_json(choice)}, {"auto", automatic}}.dump(2));
   else if (hindrance.empty())
-    fmt::print("auto takes {}\n", automatic.get<std::string>());
+    fmt::print("auto takes {}{}\n", automatic.get<std::string>(),
+               choice.candidates.size() > 1 ? " for other files and for pipes" : "");
   else
     fmt::print("auto cannot start: {}\n", hindrance);
   return 0;

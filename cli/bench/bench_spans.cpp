@@ -151,6 +151,19 @@ std::string_view span_name(BenchSpan span) {
   return {};
 }
 
+FileRates measure_file_rates(std::span<const std::byte> data) {
+  NamelessFile file;
+  std::vector<std::byte> copy(data.size());
+  const auto gbps = [&](double seconds) { return static_cast<double>(data.size()) / seconds / 1e9; };
+  FileRates rates;
+  rates.write_gbps = gbps(seconds_of([&] { file.write(data); }));
+  run_on_threads(resolve_threads(0), [&] {
+    rates.read_gbps = gbps(seconds_of([&] { file.source().read_in_parallel(copy); }));
+    rates.copy_gbps = gbps(seconds_of([&] { copy_in_parallel(copy.data(), data.data(), data.size()); }));
+  });
+  return rates;
+}
+
 Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressOptions& compress,
                 const RestoreOptions& restore, double seconds) {
   if (span == BenchSpan::kMemory) return measure_memory(data, compress, restore, seconds);

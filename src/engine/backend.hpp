@@ -18,6 +18,7 @@
 
 #include "core/large_buffer.hpp"
 #include "core/status.hpp"
+#include "hemstitch/choice.hpp"
 
 namespace hemstitch {
 
@@ -73,8 +74,6 @@ class BlockEngine {
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
 };
 
-enum class Direction { kCompress, kRestore };
-
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -92,9 +91,15 @@ class Backend {
   // Why it makes no engine though it can be used: it runs single stages only. Nothing for those that compress and
   // restore.
   virtual std::optional<std::string> no_engine_reason() const { return std::nullopt; }
-  // True for hardware that `auto` may choose; never true for a software adapter, the twins or a test's
-  // backend.
+  // Whether `auto` may choose it, where it pays off: there may be hardware behind it. Never for the twins.
   virtual bool chosen_by_auto() const = 0;
+  // What `auto` chooses by (hemstitch/choice.hpp); a software adapter says that it is one. Asked where the device can be used.
+  virtual BackendFacts facts(std::string_view /*device*/) const { return {.backend = std::string(name())}; }
+  virtual std::optional<BackendFigures> figures(const BackendFacts& facts) const {
+    return default_figures(facts);
+  }
+  // Whether this process has paid for the device's start already.
+  virtual bool is_started() const { return false; }
   // The backend that redoes a block which failed here, when this backend was asked for by name.
   virtual std::string_view fallback_name() const = 0;
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "engine/choice/auto_choice.hpp"
 #include "engine/cpu/cpu_backend.hpp"
 #include "engine/reference/reference_backend.hpp"
 #include "gpu/device_names.hpp"
@@ -70,25 +71,34 @@ const Backend& BackendRegistry::find_usable(std::string_view name, std::string_v
 }
 
 namespace {
+constexpr std::string_view kAuto = "auto", kReproducible = "reproducible";
+
 std::string_view requested_or_forced(std::string_view requested) {
   const char* forced = std::getenv("HEMSTITCH_BACKEND");
-  return requested == "auto" && forced != nullptr && *forced != '\0' ? std::string_view(forced) : requested;
+  return requested == kAuto && forced != nullptr && *forced != '\0' ? std::string_view(forced) : requested;
 }
 }  // namespace
 
-const Backend& BackendRegistry::choose(std::string_view requested, std::string_view device) const {
+const Backend& BackendRegistry::choose(std::string_view requested, std::string_view device,
+                                       const Workload& work, std::string* reason) const {
   const std::string_view name = requested_or_forced(requested);
-  if (name != "auto") return find_usable(name, device);
-  for (const auto& backend : backends_)
-    if (backend->chosen_by_auto() && (device.empty() || backend->has_devices()) &&
-        !backend->unavailable_reason(wanted_device(device)))
-      return *backend;
-  return find_usable("cpu", device);
+  if (!leaves_choice(requested)) return find_usable(name, device);
+  const Choosers choosers = name == kAuto ? Choosers::kAuto : Choosers::kReproducible;
+  // Which device goes with which backend: whoever names one says the other.
+  if (!device.empty()) return find_usable(choosers == Choosers::kAuto ? "cpu" : "reference", device);
+  const BackendChoice choice = choose_for(*this, choosers, wanted_device({}), work);
+  if (reason != nullptr) *reason = choice.reason;
+  return find_usable(choice.backend);
+}
+
+bool BackendRegistry::leaves_choice(std::string_view requested) const {
+  const std::string_view name = requested_or_forced(requested);
+  return name == kAuto || name == kReproducible;
 }
 
 const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested) const {
-  return find_usable(requested_or_forced(requested) == "auto" ? std::string_view("cpu")
-                                                              : chosen.fallback_name());
+  return find_usable(requested_or_forced(requested) == kAuto ? std::string_view("cpu")
+                                                             : chosen.fallback_name());
 }
 
 }  // namespace hemstitch

@@ -33,12 +33,15 @@ class BackendRegistry {
   // asked for and the backend has none to choose from.
   const Backend& find_usable(std::string_view name, std::string_view device = {}) const;
 
-  // `requested` is a name or "auto". "auto" takes the value of HEMSTITCH_BACKEND where that is set; a backend
-  // asked for by name is never silently replaced.
-  const Backend& choose(std::string_view requested, std::string_view device = {}) const;
+  // `requested` is a name, "auto" or "reproducible" (those that write the project's own bytes). "auto" takes the value of HEMSTITCH_BACKEND
+  // where that is set; else both choose for the work (choice/auto_choice.hpp), and `reason` says why. A backend asked for by name is
+  // never silently replaced.
+  const Backend& choose(std::string_view requested, std::string_view device = {}, const Workload& work = {},
+                        std::string* reason = nullptr) const;
+  // Whether it is ours to choose.
+  bool leaves_choice(std::string_view requested) const;
 
-  // The backend that redoes failed blocks of `chosen`: `cpu` when the choice was left to us, else its own
-  // fallback.
+  // The backend that redoes failed blocks of `chosen`: `cpu` where "auto" chose it, else its own fallback.
   const Backend& fallback_for(const Backend& chosen, std::string_view requested) const;
 
  private:

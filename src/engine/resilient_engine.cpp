@@ -9,15 +9,25 @@
 
 namespace hemstitch {
 
-ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device)
-    : backend_(BackendRegistry::instance().choose(requested, device)),
-      fallback_backend_(BackendRegistry::instance().fallback_for(backend_, requested)),
-      engine_(backend_.make_engine(wanted_device(device))) {}
+ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device, const Workload& work)
+    : backend_(&BackendRegistry::instance().choose(requested, device, work, &choice_reason_)),
+      fallback_backend_(BackendRegistry::instance().fallback_for(*backend_, requested)) {
+  try {
+    engine_ = backend_->make_engine(wanted_device(device));
+  } catch (const Error& error) {
+    if (status_family(error.status()) != StatusFamily::kDevice || !has_fallback() ||
+        !BackendRegistry::instance().leaves_choice(requested))
+      throw;
+    choice_reason_ = fmt::format("{} does not start: {}", backend_->name(), error.what());
+    backend_ = &fallback_backend_;
+    engine_ = backend_->make_engine({});
+  }
+}
 
 void ResilientEngine::require_support(const FrameFormat& format, Direction direction) const {
   if (!supports(format, direction))
     throw Error(Status::kInvalidOption,
-                fmt::format("backend '{}' does not {} {}", backend_.name(),
+                fmt::format("backend '{}' does not {} {}", backend_->name(),
                             direction == Direction::kCompress ? "compress to" : "restore", format.title()));
 }
 
@@ -79,7 +89,8 @@ void ResilientEngine::restore(std::span<BlockTask> tasks, Format format) {
 
 void ResilientEngine::report(EngineReport& report) const {
   const std::scoped_lock lock(mutex_);
-  report.backend = backend_.name();
+  report.backend = backend_->name();
+  report.choice_reason = choice_reason_;
   report.fallback_blocks = fallback_blocks_;
   report.fallback_reason = fallback_reason_;
   if (fallback_blocks_ > 0) report.fallback_backend = fallback_backend_.name();

@@ -19,6 +19,7 @@ namespace hemstitch {
 // Who did the work of a run.
 struct EngineReport {
   std::string backend;                // the one that worked
+  std::string choice_reason;          // why that one, where it was ours to choose; else empty
   std::uint64_t fallback_blocks = 0;  // redone by `fallback_backend` after the backend failed on them
   std::string fallback_backend;
   std::string fallback_reason;  // the first failure's message
@@ -26,12 +27,13 @@ struct EngineReport {
 
 class ResilientEngine {
  public:
-  // Backend and device as in the options: a name or "auto", and which of its devices. Throws where the registry does.
-  ResilientEngine(std::string_view requested, std::string_view device);
+  // Backend and device as in the options: a name or "auto", which chooses for the work, and which of its devices. Throws where the
+  // registry does, and where a device that was asked for by name does not start; one that we chose is replaced.
+  ResilientEngine(std::string_view requested, std::string_view device, const Workload& work = {});
 
   const BlockEngine& preferred() const { return *engine_; }
   bool supports(const FrameFormat& format, Direction direction) const {
-    return backend_.supports(format.id(), direction);
+    return backend_->supports(format.id(), direction);
   }
   // Throws kInvalidOption where it does not.
   void require_support(const FrameFormat& format, Direction direction) const;
@@ -42,11 +44,12 @@ class ResilientEngine {
   void report(EngineReport& report) const;
 
  private:
-  bool has_fallback() const { return &backend_ != &fallback_backend_; }
+  bool has_fallback() const { return backend_ != &fallback_backend_; }
   BlockEngine& fallback_engine();
   void count_fallback(std::uint64_t blocks, const std::string& reason);
 
-  const Backend& backend_;
+  std::string choice_reason_;
+  const Backend* backend_;
   const Backend& fallback_backend_;
   std::unique_ptr<BlockEngine> engine_;
 

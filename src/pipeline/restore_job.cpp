@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/registry.hpp"
 #include "pipeline/history.hpp"
 
 namespace hemstitch {
@@ -21,16 +22,36 @@ RestoreOptions validated(const RestoreOptions& options) {
 
 }  // namespace
 
-RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range)
+RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
+                       const StreamPlaces& places, std::optional<std::uint64_t> total_bytes)
     : options_(validated(options)),
       range_(range),
-      engine_(options.backend, options.device),
+      places_(places),
+      total_bytes_(total_bytes),
       threads_(resolve_threads(options.threads)),
       stream_(options.verify_checksums) {
   const auto dictionary = effective_dictionary(options.dictionary);
   dictionary_.assign(dictionary.begin(), dictionary.end());
   options_.dictionary = dictionary_;
   report_.threads = threads_;
+  if (!BackendRegistry::instance().leaves_choice(options.backend))
+    engine_.emplace(options.backend, options.device);
+}
+
+void RestoreJob::choose_engine() {
+  Workload work{.direction = Direction::kRestore,
+                .format = stream_.format().id(),
+                .content_bytes = header_.content_bytes,
+                .compressed_bytes = total_bytes_,
+                .linked_blocks = works_in_order(),
+                .from = places_.from,
+                .to = places_.to,
+                .threads = options_.threads};
+  if (range_ && range_->end != UINT64_MAX) {
+    work.content_bytes = range_->end - range_->begin;
+    work.compressed_bytes.reset();
+  }
+  engine_.emplace(options_.backend, options_.device, work);
 }
 
 void RestoreJob::begin_frame() {
@@ -47,17 +68,18 @@ void RestoreJob::begin_frame() {
                             *header.dictionary_id, dictionary_id()),
                 place);
 
-  engine_.require_support(stream_.format(), Direction::kRestore);
+  if (!engine_) choose_engine();
+  engine_->require_support(stream_.format(), Direction::kRestore);
 
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
   needs.buffer_bytes_per_block =
       header.most_data_bytes + kBesideDataBytes + header.block_bytes +
-      engine_.preferred().staging_bytes(header.most_data_bytes, header.block_bytes);
+      engine_->preferred().staging_bytes(header.most_data_bytes, header.block_bytes);
   needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
-  needs.preferred_batch_bytes = std::max(engine_.preferred().preferred_batch_bytes(),
-                                         engine_.preferred().preferred_batch_blocks() * header.block_bytes);
-  needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
+  needs.preferred_batch_bytes = std::max(engine_->preferred().preferred_batch_bytes(),
+                                         engine_->preferred().preferred_batch_blocks() * header.block_bytes);
+  needs.preferred_batches_in_flight = engine_->preferred().preferred_batches_in_flight(threads_);
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
   plan_ = plan_batches(needs);
@@ -79,7 +101,7 @@ std::size_t RestoreJob::slot_input_bytes() const {
 RestoreSlot RestoreJob::make_slot() const {
   const FrameHeader& header = header_;
   RestoreSlot slot;
-  const BlockEngine& engine = engine_.preferred();
+  const BlockEngine& engine = engine_->preferred();
   slot.input = engine.make_buffer(slot_input_bytes());
   slot.output = engine.make_buffer((works_in_order() ? kHistoryBytes : 0) +
                                    plan_.blocks_per_batch * header.block_bytes);
@@ -276,7 +298,7 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
     }
     checked_blocks++;
   }
-  engine_.restore(tasks, stream_.format().id());
+  engine_->restore(tasks, stream_.format().id());
   auto task = tasks.begin();
   for (; slot.good_blocks < checked_blocks; slot.good_blocks++) {
     RestoreSlot::Block& block = slot.blocks[slot.good_blocks];
@@ -305,7 +327,7 @@ void RestoreJob::work_in_order(RestoreSlot& slot) {
       task.input = block.data;
       task.history = {at - std::min<std::size_t>(kHistoryBytes, at - begin), at};
       task.output = {at, header_.block_bytes};
-      engine_.restore({&task, 1}, stream_.format().id());
+      engine_->restore({&task, 1}, stream_.format().id());
       require_restored(task, block.place);
       block.content = task.output.first(task.output_bytes);
     }
@@ -380,7 +402,10 @@ void RestoreJob::require_range_inside_content() const {
 StreamReport RestoreJob::report() const {
   StreamReport report = report_;
   report.input_bytes = stream_.position();
-  engine_.report(report);
+  if (engine_)
+    engine_->report(report);
+  else
+    report.backend = "none";  // there was nothing to restore
   return report;
 }
 

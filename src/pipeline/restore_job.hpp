@@ -66,7 +66,9 @@ class RestoreJob {
     kEnd,   // the stream, or the range, is complete
   };
 
-  RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range);
+  // `total_bytes` of the stream, where they are known: for the choice of a backend by "auto", which waits for the first frame's header.
+  RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
+             const StreamPlaces& places = {}, std::optional<std::uint64_t> total_bytes = std::nullopt);
 
   // Of the current frame.
   const FrameHeader& frame_header() const { return header_; }
@@ -119,6 +121,7 @@ class RestoreJob {
 
  private:
   void begin_frame();
+  void choose_engine();
   std::size_t slot_input_bytes() const;
   Event take(RestoreSlot& slot, std::span<const std::byte> gathered);
   Place block_place() const;
@@ -134,7 +137,9 @@ class RestoreJob {
   RestoreOptions options_;
   std::vector<std::byte> dictionary_;  // at most kHistoryBytes
   std::optional<ContentRange> range_;
-  ResilientEngine engine_;
+  StreamPlaces places_;
+  std::optional<std::uint64_t> total_bytes_;
+  std::optional<ResilientEngine> engine_;  // from the first frame on, where it is ours to choose
   unsigned threads_;
   FrameStream stream_;
   FrameHeader header_;  // of the current frame; nothing is said before the first

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "batch/batch_workspace.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "gpu/cuda/devices.hpp"
@@ -35,11 +37,24 @@ class CudaBackend : public Backend {
     return choice.reason;
   }
 
-  bool chosen_by_auto() const override { return false; }
+  bool chosen_by_auto() const override { return true; }
+  BackendFacts facts(std::string_view wanted) const override {
+    const auto device = cuda::find_device(wanted).device;
+    if (!device) return {.backend = std::string(name())};
+    return {.backend = std::string(name()),
+            .kind = BackendKind::kDevice,
+            .device = device->name,
+            .units = static_cast<unsigned>(device->multiprocessors),
+            .memory_gbps = device->memory_gbps,
+            .bus_gbps = cuda::bus_gbps(device->capability)};
+  }
+  bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
   bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view wanted) const override {
-    return std::make_unique<cuda::CudaEngine>(cuda::open_device(wanted));
+    auto engine = std::make_unique<cuda::CudaEngine>(cuda::open_device(wanted));
+    is_started_ = true;
+    return engine;
   }
 
   std::vector<std::string> details(std::string_view wanted) const override {
@@ -52,6 +67,9 @@ class CudaBackend : public Backend {
     for (std::string& line : batch_workspace_report()) lines.push_back(std::move(line));
     return lines;
   }
+
+ private:
+  mutable std::atomic<bool> is_started_ = false;
 };
 
 }  // namespace
