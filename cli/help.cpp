@@ -24,7 +24,7 @@ const char* const kHelp =
 hemstitch -d [OPTION]... [FILE]...  restore each FILE.lz4 to FILE
 hemstitch cat [OPTION]... [FILE]... restore each FILE to stdout, as -dc
 hemstitch bench [OPTION]... [FILE]...
-hemstitch backends [--json] [-vv]
+hemstitch backends [--calibrate] [--json] [-vv]
 hemstitch evaluate [OPTION]... FILE...
 hemstitch analyze [OPTION]... FILE
 hemstitch search [OPTION]... PATTERN [PATH]...
@@ -51,13 +51,13 @@ How hard to work
                         restored one after the other (default: independent);
                         lz4's -BD, -BI and -BX are known as well
   --memory SIZE         most memory for buffers (default: no limit)
-  --backend NAME        where to work: auto, or a name that
-                        'hemstitch backends' lists (default: auto)
+  --backend NAME        where to work: auto, the fastest for the size, or a
+                        name that 'hemstitch backends' lists (default: auto)
   --device DEVICE       which device of the backends cuda and webgpu: a number
                         or a part of a name in 'hemstitch backends -vv', or a
                         list of them, of which the first usable one is taken
-  --reproducible        the bytes that every GPU writes, from any machine:
-                        as --backend reference; slow
+  --reproducible        the bytes that every GPU writes, from any machine;
+                        slow without a GPU
 
 What to write
   -o, --output FILE     the output's name; '-' is stdout
@@ -103,6 +103,7 @@ bench                   time round trips; without FILE, made data
 backends                what this build can run on; --json as JSON; -vv adds
                         how full each kernel keeps a GPU, and the memory
                         that a batch takes there
+  --calibrate           measure first what auto chooses by, and keep it
 evaluate                judge match finders on each FILE
   --finder DESCRIPTION  which; several times for a table
                         (default: coop_stitch)
