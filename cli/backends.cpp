@@ -63,7 +63,7 @@ int run_backends(const Request& request) {
                Json{{"backends", list}, {"choice", choice_json(choice)}, {"auto", automatic}}.dump(2));
   else if (hindrance.empty())
     fmt::print("auto takes {}{}\n", automatic.get<std::string>(),
-               choice.candidates.size() > 1 ? " for other files and for pipes" : "");
+               has_device_to_choose(choice) ? " for other files and for pipes" : "");
   else
     fmt::print("auto cannot start: {}\n", hindrance);
   return 0;

@@ -19,7 +19,8 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr std::size_t kLeastBytesPerCore = std::size_t{1} << 20;
 constexpr std::size_t kLeastDeviceBytes = std::size_t{16} << 20;
 constexpr std::size_t kGrowth = 4;
-constexpr double kLeastSeconds = 0.1;  // of a round trip, so that the clock and the threads' start are little of it
+constexpr double kLeastSeconds =
+    0.1;  // of a round trip, so that the clock and the threads' start are little of it
 constexpr std::size_t kStartBytes = 4096;
 constexpr double kGiga = 1e9;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace hemstitch::cli {
@@ -25,10 +26,7 @@ std::string size_text(const std::optional<std::uint64_t>& bytes) {
 }
 
 Workload file_work(Direction direction, int level) {
-  return {.direction = direction,
-          .level = level,
-          .from = DataPlace::kFile,
-          .to = DataPlace::kFile};
+  return {.direction = direction, .level = level, .from = DataPlace::kFile, .to = DataPlace::kFile};
 }
 
 std::optional<std::uint64_t> least(const ChoiceTable& table, const BackendCandidate& device,
@@ -53,14 +51,18 @@ std::optional<BackendFigures> kernel_figures(const BackendCandidate& candidate) 
 
 }  // namespace
 
+bool has_device_to_choose(const ChoiceTable& table) {
+  return std::any_of(table.candidates.begin(), table.candidates.end(), is_device);
+}
+
 std::vector<std::string> choice_lines(const ChoiceTable& table) {
   std::vector<std::string> lines;
-  lines.push_back(fmt::format(
-      "figures of the choice, GB/s of content, {} (files: read {:.1f}, written {:.1f}):",
-      table.is_measured ? "measured here" : "by default; --calibrate measures this machine", table.host.read_gbps,
-      table.host.write_gbps));
-  lines.push_back(fmt::format("  {:<10} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6}", "", "start", "restore", "-1",
-                              "-3", "-6", "-9", "-12", "bus"));
+  lines.push_back(
+      fmt::format("figures of the choice, GB/s of content, {} (files: read {:.1f}, written {:.1f}):",
+                  table.is_measured ? "measured here" : "by default; --calibrate measures this machine",
+                  table.host.read_gbps, table.host.write_gbps));
+  lines.push_back(fmt::format("  {:<10} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6}", "", "start",
+                              "restore", "-1", "-3", "-6", "-9", "-12", "bus"));
   for (const BackendCandidate& candidate : table.candidates) {
     if (!candidate.figures) {
       lines.push_back(fmt::format("  {:<10} {}", candidate.facts.backend,
@@ -70,32 +72,37 @@ std::vector<std::string> choice_lines(const ChoiceTable& table) {
       continue;
     }
     const BackendFigures& figures = *candidate.figures;
-    std::string line = fmt::format("  {:<10} {:>5.2f} s {:>8.3g}", candidate.facts.backend, figures.start_seconds,
-                                   figures.restore);
+    std::string line = fmt::format("  {:<10} {:>5.2f} s {:>8.3g}", candidate.facts.backend,
+                                   figures.start_seconds, figures.restore);
     for (const double rate : figures.compress) line += fmt::format(" {:>8.3g}", rate);
-    lines.push_back(line + (figures.bus_gbps > 0 ? fmt::format(" {:>6.3g}", figures.bus_gbps) : " within"));
+    if (candidate.facts.kind == BackendKind::kDevice)
+      line += figures.bus_gbps > 0 ? fmt::format(" {:>6.3g}", figures.bus_gbps) : " within";
+    lines.push_back(line);
   }
   for (const BackendCandidate& candidate : table.candidates) {
     if (!is_device(candidate)) continue;
     std::vector<std::string> sizes;
     for (const int level : kFigureLevels)
-      sizes.push_back(fmt::format("-{} {}", level, size_text(least(table, candidate, Direction::kCompress, level))));
+      sizes.push_back(
+          fmt::format("-{} {}", level, size_text(least(table, candidate, Direction::kCompress, level))));
     lines.push_back(fmt::format("files go to {} from: {}, restored {}", candidate.facts.backend,
-                                fmt::join(sizes, ", "), size_text(least(table, candidate, Direction::kRestore, 1))));
+                                fmt::join(sizes, ", "),
+                                size_text(least(table, candidate, Direction::kRestore, 1))));
   }
   lines.emplace_back("founding document 004's rule, a kernel has to take over 5 times its transfers:");
   for (const RuleCase& one : kDocumentCases)
-    lines.push_back(rule_line(fmt::format("its {} pages, {} GB/s over {}", one.pages, one.kernel_gbps, one.bus_gbps),
-                              transfer_rule(one.pages * kPageBytes, one.kernel_gbps, one.bus_gbps)));
+    lines.push_back(
+        rule_line(fmt::format("its {} pages, {} GB/s over {}", one.pages, one.kernel_gbps, one.bus_gbps),
+                  transfer_rule(one.pages * kPageBytes, one.kernel_gbps, one.bus_gbps)));
   for (const BackendCandidate& candidate : table.candidates) {
     if (!is_device(candidate)) continue;
     if (const auto figures = kernel_figures(candidate))
       for (const std::size_t i : {std::size_t{0}, kFigureLevels.size() - 1})
-        lines.push_back(rule_line(
-            fmt::format("1 GB on {}, -{}", candidate.facts.backend, kFigureLevels[i]),
-            transfer_rule(1'000'000'000, figures->compress[i], figures->bus_gbps)));
+        lines.push_back(rule_line(fmt::format("1 GB on {}, -{}", candidate.facts.backend, kFigureLevels[i]),
+                                  transfer_rule(1'000'000'000, figures->compress[i], figures->bus_gbps)));
   }
-  lines.emplace_back("  it asks less of a slower kernel and nothing of the processor, so it decides nothing here");
+  lines.emplace_back(
+      "  it asks less of a slower kernel and nothing of the processor, so it decides nothing here");
   return lines;
 }
 
@@ -117,7 +124,8 @@ Json choice_json(const ChoiceTable& table) {
         return bytes ? Json(*bytes) : Json();
       };
       for (const int level : kFigureLevels)
-        entry["least_file_bytes"]["compress"][std::to_string(level)] = bytes_or_null(Direction::kCompress, level);
+        entry["least_file_bytes"]["compress"][std::to_string(level)] =
+            bytes_or_null(Direction::kCompress, level);
       entry["least_file_bytes"]["restore"] = bytes_or_null(Direction::kRestore, kMinLevel);
     }
     backends.push_back(entry);

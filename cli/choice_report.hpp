@@ -9,6 +9,9 @@
 
 namespace hemstitch::cli {
 
+// Whether size decides anything.
+bool has_device_to_choose(const ChoiceTable& table);
+
 std::vector<std::string> choice_lines(const ChoiceTable& table);
 Json choice_json(const ChoiceTable& table);
 

@@ -33,10 +33,10 @@ enum class DataPlace { kFile, kMemory, kDevice, kNowhere };
 struct Workload {
   Direction direction = Direction::kCompress;
   Format format = Format::kLz4;
-  int level = 1;                                  // kMinLevel..kMaxLevel, of compressing
+  int level = 1;                                       // kMinLevel..kMaxLevel, of compressing
   std::optional<std::uint64_t> content_bytes = {};     // uncompressed
   std::optional<std::uint64_t> compressed_bytes = {};  // of what is restored
-  bool linked_blocks = false;                     // a device restores those one after the other
+  bool linked_blocks = false;                          // a device restores those one after the other
   DataPlace from = DataPlace::kMemory;
   DataPlace to = DataPlace::kMemory;
   unsigned threads = 0;  // 0: one a core
@@ -64,13 +64,13 @@ inline constexpr std::array<int, 5> kFigureLevels = {1, 3, 6, 9, 12};
 
 // What a backend does, as data: the terms of the model.
 struct BackendFigures {
-  double start_seconds = 0;         // until the first batch can go up
-  double pin_seconds = 0;           // for each GB that is pinned, before it is used first
-  double pinned_bytes = 0;          // as much as a long run pins
+  double start_seconds = 0;          // until the first batch can go up
+  double pin_seconds = 0;            // for each GB that is pinned, before it is used first
+  double pinned_bytes = 0;           // as much as a long run pins
   std::array<double, 5> compress{};  // kernel, GB/s of content, at kFigureLevels
-  double restore = 0;               // the same
-  double bus_gbps = 0;              // up, and down; 0: the way from and to memory is in the rates above
-  double overlap = 0;               // 0 to 1: how much of the shorter stages hides behind the longest one
+  double restore = 0;                // the same
+  double bus_gbps = 0;               // up, and down; 0: the way from and to memory is in the rates above
+  double overlap = 0;                // 0 to 1: how much of the shorter stages hides behind the longest one
 };
 
 // What the host gives to all backends.
@@ -135,7 +135,7 @@ HEMSTITCH_API std::optional<std::uint64_t> least_content_bytes(std::string_view 
 // as its transfers. It decides nothing here: it compares a device with itself. A kernel half as fast passes it sooner, a faster bus makes
 // it fail later, and what the processor would take stands nowhere in it.
 struct TransferRule {
-  double transfer_seconds = 0;      // both ways, all bytes
+  double transfer_seconds = 0;  // both ways, all bytes
   double kernel_seconds = 0;
   double least_kernel_seconds = 0;  // what the rule asks for
   bool is_satisfied = false;

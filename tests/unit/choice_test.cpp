@@ -71,8 +71,8 @@ TEST(Choice, PredictsWhatWasRecorded) {
     Direction direction;
     int level;
     double gbps;
-  } recorded[] = {{h200(), Direction::kCompress, 1, 2.842}, {h200(), Direction::kCompress, 3, 3.027},
-                  {h200(), Direction::kCompress, 9, 2.994}, {cpu(16), Direction::kCompress, 1, 5.257},
+  } recorded[] = {{h200(), Direction::kCompress, 1, 2.842},  {h200(), Direction::kCompress, 3, 3.027},
+                  {h200(), Direction::kCompress, 9, 2.994},  {cpu(16), Direction::kCompress, 1, 5.257},
                   {cpu(16), Direction::kCompress, 3, 1.369}, {h200(), Direction::kRestore, 1, 2.375},
                   {cpu(16), Direction::kRestore, 1, 3.377}};
   for (const auto& row : recorded) {
@@ -91,10 +91,10 @@ TEST(Choice, WorkedCasesOfAnH200WithSixteenCores) {
     std::uint64_t bytes;
     const char* backend;
   } cases[] = {
-      {Direction::kCompress, 1, 4 * kKB, "cpu"},    {Direction::kCompress, 9, 4 * kKB, "cpu"},
-      {Direction::kCompress, 12, 64 * kKB, "cpu"},  {Direction::kCompress, 9, 16 * kMB, "cpu"},
-      {Direction::kCompress, 3, 256 * kMB, "cpu"},  {Direction::kCompress, 9, 256 * kMB, "cuda"},
-      {Direction::kCompress, 3, 4 * kGB, "cuda"},   {Direction::kCompress, 9, 4 * kGB, "cuda"},
+      {Direction::kCompress, 1, 4 * kKB, "cpu"},   {Direction::kCompress, 9, 4 * kKB, "cpu"},
+      {Direction::kCompress, 12, 64 * kKB, "cpu"}, {Direction::kCompress, 9, 16 * kMB, "cpu"},
+      {Direction::kCompress, 3, 256 * kMB, "cpu"}, {Direction::kCompress, 9, 256 * kMB, "cuda"},
+      {Direction::kCompress, 3, 4 * kGB, "cuda"},  {Direction::kCompress, 9, 4 * kGB, "cuda"},
       {Direction::kCompress, 1, 4 * kGB, "cpu"},  // the file system is what both wait for
       {Direction::kRestore, 1, 4 * kGB, "cpu"},
   };
@@ -218,21 +218,24 @@ TEST(Choice, WhatIsTakenOnceIsTakenForAllThatIsLarger) {
             << level << " " << bytes;
     }
   }
-  EXPECT_FALSE(least_content_bytes("cuda", std::vector{cpu(16), h200()}, host, files(Direction::kRestore, 1, {})));
+  EXPECT_FALSE(
+      least_content_bytes("cuda", std::vector{cpu(16), h200()}, host, files(Direction::kRestore, 1, {})));
 }
 
 TEST(Choice, StagesOverlapAsFarAsTheFiguresSay) {
   BackendFigures figures{.compress = {1, 1, 1, 1, 1}, .restore = 1, .bus_gbps = 2, .overlap = 1};
-  const HostFigures host{.read_gbps = 4, .write_gbps = 4, .copy_gbps = 4, .to_device_gbps = 1, .from_device_gbps = 1};
+  const HostFigures host{
+      .read_gbps = 4, .write_gbps = 4, .copy_gbps = 4, .to_device_gbps = 1, .from_device_gbps = 1};
   const BackendFacts facts{.backend = "x", .kind = BackendKind::kDevice};
   Workload work = files(Direction::kCompress, 1, kGB);
   EXPECT_NEAR(predict(facts, figures, host, work)->total, 1, 1e-9);
   EXPECT_EQ(predict(facts, figures, host, work)->longest(), "kernel");
   figures.overlap = 0;
   const auto one_by_one = predict(facts, figures, host, work);
-  EXPECT_NEAR(one_by_one->total,
-              one_by_one->read + one_by_one->upload + one_by_one->kernel + one_by_one->download + one_by_one->write,
-              1e-9);
+  EXPECT_NEAR(
+      one_by_one->total,
+      one_by_one->read + one_by_one->upload + one_by_one->kernel + one_by_one->download + one_by_one->write,
+      1e-9);
   EXPECT_NEAR(one_by_one->read, 0.25, 1e-9);
   EXPECT_NEAR(one_by_one->upload, 0.5, 1e-9);
   figures.start_seconds = 7;

@@ -24,7 +24,9 @@ const KeptFigures* of_this_machine(const std::optional<KeptFigures>& kept) {
   return kept && kept->cores == resolve_threads(0) ? &*kept : nullptr;
 }
 
-unsigned cores_of(const Workload& work) { return std::min(resolve_threads(work.threads), resolve_threads(0)); }
+unsigned cores_of(const Workload& work) {
+  return std::min(resolve_threads(work.threads), resolve_threads(0));
+}
 
 HostFigures host_figures(const KeptFigures* kept, unsigned cores) {
   if (kept == nullptr) return default_host_figures(cores);
@@ -35,15 +37,12 @@ HostFigures host_figures(const KeptFigures* kept, unsigned cores) {
   return host;
 }
 
-std::string_view processor_of(Choosers choosers) {
-  return choosers == Choosers::kAuto ? "cpu" : "reference";
-}
+std::string_view processor_of(Choosers choosers) { return choosers == Choosers::kAuto ? "cpu" : "reference"; }
 
 BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept, unsigned cores) {
   BackendCandidate candidate;
-  candidate.facts = {.backend = std::string(processor_of(choosers)),
-                     .kind = BackendKind::kProcessor,
-                     .units = cores};
+  candidate.facts = {
+      .backend = std::string(processor_of(choosers)), .kind = BackendKind::kProcessor, .units = cores};
   candidate.figures = default_figures(candidate.facts);
   if (const KeptFigures::Row* row = kept != nullptr ? kept->of(candidate.facts.backend) : nullptr) {
     candidate.figures = row->figures;
@@ -75,8 +74,9 @@ BackendCandidate device_candidate(const Backend& backend, std::string_view devic
   candidate.facts = backend.facts(device);
   candidate.facts.is_started = backend.is_started();
   const KeptFigures::Row* const row = kept != nullptr ? kept->of(backend.name()) : nullptr;
-  candidate.figures =
-      row != nullptr && row->device == candidate.facts.device ? row->figures : backend.figures(candidate.facts);
+  candidate.figures = row != nullptr && row->device == candidate.facts.device
+                          ? row->figures
+                          : backend.figures(candidate.facts);
   return candidate;
 }
 
@@ -86,8 +86,8 @@ BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std
                          const Workload& work) {
   const unsigned cores = cores_of(work);
   if (!work.content_bytes && !work.compressed_bytes)
-    return select_backend(std::vector{processor_candidate(choosers, nullptr, cores)}, default_host_figures(cores),
-                          work);
+    return select_backend(std::vector{processor_candidate(choosers, nullptr, cores)},
+                          default_host_figures(cores), work);
   const KeptFigures* const kept = of_this_machine(kept_figures());
   const HostFigures host = host_figures(kept, cores);
   std::vector<BackendCandidate> candidates = {processor_candidate(choosers, kept, cores)};
@@ -101,7 +101,8 @@ BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std
     if (may_pay && !backend->unavailable_reason(device))
       candidates.push_back(device_candidate(*backend, device, kept));
   }
-  if (candidates.size() == 1 && at_best && at_best->backend == candidates.front().facts.backend) return *at_best;
+  if (candidates.size() == 1 && at_best && at_best->backend == candidates.front().facts.backend)
+    return *at_best;
   return select_backend(candidates, host, work);
 }
 

@@ -79,8 +79,8 @@ HostFigures default_host_figures(unsigned cores) {
 }
 
 std::string_view StageSeconds::longest() const {
-  const std::pair<double, std::string_view> stages[] = {{start, "start"},   {read, "read"},
-                                                        {upload, "upload"}, {kernel, "kernel"},
+  const std::pair<double, std::string_view> stages[] = {{start, "start"},       {read, "read"},
+                                                        {upload, "upload"},     {kernel, "kernel"},
                                                         {download, "download"}, {write, "write"}};
   return std::ranges::max_element(stages, {}, [](const auto& stage) { return stage.first; })->second;
 }
@@ -109,7 +109,8 @@ std::optional<StageSeconds> predict(const BackendFacts& facts, const BackendFigu
     if (work.to == DataPlace::kMemory) seconds.write = out / host.copy_gbps;
   }
   if (!facts.is_started)
-    seconds.start = figures.start_seconds + figures.pin_seconds * std::min(in + out, figures.pinned_bytes / kGiga);
+    seconds.start =
+        figures.start_seconds + figures.pin_seconds * std::min(in + out, figures.pinned_bytes / kGiga);
 
   const double stages[] = {seconds.read, seconds.upload, seconds.kernel, seconds.download, seconds.write};
   double sum = 0;
@@ -142,7 +143,8 @@ BackendChoice select_backend(std::span<const BackendCandidate> candidates, const
       prediction.why_not = "size not known";
   }
 
-  const BackendPrediction& slow = choice.predictions[static_cast<std::size_t>(processor - candidates.begin())];
+  const BackendPrediction& slow =
+      choice.predictions[static_cast<std::size_t>(processor - candidates.begin())];
   const BackendPrediction* fastest = nullptr;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const BackendPrediction& prediction = choice.predictions[i];

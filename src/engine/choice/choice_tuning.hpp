@@ -10,16 +10,13 @@ namespace hemstitch::choice_tuning {
 // commit 2af4f062e929); level 3 from file to file ("nvidia-h200-lz4-files" of 2026-11-21, commit f6dafcb99f9a). Level 9 is 12.6 s for
 // 4.03 GB, files, on such a host; 6 and 12 stand to 3 and 9 as `hemstitch bench -3 -6 -9 -12` has them on 2 cores for the nine Silesia files.
 inline constexpr unsigned kCpuCores = 16;
-inline constexpr BackendFigures kCpu = {.start_seconds = 0.004,
-                                        .compress = {5.9, 1.37, 0.46, 0.32, 0.13},
-                                        .restore = 7.8,
-                                        .overlap = 0.8};
+inline constexpr BackendFigures kCpu = {
+    .start_seconds = 0.004, .compress = {5.9, 1.37, 0.46, 0.32, 0.13}, .restore = 7.8, .overlap = 0.8};
 
 // The twins, on one core ("amd-epyc-2-cores-lz4-twins" of 2026-11-21, commit 50ab494d3057); restoring by `hemstitch bench`.
 inline constexpr unsigned kReferenceCores = 1;
-inline constexpr BackendFigures kReference = {.compress = {0.050, 0.026, 0.021, 0.016, 0.0093},
-                                              .restore = 0.25,
-                                              .overlap = 0.8};
+inline constexpr BackendFigures kReference = {
+    .compress = {0.050, 0.026, 0.021, 0.016, 0.0093}, .restore = 0.25, .overlap = 0.8};
 
 // Twice as many cores are 1.74 times as fast: 1.13 and 5.9 GB/s on 2 and 16 ("amd-epyc-2-cores-lz4-cpu").
 inline constexpr double kCoresExponent = 0.8;

@@ -146,8 +146,8 @@ std::optional<std::string> read_own_file(int folder) {
   // A pipe of that name is not waited for.
   const Descriptor file(openat(folder, kFileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
-  if (file.number() < 0 || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) || !is_own(status) ||
-      status.st_nlink != 1 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+  if (file.number() < 0 || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      !is_own(status) || status.st_nlink != 1 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return std::nullopt;
   std::string text(kMostFileBytes, '\0');
   std::size_t used = 0;
@@ -230,8 +230,8 @@ std::string keep_figures(const KeptFigures& kept) {
     const std::string why = std::generic_category().message(errno);
     return Error(Status::kWriteFailed,
                  place.path.empty() ? "there is no cache folder: neither XDG_CACHE_HOME nor HOME says where"
-                 : errno == EPERM ? fmt::format("{} is not in a folder of this user's own", place.path)
-                                  : fmt::format("{}: {}", place.path, why));
+                 : errno == EPERM   ? fmt::format("{} is not in a folder of this user's own", place.path)
+                                    : fmt::format("{}: {}", place.path, why));
   };
   if (place.folder.number() < 0) throw failed();
   const std::string temporary = fmt::format(".{}-{}", kFileName, getpid());

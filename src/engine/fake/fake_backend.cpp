@@ -125,11 +125,9 @@ FakePlan fake_plan_from_environment() {
     else if (key == "unavailable")
       plan.unavailable_reason = value;
     else
-      throw Error(
-          Status::kInvalidOption,
-          fmt::format(
-              "HEMSTITCH_FAKE has '{}', it takes inner, delay_us, oom, fail, wrong, lost, auto, nostart, unavailable",
-              word));
+      throw Error(Status::kInvalidOption, fmt::format("HEMSTITCH_FAKE has '{}', it takes inner, delay_us, "
+                                                      "oom, fail, wrong, lost, auto, nostart, unavailable",
+                                                      word));
   }
   return plan;
 }
