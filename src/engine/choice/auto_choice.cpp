@@ -97,7 +97,10 @@ BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std
     const BackendCandidate best = best_candidate(*backend, kept);
     BackendChoice choice = select_backend(std::vector{candidates.front(), best}, host, work);
     const bool may_pay = choice.backend == backend->name();
-    if (best.figures && (!at_best || may_pay)) at_best = std::move(choice);
+    if (best.figures && (!at_best || may_pay)) {
+      at_best = std::move(choice);
+      at_best->reason += " at best";  // whether there is one was not asked
+    }
     if (may_pay && !backend->unavailable_reason(device))
       candidates.push_back(device_candidate(*backend, device, kept));
   }

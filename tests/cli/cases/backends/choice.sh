@@ -21,7 +21,7 @@ hemstitch-fake backends | grep -E '^(files go|auto takes)'
 hemstitch-fake backends | sed -n "/founding document 004/,/decides nothing/p"
 text 10000 >small
 text 1000000 >large
-taken() { grep -oE 'backend [a-z]+ \(auto: [a-z0-9 .,]+\)'; }
+taken() { grep -oE 'backend [a-z]+ \(auto: [a-z0-9 .,-]+\)'; }
 hemstitch-fake -fv small 2>&1 | taken
 hemstitch-fake -fv large 2>&1 | taken
 hemstitch-fake -v <large 2>&1 >/dev/null | taken
