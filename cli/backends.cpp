@@ -7,48 +7,82 @@
 #include "cli/calibrate.hpp"
 #include "cli/choice_report.hpp"
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
+#include "cli/options/option_table.hpp"
+#include "cli/options/option_values.hpp"
 #include "engine/registry.hpp"
 #include "gpu/device_names.hpp"
 
 namespace hemstitch::cli {
 
-int run_backends(const Request& request) {
+namespace {
+
+struct BackendsRequest {
+  bool json = false, calibrate = false, help = false;
+  int verbosity = 0;
+};
+
+void add_options(OptionTable& table, BackendsRequest& request) {
+  table.flag("--json", request.json, "as JSON");
+  table
+      .flag(
+          "-v,--verbose", [&request] { ++request.verbosity; },
+          "adds how full each kernel keeps a GPU, and the memory that a batch takes there")
+      .shown_as("-vv");
+  table.flag("--calibrate", request.calibrate, "measure first what auto chooses by, and keep it");
+  table.help_flag("-h,--help");
+}
+
+BackendsRequest read_request(std::span<const std::string> words) {
+  BackendsRequest request;
+  OptionTable table;
+  add_options(table, request);
+  const std::vector<std::string> files = table.read(words);
+  request.help = table.help_asked();
+  if (!files.empty())
+    throw UsageError(fmt::format("backends takes no files, and was given '{}'", files.front()));
+  if (const auto name = environment("HEMSTITCH_BACKEND")) check_backend_name("HEMSTITCH_BACKEND", *name);
+  return request;
+}
+
+void measure(bool as_json) {
+  const std::string path = keep_figures(calibrate(wanted_device({})));
+  if (!as_json) fmt::print("measured, and kept in {}\n", path);
+}
+
+void list_backends(bool as_json, bool with_details) {
   const BackendRegistry& registry = BackendRegistry::instance();
   const std::string device = wanted_device({});
-  if (request.calibrate) {
-    const std::string path = keep_figures(calibrate(device));
-    if (!request.json) fmt::print("measured, and kept in {}\n", path);
-  }
   Json list = Json::array();
   for (const auto& backend : registry.backends()) {
     const std::optional<std::string> reason = backend->unavailable_reason(device);
     const std::optional<std::string> part = backend->no_engine_reason();
     const std::string state = reason ? "not here" : part ? "in part" : "usable";
-    if (request.json) {
+    if (as_json) {
       Json entry{{"name", backend->name()},
                  {"usable", state == "usable"},
                  {"state", state},
                  {"description", backend->description(device)}};
       if (reason || part) entry["reason"] = reason ? *reason : *part;
-      if (request.very_verbose) entry["details"] = backend->details(device);
+      if (with_details) entry["details"] = backend->details(device);
       list.push_back(entry);
     } else {
       fmt::print("{:<10} {:<9} {}\n", backend->name(), state, backend->description(device));
       if (reason || part) fmt::print("{:<20} {}\n", "", reason ? *reason : *part);
-      if (request.very_verbose)
+      if (with_details)
         for (const std::string& line : backend->details(device)) fmt::print("{:<20} {}\n", "", line);
     }
   }
   for (const AbsentBackend& absent : BackendRegistry::absent_backends()) {
     constexpr const char* kState = "not built";
-    if (request.json)
+    if (as_json)
       list.push_back(
           {{"name", absent.name}, {"usable", false}, {"state", kState}, {"reason", absent.remedy}});
     else
       fmt::print("{:<10} {:<9} {}\n", absent.name, kState, absent.remedy);
   }
   const ChoiceTable choice = choice_table(registry, Choosers::kAuto, device, load_figures());
-  if (!request.json)
+  if (!as_json)
     for (const std::string& line : choice_lines(choice)) fmt::print("{}\n", line);
   // HEMSTITCH_BACKEND may force one that cannot start here; the list is wanted most then.
   Json automatic;
@@ -58,7 +92,7 @@ int run_backends(const Request& request) {
   } catch (const Error& error) {
     hindrance = error.what();
   }
-  if (request.json)
+  if (as_json)
     fmt::print("{}\n",
                Json{{"backends", list}, {"choice", choice_json(choice)}, {"auto", automatic}}.dump(2));
   else if (hindrance.empty())
@@ -66,7 +100,26 @@ int run_backends(const Request& request) {
                has_device_to_choose(choice) ? " for other files and for pipes" : "");
   else
     fmt::print("auto cannot start: {}\n", hindrance);
+}
+
+}  // namespace
+
+int run_backends(std::span<const std::string> words) {
+  const BackendsRequest request = read_request(words);
+  if (request.help) {
+    print_help();
+    return 0;
+  }
+  if (request.calibrate) measure(request.json);
+  list_backends(request.json, request.verbosity > 1);
   return 0;
+}
+
+std::string backends_options_help(const OptionTable* above) {
+  BackendsRequest request;
+  OptionTable table;
+  add_options(table, request);
+  return table.help(above);
 }
 
 }  // namespace hemstitch::cli

@@ -64,12 +64,12 @@ class Calibration {
     for (std::size_t i = 0; i < kFigureLevels.size(); ++i) {
       std::size_t tried = bytes;
       Figures round_trip = measure_round_trip(backend, kFigureLevels[i], tried, 0);
-      while (tried < kMostBytes && round_trip.compress_seconds < kLeastSeconds) {
+      while (tried < kMostBytes && round_trip.compress.seconds < kLeastSeconds) {
         tried = std::min(kMostBytes, tried * kGrowth);
         round_trip = measure_round_trip(backend, kFigureLevels[i], tried, kLeastSeconds);
       }
-      figures.compress[i] = gbps(tried, round_trip.compress_seconds);
-      if (i == 0) figures.restore = gbps(tried, round_trip.restore_seconds);
+      figures.compress[i] = gbps(tried, round_trip.compress.seconds);
+      if (i == 0) figures.restore = gbps(tried, round_trip.restore.seconds);
     }
   }
 
@@ -92,7 +92,7 @@ class Calibration {
     KeptFigures::Row row{std::string(backend.name()), backend.facts(device_).device, {}};
     add_rates(backend, kLeastDeviceBytes, row.figures);
     const double later = static_cast<double>(kMostBytes) / kGiga / row.figures.compress.front();
-    row.figures.start_seconds = start + std::max(0.0, first.compress_seconds - later);
+    row.figures.start_seconds = start + std::max(0.0, first.compress.seconds - later);
     row.figures.overlap = kDeviceOverlap;
     kept.rows.push_back(std::move(row));
   }

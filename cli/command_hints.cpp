@@ -1,9 +1,16 @@
 #include "cli/command_hints.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string_view>
 #include <utility>
-#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/options/option_values.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -45,17 +52,38 @@ std::size_t mistakes_between(std::string_view a, std::string_view b) {
   return least[a.size()][b.size()];
 }
 
-}  // namespace
+bool is_there(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0;
+}
 
-std::optional<std::string> command_near(std::string_view word, std::span<const std::string_view> commands) {
+// "hemstitch search" for "serch", "hemstitch -d" for "decompress"; nothing where no command is near.
+std::optional<std::string> command_near(std::string_view word) {
   const auto spoken = [](std::string_view rest) { return "hemstitch " + std::string(rest); };
   for (const auto& [name, ours] : kOtherNames)
     if (word == name) return spoken(ours);
   if (word.size() > kLongestWord) return std::nullopt;
-  const auto distance = [&](std::string_view command) { return mistakes_between(word, command); };
-  const std::string_view nearest = *std::ranges::min_element(commands, {}, distance);
-  if (distance(nearest) > (nearest.size() <= kShortCommand ? 1 : 2)) return std::nullopt;
-  return spoken(nearest);
+  const auto distance = [&](const Command& command) { return mistakes_between(word, command.name); };
+  const Command& nearest = *std::ranges::min_element(commands(), {}, distance);
+  if (distance(nearest) > (nearest.name.size() <= kShortCommand ? 1 : 2)) return std::nullopt;
+  return spoken(nearest.name);
+}
+
+}  // namespace
+
+void refuse_late_commands(const std::vector<std::string>& files) {
+  for (const std::string& file : files)
+    for (const Command& command : commands())
+      if (file == command.name && !is_there(file))
+        throw UsageError(
+            fmt::format("no file '{0}' is here, and the command {0} has to stand first", command.name));
+}
+
+void hint_at_command(const std::string& word) {
+  if (is_there(word)) return;
+  if (const auto meant = command_near(word))
+    throw UsageError(
+        fmt::format("no file '{}' is here, and no command has that name: did you mean '{}'?", word, *meant));
 }
 
 }  // namespace hemstitch::cli

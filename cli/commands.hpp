@@ -1,25 +1,42 @@
-// The commands, one file each. Each returns the exit status; what it throws, run_tool() tells.
+// The commands: each a row of the table, and a function that reads the words behind the command and returns the exit status. What it
+// throws, run_tool() tells.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "cli/arguments.hpp"
+#include "cli/options/option_table.hpp"
 
 namespace hemstitch::cli {
 
-int run_compress(const Request& request);
-int run_restore(const Request& request);  // also -t
-int run_list(const Request& request);
-int run_bench(const Request& request, const std::string& command_line);
-int run_compare(const Request& request);
-int run_backends(const Request& request);
-// These read their words themselves: all that stand behind the command.
+struct Command {
+  std::string_view name;
+  std::string_view arguments;  // as the help shows them
+  std::string_view summary;
+  int (*run)(std::span<const std::string> words);
+  // Of its options; below the help of compressing, or by itself. None where they are those of compressing.
+  std::string (*options_help)(const OptionTable* above) = nullptr;
+};
+
+// Every word that is a command when it stands first.
+std::span<const Command> commands();
+
+// What is done without a command: to compress, restore, test or list files.
+int run_files(std::span<const std::string> words);
+
+int run_bench(std::span<const std::string> words);
+std::string bench_options_help(const OptionTable* above);
+int run_backends(std::span<const std::string> words);
+std::string backends_options_help(const OptionTable* above);
 int run_evaluate(std::span<const std::string> words);
+std::string evaluate_options_help(const OptionTable* above);
 int run_analyze(std::span<const std::string> words);
+std::string analyze_options_help(const OptionTable* above);
 
 // The exit statuses of search are grep's: 1 is an answer, and this an error.
 inline constexpr int kExitTrouble = 2;
 int run_search(std::span<const std::string> words);
+std::string search_options_help(const OptionTable* above);
 
 }  // namespace hemstitch::cli

@@ -1,10 +1,11 @@
+// The help of the tool as a whole; its options are those of the tables that words are read by.
 #pragma once
 
 namespace hemstitch::cli {
 
-// All options with their defaults.
-extern const char* const kHelp;
+// All options of all commands, with their defaults.
+void print_help();
 // Half a screen, for a call without arguments on a terminal.
-extern const char* const kShortHelp;
+void print_short_help();
 
 }  // namespace hemstitch::cli

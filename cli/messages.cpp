@@ -7,6 +7,7 @@
 #include <new>
 #include <system_error>
 
+#include "cli/request.hpp"
 #include "cli/status_line.hpp"
 
 namespace hemstitch::cli {

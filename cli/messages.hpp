@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/arguments.hpp"
+#include "cli/options/option_values.hpp"
 
 namespace hemstitch::cli {
 

@@ -2,69 +2,31 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/files/each_file.hpp"
 #include "cli/help.hpp"
 #include "cli/messages.hpp"
-#include "cli/signals.hpp"
+#include "cli/options/option_values.hpp"
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
 #include "cli/waiting_streams.hpp"
-#include "hemstitch/version.h"
 
 namespace hemstitch::cli {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string line = "hemstitch";
-  for (const std::string& word : words) line += ' ' + word;
-  return line;
-}
-
-int run_request(const Request& request, const std::vector<std::string>& words) {
-  switch (request.action) {
-    case Action::kCompress:
-      take_signals();
-      return run_compress(request);
-    case Action::kRestore:
-    case Action::kTest:
-      take_signals();
-      return run_restore(request);
-    case Action::kList:
-      return run_list(request);
-    case Action::kBench:
-      return run_bench(request, joined(words));
-    case Action::kCompareRuns:
-      return run_compare(request);
-    case Action::kBackends:
-      return run_backends(request);
-    case Action::kEvaluate:
-      return run_evaluate(std::span(words).subspan(1));
-    case Action::kAnalyze:
-      return run_analyze(std::span(words).subspan(1));
-    case Action::kSearch:
-      return run_search(std::span(words).subspan(1));
-    case Action::kHelp:
-      fmt::print("{}", kHelp);
-      return kExitDone;
-    case Action::kVersion:
-      fmt::print("hemstitch {}\n", HEMSTITCH_VERSION_STRING);
-      return kExitDone;
-  }
-  return kExitError;
-}
 
 // Files opened later would take the place of a standard stream that is closed, and messages would go into them.
 void occupy_closed_streams() {
@@ -73,12 +35,25 @@ void occupy_closed_streams() {
       open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+// A folder of that name is no reason to hesitate: without -r it could only be an error.
+bool is_file(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
 int run_words(const std::vector<std::string>& words) {
   if (words.empty() && is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO)) {
-    fmt::print("{}", kShortHelp);
+    print_short_help();
     return kExitDone;
   }
-  return run_request(parse_arguments(words), words);
+  const auto command = std::ranges::find(commands(), words.empty() ? "" : words.front(), &Command::name);
+  if (command == commands().end()) return run_files(words);
+  if (is_file(words.front()))
+    throw UsageError(
+        fmt::format("'{0}' is a command, and a file of that name is here: write ./{0} for the file; "
+                    "for the command, go to another folder",
+                    command->name));
+  return command->run(std::span(words).subspan(1));
 }
 
 }  // namespace

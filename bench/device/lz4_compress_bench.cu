@@ -177,15 +177,15 @@ class Blocks {
     d_outputs.upload(outputs);
     DeviceArray<std::size_t> d_capacities(count_), d_restored_bytes(count_);
     d_capacities.upload(std::vector<std::size_t>(count_, block_bytes_));
-    const cuda::DeviceLz4Restore batch{.d_blocks = const_cast<const std::byte**>(d_outputs_->data),
-                                       .d_block_bytes = d_sizes_->data,
-                                       .d_outputs = d_outputs.data,
-                                       .d_capacities = d_capacities.data,
-                                       .d_output_bytes = d_restored_bytes.data,
-                                       .d_statuses = d_statuses_->data,
-                                       .count = count_,
-                                       .max_capacity = block_bytes_,
-                                       .max_block_bytes = cuda::max_lz4_block_bytes(block_bytes_)};
+    const cuda::DeviceRestore batch{.d_blocks = const_cast<const std::byte**>(d_outputs_->data),
+                                    .d_block_bytes = d_sizes_->data,
+                                    .d_outputs = d_outputs.data,
+                                    .d_capacities = d_capacities.data,
+                                    .d_output_bytes = d_restored_bytes.data,
+                                    .d_statuses = d_statuses_->data,
+                                    .count = count_,
+                                    .max_capacity = block_bytes_,
+                                    .max_block_bytes = cuda::max_lz4_block_bytes(block_bytes_)};
     DeviceArray<std::byte> scratch(cuda::restore_lz4_cuda_scratch_bytes(batch));
     const double seconds = median_seconds(
         nullptr, kRuns, [&] { cuda::restore_lz4_cuda(batch, scratch.data, scratch.count, nullptr); });
@@ -420,7 +420,7 @@ class PinnedRestoration {
     DeviceArray<std::byte*> d_targets;
     DeviceArray<std::size_t> d_sizes, d_capacities, d_restored_bytes;
     DeviceArray<hemstitch_status> d_statuses;
-    cuda::DeviceLz4Restore batch;
+    cuda::DeviceRestore batch;
     DeviceArray<std::byte> scratch;
   };
 

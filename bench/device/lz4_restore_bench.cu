@@ -135,7 +135,7 @@ class Batch {
                   d_blocks_->data + block_at_[begin], pinned.blocks.span().data() + block_at_[begin],
                   end_of(block_at_, block_sizes_, end) - block_at_[begin], cudaMemcpyHostToDevice, stream),
               "cudaMemcpyAsync");
-        cuda::DeviceLz4Restore piece = batch_;
+        cuda::DeviceRestore piece = batch_;
         piece.d_blocks += begin;
         piece.d_block_bytes += begin;
         piece.d_outputs += begin;
@@ -186,7 +186,7 @@ class Batch {
   std::unique_ptr<DeviceArray<std::byte*>> d_output_pointers_;
   std::unique_ptr<DeviceArray<std::size_t>> d_block_bytes_, d_capacities_, d_sizes_;
   std::unique_ptr<DeviceArray<hemstitch_status>> d_statuses_;
-  cuda::DeviceLz4Restore batch_;
+  cuda::DeviceRestore batch_;
 };
 
 void row(const std::string& what, const char* span, std::size_t block_bytes, const std::string& file,

@@ -231,15 +231,15 @@ class Bench {
 
   double restore_ours(Chunks& chunks, int runs = 0) {
     forget_output(chunks);
-    const cuda::DeviceLz4Restore batch{.d_blocks = chunks.d_room_pointers.get(),
-                                       .d_block_bytes = chunks.d_compressed_sizes.get(),
-                                       .d_outputs = chunks.d_restored_pointers.get(),
-                                       .d_capacities = chunks.d_sizes.get(),
-                                       .d_output_bytes = chunks.d_restored_sizes.get(),
-                                       .d_statuses = chunks.d_statuses.get(),
-                                       .count = chunks.count(),
-                                       .max_capacity = chunks.batch.max_block_bytes,
-                                       .max_block_bytes = chunks.room_bytes};
+    const cuda::DeviceRestore batch{.d_blocks = chunks.d_room_pointers.get(),
+                                    .d_block_bytes = chunks.d_compressed_sizes.get(),
+                                    .d_outputs = chunks.d_restored_pointers.get(),
+                                    .d_capacities = chunks.d_sizes.get(),
+                                    .d_output_bytes = chunks.d_restored_sizes.get(),
+                                    .d_statuses = chunks.d_statuses.get(),
+                                    .count = chunks.count(),
+                                    .max_capacity = chunks.batch.max_block_bytes,
+                                    .max_block_bytes = chunks.room_bytes};
     const cuda::DeviceBuffer<std::byte> d_scratch(cuda::restore_lz4_cuda_scratch_bytes(batch), stream_.get());
     return time(runs,
                 [&] { cuda::restore_lz4_cuda(batch, d_scratch.get(), d_scratch.bytes(), stream_.get()); });

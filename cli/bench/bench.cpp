@@ -3,15 +3,24 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "cli/bench/bench_request.hpp"
 #include "cli/bench/bench_spans.hpp"
+#include "cli/bench/compare.hpp"
 #include "cli/bench/recorded_run.hpp"
 #include "cli/bench/sample_data.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/files.hpp"
+#include "cli/help.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
+#include "core/options.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
 #include "gpu/device_names.hpp"
@@ -21,6 +30,8 @@ namespace {
 
 constexpr int kDefaultLevels[] = {1, 3, 6, 9, 12};
 constexpr double kGiga = 1e9;
+// The peer of what ends in a new file, in recorded runs.
+constexpr const char* kFloor = "floor: as many threads fill a new file";
 
 struct Data {
   std::string name;
@@ -38,15 +49,38 @@ void repeat_to(std::vector<std::byte>& data, std::uint64_t bytes) {
   const std::size_t once = data.size();
   if (bytes <= once) return;
   data.resize(static_cast<std::size_t>(bytes));
-  for (std::size_t at = once; at < data.size(); ++at) data[at] = data[at - once];
+  for (std::size_t at = once; at < data.size(); at += once)
+    std::copy_n(data.begin(), std::min(once, data.size() - at), data.begin() + at);
+}
+
+// A row: one way of the data, to be told in a line or recorded.
+struct Row {
+  const char* what;
+  Timed time;
+  std::optional<double> floor_seconds;
+};
+
+std::vector<Row> rows_of(const Figures& figures) {
+  if (!figures.files) return {{"compress", figures.compress, {}}, {"restore", figures.restore, {}}};
+  return {{"compress", figures.compress, figures.files->compress_floor_seconds},
+          {"compress to /dev/null", figures.files->compress_to_null, {}},
+          {"restore", figures.restore, figures.files->restore_floor_seconds},
+          {"test", figures.files->test, {}}};
 }
 
 class Report {
  public:
-  Report(const Request& request, const Backend& backend, const std::string& command_line)
+  Report(const BenchRequest& request, const Backend& backend, const std::string& command_line,
+         std::optional<double> start_seconds)
       : request_(request),
         backend_(backend.name()),
-        run_(begin_recorded_run(machine_name(backend, request.compress.device), command_line)) {}
+        threads_(resolve_threads(request.compress.threads)),
+        start_seconds_(start_seconds),
+        run_(begin_recorded_run(machine_name(backend, request.compress.device), command_line)) {
+    if (start_seconds_)
+      run_["rows"].push_back(
+          {{"what", "start"}, {"backend", backend_}, {"seconds", *start_seconds_}, {"verified", true}});
+  }
 
   void add_data(const Data& data) {
     if (request_.json)
@@ -56,18 +90,15 @@ class Report {
   }
 
   void add(const Data& data, int level, const Figures& figures) {
-    const auto bytes = static_cast<double>(data.bytes.size());
-    const double ratio = bytes / static_cast<double>(figures.compressed_bytes);
-    const double compress_gbps = bytes / figures.compress_seconds / kGiga;
-    const double restore_gbps = bytes / figures.restore_seconds / kGiga;
-    if (request_.json) {
-      add_row("compress", data, level, ratio, compress_gbps);
-      add_row("restore", data, level, ratio, restore_gbps);
-    } else {
+    if (request_.json)
+      for (const Row& row : rows_of(figures)) record(row, data, level, figures);
+    else if (figures.files)
+      for (const Row& row : rows_of(figures)) print(row, data, level, figures);
+    else
       fmt::print("{:>5} {:>12} {:>12} {:>8.3f} {:>14.3f} {:>14.3f}  {}\n", level, data.bytes.size(),
-                 figures.compressed_bytes, ratio, compress_gbps, restore_gbps, shown_name(data.name));
-      std::fflush(stdout);
-    }
+                 figures.compressed_bytes, ratio(data, figures), gbps(data, figures.compress.seconds),
+                 gbps(data, figures.restore.seconds), shown_name(data.name));
+    std::fflush(stdout);
   }
 
   void finish() const {
@@ -75,31 +106,69 @@ class Report {
   }
 
  private:
+  static double gbps(const Data& data, double seconds) {
+    return static_cast<double>(data.bytes.size()) / seconds / kGiga;
+  }
+  static double ratio(const Data& data, const Figures& figures) {
+    return static_cast<double>(data.bytes.size()) / static_cast<double>(figures.compressed_bytes);
+  }
+  static double cpu_seconds_per_gb(const Data& data, const Timed& time) {
+    return time.cpu_seconds / static_cast<double>(data.bytes.size()) * kGiga;
+  }
+
   void print_head() const {
-    fmt::print("{}\nbackend {}, blocks of {}K{}\n", run_["device"].get<std::string>(), backend_,
+    fmt::print("{}\nbackend {}, blocks of {}K{}{}\n", run_["device"].get<std::string>(), backend_,
                request_.compress.block_bytes / 1024,
-               request_.span == BenchSpan::kMemory ? "" : fmt::format(", span {}", span_name(request_.span)));
-    fmt::print("{:>5} {:>12} {:>12} {:>8} {:>14} {:>14}  {}\n", "level", "bytes", "compressed", "ratio",
-               "compress GB/s", "restore GB/s", "file");
+               request_.span == BenchSpan::kMemory ? "" : fmt::format(", span {}", span_name(request_.span)),
+               start_seconds_ ? fmt::format(", started in {:.1f} ms", 1e3 * *start_seconds_) : "");
+    if (request_.span == BenchSpan::kFile)
+      fmt::print("{:<21} {:>5} {:>12} {:>12} {:>8} {:>8} {:>11} {:>9} {:>9}  {}\n", "what", "level", "bytes",
+                 "compressed", "ratio", "GB/s", "floor GB/s", "of floor", "CPU s/GB", "file");
+    else
+      fmt::print("{:>5} {:>12} {:>12} {:>8} {:>14} {:>14}  {}\n", "level", "bytes", "compressed", "ratio",
+                 "compress GB/s", "restore GB/s", "file");
   }
 
-  void add_row(const char* what, const Data& data, int level, double ratio, double gbps) {
-    run_["rows"].push_back(
-        {{"what", what},
-         {"backend", backend_},
-         {"format", std::string(FormatTable::instance().of(request_.compress.format).name())},
-         {"level", level},
-         {"block_bytes", request_.compress.block_bytes},
-         {"file", data.name},
-         {"bytes", data.bytes.size()},
-         {"ratio", ratio},
-         {"gbps", gbps},
-         {"span", span_name(request_.span)},
-         {"verified", true}});
+  void print(const Row& row, const Data& data, int level, const Figures& figures) const {
+    const std::string floor = row.floor_seconds
+                                  ? fmt::format("{:>11.3f} {:>8.0f}%", gbps(data, *row.floor_seconds),
+                                                100 * *row.floor_seconds / row.time.seconds)
+                                  : fmt::format("{:>21}", "");
+    fmt::print("{:<21} {:>5} {:>12} {:>12} {:>8.3f} {:>8.3f} {} {:>9.3f}  {}\n", row.what, level,
+               data.bytes.size(), figures.compressed_bytes, ratio(data, figures),
+               gbps(data, row.time.seconds), floor, cpu_seconds_per_gb(data, row.time),
+               shown_name(data.name));
   }
 
-  const Request& request_;
+  void record(const Row& row, const Data& data, int level, const Figures& figures) {
+    Json entry{{"what", row.what},
+               {"backend", backend_},
+               {"format", std::string(FormatTable::instance().of(request_.compress.format).name())},
+               {"level", level},
+               {"block_bytes", request_.compress.block_bytes},
+               {"file", data.name},
+               {"bytes", data.bytes.size()},
+               {"ratio", ratio(data, figures)},
+               {"gbps", gbps(data, row.time.seconds)},
+               {"span", span_name(request_.span)},
+               {"verified", true}};
+    if (runs_on_host()) {
+      entry["threads"] = threads_;
+      entry["cpu_seconds_per_gb"] = cpu_seconds_per_gb(data, row.time);
+    }
+    if (row.floor_seconds) {
+      entry["peer"] = kFloor;
+      entry["peer_gbps"] = gbps(data, *row.floor_seconds);
+    }
+    run_["rows"].push_back(std::move(entry));
+  }
+
+  bool runs_on_host() const { return start_seconds_.has_value(); }
+
+  const BenchRequest& request_;
   std::string backend_;
+  unsigned threads_;
+  std::optional<double> start_seconds_;  // of spans that begin and end on the host
   Json run_;
   bool has_head_ = false;
 };
@@ -114,12 +183,14 @@ void require_files(const std::vector<std::string>& paths) {
           fmt::format("{}: {}", shown_name(path), tool_error_from_errno("cannot be opened").what()));
 }
 
-}  // namespace
-
-int run_bench(const Request& request, const std::string& command_line) {
-  const Backend& backend =
-      BackendRegistry::instance().choose(request.compress.backend, request.compress.device);
-  if ((request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned) && backend.name() != "cuda")
+void bench(const BenchRequest& request, const std::string& command_line) {
+  const bool on_device = request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned;
+  // The first thing in the process, since whatever asks a device for something starts it.
+  std::optional<double> start_seconds;
+  if (!on_device) start_seconds = seconds_to_start(request.compress, request.restore);
+  const Backend& backend = BackendRegistry::instance().choose(
+      request.compress.backend, request.compress.device, {.format = request.compress.format});
+  if (on_device && backend.name() != "cuda")
     throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
                                 span_name(request.span), backend.name()));
   require_files(request.files);
@@ -129,7 +200,7 @@ int run_bench(const Request& request, const std::string& command_line) {
   std::vector<int> levels = request.levels;
   if (levels.empty()) levels.assign(std::begin(kDefaultLevels), std::end(kDefaultLevels));
 
-  Report report(request, backend, command_line);
+  Report report(request, backend, command_line, start_seconds);
   const std::size_t data_count = std::max<std::size_t>(request.files.size(), 1);
   for (std::size_t i = 0; i < data_count; ++i) {
     Data data{kSampleName, {}};
@@ -145,8 +216,8 @@ int run_bench(const Request& request, const std::string& command_line) {
       if (data.bytes.empty())
         throw ToolError(fmt::format("{}: empty, so nothing to time", shown_name(request.files[i])));
     }
-    repeat_to(data.bytes, request.repeat_to_bytes);
     report.add_data(data);
+    repeat_to(data.bytes, request.repeat_to_bytes);
     for (const int level : levels) {
       CompressOptions options = request.compress;
       options.level = level;
@@ -156,6 +227,20 @@ int run_bench(const Request& request, const std::string& command_line) {
     }
   }
   report.finish();
+}
+
+}  // namespace
+
+int run_bench(std::span<const std::string> words) {
+  const BenchRequest request = read_bench_request(words);
+  if (request.help) {
+    print_help();
+    return 0;
+  }
+  if (request.compare) return compare_runs(request.files[0], request.files[1]);
+  std::string command_line = "hemstitch bench";
+  for (const std::string& word : words) command_line += ' ' + word;
+  bench(request, command_line);
   return 0;
 }
 

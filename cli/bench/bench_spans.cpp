@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,17 +10,22 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "batch/batch_timing.hpp"
 #include "cli/files/files.hpp"
 #include "cli/messages.hpp"
+#include "core/options.hpp"
 #include "core/parallel.hpp"
-#include "evaluate/lz4_timing.hpp"
+#include "engine/cuda/cuda_engine_tuning.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch::cli {
 namespace {
+
+constexpr int kLeastFileRuns = 2;
 
 // Keeps its room from run to run, so that the system's page faults are paid once and not timed.
 class MemorySink : public Sink {
@@ -44,7 +50,7 @@ class MemorySink : public Sink {
 };
 
 // A file in the folder for temporary ones that has no name, so that nothing is left of it however the tool ends.
-class NamelessFile : public Sink {
+class NamelessFile {
  public:
   NamelessFile() {
     const char* folder = std::getenv("TMPDIR");
@@ -53,34 +59,53 @@ class NamelessFile : public Sink {
     if (descriptor_.number() < 0) throw tool_error_from_errno(path);
     unlink(path.c_str());
   }
-  void write(std::span<const std::byte> bytes) override {
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(descriptor_.number(), bytes.data(), bytes.size());
-      if (count < 0 && errno != EINTR) throw tool_error_from_errno("writing a temporary file");
-      if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-  }
-  void clear() {
-    if (ftruncate(descriptor_.number(), 0) != 0 || lseek(descriptor_.number(), 0, SEEK_SET) != 0)
-      throw tool_error_from_errno("emptying a temporary file");
-  }
-  // From its beginning, however far it is written.
-  FileSource source() const { return FileSource(fmt::format("/proc/self/fd/{}", descriptor_.number())); }
+  int descriptor() const { return descriptor_.number(); }
+  // To be opened again, from its beginning.
+  std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor()); }
 
  private:
   Descriptor descriptor_;
 };
 
+double cpu_seconds_now() {
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 template <typename Work>
-double seconds_of(const Work& work) {
+Timed time_of(const Work& work) {
+  const double cpu_before = cpu_seconds_now();
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return {elapsed.count(), cpu_seconds_now() - cpu_before};
+}
+
+void keep_fastest(Timed& fastest, const Timed& run) {
+  if (run.seconds < fastest.seconds) fastest = run;
+}
+
+[[noreturn]] void refuse_difference(int level) {
+  throw ToolError(fmt::format("level {}: the restored data differs from the original", level));
 }
 
 void require_equal(std::span<const std::byte> restored, std::span<const std::byte> data, int level) {
-  if (!std::ranges::equal(restored, data))
-    throw ToolError(fmt::format("level {}: the restored data differs from the original", level));
+  if (!std::ranges::equal(restored, data)) refuse_difference(level);
+}
+
+void require_equal(const NamelessFile& restored, std::span<const std::byte> data, int level) {
+  constexpr std::size_t kPieceBytes = std::size_t{64} << 20;
+  FileSource back(restored.path());
+  std::vector<std::byte> piece(std::min(data.size(), kPieceBytes) + 1);
+  while (const std::size_t count = back.read_in_parallel(piece)) {
+    if (count > data.size() || std::memcmp(piece.data(), data.data(), count) != 0) refuse_difference(level);
+    data = data.subspan(count);
+  }
+  if (!data.empty()) refuse_difference(level);
 }
 
 Figures measure_memory(std::span<const std::byte> data, const CompressOptions& compress,
@@ -91,47 +116,84 @@ Figures measure_memory(std::span<const std::byte> data, const CompressOptions& c
   do {
     compressed.clear();
     restored.clear();
-    const double compressing = seconds_of([&] {
+    const Timed compressing = time_of([&] {
       MemorySource source(data);
       compress_stream(source, compressed, compress);
     });
-    const double restoring = seconds_of([&] {
+    const Timed restoring = time_of([&] {
       MemorySource source(compressed.content());
       restore_stream(source, restored, restore);
     });
     require_equal(restored.content(), data, compress.level);
     figures.compressed_bytes = compressed.content().size();
-    figures.compress_seconds = std::min(figures.compress_seconds, compressing);
-    figures.restore_seconds = std::min(figures.restore_seconds, restoring);
-    spent += compressing + restoring;
+    keep_fastest(figures.compress, compressing);
+    keep_fastest(figures.restore, restoring);
+    spent += compressing.seconds + restoring.seconds;
   } while (spent < seconds);
   return figures;
 }
 
+// How long as many threads as a run has take to fill a new file, from memory: no way to one can be faster.
+double floor_seconds(std::span<const std::byte> bytes, unsigned threads) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  return time_of([&] {
+           const NamelessFile file;
+           run_on_threads(threads, [&] {
+             run_in_parallel((bytes.size() + kPieceBytes - 1) / kPieceBytes, 1, [&](std::size_t i) {
+               const std::size_t end = std::min(bytes.size(), (i + 1) * kPieceBytes);
+               for (std::size_t at = i * kPieceBytes; at < end;) {
+                 const ssize_t count =
+                     pwrite(file.descriptor(), bytes.data() + at, end - at, static_cast<off_t>(at));
+                 if (count < 0 && errno != EINTR) throw tool_error_from_errno("writing a temporary file");
+                 if (count > 0) at += static_cast<std::size_t>(count);
+               }
+             });
+           });
+         })
+      .seconds;
+}
+
+// The commands' own sources and sinks, but for the names of the files. No holes: the floor has none either.
 Figures measure_files(std::span<const std::byte> data, const CompressOptions& compress,
                       const RestoreOptions& restore, double seconds) {
-  NamelessFile original, compressed, restored;
-  original.write(data);
-  std::vector<std::byte> content(data.size());
+  const NamelessFile original;
+  FileSink::into(original.descriptor())->write(data);
+  const auto compress_into = [&](int descriptor) {
+    FileSource source(original.path());
+    return compress_stream(source, *FileSink::into(descriptor), compress).output_bytes;
+  };
+  const Descriptor null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const unsigned threads = resolve_threads(compress.threads);
   Figures figures;
+  FileFigures files;
   double spent = 0;
-  do {
-    compressed.clear();
-    restored.clear();
-    const double compressing = seconds_of([&] {
-      FileSource source = original.source();
-      figures.compressed_bytes = compress_stream(source, compressed, compress).output_bytes;
+  for (int runs = 0; runs < kLeastFileRuns || spent < seconds; ++runs) {
+    std::optional<NamelessFile> compressed, restored;
+    const Timed compressing = time_of([&] {
+      compressed.emplace();
+      figures.compressed_bytes = compress_into(compressed->descriptor());
     });
-    const double restoring = seconds_of([&] {
-      FileSource source = compressed.source();
-      restore_stream(source, restored, restore);
+    const Timed restoring = time_of([&] {
+      restored.emplace();
+      FileSource source(compressed->path());
+      restore_stream(source, *FileSink::into(restored->descriptor()), restore);
     });
-    FileSource back = restored.source();
-    require_equal(std::span(content).first(back.read(content)), data, compress.level);
-    figures.compress_seconds = std::min(figures.compress_seconds, compressing);
-    figures.restore_seconds = std::min(figures.restore_seconds, restoring);
-    spent += compressing + restoring;
-  } while (spent < seconds);
+    require_equal(*restored, data, compress.level);
+    restored.reset();
+    keep_fastest(figures.compress, compressing);
+    keep_fastest(figures.restore, restoring);
+    keep_fastest(files.compress_to_null, time_of([&] { compress_into(null.number()); }));
+    keep_fastest(files.test, time_of([&] {
+                   FileSource source(compressed->path());
+                   NullSink nowhere;
+                   restore_stream(source, nowhere, restore);
+                 }));
+    files.restore_floor_seconds = std::min(files.restore_floor_seconds, floor_seconds(data, threads));
+    files.compress_floor_seconds =
+        std::min(files.compress_floor_seconds, floor_seconds(read_whole_file(compressed->path()), threads));
+    spent += compressing.seconds + restoring.seconds;
+  }
+  figures.files = files;
   return figures;
 }
 
@@ -152,14 +214,16 @@ std::string_view span_name(BenchSpan span) {
 }
 
 FileRates measure_file_rates(std::span<const std::byte> data) {
-  NamelessFile file;
+  const NamelessFile file;
   std::vector<std::byte> copy(data.size());
-  const auto gbps = [&](double seconds) { return static_cast<double>(data.size()) / seconds / 1e9; };
+  const auto gbps = [&](const auto& work) {
+    return static_cast<double>(data.size()) / time_of(work).seconds / 1e9;
+  };
   FileRates rates;
-  rates.write_gbps = gbps(seconds_of([&] { file.write(data); }));
+  rates.write_gbps = gbps([&] { FileSink::into(file.descriptor())->write(data); });
   run_on_threads(resolve_threads(0), [&] {
-    rates.read_gbps = gbps(seconds_of([&] { file.source().read_in_parallel(copy); }));
-    rates.copy_gbps = gbps(seconds_of([&] { copy_in_parallel(copy.data(), data.data(), data.size()); }));
+    rates.read_gbps = gbps([&] { FileSource(file.path()).read_in_parallel(copy); });
+    rates.copy_gbps = gbps([&] { copy_in_parallel(copy.data(), data.data(), data.size()); });
   });
   return rates;
 }
@@ -168,10 +232,21 @@ Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressO
                 const RestoreOptions& restore, double seconds) {
   if (span == BenchSpan::kMemory) return measure_memory(data, compress, restore, seconds);
   if (span == BenchSpan::kFile) return measure_files(data, compress, restore, seconds);
-  const Lz4Timing timing = time_lz4_on_device(
-      data, compress.level, compress.block_bytes,
-      span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned, seconds, compress.device);
-  return {timing.compressed_bytes, timing.compress_seconds, timing.restore_seconds};
+  // Batches as the engine has them.
+  const TimedWork work{.format = compress.format,
+                       .level = compress.level,
+                       .block_bytes = compress.block_bytes,
+                       .span = span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned,
+                       .batch_bytes = cuda::kEngineBatchBytes,
+                       .batch_count = cuda::kEngineSlots};
+  const BatchTiming timing = time_batches(data, work, seconds, compress.device);
+  return {timing.compressed_bytes, {timing.compress_seconds}, {timing.restore_seconds}, std::nullopt};
+}
+
+double seconds_to_start(const CompressOptions& compress, const RestoreOptions& restore) {
+  constexpr std::size_t kFirstBytes = 4096;
+  const std::vector<std::byte> data(kFirstBytes, std::byte{'x'});
+  return time_of([&] { measure_memory(data, compress, restore, 0); }).seconds;
 }
 
 }  // namespace hemstitch::cli

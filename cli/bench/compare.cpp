@@ -1,4 +1,6 @@
 // hemstitch bench --compare OLD NEW: holds two recorded runs of one machine against each other, row by row.
+#include "cli/bench/compare.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -6,7 +8,6 @@
 #include <map>
 
 #include "cli/bench/recorded_run.hpp"
-#include "cli/commands.hpp"
 #include "cli/files/files.hpp"
 #include "cli/messages.hpp"
 
@@ -62,8 +63,8 @@ bool is_worse(const std::string& identity, const Json& old_row, const Json& new_
 
 }  // namespace
 
-int run_compare(const Request& request) {
-  const Json old_run = read_run(request.files[0]), new_run = read_run(request.files[1]);
+int compare_runs(const std::string& old_path, const std::string& new_path) {
+  const Json old_run = read_run(old_path), new_run = read_run(new_path);
   const auto old_device = old_run["device"].get<std::string>(),
              new_device = new_run["device"].get<std::string>();
   if (old_device != new_device) {
@@ -82,8 +83,8 @@ int run_compare(const Request& request) {
   }
   if (compared_count == 0) throw ToolError("the two runs have no row in common, so nothing was compared");
   fmt::print("{} rows compared, {} over 5% slower or larger; {} only in {}, {} only in {}\n", compared_count,
-             worse_count, old_rows.size() - compared_count, request.files[0],
-             new_run["rows"].size() - compared_count, request.files[1]);
+             worse_count, old_rows.size() - compared_count, old_path, new_run["rows"].size() - compared_count,
+             new_path);
   return worse_count > 0 ? 1 : 0;
 }
 

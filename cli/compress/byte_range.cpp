@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/messages.hpp"
-#include "format/frame_index.hpp"
+#include "pipeline/stream.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -72,7 +72,7 @@ StreamReport restore_part(Source& source, Sink& sink, const ByteRange& range, co
                           const StreamHooks& hooks) {
   if (!range.last) return restore_range(source, sink, range.begin, range.end, options, hooks);
   if (!source.seek(0)) return restore_last_by_keeping(source, sink, *range.last, options, hooks);
-  const std::uint64_t content_bytes = index_frames(source).content_bytes();
+  const std::uint64_t content_bytes = index_stream(source).content_bytes();
   if (!source.seek(0)) throw ToolError("cannot be read twice (name a file)");
   return restore_range(source, sink, content_bytes - std::min(content_bytes, *range.last), content_bytes,
                        options, hooks);

@@ -1,7 +1,7 @@
 // --range A-B, A- and -N: a part of a stream's content.
 #pragma once
 
-#include "cli/arguments.hpp"
+#include "cli/request.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch::cli {

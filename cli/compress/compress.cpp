@@ -1,10 +1,11 @@
 // hemstitch FILE...: each file becomes FILE.lz4.
+#include "cli/compress/compress.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <utility>
 
-#include "cli/commands.hpp"
 #include "cli/files/done_before.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/file_batches.hpp"

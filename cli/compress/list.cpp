@@ -1,17 +1,18 @@
-// hemstitch -l FILE.lz4...: what the headers say, and what the blocks add up to. Nothing is restored.
+// hemstitch -l FILE.lz4...: what the headers say, and what the blocks add up to. Nothing is restored but frames that say too
+// little to be listed without.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/commands.hpp"
+#include "cli/compress/compress.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/files.hpp"
 #include "cli/files/output.hpp"
 #include "cli/json_text.hpp"
 #include "cli/messages.hpp"
-#include "format/frame_index.hpp"
+#include "pipeline/stream.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -20,13 +21,15 @@ constexpr const char* kRow = "{:>7} {:>9} {:>14} {:>14} {:>8}  {:<14} {}\n";
 
 struct Totals {
   std::uint64_t frame_count = 0;
-  std::uint64_t block_count = 0;
+  std::optional<std::uint64_t> block_count =
+      0;  // nothing where there are frames whose blocks cannot be told apart
   std::uint64_t compressed_bytes = 0;
   std::uint64_t content_bytes = 0;
 
   Totals& operator+=(const Totals& other) {
     frame_count += other.frame_count;
-    block_count += other.block_count;
+    block_count =
+        block_count && other.block_count ? std::optional(*block_count + *other.block_count) : std::nullopt;
     compressed_bytes += other.compressed_bytes;
     content_bytes += other.content_bytes;
     return *this;
@@ -38,9 +41,20 @@ std::string ratio_text(std::uint64_t content_bytes, std::uint64_t compressed_byt
   return fmt::format("{:.3f}", static_cast<double>(content_bytes) / static_cast<double>(compressed_bytes));
 }
 
+bool is_stream(const IndexedFrame& frame) { return frame.header.block_kind == BlockKind::kStream; }
+
+std::optional<std::uint64_t> blocks_of(const IndexedFrame& frame) {
+  return is_stream(frame) ? std::nullopt : std::optional(frame.block_count);
+}
+
+std::string blocks_text(const std::optional<std::uint64_t>& count) {
+  return count ? std::to_string(*count) : "-";
+}
+
 std::string checks_of(const IndexedFrame& frame) {
   if (frame.skippable) return "-";
-  if (frame.header.block_checksums) return frame.header.content_checksum ? "block+content" : "block";
+  if (frame.header.block_checksums || frame.header.block_content_checksums)
+    return frame.header.content_checksum ? "block+content" : "block";
   return frame.header.content_checksum ? "content" : "none";
 }
 
@@ -59,13 +73,14 @@ std::string checks_of(const FrameIndex& index) {
 Totals totals_of(const FrameIndex& index) {
   Totals totals;
   for (const IndexedFrame& frame : index.frames)
-    totals += {1, frame.block_count, frame.bytes, frame.content_bytes};
+    totals += {1, blocks_of(frame), frame.bytes, frame.content_bytes};
   return totals;
 }
 
 std::string describe(const IndexedFrame& frame) {
   if (frame.skippable) return std::string(frame.header.description);
-  std::string text = fmt::format("{} of {}K", frame.header.description, frame.header.block_bytes / 1024);
+  std::string text(frame.header.description);
+  if (!is_stream(frame)) text += fmt::format(" of {}K", frame.header.block_bytes / 1024);
   if (!frame.header.legacy && frame.stored_block_count > 0)
     text += fmt::format(", {} stored", frame.stored_block_count);
   if (frame.header.content_bytes) text += ", content size";
@@ -88,8 +103,9 @@ std::string dictionaries_of(const FrameIndex& index) {
 void print_frames(const FrameIndex& index) {
   std::size_t number = 0;
   for (const IndexedFrame& frame : index.frames)
-    fmt::print(kRow, fmt::format("#{}", ++number), frame.block_count, frame.bytes, frame.content_bytes,
-               ratio_text(frame.content_bytes, frame.bytes), checks_of(frame), describe(frame));
+    fmt::print(kRow, fmt::format("#{}", ++number), blocks_text(blocks_of(frame)), frame.bytes,
+               frame.content_bytes, ratio_text(frame.content_bytes, frame.bytes), checks_of(frame),
+               describe(frame));
 }
 
 template <typename Number>
@@ -100,12 +116,17 @@ std::string number_or_null(const std::optional<Number>& number) {
 std::string json_of(const IndexedFrame& frame, std::uint64_t offset) {
   std::string text = fmt::format(R"({{"kind":"{}","offset":{},"compressed_bytes":{})", frame.header.kind,
                                  offset, frame.bytes);
+  const std::optional<std::uint64_t> blocks = blocks_of(frame);
+  const auto of_blocks = [&](std::uint64_t number) {
+    return number_or_null(blocks ? std::optional(number) : std::nullopt);
+  };
   if (!frame.skippable)
     text += fmt::format(
         R"(,"content_bytes":{},"block_count":{},"stored_block_count":{},"block_bytes":{},"linked_blocks":{},)"
         R"("block_checksums":{},"content_checksum":{},"content_size_in_header":{},"dictionary_id":{})",
-        frame.content_bytes, frame.block_count, frame.stored_block_count, frame.header.block_bytes,
-        json_bool(frame.header.block_kind == BlockKind::kLinked), json_bool(frame.header.block_checksums),
+        frame.content_bytes, number_or_null(blocks), of_blocks(frame.stored_block_count),
+        of_blocks(frame.header.block_bytes), json_bool(frame.header.block_kind == BlockKind::kLinked),
+        json_bool(frame.header.block_checksums || frame.header.block_content_checksums),
         json_bool(frame.header.content_checksum), json_bool(frame.header.content_bytes.has_value()),
         number_or_null(frame.header.dictionary_id));
   return text + '}';
@@ -122,7 +143,7 @@ void print_json(const std::string& path, const FrameIndex& index, const Totals& 
   fmt::print(
       R"({{"file":"{}","compressed_bytes":{},"content_bytes":{},"block_count":{},"trailing_garbage_at":{},"frames":[{}]}})"
       "\n",
-      json_text(path), totals.compressed_bytes, totals.content_bytes, totals.block_count,
+      json_text(path), totals.compressed_bytes, totals.content_bytes, number_or_null(totals.block_count),
       number_or_null(index.trailing_garbage_at), fmt::join(frames, ","));
 }
 
@@ -131,8 +152,8 @@ void print_head() {
 }
 
 void print_row(const Totals& totals, const std::string& checks, const std::string& name) {
-  fmt::print(kRow, totals.frame_count, totals.block_count, totals.compressed_bytes, totals.content_bytes,
-             ratio_text(totals.content_bytes, totals.compressed_bytes), checks, name);
+  fmt::print(kRow, totals.frame_count, blocks_text(totals.block_count), totals.compressed_bytes,
+             totals.content_bytes, ratio_text(totals.content_bytes, totals.compressed_bytes), checks, name);
 }
 
 }  // namespace
@@ -146,7 +167,7 @@ int run_list(const Request& request) {
     refuse_folder(request, source);
     refuse_terminal(request, source);
     refuse_foreign(identify_data(source.first_bytes()));
-    const FrameIndex index = index_frames(source);
+    const FrameIndex index = index_stream(source);
     const Totals totals = totals_of(index);
     all += totals;
     if (request.json) {

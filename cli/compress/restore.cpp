@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/commands.hpp"
 #include "cli/compress/byte_range.hpp"
+#include "cli/compress/compress.hpp"
 #include "cli/files/done_before.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/file_batches.hpp"

@@ -3,29 +3,25 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
 
-#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/evaluate/finder_reports.hpp"
 #include "cli/messages.hpp"
+#include "cli/options/option_table.hpp"
+#include "cli/options/option_values.hpp"
+#include "cli/request.hpp"
 #include "evaluate/analysis.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
-constexpr const char* kUsage =
+constexpr const char* kIntroduction =
     R"(hemstitch analyze [OPTION]... FILE
 Shows the matches that the best parse of a file takes: by distance and by length,
-for one finder against another.
+for one finder against another. 'hemstitch evaluate -h' says how they are described.
 
-  --finder DESCRIPTION  as in 'hemstitch evaluate -h'
-                        (default: brute_force:window_size=65535)
-  --against DESCRIPTION the other finder (default: coop_stitch:near-1k:min_match_len=5)
-  --svg OUTPUT          also draw a map of where the first finder's matches point
-  --json                as JSON
 )";
 
 using Analyses = std::array<MatchAnalysis, 2>;
@@ -112,30 +108,48 @@ void write_text(const std::string& path, const std::string& text) {
   if (!file || !(file << text) || !file.flush()) throw tool_error_from_errno(shown_name(path));
 }
 
+struct AnalyzeRequest {
+  std::string file = {};
+  std::string first = "brute_force:window_size=65535", second = "coop_stitch:near-1k:min_match_len=5";
+  std::string svg_path = {};
+  bool json = false, help = false;
+};
+
+void add_options(OptionTable& table, AnalyzeRequest& request) {
+  table.value("--finder", "DESCRIPTION", request.first, fmt::format("which (default: {})", request.first));
+  table.value("--against", "DESCRIPTION", request.second,
+              fmt::format("the one to compare with (default: {})", request.second));
+  table.value("--svg", "OUTPUT", request.svg_path,
+              "also draw a map of where the first finder's matches point");
+  table.flag("--json", request.json, "as JSON");
+  table.help_flag("-h,--help");
+}
+
+AnalyzeRequest read_request(std::span<const std::string> words) {
+  AnalyzeRequest request;
+  OptionTable table;
+  add_options(table, request);
+  const std::vector<std::string> files = table.read(words);
+  request.help = table.help_asked();
+  if (request.help) return request;
+  if (files.size() != 1) throw UsageError("analyze needs one FILE");
+  request.file = files.front();
+  if (request.svg_path == kStandardStream)
+    throw UsageError("--svg '-': the table goes to stdout, so the drawing needs a file");
+  return request;
+}
+
 }  // namespace
 
 int run_analyze(std::span<const std::string> words) {
-  CLI::App app;
-  app.set_help_flag();
-  std::string first = "brute_force:window_size=65535", second = "coop_stitch:near-1k:min_match_len=5",
-              svg_path;
-  bool json = false, help = false;
-  app.add_option("--finder", first);
-  app.add_option("--against", second);
-  app.add_option("--svg", svg_path);
-  app.add_flag("--json", json);
-  app.add_flag("-h,--help", help);
-  const std::vector<std::string> files = read_options(app, words);
-  if (help) {
-    fmt::print("{}", kUsage);
+  const AnalyzeRequest request = read_request(words);
+  if (request.help) {
+    fmt::print("{}{}", kIntroduction, analyze_options_help(nullptr));
     return 0;
   }
-  if (files.size() != 1) throw UsageError("analyze needs one FILE");
-  if (svg_path == kStandardStream)
-    throw UsageError("--svg '-': the table goes to stdout, so the drawing needs a file");
-  if (!svg_path.empty()) refuse_input(svg_path, files.front());
-  const std::vector<FinderChoice> choices = choose_finders({first, second});
-  const NamedData data = read_named_data(files.front());
+  if (!request.svg_path.empty()) refuse_input(request.svg_path, request.file);
+  const std::vector<FinderChoice> choices = choose_finders({request.first, request.second});
+  const NamedData data = read_named_data(request.file);
 
   Analyses analyses;
   std::array<MatchRecords, 2> records;
@@ -144,7 +158,7 @@ int run_analyze(std::span<const std::string> words) {
     analyses[i] = analyze(data.bytes, choices[i], records[i]);
   }
   const FinderComparison comparison = compare_candidates(records[0], records[1], choices[0].parameters);
-  if (json) {
+  if (request.json) {
     Json report{{"file", describe_data(data.name, data.bytes)},
                 {"finders", {analysis_json(analyses[0], choices[0]), analysis_json(analyses[1], choices[1])}},
                 {"positions",
@@ -155,8 +169,16 @@ int run_analyze(std::span<const std::string> words) {
   } else {
     print_table(data, analyses, comparison);
   }
-  if (!svg_path.empty()) write_text(svg_path, match_map_svg(analyses[0], data.name, data.bytes.size()));
+  if (!request.svg_path.empty())
+    write_text(request.svg_path, match_map_svg(analyses[0], data.name, data.bytes.size()));
   return 0;
+}
+
+std::string analyze_options_help(const OptionTable* above) {
+  AnalyzeRequest request;
+  OptionTable table;
+  add_options(table, request);
+  return table.help(above);
 }
 
 }  // namespace hemstitch::cli

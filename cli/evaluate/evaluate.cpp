@@ -1,47 +1,45 @@
 // hemstitch evaluate: how good finders are on files, by the five criteria of founding document 000 (docs/founding.md).
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
 #include <optional>
 #include <tuple>
 
-#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/evaluate/finder_reports.hpp"
 #include "cli/messages.hpp"
+#include "cli/options/option_values.hpp"
+#include "cli/options/work_options.hpp"
 #include "evaluate/evaluation.hpp"
 #include "match/coop_stitch/coop_stitch.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
-constexpr fmt::string_view kUsage =
+constexpr const char* kIntroduction =
     R"(hemstitch evaluate [OPTION]... FILE...
 Judges match finders: every match verified, cost under the best parse beside the
 optimum of a 4K and a 64K window, probes, latency, and what the stitch adds.
 
-  --finder NAME[:PRESET][:FIELD=VALUE]...
-                        {} or level:N;
-                        several times for a table (default: coop_stitch)
-                        presets of coop_stitch: 4k, 16k, 32k, 32k-gaps, near-1k
-                        fields: min_match_len, max_match_len, window_size,
+)";
+
+constexpr fmt::string_view kDescriptions =
+    R"(
+DESCRIPTION is NAME[:PRESET][:FIELD=VALUE]..., with
+  names                 {} or level:N
+  presets               of coop_stitch: 4k, 16k, 32k, 32k-gaps, near-1k
+  fields                min_match_len, max_match_len, window_size,
                         stride, near_range, band_origin, top_k, top_k_policy
                         (longest, bucket), stitch (on, off), good_match_len,
                         far_step, literal_cost, match_fixed_cost, hash_bits,
                         cap_bytes, depth, stitch_reach, group_positions (each
                         of the finders that read it), and backend (reference,
                         cuda, webgpu)
-  --all                 every finder and preset
-  --backend NAME        where to search with all of them (default: reference)
-  --device DEVICE       which of its devices: a number or a part of a name in
-                        'hemstitch backends -vv', or a list of them
-  --json                as a recorded run
 )";
 
 constexpr int kNamesIndent = 24;
-constexpr std::size_t kNamesWidth = 60;
+constexpr std::size_t kNamesWidth = 54;
 
 // Windows of the optima, and how reports call them. The second is every offset that a record can hold.
 constexpr std::uint32_t kNearWindow = 4096;
@@ -235,55 +233,83 @@ class EvaluationReport {
   Json run_;
 };
 
+struct EvaluateRequest {
+  std::vector<std::string> files = {};
+  std::vector<std::string> finders = {};
+  std::string backend = {}, device = {};
+  bool all = false, json = false, help = false;
+};
+
+void add_options(OptionTable& table, EvaluateRequest& request) {
+  table.value(
+      "--finder", "DESCRIPTION", [&request](const std::string& finder) { request.finders.push_back(finder); },
+      "which; several times for a table (default: coop_stitch)");
+  table.flag("--all", request.all, "every finder and preset");
+  table.value("--backend", "NAME", request.backend, "where to search with all of them (default: reference)");
+  add_device_option(table, request.device);
+  table.flag("--json", request.json, "as a recorded run");
+  table.help_flag("-h,--help");
+}
+
+EvaluateRequest read_request(std::span<const std::string> words) {
+  EvaluateRequest request;
+  OptionTable table;
+  add_options(table, request);
+  request.files = table.read(words);
+  request.help = table.help_asked();
+  if (request.help) return request;
+  if (request.files.empty()) throw UsageError("evaluate needs a FILE");
+  if (request.all && !request.finders.empty()) throw UsageError("--all and --finder contradict each other");
+  if (!request.device.empty())
+    check_device_option(request.backend.empty() ? kReferenceBackend : request.backend);
+  if (!request.backend.empty()) check_finding_backend(request.backend, request.device);
+  return request;
+}
+
+void print_evaluate_help() {
+  std::string names;
+  for (const std::string_view name : finder_names()) {
+    const std::size_t line_begin = names.rfind('\n') + 1;  // 0 where there is one line
+    if (names.size() - line_begin + name.size() > kNamesWidth)
+      names += fmt::format(",\n{:{}}", "", kNamesIndent);
+    else if (!names.empty())
+      names += ", ";
+    names += name;
+  }
+  fmt::print("{}{}", kIntroduction, evaluate_options_help(nullptr));
+  fmt::print(kDescriptions, names);
+}
+
+std::vector<FinderChoice> chosen_finders(const EvaluateRequest& request) {
+  std::vector<std::string> finders = request.finders;
+  if (request.all)
+    finders.assign(std::begin(kAllFinders), std::end(kAllFinders));
+  else if (finders.empty())
+    finders = {"coop_stitch"};
+  std::vector<FinderChoice> choices = choose_finders(finders);
+  if (!request.backend.empty())
+    for (FinderChoice& choice : choices) {
+      choice.backend = request.backend;
+      choice.device = request.device;
+    }
+  if (request.all) std::erase_if(choices, [](const FinderChoice& choice) { return !choice.is_there(); });
+  return choices;
+}
+
 }  // namespace
 
 int run_evaluate(std::span<const std::string> words) {
-  CLI::App app;
-  app.set_help_flag();
-  std::vector<std::string> finders;
-  std::optional<std::string> backend;
-  std::string device;
-  bool all = false, json = false, help = false;
-  app.add_option("--finder", finders)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--backend", backend);
-  app.add_option("--device", device);
-  app.add_flag("--all", all);
-  app.add_flag("--json", json);
-  app.add_flag("-h,--help", help);
-  const std::vector<std::string> files = read_options(app, words);
-  if (help) {
-    std::string names;
-    for (const std::string_view name : finder_names()) {
-      const std::size_t line_begin = names.rfind('\n') + 1;  // 0 where there is one line
-      if (names.size() - line_begin + name.size() > kNamesWidth)
-        names += fmt::format(",\n{:{}}", "", kNamesIndent);
-      else if (!names.empty())
-        names += ", ";
-      names += name;
-    }
-    fmt::print(kUsage, names);
+  const EvaluateRequest request = read_request(words);
+  if (request.help) {
+    print_evaluate_help();
     return 0;
   }
-  if (files.empty()) throw UsageError("evaluate needs a FILE");
-  if (all && !finders.empty()) throw UsageError("--all and --finder contradict each other");
-  if (!device.empty()) check_device_option(backend.value_or(kReferenceBackend));
-  if (backend) check_finding_backend(*backend, device);
-  if (all) {
-    finders.assign(std::begin(kAllFinders), std::end(kAllFinders));
-  }
-  if (finders.empty()) finders = {"coop_stitch"};
-  std::vector<FinderChoice> choices = choose_finders(finders);
-  if (backend)
-    for (FinderChoice& choice : choices) {
-      choice.backend = *backend;
-      choice.device = device;
-    }
-  if (all) std::erase_if(choices, [](const FinderChoice& choice) { return !choice.is_there(); });
+  const std::vector<FinderChoice> choices = chosen_finders(request);
 
   std::string command_line = "hemstitch evaluate";
   for (const std::string& word : words) command_line += ' ' + word;
-  EvaluationReport report(json, choices.size() > 1, devices_of(choices), command_line);
-  for (const std::string& path : files) {
+  EvaluationReport report(request.json, choices.size() > 1, devices_of(choices), command_line);
+  for (const std::string& path : request.files) {
     const NamedData data = read_named_data(path);
     report.begin_file(data);
     OptimaOfFile optima(data.bytes);
@@ -297,6 +323,13 @@ int run_evaluate(std::span<const std::string> words) {
   }
   report.finish();
   return 0;
+}
+
+std::string evaluate_options_help(const OptionTable* above) {
+  EvaluateRequest request;
+  OptionTable table;
+  add_options(table, request);
+  return table.help(above);
 }
 
 }  // namespace hemstitch::cli

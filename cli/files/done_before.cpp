@@ -16,7 +16,7 @@
 #include "cli/files/remove_source.hpp"
 #include "cli/messages.hpp"
 #include "cli/progress.hpp"
-#include "format/frame_index.hpp"
+#include "pipeline/stream.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -31,7 +31,7 @@ std::pair<time_t, long> order_of(const timespec& time) { return {time.tv_sec, ti
 std::optional<std::uint64_t> whole_content_bytes(const FileName& file) {
   try {
     FileSource source(file);
-    const FrameIndex index = index_frames(source);
+    const FrameIndex index = index_stream(source);
     return index.trailing_garbage_at ? std::nullopt : std::optional(index.content_bytes());
   } catch (const std::runtime_error&) {
     return std::nullopt;  // whoever works on the file says what is wrong

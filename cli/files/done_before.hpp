@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/files/folder.hpp"
+#include "cli/request.hpp"
 #include "cli/tally.hpp"
 
 namespace hemstitch::cli {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/files/output.hpp"
-#include "cli/files/walk.hpp"
+#include "cli/files/recursive_inputs.hpp"
 #include "cli/messages.hpp"
 #include "cli/progress.hpp"
 
@@ -41,29 +41,29 @@ std::vector<FileName> take_one_for_each_output(const Request& request, std::vect
 int for_each_file(const Request& request, const std::function<Outcome(const FileName& file)>& work,
                   const FolderWork& folder_work) {
   if (request.outputs) request.outputs->make();
-  Walk walk;
+  RecursiveInputs inputs;
   if (request.recursive)
-    walk = walk_inputs(request);
+    inputs = find_recursive_inputs(request);
   else
-    for (const std::string& path : request.files) walk.files.push_back(FileName::from_argument(path));
+    for (const std::string& path : request.files) inputs.files.push_back(FileName::from_argument(path));
 
   Tally tally;
-  for (const Walk::Failure& failure : walk.failures) tally.fail(failure.path, failure.what);
-  for (const std::string& path : walk.left_over) {
+  for (const RecursiveInputs::Failure& failure : inputs.failures) tally.fail(failure.path, failure.what);
+  for (const std::string& path : inputs.left_over) {
     report_warning(request, path,
                    "left over from a run that was killed (no other is at work on it; remove it)");
     tally.warn();
   }
-  const std::size_t total = walk.files.size() + walk.done.size() + walk.failures.size();
-  if (!walk.done.empty()) folder_work.remove_done(walk.done, tally);
-  walk.files = take_one_for_each_output(request, std::move(walk.files), tally);
+  const std::size_t total = inputs.files.size() + inputs.done.size() + inputs.failures.size();
+  if (!inputs.done.empty()) folder_work.remove_done(inputs.done, tally);
+  inputs.files = take_one_for_each_output(request, std::move(inputs.files), tally);
   std::optional<TreeProgress> progress;
   if (request.recursive && request.action != Action::kList)
-    progress.emplace(walk.files, request.action != Action::kCompress, request.quiet);
+    progress.emplace(inputs.files, request.action != Action::kCompress, request.quiet);
   if (request.recursive && folder_work.batches)
-    walk.files = folder_work.batches(std::move(walk.files), tally);
-  if (progress) progress->only_these_are_left(walk.files);
-  for (const FileName& file : walk.files) {
+    inputs.files = folder_work.batches(std::move(inputs.files), tally);
+  if (progress) progress->only_these_are_left(inputs.files);
+  for (const FileName& file : inputs.files) {
     try {
       if (work(file) == Outcome::kWarned) tally.warn();
     } catch (...) {
@@ -72,7 +72,7 @@ int for_each_file(const Request& request, const std::function<Outcome(const File
     if (progress) progress->next_file();
   }
   progress.reset();
-  if (!request.quiet && !walk.skipped.empty()) print_message(walk.skipped);
+  if (!request.quiet && !inputs.skipped.empty()) print_message(inputs.skipped);
   if (!request.quiet) tally.print_failures(total);
   return tally.exit_status();
 }

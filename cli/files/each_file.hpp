@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/files/folder.hpp"
+#include "cli/request.hpp"
 #include "cli/tally.hpp"
 
 namespace hemstitch::cli {

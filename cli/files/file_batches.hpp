@@ -9,8 +9,8 @@
 
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/files/folder.hpp"
+#include "cli/request.hpp"
 #include "cli/tally.hpp"
 #include "pipeline/frame_batch.hpp"
 

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/files/disk_sync.hpp"
 #include "cli/files/special_output.hpp"
 #include "cli/files/temporary_files.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
 #include "cli/signals.hpp"
 #include "cli/waiting_streams.hpp"
 #include "core/parallel.hpp"
@@ -176,10 +176,10 @@ bool FileSource::seek(std::uint64_t position) {
   return true;
 }
 
-std::unique_ptr<FileSink> FileSink::standard_output() {
+std::unique_ptr<FileSink> FileSink::into(int descriptor) {
   std::unique_ptr<FileSink> sink(new FileSink);
-  sink->descriptor_ = Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
-  if (sink->descriptor_.number() < 0) throw tool_error_from_errno("stdout cannot be used");
+  sink->descriptor_ = Descriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (sink->descriptor_.number() < 0) throw tool_error_from_errno("the output cannot be used");
   return sink;
 }
 

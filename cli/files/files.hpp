@@ -7,6 +7,7 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstddef>
@@ -83,7 +84,9 @@ class FileSource : public Source {
 class FileSink : public Sink {
  public:
   // Standard output: written as it comes.
-  static std::unique_ptr<FileSink> standard_output();
+  static std::unique_ptr<FileSink> standard_output() { return into(STDOUT_FILENO); }
+  // What is open already, as it is: nothing names or removes it. Throws ToolError.
+  static std::unique_ptr<FileSink> into(int descriptor);
 
   struct Target {
     FileName file;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/arguments.hpp"
+#include "cli/request.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -76,10 +76,10 @@ const std::shared_ptr<const Folder>& Folder::current() {
   return *folder;
 }
 
-Folder::Folder(std::string prefix) : name_(std::move(prefix)) {}
+Folder::Folder(std::string prefix, Way way) : name_(std::move(prefix)), way_(way) {}
 
 Folder::Folder(std::shared_ptr<const Folder> around, std::string name)
-    : around_(std::move(around)), name_(std::move(name)) {}
+    : around_(std::move(around)), name_(std::move(name)), way_(around_->way_) {}
 
 // Those around end here one after the other, where this was the last inside: a tree may be deeper than the stack.
 Folder::~Folder() {
@@ -93,6 +93,7 @@ OpenFolder Folder::opened() const {
 }
 
 OpenFolder Folder::open() const {
+  if (way_ != Way::kKept) return open_own(O_PATH);
   std::vector<const Folder*> way;
   OpenFolder at;
   for (const Folder* folder = this; folder != nullptr; folder = folder->around_.get()) {
@@ -101,22 +102,27 @@ OpenFolder Folder::open() const {
     way.push_back(folder);
   }
   for (; !way.empty(); way.pop_back()) {
-    at = way.back()->open_inside(at.get(), O_PATH);
+    at = way.back()->open_kept(at.get(), O_PATH);
     if (!at) break;
   }
   return at;
 }
 
 OpenFolder Folder::open_to_list() const {
+  if (way_ != Way::kKept) return open_own(O_RDONLY);
   OpenFolder around;
   if (around_ && !(around = around_->open())) return nullptr;
-  return open_inside(around.get(), O_RDONLY);
+  return open_kept(around.get(), O_RDONLY);
 }
 
-OpenFolder Folder::open_inside(const Descriptor* around, int flags) const {
+int Folder::open_in(const Descriptor* around, int flags) const {
   flags |= O_DIRECTORY | O_CLOEXEC;
-  const int number = around_ ? openat(around->number(), name_.c_str(), flags | O_NOFOLLOW)
-                             : open_path(name_.empty() ? "." : name_, flags);
+  if (!around_) return open_path(name_.empty() ? "." : name_, flags);
+  return openat(around->number(), name_.c_str(), flags | (way_ == Way::kOwnThroughLinks ? 0 : O_NOFOLLOW));
+}
+
+OpenFolder Folder::open_kept(const Descriptor* around, int flags) const {
+  const int number = open_in(around, flags);
   if (number < 0) return nullptr;
   auto folder = std::make_shared<const Descriptor>(number);
   struct stat status {};
@@ -135,6 +141,21 @@ OpenFolder Folder::open_inside(const Descriptor* around, int flags) const {
   return folder;
 }
 
+OpenFolder Folder::open_own(int flags) const {
+  Descriptor folder;
+  for (const Folder* const next : from_the_named()) {
+    folder = Descriptor(next->open_in(&folder, next == this ? flags : O_PATH));
+    if (folder.number() < 0) return nullptr;
+  }
+  struct stat status {};
+  if (fstat(folder.number(), &status) != 0) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (identity_ == Identity{}) identity_ = {status.st_dev, status.st_ino};
+  }
+  return std::make_shared<const Descriptor>(std::move(folder));
+}
+
 Folder::Identity Folder::identity() const {
   const std::lock_guard lock(mutex_);
   return identity_;
@@ -146,12 +167,20 @@ std::string Folder::path() const {
   return path;
 }
 
+// The folders on the way here, this one last.
+std::vector<const Folder*> Folder::from_the_named() const {
+  std::vector<const Folder*> way;
+  for (const Folder* folder = this; folder != nullptr; folder = folder->around_.get()) way.push_back(folder);
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
 std::string Folder::path_of(std::string_view name) const {
-  std::vector<const Folder*> inside;
-  const Folder* folder = this;
-  for (; folder->around_; folder = folder->around_.get()) inside.push_back(folder);
-  std::string path = folder->name_;
-  for (; !inside.empty(); inside.pop_back()) path.append(inside.back()->name_).push_back('/');
+  std::string path;
+  for (const Folder* const folder : from_the_named()) {
+    path.append(folder->name_);
+    if (folder->around_) path.push_back('/');
+  }
   return path.append(name);
 }
 

@@ -4,6 +4,9 @@
 // first time (device and inode). So nothing changes for us when a folder that we work in is renamed or swapped for a link, and no
 // path is too long. Only a bounded number of folders is open at a time, however many there are: others are opened anew when they are
 // needed.
+//
+// Threads that have descriptors of their own (files/own_descriptors.hpp) cannot share open folders: what search walks is opened anew each
+// time, down from the folder that was named, and any folder counts that is there by then.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/descriptor.hpp"
 
@@ -25,12 +29,14 @@ using OpenFolder = std::shared_ptr<const Descriptor>;
 class Folder {
  public:
   using Identity = std::pair<dev_t, ino_t>;  // device and inode
+  // How it is opened.
+  enum class Way { kKept, kOwn, kOwnThroughLinks };
 
   // The folder that the process is in.
   static const std::shared_ptr<const Folder>& current();
   // As named on the command line, where links are followed; `prefix` ends with a '/'.
-  explicit Folder(std::string prefix);
-  // Inside another one.
+  explicit Folder(std::string prefix, Way way = Way::kKept);
+  // Inside another one, and opened in the same way.
   Folder(std::shared_ptr<const Folder> around, std::string name);
   ~Folder();
   Folder(const Folder&) = delete;
@@ -38,6 +44,7 @@ class Folder {
 
   OpenFolder open() const;
   OpenFolder open_to_list() const;
+  Way way() const { return way_; }
 
   // The folder that it is inside of, by that name; nothing for one that is named on the command line.
   const Folder* around() const { return around_.get(); }
@@ -50,11 +57,15 @@ class Folder {
   std::string path_of(std::string_view name) const;
 
  private:
-  OpenFolder open_inside(const Descriptor* around, int flags) const;
+  std::vector<const Folder*> from_the_named() const;
+  int open_in(const Descriptor* around, int flags) const;
+  OpenFolder open_kept(const Descriptor* around, int flags) const;
+  OpenFolder open_own(int flags) const;
   OpenFolder opened() const;
 
   std::shared_ptr<const Folder> around_;
   std::string name_;  // in the folder around it; without one, the prefix
+  Way way_;
   mutable std::mutex mutex_;
   mutable std::weak_ptr<const Descriptor> opened_;
   mutable Identity identity_;

@@ -25,33 +25,25 @@ unsigned char type_of(DIR* folder, const dirent& entry) {
   return static_cast<unsigned char>(IFTODT(status.st_mode));
 }
 
-FolderEntries read_entries(const std::unique_ptr<DIR, CloseFolder>& folder) {
+}  // namespace
+
+FolderEntries read_folder(int folder) {
+  Descriptor own(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  const std::unique_ptr<DIR, CloseFolder> opened(own.number() < 0 ? nullptr : fdopendir(own.number()));
   FolderEntries read;
-  int error = folder ? 0 : errno;
-  while (folder) {
+  int error = opened ? 0 : errno;
+  if (opened) own.release();  // closed with it
+  while (opened) {
     errno = 0;
-    const dirent* const entry = readdir(folder.get());
+    const dirent* const entry = readdir(opened.get());
     error = errno;
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..")
-      read.entries.push_back({std::string(name), type_of(folder.get(), *entry)});
+      read.entries.push_back({std::string(name), type_of(opened.get(), *entry)});
   }
   if (error != 0) read.complaint = std::generic_category().message(error);
   return read;
-}
-
-}  // namespace
-
-FolderEntries read_folder(const std::string& path) {
-  return read_entries(std::unique_ptr<DIR, CloseFolder>(opendir(path.c_str())));
-}
-
-FolderEntries read_folder(int folder) {
-  Descriptor own(fcntl(folder, F_DUPFD_CLOEXEC, 0));
-  std::unique_ptr<DIR, CloseFolder> opened(own.number() < 0 ? nullptr : fdopendir(own.number()));
-  if (opened) own.release();  // closed with it
-  return read_entries(opened);
 }
 
 }  // namespace hemstitch::cli

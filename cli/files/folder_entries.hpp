@@ -10,7 +10,8 @@ namespace hemstitch::cli {
 
 struct FolderEntry {
   std::string name;
-  unsigned char type;  // DT_REG and its like; DT_UNKNOWN where it went away meanwhile
+  unsigned char type = DT_UNKNOWN;  // DT_REG and its like; DT_UNKNOWN where it went away meanwhile
+  char note = 0;                    // what a command makes of it
 };
 
 struct FolderEntries {
@@ -18,7 +19,6 @@ struct FolderEntries {
   std::string complaint;             // why these are not all, where they are not
 };
 
-FolderEntries read_folder(const std::string& path);
 // Of an open folder, which stays open.
 FolderEntries read_folder(int folder);
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "cli/arguments.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/files.hpp"
 #include "cli/progress.hpp"
+#include "cli/request.hpp"
 
 namespace hemstitch::cli {
 

@@ -17,8 +17,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/arguments.hpp"
 #include "cli/files/files.hpp"
+#include "cli/request.hpp"
 
 namespace hemstitch::cli {
 

@@ -1,22 +1,11 @@
-// The names that outputs have until they are complete, and what is left of them where a run was killed.
-//
-// A run holds a lock on each of its temporary files from the beginning until the file has its final name. So one that nobody has
-// locked is of no use any more, whichever process and whichever machine wrote it.
+// What is left of temporary files (files/temporary_name.hpp) where a run was killed.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "cli/files/folder.hpp"
+#include "files/temporary_name.hpp"
 
 namespace hemstitch::cli {
 
-// ".hemstitch-1a2b3c4d". It says nothing of the target's name, so that it fits where that fits.
-std::string new_temporary_name();
-bool is_temporary_name(std::string_view name);
-
-// Says that a run is at work on an open temporary file, until that is closed.
-void mark_in_use(int descriptor);
 // True for a temporary file that no run is at work on; false where that cannot be told.
 bool is_left_over(const FileName& file);
 

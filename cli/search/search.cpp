@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/messages.hpp"
+#include "cli/options/option_values.hpp"
 #include "cli/search/search_batches.hpp"
 #include "cli/search/search_inputs.hpp"
 #include "cli/search/search_memory.hpp"
@@ -69,7 +69,7 @@ class FilesAsRead {
     arena_.execute([&] {
       run_stages(
           kRunsPerThread * static_cast<std::size_t>(arena_.max_concurrency()), false, take,
-          [&](const InputRun& run) { return search_run(run); },
+          [&](const WalkRun& run) { return search_run(run); },
           [&](std::vector<Part> parts) {
             for (Part& part : parts) tell(part);
           });
@@ -77,22 +77,23 @@ class FilesAsRead {
   }
 
  private:
-  std::vector<Part> search_run(const InputRun& run) {
+  std::vector<Part> search_run(const WalkRun& run) {
     std::vector<Part> parts(1);
     if (!run.complaint.empty()) {
-      parts.back().path = run.about;
+      parts.back().path = run.complaint_about;
       parts.back().report = complaint_of(run);
       return parts;
     }
     own_descriptors_.local();
-    const FolderOfFiles folder(run.folder);
+    const FolderOfFiles folder(*run.folder);
+    const std::string prefix = run.folder->path_of("");
     std::string path;
     bool any_pieces = false;
-    for (const std::string& name : run.names) {
+    for (const FolderEntry& entry : run.entries) {
       if (work_.teller().done() || (work_.request().quiet && parts.back().report.found)) break;
-      path.assign(run.folder.prefix).append(name);
+      path.assign(prefix).append(entry.name);
       Part& part = parts.back();
-      part.file = run.file(name);
+      part.file = input_file(run, entry);
       part.left = work_.search_small(part.file, path, folder, part.report);
       any_pieces |= part.left == SearchWork::Left::kPieces;
       if (part.left == SearchWork::Left::kNothing && part.report.complaint.empty()) continue;
@@ -145,9 +146,9 @@ int search(const SearchRequest& request) {
 
 int run_search(std::span<const std::string> words) {
   try {
-    const SearchRequest request = parse_search(words);
+    const SearchRequest request = read_search_request(words);
     if (request.help) {
-      fmt::print("{}", kSearchUsage);
+      fmt::print("{}", search_help());
       return kExitFound;
     }
     return search(request);

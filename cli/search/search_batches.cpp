@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
 #include "core/parallel.hpp"
 #include "hemstitch/files.hpp"
 #include "search/device_search.hpp"
@@ -41,9 +41,9 @@ class Batches {
       : work_(work), device_start_(std::async(std::launch::async, [&work, &patterns] {
           return make_device_search(work.request().options.backend, work.request().options.device, patterns);
         })) {
-    while (const std::optional<InputRun> run = inputs.next()) {
-      for (const std::string& name : run->names) files_.push_back(run->file(name));
-      if (!run->complaint.empty()) work_.teller().tell(std::string(run->about), complaint_of(*run));
+    while (const std::optional<WalkRun> run = inputs.next()) {
+      for (const FolderEntry& entry : run->entries) files_.push_back(input_file(*run, entry));
+      if (!run->complaint.empty()) work_.teller().tell(run->complaint_about, complaint_of(*run));
     }
   }
 
@@ -155,7 +155,7 @@ class Batches {
       work_.report_folder(skipped.name, report);
     } else if (skipped.why == Why::kEmpty) {
       static_cast<void>(work_.search_content(skipped.name, {}, false, std::nullopt, report));
-    } else if (skipped.why == Why::kUnreadable && (file.folder.listed || skipped.name != kStandardStream)) {
+    } else if (skipped.why == Why::kUnreadable && (file.listed || skipped.name != kStandardStream)) {
       report.complaint = skipped.reason;
       report.trouble = true;
     } else {
@@ -170,15 +170,15 @@ class Batches {
 
   int open_file(const InputFile& file) {
     LastFolder& last = last_folders_.local();
-    if (!last.folder || last.prefix != file.folder.prefix.data()) {
-      last.prefix = file.folder.prefix.data();
-      last.folder.emplace(file.folder);
+    if (!last.folder || last.of != file.folder) {
+      last.of = file.folder;
+      last.folder.emplace(*file.folder);
     }
-    return last.folder->open(*file.name).release();
+    return last.folder->open(file).release();
   }
 
   struct LastFolder {
-    const char* prefix = nullptr;
+    const Folder* of = nullptr;
     std::optional<FolderOfFiles> folder;
   };
 

@@ -1,80 +1,30 @@
 #include "cli/search/search_request.hpp"
 
 #include <fmt/format.h>
-#include <getopt.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/arguments.hpp"
+#include "cli/commands.hpp"
+#include "cli/options/option_table.hpp"
+#include "cli/options/option_values.hpp"
+#include "cli/options/work_options.hpp"
 
 namespace hemstitch::cli {
+namespace {
 
-const char* const kSearchUsage =
+constexpr const char* kIntroduction =
     R"(hemstitch search [OPTION]... PATTERN [PATH]...
 hemstitch search [OPTION]... -e PATTERN... [PATH]...
 Shows the lines that hold a pattern, as GNU grep -F does in the C locale. Without a
 PATH stdin is searched, with -r this folder.
 
-Which lines
-  -e, --regexp PATTERN  a pattern; several times for several, and a line break
-                        in one separates two. Patterns are fixed strings
-  -F, --fixed-strings   the same without it, for the habit
-  -i, --ignore-case     letters a-z match both cases
-  -v, --invert-match    lines without a match
-  -w, --word-regexp     where no letter, digit or underscore stands beside it
-  -x, --line-regexp     where it is the whole line
-  -m, --max-count N     the first N of each file
+)";
 
-What to show of them
-  -c, --count           how many lines of each file
-  -l, --files-with-matches
-                        the names of files alone
-  -L, --files-without-match
-                        the names of files without such a line
-  -q, --quiet, --silent nothing: the exit status tells
-  -o, --only-matching   each match by itself
-  -A, --after-context N, -B, --before-context N, -C, --context N
-                        also N lines after, before, or around each
-  -b, --byte-offset     where in the file, from 0
-  -n, --line-number     the number of the line, from 1
-  -H, --with-filename   the file's name before each; by default of several files
-  -h, --no-filename     no names
-  -Z, --null            a zero byte behind names
-      --color[=WHEN]    matches in colour: always, never or auto, on a terminal
-                        (default: auto). GREP_COLORS says which
-      --json            one JSON object a line
-  -s, --no-messages     nothing about files that cannot be read
-
-Which files
-  -r, --recursive       those in folders; links inside are not followed
-  -R, --dereference-recursive
-                        and links are
-      --include GLOB, --exclude GLOB
-                        files whose names match alone, or not; the last that
-                        matches decides
-      --exclude-dir GLOB
-                        folders not
-  -a, --text            binary files are text
-  -I                    binary files hold no match
-  -z, --decompress      search in what compressed files restore to
-
-How
-      --backend NAME    where: auto, cpu, cuda or webgpu (default: auto, the processor)
-      --device DEVICE   which of its devices: a number or a part of a name in
-                        'hemstitch backends -vv', or a list of them
-  -T, --threads N       threads; 0: one a core (default: 0)
-      --memory SIZE     most memory for contents (default: 256M, with a device 4G); a
-                        line longer than half of it is an error, with -z a quarter,
-                        with a device an eighth
-      --help            this text
-
+constexpr const char* kNotes = R"(
 Exit status, which is grep's: 0 a line was found, 1 none was, 2 something could not be
 read or the arguments are wrong.
 )";
-
-namespace {
 
 using Names = SearchRequest::Names;
 using Color = SearchRequest::Color;
@@ -92,14 +42,14 @@ void add_patterns(std::string_view text, std::vector<std::string>& patterns) {
 }
 
 // What is beyond a number's range is as good as its end.
-std::optional<long long> whole_number(const char* text) {
+std::optional<long long> whole_number(const std::string& text) {
   char* end = nullptr;
-  const long long number = std::strtoll(text, &end, 10);
-  if (end == text || *end != '\0') return std::nullopt;
+  const long long number = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
   return number;
 }
 
-std::uint64_t context_from(const char* text) {
+std::uint64_t context_from(const std::string& text) {
   const auto number = whole_number(text);
   if (!number || *number < 0)
     throw UsageError(fmt::format("'{}' is no number of lines around a match", text));
@@ -107,7 +57,7 @@ std::uint64_t context_from(const char* text) {
 }
 
 // Less than none is no limit.
-std::uint64_t most_lines_from(const char* text) {
+std::uint64_t most_lines_from(const std::string& text) {
   const auto number = whole_number(text);
   if (!number) throw UsageError(fmt::format("-m '{}': write a number of lines", text));
   return *number < 0 ? UINT64_MAX : static_cast<std::uint64_t>(*number);
@@ -120,214 +70,177 @@ Color color_from(std::string_view when) {
   throw UsageError(fmt::format("--color={}: it is always, never or auto", when));
 }
 
-enum LongOnly { kJson = 256, kMemory, kBackend, kDevice, kColor, kInclude, kExclude, kExcludeDir, kHelp };
-
-constexpr const char* kLetters = ":e:FivwxcslLqoA:B:C:m:bnHhZrRaIzT:";
-const option kOptions[] = {{"regexp", required_argument, nullptr, 'e'},
-                           {"fixed-strings", no_argument, nullptr, 'F'},
-                           {"ignore-case", no_argument, nullptr, 'i'},
-                           {"invert-match", no_argument, nullptr, 'v'},
-                           {"word-regexp", no_argument, nullptr, 'w'},
-                           {"line-regexp", no_argument, nullptr, 'x'},
-                           {"max-count", required_argument, nullptr, 'm'},
-                           {"count", no_argument, nullptr, 'c'},
-                           {"files-with-matches", no_argument, nullptr, 'l'},
-                           {"files-without-match", no_argument, nullptr, 'L'},
-                           {"quiet", no_argument, nullptr, 'q'},
-                           {"silent", no_argument, nullptr, 'q'},
-                           {"only-matching", no_argument, nullptr, 'o'},
-                           {"after-context", required_argument, nullptr, 'A'},
-                           {"before-context", required_argument, nullptr, 'B'},
-                           {"context", required_argument, nullptr, 'C'},
-                           {"byte-offset", no_argument, nullptr, 'b'},
-                           {"line-number", no_argument, nullptr, 'n'},
-                           {"with-filename", no_argument, nullptr, 'H'},
-                           {"no-filename", no_argument, nullptr, 'h'},
-                           {"null", no_argument, nullptr, 'Z'},
-                           {"no-messages", no_argument, nullptr, 's'},
-                           {"recursive", no_argument, nullptr, 'r'},
-                           {"dereference-recursive", no_argument, nullptr, 'R'},
-                           {"text", no_argument, nullptr, 'a'},
-                           {"decompress", no_argument, nullptr, 'z'},
-                           {"threads", required_argument, nullptr, 'T'},
-                           {"color", optional_argument, nullptr, kColor},
-                           {"colour", optional_argument, nullptr, kColor},
-                           {"include", required_argument, nullptr, kInclude},
-                           {"exclude", required_argument, nullptr, kExclude},
-                           {"exclude-dir", required_argument, nullptr, kExcludeDir},
-                           {"json", no_argument, nullptr, kJson},
-                           {"memory", required_argument, nullptr, kMemory},
-                           {"backend", required_argument, nullptr, kBackend},
-                           {"device", required_argument, nullptr, kDevice},
-                           {"help", no_argument, nullptr, kHelp},
-                           {nullptr, 0, nullptr, 0}};
-
-// Lines around a match, as far as they are asked for.
-struct Context {
-  std::optional<std::uint64_t> before, after, around;
+// What a request does not have as it was given.
+struct Given {
+  SearchRequest& request;
+  bool pattern = false;
+  std::optional<std::uint64_t> before = {}, after = {}, around = {};  // lines, as far as they are asked for
 };
 
-// False where it is no option.
-bool take_option(int letter, const char* value, SearchRequest& request, Context& context) {
-  switch (letter) {
-    case 'e':
-      add_patterns(value, request.options.patterns);
-      return true;
-    case 'F':
-      return true;
-    case 'i':
-      request.options.ignore_case = true;
-      return true;
-    case 'v':
-      request.options.invert = true;
-      return true;
-    case 'w':
-      request.options.whole_words = true;
-      return true;
-    case 'x':
-      request.options.whole_lines = true;
-      return true;
-    case 'm':
-      request.options.most_lines = most_lines_from(value);
-      return true;
-    case 'c':
-      request.count = true;
-      return true;
-    case 'l':
-      request.names = Names::kMatching;
-      return true;
-    case 'L':
-      request.names = Names::kNotMatching;
-      return true;
-    case 'q':
-      request.quiet = true;
-      return true;
-    case 'o':
-      request.only_matching = true;
-      return true;
-    case 'A':
-      context.after = context_from(value);
-      return true;
-    case 'B':
-      context.before = context_from(value);
-      return true;
-    case 'C':
-      context.around = context_from(value);
-      return true;
-    case 'b':
-      request.byte_offset = true;
-      return true;
-    case 'n':
-      request.line_number = true;
-      return true;
-    case 'H':
-      request.with_names = true;
-      return true;
-    case 'h':
-      request.with_names = false;
-      return true;
-    case 'Z':
-      request.null_after_names = true;
-      return true;
-    case 's':
-      request.no_messages = true;
-      return true;
-    case 'r':
-      request.recursive = true;
-      request.follow_links = false;
-      return true;
-    case 'R':
-      request.recursive = request.follow_links = true;
-      return true;
-    case 'a':
-      request.options.binary = Binary::kText;
-      return true;
-    case 'I':
-      request.options.binary = Binary::kNoMatch;
-      return true;
-    case 'z':
-      request.options.decompress = true;
-      return true;
-    case 'T':
-      request.options.threads = threads_from("-T", value);
-      return true;
-    case kColor:
-      request.color = value == nullptr ? Color::kOnTerminal : color_from(value);
-      return true;
-    case kInclude:
-      request.name_rules.include(value);
-      return true;
-    case kExclude:
-      request.name_rules.exclude(value);
-      return true;
-    case kExcludeDir:
-      request.name_rules.exclude_folder(value);
-      return true;
-    case kJson:
-      request.json = true;
-      return true;
-    case kMemory:
-      request.memory_bytes = memory_from(value);
-      return true;
-    case kBackend:
-      request.options.backend = value;
-      return true;
-    case kDevice:
-      request.options.device = value;
-      return true;
-    case kHelp:
-      request.help = true;
-      return true;
-    default:
-      return false;
-  }
+void add_selection(OptionTable& table, Given& given) {
+  SearchOptions& options = given.request.options;
+  table
+      .value(
+          "-e,--regexp", "PATTERN",
+          [&given](const std::string& text) {
+            add_patterns(text, given.request.options.patterns);
+            given.pattern = true;
+          },
+          "a pattern; several times for several, and a line break in one separates two. Patterns are fixed "
+          "strings")
+      .begins("Which lines");
+  table.flag(
+      "-F,--fixed-strings", [] {}, "the same without it, for the habit");
+  table.flag("-i,--ignore-case", options.ignore_case, "letters a-z match both cases");
+  table.flag("-v,--invert-match", options.invert, "lines without a match");
+  table.flag("-w,--word-regexp", options.whole_words,
+             "where no letter, digit or underscore stands beside it");
+  table.flag("-x,--line-regexp", options.whole_lines, "where it is the whole line");
+  table.value(
+      "-m,--max-count", "N",
+      [&options](const std::string& text) { options.most_lines = most_lines_from(text); },
+      "the first N of each file");
+}
+
+void add_answers(OptionTable& table, SearchRequest& request) {
+  table.flag("-c,--count", request.count, "how many lines of each file").begins("What to show of them");
+  table.flag(
+      "-l,--files-with-matches", [&request] { request.names = Names::kMatching; },
+      "the names of files alone");
+  table.flag(
+      "-L,--files-without-match", [&request] { request.names = Names::kNotMatching; },
+      "the names of files without such a line");
+  table.flag("-q,--quiet,--silent", request.quiet, "nothing: the exit status tells");
+  table.flag("-o,--only-matching", request.only_matching, "each match by itself");
+}
+
+void add_context(OptionTable& table, Given& given) {
+  table.value(
+      "-A,--after-context", "N", [&given](const std::string& text) { given.after = context_from(text); },
+      "also N lines after each");
+  table.value(
+      "-B,--before-context", "N", [&given](const std::string& text) { given.before = context_from(text); },
+      "also N lines before each");
+  table.value(
+      "-C,--context", "N", [&given](const std::string& text) { given.around = context_from(text); },
+      "also N lines around each");
+}
+
+void add_looks(OptionTable& table, SearchRequest& request) {
+  table.flag("-b,--byte-offset", request.byte_offset, "where in the file, from 0");
+  table.flag("-n,--line-number", request.line_number, "the number of the line, from 1");
+  table.flag(
+      "-H,--with-filename", [&request] { request.with_names = true; },
+      "the file's name before each; by default of several files");
+  table.flag(
+      "-h,--no-filename", [&request] { request.with_names = false; }, "no names");
+  table.flag("-Z,--null", request.null_after_names, "a zero byte behind names");
+  table
+      .value(
+          "--color,--colour", "WHEN",
+          [&request](const std::string& when) { request.color = color_from(when); },
+          "matches in colour: always, never or auto, on a terminal (default: auto). GREP_COLORS says which")
+      .means_alone("auto");
+  table.flag("--json", request.json, "one JSON object a line");
+  table.flag("-s,--no-messages", request.no_messages, "nothing about files that cannot be read");
+}
+
+void add_places(OptionTable& table, SearchRequest& request) {
+  NameRules& rules = request.name_rules;
+  table
+      .flag(
+          "-r,--recursive",
+          [&request] {
+            request.recursive = true;
+            request.follow_links = false;
+          },
+          "those in folders; links inside are not followed")
+      .begins("Which files");
+  table.flag(
+      "-R,--dereference-recursive", [&request] { request.recursive = request.follow_links = true; },
+      "as -r, and links are followed");
+  table.value(
+      "--include", "GLOB", [&rules](const std::string& glob) { rules.include(glob); },
+      "files whose names match, and no others");
+  table.value(
+      "--exclude", "GLOB", [&rules](const std::string& glob) { rules.exclude(glob); },
+      "no files whose names match; the last of both that matches decides");
+  table.value(
+      "--exclude-dir", "GLOB", [&rules](const std::string& glob) { rules.exclude_folder(glob); },
+      "no folders whose names match");
+  table.flag(
+      "-a,--text", [&request] { request.options.binary = Binary::kText; }, "binary files are text");
+  table.flag(
+      "-I", [&request] { request.options.binary = Binary::kNoMatch; }, "binary files hold no match");
+  table.flag("-z,--decompress", request.options.decompress, "search in what compressed files restore to");
+}
+
+void add_means(OptionTable& table, SearchRequest& request) {
+  SearchOptions& options = request.options;
+  table
+      .value("--backend", "NAME", options.backend,
+             "where: auto, cpu, cuda or webgpu (default: auto, the processor)")
+      .begins("How");
+  add_device_option(table, options.device);
+  add_threads_option(table, [&options](unsigned threads) { options.threads = threads; });
+  add_memory_option(
+      table, [&request](std::uint64_t bytes) { request.memory_bytes = bytes; },
+      "most memory for contents (default: 256M, with a device 4G); a line longer than half of it is an "
+      "error, "
+      "with -z a quarter, with a device an eighth");
+  table.help_flag("--help");
+}
+
+void add_options(OptionTable& table, Given& given) {
+  add_selection(table, given);
+  add_answers(table, given.request);
+  add_context(table, given);
+  add_looks(table, given.request);
+  add_places(table, given.request);
+  add_means(table, given.request);
+}
+
+// -A and -B go before -C; one of them alone shows none on the other side.
+void apply_context(const Given& given, SearchRequest& request) {
+  const auto before = given.before ? given.before : given.around;
+  const auto after = given.after ? given.after : given.around;
+  request.in_groups = before || after;
+  request.options.before = before.value_or(0);
+  request.options.after = after.value_or(0);
 }
 
 }  // namespace
 
-SearchRequest parse_search(std::span<const std::string> words) {
+SearchRequest read_search_request(std::span<const std::string> words) {
   SearchRequest request;
-  if (const char* forced = std::getenv("HEMSTITCH_BACKEND"); forced != nullptr && *forced != '\0')
-    request.options.backend = forced;
-  std::vector<std::string> own(words.begin(), words.end());
-  std::string program = "hemstitch";
-  std::vector<char*> arguments{program.data()};
-  for (std::string& word : own) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  Context context;
-  bool has_pattern_option = false;
-  opterr = 0;
-  optind = 0;  // from the beginning, whatever was read before
-  const int count = static_cast<int>(own.size()) + 1;
-  for (int letter; (letter = getopt_long(count, arguments.data(), kLetters, kOptions, nullptr)) != -1;) {
-    if (letter == ':')
-      throw UsageError(
-          fmt::format("{} needs a value after it", arguments[static_cast<std::size_t>(optind) - 1]));
-    if (!take_option(letter, optarg, request, context))
-      throw UsageError(fmt::format("no such option: {}",
-                                   optopt > 0 && optopt < 256
-                                       ? std::string{'-', static_cast<char>(optopt)}
-                                       : std::string(arguments[static_cast<std::size_t>(optind) - 1])));
-    has_pattern_option |= letter == 'e';
-  }
-  request.paths.assign(arguments.begin() + optind, arguments.end() - 1);
+  if (const auto forced = environment("HEMSTITCH_BACKEND")) request.options.backend = *forced;
+  Given given{request};
+  OptionTable table(OptionTable::Habits::kGrep);
+  add_options(table, given);
+  request.paths = table.read(words);
+  request.help = table.help_asked();
   if (request.help) return request;
   if (!request.options.device.empty()) check_device_option(request.options.backend);
-  if (!has_pattern_option) {
+  if (!given.pattern) {
     if (request.paths.empty()) throw UsageError("search needs a pattern");
     add_patterns(request.paths.front(), request.options.patterns);
     request.paths.erase(request.paths.begin());
   }
-  // -A and -B go before -C; one of them alone shows none on the other side.
-  const auto before = context.before ? context.before : context.around;
-  const auto after = context.after ? context.after : context.around;
-  request.in_groups = before || after;
-  request.options.before = before.value_or(0);
-  request.options.after = after.value_or(0);
+  apply_context(given, request);
   request.options.wanted = request.quiet || request.names != Names::kNo ? Wanted::kWhether
                            : request.count                              ? Wanted::kCount
                                                                         : Wanted::kLines;
   return request;
+}
+
+std::string search_help() { return kIntroduction + search_options_help(nullptr) + kNotes; }
+
+std::string search_options_help(const OptionTable* above) {
+  SearchRequest request;
+  Given given{request};
+  OptionTable table;
+  add_options(table, given);
+  return table.help(above);
 }
 
 }  // namespace hemstitch::cli

@@ -35,8 +35,8 @@ struct SearchRequest {
 };
 
 // Throws UsageError.
-SearchRequest parse_search(std::span<const std::string> words);
+SearchRequest read_search_request(std::span<const std::string> words);
 
-extern const char* const kSearchUsage;
+std::string search_help();
 
 }  // namespace hemstitch::cli

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <system_error>
 
-#include "cli/arguments.hpp"
 #include "cli/files/regular_file.hpp"
 #include "cli/messages.hpp"
+#include "cli/request.hpp"
 #include "files/read_contents.hpp"
 
 namespace hemstitch::cli {
@@ -46,10 +46,10 @@ bool is_special(const std::string& path) {
 
 }  // namespace
 
-FileReport complaint_of(const InputRun& run) {
+FileReport complaint_of(const WalkRun& run) {
   FileReport report;
   report.complaint = run.complaint;
-  report.trouble = !run.warning;
+  report.trouble = !run.is_warning;
   return report;
 }
 
@@ -88,9 +88,9 @@ SearchWork::Left SearchWork::unless_it_must_wait(FileReport& report, const Searc
 
 SearchWork::Left SearchWork::search_small(const InputFile& file, const std::string& path,
                                           const FolderOfFiles& folder, FileReport& report) {
-  if (waiting_.full() || (!file.folder.listed && is_special(path))) return Left::kTurn;
+  if (waiting_.full() || (!file.listed && is_special(path))) return Left::kTurn;
   FileSearcher& searcher = searchers_.local();
-  const Descriptor descriptor = folder.open(*file.name);
+  const Descriptor descriptor = folder.open(file);
   const SmallFile small = read_small_file(descriptor, searcher.small_file_room());
   switch (small.kind) {
     case Kind::kContent:
@@ -98,7 +98,7 @@ SearchWork::Left SearchWork::search_small(const InputFile& file, const std::stri
     case Kind::kLarge:
       return Left::kPieces;
     case Kind::kSpecial:
-      return file.folder.listed ? Left::kNothing : Left::kTurn;
+      return file.listed ? Left::kNothing : Left::kTurn;
     case Kind::kFolder:
       report_folder(path, report);
       return Left::kNothing;
@@ -177,10 +177,10 @@ bool SearchWork::is_searched(const Descriptor& file, struct stat& status, FileRe
 }
 
 SearchWork::Left SearchWork::search_pieces(const InputFile& file, FileReport& report) {
-  const Descriptor descriptor = FolderOfFiles(file.folder).open(*file.name);
+  const Descriptor descriptor = FolderOfFiles(*file.folder).open(file);
   struct stat status {};
   if (!is_searched(descriptor, status, report)) return Left::kNothing;
-  if (!S_ISREG(status.st_mode)) return file.folder.listed ? Left::kNothing : Left::kTurn;
+  if (!S_ISREG(status.st_mode)) return file.listed ? Left::kNothing : Left::kTurn;
   return unless_it_must_wait(report, [&] {
     searchers_.local().search_pieces(file.path(), descriptor, status, report);
     return Left::kNothing;
@@ -189,16 +189,16 @@ SearchWork::Left SearchWork::search_pieces(const InputFile& file, FileReport& re
 
 void SearchWork::search_in_turn(const InputFile& file) {
   const std::string path = file.path();
-  const bool is_stdin = path == kStandardStream && !file.folder.listed;
+  const bool is_stdin = path == kStandardStream && !file.listed;
   // A pipe is waited for; who took the place of a file in a folder is not.
   const Descriptor descriptor = is_stdin ? Descriptor(dup(STDIN_FILENO))
-                                : !file.folder.listed
+                                : !file.listed
                                     ? Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY))
-                                    : FolderOfFiles(file.folder).open(*file.name);
+                                    : FolderOfFiles(*file.folder).open(file);
   FileReport report;
   struct stat status {};
   teller_.begin_turn(path);
-  if (is_searched(descriptor, status, report) && (!file.folder.listed || S_ISREG(status.st_mode))) {
+  if (is_searched(descriptor, status, report) && (!file.listed || S_ISREG(status.st_mode))) {
     const off_t begin = is_stdin ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
     in_turn_.search_pieces(shown_input(path), descriptor, status, report);
     // Where -m ends the search, what follows is there for who reads on.

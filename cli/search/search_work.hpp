@@ -18,7 +18,7 @@
 namespace hemstitch::cli {
 
 // That a folder could not be read.
-FileReport complaint_of(const InputRun& run);
+FileReport complaint_of(const WalkRun& run);
 
 class SearchWork {
  public:

@@ -32,7 +32,7 @@ enum class DataPlace { kFile, kMemory, kDevice, kNowhere };
 // What is to be done.
 struct Workload {
   Direction direction = Direction::kCompress;
-  Format format = Format::kLz4;
+  std::optional<Format> format = {};                   // nothing: whichever comes
   int level = 1;                                       // kMinLevel..kMaxLevel, of compressing
   std::optional<std::uint64_t> content_bytes = {};     // uncompressed
   std::optional<std::uint64_t> compressed_bytes = {};  // of what is restored

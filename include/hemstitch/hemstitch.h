@@ -1,4 +1,4 @@
-/* Hemstitch's C interface: one-shot calls. Status numbers are shared with C++, and are stable.
+/* Hemstitch's C interface: one-shot calls, from memory to memory and between files and a device's memory. Status numbers are shared with C++, and are stable.
  *
  * A pointer may be NULL only where its size or capacity is 0; otherwise HEMSTITCH_INVALID_OPTION names it.
  *
@@ -125,6 +125,64 @@ HEMSTITCH_API hemstitch_status hemstitch_restore(const void* input, size_t input
 HEMSTITCH_API hemstitch_status hemstitch_restore_with(const hemstitch_options* options, const void* input,
                                                       size_t input_bytes, void* output,
                                                       size_t output_capacity, size_t* output_bytes);
+
+/* ---- Compressed files to the memory of a CUDA device and back ----
+ *
+ * Compressed bytes cross the bus; what they restore to is made on the device and never touches the host. In builds without CUDA,
+ * and where there is no device, these return HEMSTITCH_DEVICE_UNAVAILABLE. They wait for the device, and leave the calling
+ * thread's current device as it was. Messages of errors name the file, and where it is damaged. */
+
+struct CUstream_st;
+
+/* Zeros and NULLs, and no options at all, are what most want. */
+typedef struct hemstitch_frame_load_options {
+  const char* device;        /* as hemstitch_options::device; NULL: the calling thread's current one */
+  unsigned threads;          /* that read; 0: one a core */
+  int skip_checksums;        /* 1: none is verified */
+  int skip_content_checksum; /* 1: those of whole contents are not, which are serial: a few GB/s for a frame */
+  struct CUstream_st*
+      stream; /* a cudaStream_t, which outlives the content: see hemstitch_release_content() */
+} hemstitch_frame_load_options;
+
+/* What a file holds. */
+typedef struct hemstitch_device_content {
+  void* data; /* on the device; NULL where there is nothing */
+  uint64_t bytes;
+  int restored_on_device; /* 0: the processor restored it, and it was uploaded */
+  void* owner;            /* Hemstitch's */
+} hemstitch_device_content;
+
+/* Restores all frames in a file, whoever wrote them; what a device cannot restore block by block (linked blocks, legacy frames) the
+ * processor does. The content is complete when the call returns, for every stream. */
+HEMSTITCH_API hemstitch_status hemstitch_load_frame(const char* path,
+                                                    const hemstitch_frame_load_options* options,
+                                                    hemstitch_device_content* content);
+
+/* `count` files in one run, each to an element of `contents`: all of them, or none and the error of the first that cannot be loaded. */
+HEMSTITCH_API hemstitch_status hemstitch_load_frames(const char* const* paths, size_t count,
+                                                     const hemstitch_frame_load_options* options,
+                                                     hemstitch_device_content* contents);
+
+/* Gives the memory back, for use after the work that options.stream has been given so far. `content` may be NULL, or zeros; it
+ * is zeros afterwards. */
+HEMSTITCH_API void hemstitch_release_content(hemstitch_device_content* content);
+
+typedef struct hemstitch_frame_save_options {
+  int level;              /* 1 to 12; 0 for the default */
+  size_t block_bytes;     /* 64K, 256K, 1M or 4M; 0 for the default */
+  int no_block_checksums; /* 1: blocks have none */
+  unsigned threads;       /* that write; 0: one a core */
+  struct CUstream_st*
+      stream; /* a cudaStream_t: the content is what it is when the work given to it so far is over */
+} hemstitch_frame_save_options;
+
+/* Compresses content[0, content_bytes), memory of a CUDA device, into one frame. The file appears under its name when it is complete,
+ * and replaces what had the name; after an error all is as it was.
+ *   frame_bytes   set to the frame's size on success; may be NULL */
+HEMSTITCH_API hemstitch_status hemstitch_save_frame(const void* content, uint64_t content_bytes,
+                                                    const char* path,
+                                                    const hemstitch_frame_save_options* options,
+                                                    uint64_t* frame_bytes);
 
 #ifdef __cplusplus
 }

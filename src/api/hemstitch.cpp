@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "core/parallel.hpp"
-#include "format/frame_index.hpp"
 #include "pipeline/compress_job.hpp"
 #include "pipeline/restore_job.hpp"
 #include "pipeline/ring.hpp"
+#include "pipeline/stream.hpp"
 
 namespace hemstitch {
 namespace {
@@ -159,8 +159,9 @@ struct Decompressor::Impl {
       case Event::kMore:
         break;
       case Event::kFrameBegin:
-        slots.clear();
-        for (unsigned i = 0; i < job.plan().batches_in_flight; i++) slots.push_back(job.make_slot());
+        if (!job.keeps_slots()) slots.clear();
+        while (slots.size() < job.plan().batches_in_flight) slots.push_back(job.make_slot());
+        slots.resize(job.plan().batches_in_flight);
         break;
       case Event::kBlock:
         if (!job.full(slots[filling])) break;
@@ -258,7 +259,7 @@ std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOp
 
 std::uint64_t restored_bytes(std::span<const std::byte> input) {
   MemorySource source(input);
-  return index_frames(source).content_bytes();
+  return index_stream(source).content_bytes();
 }
 
 }  // namespace hemstitch

@@ -2,6 +2,7 @@
 #include "core/c_call.hpp"
 #include "core/parallel.hpp"
 #include "format/formats.hpp"
+#include "hemstitch/files.hpp"
 #include "hemstitch/hemstitch.h"
 #include "hemstitch/hemstitch.hpp"
 #include "pipeline/stream.hpp"
@@ -58,6 +59,17 @@ class BufferSink : public hemstitch::Sink {
   std::span<std::byte> room_;
   std::size_t written_ = 0;
 };
+
+hemstitch::FrameLoadOptions load_options(const hemstitch_frame_load_options* given) {
+  hemstitch::FrameLoadOptions options;
+  if (given == nullptr) return options;
+  if (given->device != nullptr) options.device = given->device;
+  options.threads = given->threads;
+  options.verify_checksums = given->skip_checksums == 0;
+  options.verify_content_checksum = given->skip_content_checksum == 0;
+  options.stream = given->stream;
+  return options;
+}
 
 }  // namespace
 
@@ -132,6 +144,54 @@ hemstitch_status hemstitch_restore_with(const hemstitch_options* given, const vo
       throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
                   {{}, {}, report.trailing_garbage_at});
     *output_bytes = sink.written();
+  });
+}
+
+hemstitch_status hemstitch_load_frame(const char* path, const hemstitch_frame_load_options* options,
+                                      hemstitch_device_content* content) {
+  return hemstitch_load_frames(&path, 1, options, content);
+}
+
+hemstitch_status hemstitch_load_frames(const char* const* paths, size_t count,
+                                       const hemstitch_frame_load_options* options,
+                                       hemstitch_device_content* contents) {
+  return guarded([&] {
+    need_for(count, paths, "paths");
+    need_for(count, contents, "contents");
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) names.emplace_back(needed(paths[i], "a path"));
+    const std::vector<hemstitch::DeviceContent> loaded = hemstitch::load_frames(names, load_options(options));
+    std::vector<std::unique_ptr<hemstitch::DeviceContent>> owners;
+    for (const hemstitch::DeviceContent& content : loaded)
+      owners.push_back(std::make_unique<hemstitch::DeviceContent>(content));
+    for (size_t i = 0; i < count; ++i)
+      contents[i] = {loaded[i].data(), loaded[i].bytes(), loaded[i].restored_on_device(),
+                     owners[i].release()};
+  });
+}
+
+void hemstitch_release_content(hemstitch_device_content* content) {
+  if (content == nullptr) return;
+  delete static_cast<hemstitch::DeviceContent*>(content->owner);
+  *content = {};
+}
+
+hemstitch_status hemstitch_save_frame(const void* content, uint64_t content_bytes, const char* path,
+                                      const hemstitch_frame_save_options* given, uint64_t* frame_bytes) {
+  return guarded([&] {
+    need_for(content_bytes, content, "content");
+    needed(path, "path");
+    hemstitch::FrameSaveOptions options;
+    if (given != nullptr) {
+      if (given->level != 0) options.level = given->level;
+      if (given->block_bytes != 0) options.block_bytes = given->block_bytes;
+      options.block_checksums = given->no_block_checksums == 0;
+      options.threads = given->threads;
+      options.stream = given->stream;
+    }
+    const std::uint64_t bytes =
+        hemstitch::save_frame({static_cast<const std::byte*>(content), content_bytes}, path, options);
+    if (frame_bytes != nullptr) *frame_bytes = bytes;
   });
 }
 

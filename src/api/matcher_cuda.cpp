@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "api/slot_ring.hpp"
+#include "api/submissions.hpp"
 #include "core/status.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
@@ -27,9 +26,11 @@ constexpr std::size_t kMostHistoryBytes = 65536;
 // Of a block with its history: indices of kernels have 31 bits.
 constexpr std::size_t kMostBlockBytes = (std::size_t{1} << 31) - 64;
 
+// A submission's memory is the device's pools', which keep it as well.
 struct Slot {
-  std::optional<Stream> stream;  // from its first submission on
+  Stream stream;
 };
+using Slots = SlotRing<Slot>;
 
 // Where blocks and their rows stand in what goes up.
 struct Layout {
@@ -130,26 +131,23 @@ struct OnDevice {
 
 struct DeviceMatcher::State {
   State(Device& on, MatchingStages what, unsigned slot_count)
-      : device(on), stages(std::move(what)), slots(slot_count) {}
+      : device(on), stages(std::move(what)), slots(slot_count, [&on] {
+          on.make_current();
+          return std::make_unique<Slot>();
+        }) {}
 
   Device& device;
   MatchingStages stages;
-  SlotRing<Slot> slots;
+  Slots slots;
 };
 
 // One submission, with the slot that it holds.
 class DeviceMatcher::Pending : public PendingWork {
  public:
-  Pending(std::shared_ptr<State> state, Slot& slot, std::span<const MatchBlock> blocks)
-      : state_(std::move(state)), slot_(slot) {
-    try {
-      submit(blocks);
-    } catch (...) {
-      finish();
-      throw;
-    }
+  Pending(std::shared_ptr<State> state, Slots::Lease slot, std::span<const MatchBlock> blocks)
+      : state_(std::move(state)), slot_(std::move(slot)), wait_{stream()} {
+    submit(blocks);
   }
-  ~Pending() override { finish(); }
 
   // What went wrong is said by take().
   bool is_ready() override {
@@ -160,7 +158,7 @@ class DeviceMatcher::Pending : public PendingWork {
     const DeviceBlocks& bounds = layout_.bounds;
     std::vector<std::vector<PositionedMatch>> matches(bounds.block_count);
     if (bounds.total_block_bytes == 0) return matches;
-    slot_.stream->synchronize();
+    slot_->stream.synchronize();
     const BlockPlan& plan = state_->stages.plan;
     for (std::uint32_t b = 0; b < bounds.block_count; ++b) {
       const std::uint64_t first = first_sequence(layout_.rows[b].position, b, plan);
@@ -180,13 +178,12 @@ class DeviceMatcher::Pending : public PendingWork {
   }
 
  private:
-  cudaStream_t stream() const { return slot_.stream->get(); }
+  cudaStream_t stream() const { return slot_->stream.get(); }
 
   void submit(std::span<const MatchBlock> blocks) {
     const NvtxRange range("matcher.submit");
     Device& device = state_->device;
     device.make_current();
-    if (!slot_.stream) slot_.stream.emplace();
     std::vector<FinderInput> inputs;
     for (const MatchBlock& block : blocks) inputs.push_back(reachable(block));
     layout_ = lay_out(inputs);
@@ -220,22 +217,15 @@ class DeviceMatcher::Pending : public PendingWork {
     check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
   }
 
-  // Memory goes back when the device is done with it, and before the slot does.
-  void finish() noexcept {
-    if (slot_.stream) cudaStreamSynchronize(stream());
-    memory_ = {};
-    staged_ = {};
-    lists_ = {};
-    state_->slots.give_back(slot_);
-  }
-
+  // In this order: memory goes back when the device is done with it, and before the slot does.
   std::shared_ptr<State> state_;
-  Slot& slot_;
+  Slots::Lease slot_;
   Layout layout_;
   DeviceBuffer<std::byte> memory_;
   PinnedPool::Block staged_, lists_;
   std::uint32_t* counts_ = nullptr;
   Sequence* sequences_ = nullptr;
+  WaitAtEnd wait_;
 };
 
 DeviceMatcher::DeviceMatcher(Device& device, const MatchingStages& stages, unsigned slot_count)
@@ -280,15 +270,15 @@ MatchRecords DeviceMatcher::find_candidates(const FinderInput& input) const {
 }
 
 std::unique_ptr<PendingWork> DeviceMatcher::submit(std::span<const MatchBlock> blocks) const {
-  return std::make_unique<Pending>(state_, state_->slots.take(), blocks);
+  return std::make_unique<Pending>(state_, slot_for_submission(state_->slots), blocks);
 }
 
 std::vector<std::vector<PositionedMatch>> DeviceMatcher::find_matches(
     std::span<const MatchBlock> blocks) const {
-  return state_->slots.find_in_batches(
-      blocks, kBatchBytes, [&](Slot& slot, std::span<const MatchBlock> some) {
-        return std::unique_ptr<PendingWork>(std::make_unique<Pending>(state_, slot, some));
-      });
+  return find_in_batches(state_->slots, blocks, kBatchBytes,
+                         [&](Slots::Lease slot, std::span<const MatchBlock> some) {
+                           return std::make_unique<Pending>(state_, std::move(slot), some);
+                         });
 }
 
 }  // namespace hemstitch::cuda

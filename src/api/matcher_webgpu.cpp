@@ -6,8 +6,9 @@
 #include <bit>
 #include <cstring>
 
-#include "api/slot_ring.hpp"
+#include "api/submissions.hpp"
 #include "core/status.hpp"
+#include "gpu/webgpu/growing_buffer.hpp"
 #include "match/finders_webgpu.hpp"
 #include "parse/parses_webgpu.hpp"
 
@@ -26,8 +27,10 @@ struct Slot {
   MatchingCapacity capacity;
   MatchingPlan plan;
   BufferSet buffers;
-  Buffer upload, download;
+  GrowingBuffer upload{BufferUse::kUpload};
+  GrowingBuffer download{BufferUse::kDownload};
 };
+using Slots = SlotRing<Slot>;
 
 BlockTable table_of(std::span<const MatchBlock> blocks, std::uint32_t min_match_len,
                     std::uint64_t most_bytes) {
@@ -114,29 +117,23 @@ struct DeviceMatcher::State {
     slot.buffers = device->make_buffers(slot.plan.buffers);
     slot.capacity = grown;
   }
-  const Buffer& staging(Buffer& buffer, std::uint64_t bytes, BufferUse use) const {
-    if (buffer.bytes() < bytes) {
-      buffer = Buffer();
-      buffer = device->make_buffer("staging", std::bit_ceil(bytes), use);
-    }
-    return buffer;
-  }
 
   std::shared_ptr<Device> device;
   MatchingStages stages;
-  SlotRing<Slot> slots;
+  Slots slots;
 };
 
 // One submission, with the slot that it holds.
 class DeviceMatcher::Pending : public PendingWork {
  public:
-  Pending(std::shared_ptr<State> state, Slot& slot, std::span<const MatchBlock> blocks)
-      : state_(std::move(state)), slot_(slot), block_count_(static_cast<std::uint32_t>(blocks.size())) {
+  Pending(std::shared_ptr<State> state, Slots::Lease slot, std::span<const MatchBlock> blocks)
+      : state_(std::move(state)),
+        slot_(std::move(slot)),
+        block_count_(static_cast<std::uint32_t>(blocks.size())) {
     try {
       submit(blocks);
     } catch (...) {
       forget_buffers();
-      state_->slots.give_back(slot_);
       throw;
     }
   }
@@ -146,7 +143,6 @@ class DeviceMatcher::Pending : public PendingWork {
     } catch (const Error&) {
       forget_buffers();  // the device is lost, or its staging is still mapped
     }
-    state_->slots.give_back(slot_);
   }
 
   bool is_ready() override { return !reading_ || state_->device->is_ready(*reading_); }
@@ -179,9 +175,9 @@ class DeviceMatcher::Pending : public PendingWork {
   }
 
   DeviceMatches on_device() const override {
-    const auto handle = [&](BufferId id) { return static_cast<void*>(slot_.buffers[id.index].get()); };
-    return {state_->device->get(), state_->device->queue(), handle(slot_.plan.matches.matches),
-            handle(slot_.plan.matches.begins)};
+    const auto handle = [&](BufferId id) { return static_cast<void*>(slot_->buffers[id.index].get()); };
+    return {state_->device->get(), state_->device->queue(), handle(slot_->plan.matches.matches),
+            handle(slot_->plan.matches.begins)};
   }
 
  private:
@@ -193,10 +189,10 @@ class DeviceMatcher::Pending : public PendingWork {
         table_of(blocks, state_->stages.plan.min_match_length, state_->most_data_bytes());
     most_matches_ = table.sequence_count;
     const std::uint64_t data_bytes = whole_words(table.data_bytes);
-    state_->make_room(slot_, {data_bytes, block_count_, static_cast<std::uint32_t>(table.tiles.size()),
-                              table.sequence_count, find_heads_bytes(state_->stages.finder, block_count_)});
+    state_->make_room(*slot_, {data_bytes, block_count_, static_cast<std::uint32_t>(table.tiles.size()),
+                               table.sequence_count, find_heads_bytes(state_->stages.finder, block_count_)});
     const std::vector<Copy> before = upload(blocks, table, data_bytes);
-    device.submit(before, record_matching(slot_.plan, table, state_->stages), slot_.buffers, {});
+    device.submit(before, record_matching(slot_->plan, table, state_->stages), slot_->buffers, {});
 
     read_matches_ = most_matches_ * sizeof(DeviceMatch) <= kReadWholeBytes ? most_matches_ : 0;
     reading_ = start_reading(read_matches_);
@@ -209,7 +205,7 @@ class DeviceMatcher::Pending : public PendingWork {
     const std::uint64_t tiles_bytes = table.tiles.size() * sizeof(std::uint32_t);
     const std::uint64_t all_bytes = data_bytes + rows_bytes + tiles_bytes;
     if (blocks.empty()) return {};
-    const Buffer& staging = state_->staging(slot_.upload, all_bytes, BufferUse::kUpload);
+    const Buffer& staging = slot_->upload.at_least(all_bytes, *state_->device);
     std::byte* const mapped = state_->device->map_for_writing(staging, all_bytes);
     for (std::size_t b = 0; b < blocks.size(); ++b)
       std::copy(blocks[b].data.begin(), blocks[b].data.end(), mapped + table.rows[b].begin);
@@ -218,9 +214,9 @@ class DeviceMatcher::Pending : public PendingWork {
     state_->device->unmap(staging);
     std::vector<Copy> copies;
     const auto copy_part = [&](BufferId to, std::uint64_t begin, std::uint64_t bytes) {
-      if (bytes > 0) copies.push_back({&staging, begin, &slot_.buffers[to.index], 0, bytes});
+      if (bytes > 0) copies.push_back({&staging, begin, &slot_->buffers[to.index], 0, bytes});
     };
-    const BlockBatch& batch = slot_.plan.batch;
+    const BlockBatch& batch = slot_->plan.batch;
     copy_part(batch.data, 0, data_bytes);
     copy_part(batch.rows, data_bytes, rows_bytes);
     copy_part(batch.tiles, data_bytes + rows_bytes, tiles_bytes);
@@ -230,13 +226,12 @@ class DeviceMatcher::Pending : public PendingWork {
   // Copies where the lists begin and the first matches.
   PendingRead start_reading(std::uint64_t match_count) {
     const std::uint64_t match_bytes = match_count * sizeof(DeviceMatch);
-    const Buffer& download =
-        state_->staging(slot_.download, begins_bytes() + match_bytes, BufferUse::kDownload);
+    const Buffer& download = slot_->download.at_least(begins_bytes() + match_bytes, *state_->device);
     std::vector<Copy> copies = {
-        {&slot_.buffers[slot_.plan.matches.begins.index], 0, &download, 0, begins_bytes()}};
+        {&slot_->buffers[slot_->plan.matches.begins.index], 0, &download, 0, begins_bytes()}};
     if (match_bytes > 0)
       copies.push_back(
-          {&slot_.buffers[slot_.plan.matches.matches.index], 0, &download, begins_bytes(), match_bytes});
+          {&slot_->buffers[slot_->plan.matches.matches.index], 0, &download, begins_bytes(), match_bytes});
     state_->device->submit({}, {}, {}, copies);
     return state_->device->start_reading(download, begins_bytes() + match_bytes);
   }
@@ -244,17 +239,17 @@ class DeviceMatcher::Pending : public PendingWork {
   void end_reading() {
     if (!reading_) return;
     state_->device->finish_reading(*reading_);
-    state_->device->unmap(slot_.download);
+    state_->device->unmap(slot_->download.get());
     reading_.reset();
   }
 
   void forget_buffers() {
     reading_.reset();
-    slot_ = Slot();
+    *slot_ = Slot();
   }
 
   std::shared_ptr<State> state_;
-  Slot& slot_;
+  Slots::Lease slot_;
   std::uint32_t block_count_;
   std::uint32_t most_matches_ = 0;
   std::uint32_t read_matches_ = 0;  // that are read along with the begins
@@ -286,15 +281,15 @@ MatchRecords DeviceMatcher::find_candidates(const FinderInput& input) const {
 }
 
 std::unique_ptr<PendingWork> DeviceMatcher::submit(std::span<const MatchBlock> blocks) const {
-  return std::make_unique<Pending>(state_, state_->slots.take(), blocks);
+  return std::make_unique<Pending>(state_, slot_for_submission(state_->slots), blocks);
 }
 
 std::vector<std::vector<PositionedMatch>> DeviceMatcher::find_matches(
     std::span<const MatchBlock> blocks) const {
-  return state_->slots.find_in_batches(
-      blocks, state_->batch_bytes(), [&](Slot& slot, std::span<const MatchBlock> some) {
-        return std::unique_ptr<PendingWork>(std::make_unique<Pending>(state_, slot, some));
-      });
+  return find_in_batches(state_->slots, blocks, state_->batch_bytes(),
+                         [&](Slots::Lease slot, std::span<const MatchBlock> some) {
+                           return std::make_unique<Pending>(state_, std::move(slot), some);
+                         });
 }
 
 }  // namespace hemstitch::webgpu

@@ -29,7 +29,7 @@ static_assert(sizeof(hemstitch_lz4_page_entry) == sizeof(Lz4PageEntry) &&
                   HEMSTITCH_LZ4_PAGE_RAW == static_cast<int>(Lz4PageKind::kRaw) &&
                   HEMSTITCH_LZ4_PAGE_SAME_FILLED == static_cast<int>(Lz4PageKind::kSameFilled),
               "kernels read and write the entries of the C interface");
-static_assert(HEMSTITCH_LZ4_STORED_BIT == cuda::kLz4StoredBit);
+static_assert(HEMSTITCH_LZ4_STORED_BIT == cuda::kStoredBit);
 
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kMostGrid = 0x7FFFFFFF;
@@ -132,8 +132,7 @@ RawTemp pages_temp(const hemstitch_lz4_blocks& pages, const Lz4Level& level, voi
       d_temp};
 }
 
-cuda::DeviceLz4Restore restore_batch(const hemstitch_lz4_compressed& compressed,
-                                     std::size_t max_output_bytes) {
+cuda::DeviceRestore restore_batch(const hemstitch_lz4_compressed& compressed, std::size_t max_output_bytes) {
   return {.d_blocks = reinterpret_cast<const std::byte* const*>(compressed.blocks),
           .d_block_bytes = compressed.block_bytes,
           .count = compressed.count,
@@ -147,7 +146,7 @@ struct SizesTemp {
   std::size_t restore_bytes;
   std::byte* d_restore;
 
-  SizesTemp(const cuda::DeviceLz4Restore& batch, void* d_temp)
+  SizesTemp(const cuda::DeviceRestore& batch, void* d_temp)
       : carver(d_temp), restore_bytes(cuda::restore_lz4_cuda_scratch_bytes(batch)) {
     d_capacities = carver.take<std::size_t>(batch.count);
     d_restore = carver.take<std::byte>(restore_bytes);
@@ -222,7 +221,7 @@ void lz4_restore_async(const hemstitch_lz4_compressed& compressed, void* const* 
                        const std::uint32_t* d_history_bytes, std::size_t* d_output_bytes,
                        hemstitch_status* d_statuses, BatchTemp given, hemstitch_stream stream) {
   cuda::need_device();
-  cuda::DeviceLz4Restore batch = restore_batch(compressed, max_output_bytes);
+  cuda::DeviceRestore batch = restore_batch(compressed, max_output_bytes);
   batch.d_outputs = reinterpret_cast<std::byte* const*>(d_outputs);
   batch.d_capacities = d_capacities;
   batch.d_history_bytes = d_history_bytes;
@@ -240,7 +239,7 @@ void lz4_sizes_async(const hemstitch_lz4_compressed& compressed, std::size_t max
                      std::size_t* d_output_bytes, hemstitch_status* d_statuses, BatchTemp given,
                      hemstitch_stream stream) {
   cuda::need_device();
-  cuda::DeviceLz4Restore batch = restore_batch(compressed, max_output_bytes);
+  cuda::DeviceRestore batch = restore_batch(compressed, max_output_bytes);
   const SizesTemp temp(batch, given.d_temp);
   check_scratch("lz4 sizes", temp.carver.bytes(), given.d_temp, given.bytes);
   cuda::launch({.kernel = kFillBudget, .grid = grid_for(batch.count), .stream = stream}, fill_sizes,

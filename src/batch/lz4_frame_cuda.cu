@@ -44,7 +44,7 @@ using cuda::check_scratch;
 using cuda::launch;
 
 static_assert(kWalkHeaderBytes == kBlockHeaderBytes && kWalkChecksumBytes == kBlockChecksumBytes &&
-              kWalkStoredBit == kStoredBlockBit && kWalkStoredBit == cuda::kLz4StoredBit);
+              kWalkStoredBit == kStoredBlockBit && kWalkStoredBit == cuda::kStoredBit);
 
 constexpr unsigned kThreads = 256;
 constexpr std::uint32_t kFrameHistoryBytes = 65536;
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(kThreads)
 struct ReadTemp {
   Carver carver;
   ReadFrame read;
-  cuda::DeviceLz4Restore restore;  // outputs, capacities and statuses differ between its two runs
+  cuda::DeviceRestore restore;  // outputs, capacities and statuses differ between its two runs
   std::size_t restore_bytes, scan_bytes, gather_bytes;
   std::byte *d_restore, *d_scan, *d_gather;
 
@@ -340,7 +340,7 @@ struct ReadTemp {
     restore.count = count;
     restore.max_capacity = frame.block_bytes;
     restore.max_block_bytes = frame.block_bytes;
-    cuda::DeviceLz4Restore with_outputs = restore;
+    cuda::DeviceRestore with_outputs = restore;
     with_outputs.d_outputs = read.d_outputs;
     restore_bytes = std::max(cuda::restore_lz4_cuda_scratch_bytes(restore),
                              cuda::restore_lz4_cuda_scratch_bytes(with_outputs));

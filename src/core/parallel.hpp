@@ -8,7 +8,6 @@
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_for_each.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
@@ -61,19 +60,6 @@ void run_in_parallel(std::size_t count, std::size_t grain, const Body& body) {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, grain), [&](const auto& range) {
       for (std::size_t i = range.begin(); i < range.end(); ++i) body(i);
     });
-  });
-#endif
-}
-
-// Calls body(item, add) for every item of `first`, and for every one that a body adds by calling add(item), in no order, from
-// the threads of the caller's arena. What a body throws is thrown.
-template <class Item, class Body>
-void run_growing(const std::vector<Item>& first, const Body& body) {
-#if defined(HEMSTITCH_THREAD_SANITIZER)
-  run_growing_on_plain_threads(first, body);
-#else
-  tbb::parallel_for_each(first, [&](const Item& item, tbb::feeder<Item>& feeder) {
-    body(item, [&](const Item& next) { feeder.add(next); });
   });
 #endif
 }

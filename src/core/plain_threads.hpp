@@ -48,42 +48,6 @@ void run_in_parallel_on_plain_threads(std::size_t count, std::size_t grain, cons
   });
 }
 
-// What bodies add is done by whichever thread is free.
-template <class Item, class Body>
-void run_growing_on_plain_threads(std::vector<Item> waiting, const Body& body) {
-  std::mutex mutex;  // guards all that follows, and `waiting`
-  std::condition_variable changed;
-  std::size_t in_work = 0;
-  bool failed = false;
-  const auto add = [&](Item item) {
-    const std::scoped_lock lock(mutex);
-    waiting.push_back(std::move(item));
-    changed.notify_one();
-  };
-  run_on_plain_threads(static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()), [&] {
-    std::unique_lock lock(mutex);
-    for (;;) {
-      changed.wait(lock, [&] { return !waiting.empty() || in_work == 0 || failed; });
-      if (waiting.empty() || failed) break;
-      const Item item = std::move(waiting.back());
-      waiting.pop_back();
-      ++in_work;
-      lock.unlock();
-      std::exception_ptr error;
-      try {
-        body(item, add);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      lock.lock();
-      --in_work;
-      if (error) failed = true;
-      changed.notify_all();
-      if (error) std::rethrow_exception(error);
-    }
-  });
-}
-
 // Starts `task` on a thread of its own, unless enough of them run. Throws std::system_error where there is no thread.
 template <class Task>
 void enqueue_on_plain_thread(Task task) {

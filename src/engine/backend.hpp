@@ -18,6 +18,7 @@
 
 #include "core/large_buffer.hpp"
 #include "core/status.hpp"
+#include "format/stream_decoder.hpp"
 #include "hemstitch/choice.hpp"
 
 namespace hemstitch {
@@ -30,7 +31,9 @@ struct BlockTask {
   // data came to stand.
   std::span<std::byte> output;
 
-  std::size_t output_bytes = 0;       // bytes written, when status is kOk
+  std::size_t output_bytes = 0;  // bytes written, when status is kOk
+  // Of the last one, from the lowest bit on: those of a block that ends inside a byte. The others are 0.
+  unsigned last_byte_bits = 8;
   Status status = Status::kInternal;  // kOutputTooSmall: a block that does not shrink into `output`
 };
 
@@ -72,6 +75,12 @@ class BlockEngine {
   // outputs are unspecified then.
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) = 0;
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
+  // For a frame of the format whose blocks cannot be told apart; null where the engine restores none. `history` is the dictionary,
+  // and stays.
+  virtual std::unique_ptr<StreamDecoder> make_stream_decoder(Format /*format*/,
+                                                             std::span<const std::byte> /*history*/) {
+    return nullptr;
+  }
 };
 
 class Backend {
@@ -105,6 +114,7 @@ class Backend {
 
   // Whether its engines compress, or restore, blocks of that format.
   virtual bool supports(Format format, Direction direction) const = 0;
+  bool takes(const Workload& work) const { return !work.format || supports(*work.format, work.direction); }
   virtual std::unique_ptr<BlockEngine> make_engine(std::string_view device) const = 0;
 
   // Lines for people who tune it, e.g. how full its kernels keep the device. May take a moment.

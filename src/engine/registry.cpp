@@ -1,6 +1,7 @@
 #include "engine/registry.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <string>
@@ -8,6 +9,7 @@
 #include "engine/choice/auto_choice.hpp"
 #include "engine/cpu/cpu_backend.hpp"
 #include "engine/reference/reference_backend.hpp"
+#include "format/formats.hpp"
 #include "gpu/device_names.hpp"
 #ifdef HEMSTITCH_CUDA
 #include "engine/cuda/cuda_backend.hpp"
@@ -15,7 +17,6 @@
 #ifdef HEMSTITCH_WEBGPU
 #include "engine/webgpu/webgpu_backend.hpp"
 #endif
-#include "gpu/device_names.hpp"
 
 namespace hemstitch {
 
@@ -81,14 +82,26 @@ std::string_view requested_or_forced(std::string_view requested) {
 
 const Backend& BackendRegistry::choose(std::string_view requested, std::string_view device,
                                        const Workload& work, std::string* reason) const {
-  const std::string_view name = requested_or_forced(requested);
-  if (!leaves_choice(requested)) return find_usable(name, device);
-  const Choosers choosers = name == kAuto ? Choosers::kAuto : Choosers::kReproducible;
-  // Which device goes with which backend: whoever names one says the other.
-  if (!device.empty()) return find_usable(choosers == Choosers::kAuto ? "cpu" : "reference", device);
-  const BackendChoice choice = choose_for(*this, choosers, wanted_device({}), work);
-  if (reason != nullptr) *reason = choice.reason;
-  return find_usable(choice.backend);
+  std::string name(requested_or_forced(requested));
+  if (leaves_choice(requested)) {
+    const Choosers choosers = name == kAuto ? Choosers::kAuto : Choosers::kReproducible;
+    // Which device goes with which backend: whoever names one says the other.
+    BackendChoice choice{std::string(processor_of(choosers)), {}, {}};
+    if (device.empty()) choice = choose_for(*this, choosers, wanted_device({}), work);
+    name = choice.backend;
+    if (reason != nullptr) *reason = choice.reason;
+  }
+  const Backend& chosen = find_usable(name, device);
+  if (chosen.takes(work)) return chosen;
+  std::vector<std::string_view> others;
+  for (const auto& backend : backends_)
+    if (backend->takes(work)) others.push_back(backend->name());
+  const auto verb = work.direction == Direction::kCompress ? "compress to" : "restore";
+  throw Error(Status::kInvalidOption,
+              fmt::format("backend '{}' does not {} {}; {}", chosen.name(), verb,
+                          FormatTable::instance().of(*work.format).title(),
+                          others.empty() ? "none in this build does"
+                                         : fmt::format("those that do: {}", fmt::join(others, ", "))));
 }
 
 bool BackendRegistry::leaves_choice(std::string_view requested) const {
@@ -96,9 +109,12 @@ bool BackendRegistry::leaves_choice(std::string_view requested) const {
   return name == kAuto || name == kReproducible;
 }
 
-const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested) const {
-  return find_usable(requested_or_forced(requested) == kAuto ? std::string_view("cpu")
-                                                             : chosen.fallback_name());
+const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested,
+                                             const Workload& work) const {
+  if (requested_or_forced(requested) == kAuto)
+    if (const Backend& cpu = find_usable("cpu"); cpu.takes(work)) return cpu;
+  const Backend& own = find_usable(chosen.fallback_name());
+  return own.takes(work) ? own : chosen;
 }
 
 }  // namespace hemstitch

@@ -35,14 +35,15 @@ class BackendRegistry {
 
   // `requested` is a name, "auto" or "reproducible" (those that write the project's own bytes). "auto" takes the value of HEMSTITCH_BACKEND
   // where that is set; else both choose for the work (choice/auto_choice.hpp), and `reason` says why. A backend asked for by name is
-  // never silently replaced.
+  // never silently replaced. Throws kInvalidOption where the named one does not do such work, or none does, and says which do.
   const Backend& choose(std::string_view requested, std::string_view device = {}, const Workload& work = {},
                         std::string* reason = nullptr) const;
   // Whether it is ours to choose.
   bool leaves_choice(std::string_view requested) const;
 
-  // The backend that redoes failed blocks of `chosen`: `cpu` where "auto" chose it, else its own fallback.
-  const Backend& fallback_for(const Backend& chosen, std::string_view requested) const;
+  // The backend that redoes failed blocks of `chosen`: `cpu` where "auto" chose it, else its own fallback; the latter also where
+  // `cpu` does not take the work's format. `chosen` itself where nobody else does.
+  const Backend& fallback_for(const Backend& chosen, std::string_view requested, const Workload& work) const;
 
  private:
   BackendRegistry();

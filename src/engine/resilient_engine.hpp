@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -35,27 +36,31 @@ class ResilientEngine {
   bool supports(const FrameFormat& format, Direction direction) const {
     return backend_->supports(format.id(), direction);
   }
-  // Throws kInvalidOption where it does not.
-  void require_support(const FrameFormat& format, Direction direction) const;
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters);
   void restore(std::span<BlockTask> tasks, Format format);
+  // For a frame whose blocks cannot be told apart: counts as a block that was redone where the backend makes none and another
+  // one does. Throws kInvalidOption where nobody does.
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameFormat& format,
+                                                     std::span<const std::byte> history);
 
   void report(EngineReport& report) const;
 
  private:
-  bool has_fallback() const { return backend_ != &fallback_backend_; }
-  BlockEngine& fallback_engine();
+  const Backend& fallback(Format format, Direction direction) const;
+  bool has_fallback(Format format, Direction direction) const;
+  BlockEngine& fallback_engine(Format format, Direction direction);
   void count_fallback(std::uint64_t blocks, const std::string& reason);
 
+  std::string requested_;
   std::string choice_reason_;
   const Backend* backend_;
-  const Backend& fallback_backend_;
   std::unique_ptr<BlockEngine> engine_;
 
   mutable std::mutex mutex_;  // guards what follows
-  std::unique_ptr<BlockEngine> fallback_engine_;
+  std::map<const Backend*, std::unique_ptr<BlockEngine>> fallback_engines_;
   std::uint64_t fallback_blocks_ = 0;
+  std::string fallback_backend_;  // the first one
   std::string fallback_reason_;
 };
 

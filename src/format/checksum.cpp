@@ -115,6 +115,10 @@ void RunningChecksum::update(std::span<const std::byte> bytes) {
     value_ = checksum_behind(kind_, value_, bytes);
 }
 
+void RunningChecksum::append(std::uint32_t checksum, std::uint64_t bytes) {
+  value_ = combined_checksum(kind_, value_, checksum, bytes);
+}
+
 std::uint32_t RunningChecksum::digest() const { return xxh32_ ? XXH32_digest(xxh32_.get()) : value_; }
 
 }  // namespace hemstitch

@@ -33,6 +33,8 @@ class RunningChecksum {
 
   void reset();
   void update(std::span<const std::byte> bytes);
+  // Bytes whose checksum is known. Only where checksums combine.
+  void append(std::uint32_t checksum, std::uint64_t bytes);
   std::uint32_t digest() const;
 
  private:

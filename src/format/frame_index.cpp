@@ -12,33 +12,73 @@ using Event = FrameReader::Event;
 
 class MemoryInput {
  public:
-  explicit MemoryInput(std::span<const std::byte> bytes) : rest_(bytes) {}
+  explicit MemoryInput(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::span<const std::byte> read(std::size_t count) {
-    const std::span<const std::byte> bytes = rest_.first(std::min(count, rest_.size()));
-    rest_ = rest_.subspan(bytes.size());
+    const std::span<const std::byte> bytes =
+        bytes_.subspan(at_, std::min<std::size_t>(count, bytes_.size() - at_));
+    at_ += bytes.size();
     return bytes;
   }
   std::uint64_t skip(std::uint64_t count) {
-    return read(static_cast<std::size_t>(std::min<std::uint64_t>(count, rest_.size()))).size();
+    return read(static_cast<std::size_t>(std::min<std::uint64_t>(count, bytes_.size() - at_))).size();
   }
+  void give_back(std::size_t count) { at_ -= count; }
 
  private:
-  std::span<const std::byte> rest_;
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
 };
 
 class SourceInput {
  public:
   explicit SourceInput(Source& source) : source_(source) {}
   std::span<const std::byte> read(std::size_t count) {
-    if (buffer_.size() < count) buffer_.resize(count);
-    return std::span(buffer_).first(source_.read(std::span(buffer_).first(count)));
+    if (end_ - at_ < count) fill(count);
+    const std::span<const std::byte> bytes(buffer_.data() + at_, std::min(count, end_ - at_));
+    at_ += bytes.size();
+    return bytes;
   }
-  std::uint64_t skip(std::uint64_t count) { return source_.skip(count); }
+  std::uint64_t skip(std::uint64_t count) {
+    const std::uint64_t kept = std::min<std::uint64_t>(count, end_ - at_);
+    at_ += static_cast<std::size_t>(kept);
+    return kept == count ? count : kept + source_.skip(count - kept);
+  }
+  // The last of what was read, to be read again.
+  void give_back(std::size_t count) { at_ -= count; }
 
  private:
+  // No byte more than is asked for: the source stays where the frames have been read to.
+  void fill(std::size_t count) {
+    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_),
+              buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+    end_ -= std::exchange(at_, 0);
+    if (buffer_.size() < count) buffer_.resize(count);
+    end_ += source_.read(std::span(buffer_).subspan(end_, count - end_));
+  }
+
   Source& source_;
   std::vector<std::byte> buffer_;
+  std::size_t at_ = 0, end_ = 0;  // of what was given back
 };
+
+// Restores a frame's stream to see where it ends; how much it holds.
+template <class Input>
+std::uint64_t pass_stream(FrameReader& reader, Input& input, StreamDecoder& decoder) {
+  if (reader.header().dictionary_id)
+    throw Error(Status::kDictionaryNeeded, "how much the frame holds is known only with its dictionary",
+                reader.place());
+  constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+  std::vector<std::byte> content(kPieceBytes);
+  std::uint64_t content_bytes = 0;
+  while (reader.in_stream()) {
+    const std::span<const std::byte> piece = input.read(kPieceBytes);
+    const StreamStep step = decoder.restore(piece, content);
+    reader.stream_passed(step, piece.empty());
+    input.give_back(piece.size() - step.input_bytes);
+    content_bytes += step.output_bytes;
+  }
+  return content_bytes;
+}
 
 // From event to event up to the end. visitor.wants_data() says of a block that was announced whether it is read;
 // block(block, data) is told of each, without data where it was passed over; frame_ends() may end the walk.
@@ -52,14 +92,18 @@ void walk(FrameStream& stream, Input&& input, Visitor& visitor) {
         break;
       case Event::kFrameBegin:
         visitor.frame_begins(reader);
+        if (reader.in_stream()) visitor.stream_passed(pass_stream(reader, input, visitor.decoder(reader)));
         break;
       case Event::kBlockBegin: {
-        IndexedBlock block{reader.position(), static_cast<std::uint32_t>(reader.block().data_bytes),
-                           reader.block().stored, std::nullopt};
+        IndexedBlock block{.at = reader.position(),
+                           .data_bytes = static_cast<std::uint32_t>(reader.block().data_bytes),
+                           .stored = reader.block().stored};
         if (visitor.wants_data()) {
           const std::span<const std::byte> bytes = input.read(reader.wanted_bytes());
           stream.step(bytes);
           block.checksum = reader.block().checksum;
+          block.content_checksum = reader.block().content_checksum;
+          block.content_bytes = reader.block().content_bytes;
           visitor.block(reader, block, bytes.first(block.data_bytes));
         } else {
           reader.block_skipped(input.skip(reader.wanted_bytes()));
@@ -86,7 +130,8 @@ void walk(FrameStream& stream, Input&& input, Visitor& visitor) {
 }
 
 struct Indexer {
-  explicit Indexer(bool keep_blocks) : keeps_blocks(keep_blocks) {}
+  explicit Indexer(bool keep_blocks, MakeStreamDecoder make_decoder = {})
+      : keeps_blocks(keep_blocks), make_stream_decoder(std::move(make_decoder)) {}
 
   void frame_begins(const FrameReader& reader) {
     IndexedFrame& frame = index.frames.emplace_back();
@@ -105,10 +150,22 @@ struct Indexer {
     else if (!frame.header.content_bytes)
       frame.content_bytes += measured(reader, block, data);
   }
+  StreamDecoder& decoder(const FrameReader& reader) {
+    if (!make_stream_decoder)
+      throw Error(Status::kUnsupportedFeature, "where this frame ends is known only by restoring it",
+                  reader.place());
+    stream_decoder = make_stream_decoder(stream->format());
+    return *stream_decoder;
+  }
+  void stream_passed(std::uint64_t content_bytes) {
+    IndexedFrame& frame = index.frames.back();
+    if (!frame.header.content_bytes) frame.content_bytes = content_bytes;
+  }
   bool frame_ends(const FrameReader& reader) {
     IndexedFrame& frame = index.frames.back();
     frame.bytes = reader.position() - frame.at;
     frame.content_checksum = reader.content_checksum();
+    frame.content_bytes_low = reader.content_bytes_low();
     return true;
   }
   void skippable_frame(const FrameReader& reader) {
@@ -123,6 +180,7 @@ struct Indexer {
   std::uint64_t measured(const FrameReader& reader, const IndexedBlock& block,
                          std::span<const std::byte> data) const {
     if (block.stored) return block.data_bytes;
+    if (block.content_bytes) return *block.content_bytes;
     if (const auto bytes = stream->format().restored_bytes(data)) return *bytes;
     throw Error(Status::kCorruptBlock, "the block's tokens do not add up",
                 {reader.frame_number(), reader.block().number, reader.block().at});
@@ -137,6 +195,8 @@ struct Indexer {
   }
 
   bool keeps_blocks;
+  MakeStreamDecoder make_stream_decoder;
+  std::unique_ptr<StreamDecoder> stream_decoder;
   const FrameStream* stream = nullptr;
   FrameIndex index;
 };
@@ -149,6 +209,11 @@ struct LastTwoBlocks {
     before_last = std::exchange(last, block);
     ++count;
   }
+  // Frames with blocks alone are looked at.
+  static StreamDecoder& decoder(const FrameReader& reader) {
+    throw Error(Status::kInternal, "a stream has no blocks", reader.place());
+  }
+  static void stream_passed(std::uint64_t) {}
   static bool frame_ends(const FrameReader&) { return false; }
   static void skippable_frame(const FrameReader&) {}
   static void garbage(std::uint64_t) {}
@@ -178,7 +243,7 @@ std::uint64_t FrameIndex::content_bytes() const {
 
 bool FrameIndex::has_separate_blocks() const {
   const auto separate = [&](const IndexedFrame& frame) {
-    if (frame.skippable || frame.header.legacy) return false;
+    if (frame.skippable || frame.header.legacy || frame.header.block_kind == BlockKind::kStream) return false;
     if (frame.header.block_kind == BlockKind::kIndependent || frame.block_count == 0) return true;
     return std::ranges::all_of(blocks_of(frame).subspan(1), &IndexedBlock::stored);
   };
@@ -190,9 +255,9 @@ FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_ch
   return Indexer(true).run(frames, MemoryInput(stream));
 }
 
-FrameIndex index_frames(Source& source) {
+FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder) {
   FrameStream frames(true);
-  return Indexer(false).run(frames, SourceInput(source));
+  return Indexer(false, make_decoder).run(frames, SourceInput(source));
 }
 
 std::optional<std::uint64_t> last_of_full_blocks(const FrameStream& begun, Source& source) {

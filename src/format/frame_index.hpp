@@ -1,9 +1,11 @@
 // Where the frames of a stream and their blocks stand, what they say of themselves, and how much they hold: for listing,
-// for ranges, and for all that restores blocks side by side. Nothing is restored here.
+// for ranges, and for all that restores blocks side by side. Nothing is restored here but frames whose ends nothing else tells.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,7 +19,9 @@ struct IndexedBlock {
   std::uint64_t at = 0;          // of its data in the stream
   std::uint32_t data_bytes = 0;  // without the checksum
   bool stored = false;
-  std::optional<std::uint32_t> checksum;
+  std::optional<std::uint32_t> checksum = {};
+  std::optional<std::uint32_t> content_checksum = {};
+  std::optional<std::uint32_t> content_bytes = {};  // as the frame has it
 
   std::span<const std::byte> data(std::span<const std::byte> stream) const {
     return stream.subspan(static_cast<std::size_t>(at), data_bytes);
@@ -30,11 +34,12 @@ struct IndexedFrame {
   std::uint64_t at = 0;
   std::uint64_t bytes = 0;  // the whole frame, headers and checksums included
   std::size_t first_block = 0;
-  std::uint64_t block_count = 0;
+  std::uint64_t block_count = 0;  // of a stream, which has none that are known: 0
   std::uint64_t stored_block_count = 0;
   std::uint64_t content_bytes =
-      0;  // what the header says; without that, what the blocks add up to, where they are measured
+      0;  // what the header says; without that, what the blocks or the stream add up to, where they are measured
   std::optional<std::uint32_t> content_checksum;
+  std::optional<std::uint32_t> content_bytes_low;  // as FrameReader has it
 };
 
 struct FrameIndex {
@@ -52,12 +57,15 @@ struct FrameIndex {
   bool has_separate_blocks() const;
 };
 
-// All blocks of a stream in memory; none is measured. Throws Error as FrameReader does.
+// All blocks of a stream in memory; none is measured. Throws Error as FrameReader does, and kUnsupportedFeature at a frame whose
+// blocks cannot be told apart.
 FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_checksum);
 
 // The frames of a stream; blocks are measured where a header does not say what they add up to, and are not kept, so that
-// the index is small whatever the stream is. Throws Error as FrameReader does, and kCorruptBlock.
-FrameIndex index_frames(Source& source);
+// the index is small whatever the stream is. A frame whose blocks cannot be told apart is restored by what `make_decoder` gives,
+// and is kUnsupportedFeature without. Throws Error as FrameReader does, and kCorruptBlock.
+using MakeStreamDecoder = std::function<std::unique_ptr<StreamDecoder>(const FrameFormat&)>;
+FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder = {});
 
 // If every block of the frame that has just begun, but the last two, restores to the full block size: the last one's
 // size. Then a block's place in the content follows from its number, and blocks before a range need not even be read.

@@ -34,6 +34,18 @@ void FrameReader::block_skipped(std::uint64_t count) {
   leave_block();
 }
 
+void FrameReader::stream_passed(const StreamStep& step, bool at_end) {
+  position_ += step.input_bytes;
+  if (step.status != Status::kOk) fail(step.status, "what stands here cannot be restored");
+  if (step.ended) {
+    in_stream_ = false;
+    leave_stream();
+  } else if (step.input_bytes == 0 && step.output_bytes == 0) {
+    if (at_end) fail(Status::kTruncated, "the end of what is compressed is missing");
+    fail(Status::kInternal, "the engine does not go on");
+  }
+}
+
 void FrameReader::skipped(std::uint64_t count) {
   position_ += count;
   if (count < skip_bytes_)

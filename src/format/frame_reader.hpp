@@ -1,7 +1,8 @@
 // Reading frames without any input or output: bytes to events. Files, pipes and pushed pieces share one reader:
 //   for (;;) { gather exactly reader.wanted_bytes() bytes (fewer only at the end of the stream);
 //              react to reader.step(those bytes); }
-// A reader never sees a block's content other than as those bytes and keeps none of it.
+// A reader never sees a block's content other than as those bytes and keeps none of it. Of a frame whose blocks cannot be told
+// apart it sees nothing between header and end: while in_stream(), whoever restores it tells stream_passed() instead of step().
 //
 // A format's reader derives from FrameReader; FrameStream is the one for data of whatever format it begins with.
 #pragma once
@@ -15,6 +16,7 @@
 #include <string_view>
 
 #include "core/status.hpp"
+#include "format/stream_decoder.hpp"
 
 namespace hemstitch {
 
@@ -35,10 +37,11 @@ struct FrameHeader {
   std::string_view description;  // for people: "lz4, independent blocks"; the block size is no part of it
   bool legacy = false;           // an older way of the format, which is only read, as a stream
   BlockKind block_kind = BlockKind::kIndependent;
-  bool block_checksums = false;     // of blocks' data, as they stand in the frame
-  bool content_checksum = false;    // of the whole content
-  std::size_t block_bytes = 0;      // the most that a block restores to
-  std::size_t most_data_bytes = 0;  // the most data that a block has
+  bool block_checksums = false;          // of blocks' data, as they stand in the frame
+  bool block_content_checksums = false;  // of blocks' content
+  bool content_checksum = false;         // of the whole content
+  std::size_t block_bytes = 0;           // the most that a block restores to; of a stream: a good piece of it
+  std::size_t most_data_bytes = 0;  // the most data that a block has; of a stream: what such a piece may take
   std::optional<std::uint64_t> content_bytes;
   std::optional<std::uint32_t> dictionary_id;  // its checksum
 };
@@ -49,8 +52,8 @@ class FrameReader {
     kMore,        // go on with wanted_bytes()
     kFrameBegin,  // header() is complete
     kBlockBegin,  // block() is announced; its data (and checksum) are wanted next
-    kBlockEnd,    // those bytes were taken; block().checksum is set where the frame has them
-    kFrameEnd,    // content_checksum() is set where the frame has one
+    kBlockEnd,    // those bytes were taken; block()'s checksums are set where the frame has them
+    kFrameEnd,    // content_checksum() and content_bytes_low() are set where the frame has them
     kSkip,        // pass over skip_bytes() bytes, then call skipped()
     kGarbage,     // at garbage_at() stands no frame, after at least one that was complete
     kEnd,         // the stream ended between frames
@@ -60,8 +63,10 @@ class FrameReader {
     std::size_t data_bytes = 0;  // without the checksum
     bool stored = false;         // the data is the content
     std::optional<std::uint32_t> checksum;
-    std::uint64_t number = 0;  // in its frame, from 1
-    std::uint64_t at = 0;      // where it is announced in the stream
+    std::uint64_t number = 0;                            // in its frame, from 1
+    std::uint64_t at = 0;                                // where it is announced in the stream
+    std::optional<std::uint32_t> content_checksum = {};  // these two where the frame has them
+    std::optional<std::uint32_t> content_bytes = {};     // at most header().block_bytes
   };
 
   virtual ~FrameReader() = default;
@@ -74,12 +79,17 @@ class FrameReader {
   // Instead of the step() after kBlockBegin: wanted_bytes() bytes were passed over, `count` of them were
   // really there.
   void block_skipped(std::uint64_t count);
+  // From the kFrameBegin of a stream until its end.
+  bool in_stream() const { return in_stream_; }
+  // What became of the bytes that follow. `at_end`: there are no more than were taken. Throws Error of the corrupt family.
+  void stream_passed(const StreamStep& step, bool at_end);
   // Another one that goes on from here by itself.
   virtual std::unique_ptr<FrameReader> clone() const = 0;
 
   const FrameHeader& header() const { return header_; }
   const Block& block() const { return block_; }
   std::optional<std::uint32_t> content_checksum() const { return content_checksum_; }
+  std::optional<std::uint32_t> content_bytes_low() const { return content_bytes_low_; }  // the lower 32 bits
   std::uint32_t skip_bytes() const { return skip_bytes_; }
   std::uint64_t garbage_at() const { return position_; }
 
@@ -94,6 +104,8 @@ class FrameReader {
 
   // A block's bytes were taken or passed over: sets what is wanted behind it.
   virtual void leave_block() = 0;
+  // The stream has ended: sets what is wanted behind it. Only of formats that have such frames, which set in_stream_.
+  virtual void leave_stream() {}
   [[noreturn]] void fail(Status status, const std::string& detail) const;
   void require_bytes(
       std::uint64_t count) const;  // fails with kTruncated where fewer than wanted_bytes() came
@@ -104,9 +116,11 @@ class FrameReader {
   std::uint64_t frame_number_ = 0;
   std::uint32_t skip_bytes_ = 0;
   bool in_block_ = false;  // its data is wanted
+  bool in_stream_ = false;
   FrameHeader header_;
   Block block_;
   std::optional<std::uint32_t> content_checksum_;
+  std::optional<std::uint32_t> content_bytes_low_;
 };
 
 // The reader of a stream whose format its first bytes tell.
@@ -117,6 +131,7 @@ class FrameStream {
   FrameStream& operator=(const FrameStream&) = delete;
 
   std::size_t wanted_bytes() const { return reader_ ? reader_->wanted_bytes() : kIdentifyBytes; }
+  bool in_stream() const { return reader_ && reader_->in_stream(); }
   // The first one throws kTruncated, kForeignFormat or kUnknownFormat where the stream begins with no frame.
   FrameReader::Event step(std::span<const std::byte> bytes);
   std::uint64_t position() const { return reader_ ? reader_->position() : 0; }

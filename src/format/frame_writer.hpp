@@ -38,6 +38,8 @@ class FrameWriter {
     std::span<const std::byte> content;
     // Nothing where it did not shrink: the frame then holds the content.
     std::optional<std::span<const std::byte>> data;
+    unsigned last_byte_bits = 8;                         // of the data's last byte; see BlockTask
+    std::optional<std::uint32_t> content_checksum = {};  // where has_block_content_checksums()
 
     std::span<const std::byte> bytes() const { return data.value_or(content); }
   };
@@ -46,10 +48,13 @@ class FrameWriter {
   // Only where a layout has it apart.
   virtual std::size_t write_last_byte(std::byte last, std::byte* to) const = 0;
 
+  // Whether blocks come with the checksum of their content.
+  virtual bool has_block_content_checksums() const { return false; }
   // Whether a frame ends in the checksum of its content, since the options or the format ask for one.
   virtual bool has_content_checksum() const = 0;
   // `content_checksum` is there where the frame has one.
-  virtual std::size_t write_end(std::optional<std::uint32_t> content_checksum, std::byte* to) const = 0;
+  virtual std::size_t write_end(std::uint64_t content_bytes, std::optional<std::uint32_t> content_checksum,
+                                std::byte* to) const = 0;
 };
 
 }  // namespace hemstitch

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pipeline/block_checksums.hpp"
 #include "pipeline/history.hpp"
 #include "pipeline/written_block.hpp"
 
@@ -35,7 +36,6 @@ CompressJob::CompressJob(const CompressOptions& options, const StreamPlaces& pla
                .threads = options.threads}),
       threads_(resolve_threads(options.threads)),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
-  engine_.require_support(format_, Direction::kCompress);
   parameters_ = {.format = options.format,
                  .level = options.level,
                  .acceleration = options.acceleration,
@@ -103,7 +103,7 @@ std::span<std::byte> CompressJob::room(CompressSlot& slot) {
 }
 
 void CompressJob::filled(CompressSlot& slot, std::size_t bytes) {
-  if (content_checksum_)
+  if (content_checksum_ && !combines_checksums())
     content_checksum_->update({slot.input.get() + slot.history_bytes + slot.input_bytes, bytes});
   slot.input_bytes += bytes;
   report_.input_bytes += bytes;
@@ -144,10 +144,29 @@ bool CompressJob::seal(CompressSlot& slot) {
   return true;
 }
 
+// Of the tasks' content, where the frame wants to know it; that of the slot follows from them.
+std::vector<std::uint32_t> CompressJob::sum_up(CompressSlot& slot) const {
+  if (!combines_checksums() && !writer_->has_block_content_checksums()) return {};
+  const Checksum kind = format_.checksum();
+  std::vector<std::uint32_t> checksums =
+      block_checksums(kind, slot.tasks.size(), options_.block_bytes, threads(),
+                      [&](std::size_t i) { return slot.tasks[i].input; });
+  if (!combines_checksums()) return checksums;
+  RunningChecksum whole(kind);
+  for (std::size_t i = 0; i < checksums.size(); ++i) whole.append(checksums[i], slot.tasks[i].input.size());
+  if (!slot.last_byte.empty())
+    whole.update({slot.input.get() + slot.history_bytes + slot.input_bytes - 1, 1});
+  slot.content_checksum = whole.digest();
+  return checksums;
+}
+
 void CompressJob::work(CompressSlot& slot) try {
   if (!slot.tasks.empty()) engine_.compress(slot.tasks, parameters_);
-  for (const BlockTask& task : slot.tasks) {
-    const FrameWriter::Block block = written_block(task);
+  const std::vector<std::uint32_t> checksums = sum_up(slot);
+  for (std::size_t i = 0; i < slot.tasks.size(); ++i) {
+    const BlockTask& task = slot.tasks[i];
+    FrameWriter::Block block = written_block(task);
+    if (writer_->has_block_content_checksums()) block.content_checksum = checksums[i];
     std::byte* const before = task.output.data() - frame_room_.before_block_bytes;
     // What stands behind a stored block has room behind the data that it does not have here; it follows what stands before it
     // instead.
@@ -174,6 +193,8 @@ void CompressJob::emit(CompressSlot& slot, Sink& sink) {
     report_.output_bytes += piece.size();
   }
   report_.block_count += slot.tasks.size() + (slot.last_byte.empty() ? 0 : 1);
+  if (slot.content_checksum) content_checksum_->append(*slot.content_checksum, slot.input_bytes);
+  slot.content_checksum.reset();
   emitted_input_bytes_ += slot.input_bytes;
   slot.tasks.clear();
   slot.last_byte.clear();
@@ -187,7 +208,8 @@ void CompressJob::end(Sink& sink) {
                                                    *options_.content_bytes, report_.input_bytes));
   std::vector<std::byte> bytes(frame_room_.end_bytes);
   bytes.resize(writer_->write_end(
-      content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt, bytes.data()));
+      report_.input_bytes, content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,
+      bytes.data()));
   sink.write(bytes);
   report_.output_bytes += bytes.size();
 }

@@ -34,6 +34,7 @@ struct CompressSlot {
   std::size_t history_bytes = 0;
   std::size_t input_bytes = 0;  // without the history
   std::vector<BlockTask> tasks;
+  std::optional<std::uint32_t> content_checksum;   // of its part of the content, where work() sums that up
   std::vector<std::byte> last_byte;                // its block, where it has one: behind the tasks' blocks
   std::vector<std::span<const std::byte>> pieces;  // what emit() writes, in order
   std::exception_ptr error;  // met in work(), thrown by emit(), so that the first block's error wins
@@ -75,6 +76,8 @@ class CompressJob {
   std::size_t output_bytes_per_block() const;
   void make_memory(CompressSlot& slot) const;
   void begin_slot(CompressSlot& slot);
+  bool combines_checksums() const { return content_checksum_ && checksums_combine(format_.checksum()); }
+  std::vector<std::uint32_t> sum_up(CompressSlot& slot) const;
 
   CompressOptions options_;
   const FrameFormat& format_;
@@ -89,6 +92,7 @@ class CompressJob {
   std::size_t batch_bytes_;
   std::optional<std::byte> held_byte_;     // of the slot before the one being filled
   std::vector<std::byte> linked_history_;  // the last kHistoryBytes before the slot being filled
+  // Where the frame has one: of what was filled in, or where checksums combine, of what was emitted.
   std::optional<RunningChecksum> content_checksum_;
   std::uint64_t emitted_input_bytes_ = 0;
   StreamReport report_;  // input_bytes belongs to filled(), the rest to emit()

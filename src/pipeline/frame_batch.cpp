@@ -34,7 +34,6 @@ FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatc
       dictionary_(copied(effective_dictionary(options.dictionary))),
       writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
       frame_room_(writer_->room()) {
-  engine_.require_support(format_, Direction::kCompress);
   const BlockEngine& engine = engine_.preferred();
   const std::size_t output_bytes_per_block = options.block_bytes + frame_room_.around_block_bytes();
   const std::size_t frame_bytes =
@@ -110,6 +109,8 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
     const std::size_t beyond = i + 1 < rooms.size() ? rooms[i + 1].first_task : tasks.size();
     for (std::size_t task = rooms[i].first_task; task < beyond; ++task) {
       FrameWriter::Block block = written_block(tasks[task]);
+      if (writer_->has_block_content_checksums())
+        block.content_checksum = checksum_of(format_.checksum(), block.content);
       const std::span<const std::byte> bytes = block.bytes();
       std::byte* const before = end;
       end += frame_room_.before_block_bytes;
@@ -120,7 +121,8 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       end += writer_->write_behind(block, end);
     }
     if (rooms[i].last_byte_apart) end += writer_->write_last_byte(inputs[i].back(), end);
-    end += writer_->write_end(writer_->has_content_checksum()
+    end += writer_->write_end(inputs[i].size(),
+                              writer_->has_content_checksum()
                                   ? std::optional(checksum_of(format_.checksum(), inputs[i]))
                                   : std::nullopt,
                               end);
@@ -191,16 +193,21 @@ std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const 
     const std::uint64_t rest_bytes = rest_known ? *header.content_bytes - content_bytes : 0;
     for (const IndexedBlock& block : blocks) {
       if (block.stored) {
+        if (block.content_bytes.value_or(block.data_bytes) != block.data_bytes) return std::nullopt;
         frames.block_content_bytes.push_back(block.data_bytes);
         continue;
       }
-      const std::optional<std::uint64_t> block_bytes =
-          rest_known ? rest_bytes : format.restored_bytes(block.data(input));
+      const std::optional<std::uint64_t> block_bytes = block.content_bytes ? *block.content_bytes
+                                                       : rest_known
+                                                           ? rest_bytes
+                                                           : format.restored_bytes(block.data(input));
       if (!block_bytes || *block_bytes > header.block_bytes) return std::nullopt;
       frames.block_content_bytes.push_back(static_cast<std::size_t>(*block_bytes));
       content_bytes += *block_bytes;
     }
     if (header.content_bytes && *header.content_bytes != content_bytes) return std::nullopt;
+    if (frame.content_bytes_low && *frame.content_bytes_low != static_cast<std::uint32_t>(content_bytes))
+      return std::nullopt;
     frames.frame_content_bytes.push_back(static_cast<std::size_t>(content_bytes));
     frames.content_bytes += content_bytes;
   }
@@ -211,8 +218,14 @@ bool FrameRestorer::is_right(const Frames& frames, std::span<const std::byte> in
                              std::span<const std::byte> content) const {
   if (!options_.verify_checksums) return true;
   const Checksum kind = frames.index.format->checksum();
-  for (const IndexedBlock& block : frames.index.blocks)
+  std::span<const std::byte> rest = content;
+  for (std::size_t i = 0; i < frames.index.blocks.size(); ++i) {
+    const IndexedBlock& block = frames.index.blocks[i];
+    const auto part = rest.first(frames.block_content_bytes[i]);
     if (block.checksum && checksum_of(kind, block.data(input)) != *block.checksum) return false;
+    if (block.content_checksum && checksum_of(kind, part) != *block.content_checksum) return false;
+    rest = rest.subspan(part.size());
+  }
   for (std::size_t i = 0; i < frames.index.frames.size(); ++i) {
     const auto part = content.first(frames.frame_content_bytes[i]);
     const std::optional<std::uint32_t> expected = frames.index.frames[i].content_checksum;

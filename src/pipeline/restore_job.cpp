@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "engine/registry.hpp"
+#include "pipeline/block_checksums.hpp"
 #include "pipeline/history.hpp"
 
 namespace hemstitch {
@@ -34,8 +36,10 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
   dictionary_.assign(dictionary.begin(), dictionary.end());
   options_.dictionary = dictionary_;
   report_.threads = threads_;
-  if (!BackendRegistry::instance().leaves_choice(options.backend))
-    engine_.emplace(options.backend, options.device);
+  // Whether it can be, before anything is read.
+  report_.backend = BackendRegistry::instance()
+                        .choose(options.backend, options.device, {.direction = Direction::kRestore})
+                        .name();
 }
 
 void RestoreJob::choose_engine() {
@@ -43,7 +47,7 @@ void RestoreJob::choose_engine() {
                 .format = stream_.format().id(),
                 .content_bytes = header_.content_bytes,
                 .compressed_bytes = total_bytes_,
-                .linked_blocks = works_in_order(),
+                .linked_blocks = header_.block_kind != BlockKind::kIndependent,
                 .from = places_.from,
                 .to = places_.to,
                 .threads = options_.threads};
@@ -56,6 +60,10 @@ void RestoreJob::choose_engine() {
 
 void RestoreJob::begin_frame() {
   const FrameReader& reader = stream_.reader();
+  const auto slot_shape = [&] {
+    return std::tuple(header_.block_kind, slot_input_bytes(), slot_output_bytes());
+  };
+  const auto shape_before = slot_shape();
   const FrameHeader& header = header_ = reader.header();
   const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
   const auto dictionary_id = [&] { return checksum_of(stream_.format().checksum(), dictionary_); };
@@ -69,20 +77,20 @@ void RestoreJob::begin_frame() {
                 place);
 
   if (!engine_) choose_engine();
-  engine_->require_support(stream_.format(), Direction::kRestore);
+  const BlockEngine& engine = engine_->preferred();
 
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
-  needs.buffer_bytes_per_block =
-      header.most_data_bytes + kBesideDataBytes + header.block_bytes +
-      engine_->preferred().staging_bytes(header.most_data_bytes, header.block_bytes);
+  needs.buffer_bytes_per_block = header.most_data_bytes + kBesideDataBytes + header.block_bytes +
+                                 engine.staging_bytes(header.most_data_bytes, header.block_bytes);
   needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
-  needs.preferred_batch_bytes = std::max(engine_->preferred().preferred_batch_bytes(),
-                                         engine_->preferred().preferred_batch_blocks() * header.block_bytes);
-  needs.preferred_batches_in_flight = engine_->preferred().preferred_batches_in_flight(threads_);
+  needs.preferred_batch_bytes =
+      std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
+  needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
   plan_ = plan_batches(needs);
+  keeps_slots_ = slot_shape() == shape_before;
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
 
   last_block_content_bytes_.reset();
@@ -92,26 +100,44 @@ void RestoreJob::begin_frame() {
   content_checksum_.reset();
   if (header.content_checksum && options_.verify_checksums && !range_)
     content_checksum_.emplace(stream_.format().checksum());
+  if (is_stream()) begin_stream();
+}
+
+void RestoreJob::begin_stream() {
+  decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary_);
+  if (stream_input_.size() >= slot_input_bytes()) return;
+  std::vector<std::byte> input(slot_input_bytes());
+  std::copy(unused_.begin(), unused_.end(), input.begin());
+  unused_ = std::span(input).first(unused_.size());
+  stream_input_ = std::move(input);
 }
 
 std::size_t RestoreJob::slot_input_bytes() const {
   return plan_.blocks_per_batch * (header_.most_data_bytes + kBesideDataBytes);
 }
 
+std::size_t RestoreJob::slot_output_bytes() const {
+  return (works_in_order() ? kHistoryBytes : 0) + batch_bytes();
+}
+
 RestoreSlot RestoreJob::make_slot() const {
-  const FrameHeader& header = header_;
   RestoreSlot slot;
   const BlockEngine& engine = engine_->preferred();
-  slot.input = engine.make_buffer(slot_input_bytes());
-  slot.output = engine.make_buffer((works_in_order() ? kHistoryBytes : 0) +
-                                   plan_.blocks_per_batch * header.block_bytes);
+  slot.input = engine.make_buffer(is_stream() ? 0 : slot_input_bytes());
+  slot.output = engine.make_buffer(slot_output_bytes());
   return slot;
 }
 
 std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
+  if (stream_.in_stream()) return unused_.empty() ? std::span(stream_input_) : std::span<std::byte>();
   const std::size_t wanted_bytes = stream_.wanted_bytes();
   if (!in_block_ && header_bytes_.size() < wanted_bytes) header_bytes_.resize(wanted_bytes);
   std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
+  const std::span<const std::byte> kept =
+      unused_.first(std::min(unused_.size(), wanted_bytes - gathered_bytes_));
+  std::copy(kept.begin(), kept.end(), begin + gathered_bytes_);
+  gathered_bytes_ += kept.size();
+  unused_ = unused_.subspan(kept.size());
   return {begin + gathered_bytes_, wanted_bytes - gathered_bytes_};
 }
 
@@ -121,6 +147,10 @@ Place RestoreJob::block_place() const {
 }
 
 RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, bool at_end) {
+  if (stream_.in_stream()) {
+    if (bytes != 0) unused_ = std::span(stream_input_).first(bytes);
+    return restore_stream(slot, at_end);
+  }
   gathered_bytes_ += bytes;
   if (gathered_bytes_ < stream_.wanted_bytes() && !at_end) return Event::kMore;
   const std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
@@ -129,8 +159,10 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
 
 std::size_t RestoreJob::bytes_ahead(Source& source) const {
   const std::optional<std::uint64_t> total_bytes = source.total_bytes();
-  // A legacy frame ends before a word that is read already.
-  if (!total_bytes || range_ || header_.legacy || in_block_ || gathered_bytes_ != 0) return 0;
+  // A legacy frame ends before a word that is read already; behind a stream more may have been.
+  if (!total_bytes || range_ || header_.legacy || in_block_ || gathered_bytes_ != 0 || is_stream() ||
+      !unused_.empty())
+    return 0;
   const std::uint64_t begin = stream_.position();
   std::uint64_t end = begin;
   try {
@@ -175,6 +207,27 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
   return event;
 }
 
+RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
+  const std::span<std::byte> room(slot.output.get() + stream_bytes(slot), batch_bytes() - stream_bytes(slot));
+  const StreamStep step = decoder_->restore(unused_, room);
+  unused_ = unused_.subspan(step.input_bytes);
+  const std::uint64_t content_at = content_at_;
+  content_at_ += step.output_bytes;
+  const std::span<const std::byte> content = room.first(step.output_bytes);
+  if (range_ && content_at_ <= range_->begin) {
+    // Nothing of it is kept.
+  } else if (slot.blocks.empty() && !content.empty()) {
+    RestoreSlot::Block block;
+    block.content_at = content_at;
+    block.content = content;
+    slot.blocks.push_back(block);
+  } else if (!content.empty()) {
+    slot.blocks[0].content = {slot.blocks[0].content.data(), stream_bytes(slot) + content.size()};
+  }
+  stream_.reader().stream_passed(step, at_end);
+  return range_done_or(full(slot) ? Event::kBlock : Event::kMore);
+}
+
 RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte> gathered) {
   const FrameReader::Event event = stream_.step(gathered);
   const FrameReader& reader = stream_.reader();
@@ -197,19 +250,18 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
       const std::size_t data_bytes = reader.block().data_bytes;
       const std::uint64_t content_at = content_at_;
       if (range_ && !keep_block(slot, data_bytes)) return range_done_or(Event::kMore);
-      slot.blocks.push_back({gathered.first(data_bytes),
-                             reader.block().stored,
-                             reader.block().checksum,
-                             block_place(),
-                             content_at,
-                             {}});
+      slot.blocks.push_back({gathered.first(data_bytes), reader.block().stored, reader.block().checksum,
+                             block_place(), content_at, reader.block().content_checksum,
+                             reader.block().content_bytes});
       slot.input_bytes += gathered.size();
       return range_done_or(Event::kBlock);
     }
     case FrameReader::Event::kFrameEnd:
       return Event::kFrameEnd;
     case FrameReader::Event::kSkip:
-      skip_bytes_ = reader.skip_bytes();
+      skipped_bytes_ = std::min<std::uint64_t>(unused_.size(), reader.skip_bytes());
+      unused_ = unused_.subspan(skipped_bytes_);
+      skip_bytes_ = reader.skip_bytes() - skipped_bytes_;
       return Event::kSkip;
     case FrameReader::Event::kGarbage:
       report_.trailing_garbage_at = reader.garbage_at();
@@ -228,7 +280,7 @@ std::uint64_t RestoreJob::announced_content_bytes() const {
 }
 
 void RestoreJob::skipped(std::uint64_t count) {
-  if (!skipping_block_) return stream_.reader().skipped(count);
+  if (!skipping_block_) return stream_.reader().skipped(count + skipped_bytes_);
   skipping_block_ = false;
   content_at_ += announced_content_bytes();
   stream_.reader().block_skipped(count);
@@ -237,8 +289,10 @@ void RestoreJob::skipped(std::uint64_t count) {
 // Ranges: finds the block's place in the content. A linked frame's blocks are all kept, since later ones
 // refer to them.
 bool RestoreJob::keep_block(const RestoreSlot& slot, std::size_t data_bytes) {
-  const auto size = stream_.reader().block().stored
-                        ? std::optional<std::uint64_t>(data_bytes)
+  const FrameReader::Block& block = stream_.reader().block();
+  const auto size = block.stored ? std::optional<std::uint64_t>(data_bytes)
+                    : block.content_bytes
+                        ? std::optional<std::uint64_t>(*block.content_bytes)
                         : stream_.format().restored_bytes({slot.input.get() + slot.input_bytes, data_bytes});
   if (!size) throw Error(Status::kCorruptBlock, "the block's tokens do not add up", block_place());
   content_at_ += *size;
@@ -259,10 +313,35 @@ void RestoreJob::verify_block(const RestoreSlot::Block& block) const {
         block.place);
 }
 
+// The checksums of the first blocks' content, where it takes them.
+void RestoreJob::sum_up(RestoreSlot& slot, std::size_t count) const {
+  if (!takes_block_checksums()) return;
+  const auto found = block_checksums(stream_.format().checksum(), count, header_.block_bytes, threads(),
+                                     [&](std::size_t i) { return slot.blocks[i].content; });
+  for (std::size_t i = 0; i < count; ++i) slot.blocks[i].found_checksum = found[i];
+}
+
+void RestoreJob::verify_content(const RestoreSlot::Block& block) const {
+  if (block.content_bytes && *block.content_bytes != block.content.size())
+    throw Error(Status::kContentSizeMismatch,
+                fmt::format("the block says that it holds {} bytes, {} were restored", *block.content_bytes,
+                            block.content.size()),
+                block.place);
+  if (!block.content_checksum || !options_.verify_checksums) return;
+  if (block.found_checksum != *block.content_checksum)
+    throw Error(Status::kBlockChecksumMismatch,
+                fmt::format("the checksum of the block's content is {:#010x}, it should be {:#010x}",
+                            block.found_checksum, *block.content_checksum),
+                block.place);
+}
+
 void RestoreJob::work(RestoreSlot& slot) {
   slot.good_blocks = 0;
   try {
-    if (works_in_order())
+    if (is_stream()) {
+      sum_up(slot, slot.blocks.size());
+      slot.good_blocks = slot.blocks.size();
+    } else if (works_in_order())
       work_in_order(slot);
     else
       work_independent(slot);
@@ -300,16 +379,27 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
   }
   engine_->restore(tasks, stream_.format().id());
   auto task = tasks.begin();
-  for (; slot.good_blocks < checked_blocks; slot.good_blocks++) {
-    RestoreSlot::Block& block = slot.blocks[slot.good_blocks];
+  std::exception_ptr not_restored;
+  std::size_t restored_blocks = 0;
+  for (; restored_blocks < checked_blocks; restored_blocks++) {
+    RestoreSlot::Block& block = slot.blocks[restored_blocks];
     if (block.stored) {
       block.content = block.data;
       continue;
     }
-    require_restored(*task, block.place);
+    try {
+      require_restored(*task, block.place);
+    } catch (...) {
+      not_restored = std::current_exception();
+      break;
+    }
     block.content = task->output.first(task->output_bytes);
     ++task;
   }
+  sum_up(slot, restored_blocks);
+  for (; slot.good_blocks < restored_blocks; slot.good_blocks++)
+    verify_content(slot.blocks[slot.good_blocks]);
+  if (not_restored) std::rethrow_exception(not_restored);
   if (bad_checksum) std::rethrow_exception(bad_checksum);
 }
 
@@ -332,6 +422,9 @@ void RestoreJob::work_in_order(RestoreSlot& slot) {
       block.content = task.output.first(task.output_bytes);
     }
     at += block.content.size();
+    if (takes_block_checksums())
+      block.found_checksum = checksum_of(stream_.format().checksum(), block.content);
+    verify_content(block);
     slot.good_blocks++;
   }
   append_history(linked_history_, {begin + linked_history_.size(), at});
@@ -351,12 +444,14 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   std::span<const std::byte> run;  // neighbouring blocks that also stand side by side are written at once
   const auto write_run = [&] {
     if (run.empty()) return;
-    if (content_checksum_) content_checksum_->update(run);
+    if (content_checksum_ && !sums_up_blocks()) content_checksum_->update(run);
     write_piece(sink, run, threads());
     report_.output_bytes += run.size();
   };
   for (std::size_t i = 0; i < slot.good_blocks; i++) {
     frame_content_bytes_ += slot.blocks[i].content.size();
+    if (sums_up_blocks())
+      content_checksum_->append(slot.blocks[i].found_checksum, slot.blocks[i].content.size());
     const auto content = inside_range(slot.blocks[i]);
     if (run.data() + run.size() == content.data()) {
       run = {run.data(), run.size() + content.size()};
@@ -366,7 +461,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
     }
   }
   write_run();
-  report_.block_count += slot.good_blocks;
+  if (!is_stream()) report_.block_count += slot.good_blocks;  // else the frame is one
   if (slot.error) std::rethrow_exception(slot.error);
   slot.blocks.clear();
   slot.input_bytes = 0;
@@ -375,6 +470,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
 
 void RestoreJob::end_frame() {
   report_.frame_count++;
+  if (is_stream()) report_.block_count++;
   if (range_) return;
   const FrameReader& reader = stream_.reader();
   const Place place{reader.frame_number(), std::nullopt, reader.position()};
@@ -382,6 +478,12 @@ void RestoreJob::end_frame() {
     throw Error(Status::kContentSizeMismatch,
                 fmt::format("the header announces {} bytes, {} were restored", *header_.content_bytes,
                             frame_content_bytes_),
+                place);
+  if (reader.content_bytes_low() &&
+      *reader.content_bytes_low() != static_cast<std::uint32_t>(frame_content_bytes_))
+    throw Error(Status::kContentSizeMismatch,
+                fmt::format("the frame ends in a content of {} bytes (modulo 2^32), {} were restored",
+                            *reader.content_bytes_low(), frame_content_bytes_),
                 place);
   if (!content_checksum_ || !reader.content_checksum()) return;
   const std::uint32_t found = content_checksum_->digest();
@@ -402,10 +504,7 @@ void RestoreJob::require_range_inside_content() const {
 StreamReport RestoreJob::report() const {
   StreamReport report = report_;
   report.input_bytes = stream_.position();
-  if (engine_)
-    engine_->report(report);
-  else
-    report.backend = "none";  // there was nothing to restore
+  if (engine_) engine_->report(report);
   return report;
 }
 

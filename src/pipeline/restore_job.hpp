@@ -6,7 +6,9 @@
 //   room() and received() until the slot is full or the frame ends   one thread at a time, in order
 //   work()                                                           any thread; in order where works_in_order()
 //   emit()                                                           one thread at a time, in order
-// then end_frame() once all of the frame's slots are emitted. Errors met while filling or working are kept in
+// then end_frame() once all of the frame's slots are emitted. A frame whose blocks cannot be told apart (BlockKind::kStream) is
+// restored where its bytes are received, into slots of content; what was received behind its end is kept for what follows.
+// Errors met while filling or working are kept in
 // the slot and thrown by emit() after the good blocks before them are written: the first error of the stream
 // is the one that is reported, whatever the threads do.
 #pragma once
@@ -41,8 +43,10 @@ struct RestoreSlot {
     bool stored = false;
     std::optional<std::uint32_t> checksum;
     Place place;
-    std::uint64_t content_at = 0;        // only kept for ranges
-    std::span<const std::byte> content;  // set by work()
+    std::uint64_t content_at = 0;                                            // only kept for ranges
+    std::optional<std::uint32_t> content_checksum = {}, content_bytes = {};  // where the frame has them
+    std::span<const std::byte> content = {};  // set by work(), of a stream when it is received
+    std::uint32_t found_checksum = 0;         // of the content, where that is summed up by blocks
   };
 
   LargeBuffer
@@ -50,8 +54,8 @@ struct RestoreSlot {
   LargeBuffer output;  // history of linked frames, then the content
   std::size_t input_bytes = 0;
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
-  std::vector<Block> blocks;
-  std::size_t good_blocks = 0;  // what emit() writes before it throws
+  std::vector<Block> blocks;         // of a stream: one at most, its content
+  std::size_t good_blocks = 0;       // what emit() writes before it throws
   std::exception_ptr error;
 };
 
@@ -60,7 +64,7 @@ class RestoreJob {
   enum class Event {
     kMore,        // go on
     kFrameBegin,  // plan() holds for this frame; make slots
-    kBlock,       // a block was added to the slot
+    kBlock,       // a block was added to the slot; of a stream: the slot is full
     kFrameEnd,
     kSkip,  // pass over skip_bytes() bytes, then call skipped()
     kEnd,   // the stream, or the range, is complete
@@ -83,8 +87,10 @@ class RestoreJob {
     return batch_bytes() < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
   RestoreSlot make_slot() const;
+  // Whether slots that were made for the frame before serve this one: making them costs more than a small frame.
+  bool keeps_slots() const { return keeps_slots_; }
 
-  // Where the next bytes go; never empty, except before the step after a legacy frame, which takes none.
+  // Where the next bytes go; empty where the next step takes none, or only what was received before.
   // `slot` is only looked at between kFrameBegin and kFrameEnd.
   std::span<std::byte> room(RestoreSlot& slot);
   // `bytes` bytes came; fewer than room() gave only when more will follow, or at_end.
@@ -97,7 +103,9 @@ class RestoreJob {
   Event received_ahead(RestoreSlot& slot, std::size_t bytes, Source& source);
   std::uint64_t skip_bytes() const { return skip_bytes_; }
   void skipped(std::uint64_t count);
-  bool full(const RestoreSlot& slot) const { return slot.blocks.size() == plan_.blocks_per_batch; }
+  bool full(const RestoreSlot& slot) const {
+    return is_stream() ? stream_bytes(slot) == batch_bytes() : slot.blocks.size() == plan_.blocks_per_batch;
+  }
 
   // Ranges: all blocks of this frame but the last two are known to be full, and how much the last one holds; so those before
   // the range need not be read.
@@ -120,9 +128,21 @@ class RestoreJob {
   StreamReport report() const;
 
  private:
+  bool is_stream() const { return header_.block_kind == BlockKind::kStream; }
+  static std::size_t stream_bytes(const RestoreSlot& slot) {
+    return slot.blocks.empty() ? 0 : slot.blocks[0].content.size();
+  }
   void begin_frame();
   void choose_engine();
+  void begin_stream();
+  Event restore_stream(RestoreSlot& slot, bool at_end);
+  bool sums_up_blocks() const { return content_checksum_ && checksums_combine(stream_.format().checksum()); }
+  bool takes_block_checksums() const {
+    return sums_up_blocks() || (header_.block_content_checksums && options_.verify_checksums);
+  }
+  void sum_up(RestoreSlot& slot, std::size_t count) const;
   std::size_t slot_input_bytes() const;
+  std::size_t slot_output_bytes() const;
   Event take(RestoreSlot& slot, std::span<const std::byte> gathered);
   Place block_place() const;
   std::uint64_t announced_content_bytes() const;
@@ -131,6 +151,7 @@ class RestoreJob {
   void work_in_order(RestoreSlot& slot);
   void work_independent(RestoreSlot& slot);
   void verify_block(const RestoreSlot::Block& block) const;
+  void verify_content(const RestoreSlot::Block& block) const;
   void require_restored(const BlockTask& task, const Place& place) const;
   std::span<const std::byte> inside_range(const RestoreSlot::Block& block) const;
 
@@ -139,11 +160,13 @@ class RestoreJob {
   std::optional<ContentRange> range_;
   StreamPlaces places_;
   std::optional<std::uint64_t> total_bytes_;
-  std::optional<ResilientEngine> engine_;  // from the first frame on, where it is ours to choose
+  std::optional<ResilientEngine>
+      engine_;  // from the first frame on, which tells the format and how much there is
   unsigned threads_;
   FrameStream stream_;
   FrameHeader header_;  // of the current frame; nothing is said before the first
   BatchPlan plan_;
+  bool keeps_slots_ = false;
 
   // filling
   std::vector<std::byte> header_bytes_;
@@ -151,6 +174,10 @@ class RestoreJob {
   bool in_block_ = false;
   bool skipping_block_ = false;
   std::uint64_t skip_bytes_ = 0;
+  std::uint64_t skipped_bytes_ = 0;  // besides those: of what is unused
+  std::unique_ptr<StreamDecoder> decoder_;
+  std::vector<std::byte> stream_input_;
+  std::span<const std::byte> unused_;                      // of stream_input_: received, and not taken yet
   std::optional<std::uint64_t> last_block_content_bytes_;  // where a block's place follows from its number
   std::uint64_t content_at_ = 0;        // ranges: content bytes of all blocks passed so far
   std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins

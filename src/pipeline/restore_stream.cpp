@@ -28,7 +28,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
 
     if (range)
       if (const auto last = last_of_full_blocks(job.frame_stream(), source)) job.frame_has_full_blocks(*last);
-    slots.clear();
+    if (!job.keeps_slots()) slots.clear();
     slots.resize(job.plan().batches_in_flight);
     // Where batches are small there is nothing to divide among threads.
     const bool reads_ahead = job.threads() > 1 && job.batch_bytes() >= kLargePieceBytes;
@@ -71,6 +71,15 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
 StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& options,
                             const StreamHooks& hooks, const StreamPlaces& places) {
   return restore(source, sink, options, hooks, places, std::nullopt);
+}
+
+FrameIndex index_stream(Source& source) {
+  std::optional<ResilientEngine> engine;
+  return index_frames(source, [&](const FrameFormat& format) {
+    if (!engine)
+      engine.emplace("auto", "", Workload{.direction = Direction::kRestore, .format = format.id()});
+    return engine->make_stream_decoder(format, {});
+  });
 }
 
 StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin, std::uint64_t range_end,

@@ -2,6 +2,9 @@
 //
 // At most slots.size() batches are in flight, so a slot is free again when its turn comes round. What a stage
 // throws ends the run and is thrown to the caller.
+//
+// Not core/slot_ring.hpp, whose slots are taken by whoever needs one, in no order: there engines hold what a device needs for a
+// batch, while that batch is in one of these slots.
 #pragma once
 
 #include <cstddef>

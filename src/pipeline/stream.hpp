@@ -17,6 +17,7 @@
 #include "core/source.hpp"
 #include "core/status.hpp"
 #include "engine/resilient_engine.hpp"
+#include "format/frame_index.hpp"
 
 namespace hemstitch {
 
@@ -78,5 +79,9 @@ StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& op
 // restored from their beginning. Throws kRangeOutsideContent when range_begin lies past the content.
 StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin, std::uint64_t range_end,
                            const RestoreOptions& options, const StreamHooks& hooks = {});
+
+// The frames of a source that stands at its beginning. Of those whose ends nothing else tells it restores the content, and keeps
+// none of it; memory is bounded by two pieces. Throws Error as index_frames() does.
+FrameIndex index_stream(Source& source);
 
 }  // namespace hemstitch

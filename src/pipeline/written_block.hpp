@@ -8,7 +8,7 @@ namespace hemstitch {
 
 inline FrameWriter::Block written_block(const BlockTask& task) {
   if (task.status == Status::kOutputTooSmall) return {task.input, std::nullopt};
-  return {task.input, task.output.first(task.output_bytes)};
+  return {task.input, task.output.first(task.output_bytes), task.last_byte_bits};
 }
 
 }  // namespace hemstitch

@@ -33,9 +33,9 @@ std::optional<FrameIndex> index_text(std::span<const std::byte> file) {
   }
 }
 
-TextRestorer::TextRestorer(std::size_t most_bytes)
+TextRestorer::TextRestorer(std::size_t most_bytes, std::string_view backend)
     : most_bytes_(most_bytes),
-      backend_(BackendRegistry::instance().find_usable("cpu")),
+      backend_(BackendRegistry::instance().find_usable(backend)),
       engine_(backend_.make_engine({})) {}
 
 // How many bytes the block restores to; nothing where it does not, or not in the room.
@@ -45,17 +45,23 @@ std::optional<std::size_t> TextRestorer::restore_block(const FrameIndex& index, 
                                                        std::span<std::byte> room) {
   const auto data = block.data(file);
   if (block.checksum && checksum_of(index.format->checksum(), data) != *block.checksum) return std::nullopt;
+  std::size_t bytes = data.size();
   if (block.stored) {
     if (data.size() > room.size()) return std::nullopt;
     std::copy(data.begin(), data.end(), room.begin());
-    return data.size();
+  } else {
+    BlockTask task;
+    task.input = data;
+    task.output = room.first(std::min(room.size(), frame.header.block_bytes));
+    engine_->restore({&task, 1}, index.format->id());
+    if (task.status != Status::kOk) return std::nullopt;
+    bytes = task.output_bytes;
   }
-  BlockTask task;
-  task.input = data;
-  task.output = room.first(std::min(room.size(), frame.header.block_bytes));
-  engine_->restore({&task, 1}, index.format->id());
-  if (task.status != Status::kOk) return std::nullopt;
-  return task.output_bytes;
+  if (block.content_bytes.value_or(bytes) != bytes) return std::nullopt;
+  if (block.content_checksum &&
+      checksum_of(index.format->checksum(), room.first(bytes)) != *block.content_checksum)
+    return std::nullopt;
+  return bytes;
 }
 
 std::optional<std::span<const std::byte>> TextRestorer::restore(std::span<const std::byte> file) {
@@ -77,6 +83,8 @@ std::optional<std::span<const std::byte>> TextRestorer::restore(std::span<const 
     }
     const std::span<const std::byte> content = all.subspan(begin, end - begin);
     if (frame.header.content_bytes && *frame.header.content_bytes != content.size()) return std::nullopt;
+    if (frame.content_bytes_low && *frame.content_bytes_low != static_cast<std::uint32_t>(content.size()))
+      return std::nullopt;
     if (frame.content_checksum && *frame.content_checksum != checksum_of(index->format->checksum(), content))
       return std::nullopt;
   }

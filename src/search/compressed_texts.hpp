@@ -24,7 +24,7 @@ std::optional<FrameIndex> index_text(std::span<const std::byte> file);
 // system for none.
 class TextRestorer {
  public:
-  explicit TextRestorer(std::size_t most_bytes);
+  explicit TextRestorer(std::size_t most_bytes, std::string_view backend = "cpu");
 
   // What the file holds, good until the next call. Nothing where the file is not taken, is damaged, or may hold more than that
   // many bytes: the reader of streams restores it, or says what is wrong.

@@ -1,17 +1,18 @@
 // Files on a CUDA device: brought there and searched, or restored there and searched, without their texts
 // going to the host unless lines of them are wanted.
 //
-//   LZ4:  headers (host) | sizes | restore, gather of stored blocks, checksums | count, write | matches, texts down
+//   compressed files, format by format:
+//   headers (host) | sizes | restore, gather of stored blocks, checksums | count, write | matches, texts down
 #include <algorithm>
 #include <optional>
 
 #include "compact/gather/gather_cuda.hpp"
 #include "core/parallel.hpp"
-#include "format/formats.hpp"
-#include "format/lz4/frame/lz4_checksum_cuda.hpp"
-#include "format/lz4/restore/lz4_restore_cuda.hpp"
+#include "format/format.hpp"
+#include "format/formats_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
+#include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/staged_upload.hpp"
 #include "search/compressed_texts.hpp"
 #include "search/device_search.hpp"
@@ -22,55 +23,12 @@ namespace {
 
 using cuda::check;
 using cuda::DeviceBuffer;
+using cuda::GrowingBuffer;
 
 // Files whose headers one thread reads in a row.
 constexpr std::size_t kReadGrain = 16;
 // Texts that are restored at once; a larger one, where it may be, is so by itself.
 constexpr std::uint64_t kGroupBytes = std::uint64_t{256} << 20;
-
-// Device memory that is kept, and replaced by more where more is needed.
-template <class T>
-class KeptBuffer {
- public:
-  explicit KeptBuffer(cuda::Device& device) : pool_(device.memory()) {}
-
-  T* at_least(std::size_t count, cudaStream_t stream) {
-    if (count > buffer_.count()) {
-      buffer_ = {};
-      buffer_ = DeviceBuffer<T>(count + count / 4, stream, pool_);
-    }
-    return buffer_.get();
-  }
-  T* upload(std::span<const T> values, cudaStream_t stream) {
-    T* const d_values = at_least(std::max<std::size_t>(values.size(), 1), stream);
-    if (!values.empty())
-      check(cudaMemcpyAsync(d_values, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream),
-            "cudaMemcpyAsync");
-    return d_values;
-  }
-
- private:
-  cuda::DevicePool& pool_;
-  DeviceBuffer<T> buffer_;
-};
-
-// Host memory that copies from the device are fast to, kept likewise.
-class KeptPinned {
- public:
-  explicit KeptPinned(cuda::Device& device) : pool_(device.pinned()) {}
-
-  std::byte* at_least(std::size_t bytes) {
-    if (bytes > block_.span().size()) {
-      block_ = {};
-      block_ = pool_.take(bytes);
-    }
-    return block_.span().data();
-  }
-
- private:
-  cuda::PinnedPool& pool_;
-  cuda::PinnedPool::Block block_;
-};
 
 // One block of one file, on its way to the device.
 struct Block {
@@ -119,28 +77,18 @@ class CudaSearch : public DeviceSearch {
     std::vector<std::optional<FrameIndex>> read(files.count());
     run_in_parallel(files.count(), kReadGrain,
                     [&](std::size_t file) { read[file] = index_text(files.text(file)); });
-    files_.clear();
-    blocks_.clear();
     const std::byte* const d_bytes = bring(files.bytes);
-    for (std::size_t file = 0; file < files.count(); ++file) {
-      if (!read[file] || read[file]->format->id() != Format::kLz4) continue;
-      const std::byte* const d_file = d_bytes + files.offsets[file];
-      files_.push_back({file, std::move(*read[file]), blocks_.size()});
-      const FrameIndex& index = files_.back().index;
-      for (const IndexedFrame& frame : index.frames)
-        for (const IndexedBlock& block : index.blocks_of(frame))
-          blocks_.push_back({files_.size() - 1, d_file + block.at, block, frame.header.block_bytes});
-    }
-    measure();
-    for (File& file : files_)
-      if (file.bytes > most_bytes) file.leave();
-    const std::uint64_t group_bytes = std::min(kGroupBytes, most_bytes);
-    for (std::size_t begin = 0, end = 0; begin < files_.size(); begin = end) {
-      std::uint64_t bytes = 0;
-      for (end = begin; end < files_.size() && (end == begin || bytes + files_[end].bytes <= group_bytes);
-           ++end)
-        bytes += files_[end].bytes;
-      find_in_group(std::span(files_).subspan(begin, end - begin), bytes, texts, take);
+    for (const auto& format : cuda::device_formats()) {
+      format_ = format.get();
+      files_.clear();
+      blocks_.clear();
+      for (std::size_t file = 0; file < files.count(); ++file)
+        if (read[file] && read[file]->format->id() == format->id())
+          add_file(file, std::move(*read[file]), d_bytes + files.offsets[file]);
+      measure();
+      for (File& file : files_)
+        if (file.bytes > most_bytes) file.leave();
+      find_in_groups(std::min(kGroupBytes, most_bytes), texts, take);
     }
   }
 
@@ -162,6 +110,14 @@ class CudaSearch : public DeviceSearch {
 
  private:
   cudaStream_t stream() const { return stream_->get(); }
+
+  void add_file(std::size_t number, FrameIndex index, const std::byte* d_file) {
+    const std::size_t first_block = blocks_.size();
+    for (const IndexedFrame& frame : index.frames)
+      for (const IndexedBlock& block : index.blocks_of(frame))
+        blocks_.push_back({files_.size(), d_file + block.at, block, frame.header.block_bytes});
+    files_.push_back({number, std::move(index), first_block});
+  }
 
   const std::byte* bring(std::span<const std::byte> bytes) {
     std::byte* const d_bytes = d_files_.at_least(std::max<std::size_t>(bytes.size(), 1), stream());
@@ -191,13 +147,13 @@ class CudaSearch : public DeviceSearch {
       check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
   }
 
-  // LZ4 blocks to their outputs, or (without outputs) how large they are when restored. `blocks` are numbers of blocks_.
+  // Blocks to their outputs, or (without outputs) how large they are when restored. `blocks` are numbers of blocks_.
   // Returns whether each was restored; sets restored_bytes where only sizes are asked for.
   std::vector<bool> restore(std::span<const std::size_t> blocks, std::span<std::byte* const> d_outputs) {
     std::vector<const std::byte*> data;
     std::vector<std::size_t> bytes, capacities, restored(blocks.size());
     std::vector<hemstitch_status> statuses(blocks.size());
-    cuda::DeviceLz4Restore batch;
+    cuda::DeviceRestore batch;
     for (const std::size_t number : blocks) {
       const Block& block = blocks_[number];
       data.push_back(block.d_data);
@@ -214,8 +170,8 @@ class CudaSearch : public DeviceSearch {
     batch.d_output_bytes = d_restored_.at_least(blocks.size(), stream());
     batch.d_statuses = d_statuses_.at_least(blocks.size(), stream());
     batch.count = blocks.size();
-    const std::size_t scratch_bytes = cuda::restore_lz4_cuda_scratch_bytes(batch);
-    cuda::restore_lz4_cuda(batch, d_scratch_.at_least(scratch_bytes, stream()), scratch_bytes, stream());
+    const std::size_t scratch_bytes = format_->restore_scratch_bytes(batch);
+    format_->restore(batch, d_scratch_.at_least(scratch_bytes, stream()), scratch_bytes, stream());
     download(restored.data(), batch.d_output_bytes, restored.size() * sizeof restored[0]);
     download(statuses.data(), batch.d_statuses, statuses.size() * sizeof statuses[0]);
     stream_->synchronize();
@@ -255,6 +211,18 @@ class CudaSearch : public DeviceSearch {
     for (std::size_t i = 0; i < frame.block_count; ++i)
       bytes += blocks_[file.first_block + frame.first_block + i].restored_bytes;
     return bytes;
+  }
+
+  // All files, in groups that restore to `most_bytes` at most.
+  void find_in_groups(std::uint64_t most_bytes, bool texts,
+                      const std::function<void(std::span<const RestoredFile>)>& take) {
+    for (std::size_t begin = 0, end = 0; begin < files_.size(); begin = end) {
+      std::uint64_t bytes = 0;
+      for (end = begin; end < files_.size() && (end == begin || bytes + files_[end].bytes <= most_bytes);
+           ++end)
+        bytes += files_[end].bytes;
+      find_in_group(std::span(files_).subspan(begin, end - begin), bytes, texts, take);
+    }
   }
 
   void find_in_group(std::span<File> files, std::uint64_t bytes, bool texts,
@@ -314,8 +282,8 @@ class CudaSearch : public DeviceSearch {
           d_stored_at_.upload(stored_at, stream()), stored.size(), d_text, nullptr, 0, stream());
     if (!checksums.empty()) {
       std::uint32_t* const d_hashes = d_hashes_.at_least(checksums.size(), stream());
-      cuda::checksum_lz4_cuda(d_checked_.upload(checked, stream()), d_bytes_.upload(checked_bytes, stream()),
-                              checksums.size(), d_hashes, stream());
+      format_->checksums(d_checked_.upload(checked, stream()), d_bytes_.upload(checked_bytes, stream()),
+                         checksums.size(), d_hashes, stream());
       std::vector<std::uint32_t> hashes(checksums.size());
       download(hashes.data(), d_hashes, hashes.size() * sizeof hashes[0]);
       stream_->synchronize();
@@ -376,17 +344,22 @@ class CudaSearch : public DeviceSearch {
   PatternTable table_;
   std::optional<cuda::Stream> stream_;  // outlives the buffers
   std::optional<cuda::StagedUpload> staged_upload_;
-  KeptBuffer<std::uint32_t> d_table_{device_}, d_stored_bytes_{device_}, d_hashes_{device_};
+  GrowingBuffer<std::uint32_t> d_table_{device_.memory()}, d_stored_bytes_{device_.memory()},
+      d_hashes_{device_.memory()};
   cuda::DevicePatterns patterns_;
   DeviceBuffer<std::uint64_t> d_total_;
-  KeptBuffer<std::byte> d_files_{device_}, d_scratch_{device_}, d_text_{device_};
-  KeptBuffer<PackedMatch> d_matches_{device_};
-  KeptBuffer<const std::byte*> d_data_{device_}, d_checked_{device_};
-  KeptBuffer<std::byte*> d_outputs_{device_};
-  KeptBuffer<std::size_t> d_bytes_{device_}, d_capacities_{device_}, d_restored_{device_};
-  KeptBuffer<hemstitch_status> d_statuses_{device_};
-  KeptBuffer<std::uint64_t> d_stored_at_{device_}, d_offsets_{device_};
-  KeptPinned matches_{device_}, text_{device_};
+  GrowingBuffer<std::byte> d_files_{device_.memory()}, d_scratch_{device_.memory()},
+      d_text_{device_.memory()};
+  GrowingBuffer<PackedMatch> d_matches_{device_.memory()};
+  GrowingBuffer<const std::byte*> d_data_{device_.memory()}, d_checked_{device_.memory()};
+  GrowingBuffer<std::byte*> d_outputs_{device_.memory()};
+  GrowingBuffer<std::size_t> d_bytes_{device_.memory()}, d_capacities_{device_.memory()},
+      d_restored_{device_.memory()};
+  GrowingBuffer<hemstitch_status> d_statuses_{device_.memory()};
+  GrowingBuffer<std::uint64_t> d_stored_at_{device_.memory()}, d_offsets_{device_.memory()};
+  cuda::GrowingPinned matches_{device_.pinned()}, text_{device_.pinned()};
+  // Of the format that is being worked on.
+  const cuda::DeviceFormat* format_ = nullptr;
   std::vector<File> files_;
   std::vector<Block> blocks_;
 };

@@ -82,8 +82,9 @@ class Check(unittest.TestCase):
         self.set_up("exit 0")
         write_program(self.root / "tools" / "kernels-hash", "echo 0")
         (self.root / "fuzz" / "corpus").mkdir(parents=True)
-        shutil.copytree(ROOT / "bench" / "results", self.root / "bench" / "results")
-        for name in ("bench/minima.json", "README.md"):
+        for folder in ("bench/results", "docs/plots"):
+            shutil.copytree(ROOT / folder, self.root / folder)
+        for name in ("bench/minima.json", "README.md", "docs/performance.md"):
             shutil.copy(ROOT / name, self.root / name)
         (self.root / "source.cpp").write_text("")
         library = self.root / "build" / "cuda-check" / "src" / "libhemstitch.a"

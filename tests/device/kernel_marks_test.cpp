@@ -1,4 +1,4 @@
-// The marks that the LZ4, search, gather and scatter kernels leave in a kernel trace. Their sources are compiled into this
+// The marks that the LZ4, search, gather, scatter and scanning kernels leave in a kernel trace. Their sources are compiled into this
 // program with HEMSTITCH_KERNEL_TRACE, and so take the place of the library's, which have no marks.
 #include <algorithm>
 #include <initializer_list>
@@ -19,6 +19,8 @@
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "lz4_batch.hpp"
+#include "match/brute_force/brute_force_cuda.hpp"
+#include "match/lazy_scan/lazy_scan_cuda.hpp"
 #include "search/search_cuda.hpp"
 #include "search/search_tuning.hpp"
 
@@ -74,6 +76,19 @@ class KernelMarksTest : public CudaTest {
     stream_->synchronize();
   }
 
+  // Three groups of at most 128 positions: a block has one, the other two.
+  template <class Find>
+  void find(std::size_t (&scratch_bytes)(const DeviceBlocks&, const FinderParameters&),
+            const Find& find) const {
+    const testing::FinderBatch batch(
+        {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(200), 0}}, *stream_);
+    const FinderParameters parameters{.window_size = 64};
+    const testing::Scratch scratch(scratch_bytes(batch.blocks(), parameters), stream());
+    const cuda::DeviceBuffer<MatchRecord> d_records(batch.blocks().total_block_bytes, stream());
+    find(batch.blocks(), parameters, d_records.get(), scratch.get(), scratch.bytes(), stream());
+    stream_->synchronize();
+  }
+
   // Restores each of `blocks`, in a way that is given the batch.
   template <class Way>
   void restore(const std::vector<Bytes>& blocks, std::size_t capacity, const Way& way) const {
@@ -90,7 +105,7 @@ class KernelMarksTest : public CudaTest {
     const auto d_blocks = on_device(addresses);
     const auto d_sizes = on_device(sizes);
     const testing::OutputRooms outputs(std::vector<std::size_t>(blocks.size(), capacity), stream());
-    cuda::DeviceLz4Restore batch;
+    cuda::DeviceRestore batch;
     batch.d_blocks = d_blocks.get();
     batch.d_block_bytes = d_sizes.get();
     batch.d_outputs = outputs.output().d_outputs;
@@ -123,6 +138,16 @@ class KernelMarksTest : public CudaTest {
   std::optional<cuda::KernelTrace> trace_;
 };
 
+TEST_F(KernelMarksTest, GroupsOfBruteForce) {
+  find(cuda::find_brute_force_cuda_scratch_bytes, cuda::find_brute_force_cuda);
+  EXPECT_EQ(marks({cuda::kTraceScanGroup}), "1017:0 1017:1 1017:2");
+}
+
+TEST_F(KernelMarksTest, GroupsOfLazyScan) {
+  find(cuda::find_lazy_scan_cuda_scratch_bytes, cuda::find_lazy_scan_cuda);
+  EXPECT_EQ(marks({cuda::kTraceScanGroup}), "1017:0 1017:1 1017:2");
+}
+
 TEST_F(KernelMarksTest, PagesThatAreCompressed) {
   compress({{"one", testing::wordy_bytes(4096), 0}, {"two", testing::wordy_bytes(100), 0}}, 1);
   EXPECT_EQ(marks({cuda::kTraceCompressPage}), "1007:0 1007:1");
@@ -146,27 +171,27 @@ TEST_F(KernelMarksTest, TilesOfTheEncoder) {
 TEST_F(KernelMarksTest, ChunksThatAreRestored) {
   const std::vector<Bytes> blocks(2, two_sequences());
   restore(blocks, kTwoSequencesRestored,
-          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_many_lz4_pages_cuda(batch, stream()); });
+          [&](const cuda::DeviceRestore& batch) { cuda::restore_many_lz4_pages_cuda(batch, stream()); });
   EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}), "1011:0 1011:1");
 }
 
 TEST_F(KernelMarksTest, FewPagesThatAreRestored) {
   const std::vector<Bytes> blocks(2, two_sequences());
   restore(blocks, kTwoSequencesRestored,
-          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_few_lz4_pages_cuda(batch, stream()); });
+          [&](const cuda::DeviceRestore& batch) { cuda::restore_few_lz4_pages_cuda(batch, stream()); });
   EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}), "1011:0 1011:1");
 }
 
 TEST_F(KernelMarksTest, WindowsOfBlocksThatAreRestored) {
   restore({two_sequences()}, kTwoSequencesRestored,
-          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_many_lz4_blocks_cuda(batch, stream()); });
+          [&](const cuda::DeviceRestore& batch) { cuda::restore_many_lz4_blocks_cuda(batch, stream()); });
   EXPECT_EQ(marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow}),
             "1011:0 1012:0 1012:" + std::to_string(kFirstSequenceBytes));
 }
 
 TEST_F(KernelMarksTest, RoundsOfFewBlocksThatAreRestored) {
   restore({two_sequences()}, kTwoSequencesRestored,
-          [&](const cuda::DeviceLz4Restore& batch) { cuda::restore_few_lz4_blocks_cuda(batch, stream()); });
+          [&](const cuda::DeviceRestore& batch) { cuda::restore_few_lz4_blocks_cuda(batch, stream()); });
   const std::string left = marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow});
   EXPECT_EQ(left.rfind("1011:0 1012:0", 0), 0u) << left;
 }

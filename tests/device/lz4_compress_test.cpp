@@ -119,11 +119,47 @@ TEST_F(Lz4CompressCuda, EqualsItsTwinOnBlocksOfMegabytes) {
   expect_twins(cases, 4'194'304, {1, 6});
 }
 
+// Level 1 takes blocks in tiles of 64 KB and segments of a tenth of that: sizes around the borders, and matches that cross
+// them, end at them, and are longer than a record can say where another candidate hides them.
+TEST_F(Lz4CompressCuda, TilesAreJoinedAsTheTwinHasThem) {
+  std::vector<FinderCase> cases;
+  std::uint32_t seed = 0;
+  for (const std::size_t tiles : {1, 2, 3, 7})
+    for (const int beyond : {-13, -5, -1, 0, 1, 4, 12, 13, 6591, 6592, 6593, 59328, 59341}) {
+      const std::size_t size = tiles * 65536 + beyond;
+      ++seed;
+      cases.push_back({fmt::format("wordy {}", size), wordy_bytes(size, seed), 0});
+      cases.push_back({fmt::format("few letters {}", size), random_bytes(size, seed, 2 + seed % 3), 0});
+      cases.push_back({fmt::format("runs {}", size), runs_bytes(size, seed), 0});
+      cases.push_back({fmt::format("period {}", size), periodic_bytes(size, 1 + seed * 1009 % 65535), 0});
+    }
+  for (const std::size_t lead : {0, 1, 500, 65535, 65536, 65537, 70'000})
+    for (const std::size_t run : {65'530, 65'539, 65'540, 65'541, 131'074, 200'000}) {
+      const Bytes start = random_bytes(lead, static_cast<std::uint32_t>(lead + run));
+      cases.push_back({fmt::format("{} and a run of {}", lead, run), start + Bytes(run) + start, 0});
+      // A period with a letter changed in the first of three repeats: what it hides goes on behind it.
+      Bytes hidden = random_bytes(30'000, 7, 3);
+      const Bytes repeat = hidden;
+      for (int i = 0; i < 5; ++i) hidden = hidden + repeat;
+      hidden[45'000] = std::byte{'x'};
+      hidden.resize(hidden.size() - lead % 1000);
+      cases.push_back({fmt::format("{} and hidden repeats", lead), start + hidden, 0});
+    }
+  expect_twins(cases, 262'144, {1});
+  // Blocks with more tiles than most others have.
+  cases = without_history(boundary_shapes(70'000));
+  cases.push_back({"large", mixed_bytes(3'000'000, 3), 0});
+  expect_twins(cases, 4'194'304, {1});
+  for (std::uint32_t i = 0; i < 3000; ++i) cases.push_back({"small", wordy_bytes(i % 700, i), 0});
+  expect_twins(cases, 4'194'304, {1});
+}
+
 TEST_F(Lz4CompressCuda, EqualsItsTwinOnFiles) {
   if (!corpora()) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";
   expect_twins(file_cases(4096, 0, 250), 4096, {1, 3, 12});
   expect_twins(file_cases(65536, 0, 12), 65536, {1, 3, 6, 9, 12});
   expect_twins(file_cases(262'144, 0, 3), 262'144, {1, 6});
+  expect_twins(file_cases(1'048'576, 0, 4), 1'048'576, {1});
 }
 
 // The blocks of one file, each with the end of the one before as its history: linked blocks.
@@ -227,7 +263,7 @@ void expect_twins_in_a_span(const std::vector<FinderCase>& cases, std::size_t bl
                       cases[i].data.end());
     const bool stored = twins[i].size() >= block.size();
     const Bytes& kept = stored ? block : twins[i];
-    sizes.push_back(static_cast<std::uint32_t>(kept.size()) | (stored ? cuda::kLz4StoredBit : 0));
+    sizes.push_back(static_cast<std::uint32_t>(kept.size()) | (stored ? cuda::kStoredBit : 0));
     expected.insert(expected.end(), kLeadBytes, std::byte{0xA5});
     expected.insert(expected.end(), kept.begin(), kept.end());
     expected.insert(expected.end(), kTrailBytes, std::byte{0xA5});

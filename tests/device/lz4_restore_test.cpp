@@ -118,7 +118,7 @@ class DeviceBatch {
     d_scratch_ = cuda::DeviceBuffer<std::byte>(cuda::restore_lz4_cuda_scratch_bytes(batch_) + 1, stream);
   }
 
-  cuda::DeviceLz4Restore& batch() { return batch_; }
+  cuda::DeviceRestore& batch() { return batch_; }
 
   void poison() {
     d_outputs_.upload(poisoned_);
@@ -193,7 +193,7 @@ class DeviceBatch {
   cuda::DeviceBuffer<std::size_t> d_block_bytes_, d_capacities_, d_output_bytes_;
   cuda::DeviceBuffer<std::uint32_t> d_histories_;
   cuda::DeviceBuffer<hemstitch_status> d_statuses_;
-  cuda::DeviceLz4Restore batch_;
+  cuda::DeviceRestore batch_;
 };
 
 std::string hex(std::span<const std::byte> bytes) {
@@ -646,7 +646,7 @@ TEST_F(Lz4RestoreDeviceTest, ChunksAboveTheBoundsAreLeftOut) {
     EXPECT_EQ(restored[i].status, is_out ? HEMSTITCH_INVALID_OPTION : HEMSTITCH_OK) << i;
     EXPECT_EQ(restored[i].bytes, is_out ? 0u : 3000u) << i;
   }
-  cuda::DeviceLz4Restore too_large = batch.batch();
+  cuda::DeviceRestore too_large = batch.batch();
   too_large.max_capacity = cuda::kLz4RestoreMaxBytes + 1;
   EXPECT_THROW(cuda::restore_lz4_cuda_scratch_bytes(too_large), Error);
 }
@@ -708,7 +708,7 @@ TEST_F(Lz4RestoreDeviceTest, AGraphIsReplayedWithChangingData) {
     d_output_pointers.upload(outputs);
     d_capacities.upload(std::vector<std::size_t>(64, raw_bytes));
     cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-    cuda::DeviceLz4Restore batch;
+    cuda::DeviceRestore batch;
     batch.d_blocks = d_block_pointers.get();
     batch.d_block_bytes = d_block_bytes.get();
     batch.d_outputs = d_output_pointers.get();

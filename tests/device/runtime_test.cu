@@ -11,6 +11,7 @@
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/event.hpp"
+#include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/occupancy.hpp"
 #include "gpu/cuda/pinned_pool.hpp"
@@ -197,6 +198,34 @@ TEST_F(CudaRuntimeTest, PinnedMemoryHoldsItsLimitByGivingBackWhatWaits) {
   EXPECT_EQ(pool.pinned_bytes(), std::size_t{1} << 20);
   EXPECT_EQ(status_of_throw([&] { pool.take(1); }), Status::kDeviceOutOfMemory);
   EXPECT_EQ(status_of_throw([&] { PinnedPool().take(SIZE_MAX); }), Status::kDeviceOutOfMemory);
+}
+
+TEST_F(CudaRuntimeTest, GrowingMemoryIsKeptUntilMoreIsNeeded) {
+  DevicePool pool(0);
+  const Stream stream;
+  cuda::GrowingBuffer<std::uint32_t> buffer(pool);
+  const std::uint32_t* const d_kept = buffer.at_least(1000, stream.get());
+  EXPECT_EQ(pool.used_bytes(), 4000u);
+  EXPECT_EQ(buffer.at_least(10, stream.get()), d_kept);
+  buffer.at_least(1001, stream.get());
+  EXPECT_EQ(pool.used_bytes(), 5000u);  // a quarter more than before
+  EXPECT_EQ(pool.peak_bytes(), 5000u);  // never both at once
+  const std::vector<std::uint32_t> values{1, 2, 3};
+  std::vector<std::uint32_t> back(values.size());
+  const std::uint32_t* const d_values = buffer.upload(values, stream.get());
+  cuda::check(cudaMemcpyAsync(back.data(), d_values, 12, cudaMemcpyDeviceToHost, stream.get()),
+              "cudaMemcpyAsync");
+  stream.synchronize();
+  EXPECT_EQ(back, values);
+  buffer.release();
+  EXPECT_EQ(pool.used_bytes(), 0u);
+
+  PinnedPool pinned;
+  cuda::GrowingPinned host(pinned);
+  const std::byte* const kept = host.at_least(4096);
+  EXPECT_EQ(host.at_least(1), kept);
+  host.at_least(4097);
+  EXPECT_GE(pinned.lent_around(host.at_least(1)).size(), 5120u);
 }
 
 TEST_F(CudaRuntimeTest, ThreadsShareAPool) {

@@ -100,6 +100,22 @@ class DeviceRun(unittest.TestCase):
         self.assertEqual(status, 3, output)
         self.assertIn("1 ok, 0 failed, 4 had no time", output)
 
+    def test_long_benchmarks_run_only_when_they_are_named(self):
+        self.tool.BENCH_SECONDS, self.tool.LONG_BENCHES = 0.2, {"sizes": 20}
+        self.program("b_device_bench", """echo '{"verified": true}'""")
+        self.program("sizes_device_bench", """sleep 0.5; echo '{"verified": true, "file": "corpus"}'""")
+        corpora = self.bundle / "corpora" / "silesia"
+        corpora.mkdir(parents=True)
+        (corpora / "dickens").write_text("It was")
+        status, output, recorded = self.run_tool("benches")
+        self.assertEqual((status, [name[-len("device-b.json"):] for name in recorded]), (0, ["device-b.json"]), output)
+        status, output, recorded = self.run_tool("--only", "sizes", "benches")
+        self.assertEqual(status, 0, output)
+        self.assertIn("benches: 1 programs, at most 20 s each", output)
+        run = json.loads((self.bundle / "results" / next(name for name in recorded if "sizes" in name)).read_text())
+        self.assertEqual(run["command"], "tools/device-run --only sizes benches")
+        self.assertEqual([entry["name"] for entry in run["files"]], ["dickens"])
+
     def test_limits_leave_room_for_the_last_recorded_tests(self):
         recorded = sorted((ROOT / "bench" / "results").glob("*-device-tests.json"))[-1]
         seconds = [row["seconds"] for row in json.loads(recorded.read_text())["rows"] if row["what"] == "test"]

@@ -172,6 +172,12 @@ if [[ -n $cuda_toolkit ]]; then
   else
     grep -q -E 'driver version is insufficient|no CUDA-capable device' "$work/output" || fail "$(cat "$work/output")"
   fi
+  if "$work/cuda/checkpoint" "$work" > "$work/output" 2>&1; then
+    grep -q 'restored exactly' "$work/output" || fail "$(cat "$work/output")"
+    lz4 -tq "$work/layer0.lz4" || fail "checkpoint: lz4 refuses what it wrote"
+  else
+    grep -q -E 'driver version is insufficient|no CUDA-capable device' "$work/output" || fail "$(cat "$work/output")"
+  fi
 fi
 
 echo "the batch interface links, and works or says why not"

@@ -3,7 +3,9 @@
 
     layers_test.py [SOURCE]     SOURCE is the folder that holds src/; default: this checkout
 
-Prints each include that points up, and exits with 1 where there is one. docs/architecture.md draws the floors.
+Only KNOW_FORMATS include from a format's own folder (src/format/NAME/); all others take what formats have in common.
+
+Prints each include that breaks this, and exits with 1 where there is one. docs/architecture.md draws the floors.
 """
 import pathlib
 import re
@@ -24,6 +26,7 @@ FLOORS = [
     {"files"},
     {"search", "evaluate", "api"},
 ]
+KNOW_FORMATS = {"format", "batch", "engine"}
 FLOOR_OF = {folder: number for number, floor in enumerate(FLOORS) for folder in floor}
 # The host's side of the runtime knows devices alone; nothing of what runs there.
 INCLUDE = re.compile(r'^\s*#\s*(?:include\s+"([^"]+)"|import\s+(\S+))')
@@ -53,6 +56,8 @@ def wrong_includes(source):
                 yield name, number, target, "is no file below src/"
             elif other != folder and FLOOR_OF.get(other, -1) >= FLOOR_OF[folder]:
                 yield name, number, target, f"points up, from {folder} to {other}"
+            elif other == "format" and target.count("/") > 1 and folder not in KNOW_FORMATS:
+                yield name, number, target, "is a format's own: src/format has what formats have in common"
 
 
 def planted_arrows_are_found():
@@ -66,11 +71,15 @@ def planted_arrows_are_found():
             "gpu/e.cpp": '#include "format/f.hpp"\n#include "gone.hpp"\n',
             "format/f.hpp": "",
             "elsewhere/g.hpp": "",
+            "format/lz4/h.hpp": "",
+            "batch/i.cpp": '#include "format/lz4/h.hpp"\n',
+            "search/j.cpp": '#include "format/f.hpp"\n#include "format/lz4/h.hpp"\n',
         }.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
         found = {(str(name), number) for name, number, _, _ in wrong_includes(folder)}
-        return found == {("match/c.wgsl", 2), ("gpu/e.cpp", 1), ("gpu/e.cpp", 2), ("elsewhere/g.hpp", 0)}
+        return found == {("match/c.wgsl", 2), ("gpu/e.cpp", 1), ("gpu/e.cpp", 2), ("elsewhere/g.hpp", 0),
+                         ("search/j.cpp", 2)}
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/minima.py over made-up runs, and tools/results --check over a copy of ours with a mistake in each."""
+"""tools/minima.py and tools/performance.py over made-up runs, and tools/results --check over a copy of ours with a mistake in each."""
 
 import json
 import shutil
@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import minima  # noqa: E402
+import performance  # noqa: E402
 
 OLD, NEW = "2026-01-01-card-parse.json", "2026-02-01-card-parse.json"
 
@@ -75,6 +77,55 @@ class Falls(unittest.TestCase):
         self.assertEqual(minima.falls(run_of("2026-02-01", row("load", 50), row("load", 99)), before), [])
 
 
+class Performance(unittest.TestCase):
+    def sizes(self, *rows):
+        return {"2026-01-01-card-device-sizes.json": run_of("2026-01-01", *rows)}
+
+    @staticmethod
+    def times(backend, *milliseconds):
+        return [{"what": "compress", "level": 1, "backend": backend, "bytes": 1000 * 4 ** index, "milliseconds": one}
+                for index, one in enumerate(milliseconds)]
+
+    def test_the_crossing_lies_where_both_are_as_fast(self):
+        # Times of 1, 4, 16 and of 8, 8, 8: equal where the first is 8, in the middle of 4 and 16 by its logarithm.
+        runs = self.sizes(*self.times("cpu", 1, 4, 16), *self.times("cuda", 8, 8, 8), *self.times("auto", 1, 6, 8))
+        (size, gbps, faster), = performance.Sizes(runs).crossings("compress", 1)
+        self.assertAlmostEqual(size, 8000)
+        self.assertAlmostEqual(gbps, 1e-3)
+        self.assertEqual(faster, "cuda")
+        self.assertIn("| compress | 1 | cuda from 7.8K | 1.50 times, at 3.9K |", performance.sections(runs)["sizes"])
+
+    def test_backends_that_never_change_places_have_no_crossing(self):
+        runs = self.sizes(*self.times("cpu", 1, 4, 16), *self.times("cuda", 8, 8, 17), *self.times("auto", 1, 4, 16))
+        self.assertEqual(performance.Sizes(runs).crossings("compress", 1), [])
+        self.assertIn("| compress | 1 | none |", performance.sections(runs)["sizes"])
+
+    def test_of_spans_the_newest_figure_of_the_newest_device_is_shown(self):
+        def one(gbps, **more):
+            return row("compress", gbps, backend="cuda", format="lz4", level="1", block_bytes=65536, file="mean", **more)
+        runs = {"old": run_of("2026-01-01", one(10), one(11)), "new": run_of("2026-02-01", one(5), one(6), one(99, devices=2)),
+                "other": run_of("2026-01-15", one(20), device="another")}
+        self.assertIn("| compress | 64K | 1 | 6.00 |", performance.sections(runs)["spans"])
+
+    def test_gpus_are_told_by_the_times_of_one(self):
+        rows = [row(what, gbps, level=1, devices=count) for what in ("compress", "restore") for count, gbps in ((1, 5), (2, 9))]
+        self.assertEqual(performance.sections({"run": run_of("2026-01-01", *rows)})["gpus"], "![gpus.svg](plots/gpus.svg)")
+
+    def test_plots_are_sound_xml_for_light_and_dark_pages(self):
+        runs = self.sizes(*self.times("cpu", 1, 4, 16), *self.times("cuda", 8, 8, 8))
+        runs["run"] = run_of("2026-01-01", row("compress", 5, level=1, devices=1), row("compress", 9, level=1, devices=2))
+        runs["spans"] = run_of("2026-01-01", row("restore", 5, backend="cuda", format="lz4", block_bytes=4096, file="corpus"))
+        drawn = performance.plots(runs)
+        self.assertEqual(sorted(drawn), ["gpus.svg", "sizes-level-1.svg", "spans-restore.svg"])
+        for name, svg in drawn.items():
+            root = xml.etree.ElementTree.fromstring(svg)
+            size = [float(root.get(side)) for side in ("width", "height")]
+            for point in " ".join(line.get("points") for line in root.iter("{http://www.w3.org/2000/svg}polyline")).split():
+                x, y = map(float, point.split(","))
+                self.assertTrue(0 <= x <= size[0] and 0 <= y <= size[1], (name, point))
+            self.assertIn("prefers-color-scheme:dark", svg)
+
+
 class Check(unittest.TestCase):
     """The program as a whole, in a copy of what it reads."""
 
@@ -86,7 +137,9 @@ class Check(unittest.TestCase):
         shutil.copy(ROOT / "bench" / "minima.json", self.root / "bench")
         shutil.copy(ROOT / "README.md", self.root)
         (self.root / "tools").mkdir()
-        for name in ("results", "minima.py", "recorded_run.py"):
+        shutil.copytree(ROOT / "docs" / "plots", self.root / "docs" / "plots")
+        shutil.copy(ROOT / "docs" / "performance.md", self.root / "docs")
+        for name in ("results", "minima.py", "performance.py", "recorded_run.py", "svg_chart.py"):
             shutil.copy(ROOT / "tools" / name, self.root / "tools")
 
     def check(self):
@@ -124,6 +177,20 @@ class Check(unittest.TestCase):
         done = self.check()
         self.assertEqual(done.returncode, 1)
         self.assertIn("README.md is not what the recorded runs give", done.stderr)
+
+    def test_a_table_of_the_page_on_speed_is_held_too(self):
+        page = self.root / "docs" / "performance.md"
+        page.write_text(page.read_text().replace("| compress | 4K |", "| compress | 4 KB |"))
+        self.assertIn("docs/performance.md is not what the recorded runs give", self.check().stderr)
+
+    def test_a_plot_of_other_figures_is_refused(self):
+        plot = self.root / "docs" / "plots" / "spans-compress.svg"
+        plot.write_text(plot.read_text().replace("<circle", "<circle ", 1))
+        self.assertIn("docs/plots/spans-compress.svg is not what the recorded runs give", self.check().stderr)
+        plot.with_name("of-nothing.svg").write_text("")
+        self.assertIn("docs/plots/of-nothing.svg is of no recorded run", self.check().stderr)
+        subprocess.run([self.root / "tools" / "results"], check=True)
+        self.assertEqual(self.check().returncode, 0)
 
 
 if __name__ == "__main__":

@@ -111,7 +111,8 @@ class StoredWriter : public FrameWriter {
   }
   std::size_t write_behind(const Block&, std::byte*) const override { return 0; }
   std::size_t write_last_byte(std::byte, std::byte*) const override { return 0; }
-  std::size_t write_end(std::optional<std::uint32_t> content_checksum, std::byte* to) const override {
+  std::size_t write_end(std::uint64_t, std::optional<std::uint32_t> content_checksum,
+                        std::byte* to) const override {
     store_le32(to, 0);
     store_le32(to + 4, content_checksum.value());
     return 8;

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "gpu/webgpu/growing_buffer.hpp"
 #include "gpu/webgpu/shader_text.hpp"
 #include "webgpu_test.hpp"
 
@@ -147,6 +148,21 @@ TEST_F(WebgpuRuntime, ATooLargeBufferIsRefusedByName) {
     EXPECT_NE(std::string(error.what()).find("'records'"), std::string::npos);
   }
   EXPECT_THROW(limited.make_buffer("all", 9000, BufferUse::kStorage), Error);
+}
+
+TEST_F(WebgpuRuntime, AGrowingBufferIsKeptUntilMoreIsNeeded) {
+  DeviceOptions options = testing::device_options();
+  options.limits = DeviceLimits{.binding_bytes = 8192, .buffer_bytes = 8192};
+  Device limited(options);
+  GrowingBuffer buffer(BufferUse::kUpload);
+  EXPECT_EQ(buffer.at_least(4000, limited).bytes(), 4000u);
+  const WGPUBuffer kept = buffer.get().get();
+  EXPECT_EQ(buffer.at_least(400, limited).get(), kept);
+  EXPECT_EQ(buffer.at_least(4004, limited).bytes(), 5000u);
+  EXPECT_EQ(buffer.at_least(8000, limited).bytes(), 8000u);
+  EXPECT_EQ(buffer.at_least(8004, limited).bytes(), 8192u);  // no more than the device allows
+  EXPECT_THROW(buffer.at_least(8196, limited), Error);
+  EXPECT_EQ(buffer.at_least(4, limited).bytes(), 16u);  // nothing is kept after an error
 }
 
 TEST_F(WebgpuRuntime, AMistakeInACommandBecomesAnErrorAndTheDeviceGoesOn) {

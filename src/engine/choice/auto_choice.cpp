@@ -1,5 +1,7 @@
 #include "engine/choice/auto_choice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -37,8 +39,6 @@ HostFigures host_figures(const KeptFigures* kept, unsigned cores) {
   return host;
 }
 
-std::string_view processor_of(Choosers choosers) { return choosers == Choosers::kAuto ? "cpu" : "reference"; }
-
 BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept, unsigned cores) {
   BackendCandidate candidate;
   candidate.facts = {
@@ -54,7 +54,7 @@ BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept,
 }
 
 bool is_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
-  return backend.chosen_by_auto() && backend.supports(work.format, work.direction) &&
+  return backend.chosen_by_auto() && backend.takes(work) &&
          (choosers == Choosers::kAuto || backend.fallback_name() == processor_of(choosers));
 }
 
@@ -82,8 +82,15 @@ BackendCandidate device_candidate(const Backend& backend, std::string_view devic
 
 }  // namespace
 
+std::string_view processor_of(Choosers choosers) { return choosers == Choosers::kAuto ? "cpu" : "reference"; }
+
 BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std::string_view device,
                          const Workload& work) {
+  const std::string_view processor = processor_of(choosers);
+  if (!registry.find_usable(processor).takes(work))
+    for (const auto& backend : registry.backends())
+      if (is_candidate(*backend, choosers, work) && !backend->unavailable_reason(device))
+        return {std::string(backend->name()), fmt::format("{} does not take the format", processor), {}};
   const unsigned cores = cores_of(work);
   if (!work.content_bytes && !work.compressed_bytes)
     return select_backend(std::vector{processor_candidate(choosers, nullptr, cores)},

@@ -14,6 +14,8 @@ namespace hemstitch {
 // Who writes whose bytes: any backend of this machine, or those that write the bytes of `reference`.
 enum class Choosers { kAuto, kReproducible };
 
+std::string_view processor_of(Choosers choosers);
+
 // `device` as wanted_device() gives it. The choice's backend is one that can be used here.
 BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std::string_view device,
                          const Workload& work);

@@ -1,12 +1,11 @@
 #include "engine/cuda/cuda_engine.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "core/slot_ring.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
 #include "engine/staging.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
@@ -15,30 +14,12 @@
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
+#include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
 #include "gpu/cuda/scratch.hpp"
 
 namespace hemstitch::cuda {
 namespace {
-
-// Device memory of a slot, kept from call to call and replaced by more when a call needs more.
-class SlotMemory {
- public:
-  explicit SlotMemory(DevicePool& pool) : pool_(pool) {}
-
-  std::byte* at_least(std::size_t bytes, cudaStream_t stream) {
-    if (bytes > buffer_.count()) {
-      buffer_ = {};  // first: both at once may be more than there is
-      buffer_ = DeviceBuffer<std::byte>(bytes, stream, pool_);
-    }
-    return buffer_.get();
-  }
-  void release() { buffer_ = {}; }
-
- private:
-  DevicePool& pool_;
-  DeviceBuffer<std::byte> buffer_;
-};
 
 struct Slot {
   // By a thread whose current device it is.
@@ -73,10 +54,10 @@ struct Slot {
   std::vector<PinnedPool::Block> lent;
 
   void release_memory() {
-    for (SlotMemory* memory : {&input, &output, &arrays, &scratch}) memory->release();
+    for (GrowingBuffer<std::byte>* memory : {&input, &output, &arrays, &scratch}) memory->release();
   }
 
-  SlotMemory input, output, arrays, scratch;
+  GrowingBuffer<std::byte> input, output, arrays, scratch;
 };
 
 // Small arrays of a batch, each in pinned and in device memory.
@@ -214,13 +195,13 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
   const auto trail_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.behind_block_bytes);
   // No block takes more than its own bytes: then it is stored.
   const std::size_t span_bytes = batch.total_block_bytes + count * (lead_bytes + trail_bytes);
-  const DeviceLz4Span span{.d_span = slot.output.at_least(span_bytes, stream),
-                           .capacity_bytes = span_bytes,
-                           .lead_bytes = lead_bytes,
-                           .trail_bytes = trail_bytes,
-                           .d_offsets = arrays.offsets.d,
-                           .d_sizes = arrays.sizes.d,
-                           .d_statuses = arrays.statuses.d};
+  const DeviceSpan span{.d_span = slot.output.at_least(span_bytes, stream),
+                        .capacity_bytes = span_bytes,
+                        .lead_bytes = lead_bytes,
+                        .trail_bytes = trail_bytes,
+                        .d_offsets = arrays.offsets.d,
+                        .d_sizes = arrays.sizes.d,
+                        .d_statuses = arrays.statuses.d};
   const std::size_t scratch_bytes = compress_lz4_span_cuda_scratch_bytes(batch, level);
   std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
 
@@ -243,8 +224,8 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
     throw Error(Status::kDeviceFault, "a block could not be compressed");
   for (std::size_t i = 0; i < count; ++i) {
     BlockTask& task = tasks[i];
-    const bool stored = (arrays.sizes.h[i] & kLz4StoredBit) != 0;
-    const std::size_t bytes = arrays.sizes.h[i] & ~kLz4StoredBit;
+    const bool stored = (arrays.sizes.h[i] & kStoredBit) != 0;
+    const std::size_t bytes = arrays.sizes.h[i] & ~kStoredBit;
     task.output_bytes = 0;
     std::byte* const data = h_output + arrays.offsets.h[i] + lead_bytes;
     if (!room.empty()) task.output = {data, task.output.size()};
@@ -271,14 +252,14 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
   std::byte* const d_output = slot.output.at_least(staging.output_bytes, stream);
   const auto arrays = place_arrays<RestoreArrays>(slot, count);
 
-  DeviceLz4Restore batch{.d_blocks = arrays.blocks.d,
-                         .d_block_bytes = arrays.block_bytes.d,
-                         .d_outputs = arrays.outputs.d,
-                         .d_capacities = arrays.capacities.d,
-                         .d_history_bytes = staging.moves.empty() ? nullptr : arrays.history_bytes.d,
-                         .d_output_bytes = arrays.output_bytes.d,
-                         .d_statuses = arrays.statuses.d,
-                         .count = count};
+  DeviceRestore batch{.d_blocks = arrays.blocks.d,
+                      .d_block_bytes = arrays.block_bytes.d,
+                      .d_outputs = arrays.outputs.d,
+                      .d_capacities = arrays.capacities.d,
+                      .d_history_bytes = staging.moves.empty() ? nullptr : arrays.history_bytes.d,
+                      .d_output_bytes = arrays.output_bytes.d,
+                      .d_statuses = arrays.statuses.d,
+                      .count = count};
   for (std::size_t i = 0; i < count; ++i) {
     const StagedTask& staged = staging.tasks[i];
     arrays.blocks.h[i] = d_input + staged.input_at;
@@ -327,7 +308,8 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
 // Those of a device, kept with it. Any thread may take a slot; it waits where none is free.
 class EngineSlots {
  public:
-  explicit EngineSlots(Device& device) : device_(device) {}
+  explicit EngineSlots(Device& device)
+      : slots_(kEngineSlots, [&device] { return std::make_unique<Slot>(device); }) {}
 
   // Calls work(slot, tasks); for smaller batches, one after the other, where memory does not suffice for all. When it
   // returns, or throws, the slot's stream has nothing left to do.
@@ -335,12 +317,13 @@ class EngineSlots {
   void run(std::span<BlockTask> tasks, const Work& work) {
     if (tasks.empty()) return;
     try {
-      const Lease lease(*this);
+      const SlotRing<Slot>::Lease slot = slots_.take();
+      const EndOfCall end{*slot};
       try {
-        work(lease.slot(), tasks);
+        work(*slot, tasks);
         return;
       } catch (...) {
-        lease.slot().release_memory();  // for the other slots, and for the halves
+        slot->release_memory();  // for the other slots, and for the halves
         throw;
       }
     } catch (const Error& error) {
@@ -351,54 +334,20 @@ class EngineSlots {
   }
 
   void release_memory() {
-    const std::lock_guard lock(mutex_);
-    for (const std::unique_ptr<Slot>& slot : free_) slot->release_memory();
+    slots_.for_each_free([](Slot& slot) { slot.release_memory(); });
   }
 
  private:
-  class Lease {
-   public:
-    explicit Lease(EngineSlots& slots) : slots_(slots), slot_(slots.take()) {}
-    ~Lease() {
-      // After an error, copies may still read and write pinned memory. (The error itself was thrown already.)
-      cudaStreamSynchronize(slot_->stream.get());
-      slot_->lent.clear();
-      slots_.give_back(std::move(slot_));
+  struct EndOfCall {
+    Slot& slot;
+    // After an error, copies may still read and write pinned memory. (The error itself was thrown already.)
+    ~EndOfCall() {
+      cudaStreamSynchronize(slot.stream.get());
+      slot.lent.clear();
     }
-    Slot& slot() const { return *slot_; }
-
-   private:
-    EngineSlots& slots_;
-    std::unique_ptr<Slot> slot_;
   };
 
-  std::unique_ptr<Slot> take() {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [&] { return !free_.empty() || made_ < kEngineSlots; });
-    if (free_.empty()) {
-      auto slot = std::make_unique<Slot>(device_);
-      ++made_;
-      return slot;
-    }
-    // The one used last: its memory is as large as this call's batch, most likely.
-    std::unique_ptr<Slot> slot = std::move(free_.back());
-    free_.pop_back();
-    return slot;
-  }
-
-  void give_back(std::unique_ptr<Slot> slot) {
-    {
-      const std::lock_guard lock(mutex_);
-      free_.push_back(std::move(slot));
-    }
-    returned_.notify_one();
-  }
-
-  Device& device_;
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<std::unique_ptr<Slot>> free_;
-  unsigned made_ = 0;
+  SlotRing<Slot> slots_;
 };
 
 CudaEngine::CudaEngine(Device& device) : device_(device), slots_(device.kept<EngineSlots>()) {}

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <vector>
 
+#include "core/slot_ring.hpp"
 #include "core/status.hpp"
 #include "format/lz4/compress/lz4_compress_webgpu.hpp"
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
+#include "gpu/webgpu/growing_buffer.hpp"
 
 namespace hemstitch::webgpu {
 namespace {
@@ -55,23 +55,6 @@ struct Upload {
   }
 };
 
-// A buffer of the host's side that grows with what it has to hold.
-class Staging {
- public:
-  explicit Staging(BufferUse use) : use_(use) {}
-  const Buffer& of(Device& device, std::uint64_t bytes) {
-    if (buffer_.bytes() < bytes) {
-      buffer_ = Buffer();
-      buffer_ = device.make_buffer("staging", bytes, use_);
-    }
-    return buffer_;
-  }
-
- private:
-  BufferUse use_;
-  Buffer buffer_;
-};
-
 struct CompressSlot {
   BatchCapacity capacity;
   Lz4CompressPlan plan;
@@ -85,18 +68,10 @@ struct RestoreSlot {
 };
 
 struct Slot {
-  Staging upload{BufferUse::kUpload};
-  Staging download{BufferUse::kDownload};
+  GrowingBuffer upload{BufferUse::kUpload};
+  GrowingBuffer download{BufferUse::kDownload};
   CompressSlot compress;
   RestoreSlot restore;
-  bool free = true;
-
-  void forget_buffers() {
-    upload = Staging(BufferUse::kUpload);
-    download = Staging(BufferUse::kDownload);
-    compress = {};
-    restore = {};
-  }
 };
 
 // Each block behind its history, where its row says.
@@ -122,7 +97,7 @@ class Engine : public BlockEngine {
 
   std::size_t preferred_batch_bytes() const override { return static_cast<std::size_t>(batch_bytes_); }
   unsigned preferred_batches_in_flight(unsigned) const override {
-    return static_cast<unsigned>(slots_.size());
+    return static_cast<unsigned>(slots_.count());
   }
 
   std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override {
@@ -148,32 +123,6 @@ class Engine : public BlockEngine {
   }
 
  private:
-  // Holds a slot while a batch is in it.
-  class Lease {
-   public:
-    explicit Lease(Engine& engine) : engine_(engine) {
-      std::unique_lock lock(engine.mutex_);
-      engine.freed_.wait(lock, [&] { return (slot_ = engine.free_slot()) != nullptr; });
-      slot_->free = false;
-    }
-    ~Lease() {
-      const std::scoped_lock lock(engine_.mutex_);
-      slot_->free = true;
-      engine_.freed_.notify_one();
-    }
-    Slot& slot() { return *slot_; }
-
-   private:
-    Engine& engine_;
-    Slot* slot_ = nullptr;
-  };
-
-  Slot* free_slot() {
-    for (Slot& slot : slots_)
-      if (slot.free) return &slot;
-    return nullptr;
-  }
-
   std::uint64_t binding_room() const { return device_->limits().binding_bytes - kSlackBytes; }
 
   // Calls `work` for as many tasks at once as the device takes.
@@ -189,12 +138,12 @@ class Engine : public BlockEngine {
         bytes += more;
         ++count;
       }
-      Lease lease(*this);
+      const SlotRing<Slot>::Lease slot = slots_.take();
       try {
-        work(lease.slot(), tasks.first(count));
+        work(*slot, tasks.first(count));
       } catch (...) {
         // Its staging may still be mapped; the next batch starts with buffers of its own.
-        lease.slot().forget_buffers();
+        *slot = Slot();
         throw;
       }
       tasks = tasks.subspan(count);
@@ -251,7 +200,7 @@ class Engine : public BlockEngine {
     const std::uint64_t data_at = upload.add(plan.batch.data, needed.data_bytes);
     const std::uint64_t rows_at = upload.add(plan.batch.rows, table.rows.size() * sizeof(BlockRow));
     const std::uint64_t tiles_at = upload.add(plan.batch.tiles, table.tiles.size() * sizeof(std::uint32_t));
-    const Buffer& staging = slot.upload.of(*device_, upload.bytes);
+    const Buffer& staging = slot.upload.at_least(upload.bytes, *device_);
     std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
     copy_blocks(tasks, table.rows, mapped + data_at);
     std::memcpy(mapped + rows_at, table.rows.data(), table.rows.size() * sizeof(BlockRow));
@@ -262,7 +211,7 @@ class Engine : public BlockEngine {
     const std::uint64_t sizes_bytes = tasks.size() * 4, begins_bytes = sizes_bytes + 4;
     const std::uint64_t header_bytes = sizes_bytes + begins_bytes;
     const bool whole = needed.output_bytes <= kReadWholeBytes;
-    const Buffer& download = slot.download.of(*device_, header_bytes + needed.output_bytes);
+    const Buffer& download = slot.download.at_least(header_bytes + needed.output_bytes, *device_);
     std::vector<Copy> after = {{&buffers[plan.sizes.index], 0, &download, 0, sizes_bytes},
                                {&buffers[plan.begins.index], 0, &download, sizes_bytes, begins_bytes}};
     const auto output_copy = [&](std::uint64_t bytes) {
@@ -318,7 +267,7 @@ class Engine : public BlockEngine {
     Upload upload;
     const std::uint64_t data_at = upload.add(plan.data, table.data_bytes);
     const std::uint64_t rows_at = upload.add(plan.rows, table.rows.size() * sizeof(RestoreRow));
-    const Buffer& staging = slot.upload.of(*device_, upload.bytes);
+    const Buffer& staging = slot.upload.at_least(upload.bytes, *device_);
     std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
     copy_blocks(tasks, table.rows, mapped + data_at);
     std::copy_n(reinterpret_cast<const std::byte*>(table.rows.data()), table.rows.size() * sizeof(RestoreRow),
@@ -327,7 +276,7 @@ class Engine : public BlockEngine {
 
     // Blocks restore to their whole room but for the last of a file, so everything is read at once.
     const std::uint64_t results_bytes = tasks.size() * sizeof(RestoreResult);
-    const Buffer& download = slot.download.of(*device_, results_bytes + table.output_bytes);
+    const Buffer& download = slot.download.at_least(results_bytes + table.output_bytes, *device_);
     const Copy after[] = {{&buffers[plan.results.index], 0, &download, 0, results_bytes},
                           {&buffers[plan.output.index], 0, &download, results_bytes, table.output_bytes}};
     device_->submit(upload.copies(staging, buffers), record_lz4_restore(plan, table), buffers, after);
@@ -351,9 +300,7 @@ class Engine : public BlockEngine {
 
   std::shared_ptr<Device> device_;
   std::uint64_t batch_bytes_ = 0;
-  std::mutex mutex_;
-  std::condition_variable freed_;
-  std::vector<Slot> slots_;  // guarded by mutex_: which are free
+  SlotRing<Slot> slots_;
 };
 
 }  // namespace

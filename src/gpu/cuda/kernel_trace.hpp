@@ -52,6 +52,8 @@ enum TraceMarker : std::uint32_t {
   kTraceChecksumSpan = 1014,  // lz4.checksum_spans: a span; its number
   kTraceSearchTile = 1015,    // search.tiles: a tile; its number
   kTraceCopyShare = 1016,     // gather.copy and scatter.copy: a share; the number of its first piece
+  kTraceScanGroup =
+      1017,  // brute_force and lazy_scan: neighbouring positions; the group's number in the batch
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

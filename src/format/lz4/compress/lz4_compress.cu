@@ -1,5 +1,5 @@
-// Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has a way of its own
-// for small blocks without history (lz4_one_pass.cu).
+// Find, parse, encode: the stages one after the other, for every level, block size and history. Level 1 has ways of its own
+// for blocks without history (lz4_one_pass.cu, lz4_one_pass_tiles.cu).
 //
 // Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
 // shared memory, synchronisation and cost; the kernels here only say where blocks go.
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kEncodeThreads, 5)
 
 // A thread block a block: how much of the span it takes. A block of which more would be written than it has is stored.
 __global__ void __launch_bounds__(kEncodeThreads)
-    count_sizes(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Span span, std::uint32_t* d_rooms) {
+    count_sizes(DeviceBlocks blocks, DeviceSequences sequences, DeviceSpan span, std::uint32_t* d_rooms) {
   __shared__ EncodeShared sh;
   const DeviceBlock block = blocks.d_blocks[blockIdx.x];
   const std::uint64_t bytes =
@@ -48,21 +48,21 @@ __global__ void __launch_bounds__(kEncodeThreads)
   if (threadIdx.x == 0) {
     const bool stored = bytes == kDoesNotFit;
     const std::uint32_t size = stored ? block.block_bytes : static_cast<std::uint32_t>(bytes);
-    span.d_sizes[blockIdx.x] = stored ? size | kLz4StoredBit : size;
+    span.d_sizes[blockIdx.x] = stored ? size | kStoredBit : size;
     d_rooms[blockIdx.x] = span.lead_bytes + size + span.trail_bytes;
   }
 }
 
 // A thread block a block, to its place in the span.
 __global__ void __launch_bounds__(kEncodeThreads)
-    encode_to_span(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Span span) {
+    encode_to_span(DeviceBlocks blocks, DeviceSequences sequences, DeviceSpan span) {
   __shared__ EncodeShared sh;
   const DeviceBlock block = blocks.d_blocks[blockIdx.x];
   const bool fits = span.d_offsets[blockIdx.x + 1] <= span.capacity_bytes;
   if (threadIdx.x == 0) span.d_statuses[blockIdx.x] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
   if (!fits) return;
   std::byte* const target = span.d_span + span.d_offsets[blockIdx.x] + span.lead_bytes;
-  if ((span.d_sizes[blockIdx.x] & kLz4StoredBit) != 0)
+  if ((span.d_sizes[blockIdx.x] & kStoredBit) != 0)
     copy_bytes(target, block.d_block, block.block_bytes, block.d_block, block.d_block + block.block_bytes,
                threadIdx.x, kEncodeThreads);
   else
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kEncodeThreads)
                        span.d_sizes[blockIdx.x]);
 }
 
-// The three kernels of a span at level 1, which writes blocks before their sizes are known: a thread a block.
+// The three kernels of a span of level 1's pages, which are written before their sizes are known: a thread a page.
 
 // Room for each block where it stands in the batch: one that does not shrink does not need it.
 __global__ void __launch_bounds__(kEncodeThreads)
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kEncodeThreads)
 }
 
 __global__ void __launch_bounds__(kEncodeThreads)
-    choose_kept(DeviceBlocks blocks, DeviceLz4Output written, DeviceLz4Span span, const std::byte** d_sources,
+    choose_kept(DeviceBlocks blocks, DeviceLz4Output written, DeviceSpan span, const std::byte** d_sources,
                 std::uint32_t* d_rooms) {
   const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
   if (index >= blocks.block_count) return;
@@ -92,18 +92,18 @@ __global__ void __launch_bounds__(kEncodeThreads)
   const std::uint32_t size =
       stored ? block.block_bytes : static_cast<std::uint32_t>(written.d_output_bytes[index]);
   d_sources[index] = stored ? block.d_block : written.d_outputs[index];
-  span.d_sizes[index] = stored ? size | kLz4StoredBit : size;
+  span.d_sizes[index] = stored ? size | kStoredBit : size;
   d_rooms[index] = span.lead_bytes + size + span.trail_bytes;
 }
 
 __global__ void __launch_bounds__(kEncodeThreads)
-    place_kept(std::uint32_t count, DeviceLz4Span span, std::uint32_t* d_copied_bytes,
+    place_kept(std::uint32_t count, DeviceSpan span, std::uint32_t* d_copied_bytes,
                std::uint64_t* d_targets) {
   const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
   if (index >= count) return;
   const bool fits = span.d_offsets[index + 1] <= span.capacity_bytes;
   span.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
-  d_copied_bytes[index] = fits ? span.d_sizes[index] & ~kLz4StoredBit : 0;
+  d_copied_bytes[index] = fits ? span.d_sizes[index] & ~kStoredBit : 0;
   d_targets[index] = span.d_offsets[index] + span.lead_bytes;
 }
 
@@ -148,8 +148,8 @@ struct StagedSpan {
   }
 };
 
-// The way of level 1: blocks into rooms of their own, then copied together.
-struct OnePassSpan {
+// Level 1's pages: into rooms of their own, then copied together.
+struct PagesSpan {
   Carver carver;
   std::byte* d_room;
   std::byte** d_outputs;
@@ -158,14 +158,13 @@ struct OnePassSpan {
   const std::byte** d_sources;
   std::uint32_t *d_rooms, *d_copied_bytes;
   std::uint64_t* d_targets;
-  std::size_t scan_bytes, gather_bytes, compress_bytes;
-  std::byte *d_scan, *d_gather, *d_compress;
+  std::size_t scan_bytes, gather_bytes;
+  std::byte *d_scan, *d_gather;
 
-  OnePassSpan(const DeviceBlocks& blocks, const Lz4Level& level, void* d_scratch)
+  PagesSpan(const DeviceBlocks& blocks, void* d_scratch)
       : carver(d_scratch),
         scan_bytes(scan_sizes_cuda_scratch_bytes(blocks.block_count)),
-        gather_bytes(gather_pieces_cuda_scratch_bytes(blocks.block_count)),
-        compress_bytes(compress_one_pass_cuda_scratch_bytes(blocks, level)) {
+        gather_bytes(gather_pieces_cuda_scratch_bytes(blocks.block_count)) {
     d_room = carver.take<std::byte>(blocks.total_block_bytes);
     d_outputs = carver.take<std::byte*>(blocks.block_count);
     d_capacities = carver.take<std::size_t>(blocks.block_count);
@@ -177,16 +176,14 @@ struct OnePassSpan {
     d_targets = carver.take<std::uint64_t>(blocks.block_count);
     d_scan = carver.take<std::byte>(scan_bytes);
     d_gather = carver.take<std::byte>(gather_bytes);
-    d_compress = carver.take<std::byte>(compress_bytes);
   }
 
-  void compress(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
-                cudaStream_t stream) const {
+  void compress(const DeviceBlocks& blocks, const DeviceSpan& span, cudaStream_t stream) const {
     const unsigned grid = (blocks.block_count + kEncodeThreads - 1) / kEncodeThreads;
     launch({.kernel = kPlanBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, plan_rooms,
            blocks, d_room, d_outputs, d_capacities);
     const DeviceLz4Output output{d_outputs, d_capacities, d_output_bytes, d_statuses};
-    compress_one_pass_cuda(blocks, level, output, d_compress, compress_bytes, stream);
+    compress_pages_one_pass_cuda(blocks, output, stream);
     launch({.kernel = kChooseBudget, .grid = grid, .stream = stream, .work = work_of(blocks)}, choose_kept,
            blocks, output, span, d_sources, d_rooms);
     scan_sizes_cuda(d_rooms, blocks.block_count, span.d_offsets, d_scan, scan_bytes, stream);
@@ -200,16 +197,16 @@ struct OnePassSpan {
 }  // namespace
 
 std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return one_pass_takes(blocks, level) ? compress_one_pass_cuda_scratch_bytes(blocks, level)
-                                       : Staged(blocks, level, nullptr).carver.bytes();
+  if (one_pass_takes_as_pages(blocks, level)) return 0;
+  if (tiles_take(blocks, level)) return compress_tiles_cuda_scratch_bytes(blocks, level);
+  return Staged(blocks, level, nullptr).carver.bytes();
 }
 
 void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  if (one_pass_takes(blocks, level)) {
-    compress_one_pass_cuda(blocks, level, output, d_scratch, scratch_bytes, stream);
-    return;
-  }
+  if (one_pass_takes_as_pages(blocks, level)) return compress_pages_one_pass_cuda(blocks, output, stream);
+  if (tiles_take(blocks, level))
+    return compress_tiles_cuda(blocks, level, output, d_scratch, scratch_bytes, stream);
   const Staged staged(blocks, level, d_scratch);
   check_scratch("compress_lz4", staged.carver.bytes(), d_scratch, scratch_bytes);
   staged.find_and_parse.run(stream);
@@ -218,18 +215,20 @@ void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const 
 }
 
 std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level) {
-  return one_pass_takes(blocks, level) ? OnePassSpan(blocks, level, nullptr).carver.bytes()
-                                       : StagedSpan(blocks, level, nullptr).staged.carver.bytes();
+  if (one_pass_takes_as_pages(blocks, level)) return PagesSpan(blocks, nullptr).carver.bytes();
+  if (tiles_take(blocks, level)) return compress_tiles_cuda_scratch_bytes(blocks, level);
+  return StagedSpan(blocks, level, nullptr).staged.carver.bytes();
 }
 
-void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
+void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceSpan& span,
                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  if (one_pass_takes(blocks, level)) {
-    const OnePassSpan scratch(blocks, level, d_scratch);
+  if (one_pass_takes_as_pages(blocks, level)) {
+    const PagesSpan scratch(blocks, d_scratch);
     check_scratch("compress_lz4_span", scratch.carver.bytes(), d_scratch, scratch_bytes);
-    scratch.compress(blocks, level, span, stream);
-    return;
+    return scratch.compress(blocks, span, stream);
   }
+  if (tiles_take(blocks, level))
+    return compress_tiles_span_cuda(blocks, level, span, d_scratch, scratch_bytes, stream);
   const StagedSpan scratch(blocks, level, d_scratch);
   check_scratch("compress_lz4_span", scratch.staged.carver.bytes(), d_scratch, scratch_bytes);
   scratch.staged.find_and_parse.run(stream);

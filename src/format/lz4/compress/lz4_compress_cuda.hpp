@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "core/host_device.hpp"
+#include "format/device_format.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "hemstitch/hemstitch.h"
 #include "match/common/device_block.hpp"
@@ -49,28 +50,10 @@ std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz
 void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
-// Set in a block's size where the block is stored: the bit that LZ4 frames use.
-inline constexpr std::uint32_t kLz4StoredBit = 0x80000000;
-
-// All blocks in one span: before each `lead_bytes` of room and behind each `trail_bytes`, which are left as they are (a
-// frame's block headers and checksums go there).
-struct DeviceLz4Span {
-  std::byte* d_span;
-  std::uint64_t capacity_bytes;
-  std::uint32_t lead_bytes;
-  std::uint32_t trail_bytes;
-  std::uint64_t*
-      d_offsets;  // one a block, and one more: where the room before it begins; where the last one's ends
-  std::uint32_t* d_sizes;  // one a block: its bytes, with kLz4StoredBit where it is stored
-  hemstitch_status*
-      d_statuses;  // one a block: HEMSTITCH_OUTPUT_TOO_SMALL where it ends behind the capacity; then the
-                   // block is not there, and d_offsets says what the span would have to hold
-};
-
 // A block is stored where compressing would not make it smaller. Where sequences are listed before they are written (all but
 // level 1 on small blocks), sizes are counted first and blocks go straight to their places.
 std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level);
-void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Span& span,
+void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceSpan& span,
                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

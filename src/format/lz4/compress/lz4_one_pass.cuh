@@ -1,11 +1,11 @@
-// What the ways of level 1 for pages (lz4_one_pass_page.cuh) and for larger blocks (lz4_one_pass_block.cuh) share: the text
+// What the ways of level 1 for pages (lz4_one_pass_page.cuh) and for larger blocks (lz4_one_pass_tile.cuh) share: the text
 // in shared memory, and a warp's sequences on their way to the output.
 //
 // Sequences gather in a list. When there are 32, each lane takes one: sizes, prefix sum, bytes into shared memory, from
 // there to the output in words of 16.
 //
-// A match found here is never cut, and never longer than a record can say: a length is the true one, or that of a true
-// one's tail. So a sequence never goes on with the match before it, and there is nothing to join.
+// Where no match is longer than a record can say, a length found here is the true one, or that of a true one's tail. So a
+// sequence never goes on with the match before it, and there is nothing to join.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,6 @@
 #include "format/lz4/compress/lz4_one_pass_tuning.hpp"
 
 namespace hemstitch::cuda {
-
-// The largest block: a position, plus one, fits 16 bits wherever a hash can begin, and no length passes a record's.
-inline constexpr std::uint32_t kOnePassBlockBytes = 65536;
-static_assert(kOnePassBlockBytes - 1 <= kMaxRecordLength);
 
 // The warp's number in its thread block, in a way that tells the compiler that all lanes have the same: what follows from it then
 // costs no precautions against lanes that go different ways.
@@ -72,6 +68,9 @@ class SharedText {
   static constexpr bool kPage = kMostBytes <= kPageBytes;
   // Rows are read up to the fourth behind the end.
   static constexpr std::uint32_t kLead = 16, kAhead = kPage ? 352 : 160;
+  // What a warp puts together before it stores it; sequences that it lists: at most 31 when two rows of 64 positions are begun.
+  static constexpr std::uint32_t kStageBytes = kPageStageBytes;
+  static constexpr unsigned kListed = 32 + 2 * 64 / kLz4MinMatchBytes;
   struct alignas(16) Storage {
     std::uint32_t words[(kLead + 16 + kMostBytes + kAhead) / 4];
   };
@@ -147,12 +146,24 @@ class SharedText {
     return __funnelshift_r(c.low, c.high, shift(begin_ + c.position));
   }
   __device__ __forceinline__ Around around(const Candidate& c) const {
-    const std::uint32_t at = begin_ + c.position, shift = this->shift(at);
-    const std::uint32_t* words = words_ + at / 4;
-    const std::uint32_t before = words[-1], third = words[2], fourth = words[3], fifth = words[4];
+    const std::uint32_t* words = words_ + at(c.position) / 4;
+    return around(c, words[-1], words[2], words[3], words[4]);
+  }
+  // From the aligned words around the two that a candidate has.
+  __device__ __forceinline__ Around around(const Candidate& c, std::uint32_t before, std::uint32_t third,
+                                           std::uint32_t fourth, std::uint32_t fifth) const {
+    const std::uint32_t shift = this->shift(at(c.position));
     return {__funnelshift_r(before, c.low, shift),
             {__funnelshift_r(c.low, c.high, shift), __funnelshift_r(c.high, third, shift),
              __funnelshift_r(third, fourth, shift), __funnelshift_r(fourth, fifth, shift)}};
+  }
+
+  // For texts of which a part stands elsewhere: the words, where in them a position stands, in bytes, and words elsewhere in
+  // which they stand alike, where the block of `block` begins.
+  __device__ __forceinline__ const std::uint32_t* words() const { return words_; }
+  __device__ __forceinline__ std::uint32_t at(std::uint32_t position) const { return begin_ + position; }
+  __device__ __forceinline__ const std::uint32_t* words_in(const std::byte* block) const {
+    return reinterpret_cast<const std::uint32_t*>(block - begin_);
   }
 
  private:
@@ -173,6 +184,11 @@ struct alignas(16) RowShared {
   uint2 list[kListed];
 };
 
+// A match that a parse takes.
+struct ListedMatch {
+  std::uint32_t position, length, offset;
+};
+
 // A warp with a text, and its sequences.
 //
 // Offsets are kept as `code`, the largest offset less the offset, so that the nearer is the larger. An entry of the list is
@@ -180,9 +196,8 @@ struct alignas(16) RowShared {
 template <class Text>
 class RowWriter {
  public:
-  static constexpr std::uint32_t kStageBytes = Text::kPage ? kPageStageBytes : kBlockStageBytes;
-  // A list has at most 31 entries when two rows are begun: of 64 positions in a page, of 32 in a larger block.
-  using Shared = RowShared<kStageBytes, 32 + 2 * (Text::kPage ? 64 : 32) / kLz4MinMatchBytes>;
+  static constexpr std::uint32_t kStageBytes = Text::kStageBytes;
+  using Shared = RowShared<kStageBytes, Text::kListed>;
 
   __device__ RowWriter(Shared& sh, const Text& text, unsigned lane)
       : sh_(sh), text_(text), lane_(lane), lanes_below_((1u << lane) - 1) {}
@@ -197,6 +212,9 @@ class RowWriter {
   static __device__ __forceinline__ std::uint32_t match_length(uint2 entry) {
     return (entry.y >> kCodeBits) - (kPage ? entry.x : 0);
   }
+  static __device__ __forceinline__ ListedMatch listed(uint2 entry) {
+    return {entry.x, match_length(entry), kMostOffset - (entry.y & kMostOffset)};
+  }
 
   // Of the lanes up to this one.
   __device__ __forceinline__ std::uint32_t forward_maximum(std::uint32_t key) const {
@@ -206,20 +224,20 @@ class RowWriter {
     return key;
   }
 
-  // Where the bytes from `from` on stop agreeing with those `offset` before them.
-  __device__ std::uint32_t agreement_end(std::uint32_t from, std::uint32_t offset) const {
-    for (; from < text_.bytes(); from += 128) {
+  // Where the bytes from `from` on stop agreeing with those `offset` before them, or `end`, if they do not before.
+  __device__ std::uint32_t agreement_end(std::uint32_t from, std::uint32_t offset, std::uint32_t end) const {
+    for (; from < end; from += 128) {
       // What is read behind the end does not count.
-      const std::uint32_t at = min(from + lane_ * 4, text_.bytes());
+      const std::uint32_t at = min(from + lane_ * 4, end);
       const std::uint32_t difference = text_.word(at) ^ text_.word(at - offset);
       const unsigned differs = __ballot_sync(~0u, difference != 0);
       if (differs != 0) {
         const std::uint32_t first = lowest_bit(differs);
         const std::uint32_t agreed = agreeing_low_bytes(__shfl_sync(~0u, difference, first));
-        return min(from + first * 4 + agreed, text_.bytes());
+        return min(from + first * 4 + agreed, end);
       }
     }
-    return text_.bytes();
+    return end;
   }
   // A lane's sequence, and where it is written.
   struct Placed {
@@ -227,23 +245,23 @@ class RowWriter {
     std::uint32_t bytes, at, literals;  // bytes is 0 where the lane has none
   };
 
-  // The lane's part of `matches` sequences, given as entries of the list; the last literals behind them if they are the
-  // block's last. Also the bytes of all, and where the literals behind them begin.
+  // The lane's part of `matches` sequences; the last literals behind them if they are the block's last. Also the bytes of
+  // all, and where the literals behind them begin. A match of no length is none: another has taken it over.
   struct Group {
     Placed own;
     std::uint32_t bytes;
   };
-  __device__ __forceinline__ Group place(uint2 entry, std::uint32_t matches, bool last) {
-    const std::uint32_t match_bytes = lane_ < matches ? match_length(entry) : 0;
-    if (lane_ >= matches) entry.x = text_.bytes();  // of the lane behind them: the last literals
-    const std::uint32_t behind = entry.x + match_bytes;
+  __device__ __forceinline__ Group place(ListedMatch match, std::uint32_t matches, bool last) {
+    if (lane_ >= matches) match = {text_.bytes(), 0, 0};  // of the lane behind them: the last literals
+    const std::uint32_t match_bytes = match.length;
+    const std::uint32_t behind = match.position + match_bytes;
     Group group;
     group.own.literals = __shfl_up_sync(~0u, behind, 1);
     if (lane_ == 0) group.own.literals = literals_begin_;
     group.own.bytes = 0;
-    group.own.sequence = {0, match_bytes, kMostOffset - (entry.y & kMostOffset)};
-    if (lane_ < matches || (last && lane_ == matches)) {
-      group.own.sequence.literal_count = entry.x - group.own.literals;
+    group.own.sequence = {0, match_bytes, match.offset};
+    if (lane_ < matches ? kPage || match_bytes != 0 : last && lane_ == matches) {
+      group.own.sequence.literal_count = match.position - group.own.literals;
       group.own.bytes =
           static_cast<std::uint32_t>(lz4_sequence_bytes(group.own.sequence.literal_count, match_bytes));
     }

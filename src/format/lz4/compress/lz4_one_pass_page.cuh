@@ -94,7 +94,7 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
         const std::uint32_t matches = min(listed_, 32u);
         __syncwarp();
         const typename Writer::Group group =
-            Writer::place(Writer::sh_.list[lane_], matches, last && listed_ < 32);
+            Writer::place(Writer::listed(Writer::sh_.list[lane_]), matches, last && listed_ < 32);
         if (group.bytes > capacity - written) return kDoesNotFit;
         Writer::write(group, output + written);
         written += group.bytes;
@@ -186,7 +186,7 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
       const std::uint32_t leader = lowest_bit(open);
       const std::uint32_t key = __shfl_sync(~0u, found, leader) & kKey;
       const std::uint32_t begin = key >> kCodeBits;
-      covered_end_ = Writer::agreement_end(begin, kMostOffset - (key & kMostOffset));
+      covered_end_ = Writer::agreement_end(begin, kMostOffset - (key & kMostOffset), text_.bytes());
       if (lane_ == leader) {
         found += (covered_end_ - begin) << kCodeBits;
         kept = true;

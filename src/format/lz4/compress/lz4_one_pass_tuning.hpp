@@ -11,16 +11,16 @@ inline constexpr unsigned kPageWarps = 2;
 // Warps with pages that a multiprocessor holds, by their shared memory: the compiler keeps registers below what that allows.
 inline constexpr unsigned kPageWarpsResident = 22;
 
-// Warps that share a block of up to 64 KB, and such thread blocks that a multiprocessor holds, by their shared memory.
-inline constexpr unsigned kBlockWarps = 10;
-inline constexpr unsigned kBlocksResident = 3;
+// Warps that share a tile of 64 KB, and such thread blocks that a multiprocessor holds, by their shared memory.
+inline constexpr unsigned kTileWarps = 10;
+inline constexpr unsigned kTilesResident = 3;
 
 // Bytes before its segment of which such a warp works out what walks do: enough that most walks have met.
-inline constexpr std::uint32_t kBlockRunUpBytes = 512;
+inline constexpr std::uint32_t kRunUpBytes = 512;
 
 // Bytes of output that a warp puts together before it stores them: what 32 sequences of text fill, and half as much again.
 inline constexpr std::uint32_t kPageStageBytes = 768;
-inline constexpr std::uint32_t kBlockStageBytes = 640;
+inline constexpr std::uint32_t kSegmentStageBytes = 640;
 
 // Literals that the lane of a sequence copies itself; more are copied by the whole warp.
 inline constexpr std::uint32_t kLaneLiteralBytes = 16;

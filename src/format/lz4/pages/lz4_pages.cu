@@ -219,7 +219,7 @@ struct RestoreScratch {
   std::size_t *d_kept_bytes, *d_capacities, *d_restored_bytes;
   std::size_t restore_bytes;
   std::byte* d_restore;
-  DeviceLz4Restore restore;
+  DeviceRestore restore;
 
   RestoreScratch(const DeviceLz4PageRestore& pages, void* d_scratch) : carver(d_scratch) {
     d_kept_bytes = carver.take<std::size_t>(pages.count);

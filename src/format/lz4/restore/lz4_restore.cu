@@ -19,7 +19,7 @@ constexpr unsigned kPlainWarps = kPlainThreads / 32;
 //
 // Mapping: a warp a chunk. No shared memory, no barrier across warps. Work: linear in bytes read and written. CPU twin:
 // restore_lz4_block_reference.
-__global__ void __launch_bounds__(kPlainThreads) restore_plainly(const DeviceLz4Restore batch) {
+__global__ void __launch_bounds__(kPlainThreads) restore_plainly(const DeviceRestore batch) {
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t index = std::uint64_t{blockIdx.x} * kPlainWarps + threadIdx.x / 32;
   if (index >= batch.count) return;
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kPlainThreads) restore_plainly(const DeviceLz4
 //
 // Mapping: a warp a page. Shared memory: 7 KB a page. Synchronisation inside warps alone. Work: linear in bytes read and
 // written, times 32 for the walk of a block made to defeat it. CPU twin: restore_lz4_block_reference.
-__global__ void __launch_bounds__(32 * kLz4PagesPerBlock) restore_pages(const DeviceLz4Restore batch) {
+__global__ void __launch_bounds__(32 * kLz4PagesPerBlock) restore_pages(const DeviceRestore batch) {
   __shared__ Lz4PageMemory<kLz4PagePieces> sh_pages[kLz4PagesPerBlock];
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t index = std::uint64_t{blockIdx.x} * kLz4PagesPerBlock + threadIdx.x / 32;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(32 * kLz4PagesPerBlock) restore_pages(const De
 //
 // Mapping: a warp a page, a page a thread block. Shared memory: 16 KB. Synchronisation inside the warp alone. Work: linear in
 // bytes read and written. CPU twin: restore_lz4_block_reference.
-__global__ void __launch_bounds__(32) restore_few_pages(const DeviceLz4Restore batch) {
+__global__ void __launch_bounds__(32) restore_few_pages(const DeviceRestore batch) {
   __shared__ Lz4PageMemory<kLz4PagePieces> sh_page;
   __shared__ Lz4PageExits sh_exits;
   Lz4Chunk chunk;
@@ -82,33 +82,33 @@ constexpr KernelBudget kPlainBudget("lz4_restore.plain", "restore_plainly",
                                     {.threads = kPlainThreads, .registers = 48});
 const KernelRegistration kPlainRegistration(kPlainBudget, restore_plainly);
 
-void check_bounds(const DeviceLz4Restore& batch) {
+void check_bounds(const DeviceRestore& batch) {
   if (batch.max_capacity > kLz4RestoreMaxBytes || batch.max_block_bytes > kLz4RestoreMaxBytes)
     throw Error(Status::kInvalidOption, "lz4_restore: chunks of more than 1 GiB; split the batch");
 }
 
-unsigned groups_of(unsigned chunks, const DeviceLz4Restore& batch) {
+unsigned groups_of(unsigned chunks, const DeviceRestore& batch) {
   return static_cast<unsigned>((batch.count + chunks - 1) / chunks);
 }
 
 }  // namespace
 
-std::size_t restore_lz4_cuda_scratch_bytes(const DeviceLz4Restore& batch) {
+std::size_t restore_lz4_cuda_scratch_bytes(const DeviceRestore& batch) {
   check_bounds(batch);
   return 0;
 }
 
-void restore_few_lz4_pages_cuda(const DeviceLz4Restore& batch, cudaStream_t stream) {
+void restore_few_lz4_pages_cuda(const DeviceRestore& batch, cudaStream_t stream) {
   launch({.kernel = kFewPagesBudget, .grid = groups_of(1, batch), .stream = stream}, restore_few_pages,
          batch);
 }
 
-void restore_many_lz4_pages_cuda(const DeviceLz4Restore& batch, cudaStream_t stream) {
+void restore_many_lz4_pages_cuda(const DeviceRestore& batch, cudaStream_t stream) {
   launch({.kernel = kPagesBudget, .grid = groups_of(kLz4PagesPerBlock, batch), .stream = stream},
          restore_pages, batch);
 }
 
-void restore_lz4_cuda(const DeviceLz4Restore& batch, void* d_scratch, std::size_t scratch_bytes,
+void restore_lz4_cuda(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
                       cudaStream_t stream) {
   check_scratch("lz4_restore", restore_lz4_cuda_scratch_bytes(batch), d_scratch, scratch_bytes);
   if (batch.max_capacity > kPageBytes) {

@@ -288,7 +288,7 @@ __device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
 // Mapping: a warp a block. Shared memory: 4 KB a warp. Synchronisation: inside of warps alone. Work: linear in bytes
 // read and written. CPU twin: restore_lz4_block_reference.
 __global__ void __launch_bounds__(32 * kLz4BlockWarps, kLz4BlockResidency)
-    restore_blocks(const DeviceLz4Restore batch) {
+    restore_blocks(const DeviceRestore batch) {
   __shared__ WarpMemory sh_memory[kLz4BlockWarps];
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t index = std::uint64_t{blockIdx.x} * kLz4BlockWarps + threadIdx.x / 32;
@@ -316,7 +316,7 @@ const KernelRegistration kBlocksRegistration(kBlocksBudget, restore_blocks);
 
 }  // namespace
 
-void restore_many_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream) {
+void restore_many_lz4_blocks_cuda(const DeviceRestore& batch, cudaStream_t stream) {
   const auto grid = static_cast<unsigned>((batch.count + kLz4BlockWarps - 1) / kLz4BlockWarps);
   launch({.kernel = kBlocksBudget, .grid = grid, .stream = stream}, restore_blocks, batch);
 }

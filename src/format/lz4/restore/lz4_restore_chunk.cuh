@@ -9,7 +9,7 @@ namespace hemstitch::cuda {
 
 // Chunk `index` of the batch; false, and its status written, where it breaks the batch's bounds. `writes`: this thread speaks
 // for those that call together.
-__device__ inline bool open_chunk(const DeviceLz4Restore& batch, std::uint64_t index, Lz4Chunk& chunk,
+__device__ inline bool open_chunk(const DeviceRestore& batch, std::uint64_t index, Lz4Chunk& chunk,
                                   bool writes) {
   if (writes) trace_mark(kTraceRestoreChunk, static_cast<std::uint32_t>(index));
   const std::size_t block_bytes = batch.d_block_bytes[index], capacity = batch.d_capacities[index];
@@ -30,7 +30,7 @@ __device__ inline bool open_chunk(const DeviceLz4Restore& batch, std::uint64_t i
 }
 
 // By one thread.
-__device__ inline void close_chunk(const DeviceLz4Restore& batch, std::uint64_t index, Lz4Progress progress,
+__device__ inline void close_chunk(const DeviceRestore& batch, std::uint64_t index, Lz4Progress progress,
                                    std::uint32_t written) {
   batch.d_output_bytes[index] = progress == Lz4Progress::kDone ? written : 0;
   batch.d_statuses[index] = progress == Lz4Progress::kDone       ? HEMSTITCH_OK

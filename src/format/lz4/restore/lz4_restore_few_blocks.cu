@@ -331,7 +331,7 @@ __device__ inline bool restore_round(const Lz4Chunk& chunk, GroupMemory& sh, Lz4
 }
 
 // A chunk of the batch, by all threads.
-__device__ void restore_chunk(const DeviceLz4Restore& batch, std::uint64_t index, GroupMemory& sh,
+__device__ void restore_chunk(const DeviceRestore& batch, std::uint64_t index, GroupMemory& sh,
                               unsigned thread) {
   Lz4Chunk chunk;
   if (!open_chunk(batch, index, chunk, thread == 0)) return;
@@ -360,14 +360,14 @@ __device__ void restore_chunk(const DeviceLz4Restore& batch, std::uint64_t index
 // read and written, times 16 for bytes of 255, at which chains look far ahead; pointers are doubled at most twelve times.
 // CPU twin: restore_lz4_block_reference.
 __global__ void __launch_bounds__(kThreads, kLz4FewBlockResidency)
-    restore_few_blocks(const DeviceLz4Restore batch) {
+    restore_few_blocks(const DeviceRestore batch) {
   extern __shared__ uint4 sh_all[];
   restore_chunk(batch, blockIdx.x, *reinterpret_cast<GroupMemory*>(sh_all), threadIdx.x);
 }
 
 // The same by one thread block, one block after the other, so that each may refer to what was restored before it.
 __global__ void __launch_bounds__(kThreads, kLz4FewBlockResidency)
-    restore_block_chain(const DeviceLz4Restore batch, const std::uint32_t* d_count) {
+    restore_block_chain(const DeviceRestore batch, const std::uint32_t* d_count) {
   extern __shared__ uint4 sh_all[];
   const std::uint64_t count = min(batch.count, std::uint64_t{*d_count});
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -391,14 +391,13 @@ const KernelRegistration kBlockChainRegistration(kBlockChainBudget, restore_bloc
 
 }  // namespace
 
-void restore_few_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream) {
+void restore_few_lz4_blocks_cuda(const DeviceRestore& batch, cudaStream_t stream) {
   if (!fits_shared_memory(kFewBlocksBudget)) return restore_many_lz4_blocks_cuda(batch, stream);
   launch({.kernel = kFewBlocksBudget, .grid = static_cast<unsigned>(batch.count), .stream = stream},
          restore_few_blocks, batch);
 }
 
-void restore_lz4_chain_cuda(const DeviceLz4Restore& batch, const std::uint32_t* d_count,
-                            cudaStream_t stream) {
+void restore_lz4_chain_cuda(const DeviceRestore& batch, const std::uint32_t* d_count, cudaStream_t stream) {
   if (!fits_shared_memory(kBlockChainBudget))
     throw Error(Status::kUnsupportedFeature,
                 "linked blocks need 94 KB of shared memory for a thread block, more than this device has; "

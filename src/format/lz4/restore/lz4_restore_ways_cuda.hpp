@@ -8,16 +8,16 @@ namespace hemstitch::cuda {
 // ---- Pages: no capacity above kPageBytes, no history ----
 
 // For batches of fewer than kLz4FewPages: each in as little time as can be.
-void restore_few_lz4_pages_cuda(const DeviceLz4Restore& batch, cudaStream_t stream);
+void restore_few_lz4_pages_cuda(const DeviceRestore& batch, cudaStream_t stream);
 // With as little work as can be.
-void restore_many_lz4_pages_cuda(const DeviceLz4Restore& batch, cudaStream_t stream);
+void restore_many_lz4_pages_cuda(const DeviceRestore& batch, cudaStream_t stream);
 
 // ---- Larger chunks; they restore smaller ones as well ----
 
 // By several warps a chunk: for batches of fewer than kLz4FewBlocks. By a warp a chunk where the device's shared memory does
 // not suffice.
-void restore_few_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream);
+void restore_few_lz4_blocks_cuda(const DeviceRestore& batch, cudaStream_t stream);
 // By a warp a chunk.
-void restore_many_lz4_blocks_cuda(const DeviceLz4Restore& batch, cudaStream_t stream);
+void restore_many_lz4_blocks_cuda(const DeviceRestore& batch, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -19,4 +19,4 @@ hemstitch bench --compare old broken 2>&1 | grep -o '.*not a recorded run'
 status_of hemstitch bench --compare old missing
 # A real run holds against itself.
 hemstitch bench --seconds 0 --json -1 old >self
-hemstitch bench --compare self self | grep -o '2 rows compared, 0 over'
+hemstitch bench --compare self self | grep -o '3 rows compared, 0 over'

@@ -30,6 +30,15 @@ status_of hemstitch search --nothing x logs
 status_of hemstitch search -e
 status_of hemstitch search -T many x
 status_of hemstitch search --memory 0 x
+# Options as GNU has them: long names may be cut short, values may be empty, and the last of several wins.
+hemstitch search --inv --col -c 471 logs/plain
+status_of hemstitch search --co 471 logs/plain
+status_of hemstitch search --count=3 471 logs/plain
+status_of hemstitch search -ce
+hemstitch search -c -e '' logs/plain
+hemstitch search -Ll -h -H 471 logs/plain
+hemstitch search -r -c --exclude='*' --include=plain 471 logs
+status_of hemstitch search -5 471 logs/plain
 printf 'in a pipe\n' | hemstitch search pipe - <(printf 'another pipe\n') | sed 's,/dev/fd/[0-9]*,FD,'
 hemstitch search --help | head -n 2
 hemstitch search --json -C 1 2999 logs/plain

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/arguments.hpp"
 #include "cli/files/folder.hpp"
+#include "cli/request.hpp"
 
 namespace hemstitch::cli {
 
-struct Walk {
+struct RecursiveInputs {
   struct Failure {
     std::string path;
     std::string what;
@@ -25,6 +25,6 @@ struct Walk {
 // not. Files that an earlier run has done (done_before.hpp) are passed over too, so that a second run changes nothing.
 // Links inside folders, special files and temporary ones of any run are never followed or read. A file that two arguments
 // lead to is taken once.
-Walk walk_inputs(const Request& request);
+RecursiveInputs find_recursive_inputs(const Request& request);
 
 }  // namespace hemstitch::cli

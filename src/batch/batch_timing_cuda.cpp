@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -10,11 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "batch/batch_timing.hpp"
 #include "compact/gather/gather_cuda.hpp"
-#include "engine/cuda/cuda_engine_tuning.hpp"
-#include "evaluate/lz4_timing.hpp"
-#include "format/lz4/compress/lz4_compress_cuda.hpp"
-#include "format/lz4/restore/lz4_restore_cuda.hpp"
+#include "format/formats.hpp"
+#include "format/formats_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/event.hpp"
@@ -28,7 +29,7 @@ using cuda::DeviceBuffer;
 using cuda::Event;
 using cuda::PinnedBuffer;
 
-// Where the blocks of a slice lie once they are compressed: offsets, sizes with kLz4StoredBit.
+// Where the blocks of a slice lie once they are compressed: offsets, sizes with kStoredBit.
 struct CompressedSlice {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint32_t> sizes;
@@ -40,10 +41,12 @@ struct CompressedSlice {
 class DeviceSlice {
  public:
   // By a thread whose current device it is.
-  DeviceSlice(cuda::Device& device, std::size_t most_bytes, std::size_t block_bytes, int level)
-      : block_bytes_(block_bytes),
+  DeviceSlice(cuda::Device& device, const cuda::DeviceFormat& format, std::size_t most_bytes,
+              std::size_t block_bytes, int level)
+      : format_(format),
+        block_bytes_(block_bytes),
         most_blocks_((most_bytes + block_bytes - 1) / block_bytes),
-        level_(lz4_level(level, block_bytes)),
+        level_(level),
         d_raw_(most_bytes, stream_.get(), device.memory()),
         d_span_(most_bytes, stream_.get(), device.memory()),
         d_restored_(most_bytes, stream_.get(), device.memory()),
@@ -60,9 +63,10 @@ class DeviceSlice {
         d_stored_bytes_(most_blocks_, stream_.get(), device.memory()),
         d_places_(most_blocks_, stream_.get(), device.memory()) {
     set_bytes(most_bytes);
-    d_scratch_ = DeviceBuffer<std::byte>(std::max(cuda::compress_lz4_span_cuda_scratch_bytes(batch_, level_),
-                                                  cuda::restore_lz4_cuda_scratch_bytes(restore_batch())),
-                                         stream_.get(), device.memory());
+    d_scratch_ =
+        DeviceBuffer<std::byte>(std::max(format_.compress_span_scratch_bytes(batch_, level_, block_bytes_),
+                                         format_.restore_scratch_bytes(restore_batch())),
+                                stream_.get(), device.memory());
     d_gather_ = DeviceBuffer<std::byte>(cuda::gather_pieces_cuda_scratch_bytes(most_blocks_), stream_.get(),
                                         device.memory());
   }
@@ -87,15 +91,15 @@ class DeviceSlice {
   }
 
   void compress() {
-    cuda::compress_lz4_span_cuda(batch_, level_,
-                                 {.d_span = d_span_.get(),
-                                  .capacity_bytes = bytes_,
-                                  .lead_bytes = 0,
-                                  .trail_bytes = 0,
-                                  .d_offsets = d_offsets_.get(),
-                                  .d_sizes = d_sizes_.get(),
-                                  .d_statuses = d_compress_statuses_.get()},
-                                 d_scratch_.get(), d_scratch_.bytes(), stream());
+    format_.compress_span(batch_, level_, block_bytes_,
+                          {.d_span = d_span_.get(),
+                           .capacity_bytes = bytes_,
+                           .lead_bytes = 0,
+                           .trail_bytes = 0,
+                           .d_offsets = d_offsets_.get(),
+                           .d_sizes = d_sizes_.get(),
+                           .d_statuses = d_compress_statuses_.get()},
+                          d_scratch_.get(), d_scratch_.bytes(), stream());
   }
 
   // Waits for compress().
@@ -118,8 +122,8 @@ class DeviceSlice {
     std::vector<std::uint32_t> stored_bytes(count);
     std::vector<std::uint64_t> places(count);
     for (std::size_t i = 0; i < count; ++i) {
-      const bool stored = (slice.sizes[i] & cuda::kLz4StoredBit) != 0;
-      const std::uint32_t size = slice.sizes[i] & ~cuda::kLz4StoredBit;
+      const bool stored = (slice.sizes[i] & cuda::kStoredBit) != 0;
+      const std::uint32_t size = slice.sizes[i] & ~cuda::kStoredBit;
       places[i] = i * block_bytes_;
       sources[i] = d_span_.get() + slice.offsets[i];
       outputs[i] = d_restored_.get() + places[i];
@@ -137,7 +141,7 @@ class DeviceSlice {
   }
 
   void restore() {
-    cuda::restore_lz4_cuda(restore_batch(), d_scratch_.get(), d_scratch_.bytes(), stream());
+    format_.restore(restore_batch(), d_scratch_.get(), d_scratch_.bytes(), stream());
     cuda::gather_pieces_cuda(d_sources_.get(), d_stored_bytes_.get(), d_places_.get(), batch_.block_count,
                              d_restored_.get(), d_gather_.get(), d_gather_.bytes(), stream());
   }
@@ -148,7 +152,7 @@ class DeviceSlice {
     from.download(into);
   }
 
-  cuda::DeviceLz4Restore restore_batch() const {
+  cuda::DeviceRestore restore_batch() const {
     return {.d_blocks = d_sources_.get(),
             .d_block_bytes = d_source_bytes_.get(),
             .d_outputs = d_outputs_.get(),
@@ -160,9 +164,10 @@ class DeviceSlice {
             .max_block_bytes = batch_.max_block_bytes};
   }
 
+  const cuda::DeviceFormat& format_;
   cuda::Stream stream_;
   std::size_t block_bytes_, most_blocks_, bytes_ = 0;
-  Lz4Level level_;
+  int level_;
   DeviceBuffer<std::byte> d_raw_, d_span_, d_restored_;
   DeviceBuffer<DeviceBlock> d_blocks_;
   DeviceBuffer<std::uint64_t> d_offsets_;
@@ -196,9 +201,9 @@ void require_equal(std::span<const std::byte> restored, std::span<const std::byt
     throw Error(Status::kInternal, "the restored data differs from the original");
 }
 
-Lz4Timing time_kernels(cuda::Device& device, std::span<const std::byte> data, int level,
-                       std::size_t block_bytes, double seconds) {
-  DeviceSlice slice(device, data.size(), block_bytes, level);
+BatchTiming time_kernels(cuda::Device& device, const cuda::DeviceFormat& format,
+                         std::span<const std::byte> data, const TimedWork& work, double seconds) {
+  DeviceSlice slice(device, format, data.size(), work.block_bytes, work.level);
   const auto kernel_seconds = [&](const auto& enqueue) {
     Event begin(Event::Kind::kTiming), end(Event::Kind::kTiming);
     begin.record(slice.stream());
@@ -208,7 +213,7 @@ Lz4Timing time_kernels(cuda::Device& device, std::span<const std::byte> data, in
     return static_cast<double>(end.milliseconds_since(begin)) / 1e3;
   };
   check(cudaMemcpy(slice.d_raw(), data.data(), data.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-  Lz4Timing timing;
+  BatchTiming timing;
   timing.compress_seconds = fastest(seconds, [&] { return kernel_seconds([&] { slice.compress(); }); });
   const CompressedSlice compressed = slice.compressed();
   timing.compressed_bytes = compressed.bytes();
@@ -224,23 +229,22 @@ void copy(const DeviceSlice& slice, void* to, const void* from, std::size_t byte
   check(cudaMemcpyAsync(to, from, bytes, kind, slice.stream()), "cudaMemcpyAsync");
 }
 
-Lz4Timing time_pinned(cuda::Device& device, std::span<const std::byte> data, int level,
-                      std::size_t block_bytes, double seconds) {
-  // As many batches at once as the engine has slots, of the size that it prefers.
+BatchTiming time_pinned(cuda::Device& device, const cuda::DeviceFormat& format,
+                        std::span<const std::byte> data, const TimedWork& work, double seconds) {
   const std::size_t slice_bytes =
-      std::max(cuda::kEngineBatchBytes / block_bytes, std::size_t{1}) * block_bytes;
+      std::max(work.batch_bytes / work.block_bytes, std::size_t{1}) * work.block_bytes;
   const std::size_t slice_count = (data.size() + slice_bytes - 1) / slice_bytes;
   const auto bytes_of = [&](std::size_t i) { return std::min(slice_bytes, data.size() - i * slice_bytes); };
   const PinnedBuffer<std::byte> raw(data.size()), spans(data.size()), restored(data.size());
   std::copy(data.begin(), data.end(), raw.span().begin());
   std::vector<CompressedSlice> compressed(slice_count);
   std::vector<std::unique_ptr<DeviceSlice>> slices;
-  for (unsigned i = 0; i < cuda::kEngineSlots; ++i)
-    slices.push_back(
-        std::make_unique<DeviceSlice>(device, std::min(slice_bytes, data.size()), block_bytes, level));
+  for (unsigned i = 0; i < work.batch_count; ++i)
+    slices.push_back(std::make_unique<DeviceSlice>(device, format, std::min(slice_bytes, data.size()),
+                                                   work.block_bytes, work.level));
 
-  // work(slice, number) for every part of the data, on a thread for each slice.
-  const auto seconds_of = [&](const auto& work) {
+  // run(slice, number) for every part of the data, on a thread for each slice.
+  const auto seconds_of = [&](const auto& run) {
     std::atomic<std::size_t> next = 0;
     std::exception_ptr error;
     std::mutex mutex;
@@ -250,7 +254,7 @@ Lz4Timing time_pinned(cuda::Device& device, std::span<const std::byte> data, int
       threads.emplace_back([&] {
         try {
           device.make_current();
-          for (std::size_t i; (i = next++) < slice_count;) work(*slice, i);
+          for (std::size_t i; (i = next++) < slice_count;) run(*slice, i);
           slice->synchronize();
         } catch (...) {
           const std::lock_guard lock(mutex);
@@ -261,7 +265,7 @@ Lz4Timing time_pinned(cuda::Device& device, std::span<const std::byte> data, int
     if (error) std::rethrow_exception(error);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  Lz4Timing timing;
+  BatchTiming timing;
   timing.compress_seconds = fastest(seconds, [&] {
     return seconds_of([&](DeviceSlice& slice, std::size_t i) {
       slice.set_bytes(bytes_of(i));
@@ -290,12 +294,16 @@ Lz4Timing time_pinned(cuda::Device& device, std::span<const std::byte> data, int
 
 }  // namespace
 
-Lz4Timing time_lz4_on_device(std::span<const std::byte> data, int level, std::size_t block_bytes,
-                             TimedSpan span, double seconds, std::string_view wanted) {
+BatchTiming time_batches(std::span<const std::byte> data, const TimedWork& work, double seconds,
+                         std::string_view wanted) {
+  const cuda::DeviceFormat* const format = cuda::device_format(work.format);
+  if (format == nullptr)
+    throw Error(Status::kInvalidOption,
+                fmt::format("CUDA devices do not know {}", FormatTable::instance().of(work.format).title()));
   cuda::Device& device = cuda::open_device(wanted_device(wanted));
   device.make_current();
-  return span == TimedSpan::kKernel ? time_kernels(device, data, level, block_bytes, seconds)
-                                    : time_pinned(device, data, level, block_bytes, seconds);
+  return work.span == TimedSpan::kKernel ? time_kernels(device, *format, data, work, seconds)
+                                         : time_pinned(device, *format, data, work, seconds);
 }
 
 }  // namespace hemstitch

@@ -1,0 +1,83 @@
+#include "cli/bench/bench_request.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "cli/commands.hpp"
+#include "cli/options/option_values.hpp"
+#include "cli/options/work_options.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+constexpr double kMaxSeconds = 3600;
+
+double seconds_from(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + text.size() || !(seconds >= 0 && seconds <= kMaxSeconds))
+    throw UsageError(fmt::format("--seconds '{}': a number from 0 to {}", text, kMaxSeconds));
+  return seconds;
+}
+
+BenchSpan span_from(const std::string& name) {
+  for (const BenchSpan span : {BenchSpan::kMemory, BenchSpan::kFile, BenchSpan::kPinned, BenchSpan::kKernel})
+    if (span_name(span) == name) return span;
+  throw UsageError(fmt::format("--span '{}': memory, file, pinned or kernel", name));
+}
+
+void add_options(OptionTable& table, BenchRequest& request, WorkOptions& work) {
+  add_level_options(table, work, "-1 ... -12, --level N", "the levels (default: 1, 3, 6, 9 and 12)");
+  add_threads_option(table, [&work](unsigned threads) { work.threads = threads; });
+  add_block_size_option(table, work);
+  add_resource_options(table, work);
+  table.value(
+      "--seconds", "N", [&request](const std::string& text) { request.seconds = seconds_from(text); },
+      "for each row, at least (default: 1)");
+  table.value(
+      "--span", "SPAN", [&request](const std::string& name) { request.span = span_from(name); },
+      "memory (default); file: to a new file in $TMPDIR, beside the rate at which one can be filled; on a "
+      "GPU alone pinned "
+      "(with the transfers), kernel");
+  table.value(
+      "--repeat-to", "SIZE",
+      [&request](const std::string& text) { request.repeat_to_bytes = size_from("--repeat-to", text); },
+      "each FILE over and over, up to SIZE");
+  table.flag("--json", request.json, "as a recorded run");
+  table
+      .flag("--compare", request.compare,
+            "two recorded runs of one machine: exit 1 where a row is over 5% slower or larger")
+      .shown_as("--compare OLD NEW");
+  table.help_flag("-h,--help");
+}
+
+}  // namespace
+
+BenchRequest read_bench_request(std::span<const std::string> words) {
+  BenchRequest request;
+  WorkOptions work;
+  OptionTable table;
+  add_options(table, request, work);
+  request.files = table.read(words);
+  request.help = table.help_asked();
+  if (request.help) return request;
+  if (request.compare && request.files.size() != 2)
+    throw UsageError("bench --compare needs two recorded runs: the older, then the newer");
+  work.apply(request.compress, request.restore);
+  if (request.compress.linked_blocks) throw UsageError("bench times independent blocks: leave out -BD");
+  request.levels = work.levels;
+  if (request.levels.empty())
+    if (const auto level = level_of_environment()) request.levels = {*level};
+  return request;
+}
+
+std::string bench_options_help(const OptionTable* above) {
+  BenchRequest request;
+  WorkOptions work;
+  OptionTable table;
+  add_options(table, request, work);
+  return table.help(above);
+}
+
+}  // namespace hemstitch::cli

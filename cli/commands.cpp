@@ -1,0 +1,58 @@
+#include "cli/commands.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/compress/compress.hpp"
+#include "cli/compress/read_request.hpp"
+#include "cli/help.hpp"
+#include "cli/signals.hpp"
+#include "cli/tally.hpp"
+#include "hemstitch/version.h"
+
+namespace hemstitch::cli {
+namespace {
+
+int run_request(const Request& request) {
+  switch (request.action) {
+    case Action::kCompress:
+      take_signals();
+      return run_compress(request);
+    case Action::kRestore:
+    case Action::kTest:
+      take_signals();
+      return run_restore(request);
+    case Action::kList:
+      return run_list(request);
+    case Action::kHelp:
+      print_help();
+      return kExitDone;
+    case Action::kVersion:
+      fmt::print("hemstitch {}\n", HEMSTITCH_VERSION_STRING);
+      return kExitDone;
+  }
+  return kExitError;
+}
+
+int run_cat(std::span<const std::string> words) { return run_request(read_request(words, true)); }
+
+constexpr Command kCommands[] = {
+    {"cat", "[OPTION]... [FILE]...", "restore each FILE to stdout, as -dc", run_cat},
+    {"bench", "[OPTION]... [FILE]...", "time round trips; without FILE, made data", run_bench,
+     bench_options_help},
+    {"backends", "[--calibrate] [--json] [-vv]", "what this build can run on", run_backends,
+     backends_options_help},
+    {"evaluate", "[OPTION]... FILE...", "judge match finders on each FILE", run_evaluate,
+     evaluate_options_help},
+    {"analyze", "[OPTION]... FILE", "show where the matches of FILE point", run_analyze,
+     analyze_options_help},
+    {"search", "[OPTION]... PATTERN [PATH]...", "show lines that hold a fixed string, as grep -F does",
+     run_search, search_options_help},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+int run_files(std::span<const std::string> words) { return run_request(read_request(words, false)); }
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,323 @@
+#include "cli/compress/read_request.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "cli/command_hints.hpp"
+#include "cli/options/option_table.hpp"
+#include "cli/options/option_values.hpp"
+#include "cli/options/work_options.hpp"
+#include "core/options.hpp"
+#include "format/formats.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+// What a name's suffix says about the format that -o should write.
+struct Suffix {
+  std::string_view suffix;
+  std::string_view format;
+};
+constexpr std::array<Suffix, 9> kForeignSuffixes{{
+    {".gz", "gzip"},
+    {".tgz", "gzip"},
+    {".zz", "zlib"},
+    {".bgz", "BGZF"},
+    {".zst", "zstd"},
+    {".xz", "xz"},
+    {".bz2", "bzip2"},
+    {".zip", "zip"},
+    {".7z", "7z"},
+}};
+
+ByteRange range_from(const std::string& text) {
+  const std::size_t dash = text.find('-');
+  const auto bad = [&](std::string_view why) {
+    return UsageError(fmt::format("--range '{}': {}", text, why));
+  };
+  if (dash == std::string::npos || text.size() == 1)
+    throw bad(
+        "write A-B, from byte A up to but not including byte B; A- goes to the end, -N is the last N bytes");
+  const auto read = [&](std::string_view number) {
+    const auto bytes = read_size(number);
+    if (!bytes) throw bad("write numbers of bytes, with K, M or G where wanted");
+    return *bytes;
+  };
+  const std::string_view before = std::string_view(text).substr(0, dash);
+  const std::string_view behind = std::string_view(text).substr(dash + 1);
+  ByteRange range;
+  if (before.empty()) {
+    range.last = read(behind);
+    return range;
+  }
+  range.begin = read(before);
+  if (!behind.empty()) range.end = read(behind);
+  if (range.begin > range.end) throw bad("the end lies before the beginning");
+  return range;
+}
+
+int acceleration_from(const std::string& text) {
+  const auto acceleration = read_number<int>(text);
+  if (!acceleration || *acceleration < 1 || *acceleration > kMaxAcceleration)
+    throw UsageError(fmt::format("--fast '{}': a number from 1 to {}", text, kMaxAcceleration));
+  return *acceleration;
+}
+
+std::string check_from(const std::string& what) {
+  if (what != "block" && what != "content")
+    throw UsageError(
+        fmt::format("--check '{}': write --check (blocks) or --check=content (the content as well)", what));
+  return what;
+}
+
+// Options as they were given, as far as a request does not have them so.
+struct Given {
+  Request& request;
+  WorkOptions work = {};
+  int acceleration = 0;  // of --fast, before which no level counts
+  bool compress = false, restore = false, test = false, list = false, version = false;
+  bool keep = false, multiple = false, no_check = false;
+  std::string check = {}, format = {}, output_dir = {};
+
+  // Of several ways to say what to do, list wins over test, and test over restore.
+  Action action() const {
+    if (compress && (restore || test || list)) throw UsageError("-z compresses: leave out -d, -t and -l");
+    if (list) return Action::kList;
+    if (test) return Action::kTest;
+    return restore ? Action::kRestore : Action::kCompress;
+  }
+};
+
+void add_action_options(OptionTable& table, Given& given) {
+  table.flag("-z,--compress", given.compress, "compress, also what has the suffix .lz4 already")
+      .begins("What to do (default: compress)");
+  table.flag("-d,--decompress", given.restore, "restore");
+  table.flag("-t,--test", given.test, "restore without writing; check everything");
+  table.flag("-l,--list", given.list, "show sizes, ratio and checks; with -v, each frame");
+  table.flag("--json", given.request.json, "with -l: as JSON, an object for each file");
+  table.help_flag("-h,--help");
+  table.flag("-V,--version", given.version, "the version");
+}
+
+void add_effort_options(OptionTable& table, Given& given) {
+  WorkOptions& work = given.work;
+  add_level_options(table, work, "-1 ... -12, --level N", "faster ... smaller (default: 1)")
+      .begins("How hard to work");
+  table
+      .value(
+          "--fast", "N",
+          [&given](const std::string& text) {
+            given.acceleration = acceleration_from(text);
+            given.work.levels.clear();
+          },
+          "faster and larger than -1; N from 1 (default: 1)")
+      .means_alone("1");
+  add_threads_option(table, [&work](unsigned threads) { work.threads = threads; });
+  add_block_size_option(table, work);
+  table.flag("--linked", work.linked_blocks,
+             "let blocks refer to those before them: smaller, but restored one after the other (default: "
+             "independent); lz4's -BD, -BI and -BX are known as well");
+  add_resource_options(table, work);
+}
+
+void add_output_options(OptionTable& table, Given& given) {
+  Request& request = given.request;
+  table.value("-o,--output", "FILE", request.output_path, "the output's name; '-' is stdout")
+      .begins("What to write");
+  table.value("--output-dir", "DIR", given.output_dir,
+              "write to DIR instead, with -r in folders as below each FILE");
+  table.flag("-c,--stdout", request.to_stdout, "write to stdout");
+  table.flag(
+      "-f,--force", request.force,
+      "overwrite files, write compressed data to a terminal, compress what has the suffix .lz4 already, "
+      "take a dictionary of another id; with -dc, pass on unchanged what no format is known for");
+  table.flag("-k,--keep", given.keep, "keep the source (default)");
+  table.flag(
+      "--rm", request.remove_source,
+      "remove the source when its output is complete and on the disk, unless it changed since it was read");
+  table.flag(
+      "--no-sync", [&request] { request.sync = false; }, "with --rm: do not wait for the disk");
+  table.flag("-r,--recursive", request.recursive, "take the files in folders, each by itself");
+  table.flag("-m,--multiple", given.multiple, "as lz4: each FILE has its own output, as it has anyway");
+  table.value("--format", "FORMAT", given.format,
+              fmt::format("the format to write: {} (default: lz4)", FormatTable::instance().names()));
+}
+
+void add_content_options(OptionTable& table, Given& given) {
+  Request& request = given.request;
+  table
+      .value(
+          "--check", "content", [&given](const std::string& what) { given.check = check_from(what); },
+          "checksum each block; with =content, the whole content as well (default: --check)")
+      .means_alone("block");
+  table.flag("--no-check", given.no_check, "write no checksums; with -d, verify none");
+  table
+      .flag(
+          "--sparse", [&request] { request.sparse = true; },
+          "leave holes for zeros when restoring to a file (default: --sparse)")
+      .shown_as("--[no-]sparse");
+  table.flag(
+      "--no-sparse", [&request] { request.sparse = false; }, "");
+  table.value(
+      "--range", "A-B", [&request](const std::string& text) { request.range = range_from(text); },
+      "with -d: bytes A up to B of the content; A- is up to its end, -N its last N bytes");
+  table.value("-D,--dictionary", "FILE", request.dictionary_path,
+              "history for every block; restoring needs it again");
+}
+
+void add_message_options(OptionTable& table, Given& given) {
+  table
+      .flag("-q,--quiet", given.request.quiet,
+            "errors alone: no warnings, summaries or progress, whatever -v says")
+      .begins("What to say");
+  table.flag("-v,--verbose", given.request.verbose, "backend, threads, ratio and speed of each file");
+}
+
+void add_options(OptionTable& table, Given& given) {
+  add_action_options(table, given);
+  add_effort_options(table, given);
+  add_output_options(table, given);
+  add_content_options(table, given);
+  add_message_options(table, given);
+}
+
+// -1..-12, --level, --best and --fast set one thing: the last one given counts.
+void apply_level(const Given& given, CompressOptions& compress) {
+  if (!given.work.levels.empty())
+    compress.level = given.work.levels.back();
+  else if (given.acceleration > 0)
+    compress.acceleration = given.acceleration;
+  else
+    compress.level = level_of_environment().value_or(compress.level);
+}
+
+void apply_format(const std::string& name, const std::string& output_path, Request& request) {
+  const FormatTable& formats = FormatTable::instance();
+  if (!name.empty()) {
+    const FrameFormat* const format = formats.of_name(name);
+    if (format == nullptr)
+      throw UsageError(fmt::format("--format '{}': this version writes {}", name, formats.names()));
+    request.compress.format = format->id();
+    return;
+  }
+  const FrameFormat& written = formats.of(request.compress.format);
+  for (const Suffix& known : kForeignSuffixes)
+    if (output_path.ends_with(known.suffix))
+      throw UsageError(
+          fmt::format("-o '{}': this version does not write {} (--format {} writes {} under this name)",
+                      output_path, known.format, written.name(), written.title()));
+}
+
+void apply_check(const Given& given, Request& request) {
+  if (!given.check.empty() && given.no_check)
+    throw UsageError("--check and --no-check contradict each other");
+  if (given.no_check && given.work.checks_letter)
+    throw UsageError("-BX and --no-check contradict each other");
+  request.compress.content_checksum = given.check == "content";
+  request.compress.block_checksums = !given.no_check;
+  request.restore.verify_checksums = !given.no_check;
+}
+
+// --rm removes what was written whole, to a file.
+void check_removal(const Request& request, bool writes_files) {
+  if (!writes_files || request.to_stdout || request.range)
+    throw UsageError(
+        "--rm removes a file when its replacement is complete; with -c, -t, -l and --range there is none");
+  if (std::find(request.files.begin(), request.files.end(), kStandardStream) != request.files.end())
+    throw UsageError("--rm removes a file, and stdin is none");
+  struct stat output {};
+  if (!request.output_path.empty() && stat(request.output_path.c_str(), &output) == 0 &&
+      !S_ISREG(output.st_mode) && !S_ISDIR(output.st_mode))
+    throw UsageError(
+        fmt::format("--rm removes a file when its replacement is complete, and what is written to '{}' is "
+                    "not kept",
+                    request.output_path));
+}
+
+// What the parts of a request say together.
+void check_consistency(const Request& request) {
+  const bool writes_files = request.action == Action::kCompress || request.action == Action::kRestore;
+  if (!request.output_path.empty()) {
+    if (!writes_files) throw UsageError("-o: nothing is written with -t or -l");
+    if (request.to_stdout) throw UsageError("-c and -o contradict each other");
+    if (request.files.size() > 1) throw UsageError("-o names one output, and there are several inputs");
+    if (request.recursive) throw UsageError("-o names one output, and -r makes one for each file");
+  }
+  if (request.outputs) {
+    if (!writes_files) throw UsageError("--output-dir: nothing is written with -t or -l");
+    if (request.to_stdout || !request.output_path.empty())
+      throw UsageError("--output-dir takes a file for each input, and -c and -o say otherwise");
+    if (std::find(request.files.begin(), request.files.end(), kStandardStream) != request.files.end())
+      throw UsageError("--output-dir: what comes from stdin has no name (name it with -o)");
+  }
+  if (request.remove_source) check_removal(request, writes_files);
+  if (request.json && request.action != Action::kList) throw UsageError("--json needs -l");
+  if (request.range && request.action != Action::kRestore) throw UsageError("--range needs -d");
+  if (request.range && !request.to_stdout && request.output_path.empty() &&
+      std::any_of(request.files.begin(), request.files.end(),
+                  [](const auto& file) { return file != kStandardStream; }))
+    throw UsageError("--range writes a part of the content: say where (-c or -o FILE)");
+}
+
+void take_as_cat(Given& given) {
+  if (given.compress || given.test || given.list)
+    throw UsageError("cat restores to stdout: leave out -z, -t and -l");
+  if (!given.request.output_path.empty()) throw UsageError("cat restores to stdout: -o goes with -d");
+  given.restore = given.request.to_stdout = true;
+}
+
+void apply(const Given& given, Request& request) {
+  if (given.keep && request.remove_source) throw UsageError("--rm and -k contradict each other");
+  request.compress_again = given.compress || request.force;
+  request.verbose = request.verbose && !request.quiet;
+  given.work.apply(request.compress, request.restore);
+  apply_level(given, request.compress);
+  apply_check(given, request);
+  if (request.action == Action::kCompress) apply_format(given.format, request.output_path, request);
+  request.restore.accept_any_dictionary_id = request.force;
+  if (!given.output_dir.empty())
+    request.outputs = std::make_shared<OutputTree>(given.output_dir, request.remove_source && request.sync);
+  if (request.output_path == kStandardStream) {
+    request.output_path.clear();
+    request.to_stdout = true;
+  }
+}
+
+}  // namespace
+
+Request read_request(std::span<const std::string> words, bool cat) {
+  Request request;
+  Given given{request};
+  OptionTable table;
+  add_options(table, given);
+  request.files = table.read(words);
+  if (table.help_asked() || given.version) {
+    request.action = table.help_asked() ? Action::kHelp : Action::kVersion;
+    return request;
+  }
+  if (cat) take_as_cat(given);
+  request.action = given.action();
+  apply(given, request);
+  if (request.files.empty()) {
+    if (request.recursive) throw UsageError("-r: name the folder ('.' is this one)");
+    request.files.emplace_back(kStandardStream);
+  }
+  refuse_late_commands(request.files);
+  if (!cat && !words.empty() && words.front() == request.files.front()) hint_at_command(words.front());
+  check_consistency(request);
+  return request;
+}
+
+void with_request_options(const std::function<void(const OptionTable& table)>& use) {
+  Request request;
+  Given given{request};
+  OptionTable table;
+  add_options(table, given);
+  use(table);
+}
+
+}  // namespace hemstitch::cli

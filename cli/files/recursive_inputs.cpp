@@ -1,0 +1,226 @@
+#include "cli/files/recursive_inputs.hpp"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "cli/files/done_before.hpp"
+#include "cli/files/files.hpp"
+#include "cli/files/folder_walk.hpp"
+#include "cli/files/output.hpp"
+#include "cli/files/temporary_files.hpp"
+#include "core/options.hpp"
+#include "core/parallel.hpp"
+#include "format/formats.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+// What an entry comes to; its note.
+enum class Kind : char {
+  kInput,
+  kDoneInput,  // done by an earlier run, but its source is to be removed
+  kLink,
+  kSpecial,
+  kOtherSuffix,
+  kDone,
+  kTemporary,
+  kLeftOver
+};
+
+struct Counts {
+  std::size_t other_suffix = 0, link = 0, special = 0, done = 0, temporary = 0;
+
+  void add(Kind kind) {
+    if (kind == Kind::kOtherSuffix) ++other_suffix;
+    if (kind == Kind::kLink) ++link;
+    if (kind == Kind::kSpecial) ++special;
+    if (kind == Kind::kDone) ++done;
+    if (kind == Kind::kTemporary || kind == Kind::kLeftOver) ++temporary;
+  }
+};
+
+// Notes what each entry comes to.
+class Judge {
+ public:
+  explicit Judge(const Request& request) : request_(request) {}
+
+  // Of a folder, in the order of names. From many threads.
+  void judge(const std::shared_ptr<const Folder>& folder, std::vector<FolderEntry>& entries) const {
+    // Names that outputs would have; none, when a folder is new.
+    std::vector<std::string_view> targets;
+    for (const FolderEntry& entry : entries)
+      if (entry.type != DT_DIR && !is_input(entry.name)) targets.push_back(entry.name);
+    run_in_parallel(entries.size(), kEntriesGrain, [&](std::size_t i) {
+      entries[i].note = static_cast<char>(kind_of(folder, entries[i], targets));
+    });
+  }
+
+  Kind kind_of_argument(const FileName& file) const {
+    if (is_temporary_name(file.name)) return kind_of_temporary(file);
+    if (!is_input(file.name)) return Kind::kOtherSuffix;
+    return kind_of_input(file);
+  }
+
+ private:
+  // Entries of a folder that one thread looks at in a row: far more work than handing them over.
+  static constexpr std::size_t kEntriesGrain = 2048;
+
+  // `targets` are sorted.
+  Kind kind_of(const std::shared_ptr<const Folder>& folder, const FolderEntry& entry,
+               const std::vector<std::string_view>& targets) const {
+    switch (entry.type) {
+      case DT_LNK:
+        return Kind::kLink;
+      case DT_DIR:      // the walk's
+      case DT_UNKNOWN:  // gone meanwhile: opening it will say so
+        return Kind::kInput;
+      case DT_REG:
+        break;
+      default:
+        return Kind::kSpecial;
+    }
+    if (is_temporary_name(entry.name)) return kind_of_temporary({folder, entry.name});
+    if (!is_input(entry.name)) return Kind::kOtherSuffix;
+    const bool has_target =
+        request_.outputs ||
+        (!targets.empty() && std::binary_search(targets.begin(), targets.end(), target_of(entry.name)));
+    return has_target ? kind_of_input({folder, entry.name}) : Kind::kInput;
+  }
+
+  Kind kind_of_input(const FileName& file) const {
+    if (!is_done(file)) return Kind::kInput;
+    return request_.remove_source ? Kind::kDoneInput : Kind::kDone;
+  }
+
+  static Kind kind_of_temporary(const FileName& file) {
+    return is_left_over(file) ? Kind::kLeftOver : Kind::kTemporary;
+  }
+
+  bool is_input(std::string_view name) const {
+    return has_own_suffix(name) != (request_.action == Action::kCompress);
+  }
+
+  // The name of a file's output; the file's own where it has none.
+  std::string target_of(const std::string& name) const {
+    if (request_.action == Action::kCompress) return compressed_name(name, request_.compress.format);
+    return restored_name(name).value_or(name);
+  }
+
+  bool is_done(const FileName& file) const {
+    if (request_.to_stdout || request_.force) return false;
+    if (request_.action != Action::kCompress && request_.action != Action::kRestore) return false;
+    const std::optional<FileName> target = output_of(request_, file);
+    return target && is_done_before(request_.action, file, *target);
+  }
+
+  const Request& request_;
+};
+
+class InputFinder {
+ public:
+  explicit InputFinder(const Request& request)
+      : request_(request),
+        judge_(request),
+        may_come_twice_(request.files.size() > 1),
+        threads_(resolve_threads(0)),
+        walk_({.choose = [this](const auto& folder, auto& entries) { judge_.judge(folder, entries); },
+               .each_folder_once = may_come_twice_},
+              threads_.arena()) {}
+
+  RecursiveInputs run() {
+    std::optional<FileName> before;
+    for (const std::string& path : request_.files) {
+      FileName file = FileName::from_argument(path, before ? &*before : nullptr);
+      add_argument(path, file);
+      before = std::move(file);
+    }
+    while (std::optional<WalkRun> run = walk_.next()) take(*run);
+    found_.skipped = summary();
+    return std::move(found_);
+  }
+
+ private:
+  void add_argument(const std::string& path, const FileName& file) {
+    struct stat status {};
+    Kind kind = Kind::kInput;  // opening it will say what is wrong
+    if (!file.is_standard_stream() && file.stat(status)) {
+      if (S_ISDIR(status.st_mode))
+        return walk_.add_folder(std::make_shared<Folder>(path.ends_with('/') ? path : path + '/'), path);
+      kind = S_ISREG(status.st_mode) ? judge_.kind_of_argument(file) : Kind::kSpecial;
+    }
+    walk_.add_file(file.folder, {file.name, DT_REG, static_cast<char>(kind)});
+    remember_named(file);
+  }
+
+  void remember_named(const FileName& file) {
+    const Folder::Identity folder = file.folder->identity();
+    if (!may_come_twice_ || folder == Folder::Identity{} || file.is_standard_stream()) return;
+    named_folders_.insert(folder);
+    named_files_.emplace(std::pair(folder, file.name), false);
+  }
+
+  void take(WalkRun& run) {
+    if (!run.complaint.empty())
+      found_.failures.push_back({run.complaint_about, fmt::format("cannot be read: {}", run.complaint)});
+    const bool may_be_named = named_folders_.contains(run.folder->identity());
+    for (FolderEntry& entry : run.entries) {
+      const auto kind = static_cast<Kind>(entry.note);
+      FileName file{run.folder, std::move(entry.name), run.named};
+      counts_.add(kind);
+      if (kind == Kind::kLeftOver) found_.left_over.push_back(file.path());
+      if (kind != Kind::kInput && kind != Kind::kDoneInput) continue;
+      if (may_be_named && !is_first_time(file)) continue;
+      (kind == Kind::kDoneInput ? found_.done : found_.files).push_back(std::move(file));
+    }
+  }
+
+  bool is_first_time(const FileName& file) {
+    if (file.is_standard_stream()) return true;
+    const auto named = named_files_.find({file.folder->identity(), file.name});
+    return named == named_files_.end() || !std::exchange(named->second, true);
+  }
+
+  std::string summary() const {
+    const std::size_t total =
+        counts_.other_suffix + counts_.link + counts_.special + counts_.done + counts_.temporary;
+    if (total == 0) return "";
+    std::string parts;
+    const auto add = [&](std::size_t count, const std::string& what) {
+      if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count, what);
+    };
+    add(counts_.other_suffix,
+        fmt::format("{} suffix {}", request_.action == Action::kCompress ? "with" : "without",
+                    FormatTable::instance().suffixes()));
+    add(counts_.done, "done before");
+    add(counts_.link, counts_.link == 1 ? "link" : "links");
+    add(counts_.special, "special");
+    add(counts_.temporary, "temporary");
+    return fmt::format("skipped {} {}: {}", total, total == 1 ? "file" : "files", parts);
+  }
+
+  const Request& request_;
+  const Judge judge_;
+  const bool may_come_twice_;
+  Threads threads_;
+  FolderWalk walk_;
+  RecursiveInputs found_;
+  Counts counts_;
+  // Files that an argument names, and whether each was taken: a folder may lead to them too.
+  std::set<Folder::Identity> named_folders_;
+  std::map<std::pair<Folder::Identity, std::string>, bool> named_files_;
+};
+
+}  // namespace
+
+RecursiveInputs find_recursive_inputs(const Request& request) { return InputFinder(request).run(); }
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,153 @@
+#include "cli/options/split_words.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "cli/options/option_values.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+constexpr const char* kDigits = "0123456789";
+
+bool has_name(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string name_of(const OptionRow& row) {
+  const std::vector<std::string>& long_names = row.option->get_lnames();
+  return long_names.empty() ? '-' + row.option->get_snames().front() : "--" + long_names.front();
+}
+
+class Splitter {
+ public:
+  Splitter(const std::deque<OptionRow>& rows, OptionTable::Habits habits, std::span<const std::string> words)
+      : rows_(rows), as_grep_(habits == OptionTable::Habits::kGrep), words_(words) {}
+
+  SplitWords split() {
+    while (next_ < words_.size()) {
+      const std::string& word = words_[next_++];
+      if (word == "--") {
+        split_.files.insert(split_.files.end(), words_.begin() + static_cast<std::ptrdiff_t>(next_),
+                            words_.end());
+        break;
+      }
+      if (word.starts_with("--"))
+        split_long(word);
+      else if (word.size() > 1 && word.front() == '-')
+        split_bundle(word);
+      else
+        split_.files.push_back(word);
+    }
+    return std::move(split_);
+  }
+
+ private:
+  // nullptr where there is none. CLI11's own search must not throw, and so ends the process where memory is short.
+  const OptionRow* row_of_letter(std::string_view letter) const {
+    for (const OptionRow& row : rows_)
+      if (has_name(row.option->get_snames(), letter)) return &row;
+    return nullptr;
+  }
+
+  const OptionRow* row_of_long(std::string_view name) const {
+    const OptionRow* begun = nullptr;
+    std::size_t begun_count = 0;
+    for (const OptionRow& row : rows_) {
+      const std::vector<std::string>& names = row.option->get_lnames();
+      if (has_name(names, name)) return &row;
+      if (!std::any_of(names.begin(), names.end(), [&](const auto& own) { return own.starts_with(name); }))
+        continue;
+      begun = &row;
+      ++begun_count;
+    }
+    return as_grep_ && begun_count == 1 ? begun : nullptr;
+  }
+
+  void split_long(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    const bool has_value = equals != std::string::npos;
+    const std::string name = word.substr(0, equals);
+    const OptionRow* const row = row_of_long(std::string_view(name).substr(2));
+    if (row == nullptr) {
+      split_.options.push_back(word);  // CLI11's to judge
+    } else if (!row->takes_value()) {
+      if (has_value) throw UsageError(fmt::format("{} takes no value", name));
+      split_.options.push_back(name_of(*row));
+    } else if (has_value) {
+      add(*row, name, word.substr(equals + 1));
+    } else {
+      add(*row, name, row->alone ? *row->alone : next_word(name));
+    }
+  }
+
+  // -dcf, -9k, -T2, -B64K, -o FILE: a digit begins a level, an option with a value takes the rest of the
+  // word. -BD and its like leave the rest, as lz4's do.
+  void split_bundle(const std::string& word) {
+    for (std::size_t at = 1; at < word.size();) {
+      if (!as_grep_ && word[at] >= '0' && word[at] <= '9') {
+        const std::size_t end = std::min(word.find_first_not_of(kDigits, at), word.size());
+        split_.options.insert(split_.options.end(), {"--level", word.substr(at, end - at)});
+        at = end;
+        continue;
+      }
+      const std::string name = {'-', word[at++]};
+      const OptionRow* const row = row_of_letter(std::string_view(name).substr(1));
+      if (row == nullptr) throw UsageError(fmt::format("no such option: {}", name));
+      if (!row->takes_value()) {
+        split_.options.push_back(name_of(*row));
+      } else if (!row->value_letters.empty() && at < word.size()) {
+        at = split_letters(*row, name, word, at);
+      } else {
+        add(*row, name, at < word.size() ? word.substr(at) : next_word(name));
+        break;
+      }
+    }
+  }
+
+  // The "4D" of -B4D, the "D" of -BDf. Returns where the rest of the bundle begins.
+  std::size_t split_letters(const OptionRow& row, const std::string& name, const std::string& word,
+                            std::size_t at) {
+    const auto take_letters = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) add(row, name, std::string(1, word[i]));
+    };
+    const std::size_t value = std::min(word.find_first_not_of(row.value_letters, at), word.size());
+    take_letters(at, value);
+    const bool has_size = value < word.size() && word[value] >= '0' && word[value] <= '9';
+    if (!has_size && value > at) return value;
+    const std::size_t letters = word.find_last_not_of(row.value_letters) + 1;
+    add(row, name, word.substr(value, letters - value));
+    take_letters(letters, word.size());
+    return word.size();
+  }
+
+  std::string next_word(const std::string& option) {
+    if (next_ == words_.size()) throw UsageError(fmt::format("{} needs a value after it", option));
+    return words_[next_++];
+  }
+
+  void add(const OptionRow& row, const std::string& name, const std::string& value) {
+    if (value.empty() && !as_grep_) throw UsageError(fmt::format("{} has an empty value", name));
+    split_.options.insert(split_.options.end(), {name_of(row), value});
+  }
+
+  const std::deque<OptionRow>& rows_;
+  const bool as_grep_;
+  std::span<const std::string> words_;
+  std::size_t next_ = 0;
+  SplitWords split_;
+};
+
+}  // namespace
+
+SplitWords split_words(const std::deque<OptionRow>& rows, OptionTable::Habits habits,
+                       std::span<const std::string> words) {
+  return Splitter(rows, habits, words).split();
+}
+
+}  // namespace hemstitch::cli

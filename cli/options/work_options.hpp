@@ -1,0 +1,45 @@
+// Options on how to work that several commands have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options/option_table.hpp"
+#include "hemstitch/hemstitch.hpp"
+
+namespace hemstitch::cli {
+
+void add_threads_option(OptionTable& table, const std::function<void(unsigned threads)>& take);
+void add_memory_option(OptionTable& table, const std::function<void(std::uint64_t bytes)>& take,
+                       std::string help);
+void add_device_option(OptionTable& table, std::string& device);
+
+// Those of compressing and restoring.
+struct WorkOptions {
+  std::vector<int> levels;  // in the order in which they were given
+  std::optional<std::size_t> block_bytes;
+  bool linked_blocks = false;         // --linked
+  std::optional<bool> linked_letter;  // -BD, -BI
+  bool checks_letter = false;         // -BX
+  std::optional<unsigned> threads;
+  std::uint64_t memory_bytes = 0;
+  std::string backend, device;
+  bool reproducible = false;
+
+  // What they and the environment come to, but for the level. Throws UsageError.
+  void apply(CompressOptions& compress, RestoreOptions& restore) const;
+};
+
+// Returns the first row.
+OptionRow& add_level_options(OptionTable& table, WorkOptions& work, std::string shown, std::string help);
+void add_block_size_option(OptionTable& table, WorkOptions& work);
+void add_resource_options(OptionTable& table, WorkOptions& work);
+
+// HEMSTITCH_LEVEL, where it is set. Throws UsageError.
+std::optional<int> level_of_environment();
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,22 @@
+// What loading and saving of frames asks of a device, with options checked. frame_load_cuda.cpp and frame_save_cuda.cpp are
+// in builds with CUDA; frame_files_no_device.cpp, which throws kDeviceUnavailable, is in others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "files/frame_files_tuning.hpp"
+#include "hemstitch/files.hpp"
+
+namespace hemstitch {
+
+std::vector<DeviceContent> load_frames_cuda(const std::vector<std::string>& paths,
+                                            const FrameLoadOptions& options,
+                                            const FrameLoadSizes& sizes = {});
+std::uint64_t save_frame_cuda(std::span<const std::byte> content, const std::string& path,
+                              const FrameSaveOptions& options, const FrameSaveSizes& sizes = {});
+
+}  // namespace hemstitch

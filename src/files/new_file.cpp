@@ -1,0 +1,69 @@
+#include "files/new_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "core/status.hpp"
+#include "files/temporary_name.hpp"
+
+namespace hemstitch {
+
+NewFile::NewFile(const std::string& path) : path_(path) {
+  struct stat existing {};
+  const bool replaces = lstat(path.c_str(), &existing) == 0 && !S_ISLNK(existing.st_mode);
+  if (replaces && !S_ISREG(existing.st_mode))
+    throw Error(Status::kWriteFailed, fmt::format("'{}' is no regular file; give another name", path));
+  const std::string folder = path.substr(0, path.find_last_of('/') + 1);
+  // Until it is complete, nobody may read it who could not read what was there.
+  const mode_t mode =
+      replaces ? S_IRUSR | S_IWUSR : S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  do {
+    temporary_path_ = folder + new_temporary_name();
+    descriptor_ = Descriptor(open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  } while (descriptor_.number() < 0 && errno == EEXIST);
+  if (descriptor_.number() < 0) {
+    temporary_path_.clear();
+    fail("cannot be created");
+  }
+  mark_in_use(descriptor_.number());
+  if (replaces && fchmod(descriptor_.number(), existing.st_mode & 0777) != 0) {
+    const int error = errno;
+    unlink(temporary_path_.c_str());
+    errno = error;
+    fail("cannot be given its permissions");
+  }
+}
+
+NewFile::~NewFile() {
+  if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
+}
+
+void NewFile::write(std::uint64_t at, std::span<const std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("cannot be written");
+    at += static_cast<std::uint64_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+void NewFile::complete() {
+  // Holds the lock until the file has its name.
+  const Descriptor in_use(fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));
+  // Some file systems report a full disk only here.
+  if (close(descriptor_.release()) != 0 && errno != EINTR) fail("cannot be closed");
+  if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) fail("cannot take its name");
+  temporary_path_.clear();
+}
+
+void NewFile::fail(const char* what) const {
+  throw system_error(Status::kWriteFailed, fmt::format("'{}' {}", path_, what), errno);
+}
+
+}  // namespace hemstitch

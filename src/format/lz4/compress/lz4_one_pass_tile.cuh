@@ -1,0 +1,364 @@
+// Level 1 on blocks of any size without history: which matches are taken, by thread blocks that each have a *tile* of 64 KB.
+//
+// A tile's text is in shared memory, with as much before it as walks need to meet. A candidate before that is read from device
+// memory, where the neighbouring thread blocks have just read it too: by the same instructions, since a pointer says which
+// memory is meant.
+//
+// The warps each take a *segment*, a tenth of a tile, through the rows (lz4_one_pass_rows.cuh). Only the walk and what the
+// running maximum carries pass from one segment to the next, and both soon forget where they began: a warp begins 512 bytes
+// before its segment. Where the state that it enters its segment with is not the one that the warp before left, it goes over
+// the segment again, from the true state: the result is exact, and a tile takes at most as many turns as it has warps. The
+// same holds from tile to tile, where another kernel sees to it (lz4_one_pass_tiles.cu).
+//
+// Matches go to lists in memory. Shared memory: the tile, and half a KB a warp. Synchronisation: within the warp; barriers of
+// the thread block stand between the turns.
+#pragma once
+
+#include "format/lz4/compress/lz4_one_pass_rows.cuh"
+#include "gpu/cuda/kernel_trace.hpp"
+#include "match/common/device_block.hpp"
+#include "match/common/device_text.cuh"
+#include "match/common/hash_word.hpp"
+
+namespace hemstitch::cuda {
+
+inline constexpr std::uint32_t kTileBytes = 65536;
+inline constexpr std::uint32_t kSegmentBytes = (kTileBytes / kTileWarps + 63) / 64 * 64;
+// What stands in shared memory before a tile, and behind it: what is run up over and compared, and what rows are read ahead.
+inline constexpr std::uint32_t kTileLeadBytes = kRunUpBytes + 64;
+inline constexpr std::uint32_t kTileAheadBytes = 160;
+static_assert(kSegmentBytes % 64 == 0 && kRunUpBytes % 64 == 0 && kRunUpBytes <= kSegmentBytes);
+static_assert(kTileBytes > kSegmentBytes * (kTileWarps - 1), "every warp has a part of a whole tile");
+
+HEMSTITCH_HOST_DEVICE constexpr std::uint32_t tiles_of(std::uint32_t block_bytes) {
+  return block_bytes == 0 ? 1 : (block_bytes - 1) / kTileBytes + 1;
+}
+
+// A match as the lists have it: 24 bits where it begins in its block, 24 where it ends, and the code of its offset.
+class TileMatch {
+ public:
+  static constexpr std::uint32_t kMostBlockBytes = 1u << 24;  // of which the last bytes are literals
+
+  TileMatch() = default;
+  __device__ TileMatch(std::uint32_t begin, std::uint32_t end, std::uint32_t code)
+      : words_{begin | code << 24, end | code >> 8 << 24} {}
+  __device__ std::uint32_t begin() const { return words_.x & 0xFFFFFF; }
+  __device__ std::uint32_t end() const { return words_.y & 0xFFFFFF; }
+  __device__ std::uint32_t code() const { return words_.x >> 24 | words_.y >> 24 << 8; }
+
+ private:
+  uint2 words_;
+};
+
+// What the first decision of a segment depends on, and so what the segment before has to leave.
+struct WalkState {
+  std::uint32_t walk, carried_key, carried_code;
+  __device__ bool operator==(const WalkState& other) const {
+    return walk == other.walk && carried_key == other.carried_key && carried_code == other.carried_code;
+  }
+};
+
+// What is known of a tile, in device memory.
+struct Tile {
+  struct Segment {
+    WalkState left;
+    std::uint32_t matches;      // in its list
+    std::uint32_t matches_end;  // behind the last of them; 0 if there is none
+    std::uint32_t bytes;        // of its sequences
+    std::uint32_t at;           // where in the block's output they begin
+  };
+  WalkState entered;             // by its first segment
+  std::uint32_t literals_begin;  // behind the last match of the tiles before
+  std::uint32_t cut;             // whether a match may have been longer than a record can say
+  Segment segments[kTileWarps];
+};
+
+// The tiles of a batch and their lists.
+struct Tiles {
+  Tile* d_tiles;
+  TileMatch* d_matches;
+
+  // A list has room for a match every four bytes, one that reaches into its segment, and what rounding takes.
+  static constexpr std::uint32_t kListSlack = 8;
+
+  HEMSTITCH_HOST_DEVICE static std::uint64_t most_tiles(std::uint64_t batch_bytes,
+                                                        std::uint32_t block_count) {
+    return batch_bytes / kTileBytes + block_count;
+  }
+  HEMSTITCH_HOST_DEVICE static std::uint64_t most_matches(std::uint64_t batch_bytes,
+                                                          std::uint32_t block_count) {
+    return batch_bytes / kLz4MinMatchBytes + most_tiles(batch_bytes, block_count) * kTileWarps * kListSlack;
+  }
+
+  // Blocks stand in order and do not overlap, so no two tiles have one place.
+  __device__ static std::uint64_t first_of(const DeviceBlock& block, std::uint32_t block_index) {
+    return block.position / kTileBytes + block_index;
+  }
+  __device__ Tile* of(const DeviceBlock& block, std::uint32_t block_index) const {
+    return d_tiles + first_of(block, block_index);
+  }
+  __device__ TileMatch* list_of(const DeviceBlock& block, std::uint32_t block_index, std::uint32_t tile,
+                                unsigned segment) const {
+    const std::uint64_t begin = block.position + std::uint64_t{tile} * kTileBytes + segment * kSegmentBytes;
+    const std::uint64_t number = (first_of(block, block_index) + tile) * kTileWarps + segment;
+    return d_matches + begin / kLz4MinMatchBytes + number * kListSlack;
+  }
+};
+
+// A tile's text, from the first byte that stands in shared memory on: positions count from there, and are negative, modulo
+// 2^32, before it.
+class TileText {
+  using Near = SharedText<kTileLeadBytes + kTileBytes + kTileAheadBytes>;
+
+ public:
+  static constexpr bool kPage = false;
+  static constexpr std::uint32_t kStageBytes = 0;  // nothing is written from here
+  // At most 31 when two rows of 32 positions are begun.
+  static constexpr unsigned kListed = 32 + 2 * 32 / kLz4MinMatchBytes;
+  using Storage = Near::Storage;
+  using Place = Near::Place;
+  using Candidate = Near::Candidate;
+
+  __device__ TileText(Storage& sh, const DeviceBlock* block, std::uint32_t tile)
+      : TileText(sh, block, *block, tile * kTileBytes) {}
+
+  // By all threads of the thread block; a barrier has to follow.
+  __device__ __forceinline__ void load(Storage& sh, unsigned thread) const {
+    Near::load<kTileWarps * 32>(sh, block_->d_block + begin_, loaded_, thread);
+  }
+
+  __device__ __forceinline__ std::uint32_t bytes() const { return bytes_; }  // to the block's end
+  __device__ __forceinline__ std::uint32_t in_block(std::uint32_t position) const {
+    return position + begin_;
+  }
+
+  __device__ __forceinline__ Place place(std::uint32_t position) const { return near_.place(position); }
+  static __device__ __forceinline__ Around around(const Place& place, std::uint32_t row) {
+    return Near::around(place, row);
+  }
+
+  // A word from anywhere in the block.
+  __device__ std::uint32_t word(std::uint32_t position) const {
+    if (is_near(position) && (position + 8 <= loaded_ || loaded_ == bytes_)) return near_.word(position);
+    const DeviceText block(*block_);
+    return block.word(block.block() + in_block(position));
+  }
+
+  __device__ __forceinline__ Candidate candidate(std::uint32_t position) const {
+    const std::uint32_t* words = words_at(position);
+    return {position, words[0], words[1]};
+  }
+  __device__ __forceinline__ std::uint32_t first_word(const Candidate& c) const {
+    return near_.first_word(c);
+  }
+  __device__ __forceinline__ Around around(const Candidate& c) const {
+    const std::uint32_t* words = words_at(c.position);
+    // What stands before the block does not count; a word that is wholly there is not read.
+    const std::uint32_t before = words[in_block(c.position) > near_.at(c.position) % 4 ? -1 : 0];
+    const std::uint32_t third = words[2], fourth = words[3], fifth = words[4];
+    return near_.around(c, before, third, fourth, fifth);
+  }
+
+ private:
+  __device__ TileText(Storage& sh, const DeviceBlock* block_at, const DeviceBlock& block,
+                      std::uint32_t tile_begin)
+      : near_(sh, block.d_block + lead_begin(tile_begin), 0),
+        block_(block_at),
+        begin_(lead_begin(tile_begin)),
+        bytes_(block.block_bytes - begin_),
+        loaded_(min(bytes_, kTileLeadBytes + kTileBytes + kTileAheadBytes)),
+        near_begin_(begin_ == 0 ? 0 : 4) {
+    far_words_ = near_.words_in(block.d_block + begin_);
+  }
+  static __device__ std::uint32_t lead_begin(std::uint32_t tile_begin) {
+    return tile_begin - min(tile_begin, kTileLeadBytes);
+  }
+
+  // Whether the bytes from the fourth before a position on are in shared memory.
+  __device__ __forceinline__ bool is_near(std::uint32_t position) const {
+    return static_cast<int>(position) >= near_begin_;
+  }
+  // The aligned word in which a position stands, in one memory or the other.
+  __device__ __forceinline__ const std::uint32_t* words_at(std::uint32_t position) const {
+    const int at = static_cast<int>(near_.at(position)) >> 2;
+    return (is_near(position) ? near_.words() : far_words_) + at;
+  }
+
+  Near near_;
+  const DeviceBlock* block_;
+  const std::uint32_t* far_words_;
+  std::uint32_t begin_, bytes_, loaded_;
+  int near_begin_;
+};
+
+// What a thread block needs of shared memory for a tile.
+struct TileShared {
+  TileText::Storage text;
+  RowWriter<TileText>::Shared rows[kTileWarps];
+  WalkState left[kTileWarps], entered[kTileWarps];
+};
+
+// A tile by one thread block, a segment a warp.
+class TilePass : RowPass<TileText> {
+  using Rows = RowPass<TileText>;
+  // Beyond a match's longest length: whoever knows where it ends is in the same segment, or in the rows around it.
+  static constexpr std::uint32_t kMostKnown = kSegmentBytes + kRunUpBytes + 128;
+
+ public:
+  // By all threads; behind it stands a barrier. `links` has the distance to the nearest candidate of every position of the
+  // block, 0 for none.
+  __device__ TilePass(TileShared& sh, const DeviceBlock* block, std::uint32_t tile,
+                      const std::uint16_t* links, TileMatch* list, unsigned warp, unsigned lane)
+      : Rows(sh.rows[warp], TileText(sh.text, block, tile), lane, kMostKnown),
+        tile_sh_(sh),
+        links_(links + text_.in_block(0)),
+        warp_(warp),
+        begin_(tile * kTileBytes - text_.in_block(0) + warp * kSegmentBytes),
+        end_(min(begin_ + kSegmentBytes, tile * kTileBytes - text_.in_block(0) + kTileBytes)),
+        d_list_(list) {
+    hashed_end_ =
+        text_.bytes() < kHashedBytes ? 0 : text_.bytes() - static_cast<std::uint32_t>(kHashedBytes) + 1;
+    text_.load(sh.text, warp * 32 + lane);
+  }
+
+  // Lists the matches of all segments. First all at once; then, in order, of each segment that began to walk from another
+  // state than the one before it left: few do.
+  __device__ void list_matches(Tile& tile) {
+    __syncthreads();
+    if (begin_ < text_.bytes())
+      list_segment(tile, false);
+    else if (lane_ == 0)
+      tile.segments[warp_] = {};
+    for (unsigned turn = 1; turn < kTileWarps; ++turn) {
+      __syncthreads();
+      list_again(tile, turn);
+    }
+    __syncthreads();
+    if (warp_ == 0 && lane_ == 0) tile.entered = tile_sh_.entered[0];
+    if (warp_ == 0 && lane_ == 0) tile.literals_begin = 0;
+    leave_cut(tile, 0);
+  }
+
+  // The same for a tile that has been listed from another state than the one that the tile before left.
+  __device__ void list_matches_again(Tile& tile, const WalkState& state) {
+    if (lane_ == 0) {
+      tile_sh_.left[warp_] = tile.segments[warp_].left;
+      if (warp_ != 0) tile_sh_.entered[warp_] = tile.segments[warp_ - 1].left;
+      if (warp_ == 0) tile_sh_.entered[0] = state;
+    }
+    __syncthreads();
+    if (warp_ == 0) {
+      list_segment(tile, true);
+      if (lane_ == 0) tile.entered = state;
+    }
+    for (unsigned turn = 1; turn < kTileWarps; ++turn) {
+      __syncthreads();
+      list_again(tile, turn);
+    }
+    leave_cut(tile, tile.cut);
+  }
+
+ private:
+  __device__ void list_again(Tile& tile, unsigned turn) {
+    if (turn != warp_ || begin_ >= text_.bytes()) return;
+    const WalkState state = tile_sh_.left[turn - 1];
+    if (tile_sh_.entered[turn] == state) return;
+    __syncwarp();
+    if (lane_ == 0) tile_sh_.entered[turn] = state;
+    __syncwarp();
+    list_segment(tile, true);
+  }
+
+  __device__ void leave_cut(Tile& tile, std::uint32_t cut_before) {
+    const int cut = __syncthreads_or(cut_ ? 1 : 0);
+    if (warp_ == 0 && lane_ == 0) tile.cut = cut_before | static_cast<std::uint32_t>(cut);
+  }
+
+  // The segment's matches, from the state that it is entered with, or from what some rows before it lead to.
+  __device__ __forceinline__ void list_segment(Tile& tile, bool from_state) {
+    if (lane_ == 0) trace_mark(kTraceCompressSegment, text_.in_block(begin_));
+    const std::uint32_t from = from_state || begin_ < kRunUpBytes ? begin_ : begin_ - kRunUpBytes;
+    const std::uint32_t read_end = min(end_, text_.bytes()) + 32;
+    Rows::known_end_ = 0;  // what is known of later positions says nothing of these
+    Rows::walk_ = 1;
+    Rows::carried_key_ = Rows::carried_code_ = 0;
+    Around around[2] = {Rows::around(from), Rows::around(from + 32)};
+    std::uint32_t link = link_at(from + 32 + lane_);
+    Probe probe[2];
+    probe[0] = candidate_at(from + lane_, link_at(from + lane_));
+    Found found[2] = {};
+    listed_ = stored_ = 0;
+    for (std::uint32_t begin = from; begin < read_end; begin += 64) {
+#pragma unroll
+      for (unsigned odd = 0; odd < 2; ++odd) {
+        const std::uint32_t row = begin + odd * 32;
+        found[odd] = Rows::compare(around[odd], probe[odd], row);
+        probe[1 - odd] = candidate_at(row + 32 + lane_, link);
+        link = link_at(row + 64 + lane_);
+        around[odd] = Rows::around(row + 64);
+        if (odd == 1 && begin == begin_) enter_segment(from_state);
+        // The row behind the segment is compared, for the stitch, and is the next segment's.
+        if (row != from && row < end_ + 32)
+          Rows::walk(Rows::stitch(found[1 - odd], found[odd], row - 32), row - 32);
+      }
+      if (listed_ >= 32) {
+        __syncwarp();
+        store(32);
+        stored_ += 32;
+        Rows::drop_32();
+      }
+    }
+    __syncwarp();
+    std::uint32_t last_end = store(listed_);
+    if (listed_ != 0)
+      last_end = __shfl_sync(~0u, last_end, static_cast<int>(listed_) - 1);
+    else if (stored_ != 0)
+      last_end = d_list_[stored_ - 1].end();
+    stored_ += listed_;
+    __syncwarp();
+    if (lane_ != 0) return;
+    const WalkState left{Rows::walk_, Rows::carried_key_, Rows::carried_code_};
+    tile_sh_.left[warp_] = left;
+    tile.segments[warp_] = {left, stored_, stored_ == 0 ? 0 : last_end, 0, 0};
+  }
+
+  // The first `count` of the list to device memory, a match a lane; returns where the lane's ends.
+  __device__ __forceinline__ std::uint32_t store(std::uint32_t count) {
+    if (lane_ >= count) return 0;
+    const uint2 entry = Rows::sh_.list[lane_];
+    const std::uint32_t begin = text_.in_block(entry.x), end = begin + Writer::match_length(entry);
+    d_list_[stored_ + lane_] = TileMatch(begin, end, entry.y & kMostOffset);
+    return end;
+  }
+
+  // Before the segment's first decision.
+  __device__ __forceinline__ void enter_segment(bool from_state) {
+    if (from_state) {
+      const WalkState state = tile_sh_.entered[warp_];
+      Rows::walk_ = state.walk;
+      Rows::carried_key_ = state.carried_key;
+      Rows::carried_code_ = state.carried_code;
+    } else if (lane_ == 0) {
+      tile_sh_.entered[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_};
+    }
+    listed_ = stored_ = 0;
+    __syncwarp();  // other lanes' entries stand where the next ones are written
+  }
+
+  __device__ __forceinline__ std::uint32_t link_at(std::uint32_t position) const {
+    return position < text_.bytes() ? links_[position] : 0;
+  }
+  __device__ __forceinline__ Probe candidate_at(std::uint32_t position, std::uint32_t link) const {
+    return Rows::probe(link != 0 && position < hashed_end_, position - link);
+  }
+
+  TileShared& tile_sh_;
+  const std::uint16_t* links_;
+  unsigned warp_;
+  std::uint32_t begin_, end_;  // the segment's
+  TileMatch* d_list_;
+  std::uint32_t stored_ = 0;
+  std::uint32_t hashed_end_;  // behind the last position that has a hash
+};
+
+}  // namespace hemstitch::cuda
