@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "cli/bench/recorded_run.hpp"
+#include "cli/calibrate.hpp"
+#include "cli/choice_report.hpp"
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/options/option_table.hpp"
@@ -16,7 +18,7 @@ namespace hemstitch::cli {
 namespace {
 
 struct BackendsRequest {
-  bool json = false, help = false;
+  bool json = false, calibrate = false, help = false;
   int verbosity = 0;
 };
 
@@ -27,6 +29,7 @@ void add_options(OptionTable& table, BackendsRequest& request) {
           "-v,--verbose", [&request] { ++request.verbosity; },
           "adds how full each kernel keeps a GPU, and the memory that a batch takes there")
       .shown_as("-vv");
+  table.flag("--calibrate", request.calibrate, "measure first what auto chooses by, and keep it");
   table.help_flag("-h,--help");
 }
 
@@ -40,6 +43,11 @@ BackendsRequest read_request(std::span<const std::string> words) {
     throw UsageError(fmt::format("backends takes no files, and was given '{}'", files.front()));
   if (const auto name = environment("HEMSTITCH_BACKEND")) check_backend_name("HEMSTITCH_BACKEND", *name);
   return request;
+}
+
+void measure(bool as_json) {
+  const std::string path = keep_figures(calibrate(wanted_device({})));
+  if (!as_json) fmt::print("measured, and kept in {}\n", path);
 }
 
 void list_backends(bool as_json, bool with_details) {
@@ -73,6 +81,9 @@ void list_backends(bool as_json, bool with_details) {
     else
       fmt::print("{:<10} {:<9} {}\n", absent.name, kState, absent.remedy);
   }
+  const ChoiceTable choice = choice_table(registry, Choosers::kAuto, device, load_figures());
+  if (!as_json)
+    for (const std::string& line : choice_lines(choice)) fmt::print("{}\n", line);
   // HEMSTITCH_BACKEND may force one that cannot start here; the list is wanted most then.
   Json automatic;
   std::string hindrance;
@@ -82,9 +93,11 @@ void list_backends(bool as_json, bool with_details) {
     hindrance = error.what();
   }
   if (as_json)
-    fmt::print("{}\n", Json{{"backends", list}, {"auto", automatic}}.dump(2));
+    fmt::print("{}\n",
+               Json{{"backends", list}, {"choice", choice_json(choice)}, {"auto", automatic}}.dump(2));
   else if (hindrance.empty())
-    fmt::print("auto takes {}\n", automatic.get<std::string>());
+    fmt::print("auto takes {}{}\n", automatic.get<std::string>(),
+               has_device_to_choose(choice) ? " for other files and for pipes" : "");
   else
     fmt::print("auto cannot start: {}\n", hindrance);
 }
@@ -93,10 +106,12 @@ void list_backends(bool as_json, bool with_details) {
 
 int run_backends(std::span<const std::string> words) {
   const BackendsRequest request = read_request(words);
-  if (request.help)
+  if (request.help) {
     print_help();
-  else
-    list_backends(request.json, request.verbosity > 1);
+    return 0;
+  }
+  if (request.calibrate) measure(request.json);
+  list_backends(request.json, request.verbosity > 1);
   return 0;
 }
 

@@ -34,7 +34,7 @@ _hemstitch() {
       cat) choices='--threads --memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
           --quiet --verbose --help' ;;
       bench) choices='--level --best --threads --block-size --memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
-      backends) choices='--json --verbose --help' ;;
+      backends) choices='--calibrate --json --verbose --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;
       search) choices='--regexp --fixed-strings --ignore-case --invert-match --word-regexp --line-regexp --max-count --count

@@ -57,6 +57,7 @@ complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l span -x -a 'memo
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l repeat-to -x -d 'Each file over and over, up to SIZE'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l compare -d 'Hold two recorded runs against each other'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze search' -l json -d 'As JSON'
+complete -c hemstitch -n '__fish_seen_subcommand_from backends' -l calibrate -d 'Measure what auto chooses by'
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose -d 'Twice: how full kernels keep a GPU'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l finder -x -a "$finders" -d 'Which finder'

@@ -189,12 +189,14 @@ void bench(const BenchRequest& request, const std::string& command_line) {
   std::optional<double> start_seconds;
   if (!on_device) start_seconds = seconds_to_start(request.compress, request.restore);
   const Backend& backend = BackendRegistry::instance().choose(
-      request.compress.backend, request.compress.device, FormatTable::instance().of(request.compress.format),
-      Direction::kCompress);
+      request.compress.backend, request.compress.device, {.format = request.compress.format});
   if (on_device && backend.name() != "cuda")
     throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
                                 span_name(request.span), backend.name()));
   require_files(request.files);
+  // One backend for all rows: where it is ours to choose, not by the size of each.
+  RestoreOptions restore = request.restore;
+  restore.backend = backend.name();
   std::vector<int> levels = request.levels;
   if (levels.empty()) levels.assign(std::begin(kDefaultLevels), std::end(kDefaultLevels));
 
@@ -219,8 +221,9 @@ void bench(const BenchRequest& request, const std::string& command_line) {
     for (const int level : levels) {
       CompressOptions options = request.compress;
       options.level = level;
+      options.backend = backend.name();
       options.content_bytes = data.bytes.size();
-      report.add(data, level, measure(request.span, data.bytes, options, request.restore, request.seconds));
+      report.add(data, level, measure(request.span, data.bytes, options, restore, request.seconds));
     }
   }
   report.finish();

@@ -213,6 +213,21 @@ std::string_view span_name(BenchSpan span) {
   return {};
 }
 
+FileRates measure_file_rates(std::span<const std::byte> data) {
+  const NamelessFile file;
+  std::vector<std::byte> copy(data.size());
+  const auto gbps = [&](const auto& work) {
+    return static_cast<double>(data.size()) / time_of(work).seconds / 1e9;
+  };
+  FileRates rates;
+  rates.write_gbps = gbps([&] { FileSink::into(file.descriptor())->write(data); });
+  run_on_threads(resolve_threads(0), [&] {
+    rates.read_gbps = gbps([&] { FileSource(file.path()).read_in_parallel(copy); });
+    rates.copy_gbps = gbps([&] { copy_in_parallel(copy.data(), data.data(), data.size()); });
+  });
+  return rates;
+}
+
 Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressOptions& compress,
                 const RestoreOptions& restore, double seconds) {
   if (span == BenchSpan::kMemory) return measure_memory(data, compress, restore, seconds);

@@ -49,6 +49,13 @@ std::string_view span_name(BenchSpan span);
 Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressOptions& compress,
                 const RestoreOptions& restore, double seconds);
 
+// GB/s, by all threads where that is how the pipeline does it.
+struct FileRates {
+  double read_gbps = 0, write_gbps = 0;  // a file in $TMPDIR: new, then in the page cache
+  double copy_gbps = 0;                  // memory to memory
+};
+FileRates measure_file_rates(std::span<const std::byte> data);
+
 // What the first block of a process takes, there and back: the backend's device is chosen and started.
 double seconds_to_start(const CompressOptions& compress, const RestoreOptions& restore);
 

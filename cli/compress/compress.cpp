@@ -35,7 +35,8 @@ Outcome compress_file(const Request& request, CompressOptions options, const Fil
   std::optional<std::string> warning;
   {
     Progress progress(path, source.total_bytes(), false, request.quiet);
-    report = compress_stream(source, *sink, options, progress_hooks(progress));
+    report = compress_stream(source, *sink, options, progress_hooks(progress),
+                             {DataPlace::kFile, DataPlace::kFile});
     warning = sink->complete(source);
     seconds = progress.elapsed_seconds();
   }

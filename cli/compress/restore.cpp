@@ -27,7 +27,8 @@ void copy_unchanged(FileSource& source, Sink& sink) {
 StreamReport restore_into(FileSource& source, Sink& sink, const Request& request,
                           const RestoreOptions& options, const StreamHooks& hooks) {
   if (request.range) return restore_part(source, sink, *request.range, options, hooks);
-  return restore_stream(source, sink, options, hooks);
+  const DataPlace to = request.action == Action::kTest ? DataPlace::kNowhere : DataPlace::kFile;
+  return restore_stream(source, sink, options, hooks, {DataPlace::kFile, to});
 }
 
 Outcome restore_file(const Request& request, const RestoreOptions& options, const FileName& name) {

@@ -123,7 +123,8 @@ class DoneSources {
     ComparingSink plain(compressing ? source : target);
     try {
       Progress progress(source.file().path(), compressed.total_bytes(), true, request_.quiet);
-      const StreamReport report = restore_stream(compressed, plain, options_, progress_hooks(progress));
+      const StreamReport report = restore_stream(compressed, plain, options_, progress_hooks(progress),
+                                                 {DataPlace::kFile, DataPlace::kNowhere});
       plain.require_end();
       if (report.trailing_garbage_at) throw Differs();
     } catch (const Differs&) {

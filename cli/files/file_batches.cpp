@@ -55,16 +55,50 @@ struct PlannedBatch {
   std::size_t first = 0, beyond = 0;
 };
 
+constexpr std::uint64_t kUnfit = UINT64_MAX;  // in place of the size of a file that no batch takes
+
+// For the suffix; without, it is better told before the work.
+bool has_room(const Request& request, const FileName& file) {
+  return compressed_name(file.name, request.compress.format).size() <= NAME_MAX;
+}
+
+// a.lz4.lz4 restores to a.lz4, which may be another input: streams take them in order.
+bool reads_what_another_writes(const Request& request, const FileName& file) {
+  if (request.action != Action::kRestore) return false;
+  const std::optional<std::string> name = restored_name(file.name);
+  return !name || restored_name(*name).has_value();
+}
+
+// Only what is planned with: a file may have another one when it is opened.
+std::vector<std::uint64_t> sizes_of(const Request& request, std::span<const FileName> files,
+                                    unsigned threads) {
+  std::vector<std::uint64_t> bytes(files.size());
+  run_on_threads(threads, [&] {
+    run_in_parallel(files.size(), kSizesGrain, [&](std::size_t i) {
+      struct stat status {};
+      const bool plain = !files[i].is_standard_stream() && files[i].stat(status) &&
+                         has_room(request, files[i]) && S_ISREG(status.st_mode) &&
+                         !reads_what_another_writes(request, files[i]);
+      bytes[i] = plain ? static_cast<std::uint64_t>(status.st_size) : kUnfit;
+    });
+  });
+  return bytes;
+}
+
 // The way of a request's files in batches; Frames is FrameCompressor or FrameRestorer.
 template <class Frames>
 class FileBatches {
  public:
-  FileBatches(const Request& request, Frames& frames, std::vector<FileName> files, Tally& tally)
-      : request_(request), frames_(frames), names_(std::move(files)), tally_(tally) {}
+  FileBatches(const Request& request, Frames& frames, std::vector<FileName> files,
+              std::vector<std::uint64_t> bytes, Tally& tally)
+      : request_(request),
+        frames_(frames),
+        names_(std::move(files)),
+        tally_(tally),
+        bytes_(std::move(bytes)) {}
 
   std::vector<FileName> run() {
-    if (names_.size() < 2) return std::move(names_);
-    run_on_threads(frames_.threads(), [&] { plan(); });
+    plan();
     if (batches_.empty()) return std::move(names_);
     {
       Progress progress(fmt::format("{} files", names_.size()), total_bytes_,
@@ -83,16 +117,7 @@ class FileBatches {
   }
 
  private:
-  // Sizes are only what is planned with: a file may have another one when it is opened.
   void plan() {
-    constexpr std::uint64_t kUnfit = UINT64_MAX;
-    bytes_.resize(names_.size());
-    run_in_parallel(names_.size(), kSizesGrain, [&](std::size_t i) {
-      struct stat status {};
-      const bool plain = !names_[i].is_standard_stream() && names_[i].stat(status) && has_room(names_[i]) &&
-                         S_ISREG(status.st_mode) && !reads_what_another_writes(names_[i]);
-      bytes_[i] = plain ? static_cast<std::uint64_t>(status.st_size) : kUnfit;
-    });
     left_.assign(names_.size(), false);
     std::uint64_t room = 0;
     for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -116,18 +141,6 @@ class FileBatches {
       return frames_.input_cost(bytes);
     else
       return bytes;
-  }
-
-  // For the suffix; without, it is better told before the work.
-  bool has_room(const FileName& file) const {
-    return compressed_name(file.name, request_.compress.format).size() <= NAME_MAX;
-  }
-
-  // a.lz4.lz4 restores to a.lz4, which may be another input: streams take them in order.
-  bool reads_what_another_writes(const FileName& file) const {
-    if (request_.action != Action::kRestore) return false;
-    const std::optional<std::string> name = restored_name(file.name);
-    return !name || restored_name(*name).has_value();
   }
 
   void run_batches(Progress& progress) {
@@ -358,13 +371,18 @@ class FileBatches {
 template <class Frames, class Options>
 std::vector<FileName> in_batches(const Request& request, const Options& options, std::vector<FileName> files,
                                  Tally& tally, const FrameBatchLimits& limits) {
+  if (files.size() < 2) return files;
+  std::vector<std::uint64_t> sizes = sizes_of(request, files, resolve_threads(options.threads));
+  std::uint64_t all_bytes = 0;
+  for (const std::uint64_t bytes : sizes)
+    if (bytes != kUnfit) all_bytes += bytes;
   std::optional<Frames> frames;
   try {
-    frames.emplace(options, limits);
+    frames.emplace(options, limits, all_bytes);
   } catch (const Error&) {
     return files;  // each file's stream will say why
   }
-  return FileBatches<Frames>(request, *frames, std::move(files), tally).run();
+  return FileBatches<Frames>(request, *frames, std::move(files), std::move(sizes), tally).run();
 }
 
 }  // namespace

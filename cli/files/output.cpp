@@ -109,6 +109,13 @@ StreamHooks progress_hooks(Progress& progress) {
   return hooks;
 }
 
+namespace {
+// Why that backend.
+std::string choice_text(const StreamReport& report) {
+  return report.choice_reason.empty() ? "" : fmt::format(" (auto: {})", report.choice_reason);
+}
+}  // namespace
+
 void report_stream(const Request& request, const std::string& path, const StreamReport& report,
                    double seconds) {
   if (report.fallback_blocks > 0 && !request.quiet)
@@ -120,8 +127,8 @@ void report_stream(const Request& request, const std::string& path, const Stream
     const std::uint64_t compressed = compressing ? report.output_bytes : report.input_bytes;
     const double ratio = compressed > 0 ? static_cast<double>(content) / static_cast<double>(compressed) : 0;
     print_message(path,
-                  fmt::format("{} -> {} bytes, ratio {:.3f}, backend {}, {} {}, {}", report.input_bytes,
-                              report.output_bytes, ratio, report.backend, report.threads,
+                  fmt::format("{} -> {} bytes, ratio {:.3f}, backend {}{}, {} {}, {}", report.input_bytes,
+                              report.output_bytes, ratio, report.backend, choice_text(report), report.threads,
                               report.threads == 1 ? "thread" : "threads", shown_speed(content, seconds)));
   }
 }

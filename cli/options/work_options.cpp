@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "cli/options/option_values.hpp"
+#include "engine/registry.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
 constexpr std::size_t kKilo = 1024;
-constexpr const char* kReproducibleBackend = "reference";  // defines the bytes that GPU backends write
+constexpr const char* kReproducible = "reproducible";  // the registry chooses
 
 // The block sizes of the LZ4 frame format and the ids that lz4's -B knows them by.
 struct BlockSize {
@@ -43,13 +44,21 @@ void take_block_word(const std::string& word, WorkOptions& work) {
     work.block_bytes = block_bytes_from(word);
 }
 
+bool writes_reproducible_bytes(const std::string& name) {
+  for (const auto& backend : BackendRegistry::instance().backends())
+    if (backend->name() == name) return backend->fallback_name() == "reference";
+  return false;
+}
+
 // "auto" where nothing says otherwise.
 std::string backend_from(const WorkOptions& work) {
   if (work.reproducible) {
-    if (!work.backend.empty() && work.backend != kReproducibleBackend)
-      throw UsageError(fmt::format("--reproducible means --backend {}, and --backend {} was given",
-                                   kReproducibleBackend, work.backend));
-    return kReproducibleBackend;
+    if (work.backend.empty() || work.backend == "auto") return kReproducible;
+    if (!writes_reproducible_bytes(work.backend))
+      throw UsageError(
+          fmt::format("--reproducible writes the bytes that every GPU writes, and --backend {} writes others",
+                      work.backend));
+    return work.backend;
   }
   if (!work.backend.empty()) {
     // The registry reads the variable where the request says "auto"; a flag that says so wins over it.
@@ -109,10 +118,11 @@ void add_resource_options(OptionTable& table, WorkOptions& work) {
         check_backend_name("--backend", name);
         work.backend = name;
       },
-      "where to work: auto, or a name that 'hemstitch backends' lists (default: auto)");
+      "where to work: auto, the fastest for the size, or a name that 'hemstitch backends' lists (default: "
+      "auto)");
   add_device_option(table, work.device);
   table.flag("--reproducible", work.reproducible,
-             "the bytes that every GPU writes, from any machine: as --backend reference; slow");
+             "the bytes that every GPU writes, from any machine; slow without a GPU");
 }
 
 void WorkOptions::apply(CompressOptions& compress, RestoreOptions& restore) const {

@@ -96,7 +96,7 @@ struct CompressOptions {
   bool content_checksum = false;               // XXH32 of the whole content: serial, about 5 GB/s
   std::optional<std::uint64_t> content_bytes;  // stored in the header when known; another size is an error
   std::span<const std::byte> dictionary;       // its last 64 KB serve every block as history
-  std::string backend = "auto";                // see `hemstitch backends`
+  std::string backend = "auto";                // or "reproducible", or a name: see hemstitch/choice.hpp
   unsigned threads = 0;                        // 0: one a core
   std::uint64_t memory_limit_bytes = 0;        // 0: none; bounds the buffers, not the program
   // Which device of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name, or a list of both

@@ -19,6 +19,7 @@
 #include "core/large_buffer.hpp"
 #include "core/status.hpp"
 #include "format/stream_decoder.hpp"
+#include "hemstitch/choice.hpp"
 
 namespace hemstitch {
 
@@ -82,8 +83,6 @@ class BlockEngine {
   }
 };
 
-enum class Direction { kCompress, kRestore };
-
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -101,14 +100,21 @@ class Backend {
   // Why it makes no engine though it can be used: it runs single stages only. Nothing for those that compress and
   // restore.
   virtual std::optional<std::string> no_engine_reason() const { return std::nullopt; }
-  // True for hardware that `auto` may choose; never true for a software adapter, the twins or a test's
-  // backend.
+  // Whether `auto` may choose it, where it pays off: there may be hardware behind it. Never for the twins.
   virtual bool chosen_by_auto() const = 0;
+  // What `auto` chooses by (hemstitch/choice.hpp); a software adapter says that it is one. Asked where the device can be used.
+  virtual BackendFacts facts(std::string_view /*device*/) const { return {.backend = std::string(name())}; }
+  virtual std::optional<BackendFigures> figures(const BackendFacts& facts) const {
+    return default_figures(facts);
+  }
+  // Whether this process has paid for the device's start already.
+  virtual bool is_started() const { return false; }
   // The backend that redoes a block which failed here, when this backend was asked for by name.
   virtual std::string_view fallback_name() const = 0;
 
   // Whether its engines compress, or restore, blocks of that format.
   virtual bool supports(Format format, Direction direction) const = 0;
+  bool takes(const Workload& work) const { return !work.format || supports(*work.format, work.direction); }
   virtual std::unique_ptr<BlockEngine> make_engine(std::string_view device) const = 0;
 
   // Lines for people who tune it, e.g. how full its kernels keep the device. May take a moment.

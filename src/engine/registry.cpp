@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "engine/choice/auto_choice.hpp"
 #include "engine/cpu/cpu_backend.hpp"
 #include "engine/reference/reference_backend.hpp"
+#include "format/formats.hpp"
 #include "gpu/device_names.hpp"
 #ifdef HEMSTITCH_CUDA
 #include "engine/cuda/cuda_backend.hpp"
@@ -15,7 +17,6 @@
 #ifdef HEMSTITCH_WEBGPU
 #include "engine/webgpu/webgpu_backend.hpp"
 #endif
-#include "gpu/device_names.hpp"
 
 namespace hemstitch {
 
@@ -71,50 +72,49 @@ const Backend& BackendRegistry::find_usable(std::string_view name, std::string_v
 }
 
 namespace {
+constexpr std::string_view kAuto = "auto", kReproducible = "reproducible";
+
 std::string_view requested_or_forced(std::string_view requested) {
   const char* forced = std::getenv("HEMSTITCH_BACKEND");
-  return requested == "auto" && forced != nullptr && *forced != '\0' ? std::string_view(forced) : requested;
+  return requested == kAuto && forced != nullptr && *forced != '\0' ? std::string_view(forced) : requested;
 }
 }  // namespace
 
-const Backend& BackendRegistry::choose(std::string_view requested, std::string_view device) const {
-  const std::string_view name = requested_or_forced(requested);
-  return name != "auto" ? find_usable(name, device)
-                        : first_of_auto(device, [](const Backend&) { return true; });
-}
-
 const Backend& BackendRegistry::choose(std::string_view requested, std::string_view device,
-                                       const FrameFormat& format, Direction direction) const {
-  const std::string_view name = requested_or_forced(requested);
-  const auto suits = [&](const Backend& backend) { return backend.supports(format.id(), direction); };
-  const Backend& chosen = name != "auto" ? find_usable(name, device) : first_of_auto(device, suits);
-  if (suits(chosen)) return chosen;
+                                       const Workload& work, std::string* reason) const {
+  std::string name(requested_or_forced(requested));
+  if (leaves_choice(requested)) {
+    const Choosers choosers = name == kAuto ? Choosers::kAuto : Choosers::kReproducible;
+    // Which device goes with which backend: whoever names one says the other.
+    BackendChoice choice{std::string(processor_of(choosers)), {}, {}};
+    if (device.empty()) choice = choose_for(*this, choosers, wanted_device({}), work);
+    name = choice.backend;
+    if (reason != nullptr) *reason = choice.reason;
+  }
+  const Backend& chosen = find_usable(name, device);
+  if (chosen.takes(work)) return chosen;
   std::vector<std::string_view> others;
   for (const auto& backend : backends_)
-    if (suits(*backend)) others.push_back(backend->name());
-  const auto verb = direction == Direction::kCompress ? "compress to" : "restore";
+    if (backend->takes(work)) others.push_back(backend->name());
+  const auto verb = work.direction == Direction::kCompress ? "compress to" : "restore";
   throw Error(Status::kInvalidOption,
-              fmt::format("backend '{}' does not {} {}; {}", chosen.name(), verb, format.title(),
+              fmt::format("backend '{}' does not {} {}; {}", chosen.name(), verb,
+                          FormatTable::instance().of(*work.format).title(),
                           others.empty() ? "none in this build does"
                                          : fmt::format("those that do: {}", fmt::join(others, ", "))));
 }
 
-// `cpu` where none lets itself be chosen.
-const Backend& BackendRegistry::first_of_auto(std::string_view device,
-                                              const std::function<bool(const Backend&)>& suits) const {
-  for (const auto& backend : backends_)
-    if (backend->chosen_by_auto() && suits(*backend) && (device.empty() || backend->has_devices()) &&
-        !backend->unavailable_reason(wanted_device(device)))
-      return *backend;
-  return find_usable("cpu", device);
+bool BackendRegistry::leaves_choice(std::string_view requested) const {
+  const std::string_view name = requested_or_forced(requested);
+  return name == kAuto || name == kReproducible;
 }
 
-const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested, Format format,
-                                             Direction direction) const {
-  if (requested_or_forced(requested) == "auto")
-    if (const Backend& cpu = find_usable("cpu"); cpu.supports(format, direction)) return cpu;
+const Backend& BackendRegistry::fallback_for(const Backend& chosen, std::string_view requested,
+                                             const Workload& work) const {
+  if (requested_or_forced(requested) == kAuto)
+    if (const Backend& cpu = find_usable("cpu"); cpu.takes(work)) return cpu;
   const Backend& own = find_usable(chosen.fallback_name());
-  return own.supports(format, direction) ? own : chosen;
+  return own.takes(work) ? own : chosen;
 }
 
 }  // namespace hemstitch

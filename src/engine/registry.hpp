@@ -1,14 +1,12 @@
 // Which backends exist in this build, which can be used on this machine, and which one a run uses.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/backend.hpp"
-#include "format/format.hpp"
 
 namespace hemstitch {
 
@@ -35,23 +33,19 @@ class BackendRegistry {
   // asked for and the backend has none to choose from.
   const Backend& find_usable(std::string_view name, std::string_view device = {}) const;
 
-  // `requested` is a name or "auto". "auto" takes the value of HEMSTITCH_BACKEND where that is set; a backend
-  // asked for by name is never silently replaced.
-  const Backend& choose(std::string_view requested, std::string_view device = {}) const;
-  // One that compresses, or restores, the format. Throws kInvalidOption where the named one does not, or none does, and says
-  // which do.
-  const Backend& choose(std::string_view requested, std::string_view device, const FrameFormat& format,
-                        Direction direction) const;
+  // `requested` is a name, "auto" or "reproducible" (those that write the project's own bytes). "auto" takes the value of HEMSTITCH_BACKEND
+  // where that is set; else both choose for the work (choice/auto_choice.hpp), and `reason` says why. A backend asked for by name is
+  // never silently replaced. Throws kInvalidOption where the named one does not do such work, or none does, and says which do.
+  const Backend& choose(std::string_view requested, std::string_view device = {}, const Workload& work = {},
+                        std::string* reason = nullptr) const;
+  // Whether it is ours to choose.
+  bool leaves_choice(std::string_view requested) const;
 
-  // The backend that redoes failed blocks of `chosen`: `cpu` when the choice was left to us, else its own fallback; the latter
-  // also where `cpu` does not take the format. `chosen` itself where nobody else does.
-  const Backend& fallback_for(const Backend& chosen, std::string_view requested, Format format,
-                              Direction direction) const;
+  // The backend that redoes failed blocks of `chosen`: `cpu` where "auto" chose it, else its own fallback; the latter also where
+  // `cpu` does not take the work's format. `chosen` itself where nobody else does.
+  const Backend& fallback_for(const Backend& chosen, std::string_view requested, const Workload& work) const;
 
  private:
-  const Backend& first_of_auto(std::string_view device,
-                               const std::function<bool(const Backend&)>& suits) const;
-
   BackendRegistry();
   std::vector<std::unique_ptr<Backend>> backends_;
 };

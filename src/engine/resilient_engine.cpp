@@ -9,23 +9,33 @@
 
 namespace hemstitch {
 
-ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device)
-    : ResilientEngine(BackendRegistry::instance().choose(requested, device), requested, device) {}
+ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device, const Workload& work)
+    : requested_(requested),
+      backend_(&BackendRegistry::instance().choose(requested, device, work, &choice_reason_)) {
+  const BackendRegistry& registry = BackendRegistry::instance();
+  try {
+    engine_ = backend_->make_engine(wanted_device(device));
+  } catch (const Error& error) {
+    if (status_family(error.status()) != StatusFamily::kDevice || !registry.leaves_choice(requested)) throw;
+    const Backend& other = registry.fallback_for(*backend_, requested, work);
+    if (&other == backend_) throw;
+    choice_reason_ = fmt::format("{} does not start: {}", backend_->name(), error.what());
+    backend_ = &other;
+    engine_ = backend_->make_engine({});
+  }
+}
 
-ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device,
-                                 const FrameFormat& format, Direction direction)
-    : ResilientEngine(BackendRegistry::instance().choose(requested, device, format, direction), requested,
-                      device) {}
-
-ResilientEngine::ResilientEngine(const Backend& backend, std::string_view requested, std::string_view device)
-    : requested_(requested), backend_(backend), engine_(backend_.make_engine(wanted_device(device))) {}
+const Backend& ResilientEngine::fallback(Format format, Direction direction) const {
+  return BackendRegistry::instance().fallback_for(*backend_, requested_,
+                                                  {.direction = direction, .format = format});
+}
 
 bool ResilientEngine::has_fallback(Format format, Direction direction) const {
-  return &BackendRegistry::instance().fallback_for(backend_, requested_, format, direction) != &backend_;
+  return &fallback(format, direction) != backend_;
 }
 
 BlockEngine& ResilientEngine::fallback_engine(Format format, Direction direction) {
-  const Backend& backend = BackendRegistry::instance().fallback_for(backend_, requested_, format, direction);
+  const Backend& backend = fallback(format, direction);
   const std::scoped_lock lock(mutex_);
   if (fallback_engines_.empty()) fallback_backend_ = backend.name();
   std::unique_ptr<BlockEngine>& engine = fallback_engines_[&backend];
@@ -90,7 +100,7 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
                                                                     std::span<const std::byte> history) {
   if (auto decoder = engine_->make_stream_decoder(format.id(), history)) return decoder;
   const std::string reason = fmt::format("backend '{}' restores no {} whose blocks cannot be told apart",
-                                         backend_.name(), format.title());
+                                         backend_->name(), format.title());
   auto decoder =
       has_fallback(format.id(), Direction::kRestore)
           ? fallback_engine(format.id(), Direction::kRestore).make_stream_decoder(format.id(), history)
@@ -102,7 +112,8 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
 
 void ResilientEngine::report(EngineReport& report) const {
   const std::scoped_lock lock(mutex_);
-  report.backend = backend_.name();
+  report.backend = backend_->name();
+  report.choice_reason = choice_reason_;
   report.fallback_blocks = fallback_blocks_;
   report.fallback_reason = fallback_reason_;
   if (fallback_blocks_ > 0) report.fallback_backend = fallback_backend_;

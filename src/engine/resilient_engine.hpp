@@ -20,6 +20,7 @@ namespace hemstitch {
 // Who did the work of a run.
 struct EngineReport {
   std::string backend;                // the one that worked
+  std::string choice_reason;          // why that one, where it was ours to choose; else empty
   std::uint64_t fallback_blocks = 0;  // redone by `fallback_backend` after the backend failed on them
   std::string fallback_backend;
   std::string fallback_reason;  // the first failure's message
@@ -27,14 +28,13 @@ struct EngineReport {
 
 class ResilientEngine {
  public:
-  // Backend and device as in the options: a name or "auto", and which of its devices. Throws where the registry does.
-  ResilientEngine(std::string_view requested, std::string_view device);  // for whatever format comes
-  ResilientEngine(std::string_view requested, std::string_view device, const FrameFormat& format,
-                  Direction direction);
+  // Backend and device as in the options: a name or "auto", which chooses for the work, and which of its devices. Throws where the
+  // registry does, and where a device that was asked for by name does not start; one that we chose is replaced.
+  ResilientEngine(std::string_view requested, std::string_view device, const Workload& work = {});
 
   const BlockEngine& preferred() const { return *engine_; }
   bool supports(const FrameFormat& format, Direction direction) const {
-    return backend_.supports(format.id(), direction);
+    return backend_->supports(format.id(), direction);
   }
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters);
@@ -47,13 +47,14 @@ class ResilientEngine {
   void report(EngineReport& report) const;
 
  private:
-  ResilientEngine(const Backend& backend, std::string_view requested, std::string_view device);
+  const Backend& fallback(Format format, Direction direction) const;
   bool has_fallback(Format format, Direction direction) const;
   BlockEngine& fallback_engine(Format format, Direction direction);
   void count_fallback(std::uint64_t blocks, const std::string& reason);
 
   std::string requested_;
-  const Backend& backend_;
+  std::string choice_reason_;
+  const Backend* backend_;
   std::unique_ptr<BlockEngine> engine_;
 
   mutable std::mutex mutex_;  // guards what follows

@@ -21,13 +21,19 @@ void add_piece(std::vector<std::span<const std::byte>>& pieces, std::span<const 
 
 }  // namespace
 
-CompressJob::CompressJob(const CompressOptions& options)
+CompressJob::CompressJob(const CompressOptions& options, const StreamPlaces& places)
     : options_(options),
       format_(checked_format(options)),
       dictionary_(copied(effective_dictionary(options.dictionary))),
       writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
       frame_room_(writer_->room()),
-      engine_(options.backend, options.device, format_, Direction::kCompress),
+      engine_(options.backend, options.device,
+              {.format = options.format,
+               .level = options.level,
+               .content_bytes = options.content_bytes,
+               .from = places.from,
+               .to = places.to,
+               .threads = options.threads}),
       threads_(resolve_threads(options.threads)),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
   parameters_ = {.format = options.format,

@@ -43,7 +43,7 @@ struct CompressSlot {
 class CompressJob {
  public:
   // Validates, chooses the backend, plans. Throws before anything is read or written.
-  explicit CompressJob(const CompressOptions& options);
+  explicit CompressJob(const CompressOptions& options, const StreamPlaces& places = {});
 
   const BatchPlan& plan() const { return plan_; }
   // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length; but large

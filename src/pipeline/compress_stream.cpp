@@ -5,8 +5,8 @@
 namespace hemstitch {
 
 StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& options,
-                             const StreamHooks& hooks) {
-  CompressJob job(options);
+                             const StreamHooks& hooks, const StreamPlaces& places) {
+  CompressJob job(options, places);
   std::vector<CompressSlot> slots(job.plan().batches_in_flight);
 
   job.begin(sink);

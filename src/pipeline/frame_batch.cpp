@@ -19,9 +19,16 @@ constexpr std::size_t kInputsGrain = 16;
 
 }  // namespace
 
-FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits)
-    : FrameBatchPlan(options.threads, limits, options.backend, options.device, checked_format(options),
-                     Direction::kCompress),
+FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits,
+                                 AllInputBytes all_input_bytes)
+    : FrameBatchPlan((checked_format(options), options.backend), options.device,
+                     {.format = options.format,
+                      .level = options.level,
+                      .content_bytes = all_input_bytes,
+                      .from = DataPlace::kFile,
+                      .to = DataPlace::kFile,
+                      .threads = options.threads},
+                     limits),
       options_(options),
       format_(FormatTable::instance().of(options.format)),
       dictionary_(copied(effective_dictionary(options.dictionary))),
@@ -134,8 +141,15 @@ struct FrameRestorer::Frames {
   std::uint64_t content_bytes = 0;
 };
 
-FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimits& limits)
-    : FrameBatchPlan(options.threads, limits, (validate(options), options.backend), options.device),
+FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimits& limits,
+                             AllInputBytes all_input_bytes)
+    : FrameBatchPlan((validate(options), options.backend), options.device,
+                     {.direction = Direction::kRestore,
+                      .compressed_bytes = all_input_bytes,
+                      .from = DataPlace::kFile,
+                      .to = DataPlace::kFile,
+                      .threads = options.threads},
+                     limits),
       options_(options),
       dictionary_(copied(effective_dictionary(options.dictionary))) {
   options_.dictionary = dictionary_;

@@ -36,6 +36,9 @@ struct FrameBatchLimits {
   std::size_t inputs = 4096;
 };
 
+// Of all batches together, where it is known: for the choice of a backend by "auto". Files, both ways.
+using AllInputBytes = std::optional<std::uint64_t>;
+
 // What both ways have in common: which engine, and what a batch may hold.
 class FrameBatchPlan {
  public:
@@ -46,10 +49,11 @@ class FrameBatchPlan {
   std::size_t input_bytes() const { return input_bytes_; }
 
  protected:
-  // `chosen` are the arguments of an engine.
-  template <class... Chosen>
-  FrameBatchPlan(unsigned threads, const FrameBatchLimits& limits, const Chosen&... chosen)
-      : engine_(chosen...), threads_(resolve_threads(threads)), most_inputs_(limits.inputs) {}
+  FrameBatchPlan(const std::string& backend, const std::string& device, const Workload& work,
+                 const FrameBatchLimits& limits)
+      : engine_(backend, device, work),
+        threads_(resolve_threads(work.threads)),
+        most_inputs_(limits.inputs) {}
 
   ResilientEngine engine_;
   unsigned threads_;
@@ -61,7 +65,8 @@ class FrameBatchPlan {
 class FrameCompressor : public FrameBatchPlan {
  public:
   // Validates, chooses the backend, plans. Throws as a stream of these options would.
-  explicit FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits = {});
+  explicit FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits = {},
+                           AllInputBytes all_input_bytes = std::nullopt);
 
   // What an input of so many bytes counts for; more than input_bytes() is too much for any batch.
   std::uint64_t input_cost(std::uint64_t bytes) const;
@@ -89,7 +94,8 @@ class FrameCompressor : public FrameBatchPlan {
 
 class FrameRestorer : public FrameBatchPlan {
  public:
-  explicit FrameRestorer(const RestoreOptions& options, const FrameBatchLimits& limits = {});
+  explicit FrameRestorer(const RestoreOptions& options, const FrameBatchLimits& limits = {},
+                         AllInputBytes all_input_bytes = std::nullopt);
 
   LargeBuffer make_output() const { return engine_.preferred().make_buffer(output_bytes_); }
 

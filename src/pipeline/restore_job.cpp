@@ -24,16 +24,38 @@ RestoreOptions validated(const RestoreOptions& options) {
 
 }  // namespace
 
-RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range)
+RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
+                       const StreamPlaces& places, std::optional<std::uint64_t> total_bytes)
     : options_(validated(options)),
       range_(range),
+      places_(places),
+      total_bytes_(total_bytes),
       threads_(resolve_threads(options.threads)),
       stream_(options.verify_checksums) {
   const auto dictionary = effective_dictionary(options.dictionary);
   dictionary_.assign(dictionary.begin(), dictionary.end());
   options_.dictionary = dictionary_;
   report_.threads = threads_;
-  report_.backend = BackendRegistry::instance().choose(options.backend, options.device).name();
+  // Whether it can be, before anything is read.
+  report_.backend = BackendRegistry::instance()
+                        .choose(options.backend, options.device, {.direction = Direction::kRestore})
+                        .name();
+}
+
+void RestoreJob::choose_engine() {
+  Workload work{.direction = Direction::kRestore,
+                .format = stream_.format().id(),
+                .content_bytes = header_.content_bytes,
+                .compressed_bytes = total_bytes_,
+                .linked_blocks = header_.block_kind != BlockKind::kIndependent,
+                .from = places_.from,
+                .to = places_.to,
+                .threads = options_.threads};
+  if (range_ && range_->end != UINT64_MAX) {
+    work.content_bytes = range_->end - range_->begin;
+    work.compressed_bytes.reset();
+  }
+  engine_.emplace(options_.backend, options_.device, work);
 }
 
 void RestoreJob::begin_frame() {
@@ -54,7 +76,7 @@ void RestoreJob::begin_frame() {
                             *header.dictionary_id, dictionary_id()),
                 place);
 
-  if (!engine_) engine_.emplace(options_.backend, options_.device, stream_.format(), Direction::kRestore);
+  if (!engine_) choose_engine();
   const BlockEngine& engine = engine_->preferred();
 
   BatchNeeds needs;

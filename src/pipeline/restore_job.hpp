@@ -70,7 +70,9 @@ class RestoreJob {
     kEnd,   // the stream, or the range, is complete
   };
 
-  RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range);
+  // `total_bytes` of the stream, where they are known: for the choice of a backend by "auto", which waits for the first frame's header.
+  RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
+             const StreamPlaces& places = {}, std::optional<std::uint64_t> total_bytes = std::nullopt);
 
   // Of the current frame.
   const FrameHeader& frame_header() const { return header_; }
@@ -131,6 +133,7 @@ class RestoreJob {
     return slot.blocks.empty() ? 0 : slot.blocks[0].content.size();
   }
   void begin_frame();
+  void choose_engine();
   void begin_stream();
   Event restore_stream(RestoreSlot& slot, bool at_end);
   bool sums_up_blocks() const { return content_checksum_ && checksums_combine(stream_.format().checksum()); }
@@ -155,7 +158,10 @@ class RestoreJob {
   RestoreOptions options_;
   std::vector<std::byte> dictionary_;  // at most kHistoryBytes
   std::optional<ContentRange> range_;
-  std::optional<ResilientEngine> engine_;  // from the first frame on, which tells the format
+  StreamPlaces places_;
+  std::optional<std::uint64_t> total_bytes_;
+  std::optional<ResilientEngine>
+      engine_;  // from the first frame on, which tells the format and how much there is
   unsigned threads_;
   FrameStream stream_;
   FrameHeader header_;  // of the current frame; nothing is said before the first

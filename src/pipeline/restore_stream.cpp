@@ -17,9 +17,9 @@ RestoreJob::Event advance(RestoreJob& job, RestoreSlot& slot, Source& source) {
 }
 
 StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, const StreamHooks& hooks,
-                     std::optional<ContentRange> range) {
+                     const StreamPlaces& places, std::optional<ContentRange> range) {
   using Event = RestoreJob::Event;
-  RestoreJob job(options, range);
+  RestoreJob job(options, range, places, source.total_bytes());
   std::vector<RestoreSlot> slots(1);
   for (Event event = Event::kMore; event != Event::kEnd;) {
     throw_if_cancelled(hooks);
@@ -69,14 +69,15 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
 }  // namespace
 
 StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& options,
-                            const StreamHooks& hooks) {
-  return restore(source, sink, options, hooks, std::nullopt);
+                            const StreamHooks& hooks, const StreamPlaces& places) {
+  return restore(source, sink, options, hooks, places, std::nullopt);
 }
 
 FrameIndex index_stream(Source& source) {
   std::optional<ResilientEngine> engine;
   return index_frames(source, [&](const FrameFormat& format) {
-    if (!engine) engine.emplace("auto", std::string_view(), format, Direction::kRestore);
+    if (!engine)
+      engine.emplace("auto", "", Workload{.direction = Direction::kRestore, .format = format.id()});
     return engine->make_stream_decoder(format, {});
   });
 }
@@ -86,7 +87,7 @@ StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin
   if (range_begin > range_end)
     throw Error(Status::kInvalidOption,
                 fmt::format("range is {}-{}, its end lies before its beginning", range_begin, range_end));
-  return restore(source, sink, options, hooks, ContentRange{range_begin, range_end});
+  return restore(source, sink, options, hooks, {}, ContentRange{range_begin, range_end});
 }
 
 }  // namespace hemstitch

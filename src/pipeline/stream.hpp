@@ -49,6 +49,12 @@ inline void throw_if_cancelled(const StreamHooks& hooks) {
     throw Error(Status::kCancelled, "the stream was cancelled");
 }
 
+// From where to where, for the choice of a backend by "auto".
+struct StreamPlaces {
+  DataPlace from = DataPlace::kMemory;
+  DataPlace to = DataPlace::kMemory;
+};
+
 struct StreamReport : EngineReport {
   std::uint64_t input_bytes = 0;
   std::uint64_t output_bytes = 0;
@@ -62,11 +68,11 @@ struct StreamReport : EngineReport {
 
 // Reads `source` to its end and writes one frame. Validates the options first.
 StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& options,
-                             const StreamHooks& hooks = {});
+                             const StreamHooks& hooks = {}, const StreamPlaces& places = {});
 
 // Reads frames until the end of `source` and writes their content.
 StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& options,
-                            const StreamHooks& hooks = {});
+                            const StreamHooks& hooks = {}, const StreamPlaces& places = {});
 
 // Writes content[range_begin, range_end) of all frames together and restores only the blocks that the range
 // touches; those before it are passed over. A range_end past the content means its end. Linked frames are

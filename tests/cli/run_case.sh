@@ -23,6 +23,7 @@ umask 022
 work=$(mktemp -d)
 trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 mkdir "$work/here" "$work/seen"
+export XDG_CACHE_HOME=$work/cache
 (
   cd "$work/here" || exit 1
   # shellcheck source=tests/cli/prelude.sh

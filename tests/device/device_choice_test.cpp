@@ -29,6 +29,13 @@ TEST(CudaArchitectures, MachineCodeRunsWithinItsMajorVersion) {
   EXPECT_FALSE(runs_on("90-real", 100));
 }
 
+TEST(CudaBus, EachGenerationCarriesTwiceWhatTheOneBeforeDid) {
+  EXPECT_EQ(bus_gbps(90), 55);
+  EXPECT_EQ(bus_gbps(120), 55);
+  EXPECT_EQ(bus_gbps(89), 27.5);
+  EXPECT_EQ(bus_gbps(75), 13.75);
+}
+
 TEST(CudaArchitectures, PtxRunsOnAllThatIsNewer) {
   EXPECT_TRUE(runs_on(kArchitectures, 100));
   EXPECT_TRUE(runs_on("75-virtual", 120));

@@ -325,15 +325,13 @@ TEST_F(RunsFormatTest, WhatIsWrongWithAStreamIsToldBehindWhatIsRight) {
 TEST_P(RunsOfBothKinds, BackendsAreChosenByFormat) {
   const Bytes content = content_of(100'000), frame = frame_of(content, GetParam());
   const BackendRegistry& registry = BackendRegistry::instance();
-  const FrameFormat& runs = FormatTable::instance().of(kRuns);
-  const FrameFormat& lz4 = FormatTable::instance().of(Format::kLz4);
   for (const Direction direction : {Direction::kCompress, Direction::kRestore}) {
-    EXPECT_EQ(registry.choose("auto", {}, runs, direction).name(), "runs");
-    EXPECT_EQ(registry.choose("auto", {}, lz4, direction).name(), "cpu");
-    EXPECT_EQ(registry.fallback_for(registry.find_usable("runs"), "auto", kRuns, direction).name(), "runs");
-    EXPECT_EQ(
-        registry.fallback_for(registry.find_usable("reference"), "auto", Format::kLz4, direction).name(),
-        "cpu");
+    const Workload runs{.direction = direction, .format = kRuns};
+    const Workload lz4{.direction = direction, .format = Format::kLz4};
+    EXPECT_EQ(registry.choose("auto", {}, runs).name(), "runs");
+    EXPECT_EQ(registry.choose("auto", {}, lz4).name(), "cpu");
+    EXPECT_EQ(registry.fallback_for(registry.find_usable("runs"), "auto", runs).name(), "runs");
+    EXPECT_EQ(registry.fallback_for(registry.find_usable("reference"), "auto", lz4).name(), "cpu");
   }
   EXPECT_EQ(restore(compress(content)), content);
 

@@ -79,6 +79,10 @@ class WithFake {
       return current() ? current()->unavailable_reason({}) : "no test uses it";
     }
     bool chosen_by_auto() const override { return current() && current()->chosen_by_auto(); }
+    BackendFacts facts(std::string_view) const override { return current()->facts({}); }
+    std::optional<BackendFigures> figures(const BackendFacts& facts) const override {
+      return current()->figures(facts);
+    }
     std::string_view fallback_name() const override { return current()->fallback_name(); }
     bool supports(Format format, Direction direction) const override {
       return current()->supports(format, direction);
@@ -677,6 +681,62 @@ TEST_F_WITH_THREADS(FakeBackendTest, AutoTakesADeviceAndFallsBackToCpu) {
   const StreamReport report = compress_with_fake(packed, "auto");
   EXPECT_EQ(report.backend, "fake");
   EXPECT_EQ(report.fallback_backend, "cpu");
+  EXPECT_EQ(packed, expected_);
+}
+
+TEST_F_WITH_THREADS(FakeBackendTest, AutoChoosesBySizeWhereItIsKnown) {
+  FakePlan plan;
+  plan.chosen_by_auto = true;
+  WithFake fake(plan);
+  Bytes packed;
+  const StreamReport report = compress_with_fake(packed, "auto");
+  EXPECT_EQ(report.backend, "fake");
+  EXPECT_NE(report.choice_reason.find("fake"), std::string::npos);
+  EXPECT_TRUE(compress_with_fake(packed).choice_reason.empty());
+
+  PipeSource pipe(content_);
+  CollectSink sink;
+  const StreamReport piped = compress_stream(pipe, sink, {});
+  EXPECT_EQ(piped.backend, "cpu");
+  EXPECT_EQ(piped.choice_reason, "size not known");
+
+  MemorySource file(packed);
+  CollectSink content;
+  EXPECT_EQ(restore_stream(file, content, {}).backend, "fake");
+  PipeSource headed(packed);  // whose header says how much it is
+  EXPECT_EQ(restore_stream(headed, content, {}).backend, "fake");
+  CompressOptions linked;
+  linked.linked_blocks = true;
+  linked.content_bytes = content_.size();
+  const Bytes chain = compress(content_, linked);
+  MemorySource linked_file(chain);
+  EXPECT_EQ(restore_stream(linked_file, content, {}).backend, "cpu");
+}
+
+TEST_F_WITH_THREADS(FakeBackendTest, ReproducibleTakesThoseThatWriteTheReferencesBytes) {
+  FakePlan plan;
+  plan.chosen_by_auto = true;
+  Bytes packed, twin;
+  {
+    WithFake fake(plan);  // which writes cpu's
+    EXPECT_EQ(compress_with_fake(twin, "reproducible").backend, "reference");
+  }
+  plan.inner = "reference";
+  WithFake fake(plan);
+  EXPECT_EQ(compress_with_fake(packed, "reproducible").backend, "fake");
+  EXPECT_EQ(packed, twin);
+}
+
+TEST_F_WITH_THREADS(FakeBackendTest, ADeviceThatDoesNotStartIsReplacedUnlessItWasAskedFor) {
+  FakePlan plan;
+  plan.chosen_by_auto = true;
+  plan.starts = false;
+  WithFake fake(plan);
+  Bytes packed;
+  EXPECT_EQ(status_of([&] { compress_with_fake(packed); }), Status::kDeviceFault);
+  const StreamReport report = compress_with_fake(packed, "auto");
+  EXPECT_EQ(report.backend, "cpu");
+  EXPECT_EQ(report.choice_reason.find("fake does not start"), 0u) << report.choice_reason;
   EXPECT_EQ(packed, expected_);
 }
 

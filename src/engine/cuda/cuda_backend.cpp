@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "batch/batch_workspace.hpp"
 #include "engine/cuda/cuda_engine.hpp"
@@ -45,13 +46,25 @@ class CudaBackend : public Backend {
     return choice.reason;
   }
 
-  bool chosen_by_auto() const override { return false; }
+  bool chosen_by_auto() const override { return true; }
+  BackendFacts facts(std::string_view wanted) const override {
+    const auto device = cuda::find_device(wanted).device;
+    if (!device) return {.backend = std::string(name())};
+    return {.backend = std::string(name()),
+            .kind = BackendKind::kDevice,
+            .device = device->name,
+            .units = static_cast<unsigned>(device->multiprocessors),
+            .memory_gbps = device->memory_gbps,
+            .bus_gbps = cuda::bus_gbps(device->capability)};
+  }
+  bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
   bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view wanted) const override {
     std::vector<std::unique_ptr<BlockEngine>> engines;
     for (cuda::Device* device : cuda::open_devices(wanted))
       engines.push_back(std::make_unique<cuda::CudaEngine>(*device));
+    is_started_ = true;
     if (engines.size() == 1) return std::move(engines.front());
     return std::make_unique<SeveralEngines>(std::move(engines));
   }
@@ -66,6 +79,9 @@ class CudaBackend : public Backend {
     for (std::string& line : batch_workspace_report()) lines.push_back(std::move(line));
     return lines;
   }
+
+ private:
+  mutable std::atomic<bool> is_started_ = false;
 };
 
 }  // namespace

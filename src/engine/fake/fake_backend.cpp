@@ -69,11 +69,20 @@ class FakeBackend : public Backend {
     return state_->plan.unavailable_reason;
   }
   bool chosen_by_auto() const override { return state_->plan.chosen_by_auto; }
+  BackendFacts facts(std::string_view) const override {
+    return {.backend = std::string(name()), .kind = BackendKind::kDevice};
+  }
+  // Whatever the work, it pays off.
+  std::optional<BackendFigures> figures(const BackendFacts&) const override {
+    constexpr double kGbps = 1e4;
+    return BackendFigures{.compress = {kGbps, kGbps, kGbps, kGbps, kGbps}, .restore = kGbps, .overlap = 1};
+  }
   std::string_view fallback_name() const override { return state_->plan.inner; }
   bool supports(Format format, Direction direction) const override {
     return BackendRegistry::instance().find_usable(state_->plan.inner).supports(format, direction);
   }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
+    if (!state_->plan.starts) throw Error(Status::kDeviceFault, "fake device: it does not start");
     return std::make_unique<FakeEngine>(
         state_, BackendRegistry::instance().find_usable(state_->plan.inner).make_engine({}));
   }
@@ -111,14 +120,14 @@ FakePlan fake_plan_from_environment() {
       plan.lost_from_call = number();
     else if (key == "auto")
       plan.chosen_by_auto = true;
+    else if (key == "nostart")
+      plan.starts = false;
     else if (key == "unavailable")
       plan.unavailable_reason = value;
     else
-      throw Error(
-          Status::kInvalidOption,
-          fmt::format(
-              "HEMSTITCH_FAKE has '{}', it takes inner, delay_us, oom, fail, wrong, lost, auto, unavailable",
-              word));
+      throw Error(Status::kInvalidOption, fmt::format("HEMSTITCH_FAKE has '{}', it takes inner, delay_us, "
+                                                      "oom, fail, wrong, lost, auto, nostart, unavailable",
+                                                      word));
   }
   return plan;
 }

@@ -22,13 +22,14 @@ struct FakePlan {
   std::set<std::uint64_t> wrong_bytes_calls;    // one byte of the batch's first block is changed, status kOk
   std::uint64_t lost_from_call = 0;             // from this call on: kDeviceLost; 0: never
   bool chosen_by_auto = false;
+  bool starts = true;              // else no engine is made: kDeviceFault
   std::string unavailable_reason;  // empty: usable
 };
 
 std::unique_ptr<Backend> make_fake_backend(FakePlan plan);
 
 // From HEMSTITCH_FAKE, words separated by spaces: "inner=NAME delay_us=N oom=N fail=N wrong=N lost=N auto
-// unavailable=REASON"; oom, fail and wrong may be repeated. Throws kInvalidOption on anything else.
+// nostart unavailable=REASON"; oom, fail and wrong may be repeated. Throws kInvalidOption on anything else.
 FakePlan fake_plan_from_environment();
 
 }  // namespace hemstitch

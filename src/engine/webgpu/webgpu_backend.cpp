@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <sstream>
 
 #include "engine/webgpu/webgpu_engine.hpp"
@@ -35,11 +36,23 @@ class WebgpuBackend : public Backend {
     return reason;
   }
 
-  bool chosen_by_auto() const override { return false; }
+  bool chosen_by_auto() const override { return true; }
+  BackendFacts facts(std::string_view device) const override {
+    BackendFacts facts{.backend = std::string(name())};
+    const webgpu::AdapterChoice chosen = choose(device);
+    if (!chosen.reason.empty()) return facts;
+    const webgpu::AdapterFacts& adapter = webgpu::adapter_survey().adapters[chosen.index];
+    facts.device = adapter.name;
+    if (adapter.kind != webgpu::AdapterKind::kSoftware) facts.kind = BackendKind::kDevice;
+    return facts;
+  }
+  bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
   bool supports(Format format, Direction) const override { return format == Format::kLz4; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
-    return webgpu::make_engine(webgpu::open_device(device));
+    auto engine = webgpu::make_engine(webgpu::open_device(device));
+    is_started_ = true;
+    return engine;
   }
 
   std::vector<std::string> details(std::string_view wanted) const override {
@@ -69,6 +82,9 @@ class WebgpuBackend : public Backend {
     for (std::string line; std::getline(table, line);) lines.push_back("  " + line);
     return lines;
   }
+
+ private:
+  mutable std::atomic<bool> is_started_ = false;
 };
 
 }  // namespace

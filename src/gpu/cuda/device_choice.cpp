@@ -37,6 +37,11 @@ std::vector<std::string> list_of(const DeviceSurvey& survey) {
 
 }  // namespace
 
+double bus_gbps(int capability) {
+  constexpr double kPcie5Gbps = 55;
+  return capability >= 90 ? kPcie5Gbps : capability >= 80 ? kPcie5Gbps / 2 : kPcie5Gbps / 4;
+}
+
 bool runs_on(std::string_view architectures, int capability) {
   while (!architectures.empty()) {
     const std::size_t end = std::min(architectures.find(','), architectures.size());

@@ -18,6 +18,7 @@ struct DeviceFacts {
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
   std::uint64_t shared_bytes = 0;  // a block may ask for
+  double memory_gbps = 0;          // 0: not known
 };
 
 // What the machine answers. Versions are CUDA's: 1000 x major + 10 x minor; a driver's version is the newest CUDA
@@ -39,6 +40,10 @@ struct DevicesChoice {
   std::vector<DeviceFacts> devices;
   std::string reason;  // why there is none
 };
+
+// What the bus of devices of that capability carries, one way, to and from pinned memory: 55 GB/s was measured over PCIe 5, and each
+// generation before it carries half of that.
+double bus_gbps(int capability);
 
 // `architectures` is what the kernels were compiled for, as CMake has it but with commas:
 // "75-real,80-real,90-real,90-virtual".

@@ -12,6 +12,17 @@
 namespace hemstitch::cuda {
 namespace {
 
+// Twice a clock, in kHz, by the bytes of the bus. 0 where the driver does not tell.
+double memory_gbps(int index) {
+  int clock_khz = 0, bus_bits = 0;
+  if (cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, index) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  return 2.0 * clock_khz * bus_bits / 8 / 1e6;
+}
+
 DeviceFacts facts_of(int index) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
@@ -21,7 +32,8 @@ DeviceFacts facts_of(int index) {
           properties.multiProcessorCount,
           properties.totalGlobalMem,
           static_cast<std::uint64_t>(properties.l2CacheSize),
-          properties.sharedMemPerBlockOptin};
+          properties.sharedMemPerBlockOptin,
+          memory_gbps(index)};
 }
 
 DeviceSurvey take_survey() {

@@ -84,5 +84,5 @@ status_of hemstitch -dr mixed
 status_of hemstitch -trq mixed
 status_of hemstitch -dr -D cut mixed/6.lz4 mixed/7.lz4
 hemstitch -rf mixed 2>&1
-hemstitch -rv mixed/1 mixed/2 -f 2>&1 | sed -E 's/[0-9.e+-]+ [GM]B/N GB/; s/[0-9]+ threads?/N threads/'
+hemstitch -rv mixed/1 mixed/2 -f 2>&1 | sed -E 's/[0-9.e+-]+ [GM]B/N GB/; s/[0-9]+ threads?/N threads/; s/ \(auto: [^)]*\)//'
 find . -name '.hemstitch-*'

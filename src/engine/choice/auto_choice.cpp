@@ -1,0 +1,130 @@
+#include "engine/choice/auto_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "core/options.hpp"
+#include "engine/choice/choice_tuning.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace choice_tuning;
+
+// Read once a process.
+const std::optional<KeptFigures>& kept_figures() {
+  static const std::optional<KeptFigures> kept = load_figures();
+  return kept;
+}
+
+// Of a machine with as many cores as this one has, or none: a home folder may be many machines'.
+const KeptFigures* of_this_machine(const std::optional<KeptFigures>& kept) {
+  return kept && kept->cores == resolve_threads(0) ? &*kept : nullptr;
+}
+
+unsigned cores_of(const Workload& work) {
+  return std::min(resolve_threads(work.threads), resolve_threads(0));
+}
+
+HostFigures host_figures(const KeptFigures* kept, unsigned cores) {
+  if (kept == nullptr) return default_host_figures(cores);
+  const double part = double(cores) / kept->cores;
+  HostFigures host = kept->host;
+  host.read_gbps *= std::pow(part, kReadExponent);
+  host.copy_gbps *= std::pow(part, kCopyExponent);
+  return host;
+}
+
+BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept, unsigned cores) {
+  BackendCandidate candidate;
+  candidate.facts = {
+      .backend = std::string(processor_of(choosers)), .kind = BackendKind::kProcessor, .units = cores};
+  candidate.figures = default_figures(candidate.facts);
+  if (const KeptFigures::Row* row = kept != nullptr ? kept->of(candidate.facts.backend) : nullptr) {
+    candidate.figures = row->figures;
+    const double part = std::pow(double(cores) / kept->cores, kCoresExponent);
+    for (double& rate : candidate.figures->compress) rate *= part;
+    candidate.figures->restore *= part;
+  }
+  return candidate;
+}
+
+bool is_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
+  return backend.chosen_by_auto() && backend.takes(work) &&
+         (choosers == Choosers::kAuto || backend.fallback_name() == processor_of(choosers));
+}
+
+// Without asking for the device: whichever the figures are of, at best.
+BackendCandidate best_candidate(const Backend& backend, const KeptFigures* kept) {
+  BackendCandidate candidate;
+  candidate.facts = {.backend = std::string(backend.name()),
+                     .kind = BackendKind::kDevice,
+                     .is_started = backend.is_started()};
+  const KeptFigures::Row* const row = kept != nullptr ? kept->of(backend.name()) : nullptr;
+  candidate.figures = row != nullptr ? row->figures : backend.figures(candidate.facts);
+  return candidate;
+}
+
+BackendCandidate device_candidate(const Backend& backend, std::string_view device, const KeptFigures* kept) {
+  BackendCandidate candidate;
+  candidate.facts = backend.facts(device);
+  candidate.facts.is_started = backend.is_started();
+  const KeptFigures::Row* const row = kept != nullptr ? kept->of(backend.name()) : nullptr;
+  candidate.figures = row != nullptr && row->device == candidate.facts.device
+                          ? row->figures
+                          : backend.figures(candidate.facts);
+  return candidate;
+}
+
+}  // namespace
+
+std::string_view processor_of(Choosers choosers) { return choosers == Choosers::kAuto ? "cpu" : "reference"; }
+
+BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std::string_view device,
+                         const Workload& work) {
+  const std::string_view processor = processor_of(choosers);
+  if (!registry.find_usable(processor).takes(work))
+    for (const auto& backend : registry.backends())
+      if (is_candidate(*backend, choosers, work) && !backend->unavailable_reason(device))
+        return {std::string(backend->name()), fmt::format("{} does not take the format", processor), {}};
+  const unsigned cores = cores_of(work);
+  if (!work.content_bytes && !work.compressed_bytes)
+    return select_backend(std::vector{processor_candidate(choosers, nullptr, cores)},
+                          default_host_figures(cores), work);
+  const KeptFigures* const kept = of_this_machine(kept_figures());
+  const HostFigures host = host_figures(kept, cores);
+  std::vector<BackendCandidate> candidates = {processor_candidate(choosers, kept, cores)};
+  std::optional<BackendChoice> at_best;
+  for (const auto& backend : registry.backends()) {
+    if (!is_candidate(*backend, choosers, work)) continue;
+    const BackendCandidate best = best_candidate(*backend, kept);
+    BackendChoice choice = select_backend(std::vector{candidates.front(), best}, host, work);
+    const bool may_pay = choice.backend == backend->name();
+    if (best.figures && (!at_best || may_pay)) {
+      at_best = std::move(choice);
+      at_best->reason += " at best";  // whether there is one was not asked
+    }
+    if (may_pay && !backend->unavailable_reason(device))
+      candidates.push_back(device_candidate(*backend, device, kept));
+  }
+  if (candidates.size() == 1 && at_best && at_best->backend == candidates.front().facts.backend)
+    return *at_best;
+  return select_backend(candidates, host, work);
+}
+
+ChoiceTable choice_table(const BackendRegistry& registry, Choosers choosers, std::string_view device,
+                         const std::optional<KeptFigures>& kept_on_disk) {
+  const KeptFigures* const kept = of_this_machine(kept_on_disk);
+  const unsigned cores = resolve_threads(0);
+  ChoiceTable table{kept != nullptr, host_figures(kept, cores), {processor_candidate(choosers, kept, cores)}};
+  for (const auto& backend : registry.backends())
+    if (is_candidate(*backend, choosers, {}) && !backend->unavailable_reason(device))
+      table.candidates.push_back(device_candidate(*backend, device, kept));
+  return table;
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,52 @@
+// What was measured, for the choice by `auto` (hemstitch/choice.hpp). Rates are GB/s of content, blocks of 256K. Wrong by half, a number
+// moves the size from which on a device is taken by about as much; `hemstitch backends --calibrate` replaces them.
+#pragma once
+
+#include "hemstitch/choice.hpp"
+
+namespace hemstitch::choice_tuning {
+
+// The processor: a host of 16 cores beside an H200. Level 1 and restoring from memory to memory ("nvidia-h200-lz4-spans" of 2026-11-22,
+// commit 2af4f062e929); level 3 from file to file ("nvidia-h200-lz4-files" of 2026-11-21, commit f6dafcb99f9a). Level 9 is 12.6 s for
+// 4.03 GB, files, on such a host; 6 and 12 stand to 3 and 9 as `hemstitch bench -3 -6 -9 -12` has them on 2 cores for the nine Silesia files.
+inline constexpr unsigned kCpuCores = 16;
+inline constexpr BackendFigures kCpu = {
+    .start_seconds = 0.004, .compress = {5.9, 1.37, 0.46, 0.32, 0.13}, .restore = 7.8, .overlap = 0.8};
+
+// The twins, on one core ("amd-epyc-2-cores-lz4-twins" of 2026-11-21, commit 50ab494d3057); restoring by `hemstitch bench`.
+inline constexpr unsigned kReferenceCores = 1;
+inline constexpr BackendFigures kReference = {
+    .compress = {0.050, 0.026, 0.021, 0.016, 0.0093}, .restore = 0.25, .overlap = 0.8};
+
+// Twice as many cores are 1.74 times as fast: 1.13 and 5.9 GB/s on 2 and 16 ("amd-epyc-2-cores-lz4-cpu").
+inline constexpr double kCoresExponent = 0.8;
+
+// An H200. Kernels at levels 1, 3, 9 and restoring: `hemstitch bench --span kernel` at commit 83461c6; 6 and 12 stand to them as at blocks
+// of 64K ("nvidia-h200-lz4-compress-levels", commit 3b729806854d). Start: "nvidia-h200-lz4-files". Overlap: what makes 15.2 and
+// 20.5 GB/s from memory to memory ("nvidia-h200-lz4-spans") of these rates. Pinning is 0.72 s a GiB, for three slots with 32 MiB each way.
+inline constexpr unsigned kCudaMultiprocessors = 132;
+inline constexpr double kCudaMemoryGbps = 4917;  // as its driver tells it
+inline constexpr BackendFigures kCuda = {.start_seconds = 0.4,
+                                         .pin_seconds = 0.67,
+                                         .pinned_bytes = 6.0 * (32 << 20),
+                                         .compress = {31.3, 18.0, 13.9, 8.4, 4.2},
+                                         .restore = 307,
+                                         .bus_gbps = 55,
+                                         .overlap = 0.4};
+
+// That host again, by 16 threads, with their count: reading and copying grow nearly with it. A new file, in memory, is written at 2.2 to 3.4,
+// by however many: where the system has to find pages for it, that is what is waited for.
+inline constexpr double kReadGbps = 34.9, kReadExponent = 0.81;
+inline constexpr double kCopyGbps = 38, kCopyExponent = 0.73;
+inline constexpr double kWriteGbps = 2.5;
+inline constexpr double kToDeviceGbps = 5.3, kFromDeviceGbps = 10.4;
+
+// Of the nine Silesia files at level 1 to 12: 2.3 to 3.0. What is assumed where one of both sizes is not known.
+inline constexpr double kAssumedRatio = 2.5;
+// Of an LZ4 block at most; a header that claims more content is wrong.
+inline constexpr double kMostRatio = 255;
+
+// Founding document 004's.
+inline constexpr double kTransferFactor = 5;
+
+}  // namespace hemstitch::choice_tuning

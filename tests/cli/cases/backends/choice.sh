@@ -1,0 +1,48 @@
+# What auto takes: figures measured and kept, sizes that go where, and what each says of it.
+needs python3
+figures=$XDG_CACHE_HOME/hemstitch/figures
+hemstitch backends | grep -c 'by default; --calibrate measures this machine'
+hemstitch backends --calibrate | grep -E '^measured' | sed "s|$XDG_CACHE_HOME|CACHE|"
+stat -c '%a %F' "$figures"
+head -n 1 "$figures"
+find "$XDG_CACHE_HOME" -type f | wc -l
+hemstitch backends | grep -c 'figures of the choice.*measured here'
+hemstitch backends --json | python3 -c '
+import json, sys
+choice = json.load(sys.stdin)["choice"]
+cpu = choice["backends"][0]
+print(choice["measured"], cpu["name"], sorted(cpu["compress_gbps"]), cpu["restore_gbps"] > 0)'
+# A processor of 5 MB/s, and a device that starts in half a second.
+sed -i -e 's/^backend cpu .*/backend cpu 0 0 0 0.005 0.005 0.005 0.005 0.005 0.005 0 1/' \
+  -e 's/^host .*/host 10 10 10 10 10/' \
+  -e '/^end$/i backend fake 0.5 0 0 100 100 100 100 100 100 0 1\ndevice ' "$figures"
+export HEMSTITCH_FAKE=auto
+hemstitch-fake backends | grep -E '^(files go|auto takes)'
+hemstitch-fake backends | sed -n "/founding document 004/,/decides nothing/p"
+text 10000 >small
+text 1000000 >large
+taken() { grep -oE 'backend [a-z]+ \(auto: [a-z0-9 .,-]+\)'; }
+hemstitch-fake -fv small 2>&1 | taken
+hemstitch-fake -fv large 2>&1 | taken
+hemstitch-fake -v <large 2>&1 >/dev/null | taken
+hemstitch-fake -v < <(cat large) 2>&1 >/dev/null | taken
+hemstitch-fake -tv small.lz4 2>&1 | taken
+hemstitch-fake -tv large.lz4 2>&1 | taken
+hemstitch-fake -fv --backend cpu large 2>&1 | grep -o 'backend [a-z]*,'
+HEMSTITCH_BACKEND=cpu hemstitch-fake -fv large 2>&1 | grep -o 'backend [a-z]*,'
+# Small files together are much.
+mkdir tree
+for name in $(seq 150); do text 8000 >"tree/$name"; done
+hemstitch-fake -rv tree 2>&1 | taken | sort | uniq -c | sed -E 's/^ +//'
+HEMSTITCH_FAKE='auto nostart' hemstitch-fake -fv large 2>&1 | grep -oE 'backend [a-z]+ \(auto: fake does not start'
+HEMSTITCH_FAKE='auto unavailable=gone' hemstitch-fake -fv large 2>&1 | grep -o 'backend [a-z]* (auto: [a-z ]*)'
+# The project's own bytes, from whoever writes them here.
+rm "$figures" # without them the device pays off for anything
+hemstitch -qc --backend reference small >reference
+HEMSTITCH_FAKE='auto inner=reference' hemstitch-fake -v -c --reproducible small 2>told | cmp - reference
+taken <told | grep -o 'backend [a-z]*'
+HEMSTITCH_FAKE='auto inner=cpu' hemstitch-fake -v -c --reproducible small 2>told | cmp - reference
+taken <told | grep -o 'backend [a-z]*'
+# Nowhere to keep them is told, and nothing is left.
+status_of env -u HOME XDG_CACHE_HOME=relative hemstitch backends --calibrate
+ls
