@@ -30,7 +30,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/arguments.hpp"
+#include "cli/compress/read_request.hpp"
 #include "cli/commands.hpp"
 #include "hemstitch/files.hpp"
 
@@ -139,7 +139,7 @@ void load(const Tree& tree, bool to_device) {
 }
 
 double run_tool(const std::vector<std::string>& words) {
-  const cli::Request request = cli::parse_arguments(words);
+  const cli::Request request = cli::read_request(words, false);
   return seconds_of([&] {
     must((request.action == cli::Action::kCompress ? cli::run_compress : cli::run_restore)(request) == 0,
          "the command");

@@ -111,11 +111,15 @@ TEST_F(CudaEngineTest, SeveralEnginesDoWhatOneDoes) {
     ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "seed " + std::to_string(seed)));
   }
   const Bytes whole = mixed_bytes(150'000'000, 9);
-  CompressOptions options{.backend = "cuda"};
+  CompressOptions options;
+  options.backend = "cuda";
   const std::vector<std::byte> by_one = compress(whole, options);
   options.device = "all";
   ASSERT_EQ(compress(whole, options), by_one);
-  ASSERT_EQ(restore(by_one, {.backend = "cuda", .device = "all"}), whole);
+  RestoreOptions back;
+  back.backend = "cuda";
+  back.device = "all";
+  ASSERT_EQ(restore(by_one, back), whole);
 }
 
 Bytes lz4_block(std::span<const std::byte> raw, std::span<const std::byte> history, int level) {
