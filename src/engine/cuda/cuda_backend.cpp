@@ -47,12 +47,13 @@ class CudaBackend : public Backend {
   }
 
   bool chosen_by_auto() const override { return true; }
+  // Of several devices one counts, which is less than they do: no run with several has told what each adds.
   BackendFacts facts(std::string_view wanted) const override {
     const auto device = cuda::find_device(wanted).device;
     if (!device) return {.backend = std::string(name())};
     return {.backend = std::string(name()),
             .kind = BackendKind::kDevice,
-            .device = device->name,
+            .device = device_name(wanted),
             .units = static_cast<unsigned>(device->multiprocessors),
             .memory_gbps = device->memory_gbps,
             .bus_gbps = cuda::bus_gbps(device->capability)};
