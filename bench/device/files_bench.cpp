@@ -30,7 +30,6 @@
 #include <thread>
 #include <vector>
 
-#include "cli/compress/read_request.hpp"
 #include "cli/commands.hpp"
 #include "hemstitch/files.hpp"
 
@@ -139,11 +138,7 @@ void load(const Tree& tree, bool to_device) {
 }
 
 double run_tool(const std::vector<std::string>& words) {
-  const cli::Request request = cli::read_request(words, false);
-  return seconds_of([&] {
-    must((request.action == cli::Action::kCompress ? cli::run_compress : cli::run_restore)(request) == 0,
-         "the command");
-  });
+  return seconds_of([&] { must(cli::run_files(words) == 0, "the command"); });
 }
 
 // What kThreads threads take to read the inputs, to create outputs of these sizes beside them, and to do both: the best of three.
