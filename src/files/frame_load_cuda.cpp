@@ -440,12 +440,12 @@ class FrameLoader {
     const GroupArrays& arrays = slot.arrays;
 
     cuda::DeviceRestore batch{.d_blocks = arrays.data.d,
-                                 .d_block_bytes = arrays.data_bytes.d,
-                                 .d_outputs = arrays.rooms.d,
-                                 .d_capacities = arrays.room_bytes.d,
-                                 .d_output_bytes = arrays.restored_bytes.d,
-                                 .d_statuses = arrays.statuses.d,
-                                 .count = encoded_count};
+                              .d_block_bytes = arrays.data_bytes.d,
+                              .d_outputs = arrays.rooms.d,
+                              .d_capacities = arrays.room_bytes.d,
+                              .d_output_bytes = arrays.restored_bytes.d,
+                              .d_statuses = arrays.statuses.d,
+                              .count = encoded_count};
     std::size_t encoded = 0, stored = 0, checked = 0;
     for (const GroupBlock& one : slot.blocks) {
       const std::byte* const d_data = slot.buffer.get() + one.buffer_at;
