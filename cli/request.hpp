@@ -38,7 +38,7 @@ struct Request {
   bool sync = true;  // outputs to the disk, before their sources are removed
   bool sparse = true;
   bool quiet = false;
-  bool verbose = false;
+  int verbosity = 0;  // how often -v was given; 0 with -q
 
   CompressOptions compress;
   RestoreOptions restore;

@@ -18,7 +18,7 @@ _hemstitch() {
     --color | --colour) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='always never auto' ;;
     --span) choices='memory file pinned kernel' ;;
     --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    -T | --threads | --device | --memory | -e | --regexp | --seconds | --repeat-to | --range | -m | --max-count | -A | -C | \
+    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --repeat-to | --range | -m | --max-count | -A | -C | \
       --after-context | --before-context | --context | --include | --exclude | --exclude-dir) return ;;
   esac
   if [[ $previous == --output-dir ]]; then
@@ -31,9 +31,9 @@ _hemstitch() {
   fi
   if [[ $word == -* ]]; then
     case $command in
-      cat) choices='--threads --memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
+      cat) choices='--threads --memory --gpu-memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
           --quiet --verbose --help' ;;
-      bench) choices='--level --best --threads --block-size --memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
+      bench) choices='--level --best --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
       backends) choices='--calibrate --json --verbose --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;
@@ -42,7 +42,7 @@ _hemstitch() {
           --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
           --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
       *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked
-          --memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --multiple --format --check --no-check --sparse
+          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --multiple --format --check --no-check --verify --sparse
           --no-sparse --range --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")

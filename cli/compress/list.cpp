@@ -175,7 +175,7 @@ int run_list(const Request& request) {
     } else {
       if (listed_count == 0) print_head();
       print_row(totals, checks_of(index), shown_name(path) + dictionaries_of(index));
-      if (request.verbose) print_frames(index);
+      if (request.verbosity > 0) print_frames(index);
     }
     ++listed_count;
     std::fflush(stdout);  // so that errors stand after the rows before them

@@ -165,6 +165,10 @@ void add_content_options(OptionTable& table, Given& given) {
   table.value(
       "--range", "A-B", [&request](const std::string& text) { request.range = range_from(text); },
       "with -d: bytes A up to B of the content; A- is up to its end, -N its last N bytes");
+  table.flag(
+      "--verify", request.compress.verify,
+      "restore each block where it was made and compare it before it is written; one that fails is made "
+      "elsewhere");
   table.value("-D,--dictionary", "FILE", request.dictionary_path,
               "history for every block; restoring needs it again");
 }
@@ -174,7 +178,10 @@ void add_message_options(OptionTable& table, Given& given) {
       .flag("-q,--quiet", given.request.quiet,
             "errors alone: no warnings, summaries or progress, whatever -v says")
       .begins("What to say");
-  table.flag("-v,--verbose", given.request.verbose, "backend, threads, ratio and speed of each file");
+  table.flag(
+      "-v,--verbose", [&given] { ++given.request.verbosity; },
+      "backend, threads, ratio and speed of each file; twice: what bound it, and the memory that was "
+      "planned");
 }
 
 void add_options(OptionTable& table, Given& given) {
@@ -273,7 +280,7 @@ void take_as_cat(Given& given) {
 void apply(const Given& given, Request& request) {
   if (given.keep && request.remove_source) throw UsageError("--rm and -k contradict each other");
   request.compress_again = given.compress || request.force;
-  request.verbose = request.verbose && !request.quiet;
+  if (request.quiet) request.verbosity = 0;
   given.work.apply(request.compress, request.restore);
   apply_level(given, request.compress);
   apply_check(given, request);

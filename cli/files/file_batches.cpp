@@ -48,6 +48,7 @@ struct BatchSlot {
   LargeBuffer input, output;
   std::vector<BatchFile> files;
   double seconds = 0;
+  std::size_t number = 0;  // of the batch, from 1
 };
 
 // Neighbours that a batch takes.
@@ -107,9 +108,9 @@ class FileBatches {
     }
     StreamReport report;
     frames_.report(report);
-    if (report.fallback_blocks > 0 && !request_.quiet)
-      print_message(fmt::format("{} of {} blocks redone by {}: {}", report.fallback_blocks, block_count_,
-                                report.fallback_backend, report.fallback_reason));
+    if (const auto text = fallback_text(report, block_count_); text && !request_.quiet) print_message(*text);
+    if (request_.verbosity > 1)
+      for (const std::string& line : resource_lines(report)) print_message(line);
     std::vector<FileName> left;
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (left_[i]) left.push_back(std::move(names_[i]));
@@ -156,7 +157,7 @@ class FileBatches {
       slot.files.clear();
       for (std::size_t i = batches_[next].first; i < batches_[next].beyond; ++i)
         if (!left_[i]) slot.files.emplace_back().origin = &names_[i];
-      ++next;
+      slot.number = ++next;
       return true;
     };
     std::uint64_t read_bytes = 0, written_bytes = 0, file_count = 0;
@@ -181,7 +182,10 @@ class FileBatches {
 
   void work(BatchSlot& slot) {
     const auto begin = std::chrono::steady_clock::now();
-    read(slot);
+    {
+      const StageTimer timer(frames_.time_line(), Stage::kRead, slot.number);
+      read(slot);
+    }
     BatchSync sync;
     try {
       if (request_.remove_source && request_.sync) take_folders(slot, sync);
@@ -245,6 +249,7 @@ class FileBatches {
     const std::vector<std::span<const std::byte>> inputs = inputs_of(files);
     if constexpr (std::is_same_v<Frames, FrameCompressor>) {
       const auto frames = frames_.compress(inputs, slot.output);
+      const StageTimer timer(frames_.time_line(), Stage::kWrite, slot.number);
       run_in_parallel(files.size(), kFilesGrain, [&](std::size_t i) {
         const std::size_t block_bytes = request_.compress.block_bytes;
         files[i]->block_count = (inputs[i].size() + block_bytes - 1) / block_bytes;
@@ -253,6 +258,7 @@ class FileBatches {
     } else {
       for (std::size_t done = 0; done < files.size();) {
         const auto restored = frames_.restore(std::span(inputs).subspan(done), slot.output);
+        const StageTimer timer(frames_.time_line(), Stage::kWrite, slot.number);
         run_in_parallel(restored.size(), kFilesGrain, [&](std::size_t i) {
           BatchFile& file = *files[done + i];
           if (!restored[i].content) {
@@ -341,13 +347,14 @@ class FileBatches {
     }
     if (!file.failure.empty()) return tally_.fail(file.origin->path(), file.failure);
     block_count_ += file.block_count;
-    if (request_.verbose) {
+    if (request_.verbosity > 0) {
       StreamReport report;
       frames_.report(report);
       report.fallback_blocks = 0;  // told once, for all
       report.threads = frames_.threads();
       report.input_bytes = file.input.size();
       report.output_bytes = file.output_bytes;
+      report.times = {};
       report_stream(request_, file.origin->path(), report, seconds);
     }
     if (!file.warning && !file.kept) return;

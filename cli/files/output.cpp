@@ -116,12 +116,27 @@ std::string choice_text(const StreamReport& report) {
 }
 }  // namespace
 
+std::optional<std::string> fallback_text(const StreamReport& report, std::uint64_t block_count) {
+  if (report.fallback_blocks == 0) return std::nullopt;
+  std::string text = fmt::format("{} of {} blocks redone by {}: {}", report.fallback_blocks, block_count,
+                                 report.fallback_backend, report.fallback_reason);
+  if (report.dropped) text += fmt::format("; {} failed again and was dropped", report.backend);
+  return text;
+}
+
+std::vector<std::string> resource_lines(const StreamReport& report) {
+  std::string memory = fmt::format("memory: {} bytes planned", report.planned_bytes);
+  if (report.planned_device_bytes != 0)
+    memory += fmt::format(", and {} of the device's", report.planned_device_bytes);
+  if (report.device_limit_bytes != 0) memory += fmt::format(" of at most {}", report.device_limit_bytes);
+  return {fmt::format("time: {}", report.times.text()), memory};
+}
+
 void report_stream(const Request& request, const std::string& path, const StreamReport& report,
                    double seconds) {
-  if (report.fallback_blocks > 0 && !request.quiet)
-    print_message(path, fmt::format("{} of {} blocks redone by {}: {}", report.fallback_blocks,
-                                    report.block_count, report.fallback_backend, report.fallback_reason));
-  if (request.verbose) {
+  if (const auto text = fallback_text(report, report.block_count); text && !request.quiet)
+    print_message(path, *text);
+  if (request.verbosity > 0) {
     const bool compressing = request.action == Action::kCompress;
     const std::uint64_t content = compressing ? report.input_bytes : report.output_bytes;
     const std::uint64_t compressed = compressing ? report.output_bytes : report.input_bytes;
@@ -131,6 +146,8 @@ void report_stream(const Request& request, const std::string& path, const Stream
                               report.output_bytes, ratio, report.backend, choice_text(report), report.threads,
                               report.threads == 1 ? "thread" : "threads", shown_speed(content, seconds)));
   }
+  if (request.verbosity > 1 && !report.times.intervals.empty())
+    for (const std::string& line : resource_lines(report)) print_message(path, line);
 }
 
 void await_later_stamps(const Request& request, const FileSource& source) {

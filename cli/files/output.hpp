@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/files/each_file.hpp"
 #include "cli/files/files.hpp"
@@ -53,6 +54,12 @@ Outcome report_warning(const Request& request, const std::string& path,
 
 // What there is to warn of where bytes follow the last frame.
 std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at);
+
+// "N of M blocks redone by BACKEND: why", where any were.
+std::optional<std::string> fallback_text(const StreamReport& report, std::uint64_t block_count);
+
+// How long each stage took and which one bound the run, and what memory was planned.
+std::vector<std::string> resource_lines(const StreamReport& report);
 
 // Tells fallbacks and, with -v, figures.
 void report_stream(const Request& request, const std::string& path, const StreamReport& report,

@@ -113,6 +113,10 @@ void add_resource_options(OptionTable& table, WorkOptions& work) {
       table, [&work](std::uint64_t bytes) { work.memory_bytes = bytes; },
       "most memory for buffers (default: no limit)");
   table.value(
+      "--gpu-memory", "SIZE",
+      [&work](const std::string& text) { work.gpu_memory_bytes = size_from("--gpu-memory", text); },
+      "most memory of the device, for cuda and webgpu (default: half of what is free there)");
+  table.value(
       "--backend", "NAME",
       [&work](const std::string& name) {
         check_backend_name("--backend", name);
@@ -135,6 +139,7 @@ void WorkOptions::apply(CompressOptions& compress, RestoreOptions& restore) cons
                                 : compress.threads;
   restore.threads = compress.threads;
   compress.memory_limit_bytes = restore.memory_limit_bytes = memory_bytes;
+  compress.gpu_memory_limit_bytes = restore.gpu_memory_limit_bytes = gpu_memory_bytes;
   if (block_bytes) compress.block_bytes = *block_bytes;
   if (linked_blocks && linked_letter == false) throw UsageError("--linked and -BI contradict each other");
   compress.linked_blocks = linked_blocks || linked_letter == true;

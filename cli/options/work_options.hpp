@@ -26,7 +26,7 @@ struct WorkOptions {
   std::optional<bool> linked_letter;  // -BD, -BI
   bool checks_letter = false;         // -BX
   std::optional<unsigned> threads;
-  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes = 0, gpu_memory_bytes = 0;
   std::string backend, device;
   bool reproducible = false;
 

@@ -101,8 +101,11 @@ typedef struct hemstitch_options {
       device; /* of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name,
                                   a list of both with commas, or "all": cuda works on each, others on the first usable one; NULL: what
                                   HEMSTITCH_DEVICE says, else the best one */
-  unsigned threads;            /* 0: one a core */
-  uint64_t memory_limit_bytes; /* 0: none; bounds the buffers, not the program */
+  unsigned threads;                /* 0: one a core */
+  uint64_t memory_limit_bytes;     /* 0: none; bounds the buffers, not the program */
+  int verify;                      /* 1: compressing restores each block where it was made and compares it;
+                                  one that fails is made elsewhere */
+  uint64_t gpu_memory_limit_bytes; /* of the device; 0: half of what is free there */
 } hemstitch_options;
 
 /* hemstitch_compress() with options, which may be NULL. Returns HEMSTITCH_UNKNOWN_BACKEND or HEMSTITCH_DEVICE_UNAVAILABLE where they

@@ -88,12 +88,14 @@ inline constexpr int kMaxLevel = 12;
 
 struct CompressOptions {
   Format format = Format::kLz4;
-  int level = 1;                               // kMinLevel..kMaxLevel
-  int acceleration = 0;                        // 0: off; N of --fast=N: faster and larger than level 1
-  std::size_t block_bytes = 256 * 1024;        // 64K, 256K, 1M or 4M
-  bool linked_blocks = false;                  // each block may refer to the 64 KB before it
-  bool block_checksums = true;                 // XXH32 of each block as written
-  bool content_checksum = false;               // XXH32 of the whole content: serial, about 5 GB/s
+  int level = 1;                         // kMinLevel..kMaxLevel
+  int acceleration = 0;                  // 0: off; N of --fast=N: faster and larger than level 1
+  std::size_t block_bytes = 256 * 1024;  // 64K, 256K, 1M or 4M
+  bool linked_blocks = false;            // each block may refer to the 64 KB before it
+  bool block_checksums = true;           // XXH32 of each block as written
+  bool content_checksum = false;         // XXH32 of the whole content: serial, about 5 GB/s
+  // Restores each block where it was made and compares it before it is written; one that fails is made elsewhere.
+  bool verify = false;
   std::optional<std::uint64_t> content_bytes;  // stored in the header when known; another size is an error
   std::span<const std::byte> dictionary;       // its last 64 KB serve every block as history
   std::string backend = "auto";                // or "reproducible", or a name: see hemstitch/choice.hpp
@@ -102,6 +104,8 @@ struct CompressOptions {
   // Which device of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name, or a list of both
   // with commas, of which the first that can be used is taken. Empty: what HEMSTITCH_DEVICE says, else the best one.
   std::string device = {};
+  // Of that device: bounds what is planned there. 0: half of what is free, where the device tells.
+  std::uint64_t gpu_memory_limit_bytes = 0;
 };
 
 struct RestoreOptions {
@@ -111,7 +115,8 @@ struct RestoreOptions {
   std::string backend = "auto";
   unsigned threads = 0;
   std::uint64_t memory_limit_bytes = 0;
-  std::string device = {};  // as CompressOptions::device
+  std::string device = {};                   // as CompressOptions::device
+  std::uint64_t gpu_memory_limit_bytes = 0;  // as CompressOptions::gpu_memory_limit_bytes
 };
 
 // Compresses `input` into one frame. Throws Error.

@@ -34,6 +34,8 @@ void take_options(const hemstitch_options* given, Options& options) {
   if (given->device != nullptr) options.device = given->device;
   options.threads = given->threads;
   options.memory_limit_bytes = given->memory_limit_bytes;
+  options.gpu_memory_limit_bytes = given->gpu_memory_limit_bytes;
+  if constexpr (requires { options.verify; }) options.verify = given->verify != 0;
 }
 
 // A caller's buffer; throws kOutputTooSmall when it is full.

@@ -51,6 +51,23 @@ BatchPlan plan_batches(const BatchNeeds& needs) {
                   fmt::format("one block of {} bytes needs {} bytes of memory, the limit is {}",
                               needs.block_bytes, batch_bytes(), needs.memory_limit_bytes));
   }
+  if (needs.device.batch_bytes) {
+    const auto bytes = [&] { return needs.device.batch_bytes(plan.blocks_per_batch); };
+    const auto slots = [&] { return std::min(needs.device.slots, plan.batches_in_flight); };
+    plan.device_limit_bytes = needs.device_limit_bytes;
+    if (plan.device_limit_bytes == 0 && needs.device.free_bytes)
+      plan.device_limit_bytes = std::max(*needs.device.free_bytes / 2, needs.device.batch_bytes(1));
+    const auto too_much = [&] {
+      return plan.device_limit_bytes != 0 && bytes() * slots() > plan.device_limit_bytes;
+    };
+    while (too_much() && plan.blocks_per_batch > 1) plan.blocks_per_batch /= 2;
+    while (too_much() && plan.batches_in_flight > 1) plan.batches_in_flight--;
+    if (too_much())
+      throw Error(Status::kMemoryLimit,
+                  fmt::format("one block of {} bytes needs {} bytes of the device's memory, the limit is {}",
+                              needs.block_bytes, bytes(), plan.device_limit_bytes));
+    plan.device_workspace.add("device slot", bytes(), slots(), "the run; one batch at a time");
+  }
   plan.workspace.add("slot", batch_bytes(), plan.batches_in_flight, "the run; one batch at a time");
   return plan;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,11 +32,20 @@ class WorkspacePlan {
   std::vector<Part> parts_;
 };
 
+// What batches take of a device's memory.
+struct DeviceNeeds {
+  std::function<std::uint64_t(std::uint64_t blocks)> batch_bytes;  // empty: there is no device
+  unsigned slots = 1;                                              // batches that are there at once, at most
+  std::optional<std::uint64_t> free_bytes;                         // where the device tells
+};
+
 // How the blocks of one run are grouped: batches that travel together, and how many of them at once.
 struct BatchPlan {
   std::uint64_t blocks_per_batch = 1;
   unsigned batches_in_flight = 1;
   WorkspacePlan workspace;
+  WorkspacePlan device_workspace;
+  std::uint64_t device_limit_bytes = 0;  // 0: none
 };
 
 struct BatchNeeds {
@@ -46,9 +56,11 @@ struct BatchNeeds {
   unsigned preferred_batches_in_flight = 1;
   std::optional<std::uint64_t> content_bytes;  // raw bytes of all batches, where that is known
   std::uint64_t memory_limit_bytes = 0;        // 0: none
+  DeviceNeeds device;
+  std::uint64_t device_limit_bytes = 0;  // 0: half of what is free, but room for a block
 };
 
-// Takes what the engine prefers, but no more batches than the content fills, then shrinks batches, then their number, until the limit holds.
+// Takes what the engine prefers, but no more batches than the content fills, then shrinks batches, then their number, until the limits hold.
 // Throws kMemoryLimit, naming the least that works, when one batch of one block is already too much.
 BatchPlan plan_batches(const BatchNeeds& needs);
 

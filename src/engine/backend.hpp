@@ -18,6 +18,8 @@
 
 #include "core/large_buffer.hpp"
 #include "core/status.hpp"
+#include "core/time_line.hpp"
+#include "core/workspace.hpp"
 #include "format/stream_decoder.hpp"
 #include "hemstitch/choice.hpp"
 
@@ -52,6 +54,17 @@ struct EncodeParameters {
   bool movable_outputs = false;
 };
 
+// What blocks an engine will be given, as far as a device's memory follows from it.
+struct BlockWork {
+  Direction direction = Direction::kCompress;
+  std::uint64_t block_bytes = 0;    // of a full one; restoring: of its content
+  std::uint64_t history_bytes = 0;  // that a block may bring
+  std::uint64_t more_blocks =
+      0;                // in a batch besides the full ones that its bytes make, since many are shorter
+  int level = 1;        // compressing
+  bool verify = false;  // compressing: the blocks are restored as well
+};
+
 class BlockEngine {
  public:
   virtual ~BlockEngine() = default;
@@ -70,6 +83,12 @@ class BlockEngine {
   virtual std::size_t staging_bytes(std::size_t /*input_bytes*/, std::size_t /*output_bytes*/) const {
     return 0;
   }
+
+  // What a batch takes of the device's memory.
+  virtual DeviceNeeds device_needs(const BlockWork& /*work*/) const { return {}; }
+  // Asks it to tell `line`, which outlives it, what its device's clock says of each call from now on. False where there is no such
+  // clock: the whole call counts as kKernel then.
+  virtual bool keep_time(TimeLine& /*line*/) { return false; }
 
   // Every task ends with a status. Throws Error (device family) when the batch as a whole failed; the tasks'
   // outputs are unspecified then.

@@ -2,15 +2,54 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "engine/registry.hpp"
 #include "gpu/device_names.hpp"
 
 namespace hemstitch {
+namespace {
+
+// One failure may have been the moment's: memory that another process held, say.
+constexpr unsigned kFailedCallsToDrop = 2;
+
+constexpr std::string_view kWrongBlock = "a block did not restore to what it was made of";
+
+// What verify() says of a block; no engine says so when it compresses.
+bool is_wrong(const BlockTask& task) { return task.status == Status::kCorruptBlock; }
+
+// Restores into `room` what `engine` made of the tasks.
+void verify(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std::span<std::byte> room) {
+  std::vector<BlockTask*> made;
+  std::vector<BlockTask> restored;
+  for (BlockTask& task : tasks) {
+    if (task.status != Status::kOk) continue;
+    made.push_back(&task);
+    BlockTask& back = restored.emplace_back();
+    back.input = task.output.first(task.output_bytes);
+    back.history = task.history;
+    back.output = room.first(task.input.size());
+    room = room.subspan(task.input.size());
+  }
+  if (restored.empty()) return;
+  engine.restore(restored, format);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const BlockTask& back = restored[i];
+    const std::span<const std::byte> raw = made[i]->input;
+    if (back.status != Status::kOk || back.output_bytes != raw.size() ||
+        std::memcmp(back.output.data(), raw.data(), raw.size()) != 0)
+      made[i]->status = Status::kCorruptBlock;
+  }
+}
+
+}  // namespace
 
 ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device, const Workload& work)
     : requested_(requested),
+      time_line_(std::make_unique<TimeLine>(TimeLine::Clock::now())),
       backend_(&BackendRegistry::instance().choose(requested, device, work, &choice_reason_)) {
   const BackendRegistry& registry = BackendRegistry::instance();
   try {
@@ -23,11 +62,26 @@ ResilientEngine::ResilientEngine(std::string_view requested, std::string_view de
     backend_ = &other;
     engine_ = backend_->make_engine({});
   }
+  engine_keeps_time_ = engine_->keep_time(*time_line_);
+  time_line_->add({Stage::kStart, 0, 0, time_line_->now()});
 }
 
 const Backend& ResilientEngine::fallback(Format format, Direction direction) const {
   return BackendRegistry::instance().fallback_for(*backend_, requested_,
                                                   {.direction = direction, .format = format});
+}
+
+template <class Work>
+void ResilientEngine::timed(const Work& work) {
+  if (engine_keeps_time_) return work();
+  const StageTimer timer = host_timer();
+  work();
+}
+
+void ResilientEngine::require_verifying(const FrameFormat& format) const {
+  if (supports(format, Direction::kRestore)) return;
+  throw Error(Status::kInvalidOption,
+              fmt::format("verify: backend '{}' does not restore {}", backend_->name(), format.title()));
 }
 
 bool ResilientEngine::has_fallback(Format format, Direction direction) const {
@@ -43,56 +97,96 @@ BlockEngine& ResilientEngine::fallback_engine(Format format, Direction direction
   return *engine;
 }
 
-void ResilientEngine::count_fallback(std::uint64_t blocks, const std::string& reason) {
+void ResilientEngine::count_failed_call(const std::string& reason) {
   const std::scoped_lock lock(mutex_);
-  if (fallback_blocks_ == 0) fallback_reason_ = reason;
+  ++failed_calls_;
+  if (fallback_reason_.empty()) fallback_reason_ = reason;
+}
+
+void ResilientEngine::count_fallback(std::uint64_t blocks) {
+  const std::scoped_lock lock(mutex_);
   fallback_blocks_ += blocks;
 }
 
-void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
+bool ResilientEngine::dropped() const {
+  const std::scoped_lock lock(mutex_);
+  return failed_calls_ >= kFailedCallsToDrop;
+}
+
+void ResilientEngine::compress_elsewhere(std::span<BlockTask> tasks, const EncodeParameters& parameters,
+                                         std::span<std::byte> verify_room) {
+  const Format format = parameters.format;
+  const StageTimer timer = host_timer();
+  fallback_engine(format, Direction::kCompress).compress(tasks, parameters);
+  if (!verify_room.empty()) {
+    verify(fallback_engine(format, Direction::kRestore), tasks, format, verify_room);
+    if (std::ranges::any_of(tasks, is_wrong))
+      throw Error(Status::kInternal, fmt::format("{}, done elsewhere either", kWrongBlock));
+  }
+  count_fallback(tasks.size());
+}
+
+void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters,
+                               std::span<std::byte> verify_room) {
+  const bool redo = has_fallback(parameters.format, Direction::kCompress);
+  if (redo && dropped()) return compress_elsewhere(tasks, parameters, verify_room);
   // An engine that fails may have moved the outputs of a part of the batch by then: whoever redoes it has the rooms as they were.
   std::vector<std::span<std::byte>> rooms;
-  const Format format = parameters.format;
-  const bool redo = has_fallback(format, Direction::kCompress);
   if (parameters.movable_outputs && redo)
     for (const BlockTask& task : tasks) rooms.push_back(task.output);
+  const auto redo_all = [&] {
+    for (std::size_t i = 0; i < rooms.size(); ++i) tasks[i].output = rooms[i];
+    compress_elsewhere(tasks, parameters, verify_room);
+  };
   try {
-    engine_->compress(tasks, parameters);
+    timed([&] { engine_->compress(tasks, parameters); });
+    if (!verify_room.empty()) timed([&] { verify(*engine_, tasks, parameters.format, verify_room); });
   } catch (const Error& error) {
     if (status_family(error.status()) != StatusFamily::kDevice || !redo) throw;
-    for (std::size_t i = 0; i < rooms.size(); ++i) tasks[i].output = rooms[i];
-    fallback_engine(format, Direction::kCompress).compress(tasks, parameters);
-    count_fallback(tasks.size(), error.what());
-    return;
+    count_failed_call(error.what());
+    return redo_all();
   }
-  for (BlockTask& task : tasks) {
-    // "does not shrink" is an answer, not a failure
-    if (task.status == Status::kOk || task.status == Status::kOutputTooSmall) continue;
-    if (!redo) throw Error(task.status, "a block could not be compressed");
-    const std::string reason = status_text(task.status);
-    fallback_engine(format, Direction::kCompress).compress(std::span(&task, 1), parameters);
-    count_fallback(1, reason);
-  }
+  // "does not shrink" is an answer, not a failure
+  const auto failed = [](const BlockTask& task) {
+    return task.status != Status::kOk && task.status != Status::kOutputTooSmall;
+  };
+  const auto first = std::ranges::find_if(tasks, failed);
+  if (first == tasks.end()) return;
+  if (!redo && is_wrong(*first)) throw Error(Status::kInternal, std::string(kWrongBlock));
+  if (!redo) throw Error(first->status, "a block could not be compressed");
+  count_failed_call(is_wrong(*first) ? std::string(kWrongBlock) : status_text(first->status));
+  for (std::size_t i = 0; i < rooms.size(); ++i)
+    if (tasks[i].output.data() != rooms[i].data()) return redo_all();
+  for (BlockTask& task : tasks)
+    if (failed(task)) compress_elsewhere({&task, 1}, parameters, verify_room);
 }
 
 void ResilientEngine::restore(std::span<BlockTask> tasks, Format format) {
-  const auto redo = [&] { return has_fallback(format, Direction::kRestore); };
-  try {
-    engine_->restore(tasks, format);
-  } catch (const Error& error) {
-    if (status_family(error.status()) != StatusFamily::kDevice || !redo()) throw;
+  const bool redo = has_fallback(format, Direction::kRestore);
+  const auto redo_all = [&] {
+    const StageTimer timer = host_timer();
     fallback_engine(format, Direction::kRestore).restore(tasks, format);
-    count_fallback(tasks.size(), error.what());
-    return;
+    count_fallback(tasks.size());
+  };
+  if (redo && dropped()) return redo_all();
+  try {
+    timed([&] { engine_->restore(tasks, format); });
+  } catch (const Error& error) {
+    if (status_family(error.status()) != StatusFamily::kDevice || !redo) throw;
+    count_failed_call(error.what());
+    return redo_all();
   }
+  if (!redo) return;
+  bool failed = false;
   for (BlockTask& task : tasks) {
     if (task.status == Status::kOk) continue;
-    if (!redo()) return;
     // Damaged data or a failing device? The other engine's answer stands; only a block that it restores was
     // the device's fault.
     const std::string reason = status_text(task.status);
     fallback_engine(format, Direction::kRestore).restore(std::span(&task, 1), format);
-    if (task.status == Status::kOk) count_fallback(1, reason);
+    if (task.status != Status::kOk) continue;
+    if (!std::exchange(failed, true)) count_failed_call(reason);
+    count_fallback(1);
   }
 }
 
@@ -106,17 +200,21 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
           ? fallback_engine(format.id(), Direction::kRestore).make_stream_decoder(format.id(), history)
           : nullptr;
   if (!decoder) throw Error(Status::kInvalidOption, reason);
-  count_fallback(1, reason);
+  const std::scoped_lock lock(mutex_);
+  ++fallback_blocks_;
+  if (fallback_reason_.empty()) fallback_reason_ = reason;
   return decoder;
 }
 
 void ResilientEngine::report(EngineReport& report) const {
+  report.times = time_line_->report();
   const std::scoped_lock lock(mutex_);
   report.backend = backend_->name();
   report.choice_reason = choice_reason_;
   report.fallback_blocks = fallback_blocks_;
   report.fallback_reason = fallback_reason_;
   if (fallback_blocks_ > 0) report.fallback_backend = fallback_backend_;
+  report.dropped = failed_calls_ >= kFailedCallsToDrop;
 }
 
 }  // namespace hemstitch

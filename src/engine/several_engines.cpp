@@ -44,6 +44,21 @@ std::size_t SeveralEngines::staging_bytes(std::size_t input_bytes, std::size_t o
   return most;
 }
 
+DeviceNeeds SeveralEngines::device_needs(const BlockWork& work) const {
+  DeviceNeeds tightest = members_.front().engine->device_needs(work);
+  for (const Member& member : members_) {
+    DeviceNeeds needs = member.engine->device_needs(work);
+    if (needs.free_bytes && (!tightest.free_bytes || *needs.free_bytes < *tightest.free_bytes))
+      tightest = std::move(needs);
+  }
+  return tightest;
+}
+
+bool SeveralEngines::keep_time(TimeLine& line) {
+  return std::ranges::count_if(members_, [&](Member& member) { return member.engine->keep_time(line); }) ==
+         std::ssize(members_);
+}
+
 void SeveralEngines::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
   // One that fails may have moved some of the outputs by then.
   std::vector<std::span<std::byte>> rooms;

@@ -26,6 +26,9 @@ class SeveralEngines : public BlockEngine {
   unsigned preferred_batches_in_flight(unsigned threads) const override;
   LargeBuffer make_buffer(std::size_t bytes) const override;
   std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override;
+  // Of the device that has the least memory free: batches go to all of them.
+  DeviceNeeds device_needs(const BlockWork& work) const override;
+  bool keep_time(TimeLine& line) override;
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;

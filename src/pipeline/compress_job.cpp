@@ -44,10 +44,11 @@ CompressJob::CompressJob(const CompressOptions& options, const StreamPlaces& pla
                  .behind_block_bytes = frame_room_.behind_block_bytes,
                  .movable_outputs = true};
 
+  if (options.verify) engine_.require_verifying(format_);
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
   needs.buffer_bytes_per_block =
-      options.block_bytes + output_bytes_per_block() +
+      options.block_bytes + output_bytes_per_block() + (options.verify ? options.block_bytes : 0) +
       engine_.preferred().staging_bytes(options.block_bytes, output_bytes_per_block());
   needs.buffer_bytes_per_batch = (options.linked_blocks ? kHistoryBytes : 0) + held_bytes_;
   needs.content_bytes = options.content_bytes;
@@ -55,6 +56,13 @@ CompressJob::CompressJob(const CompressOptions& options, const StreamPlaces& pla
                                          engine_.preferred().preferred_batch_blocks() * options.block_bytes);
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
   needs.memory_limit_bytes = options.memory_limit_bytes;
+  needs.device = engine_.preferred().device_needs(
+      {.direction = Direction::kCompress,
+       .block_bytes = options.block_bytes,
+       .history_bytes = options.linked_blocks ? kHistoryBytes : dictionary_.size(),
+       .level = options.level,
+       .verify = options.verify});
+  needs.device_limit_bytes = options.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
   batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
 
@@ -62,6 +70,8 @@ CompressJob::CompressJob(const CompressOptions& options, const StreamPlaces& pla
   if (writer_->has_content_checksum()) content_checksum_.emplace(format_.checksum());
   report_.threads = threads_;
   report_.planned_bytes = plan_.workspace.total_bytes();
+  report_.planned_device_bytes = plan_.device_workspace.total_bytes();
+  report_.device_limit_bytes = plan_.device_limit_bytes;
 }
 
 std::size_t CompressJob::output_bytes_per_block() const {
@@ -72,6 +82,7 @@ void CompressJob::make_memory(CompressSlot& slot) const {
   const BlockEngine& engine = engine_.preferred();
   slot.input = engine.make_buffer((options_.linked_blocks ? kHistoryBytes : 0) + batch_bytes_ + held_bytes_);
   slot.output = engine.make_buffer(plan_.blocks_per_batch * output_bytes_per_block());
+  if (options_.verify) slot.verify = engine.make_buffer(batch_bytes_);
 }
 
 void CompressJob::begin(Sink& sink) {
@@ -84,7 +95,11 @@ void CompressJob::begin(Sink& sink) {
 
 // What the slots before leave for this one.
 void CompressJob::begin_slot(CompressSlot& slot) {
-  if (slot.input.get() == nullptr) make_memory(slot);
+  slot.number = ++batches_;
+  if (slot.input.get() == nullptr) {
+    const StageTimer timer(time_line(), Stage::kStart, 0);
+    make_memory(slot);
+  }
   if (options_.linked_blocks) {
     slot.history_bytes = linked_history_.size();
     std::copy(linked_history_.begin(), linked_history_.end(), slot.input.get());
@@ -161,7 +176,8 @@ std::vector<std::uint32_t> CompressJob::sum_up(CompressSlot& slot) const {
 }
 
 void CompressJob::work(CompressSlot& slot) try {
-  if (!slot.tasks.empty()) engine_.compress(slot.tasks, parameters_);
+  if (!slot.tasks.empty())
+    engine_.compress(slot.tasks, parameters_, {slot.verify.get(), options_.verify ? batch_bytes_ : 0});
   const std::vector<std::uint32_t> checksums = sum_up(slot);
   for (std::size_t i = 0; i < slot.tasks.size(); ++i) {
     const BlockTask& task = slot.tasks[i];
@@ -188,6 +204,7 @@ void CompressJob::work(CompressSlot& slot) try {
 
 void CompressJob::emit(CompressSlot& slot, Sink& sink) {
   if (slot.error) std::rethrow_exception(slot.error);
+  const StageTimer timer(time_line(), Stage::kWrite, slot.number);
   for (const auto& piece : slot.pieces) {
     write_piece(sink, piece, threads());
     report_.output_bytes += piece.size();

@@ -31,8 +31,10 @@ namespace hemstitch {
 struct CompressSlot {
   LargeBuffer input;   // history, then the blocks one after the other
   LargeBuffer output;  // for each block: what stands before it, data, what stands behind it
+  LargeBuffer verify;  // what the blocks restore to, where that is compared
   std::size_t history_bytes = 0;
   std::size_t input_bytes = 0;  // without the history
+  std::uint64_t number = 0;     // of the batch, from 1
   std::vector<BlockTask> tasks;
   std::optional<std::uint32_t> content_checksum;   // of its part of the content, where work() sums that up
   std::vector<std::byte> last_byte;                // its block, where it has one: behind the tasks' blocks
@@ -52,6 +54,9 @@ class CompressJob {
     if (plan_.batches_in_flight == 1) return 1;
     return batch_bytes_ < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
+
+  // Where whoever reads for it says how long that took.
+  TimeLine& time_line() { return engine_.time_line(); }
 
   void begin(Sink& sink);
   std::span<std::byte> room(CompressSlot& slot);
@@ -90,6 +95,7 @@ class CompressJob {
   std::size_t held_bytes_;  // of each slot but the last: 0 or 1
   BatchPlan plan_;
   std::size_t batch_bytes_;
+  std::uint64_t batches_ = 0;              // begun
   std::optional<std::byte> held_byte_;     // of the slot before the one being filled
   std::vector<std::byte> linked_history_;  // the last kHistoryBytes before the slot being filled
   // Where the frame has one: of what was filled in, or where checksums combine, of what was emitted.

@@ -15,7 +15,10 @@ StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& 
     throw_if_cancelled(hooks);
     while (!ended && !job.full(slot)) {
       const auto room = job.room(slot);
-      const std::size_t bytes = read_piece(source, room, job.threads());
+      const std::size_t bytes = [&] {
+        const StageTimer timer(job.time_line(), Stage::kRead, slot.number);
+        return read_piece(source, room, job.threads());
+      }();
       job.filled(slot, bytes);
       ended = bytes < room.size();
     }

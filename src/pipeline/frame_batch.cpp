@@ -34,6 +34,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatc
       dictionary_(copied(effective_dictionary(options.dictionary))),
       writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
       frame_room_(writer_->room()) {
+  if (options.verify) engine_.require_verifying(format_);
   const BlockEngine& engine = engine_.preferred();
   const std::size_t output_bytes_per_block = options.block_bytes + frame_room_.around_block_bytes();
   const std::size_t frame_bytes =
@@ -42,16 +43,28 @@ FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatc
   needs.block_bytes = options.block_bytes;
   needs.buffer_bytes_per_block = options.block_bytes + output_bytes_per_block +
                                  (brings_dictionary() ? options.block_bytes : 0) +
+                                 (options.verify ? options.block_bytes : 0) +
                                  engine.staging_bytes(options.block_bytes, output_bytes_per_block);
   needs.buffer_bytes_per_batch = most_inputs_ * (frame_bytes + frame_room_.around_block_bytes());
   needs.preferred_batch_bytes = std::min(engine.preferred_batch_bytes(), limits.content_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
   if (threads_ > 1) needs.preferred_batches_in_flight += kBatchesAround;
   needs.memory_limit_bytes = options.memory_limit_bytes;
+  needs.device =
+      engine.device_needs({.direction = Direction::kCompress,
+                           .block_bytes = options.block_bytes,
+                           .history_bytes = options.linked_blocks ? kHistoryBytes : dictionary_.size(),
+                           .more_blocks = most_inputs_,
+                           .level = options.level,
+                           .verify = options.verify});
+  needs.device_limit_bytes = options.gpu_memory_limit_bytes;
   const BatchPlan plan = plan_batches(needs);
   batches_in_flight_ = plan.batches_in_flight;
+  device_bytes_ = plan.device_workspace.total_bytes();
+  device_limit_bytes_ = plan.device_limit_bytes;
   input_bytes_ = plan.blocks_per_batch * options.block_bytes;
-  output_bytes_ = needs.buffer_bytes_per_batch + plan.blocks_per_batch * output_bytes_per_block;
+  frames_bytes_ = needs.buffer_bytes_per_batch + plan.blocks_per_batch * output_bytes_per_block;
+  output_bytes_ = frames_bytes_ + (options.verify ? input_bytes_ : 0);
 }
 
 // A dictionary goes to the engine once a block.
@@ -101,7 +114,8 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
   }
 
   if (!tasks.empty())
-    engine_.compress(tasks, {options_.format, options_.level, options_.acceleration, options_.block_bytes});
+    engine_.compress(tasks, {options_.format, options_.level, options_.acceleration, options_.block_bytes},
+                     {output.get() + frames_bytes_, output_bytes_ - frames_bytes_});
 
   std::vector<std::span<const std::byte>> frames(inputs.size());
   run_in_parallel(inputs.size(), kInputsGrain, [&](std::size_t i) {
@@ -131,7 +145,11 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
   return frames;
 }
 
-void FrameCompressor::report(StreamReport& report) const { engine_.report(report); }
+void FrameBatchPlan::report(StreamReport& report) const {
+  engine_.report(report);
+  report.planned_device_bytes = device_bytes_;
+  report.device_limit_bytes = device_limit_bytes_;
+}
 
 // An input's frames, and what each of their blocks restores to.
 struct FrameRestorer::Frames {
@@ -164,8 +182,15 @@ FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimi
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
   if (threads_ > 1) needs.preferred_batches_in_flight += kBatchesAround;
   needs.memory_limit_bytes = options.memory_limit_bytes;
+  needs.device = engine.device_needs({.direction = Direction::kRestore,
+                                      .block_bytes = kUnitBytes,
+                                      .history_bytes = dictionary_.size(),
+                                      .more_blocks = most_inputs_});
+  needs.device_limit_bytes = options.gpu_memory_limit_bytes;
   const BatchPlan plan = plan_batches(needs);
   batches_in_flight_ = plan.batches_in_flight;
+  device_bytes_ = plan.device_workspace.total_bytes();
+  device_limit_bytes_ = plan.device_limit_bytes;
   output_bytes_ = plan.blocks_per_batch * kUnitBytes;
   input_bytes_ = output_bytes_ / 2;
 }
@@ -307,7 +332,5 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
   });
   return restored;
 }
-
-void FrameRestorer::report(StreamReport& report) const { engine_.report(report); }
 
 }  // namespace hemstitch

@@ -47,6 +47,9 @@ class FrameBatchPlan {
   std::size_t most_inputs() const { return most_inputs_; }
   // Of the inputs of a batch, each counted by input_cost().
   std::size_t input_bytes() const { return input_bytes_; }
+  // Where whoever reads and writes for it says how long that took.
+  TimeLine& time_line() { return engine_.time_line(); }
+  void report(StreamReport& report) const;
 
  protected:
   FrameBatchPlan(const std::string& backend, const std::string& device, const Workload& work,
@@ -60,6 +63,7 @@ class FrameBatchPlan {
   unsigned batches_in_flight_ = 1;
   std::size_t most_inputs_;
   std::size_t input_bytes_ = 0;
+  std::uint64_t device_bytes_ = 0, device_limit_bytes_ = 0;
 };
 
 class FrameCompressor : public FrameBatchPlan {
@@ -77,8 +81,6 @@ class FrameCompressor : public FrameBatchPlan {
   std::vector<std::span<const std::byte>> compress(std::span<const std::span<const std::byte>> inputs,
                                                    LargeBuffer& output);
 
-  void report(StreamReport& report) const;
-
  private:
   // In a stream's linked frame every block has its history directly before it in memory, the first one the dictionary. liblz4
   // writes other bytes where it stands elsewhere.
@@ -89,6 +91,8 @@ class FrameCompressor : public FrameBatchPlan {
   std::vector<std::byte> dictionary_;
   std::unique_ptr<FrameWriter> writer_;
   FrameRoom frame_room_;
+  std::size_t frames_bytes_ =
+      0;  // of the output; behind them is what blocks restore to, where that is compared
   std::size_t output_bytes_ = 0;
 };
 
@@ -107,8 +111,6 @@ class FrameRestorer : public FrameBatchPlan {
     std::size_t block_count = 0;
   };
   std::vector<Restored> restore(std::span<const std::span<const std::byte>> inputs, LargeBuffer& output);
-
-  void report(StreamReport& report) const;
 
  private:
   struct Frames;

@@ -89,9 +89,16 @@ void RestoreJob::begin_frame() {
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
+  needs.device =
+      engine.device_needs({.direction = Direction::kRestore,
+                           .block_bytes = header.block_bytes,
+                           .history_bytes = works_in_order() ? kHistoryBytes : dictionary_.size()});
+  needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
   keeps_slots_ = slot_shape() == shape_before;
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
+  report_.planned_device_bytes = std::max(report_.planned_device_bytes, plan_.device_workspace.total_bytes());
+  report_.device_limit_bytes = plan_.device_limit_bytes;
 
   last_block_content_bytes_.reset();
   frame_content_at_ = content_at_;
@@ -120,7 +127,8 @@ std::size_t RestoreJob::slot_output_bytes() const {
   return (works_in_order() ? kHistoryBytes : 0) + batch_bytes();
 }
 
-RestoreSlot RestoreJob::make_slot() const {
+RestoreSlot RestoreJob::make_slot() {
+  const StageTimer timer(time_line(), Stage::kStart, 0);
   RestoreSlot slot;
   const BlockEngine& engine = engine_->preferred();
   slot.input = engine.make_buffer(is_stream() ? 0 : slot_input_bytes());
@@ -441,6 +449,7 @@ std::span<const std::byte> RestoreJob::inside_range(const RestoreSlot::Block& bl
 }
 
 void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
+  const StageTimer timer(time_line(), Stage::kWrite, ++emitted_batches_);
   std::span<const std::byte> run;  // neighbouring blocks that also stand side by side are written at once
   const auto write_run = [&] {
     if (run.empty()) return;

@@ -86,7 +86,9 @@ class RestoreJob {
     if (plan_.batches_in_flight == 1) return 1;
     return batch_bytes() < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
-  RestoreSlot make_slot() const;
+  RestoreSlot make_slot();
+  // Of the run, from the first frame on.
+  TimeLine& time_line() { return engine_->time_line(); }
   // Whether slots that were made for the frame before serve this one: making them costs more than a small frame.
   bool keeps_slots() const { return keeps_slots_; }
 
@@ -186,6 +188,7 @@ class RestoreJob {
   std::vector<std::byte> linked_history_;
 
   // emitting
+  std::uint64_t emitted_batches_ = 0;
   std::uint64_t frame_content_bytes_ = 0;
   std::optional<RunningChecksum> content_checksum_;  // of a frame that has one
   StreamReport report_;

@@ -21,6 +21,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
   using Event = RestoreJob::Event;
   RestoreJob job(options, range, places, source.total_bytes());
   std::vector<RestoreSlot> slots(1);
+  std::uint64_t batches = 0;  // read
   for (Event event = Event::kMore; event != Event::kEnd;) {
     throw_if_cancelled(hooks);
     event = advance(job, slots[0], source);
@@ -34,10 +35,12 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     const bool reads_ahead = job.threads() > 1 && job.batch_bytes() >= kLargePieceBytes;
     const auto fill = [&](RestoreSlot& slot) {
       try {
+        const auto ended = [&] { return event == Event::kFrameEnd || event == Event::kEnd; };
+        if (ended()) return false;
         // Made when they are first needed: memory that a device writes takes time to make, and others work meanwhile.
-        if (event != Event::kFrameEnd && event != Event::kEnd && slot.input.get() == nullptr)
-          slot = job.make_slot();
-        while (event != Event::kFrameEnd && event != Event::kEnd && !job.full(slot)) {
+        if (slot.input.get() == nullptr) slot = job.make_slot();
+        const StageTimer timer(job.time_line(), Stage::kRead, ++batches);
+        while (!ended() && !job.full(slot)) {
           throw_if_cancelled(hooks);
           if (const std::size_t ahead = reads_ahead && slot.blocks.empty() ? job.bytes_ahead(source) : 0;
               ahead >= kLargePieceBytes)

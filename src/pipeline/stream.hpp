@@ -61,7 +61,9 @@ struct StreamReport : EngineReport {
   std::uint64_t block_count = 0;
   std::uint64_t frame_count = 0;  // without skippable frames
   unsigned threads = 0;
-  std::uint64_t planned_bytes = 0;  // memory of the plan
+  std::uint64_t planned_bytes = 0;         // memory of the plan
+  std::uint64_t planned_device_bytes = 0;  // and of a device; 0 where the engine has none
+  std::uint64_t device_limit_bytes = 0;    // that those were planned under; 0: none
   // Restoring: where bytes that are no frame begin after the last frame. The data before them is complete.
   std::optional<std::uint64_t> trailing_garbage_at;
 };

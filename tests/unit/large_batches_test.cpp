@@ -18,7 +18,7 @@ namespace {
 using namespace testing;
 
 std::atomic<int> buffers_made{0}, moved_blocks{0};
-std::atomic<bool> fails{false};
+std::atomic<bool> fails{false}, is_wrong{false};
 
 class LargeBatchEngine : public BlockEngine {
  public:
@@ -44,6 +44,7 @@ class LargeBatchEngine : public BlockEngine {
       const bool stored = task.status == Status::kOutputTooSmall;
       if (!stored) std::memmove(at, task.output.data(), task.output_bytes);
       task.output = {at, task.output.size()};
+      if (!stored && is_wrong.exchange(false)) at[task.output_bytes / 2] ^= std::byte{0x40};
       at += (stored ? task.input.size() : task.output_bytes) + parameters.behind_block_bytes +
             parameters.before_block_bytes;
     }
@@ -174,6 +175,22 @@ TEST_F_WITH_THREADS(LargeBatches, ABatchThatFailedWhileItWasMovedIsRedone) {
   const Bytes redone = written(text, options);
   fails = false;
   EXPECT_EQ(redone, frame);
+}
+
+TEST_F_WITH_THREADS(LargeBatches, ABatchThatWasMovedIsRedoneWhereABlockIsWrong) {
+  const Bytes text = content();
+  CompressOptions options = writing("cpu", 64 << 10);
+  const Bytes frame = written(text, options);
+  options.backend = "large-batches";
+  options.verify = true;
+  for (const bool wrong : {false, true}) {
+    is_wrong = wrong;
+    MemorySource source(text);
+    CountingSink sink;
+    const StreamReport report = compress_stream(source, sink, options);
+    EXPECT_EQ(sink.bytes, frame);
+    EXPECT_EQ(report.fallback_blocks, wrong ? 128u : 0u);
+  }
 }
 
 TEST_F_WITH_THREADS(LargeBatches, ManyFramesAndWhatFollowsThem) {

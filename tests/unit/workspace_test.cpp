@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/block_plan.hpp"
@@ -47,6 +49,51 @@ TEST(Workspace, ShrinksUntilTheLimitHolds) {
   }
   EXPECT_EQ(plan_batches(needs_of(194 << 10)).batches_in_flight, 1u);
   EXPECT_EQ(plan_batches(needs_of(5 * (194 << 10))).batches_in_flight, 5u);
+}
+
+// A device whose batches take a megabyte and 200 KB a block, three at once.
+BatchNeeds device_needs_of(std::uint64_t limit, std::optional<std::uint64_t> free_bytes) {
+  BatchNeeds needs = needs_of(0);
+  needs.device = {.batch_bytes = [](std::uint64_t blocks) { return 1'000'000 + 200'000 * blocks; },
+                  .slots = 3,
+                  .free_bytes = free_bytes};
+  needs.device_limit_bytes = limit;
+  return needs;
+}
+
+TEST(Workspace, PlansADevicesMemory) {
+  struct Case {
+    std::uint64_t limit;
+    std::optional<std::uint64_t> free_bytes;
+    std::uint64_t blocks;
+    unsigned batches;
+    std::uint64_t planned, planned_under;
+  };
+  for (const Case& c :
+       {Case{0, std::nullopt, 16, 5, 3 * 4'200'000, 0},         // nobody bounds it
+        Case{0, 25'200'000, 16, 5, 3 * 4'200'000, 12'600'000},  // half of what is free is just enough
+        Case{0, 25'199'998, 8, 5, 3 * 2'600'000, 12'599'999},
+        Case{12'599'999, 99'000'000, 8, 5, 3 * 2'600'000, 12'599'999},
+        Case{3'600'000, 0, 1, 5, 3 * 1'200'000, 3'600'000},
+        Case{3'599'999, 0, 1, 2, 2 * 1'200'000, 3'599'999},  // fewer at once
+        Case{1'200'000, 0, 1, 1, 1'200'000, 1'200'000},
+        Case{0, 1'000, 1, 1, 1'200'000, 1'200'000}}) {  // by default a block is tried
+    const BatchPlan plan = plan_batches(device_needs_of(c.limit, c.free_bytes));
+    EXPECT_EQ(plan.blocks_per_batch, c.blocks) << c.limit;
+    EXPECT_EQ(plan.batches_in_flight, c.batches) << c.limit;
+    EXPECT_EQ(plan.device_workspace.total_bytes(), c.planned) << c.limit;
+    EXPECT_EQ(plan.device_limit_bytes, c.planned_under) << c.limit;
+    EXPECT_EQ(plan.workspace.total_bytes(), c.batches * ((64 << 10) + c.blocks * (130 << 10))) << c.limit;
+  }
+  try {
+    plan_batches(device_needs_of(1'199'999, 99'000'000));
+    FAIL() << "too little was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kMemoryLimit);
+    EXPECT_NE(std::string(error.what()).find("needs 1200000 bytes of the device's memory"),
+              std::string::npos);
+  }
+  EXPECT_EQ(plan_batches(needs_of(0)).device_workspace.total_bytes(), 0u);
 }
 
 TEST(Workspace, HoldsNoMoreThanTheContentFills) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,15 @@
 
 namespace hemstitch::cuda {
 namespace {
+
+// When the stream of a slot came to where a batch's stages begin and end.
+struct Stamps {
+  Event upload{Event::Kind::kTiming};
+  Event kernel{Event::Kind::kTiming};
+  Event kernel_end{Event::Kind::kTiming};
+  Event download{Event::Kind::kTiming};
+  Event download_end{Event::Kind::kTiming};
+};
 
 struct Slot {
   // By a thread whose current device it is.
@@ -50,6 +61,7 @@ struct Slot {
 
   Stream stream;
   Event passed{Event::Kind::kWait};
+  Stamps stamps;
   PinnedPool& pinned;
   std::vector<PinnedPool::Block> lent;
 
@@ -97,6 +109,7 @@ void download(const BatchArrays::Array<T>& array, std::size_t count, cudaStream_
 void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
   if (staging.uploads.size() == 1 && slot.holds(staging.uploads[0].from)) {
     const Staging::Upload& upload = staging.uploads[0];
+    slot.stamps.upload.record(slot.stream.get());
     copy_async(d_input + upload.at, upload.from.data(), upload.from.size(), cudaMemcpyHostToDevice,
                slot.stream.get());
     return;
@@ -104,6 +117,7 @@ void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
   std::byte* const h_input = slot.pin(staging.input_bytes);
   for (const Staging::Upload& upload : staging.uploads)
     std::memcpy(h_input + upload.at, upload.from.data(), upload.from.size());
+  slot.stamps.upload.record(slot.stream.get());
   copy_async(d_input, h_input, staging.input_bytes, cudaMemcpyHostToDevice, slot.stream.get());
 }
 
@@ -207,7 +221,9 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
 
   upload_input(staging, slot, d_input);
   upload(arrays.blocks, count, stream);
+  slot.stamps.kernel.record(stream);
   compress_lz4_span_cuda(batch, level, span, d_scratch, scratch_bytes, stream);
+  slot.stamps.kernel_end.record(stream);
   download(arrays.offsets, count + 1, stream);
   download(arrays.sizes, count, stream);
   download(arrays.statuses, count, stream);
@@ -215,7 +231,9 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
 
   const std::size_t result_bytes = arrays.offsets.h[count];
   std::byte* const h_output = room.empty() ? slot.pin(result_bytes) : room.data();
+  slot.stamps.download.record(stream);
   copy_async(h_output, span.d_span, result_bytes, cudaMemcpyDeviceToHost, stream);
+  slot.stamps.download_end.record(stream);
   slot.wait();
 
   // Outputs that were moved leave no room for a block to be redone alone.
@@ -279,9 +297,11 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
   upload(arrays.outputs, count, stream);
   upload(arrays.capacities, count, stream);
   upload(arrays.history_bytes, count, stream);
+  slot.stamps.kernel.record(stream);
   for (const Staging::Move& move : staging.moves)
     copy_async(d_output + move.at, d_input + move.from, move.bytes, cudaMemcpyDeviceToDevice, stream);
   restore_lz4_cuda(batch, d_scratch, scratch_bytes, stream);
+  slot.stamps.kernel_end.record(stream);
   download(arrays.output_bytes, count, stream);
   download(arrays.statuses, count, stream);
   slot.wait();
@@ -295,15 +315,75 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
   const std::vector<StagedSpan> spans = results_of(staging, tasks);
   const bool direct = std::ranges::all_of(spans, [&](const StagedSpan& span) { return slot.holds(span.to); });
   std::byte* const h_output = direct ? nullptr : slot.pin(staging.output_bytes);
+  slot.stamps.download.record(stream);
   for (const StagedSpan& span : spans)
     copy_async(direct ? span.to.data() : h_output + span.at, d_output + span.at, span.to.size(),
                cudaMemcpyDeviceToHost, stream);
+  slot.stamps.download_end.record(stream);
   slot.wait();
   if (!direct)
     for (const StagedSpan& span : spans) std::memcpy(span.to.data(), h_output + span.at, span.to.size());
 }
 
+// Of the device's memory; more than what such batches take, since buffers that grow take up to a quarter more (core/grown_size.hpp).
+std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
+  constexpr std::uint64_t kAroundBlockBytes = 64;  // alignment, and what is the frame's
+  const std::uint64_t count = full_blocks + work.more_blocks;
+  const std::uint64_t content_bytes = full_blocks * work.block_bytes;
+  // Compressing, histories stand in the input; restoring, there and in the output.
+  const std::uint64_t span_bytes = content_bytes + count * (work.history_bytes + kAroundBlockBytes);
+  std::uint64_t bytes = 2 * span_bytes;
+  BatchArrays compress_arrays(nullptr, nullptr), restore_arrays(nullptr, nullptr);
+  CompressArrays(compress_arrays, count);
+  RestoreArrays(restore_arrays, count);
+  bytes += std::max(compress_arrays.bytes(), restore_arrays.bytes());
+  if (work.direction == Direction::kCompress) {
+    const DeviceBlocks blocks{.block_count = static_cast<std::uint32_t>(count),
+                              .max_block_bytes = static_cast<std::uint32_t>(work.block_bytes),
+                              .max_history_bytes = static_cast<std::uint32_t>(work.history_bytes),
+                              .total_block_bytes = content_bytes};
+    bytes += compress_lz4_span_cuda_scratch_bytes(blocks, lz4_level(work.level, work.block_bytes));
+  }
+  return bytes + bytes / 4;
+}
+
 }  // namespace
+
+// Brings the device's clock to the host's: an event of which both say when it was.
+class SlotClock {
+ public:
+  explicit SlotClock(TimeLine& line) : line_(line) {}
+
+  // By whoever is about to use a stream that has nothing to do.
+  void start(const Stream& stream) {
+    std::call_once(started_, [&] {
+      zero_.emplace(Event::Kind::kTiming);
+      zero_->record(stream.get());
+      zero_->synchronize();
+      zero_seconds_ = line_.now();
+    });
+  }
+  // Of a batch that is done.
+  void tell(const Stamps& stamps) {
+    const std::uint64_t batch = line_.next_batch();
+    const auto add = [&](Stage stage, const Event& begin, const Event& end) {
+      line_.add({stage, batch, seconds_at(begin), seconds_at(end)});
+    };
+    add(Stage::kUpload, stamps.upload, stamps.kernel);
+    add(Stage::kKernel, stamps.kernel, stamps.kernel_end);
+    add(Stage::kDownload, stamps.download, stamps.download_end);
+  }
+
+ private:
+  double seconds_at(const Event& event) const {
+    return zero_seconds_ + double(event.milliseconds_since(*zero_)) / 1000;
+  }
+
+  TimeLine& line_;
+  std::once_flag started_;
+  std::optional<Event> zero_;
+  double zero_seconds_ = 0;
+};
 
 // Those of a device, kept with it. Any thread may take a slot; it waits where none is free.
 class EngineSlots {
@@ -314,13 +394,15 @@ class EngineSlots {
   // Calls work(slot, tasks); for smaller batches, one after the other, where memory does not suffice for all. When it
   // returns, or throws, the slot's stream has nothing left to do.
   template <class Work>
-  void run(std::span<BlockTask> tasks, const Work& work) {
+  void run(std::span<BlockTask> tasks, SlotClock* clock, const Work& work) {
     if (tasks.empty()) return;
     try {
       const SlotRing<Slot>::Lease slot = slots_.take();
       const EndOfCall end{*slot};
       try {
+        if (clock != nullptr) clock->start(slot->stream);
         work(*slot, tasks);
+        if (clock != nullptr) clock->tell(slot->stamps);
         return;
       } catch (...) {
         slot->release_memory();  // for the other slots, and for the halves
@@ -329,8 +411,8 @@ class EngineSlots {
     } catch (const Error& error) {
       if (error.status() != Status::kDeviceOutOfMemory || tasks.size() == 1) throw;
     }
-    run(tasks.first(tasks.size() / 2), work);
-    run(tasks.subspan(tasks.size() / 2), work);
+    run(tasks.first(tasks.size() / 2), clock, work);
+    run(tasks.subspan(tasks.size() / 2), clock, work);
   }
 
   void release_memory() {
@@ -352,6 +434,8 @@ class EngineSlots {
 
 CudaEngine::CudaEngine(Device& device) : device_(device), slots_(device.kept<EngineSlots>()) {}
 
+CudaEngine::~CudaEngine() = default;
+
 void CudaEngine::release_memory() { slots_.release_memory(); }
 
 std::size_t CudaEngine::preferred_batch_bytes() const { return kEngineBatchBytes; }
@@ -367,6 +451,25 @@ std::size_t CudaEngine::staging_bytes(std::size_t input_bytes, std::size_t outpu
   return 2 * (input_bytes + output_bytes);  // the pool rounds up to powers of two
 }
 
+DeviceNeeds CudaEngine::device_needs(const BlockWork& work) const {
+  DeviceNeeds needs{.batch_bytes = [work](std::uint64_t blocks) { return slot_bytes(work, blocks); },
+                    .slots = kEngineSlots};
+  try {
+    device_.make_current();
+    std::size_t free_bytes = 0, total_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+    needs.free_bytes = free_bytes;
+  } catch (const Error&) {
+    // A device that fails fails in the first call, too, which is redone elsewhere.
+  }
+  return needs;
+}
+
+bool CudaEngine::keep_time(TimeLine& line) {
+  clock_ = std::make_unique<SlotClock>(line);
+  return true;
+}
+
 LargeBuffer CudaEngine::make_buffer(std::size_t bytes) const {
   try {
     device_.make_current();
@@ -380,13 +483,13 @@ LargeBuffer CudaEngine::make_buffer(std::size_t bytes) const {
 void CudaEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
   device_.make_current();
   const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
-  slots_.run(tasks,
+  slots_.run(tasks, clock_.get(),
              [&](Slot& slot, std::span<BlockTask> batch) { compress_in(slot, batch, level, parameters); });
 }
 
 void CudaEngine::restore(std::span<BlockTask> tasks, Format) {
   device_.make_current();
-  slots_.run(tasks, [](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch); });
+  slots_.run(tasks, clock_.get(), [](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch); });
 }
 
 }  // namespace hemstitch::cuda

@@ -12,12 +12,16 @@
 //
 // Sizes come down first, so that only bytes that hold results do.
 //
+// Time. Events on the slot's stream say when uploads, kernels and downloads began and ended (core/time_line.hpp). A stage's time
+// begins when the one before it is over: another slot's work may be what the device does first.
+//
 // Failures. An error of CUDA is thrown as an Error of the device family: the tasks are unspecified then, the caller's
 // input is untouched, and the next call starts afresh (after a lost device it fails again, at once). Where memory runs out, the
 // batch is halved until a single block does not fit. A block's own failure stands in its status.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "engine/backend.hpp"
 
@@ -25,17 +29,21 @@ namespace hemstitch::cuda {
 
 class Device;
 class EngineSlots;
+class SlotClock;
 
 class CudaEngine : public BlockEngine {
  public:
   // The device outlives it.
   explicit CudaEngine(Device& device);
+  ~CudaEngine() override;
 
   std::size_t preferred_batch_bytes() const override;
   std::size_t preferred_batch_blocks() const override;
   unsigned preferred_batches_in_flight(unsigned threads) const override;
   LargeBuffer make_buffer(std::size_t bytes) const override;
   std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override;
+  DeviceNeeds device_needs(const BlockWork& work) const override;
+  bool keep_time(TimeLine& line) override;
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
@@ -46,6 +54,7 @@ class CudaEngine : public BlockEngine {
  private:
   Device& device_;
   EngineSlots& slots_;
+  std::unique_ptr<SlotClock> clock_;  // where the time is kept
 };
 
 }  // namespace hemstitch::cuda

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -16,6 +17,7 @@ struct FakeState {
   explicit FakeState(FakePlan the_plan) : plan(std::move(the_plan)) {}
   const FakePlan plan;
   std::atomic<std::uint64_t> calls{0};
+  std::mutex upload, kernel, download;  // one batch at a time
 };
 
 class FakeEngine : public BlockEngine {
@@ -26,6 +28,19 @@ class FakeEngine : public BlockEngine {
   // Like a device: many blocks a batch, a few batches in flight.
   std::size_t preferred_batch_bytes() const override { return 1 << 20; }
   unsigned preferred_batches_in_flight(unsigned) const override { return 3; }
+
+  DeviceNeeds device_needs(const BlockWork& work) const override {
+    const std::uint64_t per_byte = state_->plan.device_bytes_per_byte;
+    if (per_byte == 0) return {};
+    return {.batch_bytes = [=](std::uint64_t blocks) { return blocks * work.block_bytes * per_byte; },
+            .slots = 3,
+            .free_bytes = std::uint64_t{64} << 20};
+  }
+  bool keep_time(TimeLine& line) override {
+    if (state_->plan.stage.count() == 0) return false;
+    line_ = &line;
+    return true;
+  }
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     run(tasks, [&] { inner_->compress(tasks, parameters); });
@@ -44,7 +59,14 @@ class FakeEngine : public BlockEngine {
       throw Error(Status::kDeviceLost, fmt::format("fake device: lost at call {}", call));
     if (plan.out_of_memory_calls.contains(call))
       throw Error(Status::kDeviceOutOfMemory, fmt::format("fake device: out of memory at call {}", call));
-    work();
+    if (line_ == nullptr) {
+      work();
+    } else {
+      const std::uint64_t batch = line_->next_batch();
+      stage(Stage::kUpload, state_->upload, batch, [] {});
+      stage(Stage::kKernel, state_->kernel, batch, work);
+      stage(Stage::kDownload, state_->download, batch, [] {});
+    }
     if (tasks.empty()) return;
     BlockTask& first = tasks.front();
     if (plan.failing_block_calls.contains(call)) first.status = Status::kDeviceFault;
@@ -52,8 +74,17 @@ class FakeEngine : public BlockEngine {
       first.output[first.output_bytes / 2] ^= std::byte{0x40};
   }
 
+  template <class Work>
+  void stage(Stage stage, std::mutex& part, std::uint64_t batch, Work work) {
+    const std::scoped_lock lock(part);
+    const StageTimer timer(*line_, stage, batch);
+    std::this_thread::sleep_for(state_->plan.stage * (stage == Stage::kKernel ? 3 : 1));
+    work();
+  }
+
   std::shared_ptr<FakeState> state_;
   std::unique_ptr<BlockEngine> inner_;
+  TimeLine* line_ = nullptr;  // where it keeps time
 };
 
 class FakeBackend : public Backend {
@@ -110,6 +141,10 @@ FakePlan fake_plan_from_environment() {
       plan.inner = value;
     else if (key == "delay_us")
       plan.delay = std::chrono::microseconds(number());
+    else if (key == "stage_us")
+      plan.stage = std::chrono::microseconds(number());
+    else if (key == "memory")
+      plan.device_bytes_per_byte = number();
     else if (key == "oom")
       plan.out_of_memory_calls.insert(number());
     else if (key == "fail")
@@ -125,9 +160,11 @@ FakePlan fake_plan_from_environment() {
     else if (key == "unavailable")
       plan.unavailable_reason = value;
     else
-      throw Error(Status::kInvalidOption, fmt::format("HEMSTITCH_FAKE has '{}', it takes inner, delay_us, "
-                                                      "oom, fail, wrong, lost, auto, nostart, unavailable",
-                                                      word));
+      throw Error(Status::kInvalidOption,
+                  fmt::format("HEMSTITCH_FAKE has '{}', it takes inner, delay_us, "
+                              "stage_us, oom, fail, wrong, lost, memory, auto, nostart, "
+                              "unavailable",
+                              word));
   }
   return plan;
 }

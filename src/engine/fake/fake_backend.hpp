@@ -15,8 +15,13 @@
 namespace hemstitch {
 
 struct FakePlan {
-  std::string inner = "cpu";                    // whose bytes it gives; also its fallback
-  std::chrono::microseconds delay{0};           // before each call returns; longer for every second one
+  std::string inner = "cpu";           // whose bytes it gives; also its fallback
+  std::chrono::microseconds delay{0};  // before each call returns; longer for every second one
+  // Of uploading and downloading a batch; computing takes three times as long, and what the other backend takes. The device
+  // does each for one batch at a time, side by side with the others, and tells when.
+  std::chrono::microseconds stage{0};
+  std::uint64_t device_bytes_per_byte =
+      0;  // of a batch; 0: it says nothing of its memory, of which 64 MB are free
   std::set<std::uint64_t> out_of_memory_calls;  // throw kDeviceOutOfMemory
   std::set<std::uint64_t> failing_block_calls;  // the batch's first block ends with kDeviceFault
   std::set<std::uint64_t> wrong_bytes_calls;    // one byte of the batch's first block is changed, status kOk
@@ -28,8 +33,8 @@ struct FakePlan {
 
 std::unique_ptr<Backend> make_fake_backend(FakePlan plan);
 
-// From HEMSTITCH_FAKE, words separated by spaces: "inner=NAME delay_us=N oom=N fail=N wrong=N lost=N auto
-// nostart unavailable=REASON"; oom, fail and wrong may be repeated. Throws kInvalidOption on anything else.
+// From HEMSTITCH_FAKE, words separated by spaces: "inner=NAME delay_us=N stage_us=N oom=N fail=N wrong=N lost=N
+// memory=N auto nostart unavailable=REASON"; oom, fail and wrong may be repeated. Throws kInvalidOption on anything else.
 FakePlan fake_plan_from_environment();
 
 }  // namespace hemstitch

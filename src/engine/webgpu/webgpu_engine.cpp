@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "core/slot_ring.hpp"
@@ -84,6 +85,26 @@ void copy_blocks(std::span<const BlockTask> tasks, const std::vector<Row>& rows,
   }
 }
 
+// When the stages of a batch ended, as the host sees it: what the device copies before its first step counts as computing.
+class BatchClock {
+ public:
+  explicit BatchClock(TimeLine* line)
+      : line_(line),
+        batch_(line == nullptr ? 0 : line->next_batch()),
+        begin_(line == nullptr ? 0 : line->now()) {}
+
+  void ended(Stage stage) {
+    if (line_ == nullptr) return;
+    const double now = line_->now();
+    line_->add({stage, batch_, std::exchange(begin_, now), now});
+  }
+
+ private:
+  TimeLine* line_;
+  std::uint64_t batch_;
+  double begin_;
+};
+
 class Engine : public BlockEngine {
  public:
   Engine(std::shared_ptr<Device> device, const EngineOptions& options)
@@ -102,6 +123,17 @@ class Engine : public BlockEngine {
 
   std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override {
     return input_bytes + output_bytes;
+  }
+
+  DeviceNeeds device_needs(const BlockWork& work) const override {
+    return {.batch_bytes = [this, work](std::uint64_t blocks) { return slot_bytes(work, blocks); },
+            .slots = static_cast<unsigned>(slots_.count()),
+            .free_bytes = {}};
+  }
+
+  bool keep_time(TimeLine& line) override {
+    line_ = &line;
+    return true;
   }
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
@@ -124,6 +156,44 @@ class Engine : public BlockEngine {
 
  private:
   std::uint64_t binding_room() const { return device_->limits().binding_bytes - kSlackBytes; }
+
+  // How large a buffer may become that holds so much (make_room()).
+  std::uint64_t grown(std::uint64_t bytes) const {
+    return std::min(std::bit_ceil(bytes), std::max(bytes, batch_bytes_));
+  }
+
+  // Of a slot, with the memory that it is filled and emptied through.
+  std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) const {
+    const std::uint64_t most = batch_bytes_ / (work.block_bytes + work.history_bytes);
+    const auto count = static_cast<std::uint32_t>(std::min(full_blocks, std::max<std::uint64_t>(1, most)));
+    const auto more = static_cast<std::uint32_t>(work.more_blocks);
+    std::uint64_t bytes = 0, staging = 0;
+    if (work.direction == Direction::kCompress) {
+      BatchCapacity capacity = capacity_of_blocks(count, work.block_bytes, work.history_bytes,
+                                                  hash_bits(lz4_level(work.level, work.block_bytes)));
+      capacity.data_bytes = grown(capacity.data_bytes);
+      capacity.output_bytes = grown(capacity.output_bytes);
+      capacity.block_count += more;
+      capacity.tile_count += more;
+      capacity.sequence_count += more;
+      bytes += plan_lz4_compress(capacity).buffers.total_bytes();
+      staging = capacity.data_bytes + capacity.output_bytes;
+    }
+    if (work.direction == Direction::kRestore || work.verify) {
+      RestoreTable table;
+      for (std::uint32_t i = 0; i < count; ++i)
+        table.add(static_cast<std::uint32_t>(work.history_bytes),
+                  static_cast<std::uint32_t>(work.block_bytes), static_cast<std::uint32_t>(work.block_bytes));
+      RestoreCapacity capacity = capacity_of(table);
+      capacity.data_bytes = grown(capacity.data_bytes);
+      capacity.output_bytes = grown(capacity.output_bytes);
+      capacity.block_count += more;
+      capacity.sequence_count += more;
+      bytes += plan_lz4_restore(capacity).buffers.total_bytes();
+      staging = std::max(staging, capacity.data_bytes + capacity.output_bytes);
+    }
+    return bytes + staging + staging / 4;  // those grow by a quarter (core/grown_size.hpp)
+  }
 
   // Calls `work` for as many tasks at once as the device takes.
   template <typename TaskBytes, typename Work>
@@ -195,6 +265,7 @@ class Engine : public BlockEngine {
     make_room(slot.compress, needed, plan_lz4_compress);
     const Lz4CompressPlan& plan = slot.compress.plan;
     const BufferSet& buffers = slot.compress.buffers;
+    BatchClock clock(line_);
 
     Upload upload;
     const std::uint64_t data_at = upload.add(plan.batch.data, needed.data_bytes);
@@ -220,10 +291,12 @@ class Engine : public BlockEngine {
     if (whole) after.push_back(output_copy(needed.output_bytes));
     device_->submit(upload.copies(staging, buffers),
                     record_lz4_compress(plan, table, level, needed.output_bytes), buffers, after);
+    clock.ended(Stage::kUpload);
 
     std::vector<std::uint32_t> sizes(tasks.size()), begins(tasks.size() + 1);
     const std::byte* read =
         device_->map_for_reading(download, header_bytes + (whole ? needed.output_bytes : 0));
+    clock.ended(Stage::kKernel);
     std::memcpy(sizes.data(), read, sizes_bytes);
     std::memcpy(begins.data(), read + sizes_bytes, begins_bytes);
     if (!whole) {
@@ -252,6 +325,7 @@ class Engine : public BlockEngine {
       task.status = Status::kOk;
     }
     device_->unmap(download);
+    clock.ended(Stage::kDownload);
   }
 
   void restore_batch(Slot& slot, std::span<BlockTask> tasks) {
@@ -263,6 +337,7 @@ class Engine : public BlockEngine {
     make_room(slot.restore, capacity_of(table), plan_lz4_restore);
     const Lz4RestorePlan& plan = slot.restore.plan;
     const BufferSet& buffers = slot.restore.buffers;
+    BatchClock clock(line_);
 
     Upload upload;
     const std::uint64_t data_at = upload.add(plan.data, table.data_bytes);
@@ -280,8 +355,10 @@ class Engine : public BlockEngine {
     const Copy after[] = {{&buffers[plan.results.index], 0, &download, 0, results_bytes},
                           {&buffers[plan.output.index], 0, &download, results_bytes, table.output_bytes}};
     device_->submit(upload.copies(staging, buffers), record_lz4_restore(plan, table), buffers, after);
+    clock.ended(Stage::kUpload);
 
     const std::byte* const read = device_->map_for_reading(download, results_bytes + table.output_bytes);
+    clock.ended(Stage::kKernel);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       BlockTask& task = tasks[i];
       RestoreResult result;
@@ -296,11 +373,13 @@ class Engine : public BlockEngine {
       task.output_bytes = result.restored_bytes;
     }
     device_->unmap(download);
+    clock.ended(Stage::kDownload);
   }
 
   std::shared_ptr<Device> device_;
   std::uint64_t batch_bytes_ = 0;
   SlotRing<Slot> slots_;
+  TimeLine* line_ = nullptr;
 };
 
 }  // namespace
