@@ -11,34 +11,48 @@ namespace {
 using testing::finder_cases;
 using testing::FinderCase;
 
-// Byte by byte, so that it shares nothing with the twins.
-std::uint32_t naive_length(const FinderCase& input, std::size_t position, std::size_t offset,
-                           std::uint32_t max) {
-  std::uint32_t length = 0;
-  while (length < max && position + length < input.data.size() &&
-         input.data[position + length] == input.data[position + length - offset])
-    ++length;
-  return length;
-}
+// How many bytes equal those so far before them: 1 more than from the next byte on, or none. A row of numbers for each offset, and
+// not a word in common with the twins, which compare bytes at each position anew.
+class NaiveLengths {
+ public:
+  explicit NaiveLengths(const testing::Bytes& data) : size_(data.size()), lengths_(size_ * (size_ + 1)) {
+    for (std::size_t offset = 1; offset < size_; ++offset)
+      for (std::size_t position = size_; position-- > offset;)
+        lengths_[offset * (size_ + 1) + position] =
+            data[position] == data[position - offset]
+                ? static_cast<std::uint16_t>(lengths_[offset * (size_ + 1) + position + 1] + 1)
+                : std::uint16_t{0};
+  }
+  // Of an offset that reaches before the data, nothing.
+  std::uint32_t at(std::size_t position, std::size_t offset, std::uint32_t max) const {
+    return offset > position ? 0 : std::min<std::uint32_t>(max, lengths_[offset * (size_ + 1) + position]);
+  }
 
-Match naive_best(const FinderCase& input, std::size_t position, const std::vector<std::uint32_t>& offsets,
+ private:
+  std::size_t size_;
+  std::vector<std::uint16_t> lengths_;
+};
+
+Match naive_best(const NaiveLengths& lengths, std::size_t position, const std::vector<std::uint32_t>& offsets,
                  const FinderParameters& parameters) {
   Match best;
   for (const std::uint32_t offset : offsets) {
     if (offset > position) continue;
-    const std::uint32_t length = naive_length(input, position, offset, parameters.max_match_len);
+    const std::uint32_t length = lengths.at(position, offset, parameters.max_match_len);
     if (length < parameters.min_match_len) continue;
     if (length > best.length || (length == best.length && offset < best.offset)) best = {offset, length};
   }
   return best;
 }
 
-MatchRecords naive_exhaustive(const FinderCase& input, const FinderParameters& parameters) {
+MatchRecords naive_exhaustive(const FinderCase& input, const NaiveLengths& lengths,
+                              const FinderParameters& parameters) {
   std::vector<std::uint32_t> offsets;
-  for (std::uint32_t offset = 1; offset <= parameters.window_size; ++offset) offsets.push_back(offset);
+  for (std::uint32_t offset = 1; offset <= parameters.window_size && offset < input.data.size(); ++offset)
+    offsets.push_back(offset);
   MatchRecords records;
   for (std::size_t position = input.history_bytes; position < input.data.size(); ++position) {
-    const Match best = naive_best(input, position, offsets, parameters);
+    const Match best = naive_best(lengths, position, offsets, parameters);
     records.push_back(pack_match(best.offset, best.length));
   }
   return records;
@@ -69,12 +83,14 @@ std::string text_of(const FinderParameters& p) {
 }
 
 TEST(BruteForce, EqualsTheDoubleLoop) {
-  for (const FinderCase& input : finder_cases(1600))
+  for (const FinderCase& input : finder_cases(1600)) {
+    const NaiveLengths lengths(input.data);
     for (const FinderParameters& parameters : exhaustive_parameters()) {
       FindCounters counters;
       const MatchRecords records = brute_force_reference(input.input(), parameters, counters);
-      expect_same(naive_exhaustive(input, parameters), records, input.name + text_of(parameters));
+      expect_same(naive_exhaustive(input, lengths, parameters), records, input.name + text_of(parameters));
     }
+  }
 }
 
 TEST(BruteForce, CountsTheProbesOfTheDefinition) {
@@ -104,21 +120,23 @@ TEST(LazyScan, EqualsItsDefinition) {
       {.window_size = 50, .near_range = 200, .far_step = 8},
       {.window_size = 65535, .near_range = 7, .far_step = 97},
       {.min_match_len = 3, .window_size = 900, .near_range = 30, .far_step = 1}};
-  for (const FinderCase& input : finder_cases(1800))
+  for (const FinderCase& input : finder_cases(1800)) {
+    const NaiveLengths lengths(input.data);
     for (const FinderParameters& parameters : sets) {
       std::vector<std::uint32_t> offsets;
-      for (std::uint32_t offset = 1; offset <= parameters.window_size; ++offset)
+      for (std::uint32_t offset = 1; offset <= parameters.window_size && offset < input.data.size(); ++offset)
         if (offset <= parameters.near_range || (offset - parameters.near_range) % parameters.far_step == 0)
           offsets.push_back(offset);
       MatchRecords expected;
       for (std::size_t position = input.history_bytes; position < input.data.size(); ++position) {
-        const Match best = naive_best(input, position, offsets, parameters);
+        const Match best = naive_best(lengths, position, offsets, parameters);
         expected.push_back(pack_match(best.offset, best.length));
       }
       FindCounters counters;
       expect_same(expected, lazy_scan_reference(input.input(), parameters, counters),
                   input.name + text_of(parameters));
     }
+  }
 }
 
 TEST(LazyScan, EndsAtAGoodMatch) {
@@ -139,20 +157,21 @@ TEST(LazyScan, EndsAtAGoodMatch) {
 // and lists that insert.
 struct NaiveStitch {
   const FinderCase& input;
+  const NaiveLengths& lengths;
   const FinderParameters& parameters;
 
   std::vector<Match> phase_a(std::size_t position, std::uint32_t thread, std::vector<Match>& shown) const {
     std::vector<std::uint32_t> offsets;
     for (std::uint32_t offset = 1; offset <= parameters.near_range; ++offset) offsets.push_back(offset);
     const std::uint32_t before_band = parameters.band_origin + thread * parameters.stride;
-    for (std::uint32_t i = 1; i <= parameters.window_size; ++i)
-      if (std::find(offsets.begin(), offsets.end(), before_band + i) == offsets.end())
-        offsets.push_back(before_band + i);
+    for (std::uint32_t i = 1; i <= parameters.window_size; ++i) offsets.push_back(before_band + i);
+    std::sort(offsets.begin(), offsets.end());
+    offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 
     std::vector<Match> found;
     for (const std::uint32_t offset : offsets) {
       if (offset > position) continue;
-      const std::uint32_t length = naive_length(input, position, offset, parameters.max_match_len);
+      const std::uint32_t length = lengths.at(position, offset, parameters.max_match_len);
       if (length >= parameters.min_match_len) found.push_back({offset, length});
       if (parameters.good_match_len != 0 && length >= parameters.good_match_len) break;
     }
@@ -191,8 +210,7 @@ struct NaiveStitch {
             for (const Match& hint : shown[other]) {
               const std::size_t position = input.history_bytes + group + t;
               if (other == t || hint.offset > position) continue;
-              const std::uint32_t length =
-                  naive_length(input, position, hint.offset, parameters.max_match_len);
+              const std::uint32_t length = lengths.at(position, hint.offset, parameters.max_match_len);
               if (length >= parameters.min_match_len) matches.push_back({hint.offset, length});
             }
         std::sort(matches.begin(), matches.end(), better_match);
@@ -226,16 +244,19 @@ std::vector<FinderParameters> stitch_parameters() {
 }
 
 TEST(CoopStitch, EqualsTheDocumentsWords) {
-  for (const FinderCase& input : finder_cases(1500))
+  for (const FinderCase& input : finder_cases(1500)) {
+    const NaiveLengths lengths(input.data);
     for (const FinderParameters& parameters : stitch_parameters())
-      expect_same(NaiveStitch{input, parameters}.records(),
+      expect_same(NaiveStitch{input, lengths, parameters}.records(),
                   coop_stitch_reference(input.input(), parameters).records, input.name + text_of(parameters));
+  }
 }
 
 TEST(CoopStitch, PresetsEqualTheDocumentsWords) {
   const FinderCase input{"copies", testing::copied_bytes(6000, 21), 5000};
+  const NaiveLengths lengths(input.data);
   for (const std::string_view name : finder_preset_names())
-    expect_same(NaiveStitch{input, finder_preset(name)}.records(),
+    expect_same(NaiveStitch{input, lengths, finder_preset(name)}.records(),
                 coop_stitch_reference(input.input(), finder_preset(name)).records, std::string(name));
 }
 
@@ -309,28 +330,31 @@ TEST(CoopStitch, PlanTellsCoverageAndGaps) {
 }
 
 // The definition in reverse: brute force, except inside runs.
-MatchRecords naive_window_index(const FinderCase& input, const FinderParameters& parameters) {
-  MatchRecords records = naive_exhaustive(input, parameters);
+MatchRecords naive_window_index(const FinderCase& input, const NaiveLengths& lengths,
+                                const FinderParameters& parameters) {
+  MatchRecords records = naive_exhaustive(input, lengths, parameters);
   std::vector<std::uint32_t> near;
   for (std::uint32_t offset = 1; offset <= std::min(8u, parameters.window_size); ++offset)
     near.push_back(offset);
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const Match run = naive_best(input, input.history_bytes + i, near, parameters);
+    const Match run = naive_best(lengths, input.history_bytes + i, near, parameters);
     if (run.length >= 128) records[i] = pack_match(run.offset, run.length);
   }
   return records;
 }
 
 TEST(WindowIndex, EqualsTheExhaustiveSearchOutsideRuns) {
-  for (const FinderCase& input : finder_cases(1600))
+  for (const FinderCase& input : finder_cases(1600)) {
+    const NaiveLengths lengths(input.data);
     for (const FinderParameters& parameters : exhaustive_parameters()) {
-      const MatchRecords expected = naive_window_index(input, parameters);
+      const MatchRecords expected = naive_window_index(input, lengths, parameters);
       for (const std::uint32_t group_positions : {64u, 100u, 1024u}) {
         FindCounters counters;
         expect_same(expected, window_index_reference(input.input(), parameters, counters, group_positions),
                     input.name + text_of(parameters) + " group " + std::to_string(group_positions));
       }
     }
+  }
 }
 
 TEST(WindowIndex, ARunOf128BytesEndsTheSearch) {
