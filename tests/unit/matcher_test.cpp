@@ -180,10 +180,10 @@ TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
 }
 
 TEST_WITH_THREADS(LzssMatcher, OneServesAll) {
-  const std::vector<std::byte> data = testing::copied_bytes(30'000, 5);
+  const std::vector<std::byte> data = testing::copied_bytes(7'000, 5);
   std::vector<MatchBlock> blocks;
-  for (std::size_t begin = 0; begin + 9'000 <= data.size(); begin += 3'000)
-    blocks.push_back({std::span(data).subspan(begin, 9'000), 3'000});
+  for (std::size_t begin = 0; begin + 2'000 <= data.size(); begin += 1'000)
+    blocks.push_back({std::span(data).subspan(begin, 2'000), 1'000});
   for (const Finder finder : {Finder::kWindowIndex, Finder::kCoopStitch}) {
     const LzssMatcher matcher({}, finder);
     const auto expected = matcher.find_matches(blocks);
