@@ -81,8 +81,7 @@ TimeReport TimeLine::report() const {
   TimeReport report;
   report.wall_seconds = now();
   const std::scoped_lock lock(mutex_);
-  for (std::size_t i = 0; i < kStageCount; ++i)
-    report.stages[i] = {busy_seconds_[i], covered_[i].seconds()};
+  for (std::size_t i = 0; i < kStageCount; ++i) report.stages[i] = {busy_seconds_[i], covered_[i].seconds()};
   report.intervals = intervals_;
   return report;
 }
