@@ -128,7 +128,7 @@ std::vector<std::string> resource_lines(const StreamReport& report) {
   std::string memory = fmt::format("memory: {} bytes planned", report.planned_bytes);
   if (report.planned_device_bytes != 0)
     memory += fmt::format(", and {} of the device's", report.planned_device_bytes);
-  if (report.device_limit_bytes != 0) memory += fmt::format(" of at most {}", report.device_limit_bytes);
+  if (report.device_limit_bytes != 0) memory += fmt::format(" (at most {})", report.device_limit_bytes);
   return {fmt::format("time: {}", report.times.text()), memory};
 }
 

@@ -349,6 +349,62 @@ TEST_F(CudaEngineTest, MemoryIsBoundedAndTheBytesAreTheSame) {
   }
 }
 
+TEST_F(CudaEngineTest, DeviceMemoryIsBoundedAndTheBytesAreTheSame) {
+  const Bytes text = mixed_bytes(30'000'000, 13);
+  CompressOptions options;
+  options.backend = "cuda";
+  options.block_bytes = 256 << 10;
+  options.verify = true;
+  options.content_bytes = text.size();
+  const Bytes expected = compress(text, options);
+  for (const std::uint64_t limit : {std::uint64_t{64} << 20, std::uint64_t{1} << 30}) {
+    options.gpu_memory_limit_bytes = limit;
+    testing::CollectSink frame, content;
+    MemorySource source(text);
+    const StreamReport compressed = compress_stream(source, frame, options);
+    EXPECT_GT(compressed.planned_device_bytes, 0u);
+    EXPECT_LE(compressed.planned_device_bytes, limit);
+    EXPECT_EQ(compressed.fallback_blocks, 0u) << compressed.fallback_reason;
+    EXPECT_TRUE(frame.content == expected) << limit;
+    RestoreOptions back;
+    back.backend = "cuda";
+    back.gpu_memory_limit_bytes = limit;
+    MemorySource packed(frame.content);
+    const StreamReport restored = restore_stream(packed, content, back);
+    EXPECT_LE(restored.planned_device_bytes, limit);
+    EXPECT_TRUE(content.content == text) << limit;
+  }
+  options.gpu_memory_limit_bytes = 100'000;
+  try {
+    compress(text, options);
+    FAIL() << "compressed in less memory than a block needs";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kMemoryLimit) << error.what();
+  }
+}
+
+// By the device's own clock.
+TEST_F(CudaEngineTest, ABatchIsUploadedWhileAnotherIsComputed) {
+  const Bytes text = mixed_bytes(400'000'000, 14);
+  CompressOptions options;
+  options.backend = "cuda";
+  options.level = 9;  // kernels take longer than uploads
+  options.threads = 8;
+  MemorySource source(text);
+  NullSink sink;
+  const TimeReport times = compress_stream(source, sink, options).times;
+  bool overlap = false;
+  for (const StageInterval& upload : times.intervals)
+    for (const StageInterval& kernel : times.intervals)
+      overlap |= upload.stage == Stage::kUpload && kernel.stage == Stage::kKernel &&
+                 upload.batch != kernel.batch && kernel.begin <= upload.begin && upload.end <= kernel.end;
+  EXPECT_TRUE(overlap) << times.text();
+  for (const Stage stage : {Stage::kUpload, Stage::kKernel, Stage::kDownload}) {
+    EXPECT_GT(times.of(stage).wall_seconds, 0) << stage_name(stage);
+    EXPECT_LE(times.of(stage).wall_seconds, times.wall_seconds) << stage_name(stage);
+  }
+}
+
 TEST_F(CudaEngineTest, DamageIsReportedAsByTheOtherBackends) {
   const Bytes text = wordy_bytes(1'000'000, 11);
   CompressOptions options;

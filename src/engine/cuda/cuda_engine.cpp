@@ -454,7 +454,7 @@ std::size_t CudaEngine::staging_bytes(std::size_t input_bytes, std::size_t outpu
 DeviceNeeds CudaEngine::device_needs(const BlockWork& work) const {
   DeviceNeeds needs{.batch_bytes = [work](std::uint64_t blocks) { return slot_bytes(work, blocks); },
                     .slots = kEngineSlots,
-                    .free_bytes = {}};
+                    .free_bytes = std::nullopt};
   try {
     device_.make_current();
     std::size_t free_bytes = 0, total_bytes = 0;

@@ -128,7 +128,7 @@ class Engine : public BlockEngine {
   DeviceNeeds device_needs(const BlockWork& work) const override {
     return {.batch_bytes = [this, work](std::uint64_t blocks) { return slot_bytes(work, blocks); },
             .slots = static_cast<unsigned>(slots_.count()),
-            .free_bytes = {}};
+            .free_bytes = std::nullopt};
   }
 
   bool keep_time(TimeLine& line) override {

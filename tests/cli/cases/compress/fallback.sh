@@ -11,3 +11,11 @@ sed -E 's/^(hemstitch: data: )[0-9]+ of [0-9]+/\1N of N/' stderr
 hemstitch -dc data.lz4 | cmp - data
 HEMSTITCH_FAKE='oom=1' one -dc data.lz4 2>stderr | cmp - data
 sed -E 's/^(hemstitch: data.lz4: )[0-9]+ of [0-9]+/\1N of N/' stderr
+# Wrong bytes are seen where blocks are verified; without -q that is told once.
+HEMSTITCH_FAKE='wrong=3' one -f --verify data 2>stderr
+echo "exit $?"
+cat stderr
+hemstitch -dc data.lz4 | cmp - data
+HEMSTITCH_FAKE='wrong=3' one -fq --verify data
+HEMSTITCH_FAKE='wrong=3' one -f data
+hemstitch -dc data.lz4 | cmp -s - data || echo "not verified, not seen"
