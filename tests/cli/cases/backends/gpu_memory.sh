@@ -1,7 +1,7 @@
 # -vv tells what bound a run and what memory it was given; --gpu-memory bounds that of a device.
 text 4000000 >data
 numbers() { sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/N MB\/s/N GB\/s/; s/(bound by) [a-z]+/\1 STAGE/' "$@"; }
-hemstitch -vv -T2 data 2>&1 | numbers
+hemstitch -vv -T2 --backend cpu data 2>&1 | numbers
 export HEMSTITCH_FAKE='memory=8 stage_us=1000'
 hemstitch-fake -fvv -T2 --backend fake data 2>&1 | numbers
 for size in 64M 16M 8M; do
