@@ -104,8 +104,9 @@ TEST_F(CudaEngineTest, SeveralEnginesDoWhatOneDoes) {
   const auto reference = make_reference_backend()->make_engine({});
   const EncodeParameters parameters{.level = 1, .block_bytes = 65'536};
   for (std::uint32_t seed = 0; seed < 8; ++seed) {
-    const Bytes text = wordy_bytes(300'000, seed), noise = random_bytes(100'000, seed);
-    TaskSet ours = compress_tasks(text, noise, {}), theirs = compress_tasks(text, noise, {});
+    const Bytes text = wordy_bytes(400'000, seed), noise = random_bytes(300'000, seed),
+                dictionary = wordy_bytes(70'000, seed);
+    TaskSet ours = compress_tasks(text, noise, dictionary), theirs = compress_tasks(text, noise, dictionary);
     several.compress(ours.tasks(), parameters);
     reference->compress(theirs.tasks(), parameters);
     ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "seed " + std::to_string(seed)));
