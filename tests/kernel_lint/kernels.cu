@@ -56,6 +56,16 @@ __global__ void proved_accesses(uint4* d_wide, std::uint32_t* d_words) {
 }
 REGISTER(proved_accesses, 32, 16 * kThreads);
 
+// Each thread chooses between shared and device memory, which only a generic address can say.
+__global__ void either_memory(std::uint32_t* d_words, std::uint32_t least) {
+  __shared__ std::uint32_t sh_words[kThreads];
+  sh_words[threadIdx.x] = d_words[threadIdx.x];
+  __syncthreads();
+  const std::uint32_t* words = threadIdx.x >= least ? sh_words : d_words + kThreads;
+  d_words[threadIdx.x] = words[threadIdx.x ^ 1] + words[threadIdx.x ^ 2];
+}
+REGISTER(either_memory, 32, sizeof(std::uint32_t) * kThreads);
+
 // One register, as compilers use it: alike in all threads where the barrier asks for it, then each thread's own.
 __global__ void reused_register(std::uint32_t* d_words) {
   asm volatile(

@@ -71,7 +71,8 @@ class MatchJoiner {
   TileMatch* head_ = nullptr;
 };
 
-__global__ void __launch_bounds__(kThreads, kTilesResident)
+// Fewer of these at once than of those that list at first: they are few, and have more to keep.
+__global__ void __launch_bounds__(kThreads, kTilesResident - 1)
     join_tiles(DeviceBlocks blocks, const std::uint16_t* d_links, Tiles tiles) {
   extern __shared__ uint4 sh_memory[];
   using Scan = cub::BlockScan<std::uint32_t, kThreads>;
@@ -305,7 +306,11 @@ constexpr KernelLimits kListLimits{.threads = kThreads,
                                    .shared_bytes = kTileSharedBytes + 2048};
 constexpr KernelLimits kWriteLimits{.threads = kThreads, .registers = 64, .shared_bytes = 16 * 1024};
 constexpr KernelBudget kListBudget("lz4.list_tiles", "list_tiles", kListLimits);
-constexpr KernelBudget kJoinBudget("lz4.join_tiles", "join_tiles", kListLimits);
+constexpr KernelBudget kJoinBudget("lz4.join_tiles", "join_tiles",
+                                   {.threads = kThreads,
+                                    .dynamic_shared_bytes = kTileSharedBytes,
+                                    .registers = 96,
+                                    .shared_bytes = kTileSharedBytes + 2048});
 constexpr KernelBudget kCountBudget("lz4.count_tiles", "count_tiles", kWriteLimits);
 constexpr KernelBudget kPlaceBudget("lz4.place_segments", "place_segments", kWriteLimits);
 constexpr KernelBudget kWriteBudget("lz4.write_tiles", "write_tiles", kWriteLimits);
