@@ -8,7 +8,7 @@ namespace hemstitch::cuda {
 // Calls that work at once: one uploads, one downloads, and the others compute together, since one batch does not fill a device.
 inline constexpr unsigned kEngineSlots = 5;
 
-// Input of a batch. Three at once keep an H200 busy enough for what a host reads and writes; larger ones take longer to begin
+// Input of a batch. Some at once keep an H200 busy enough for what a host reads and writes; larger ones take longer to begin
 // with, since their memory is pinned first.
 inline constexpr std::size_t kEngineBatchBytes = std::size_t{32} << 20;
 

@@ -41,8 +41,8 @@ enum TraceMarker : std::uint32_t {
   kTraceWalkChunk = 1006,      // parse.walk: a chunk; its position in the block
   kTraceCompressPage = 1007,   // lz4.compress_small and lz4.compress_pages: a page; its number in the batch
   kTraceCompressSegment =
-      1008,  // lz4.compress_blocks: a warp's segment, each time it is gone over; its position in the block
-  kTraceWriteSegment = 1009,  // lz4.compress_blocks: the bytes of a segment; as above
+      1008,  // lz4.list_tiles: a warp's segment, each time it is gone over; its position in the block
+  kTraceWriteSegment = 1009,  // lz4.write_tiles: the bytes of a segment; as above
   kTraceEncodeTile =
       1010,  // lz4.encode_to_outputs and its like: a tile; the number of its first sequence in the list
   kTraceRestoreChunk = 1011,  // lz4_restore.*: a chunk; its number in the batch

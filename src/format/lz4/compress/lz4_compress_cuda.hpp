@@ -51,7 +51,7 @@ void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const 
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 // A block is stored where compressing would not make it smaller. Where sequences are listed before they are written (all but
-// level 1 on small blocks), sizes are counted first and blocks go straight to their places.
+// level 1 on pages), sizes are counted first and blocks go straight to their places.
 std::size_t compress_lz4_span_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level);
 void compress_lz4_span_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceSpan& span,
                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);

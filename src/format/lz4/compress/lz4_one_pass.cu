@@ -10,12 +10,6 @@ namespace {
 
 using Page = PagePass<kHashPairsBits>;
 
-__device__ void leave_result(const DeviceLz4Output& output, std::uint32_t index, std::uint32_t bytes,
-                             bool fits) {
-  output.d_output_bytes[index] = fits ? bytes : 0;
-  output.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
-}
-
 __global__ void __launch_bounds__(kPageWarps * 32, kPageWarpsResident / kPageWarps)
     compress_small(DeviceBlocks pages, DeviceLz4Output output) {
   extern __shared__ uint4 sh_memory[];

@@ -14,6 +14,7 @@
 #include "core/match.hpp"
 #include "core/page.hpp"
 #include "format/lz4/block/lz4_emission.hpp"
+#include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/compress/lz4_one_pass_tuning.hpp"
 
 namespace hemstitch::cuda {
@@ -183,6 +184,13 @@ struct alignas(16) RowShared {
   std::uint32_t stage[(kStageBytes + 16) / 4];
   uint2 list[kListed];
 };
+
+// By one thread, when the size of a block is known.
+__device__ inline void leave_result(const DeviceLz4Output& output, std::uint32_t index, std::uint32_t bytes,
+                                    bool fits) {
+  output.d_output_bytes[index] = fits ? bytes : 0;
+  output.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
+}
 
 // A match that a parse takes.
 struct ListedMatch {

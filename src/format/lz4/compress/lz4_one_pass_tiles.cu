@@ -221,9 +221,7 @@ struct ToOutputs {
 
   // By one thread, when the size of a block is known.
   __device__ void sized(const DeviceBlock&, std::uint32_t index, std::uint32_t bytes) const {
-    const bool fits = bytes <= output.d_capacities[index];
-    output.d_output_bytes[index] = fits ? bytes : 0;
-    output.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
+    leave_result(output, index, bytes, bytes <= output.d_capacities[index]);
   }
   // Null where it is not written.
   __device__ std::byte* target(std::uint32_t index) const {
