@@ -8,6 +8,7 @@
 
 #include "cli/bench/bench_spans.hpp"
 #include "cli/bench/sample_data.hpp"
+#include "cli/units.hpp"
 #include "core/options.hpp"
 #include "engine/registry.hpp"
 
@@ -22,7 +23,6 @@ constexpr std::size_t kGrowth = 4;
 constexpr double kLeastSeconds =
     0.1;  // of a round trip, so that the clock and the threads' start are little of it
 constexpr std::size_t kStartBytes = 4096;
-constexpr double kGiga = 1e9;
 
 double gbps(std::size_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / kGiga; }
 

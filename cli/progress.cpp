@@ -11,6 +11,7 @@
 #include "cli/messages.hpp"
 #include "cli/status_line.hpp"
 #include "cli/terminal.hpp"
+#include "cli/units.hpp"
 #include "pipeline/ring.hpp"
 
 namespace hemstitch::cli {
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kDrawInterval{100};
 constexpr std::size_t kNameColumns = 24;
-constexpr double kGiga = 1e9, kMega = 1e6;
 constexpr double kLeastGbps = 0.01;  // what is slower is told in MB/s
 constexpr std::size_t kSizesGrain = 64;
 

@@ -20,6 +20,7 @@
 #include "cli/help.hpp"
 #include "cli/messages.hpp"
 #include "cli/request.hpp"
+#include "cli/units.hpp"
 #include "core/options.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
@@ -29,7 +30,6 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr int kDefaultLevels[] = {1, 3, 6, 9, 12};
-constexpr double kGiga = 1e9;
 // The peer of what ends in a new file, in recorded runs.
 constexpr const char* kFloor = "floor: as many threads fill a new file";
 

@@ -13,12 +13,6 @@
 #include "hemstitch/hemstitch.hpp"
 
 namespace hemstitch::cli {
-namespace {
-
-constexpr std::uint64_t kKilo = 1024;
-
-}  // namespace
-
 std::optional<std::uint64_t> read_size(std::string_view text) {
   std::uint64_t unit = 1;
   if (!text.empty()) {

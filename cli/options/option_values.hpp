@@ -25,6 +25,8 @@ std::optional<Number> read_number(std::string_view text) {
   return number;
 }
 
+inline constexpr std::size_t kKilo = 1024;
+
 // "4711", "64K", "2M", "1G"; K is 1024.
 std::optional<std::uint64_t> read_size(std::string_view text);
 

@@ -13,7 +13,6 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr std::size_t kKilo = 1024;
 constexpr const char* kReproducible = "reproducible";  // the registry chooses
 
 // The block sizes of the LZ4 frame format and the ids that lz4's -B knows them by.

@@ -50,10 +50,10 @@ void check_matches([[maybe_unused]] const MatchBlock& block,
 
 // The numbers of the interface are those of the rows.
 template <Parse kParse, typename Row>
-constexpr bool kIsAt = std::is_same_v<
+constexpr bool kParseIsAt = std::is_same_v<
     std::variant_alternative_t<static_cast<std::size_t>(kParse), AnyParse<FullLengthCostModel>>, Row>;
-static_assert(kIsAt<Parse::kGreedy, GreedyParse> && kIsAt<Parse::kLazy, LazyParse> &&
-              kIsAt<Parse::kOptimal, OptimalParse<FullLengthCostModel>>);
+static_assert(kParseIsAt<Parse::kGreedy, GreedyParse> && kParseIsAt<Parse::kLazy, LazyParse> &&
+              kParseIsAt<Parse::kOptimal, OptimalParse<FullLengthCostModel>>);
 
 std::vector<std::vector<PositionedMatch>> find_by_reference(const MatchingStages& stages,
                                                             std::span<const MatchBlock> blocks) {

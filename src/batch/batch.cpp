@@ -5,6 +5,7 @@
 
 #include <iterator>
 
+#include "batch/batch_checks.hpp"
 #include "batch/batch_device.hpp"
 #include "core/c_call.hpp"
 #include "core/status.hpp"
@@ -16,20 +17,11 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::uint32_t kMostHistoryBytes = 65536;
-
 const hemstitch_batch& checked(const hemstitch_batch* batch) {
   needed(batch, "batch");
-  check_parameter("batch", "max_history_bytes", batch->max_history_bytes, 0, kMostHistoryBytes);
+  check_parameter("batch", "max_history_bytes", batch->max_history_bytes, 0, kMostBatchHistoryBytes);
   if (batch->count != 0) needed(batch->input_bytes, "input_bytes");
   return *batch;
-}
-
-int checked_level(int level) {
-  if (level < kMinLevel || level > kMaxLevel)
-    throw Error(Status::kInvalidOption,
-                fmt::format("level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
-  return level;
 }
 
 // In the order of hemstitch_finder.

@@ -1,10 +1,10 @@
 #include "batch/batch_timing.hpp"
-#include "core/status.hpp"
+#include "batch/no_device.hpp"
 
 namespace hemstitch {
 
 BatchTiming time_batches(std::span<const std::byte>, const TimedWork&, double, std::string_view) {
-  throw Error(Status::kDeviceUnavailable, "this build of Hemstitch has no CUDA");
+  throw_no_cuda();
 }
 
 }  // namespace hemstitch

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "batch/batch_checks.hpp"
 #include "batch/lz4_batch_device.hpp"
 #include "core/c_call.hpp"
 #include "core/page.hpp"
@@ -14,14 +15,13 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::uint32_t kMostHistoryBytes = 65536;
 // Sizes of blocks and their sums fit 32 bits on the device, beside a flag.
 constexpr std::size_t kMostRawBytes = 0x7E000000;
 constexpr std::size_t kMostRestoredBytes = std::size_t{1} << 30;
 
 const hemstitch_lz4_blocks& checked(const hemstitch_lz4_blocks* blocks) {
   const hemstitch_lz4_blocks& given = *needed(blocks, "blocks");
-  check_parameter("batch", "max_history_bytes", given.max_history_bytes, 0, kMostHistoryBytes);
+  check_parameter("batch", "max_history_bytes", given.max_history_bytes, 0, kMostBatchHistoryBytes);
   check_parameter("batch", "max_block_bytes", given.max_block_bytes, 0, kMostRawBytes);
   return given;
 }
@@ -39,14 +39,7 @@ void need_arrays(const hemstitch_lz4_blocks& blocks, const hemstitch_status* sta
   need_for(blocks.count, statuses, "statuses");
 }
 
-int checked_level(int level) {
-  if (level < kMinLevel || level > kMaxLevel)
-    throw Error(Status::kInvalidOption,
-                fmt::format("batch: level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
-  return level;
-}
-
-Lz4Level checked_level(int level, std::size_t block_bytes, std::size_t history_bytes) {
+Lz4Level checked_lz4_level(int level, std::size_t block_bytes, std::size_t history_bytes) {
   return lz4_level(checked_level(level), block_bytes, history_bytes);
 }
 
@@ -153,7 +146,7 @@ hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* b
     const auto& given = hemstitch::checked(blocks);
     needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::lz4_compress_temp_bytes(
-        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes));
+        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes));
   });
 }
 
@@ -167,7 +160,7 @@ hemstitch_status hemstitch_lz4_compress_async(const hemstitch_lz4_blocks* blocks
     need_for(given.count, outputs, "outputs");
     need_for(given.count, output_bytes, "output_bytes");
     hemstitch::lz4_compress_async(
-        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes), outputs,
+        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes), outputs,
         capacities, output_bytes, statuses, {temp, temp_bytes}, stream);
   });
 }
@@ -178,7 +171,7 @@ hemstitch_status hemstitch_lz4_span_temp_bytes(const hemstitch_lz4_blocks* block
     const auto& given = hemstitch::checked(blocks);
     needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::lz4_span_temp_bytes(
-        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes));
+        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes));
   });
 }
 
@@ -192,9 +185,9 @@ hemstitch_status hemstitch_lz4_span_async(const hemstitch_lz4_blocks* blocks, in
     need_for(place.capacity, place.span, "span.span");
     need_for(given.count, place.sizes, "span.sizes");
     needed(place.offsets, "span.offsets");
-    hemstitch::lz4_span_async(given,
-                              hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes),
-                              place, statuses, {temp, temp_bytes}, stream);
+    hemstitch::lz4_span_async(
+        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes), place,
+        statuses, {temp, temp_bytes}, stream);
   });
 }
 
@@ -258,7 +251,7 @@ hemstitch_status hemstitch_lz4_pages_compress_temp_bytes(const hemstitch_lz4_blo
     const auto& given = hemstitch::checked_pages(pages);
     needed(temp_bytes, "temp_bytes");
     *temp_bytes = hemstitch::lz4_pages_compress_temp_bytes(
-        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes));
+        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes));
   });
 }
 
@@ -272,7 +265,7 @@ hemstitch_status hemstitch_lz4_pages_compress_async(const hemstitch_lz4_blocks* 
     need_for(given.count, outputs, "outputs");
     need_for(given.count, entries, "entries");
     hemstitch::lz4_pages_compress_async(
-        given, hemstitch::checked_level(level, given.max_block_bytes, given.max_history_bytes), outputs,
+        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes), outputs,
         entries, statuses, {temp, temp_bytes}, stream);
   });
 }

@@ -2,7 +2,7 @@
 
 namespace hemstitch {
 
-GroupPlanner::GroupPlanner(const PiecePlan& plan, std::span<const std::uint64_t> file_bytes,
+GroupPlanner::GroupPlanner(const FilePiecePlan& plan, std::span<const std::uint64_t> file_bytes,
                            bool verify_header_checksums)
     : plan_(plan),
       file_bytes_(file_bytes.begin(), file_bytes.end()),

@@ -39,7 +39,7 @@ struct BlockGroup {
 class GroupPlanner {
  public:
   // `plan` stays where it is.
-  GroupPlanner(const PiecePlan& plan, std::span<const std::uint64_t> file_bytes,
+  GroupPlanner(const FilePiecePlan& plan, std::span<const std::uint64_t> file_bytes,
                bool verify_header_checksums);
 
   // The bytes of a piece, one piece after the other; those of files that are left may be anything. True where the piece was its group's
@@ -55,7 +55,7 @@ class GroupPlanner {
   bool left(std::size_t file) const { return left_[file]; }
 
  private:
-  const PiecePlan& plan_;
+  const FilePiecePlan& plan_;
   std::vector<std::uint64_t> file_bytes_;
   std::vector<FramePlanner> files_;
   std::unique_ptr<std::atomic<bool>[]> left_;

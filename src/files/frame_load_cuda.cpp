@@ -639,7 +639,7 @@ class FrameLoader {
   const FrameLoadSizes& sizes_;
   const cuda::DeviceFormat& format_ = *cuda::device_format(Format::kLz4);
   unsigned readers_;
-  PiecePlan plan_;
+  FilePiecePlan plan_;
   GroupPlanner planner_;  // one thread at a time: planning_
   cuda::Stream memory_stream_;
   std::unique_ptr<LoadedFile[]> files_;

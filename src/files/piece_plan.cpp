@@ -4,8 +4,8 @@
 
 namespace hemstitch {
 
-PiecePlan plan_pieces(std::span<const std::uint64_t> file_bytes, const PieceSizes& sizes) {
-  PiecePlan plan;
+FilePiecePlan plan_pieces(std::span<const std::uint64_t> file_bytes, const PieceSizes& sizes) {
+  FilePiecePlan plan;
   for (std::size_t file = 0; file < file_bytes.size(); ++file) {
     for (std::uint64_t at = 0; at < file_bytes[file];) {
       if (plan.pieces.empty() || plan.pieces.back().bytes == sizes.piece_bytes ||

@@ -34,7 +34,7 @@ struct FilePiece {
   std::size_t group_number = 0;  // in its group
 };
 
-struct PiecePlan {
+struct FilePiecePlan {
   std::vector<FilePart> parts;
   std::vector<FilePiece> pieces;
   std::vector<std::size_t> group_ends;  // behind each group's last piece
@@ -45,6 +45,6 @@ struct PiecePlan {
 };
 
 // Files of no bytes have no part.
-PiecePlan plan_pieces(std::span<const std::uint64_t> file_bytes, const PieceSizes& sizes);
+FilePiecePlan plan_pieces(std::span<const std::uint64_t> file_bytes, const PieceSizes& sizes);
 
 }  // namespace hemstitch

@@ -36,14 +36,15 @@ std::array<FinderRow, sizeof...(Parameters)> make_rows(const std::variant<Parame
 
 // What stands at a place of the rows is the finder that callers know by that number.
 template <Finder kFinder, typename Parameters>
-constexpr bool kIsAt =
+constexpr bool kFinderIsAt =
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(kFinder), AnyFinder>, Parameters>;
-static_assert(kIsAt<Finder::kBruteForce, BruteForceParameters> &&
-              kIsAt<Finder::kLazyScan, LazyScanParameters> &&
-              kIsAt<Finder::kCoopStitch, CoopStitchParameters> &&
-              kIsAt<Finder::kWindowIndex, WindowIndexParameters> &&
-              kIsAt<Finder::kHashChain, HashChainParameters> &&
-              kIsAt<Finder::kHashStep, HashStepParameters> && kIsAt<Finder::kHashPairs, HashPairsParameters>);
+static_assert(kFinderIsAt<Finder::kBruteForce, BruteForceParameters> &&
+              kFinderIsAt<Finder::kLazyScan, LazyScanParameters> &&
+              kFinderIsAt<Finder::kCoopStitch, CoopStitchParameters> &&
+              kFinderIsAt<Finder::kWindowIndex, WindowIndexParameters> &&
+              kFinderIsAt<Finder::kHashChain, HashChainParameters> &&
+              kFinderIsAt<Finder::kHashStep, HashStepParameters> &&
+              kFinderIsAt<Finder::kHashPairs, HashPairsParameters>);
 
 }  // namespace
 

@@ -11,8 +11,6 @@ using Reads = TextBoundary::Reads;
 using Wanted = LineSelection::Wanted;
 using Binary = LineSelection::Binary;
 
-constexpr std::string_view kBinaryLineEnds("\n\0", 2);
-
 }  // namespace
 
 std::optional<SearchMatch> MatchCursor::next(std::uint64_t from) {

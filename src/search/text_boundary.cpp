@@ -10,7 +10,6 @@ namespace hemstitch {
 namespace {
 
 constexpr std::uint64_t kGuardBytes = 8;
-constexpr std::string_view kBinaryLineEnds("\n\0", 2);
 
 }  // namespace
 

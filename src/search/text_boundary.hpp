@@ -15,6 +15,8 @@ namespace hemstitch {
 
 // What grep reads at first, and the place from which on it asks for a hole.
 inline constexpr std::uint64_t kFirstReadBytes = std::uint64_t{96} << 10;
+// What ends lines of a binary file.
+inline constexpr std::string_view kBinaryLineEnds("\n\0", 2);
 
 class TextBoundary {
  public:

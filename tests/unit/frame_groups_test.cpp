@@ -23,7 +23,7 @@ using testing::Bytes;
 std::vector<std::optional<Bytes>> load(const std::vector<Bytes>& files, const PieceSizes& sizes) {
   std::vector<std::uint64_t> file_bytes;
   for (const Bytes& file : files) file_bytes.push_back(file.size());
-  const PiecePlan plan = plan_pieces(file_bytes, sizes);
+  const FilePiecePlan plan = plan_pieces(file_bytes, sizes);
   GroupPlanner planner(plan, file_bytes, true);
   std::vector<Bytes> contents(files.size());
   std::vector<RestoredParts> restored(files.size());
@@ -125,13 +125,13 @@ Bytes skippable_frame(std::size_t bytes) {
   return frame;
 }
 
-TEST(PiecePlan, CoversEveryByteOnceInOrder) {
+TEST(FilePiecePlan, CoversEveryByteOnceInOrder) {
   const std::vector<std::uint64_t> files{0, 1, 99, 100, 0, 101, 1000, 3, 3, 3, 3, 3, 0};
   for (const std::size_t piece_bytes : {1u, 7u, 100u, 5000u})
     for (const std::size_t piece_files : {1u, 2u, 100u})
       for (const std::size_t group_pieces : {1u, 3u}) {
         const PieceSizes sizes{piece_bytes, piece_files, 2 * piece_bytes + 1, group_pieces};
-        const PiecePlan plan = plan_pieces(files, sizes);
+        const FilePiecePlan plan = plan_pieces(files, sizes);
         std::vector<std::uint64_t> reached(files.size());
         std::size_t file = 0;
         for (const FilePiece& piece : plan.pieces) {
@@ -241,7 +241,7 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNotPlain) {
   files.push_back(good);
   // Linked blocks, a dictionary, a legacy frame: before anything is restored.
   const std::vector<std::uint64_t> sizes{files[0].size(), files[1].size(), files[2].size()};
-  const PiecePlan plan = plan_pieces(sizes, {1 << 20, 1, 1 << 20, 1});
+  const FilePiecePlan plan = plan_pieces(sizes, {1 << 20, 1, 1 << 20, 1});
   GroupPlanner planner(plan, sizes, true);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     planner.take(i, files[i]);
@@ -272,7 +272,7 @@ TEST(FrameGroups, HostileSizesDecideNothing) {
     Bytes file = write_lz4_frame_header(header);
     file.insert(file.end(), good.begin() + 15, good.end());
     const std::vector<std::uint64_t> file_bytes{file.size()};
-    const PiecePlan plan = plan_pieces(file_bytes, {1 << 20, 1, 1 << 20, 1});
+    const FilePiecePlan plan = plan_pieces(file_bytes, {1 << 20, 1, 1 << 20, 1});
     GroupPlanner planner(plan, file_bytes, true);
     planner.take(0, file);
     EXPECT_LE(planner.file(0).content_end(), 255 * file.size());
@@ -288,7 +288,7 @@ TEST(FrameGroups, HostileSizesDecideNothing) {
   for (int i = 0; i < 1000; ++i) tiny.insert(tiny.end(), block.begin(), block.end());
   tiny.resize(tiny.size() + 4);
   const std::vector<std::uint64_t> tiny_bytes{tiny.size()};
-  const PiecePlan plan = plan_pieces(tiny_bytes, {1 << 20, 1, 1 << 20, 1});
+  const FilePiecePlan plan = plan_pieces(tiny_bytes, {1 << 20, 1, 1 << 20, 1});
   GroupPlanner planner(plan, tiny_bytes, true);
   planner.take(0, tiny);
   EXPECT_EQ(planner.group().blocks.size(), 1000u);

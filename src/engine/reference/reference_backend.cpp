@@ -9,11 +9,11 @@ namespace hemstitch {
 namespace {
 
 // Several small blocks travel in one batch, so that handing over a batch costs little beside its work.
-constexpr std::size_t kBatchBytes = std::size_t{256} * 1024;
+constexpr std::size_t kReferenceBatchBytes = std::size_t{256} * 1024;
 
 class ReferenceEngine : public BlockEngine {
  public:
-  std::size_t preferred_batch_bytes() const override { return kBatchBytes; }
+  std::size_t preferred_batch_bytes() const override { return kReferenceBatchBytes; }
   unsigned preferred_batches_in_flight(unsigned threads) const override { return 2 * threads + 1; }
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {

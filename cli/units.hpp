@@ -1,0 +1,8 @@
+// Decimal multiples, as speeds are told in them.
+#pragma once
+
+namespace hemstitch::cli {
+
+inline constexpr double kGiga = 1e9, kMega = 1e6;
+
+}  // namespace hemstitch::cli
