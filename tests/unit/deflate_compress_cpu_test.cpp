@@ -39,7 +39,8 @@ TEST(DeflateCompressCpu, AWholeStreamIsRestored) {
     for (const Shape& shape : boundary_shapes(65537)) {
       if (shape.bytes.empty()) continue;
       const Bytes stream = compressed(compressor, shape.bytes, {}, level, true);
-      ASSERT_EQ(inflated_by_zlib(stream, ZlibKind::kDeflate), shape.bytes) << shape.name << ", level " << level;
+      ASSERT_EQ(inflated_by_zlib(stream, ZlibKind::kDeflate), shape.bytes)
+          << shape.name << ", level " << level;
     }
 }
 
@@ -49,7 +50,8 @@ TEST(DeflateCompressCpu, BlocksMakeAStream) {
     for (const Shape& shape : boundary_shapes(65537)) {
       const std::size_t block_bytes = shape.bytes.size() / 3 + 1;
       const Bytes stream = compressed_in_blocks(compressor, shape.bytes, block_bytes, level);
-      ASSERT_EQ(inflated_by_zlib(stream, ZlibKind::kDeflate), shape.bytes) << shape.name << ", level " << level;
+      ASSERT_EQ(inflated_by_zlib(stream, ZlibKind::kDeflate), shape.bytes)
+          << shape.name << ", level " << level;
     }
 }
 
@@ -70,7 +72,8 @@ TEST(DeflateCompressCpu, EveryEndInsideAByteGoesOn) {
   DeflateCompressorCpu compressor;
   for (std::size_t bytes = 100; bytes < 300; ++bytes) {
     const Bytes content = wordy_bytes(bytes, static_cast<std::uint32_t>(bytes));
-    ASSERT_EQ(inflated_by_zlib(compressed_in_blocks(compressor, content, 50, 6), ZlibKind::kDeflate), content);
+    ASSERT_EQ(inflated_by_zlib(compressed_in_blocks(compressor, content, 50, 6), ZlibKind::kDeflate),
+              content);
   }
 }
 

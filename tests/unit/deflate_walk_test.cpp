@@ -21,7 +21,8 @@ Bytes deflated(std::span<const std::byte> content, int level) {
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
       libdeflate_alloc_compressor(level), libdeflate_free_compressor);
   Bytes data(libdeflate_deflate_compress_bound(compressor.get(), content.size()));
-  data.resize(libdeflate_deflate_compress(compressor.get(), content.data(), content.size(), data.data(), data.size()));
+  data.resize(libdeflate_deflate_compress(compressor.get(), content.data(), content.size(), data.data(),
+                                          data.size()));
   return data;
 }
 

@@ -95,7 +95,8 @@ class Code {
     }
     table_.fill({});
     for (std::uint32_t symbol = 0; symbol < lengths.size(); ++symbol)
-      if (const std::uint16_t bits = lengths[symbol]; bits != 0) enter({static_cast<std::uint16_t>(symbol), bits}, next[bits]++);
+      if (const std::uint16_t bits = lengths[symbol]; bits != 0)
+        enter({static_cast<std::uint16_t>(symbol), bits}, next[bits]++);
     return true;
   }
 

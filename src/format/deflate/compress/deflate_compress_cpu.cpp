@@ -29,8 +29,8 @@ struct Choice {
 constexpr Choice kFast{Choice::Library::kIsal, 2};
 constexpr Choice libdeflate(int level) { return {Choice::Library::kLibdeflate, level}; }
 // Of levels 1 to 12.
-constexpr std::array<Choice, 12> kChoices{kFast,         libdeflate(1), libdeflate(3),  libdeflate(4),
-                                          libdeflate(5), libdeflate(6), libdeflate(7),  libdeflate(8),
+constexpr std::array<Choice, 12> kChoices{kFast,         libdeflate(1),  libdeflate(3),  libdeflate(4),
+                                          libdeflate(5), libdeflate(6),  libdeflate(7),  libdeflate(8),
                                           libdeflate(9), libdeflate(10), libdeflate(11), libdeflate(12)};
 
 std::uint8_t* bytes_of(std::span<std::byte> bytes) { return reinterpret_cast<std::uint8_t*>(bytes.data()); }
