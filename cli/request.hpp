@@ -44,6 +44,8 @@ struct Request {
   RestoreOptions restore;
   std::string dictionary_path;  // empty: none
   std::optional<ByteRange> range;
+  bool store_name = false;   // and the time, where the format has room for them
+  bool write_index = false;  // beside the output
 
   bool json = false;  // of list
 };

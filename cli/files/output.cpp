@@ -53,10 +53,10 @@ void refuse_folder(const Request& request, const FileSource& source) {
 }
 
 void refuse_compressed_name(const Request& request, const FileSource& source) {
-  const FrameFormat* const format = FormatTable::instance().of_suffix(source.file().name);
-  if (format != nullptr && !request.compress_again)
-    throw ToolError(fmt::format(
-        "has the suffix {} already (-d restores it; -z or -f compresses it once more)", format->suffix()));
+  if (!request.compress_again && has_suffix(source.file().name, request.compress.format))
+    throw ToolError(
+        fmt::format("has the suffix {} already (-d restores it; -z or -f compresses it once more)",
+                    FormatTable::instance().of(request.compress.format).suffix()));
 }
 
 void refuse_terminal(const Request& request, const FileSource& source) {
@@ -98,6 +98,17 @@ std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& 
     throw ToolError(fmt::format("--rm: what is written to '{}' is not kept (leave out --rm)",
                                 shown_name(target.file.path())));
   return sink;
+}
+
+std::unique_ptr<FileSink> open_index_output(const Request& request, const FileSource& source,
+                                            std::string_view suffix) {
+  FileSink::Target target;
+  target.overwrite = request.force;
+  target.sync = request.remove_source && request.sync;
+  target.file = request.output_path.empty() ? output_of(request, source.file()).value()
+                                            : FileName::from_argument(request.output_path);
+  target.file.name += suffix;
+  return FileSink::create(target, source);
 }
 
 StreamHooks progress_hooks(Progress& progress) {

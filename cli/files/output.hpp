@@ -32,6 +32,10 @@ struct BatchOutput {
 std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
                                       const std::optional<BatchOutput>& batch = std::nullopt);
 
+// Opens the file of an index beside that output, which has a name.
+std::unique_ptr<FileSink> open_index_output(const Request& request, const FileSource& source,
+                                            std::string_view suffix);
+
 // Refuses a folder, saying both ways to take it.
 void refuse_folder(const Request& request, const FileSource& source);
 

@@ -81,26 +81,39 @@ class HEMSTITCH_API Error : public std::runtime_error {
   Place place_;
 };
 
-enum class Format { kLz4 };
+enum class Format : int {
+  kLz4 = HEMSTITCH_FORMAT_LZ4,
+  kGzip = HEMSTITCH_FORMAT_GZIP,
+  kBgzf = HEMSTITCH_FORMAT_BGZF,
+  kZlib = HEMSTITCH_FORMAT_ZLIB,
+  kDeflate = HEMSTITCH_FORMAT_DEFLATE,
+};
 
 inline constexpr int kMinLevel = 1;
 inline constexpr int kMaxLevel = 12;
 
 struct CompressOptions {
   Format format = Format::kLz4;
-  int level = 1;                         // kMinLevel..kMaxLevel
-  int acceleration = 0;                  // 0: off; N of --fast=N: faster and larger than level 1
-  std::size_t block_bytes = 256 * 1024;  // 64K, 256K, 1M or 4M
-  bool linked_blocks = false;            // each block may refer to the 64 KB before it
-  bool block_checksums = true;           // XXH32 of each block as written
-  bool content_checksum = false;         // XXH32 of the whole content: serial, about 5 GB/s
+  int level = 0;                // kMinLevel..kMaxLevel; 0: the format's default
+  std::size_t block_bytes = 0;  // LZ4: 64K, 256K, 1M or 4M; 0: the format's default
+  // LZ4 alone has a choice of these; other formats have the checksums that they have.
+  int acceleration = 0;           // 0: off; N of --fast=N: faster and larger than level 1
+  bool linked_blocks = false;     // each block may refer to the 64 KB before it
+  bool block_checksums = true;    // XXH32 of each block as written
+  bool content_checksum = false;  // XXH32 of the whole content: serial, about 5 GB/s
   // Restores each block where it was made and compares it before it is written; one that fails is made elsewhere.
   bool verify = false;
-  std::optional<std::uint64_t> content_bytes;  // stored in the header when known; another size is an error
-  std::span<const std::byte> dictionary;       // its last 64 KB serve every block as history
-  std::string backend = "auto";                // or "reproducible", or a name: see hemstitch/choice.hpp
-  unsigned threads = 0;                        // 0: one a core
-  std::uint64_t memory_limit_bytes = 0;        // 0: none; bounds the buffers, not the program
+  std::optional<std::uint64_t>
+      content_bytes;  // LZ4 stores it in the header when known; another size is an error
+  // LZ4: its last 64 KB serve every block as history. zlib: at most 64 KB, history of the first block. Others have none.
+  std::span<const std::byte> dictionary;
+  // gzip: the name of the file whose content it is, without a byte of 0, and when it was last changed, in seconds since 1970. Other
+  // formats store neither, nor does gzip unless asked.
+  std::string stored_name = {};
+  std::uint32_t stored_time = 0;
+  std::string backend = "auto";          // or "reproducible", or a name: see hemstitch/choice.hpp
+  unsigned threads = 0;                  // 0: one a core
+  std::uint64_t memory_limit_bytes = 0;  // 0: none; bounds the buffers, not the program
   // Which device of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name, or a list of both
   // with commas, of which the first that can be used is taken. Empty: what HEMSTITCH_DEVICE says, else the best one.
   std::string device = {};
@@ -109,6 +122,8 @@ struct CompressOptions {
 };
 
 struct RestoreOptions {
+  std::optional<Format> format =
+      {};  // empty: the one that the data begins with; zlib and raw DEFLATE have to be named
   bool verify_checksums = true;
   std::span<const std::byte> dictionary;  // the one that the frame was written with
   bool accept_any_dictionary_id = false;  // use `dictionary` although the frame names another

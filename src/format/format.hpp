@@ -15,6 +15,7 @@
 #include "format/checksum.hpp"
 #include "format/frame_reader.hpp"
 #include "format/frame_writer.hpp"
+#include "format/side_index.hpp"
 #include "match/finder_rows.hpp"
 
 namespace hemstitch {
@@ -26,12 +27,18 @@ class FrameFormat {
   virtual Format id() const = 0;
   virtual std::string_view name() const = 0;    // as options and listings have it: "lz4"
   virtual std::string_view title() const = 0;   // as sentences have it: "LZ4"
-  virtual std::string_view suffix() const = 0;  // of files: ".lz4"
+  virtual std::string_view suffix() const = 0;  // of files: ".lz4"; empty where they have none
   // Whether a stream that begins with these bytes is one of frames of this format; at most kIdentifyBytes are looked at.
   virtual bool begins(std::span<const std::byte> first_bytes) const = 0;
+  // Whether that tells it. Data of other formats is restored only where options or a file's name say the format.
+  virtual bool is_told_by_content() const { return true; }
 
-  // What options may ask for.
+  // What options may ask for, and what they mean where they ask for nothing.
   virtual std::span<const std::size_t> block_sizes() const = 0;
+  virtual std::size_t default_block_bytes() const { return block_sizes().front(); }
+  virtual int default_level() const { return kMinLevel; }
+  // Throws kInvalidOption, with the field's name, where they ask for what the format does not have.
+  virtual void check(const CompressOptions& /*options*/) const {}
   // Of blocks, of the content, and the one that names a dictionary.
   virtual Checksum checksum() const = 0;
 
@@ -46,6 +53,9 @@ class FrameFormat {
   virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
   // `options.dictionary` is the part that serves as history.
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
+
+  // The index that may stand beside files of the format; null where there is none.
+  virtual std::unique_ptr<SideIndex> make_side_index() const { return nullptr; }
 
   // How many bytes a block that is not stored restores to, found without restoring it; nothing where it cannot restore.
   virtual std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const = 0;

@@ -1,6 +1,7 @@
 #include "engine/cpu/cpu_backend.hpp"
 
 #include <fmt/format.h>
+#include <libdeflate.h>
 #include <lz4.h>
 #include <lz4hc.h>
 
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/deflate/compress/deflate_compress_cpu.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
 
 namespace hemstitch {
@@ -20,10 +22,11 @@ constexpr std::size_t kBatchBytes = 256 * 1024;
 const char* chars(std::span<const std::byte> bytes) { return reinterpret_cast<const char*>(bytes.data()); }
 char* chars(std::span<std::byte> bytes) { return reinterpret_cast<char*>(bytes.data()); }
 
-// liblz4's working memory; each is made on first use.
+// The libraries' working memory; each is made on first use.
 struct States {
   std::unique_ptr<LZ4_stream_t, decltype(&LZ4_freeStream)> fast{nullptr, LZ4_freeStream};
   std::unique_ptr<LZ4_streamHC_t, decltype(&LZ4_freeStreamHC)> hc{nullptr, LZ4_freeStreamHC};
+  std::unique_ptr<DeflateCompressorCpu> deflate;
 };
 
 LZ4_stream_t* fast_state(States& states) {
@@ -91,6 +94,7 @@ class CpuEngine : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     const BorrowedStates states;
+    if (parameters.format != Format::kLz4) return compress_deflate(tasks, parameters, *states);
     for (BlockTask& task : tasks) {
       const int written = parameters.level < kFirstHcLevel
                               ? compress_fast(task, parameters, fast_state(*states))
@@ -110,6 +114,17 @@ class CpuEngine : public BlockEngine {
   }
 
  private:
+  // What does not shrink is stored: every block fits into its room.
+  static void compress_deflate(std::span<BlockTask> tasks, const EncodeParameters& parameters,
+                               States& states) {
+    if (!states.deflate) states.deflate = std::make_unique<DeflateCompressorCpu>();
+    for (BlockTask& task : tasks) {
+      task.output_bytes = states.deflate->compress(task.input, task.history, parameters.level,
+                                                   parameters.format == Format::kBgzf, task.output);
+      task.status = Status::kOk;
+    }
+  }
+
   static int compress_fast(const BlockTask& task, const EncodeParameters& parameters, LZ4_stream_t* state) {
     const int acceleration = parameters.acceleration + 1;
     const int input_bytes = static_cast<int>(task.input.size()), room = static_cast<int>(task.output.size());
@@ -134,12 +149,25 @@ class CpuBackend : public Backend {
  public:
   std::string_view name() const override { return "cpu"; }
   std::string description(std::string_view) const override {
-    return fmt::format("liblz4 {} on all cores", LZ4_versionString());
+    return fmt::format("liblz4 {} and libdeflate {} on all cores", LZ4_versionString(),
+                       LIBDEFLATE_VERSION_STRING);
   }
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }
-  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
+  bool supports(Format format, Direction direction) const override {
+    switch (format) {
+      case Format::kLz4:
+        return true;
+      case Format::kGzip:
+      case Format::kBgzf:
+      case Format::kZlib:
+      case Format::kDeflate:
+        return direction == Direction::kCompress;
+      default:
+        return false;
+    }
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CpuEngine>();
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
+#include "core/options.hpp"
 #include "format/lz4/block/lz4_block_size.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/frame/lz4_frame_layout.hpp"
@@ -36,6 +37,10 @@ class Lz4FrameWriter : public FrameWriter {
   FrameLayout layout(std::uint64_t content_bytes) const override {
     return lz4_frame_layout(content_bytes, header_.block_bytes, header_.block_checksums,
                             header_.content_checksum);
+  }
+
+  std::size_t history_bytes() const override {
+    return header_.block_kind == BlockKind::kLinked ? kHistoryBytes : 0;
   }
 
   std::size_t write_header(std::optional<std::uint64_t> content_bytes, std::byte* to) const override {
@@ -90,6 +95,11 @@ class Lz4Format : public FrameFormat {
   }
 
   std::span<const std::size_t> block_sizes() const override { return kBlockSizes; }
+  void check(const CompressOptions& options) const override {
+    if (!options.stored_name.empty() || options.stored_time != 0)
+      throw Error(Status::kInvalidOption, "stored_name and stored_time are nothing that LZ4 has");
+  }
+  std::size_t default_block_bytes() const override { return 256 << 10; }
   Checksum checksum() const override { return Checksum::kXxh32; }
 
   std::optional<BlockPlan> match_limits() const override { return lz4_block_plan(); }
