@@ -1,0 +1,48 @@
+// DEFLATE through the twins: one block of a frame, from its content to bits. What these bytes are, every GPU backend must write too.
+//
+// A frame's block, up to 1 MiB of content, is a row of DEFLATE blocks that begins and ends on a byte, so that blocks of a
+// frame can be worked on side by side. docs/formats/deflate-encoder.md defines the bytes. In short:
+//
+//   find     hash_chain and near_three over the whole content and its history
+//   chunks   64 KB of content each; from here on nothing of another chunk is looked at
+//   parse    the cheapest way through the chunk; in further passes by the code lengths of the pass before
+//   codes    dynamic, fixed or none: the smallest; level 12 may split a chunk into several blocks
+//   pack     one block behind the other, to the bit
+//
+// So what a chunk becomes depends on the level and, by the finders' windows, on the content of its frame's block up to the match
+// ends, on 32 KB of history, and on nothing else: not on what other chunks became, nor on where its first bit stands.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "format/deflate/compress/deflate_block.hpp"
+#include "format/deflate/compress/deflate_tuning.hpp"
+#include "format/deflate/deflate_levels.hpp"
+#include "format/encoded_block.hpp"
+#include "match/common/finder.hpp"
+
+namespace hemstitch {
+
+// How the last DEFLATE block ends.
+enum class DeflateEnd {
+  kFlush,  // others follow: an empty stored block goes on to the next byte, where the last block does not end on one
+  kFinal,  // it is the stream's last one, and says so; zeros fill up its last byte
+};
+
+// The most bytes that `content_bytes` of content become, for any content, level and end: stored, each chunk.
+constexpr std::size_t deflate_most_bytes(std::size_t content_bytes) {
+  // A full chunk is two stored blocks. Behind a block that ends inside a byte, the first one takes two bits more than it counts.
+  const std::size_t chunk_count = content_bytes / kDeflateChunkBytes + 1;
+  constexpr std::size_t kChunkBits = 2 * kDeflateStoredHeadBits + 2;
+  constexpr std::size_t kFlushBits = kDeflateStoredHeadBits + 2;
+  return content_bytes + (chunk_count * kChunkBits + kFlushBits + 7) / 8;
+}
+
+// Compresses the block of `input`, whose history is what the frame has before it. Writes nothing outside `output`; kOutputTooSmall
+// where it does not fit, and then what stands there is unspecified.
+// Throws std::bad_alloc. Thread safety: any number of calls at once.
+EncodedBlock compress_deflate_block_reference(const FinderInput& input, const DeflateLevel& level, DeflateEnd end,
+                                              std::span<std::byte> output);
+
+}  // namespace hemstitch
