@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/options/work_options.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -66,6 +67,7 @@ BenchRequest read_bench_request(std::span<const std::string> words) {
     throw UsageError("bench --compare needs two recorded runs: the older, then the newer");
   work.apply(request.compress, request.restore);
   if (request.compress.linked_blocks) throw UsageError("bench times independent blocks: leave out -BD");
+  request.compress = with_defaults(request.compress);
   request.levels = work.levels;
   if (request.levels.empty())
     if (const auto level = level_of_environment()) request.levels = {*level};

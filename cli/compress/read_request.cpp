@@ -207,10 +207,12 @@ void apply_format(const std::string& name, const std::string& output_path, Reque
   if (!name.empty()) {
     const FrameFormat* const format = formats.of_name(name);
     if (format == nullptr)
-      throw UsageError(fmt::format("--format '{}': this version writes {}", name, formats.names()));
+      throw UsageError(fmt::format("--format '{}': this version knows {}", name, formats.names()));
     request.compress.format = format->id();
+    request.restore.format = format->id();
     return;
   }
+  if (request.action != Action::kCompress) return;
   const FrameFormat& written = formats.of(request.compress.format);
   for (const Suffix& known : kForeignSuffixes)
     if (output_path.ends_with(known.suffix))
@@ -284,7 +286,8 @@ void apply(const Given& given, Request& request) {
   given.work.apply(request.compress, request.restore);
   apply_level(given, request.compress);
   apply_check(given, request);
-  if (request.action == Action::kCompress) apply_format(given.format, request.output_path, request);
+  apply_format(given.format, request.output_path, request);
+  request.compress = with_defaults(request.compress);
   request.restore.accept_any_dictionary_id = request.force;
   if (!given.output_dir.empty())
     request.outputs = std::make_shared<OutputTree>(given.output_dir, request.remove_source && request.sync);

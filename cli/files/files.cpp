@@ -53,7 +53,10 @@ std::string compressed_name(std::string_view name, Format format) {
   return std::string(name).append(FormatTable::instance().of(format).suffix());
 }
 
-bool has_own_suffix(std::string_view name) { return FormatTable::instance().of_suffix(name) != nullptr; }
+bool has_suffix(std::string_view name, Format format) {
+  const std::string_view suffix = FormatTable::instance().of(format).suffix();
+  return !suffix.empty() && name.size() > suffix.size() && name.ends_with(suffix);
+}
 
 std::optional<std::string> restored_name(std::string_view name) {
   const FrameFormat* const format = FormatTable::instance().of_suffix(name);

@@ -29,8 +29,8 @@ namespace hemstitch::cli {
 
 // Of names without folders. "a" -> "a.lz4", for the format that is written.
 std::string compressed_name(std::string_view name, Format format);
-// That of one of our formats. True for "a.lz4", not for ".lz4".
-bool has_own_suffix(std::string_view name);
+// The suffix of that format. True for "a.lz4", not for ".lz4".
+bool has_suffix(std::string_view name, Format format);
 // "a.lz4" -> "a"; nothing where the suffix is another.
 std::optional<std::string> restored_name(std::string_view name);
 

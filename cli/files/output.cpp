@@ -53,10 +53,10 @@ void refuse_folder(const Request& request, const FileSource& source) {
 }
 
 void refuse_compressed_name(const Request& request, const FileSource& source) {
-  const FrameFormat* const format = FormatTable::instance().of_suffix(source.file().name);
-  if (format != nullptr && !request.compress_again)
-    throw ToolError(fmt::format(
-        "has the suffix {} already (-d restores it; -z or -f compresses it once more)", format->suffix()));
+  if (!request.compress_again && has_suffix(source.file().name, request.compress.format))
+    throw ToolError(
+        fmt::format("has the suffix {} already (-d restores it; -z or -f compresses it once more)",
+                    FormatTable::instance().of(request.compress.format).suffix()));
 }
 
 void refuse_terminal(const Request& request, const FileSource& source) {

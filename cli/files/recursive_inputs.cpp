@@ -106,7 +106,8 @@ class Judge {
   }
 
   bool is_input(std::string_view name) const {
-    return has_own_suffix(name) != (request_.action == Action::kCompress);
+    if (request_.action == Action::kCompress) return !has_suffix(name, request_.compress.format);
+    return has_suffix(name, request_.restore.format.value_or(Format::kLz4));
   }
 
   // The name of a file's output; the file's own where it has none.
@@ -198,8 +199,12 @@ class InputFinder {
       if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count, what);
     };
     add(counts_.other_suffix,
-        fmt::format("{} suffix {}", request_.action == Action::kCompress ? "with" : "without",
-                    FormatTable::instance().suffixes()));
+        fmt::format(
+            "{} suffix {}", request_.action == Action::kCompress ? "with" : "without",
+            FormatTable::instance()
+                .of(request_.action == Action::kCompress ? request_.compress.format
+                                                         : request_.restore.format.value_or(Format::kLz4))
+                .suffix()));
     add(counts_.done, "done before");
     add(counts_.link, counts_.link == 1 ? "link" : "links");
     add(counts_.special, "special");

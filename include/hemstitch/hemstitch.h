@@ -82,6 +82,17 @@ HEMSTITCH_API const char* hemstitch_last_error_message(void);
 /* The version of the library in use, e.g. "0.1.0". */
 HEMSTITCH_API const char* hemstitch_version(void);
 
+/* The formats. Numbers are stable. */
+typedef enum hemstitch_format {
+  HEMSTITCH_FORMAT_DEFAULT = 0, /* compressing: LZ4; restoring: the one that the data begins with */
+  HEMSTITCH_FORMAT_LZ4 = 1,     /* LZ4 frames */
+  HEMSTITCH_FORMAT_GZIP = 2,    /* RFC 1952; restoring: BGZF as well */
+  HEMSTITCH_FORMAT_BGZF = 3,    /* gzip in members of at most 64 KB that say their size, as bgzip writes it */
+  HEMSTITCH_FORMAT_ZLIB = 4,    /* RFC 1950; restored only where it is asked for */
+  HEMSTITCH_FORMAT_DEFLATE =
+      5 /* RFC 1951, without header and checksum; restored only where it is asked for */
+} hemstitch_format;
+
 /* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX where that would be more. */
 HEMSTITCH_API uint64_t hemstitch_compress_bound(uint64_t input_bytes);
 
@@ -106,6 +117,7 @@ typedef struct hemstitch_options {
   int verify;                      /* 1: compressing restores each block where it was made and compares it;
                                   one that fails is made elsewhere */
   uint64_t gpu_memory_limit_bytes; /* of the device; 0: half of what is free there */
+  hemstitch_format format;
 } hemstitch_options;
 
 /* hemstitch_compress() with options, which may be NULL. Returns HEMSTITCH_UNKNOWN_BACKEND or HEMSTITCH_DEVICE_UNAVAILABLE where they
@@ -118,7 +130,7 @@ HEMSTITCH_API hemstitch_status hemstitch_compress_with(const hemstitch_options* 
 HEMSTITCH_API hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes,
                                                        uint64_t* restored_bytes);
 
-/* Restores all LZ4 frames in input[0, input_bytes) one after the other, verifying every checksum there is.
+/* Restores all frames in input[0, input_bytes) one after the other, verifying every checksum there is.
  * output_bytes is set to the restored size on success, untouched otherwise; what stands in `output` after an
  * error is unspecified. */
 HEMSTITCH_API hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,

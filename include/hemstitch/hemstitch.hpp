@@ -81,19 +81,26 @@ class HEMSTITCH_API Error : public std::runtime_error {
   Place place_;
 };
 
-enum class Format { kLz4 };
+enum class Format : int {
+  kLz4 = HEMSTITCH_FORMAT_LZ4,
+  kGzip = HEMSTITCH_FORMAT_GZIP,
+  kBgzf = HEMSTITCH_FORMAT_BGZF,
+  kZlib = HEMSTITCH_FORMAT_ZLIB,
+  kDeflate = HEMSTITCH_FORMAT_DEFLATE,
+};
 
 inline constexpr int kMinLevel = 1;
 inline constexpr int kMaxLevel = 12;
 
 struct CompressOptions {
   Format format = Format::kLz4;
-  int level = 1;                         // kMinLevel..kMaxLevel
-  int acceleration = 0;                  // 0: off; N of --fast=N: faster and larger than level 1
-  std::size_t block_bytes = 256 * 1024;  // 64K, 256K, 1M or 4M
-  bool linked_blocks = false;            // each block may refer to the 64 KB before it
-  bool block_checksums = true;           // XXH32 of each block as written
-  bool content_checksum = false;         // XXH32 of the whole content: serial, about 5 GB/s
+  int level = 0;                // kMinLevel..kMaxLevel; 0: the format's default
+  std::size_t block_bytes = 0;  // LZ4: 64K, 256K, 1M or 4M; 0: the format's default
+  // LZ4 alone has a choice of these; other formats have the checksums that they have.
+  int acceleration = 0;           // 0: off; N of --fast=N: faster and larger than level 1
+  bool linked_blocks = false;     // each block may refer to the 64 KB before it
+  bool block_checksums = true;    // XXH32 of each block as written
+  bool content_checksum = false;  // XXH32 of the whole content: serial, about 5 GB/s
   // Restores each block where it was made and compares it before it is written; one that fails is made elsewhere.
   bool verify = false;
   std::optional<std::uint64_t> content_bytes;  // stored in the header when known; another size is an error
@@ -109,6 +116,8 @@ struct CompressOptions {
 };
 
 struct RestoreOptions {
+  std::optional<Format> format =
+      {};  // empty: the one that the data begins with; zlib and raw DEFLATE have to be named
   bool verify_checksums = true;
   std::span<const std::byte> dictionary;  // the one that the frame was written with
   bool accept_any_dictionary_id = false;  // use `dictionary` although the frame names another

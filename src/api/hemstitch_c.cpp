@@ -35,6 +35,8 @@ void take_options(const hemstitch_options* given, Options& options) {
   options.threads = given->threads;
   options.memory_limit_bytes = given->memory_limit_bytes;
   options.gpu_memory_limit_bytes = given->gpu_memory_limit_bytes;
+  if (given->format != HEMSTITCH_FORMAT_DEFAULT)
+    options.format = static_cast<hemstitch::Format>(given->format);
   if constexpr (requires { options.verify; }) options.verify = given->verify != 0;
 }
 

@@ -8,7 +8,7 @@ namespace hemstitch {
 inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one
 
-// Throws kInvalidOption. What depends on the format is checked_format()'s (format/formats.hpp).
+// Throws kInvalidOption. What depends on the format is checked_options()'s (format/formats.hpp).
 void validate(const CompressOptions& options);
 void validate(const RestoreOptions& options);
 

@@ -22,7 +22,7 @@ std::uint64_t save_frame(std::span<const std::byte> content, const std::string& 
   checked.level = options.level;
   checked.block_bytes = options.block_bytes;
   checked.threads = options.threads;
-  checked_format(checked);
+  checked_options(checked);
   return save_frame_cuda(content, path, options);
 }
 

@@ -77,14 +77,13 @@ std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::uin
 
 std::uint32_t checksum_of_nothing(Checksum kind) { return kind == Checksum::kAdler32 ? 1 : 0; }
 
-// Those that combine: the checksum of more bytes.
+}  // namespace
+
 std::uint32_t checksum_behind(Checksum kind, std::uint32_t before, std::span<const std::byte> bytes) {
   if (kind == Checksum::kCrc32) return crc32_behind(before, bytes);
   if (kind == Checksum::kAdler32) return adler32_behind(before, bytes);
   return before;
 }
-
-}  // namespace
 
 std::uint32_t checksum_of(Checksum kind, std::span<const std::byte> bytes) {
   if (kind == Checksum::kXxh32) return XXH32(bytes.data(), bytes.size(), 0);

@@ -18,6 +18,9 @@ inline constexpr std::size_t kChecksumBytes = 4;
 // Of all bytes at once; 0 for kNone. XXH32 has seed 0.
 std::uint32_t checksum_of(Checksum kind, std::span<const std::byte> bytes);
 
+// Of those that combine: the checksum of bytes whose first ones have the checksum `before`.
+std::uint32_t checksum_behind(Checksum kind, std::uint32_t before, std::span<const std::byte> bytes);
+
 // Whether the checksum of a whole follows from those of its parts, so that the parts may be summed up side by side.
 constexpr bool checksums_combine(Checksum kind) {
   return kind == Checksum::kCrc32 || kind == Checksum::kAdler32;

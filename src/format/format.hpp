@@ -26,12 +26,18 @@ class FrameFormat {
   virtual Format id() const = 0;
   virtual std::string_view name() const = 0;    // as options and listings have it: "lz4"
   virtual std::string_view title() const = 0;   // as sentences have it: "LZ4"
-  virtual std::string_view suffix() const = 0;  // of files: ".lz4"
+  virtual std::string_view suffix() const = 0;  // of files: ".lz4"; empty where they have none
   // Whether a stream that begins with these bytes is one of frames of this format; at most kIdentifyBytes are looked at.
   virtual bool begins(std::span<const std::byte> first_bytes) const = 0;
+  // Whether that tells it. Data of other formats is restored only where options or a file's name say the format.
+  virtual bool is_told_by_content() const { return true; }
 
-  // What options may ask for.
+  // What options may ask for, and what they mean where they ask for nothing.
   virtual std::span<const std::size_t> block_sizes() const = 0;
+  virtual std::size_t default_block_bytes() const { return block_sizes().front(); }
+  virtual int default_level() const { return kMinLevel; }
+  // Throws kInvalidOption, with the field's name, where they ask for what the format does not have.
+  virtual void check(const CompressOptions& /*options*/) const {}
   // Of blocks, of the content, and the one that names a dictionary.
   virtual Checksum checksum() const = 0;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/options.hpp"
+#include "format/deflate/deflate_formats.hpp"
 #include "format/lz4/lz4_format.hpp"
 
 namespace hemstitch {
@@ -23,16 +24,12 @@ std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string listed(const std::vector<std::unique_ptr<FrameFormat>>& formats,
-                   std::string_view (FrameFormat::*word)() const) {
-  std::vector<std::string> words;
-  for (const auto& format : formats) words.emplace_back(((*format).*word)());
-  return listed(words);
-}
-
 }  // namespace
 
-FormatTable::FormatTable() { formats_.push_back(make_lz4_format()); }
+FormatTable::FormatTable() {
+  formats_.push_back(make_lz4_format());
+  for (auto& format : make_deflate_formats()) formats_.push_back(std::move(format));
+}
 
 FormatTable& FormatTable::instance() {
   static FormatTable table;
@@ -62,17 +59,44 @@ const FrameFormat* FormatTable::of_data(std::span<const std::byte> first_bytes) 
 
 const FrameFormat* FormatTable::of_suffix(std::string_view file_name) const {
   for (const auto& format : formats_)
-    if (file_name.size() > format->suffix().size() && file_name.ends_with(format->suffix()))
+    if (!format->suffix().empty() && file_name.size() > format->suffix().size() &&
+        file_name.ends_with(format->suffix()))
       return format.get();
   return nullptr;
 }
 
-std::string FormatTable::names() const { return listed(formats_, &FrameFormat::name); }
-std::string FormatTable::titles() const { return listed(formats_, &FrameFormat::title); }
-std::string FormatTable::suffixes() const { return listed(formats_, &FrameFormat::suffix); }
+std::string FormatTable::names() const {
+  std::vector<std::string> words;
+  for (const auto& format : formats_) words.emplace_back(format->name());
+  return listed(words);
+}
 
-const FrameFormat& checked_format(const CompressOptions& options) {
+std::string FormatTable::titles_told_by_content() const {
+  std::vector<std::string> words;
+  for (const auto& format : formats_)
+    if (format->is_told_by_content()) words.emplace_back(format->title());
+  return listed(words);
+}
+
+std::string FormatTable::suffixes() const {
+  std::vector<std::string> words;
+  for (const auto& format : formats_)
+    if (!format->suffix().empty() && std::ranges::find(words, format->suffix()) == words.end())
+      words.emplace_back(format->suffix());
+  return listed(words);
+}
+
+CompressOptions with_defaults(CompressOptions options) {
   const FrameFormat& format = FormatTable::instance().of(options.format);
+  if (options.level == 0) options.level = format.default_level();
+  if (options.block_bytes == 0) options.block_bytes = format.default_block_bytes();
+  return options;
+}
+
+CompressOptions checked_options(const CompressOptions& given) {
+  CompressOptions options = with_defaults(given);
+  const FrameFormat& format = FormatTable::instance().of(options.format);
+  format.check(options);
   validate(options);
   const auto sizes = format.block_sizes();
   if (std::ranges::find(sizes, options.block_bytes) == sizes.end()) {
@@ -81,7 +105,7 @@ const FrameFormat& checked_format(const CompressOptions& options) {
     throw Error(Status::kInvalidOption,
                 fmt::format("block_bytes is {}, it can be {}", options.block_bytes, listed(texts)));
   }
-  return format;
+  return options;
 }
 
 }  // namespace hemstitch

@@ -24,10 +24,11 @@ class FormatTable {
   // Null where there is none.
   const FrameFormat* of_name(std::string_view name) const;
   const FrameFormat* of_data(std::span<const std::byte> first_bytes) const;
-  const FrameFormat* of_suffix(std::string_view file_name) const;  // of "a.lz4", not of ".lz4"
+  // Of "a.lz4", not of ".lz4"; of several with the suffix the first.
+  const FrameFormat* of_suffix(std::string_view file_name) const;
   // All of them: "LZ4", or several with "or" before the last.
   std::string names() const;
-  std::string titles() const;
+  std::string titles_told_by_content() const;
   std::string suffixes() const;
 
  private:
@@ -35,7 +36,9 @@ class FormatTable {
   std::vector<std::unique_ptr<FrameFormat>> formats_;
 };
 
-// The format that the options ask for, which are checked. Throws kInvalidOption.
-const FrameFormat& checked_format(const CompressOptions& options);
+// The options with the format's defaults in place of zeros. Throws kInvalidOption where there is no such format.
+CompressOptions with_defaults(CompressOptions options);
+// The same, checked. Throws kInvalidOption, which names the field.
+CompressOptions checked_options(const CompressOptions& options);
 
 }  // namespace hemstitch

@@ -53,6 +53,11 @@ void FrameReader::skipped(std::uint64_t count) {
          fmt::format("{} of {} bytes of a skippable frame are missing", skip_bytes_ - count, skip_bytes_));
 }
 
+FrameStream::FrameStream(bool verify_header_checksum, const FrameFormat& format)
+    : verify_header_checksum_(verify_header_checksum),
+      format_(&format),
+      reader_(format.make_reader(verify_header_checksum)) {}
+
 FrameStream::FrameStream(const FrameStream& other)
     : verify_header_checksum_(other.verify_header_checksum_),
       format_(other.format_),

@@ -90,6 +90,8 @@ class FrameReader {
   const Block& block() const { return block_; }
   std::optional<std::uint32_t> content_checksum() const { return content_checksum_; }
   std::optional<std::uint32_t> content_bytes_low() const { return content_bytes_low_; }  // the lower 32 bits
+  // Whether the frame that ended last lacks what its format puts behind the last one: more of it may have followed once.
+  bool end_missing() const { return end_missing_; }
   std::uint32_t skip_bytes() const { return skip_bytes_; }
   std::uint64_t garbage_at() const { return position_; }
 
@@ -121,12 +123,15 @@ class FrameReader {
   Block block_;
   std::optional<std::uint32_t> content_checksum_;
   std::optional<std::uint32_t> content_bytes_low_;
+  bool end_missing_ = false;
 };
 
-// The reader of a stream whose format its first bytes tell.
+// The reader of a stream whose format its first bytes tell, or somebody who knows.
 class FrameStream {
  public:
   explicit FrameStream(bool verify_header_checksum) : verify_header_checksum_(verify_header_checksum) {}
+  // Whose format is known before.
+  FrameStream(bool verify_header_checksum, const FrameFormat& format);
   FrameStream(const FrameStream& other);  // goes on by itself
   FrameStream& operator=(const FrameStream&) = delete;
 

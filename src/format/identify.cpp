@@ -22,7 +22,6 @@ using namespace std::string_view_literals;
 // The first bytes of formats that people are likely to hand us, four at most, and what restores them.
 constexpr std::array kForeignMagics{
     ForeignMagic{"\x28\xB5\x2F\xFD"sv, "zstd", "zstd -d"},
-    ForeignMagic{"\x1F\x8B"sv, "gzip", "gzip -d"},
     ForeignMagic{"\xFD"
                  "7zX"sv,
                  "xz", "xz -d"},
@@ -64,7 +63,8 @@ void refuse_data(std::span<const std::byte> first_bytes) {
     throw Error(Status::kForeignFormat,
                 fmt::format("this is {} data, for {}", identity.foreign_name, identity.foreign_tool), begin);
   throw Error(Status::kUnknownFormat,
-              fmt::format("the data does not begin with a frame of {}", FormatTable::instance().titles()),
+              fmt::format("the data does not begin with a frame of {}",
+                          FormatTable::instance().titles_told_by_content()),
               begin);
 }
 

@@ -21,21 +21,22 @@ void add_piece(std::vector<std::span<const std::byte>>& pieces, std::span<const 
 
 }  // namespace
 
-CompressJob::CompressJob(const CompressOptions& options, const StreamPlaces& places)
-    : options_(options),
-      format_(checked_format(options)),
-      dictionary_(copied(effective_dictionary(options.dictionary))),
+CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& places)
+    : options_(checked_options(given)),
+      format_(FormatTable::instance().of(given.format)),
+      dictionary_(copied(effective_dictionary(given.dictionary))),
       writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
       frame_room_(writer_->room()),
-      engine_(options.backend, options.device,
-              {.format = options.format,
-               .level = options.level,
-               .content_bytes = options.content_bytes,
+      engine_(given.backend, given.device,
+              {.format = given.format,
+               .level = options_.level,
+               .content_bytes = given.content_bytes,
                .from = places.from,
                .to = places.to,
-               .threads = options.threads}),
-      threads_(resolve_threads(options.threads)),
+               .threads = given.threads}),
+      threads_(resolve_threads(given.threads)),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
+  const CompressOptions& options = options_;
   parameters_ = {.format = options.format,
                  .level = options.level,
                  .acceleration = options.acceleration,

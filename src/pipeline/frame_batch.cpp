@@ -19,21 +19,22 @@ constexpr std::size_t kInputsGrain = 16;
 
 }  // namespace
 
-FrameCompressor::FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits,
+FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchLimits& limits,
                                  AllInputBytes all_input_bytes)
-    : FrameBatchPlan((checked_format(options), options.backend), options.device,
-                     {.format = options.format,
-                      .level = options.level,
+    : FrameBatchPlan(given.backend, given.device,
+                     {.format = given.format,
+                      .level = checked_options(given).level,
                       .content_bytes = all_input_bytes,
                       .from = DataPlace::kFile,
                       .to = DataPlace::kFile,
-                      .threads = options.threads},
+                      .threads = given.threads},
                      limits),
-      options_(options),
-      format_(FormatTable::instance().of(options.format)),
-      dictionary_(copied(effective_dictionary(options.dictionary))),
+      options_(with_defaults(given)),
+      format_(FormatTable::instance().of(given.format)),
+      dictionary_(copied(effective_dictionary(given.dictionary))),
       writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
       frame_room_(writer_->room()) {
+  const CompressOptions& options = options_;
   if (options.verify) engine_.require_verifying(format_);
   const BlockEngine& engine = engine_.preferred();
   const std::size_t output_bytes_per_block = options.block_bytes + frame_room_.around_block_bytes();

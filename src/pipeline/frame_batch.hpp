@@ -69,7 +69,7 @@ class FrameBatchPlan {
 class FrameCompressor : public FrameBatchPlan {
  public:
   // Validates, chooses the backend, plans. Throws as a stream of these options would.
-  explicit FrameCompressor(const CompressOptions& options, const FrameBatchLimits& limits = {},
+  explicit FrameCompressor(const CompressOptions& given, const FrameBatchLimits& limits = {},
                            AllInputBytes all_input_bytes = std::nullopt);
 
   // What an input of so many bytes counts for; more than input_bytes() is too much for any batch.

@@ -31,7 +31,9 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
       places_(places),
       total_bytes_(total_bytes),
       threads_(resolve_threads(options.threads)),
-      stream_(options.verify_checksums) {
+      stream_(options.format
+                  ? FrameStream(options.verify_checksums, FormatTable::instance().of(*options.format))
+                  : FrameStream(options.verify_checksums)) {
   const auto dictionary = effective_dictionary(options.dictionary);
   dictionary_.assign(dictionary.begin(), dictionary.end());
   options_.dictionary = dictionary_;

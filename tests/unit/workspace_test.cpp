@@ -142,22 +142,22 @@ TEST(Options, AnErrorNamesTheField) {
     CompressOptions options;
     change(options);
     try {
-      checked_format(options);
+      checked_options(options);
       ADD_FAILURE() << field << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), Status::kInvalidOption);
       EXPECT_EQ(std::string(error.what()).rfind(field, 0), 0u) << error.what();
     }
   };
-  refused([](CompressOptions& o) { o.level = 0; }, "level");
+  refused([](CompressOptions& o) { o.level = -1; }, "level");
   refused([](CompressOptions& o) { o.level = 13; }, "level");
   refused([](CompressOptions& o) { o.acceleration = -1; }, "acceleration");
   refused([](CompressOptions& o) { o.acceleration = 65537; }, "acceleration");
   refused([](CompressOptions& o) { o.acceleration = 2, o.level = 3; }, "acceleration");
   refused([](CompressOptions& o) { o.block_bytes = 100000; }, "block_bytes");
   refused([](CompressOptions& o) { o.threads = 100000; }, "threads");
-  refused([](CompressOptions& o) { o.format = static_cast<Format>(7); }, "format");
-  EXPECT_NO_THROW(checked_format(CompressOptions{}));
+  refused([](CompressOptions& o) { o.format = static_cast<Format>(77); }, "format");
+  EXPECT_NO_THROW(checked_options(CompressOptions{}));
   RestoreOptions restore_options;
   restore_options.threads = 100000;
   EXPECT_THROW(validate(restore_options), Error);

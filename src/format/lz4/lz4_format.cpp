@@ -90,6 +90,7 @@ class Lz4Format : public FrameFormat {
   }
 
   std::span<const std::size_t> block_sizes() const override { return kBlockSizes; }
+  std::size_t default_block_bytes() const override { return 256 << 10; }
   Checksum checksum() const override { return Checksum::kXxh32; }
 
   std::optional<BlockPlan> match_limits() const override { return lz4_block_plan(); }

@@ -1,0 +1,104 @@
+#include "format/deflate/deflate_formats.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/status.hpp"
+#include "format/deflate/frame/deflate_writers.hpp"
+#include "format/deflate/frame/gzip_reader.hpp"
+#include "format/deflate/frame/zlib_reader.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::array<std::size_t, 1> kStreamBlockSizes{kDeflateBlockBytes};
+constexpr std::array<std::size_t, 1> kBgzfBlockSizes{kBgzfBlockBytes};
+constexpr int kDefaultDeflateLevel = 6;
+
+class DeflateFormat : public FrameFormat {
+ public:
+  Format id() const override { return Format::kDeflate; }
+  std::string_view name() const override { return "deflate"; }
+  std::string_view title() const override { return "raw DEFLATE"; }
+  std::string_view suffix() const override { return {}; }
+  bool begins(std::span<const std::byte>) const override { return false; }
+  bool is_told_by_content() const override { return false; }
+
+  std::span<const std::size_t> block_sizes() const override { return kStreamBlockSizes; }
+  int default_level() const override { return kDefaultDeflateLevel; }
+  void check(const CompressOptions& options) const override {
+    refuse(options.acceleration != 0, "acceleration");
+    refuse(options.linked_blocks, "linked_blocks");
+    refuse(!options.dictionary.empty() && !takes_dictionary(), "dictionary");
+  }
+  Checksum checksum() const override { return Checksum::kNone; }
+
+  std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<DeflateReader>(); }
+  std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
+    return make_deflate_writer(options);
+  }
+  // Blocks that can be told apart say it themselves.
+  std::optional<std::uint64_t> restored_bytes(std::span<const std::byte>) const override {
+    return std::nullopt;
+  }
+
+ protected:
+  virtual bool takes_dictionary() const { return false; }
+
+ private:
+  void refuse(bool asked, std::string_view field) const {
+    if (asked) throw Error(Status::kInvalidOption, fmt::format("{} is nothing that {} has", field, title()));
+  }
+};
+
+class ZlibFormat : public DeflateFormat {
+ public:
+  Format id() const override { return Format::kZlib; }
+  std::string_view name() const override { return "zlib"; }
+  std::string_view title() const override { return "zlib"; }
+  std::string_view suffix() const override { return ".zz"; }
+  Checksum checksum() const override { return Checksum::kAdler32; }
+  std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZlibReader>(); }
+
+ protected:
+  bool takes_dictionary() const override { return true; }
+};
+
+class GzipFormat : public DeflateFormat {
+ public:
+  Format id() const override { return Format::kGzip; }
+  std::string_view name() const override { return "gzip"; }
+  std::string_view title() const override { return "gzip"; }
+  std::string_view suffix() const override { return ".gz"; }
+  bool begins(std::span<const std::byte> first_bytes) const override { return is_gzip(first_bytes); }
+  bool is_told_by_content() const override { return true; }
+  Checksum checksum() const override { return Checksum::kCrc32; }
+  std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
+    return std::make_unique<GzipReader>(verify_header_checksum);
+  }
+};
+
+// What is read as gzip may turn out to be BGZF; so both have one reader, and data that begins so is gzip's.
+class BgzfFormat : public GzipFormat {
+ public:
+  Format id() const override { return Format::kBgzf; }
+  std::string_view name() const override { return "bgzf"; }
+  std::string_view title() const override { return "BGZF"; }
+  bool begins(std::span<const std::byte>) const override { return false; }
+  bool is_told_by_content() const override { return false; }
+  std::span<const std::size_t> block_sizes() const override { return kBgzfBlockSizes; }
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<FrameFormat>> make_deflate_formats() {
+  std::vector<std::unique_ptr<FrameFormat>> formats;
+  formats.push_back(std::make_unique<GzipFormat>());
+  formats.push_back(std::make_unique<BgzfFormat>());
+  formats.push_back(std::make_unique<ZlibFormat>());
+  formats.push_back(std::make_unique<DeflateFormat>());
+  return formats;
+}
+
+}  // namespace hemstitch

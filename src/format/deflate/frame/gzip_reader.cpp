@@ -1,0 +1,248 @@
+#include "format/deflate/frame/gzip_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/bytes.hpp"
+#include "format/checksum.hpp"
+#include "format/identify.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr unsigned kDeflateMethod = 8;
+constexpr unsigned kHeaderChecksumFlag = 2, kExtraFlag = 4, kNameFlag = 8, kCommentFlag = 16;
+constexpr unsigned kReservedFlags = 0xE0;
+
+constexpr std::size_t kFixedPartBytes = 6;  // behind the first four
+constexpr std::size_t kExtraSizeBytes = 2;
+constexpr std::size_t kTrailerBytes = 8;
+
+// A stream's content and data travel in pieces of so much: they stay in a core's cache, and handing one over costs nothing beside it.
+constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
+
+constexpr std::size_t kMostMemberBytes = 65536, kMostMemberContentBytes = 65536;
+constexpr std::uint32_t kMarkerBytes = 28;
+constexpr std::size_t kMarkerDataBytes = 2;
+
+constexpr std::size_t kZerosBytes = 4096;
+
+unsigned le16(const std::byte* bytes) {
+  return static_cast<unsigned>(bytes[0]) | static_cast<unsigned>(bytes[1]) << 8;
+}
+
+// From the extra field of a BGZF member its size; nothing where it is none.
+std::optional<std::uint32_t> bgzf_member_bytes(std::span<const std::byte> extra) {
+  constexpr std::size_t kSubfieldHeadBytes = 4;
+  while (extra.size() >= kSubfieldHeadBytes) {
+    const std::size_t bytes = le16(extra.data() + 2);
+    if (bytes > extra.size() - kSubfieldHeadBytes) break;
+    if (extra[0] == std::byte{'B'} && extra[1] == std::byte{'C'} && bytes == 2)
+      return le16(extra.data() + kSubfieldHeadBytes) + 1;
+    extra = extra.subspan(kSubfieldHeadBytes + bytes);
+  }
+  return std::nullopt;
+}
+
+bool all_zero(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+}  // namespace
+
+bool is_gzip(std::span<const std::byte> first_bytes) {
+  return first_bytes.size() >= 2 && first_bytes[0] == std::byte{0x1F} && first_bytes[1] == std::byte{0x8B};
+}
+
+GzipReader::Event GzipReader::want(State state, std::size_t bytes, Event event) {
+  state_ = state;
+  in_block_ = state == State::kBlock;
+  wanted_bytes_ = bytes;
+  return event;
+}
+
+GzipReader::Event GzipReader::step(std::span<const std::byte> bytes) {
+  if (state_ == State::kMember) return in_bgzf_ ? read_between(bytes) : read_member(bytes);
+  if (state_ == State::kZeros) return read_zeros(bytes);
+  require_bytes(bytes.size());
+  switch (state_) {
+    case State::kMember:
+    case State::kZeros:
+      break;
+    case State::kFixedPart:
+    case State::kExtra:
+    case State::kName:
+    case State::kComment:
+    case State::kHeaderChecksum:
+      return read_header(bytes);
+    case State::kNextFrame:
+      return header_bytes_ == 0 ? read_member(std::span(first_bytes_).first(first_count_)) : begin_frame();
+    case State::kFirstBlock:
+      return announce_block();
+    case State::kBlock:
+      return read_block(bytes);
+    case State::kMarker:
+      return read_marker(bytes);
+    case State::kTrailer:
+      content_checksum_ = load_le32(bytes.data());
+      content_bytes_low_ = load_le32(bytes.data() + 4);
+      position_ += bytes.size();
+      return want(State::kMember, kIdentifyBytes, Event::kFrameEnd);
+  }
+  fail(Status::kInternal, "the reader is in no state");
+}
+
+// What stands behind a frame, or at the beginning.
+GzipReader::Event GzipReader::read_member(std::span<const std::byte> bytes) {
+  if (is_gzip(bytes)) return begin_header(bytes);
+  if (frame_number_ == 0) {
+    if (bytes.empty()) refuse_data(bytes);
+    fail(Status::kUnknownFormat, "the data does not begin with a gzip member");
+  }
+  if (bytes.empty()) return want(State::kMember, kIdentifyBytes, Event::kEnd);
+  // Files are padded with zeros, on tapes and in pages; gzip ignores these.
+  if (all_zero(bytes)) return want(State::kZeros, kZerosBytes, Event::kMore);
+  return want(State::kMember, kIdentifyBytes, Event::kGarbage);
+}
+
+GzipReader::Event GzipReader::read_zeros(std::span<const std::byte> bytes) {
+  if (!all_zero(bytes)) return want(State::kMember, kIdentifyBytes, Event::kGarbage);
+  return bytes.size() == kZerosBytes ? Event::kMore : want(State::kMember, kIdentifyBytes, Event::kEnd);
+}
+
+// What stands behind a BGZF member: another one, or the frame is over without its marker.
+GzipReader::Event GzipReader::read_between(std::span<const std::byte> bytes) {
+  if (is_gzip(bytes) && bytes.size() == kIdentifyBytes &&
+      static_cast<unsigned>(bytes[2]) == kDeflateMethod && static_cast<unsigned>(bytes[3]) == kExtraFlag)
+    return begin_header(bytes);
+  first_count_ = bytes.size();
+  std::ranges::copy(bytes, first_bytes_.begin());
+  header_bytes_ = 0;
+  in_bgzf_ = false;
+  end_missing_ = true;
+  return want(State::kNextFrame, 0, Event::kFrameEnd);
+}
+
+GzipReader::Event GzipReader::begin_header(std::span<const std::byte> bytes) {
+  wanted_bytes_ = kIdentifyBytes;
+  require_bytes(bytes.size());
+  const auto method = static_cast<unsigned>(bytes[2]);
+  flags_ = static_cast<unsigned>(bytes[3]);
+  if (method != kDeflateMethod)
+    fail(Status::kUnsupportedFeature, fmt::format("compression method {}; that of gzip is 8", method));
+  if ((flags_ & kReservedFlags) != 0)
+    fail(Status::kUnsupportedFeature, "a reserved flag of the header is set");
+  header_crc_ = checksum_of(Checksum::kCrc32, bytes);
+  header_bytes_ = bytes.size();
+  member_bytes_.reset();
+  return want(State::kFixedPart, kFixedPartBytes + ((flags_ & kExtraFlag) != 0 ? kExtraSizeBytes : 0),
+              Event::kMore);
+}
+
+// A part of the header behind its first bytes.
+GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
+  header_bytes_ += bytes.size();
+  if (state_ == State::kHeaderChecksum) {
+    const unsigned found = header_crc_ & 0xFFFF, expected = le16(bytes.data());
+    if (verify_header_checksum_ && found != expected)
+      fail(Status::kHeaderChecksumMismatch,
+           fmt::format("the header's checksum is {:#06x}, it should be {:#06x}", found, expected));
+    return end_header();
+  }
+  header_crc_ = checksum_behind(Checksum::kCrc32, header_crc_, bytes);
+  switch (state_) {
+    case State::kFixedPart:
+      if ((flags_ & kExtraFlag) == 0) return next_field(State::kExtra);
+      if (const unsigned extra_bytes = le16(bytes.data() + kFixedPartBytes); extra_bytes != 0)
+        return want(State::kExtra, extra_bytes, Event::kMore);
+      return next_field(State::kExtra);
+    case State::kExtra:
+      if (flags_ == kExtraFlag) member_bytes_ = bgzf_member_bytes(bytes);
+      return next_field(State::kExtra);
+    default:  // a byte of a name or a comment
+      return bytes[0] == std::byte{0} ? next_field(state_) : Event::kMore;
+  }
+}
+
+GzipReader::Event GzipReader::next_field(State done) {
+  if (done == State::kExtra && (flags_ & kNameFlag) != 0) return want(State::kName, 1, Event::kMore);
+  if (done != State::kComment && (flags_ & kCommentFlag) != 0) return want(State::kComment, 1, Event::kMore);
+  if ((flags_ & kHeaderChecksumFlag) != 0) return want(State::kHeaderChecksum, 2, Event::kMore);
+  return end_header();
+}
+
+GzipReader::Event GzipReader::end_header() {
+  // One that leaves no room for data and trailer says nothing; without it, the member is an ordinary one.
+  if (member_bytes_ && *member_bytes_ < header_bytes_ + kMarkerDataBytes + kTrailerBytes)
+    member_bytes_.reset();
+  if (!in_bgzf_) return begin_frame();
+  if (member_bytes_) return announce_block();
+  in_bgzf_ = false;
+  end_missing_ = true;
+  return want(State::kNextFrame, 0, Event::kFrameEnd);
+}
+
+GzipReader::Event GzipReader::begin_frame() {
+  ++frame_number_;
+  frame_at_ = position_;
+  header_ = {};
+  block_ = {};
+  content_checksum_.reset();
+  content_bytes_low_.reset();
+  end_missing_ = false;
+  if (member_bytes_) {
+    header_.kind = "bgzf";
+    header_.description = "bgzf, blocks";
+    header_.block_content_checksums = true;
+    header_.block_bytes = kMostMemberContentBytes;
+    header_.most_data_bytes = kMostMemberBytes;
+    in_bgzf_ = true;
+    return want(State::kFirstBlock, 0, Event::kFrameBegin);
+  }
+  header_.kind = header_.description = "gzip";
+  header_.block_kind = BlockKind::kStream;
+  header_.content_checksum = true;
+  header_.block_bytes = header_.most_data_bytes = kPieceBytes;
+  position_ += header_bytes_;
+  in_stream_ = true;
+  return want(State::kTrailer, kTrailerBytes, Event::kFrameBegin);
+}
+
+GzipReader::Event GzipReader::announce_block() {
+  const std::uint64_t at = position_;
+  position_ += header_bytes_;
+  const auto data_bytes = static_cast<std::size_t>(*member_bytes_ - header_bytes_ - kTrailerBytes);
+  if (*member_bytes_ == kMarkerBytes && data_bytes == kMarkerDataBytes)
+    return want(State::kMarker, kMarkerDataBytes + kTrailerBytes, Event::kMore);
+  block_ = {data_bytes, false, std::nullopt, block_.number + 1, at};
+  return want(State::kBlock, data_bytes + kTrailerBytes, Event::kBlockBegin);
+}
+
+GzipReader::Event GzipReader::read_block(std::span<const std::byte> bytes) {
+  const std::byte* const trailer = bytes.data() + block_.data_bytes;
+  block_.content_checksum = load_le32(trailer);
+  block_.content_bytes = load_le32(trailer + 4);
+  if (*block_.content_bytes > kMostMemberContentBytes)
+    fail(Status::kCorruptBlock, fmt::format("the member announces {} bytes, a BGZF member holds at most {}",
+                                            *block_.content_bytes, kMostMemberContentBytes));
+  position_ += bytes.size();
+  leave_block();
+  return Event::kBlockEnd;
+}
+
+// Two bytes hold an empty fixed block, with six bits that mean nothing, or nothing valid.
+GzipReader::Event GzipReader::read_marker(std::span<const std::byte> bytes) {
+  if (bytes[0] != std::byte{3} || (bytes[1] & std::byte{3}) != std::byte{0})
+    fail(Status::kCorruptBlock, "the data of the end marker is not that of an empty member");
+  if (const std::uint32_t found = load_le32(bytes.data() + kMarkerDataBytes); found != 0)
+    fail(Status::kBlockChecksumMismatch,
+         fmt::format("the checksum of the end marker's content is 0, it should be {:#010x}", found));
+  if (const std::uint32_t size = load_le32(bytes.data() + kMarkerDataBytes + 4); size != 0)
+    fail(Status::kContentSizeMismatch, fmt::format("the end marker announces {} bytes, it has none", size));
+  position_ += bytes.size();
+  in_bgzf_ = false;
+  return want(State::kMember, kIdentifyBytes, Event::kFrameEnd);
+}
+
+}  // namespace hemstitch

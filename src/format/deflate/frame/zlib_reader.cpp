@@ -1,0 +1,94 @@
+#include "format/deflate/frame/zlib_reader.hpp"
+
+#include <fmt/format.h>
+
+namespace hemstitch {
+namespace {
+
+constexpr unsigned kDeflateMethod = 8;
+constexpr unsigned kMostWindowLog = 7;  // of 32 KB, less 8
+constexpr unsigned kDictionaryFlag = 32;
+
+// As gzip's pieces.
+constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
+
+std::uint32_t be32(std::span<const std::byte> bytes) {
+  std::uint32_t value = 0;
+  for (const std::byte byte : bytes) value = value << 8 | static_cast<std::uint32_t>(byte);
+  return value;
+}
+
+}  // namespace
+
+DeflateReader::Event DeflateReader::want(State state, std::size_t bytes, Event event) {
+  state_ = state;
+  wanted_bytes_ = bytes;
+  return event;
+}
+
+DeflateReader::Event DeflateReader::step(std::span<const std::byte> bytes) {
+  if (state_ == State::kBehind) return end_frame(bytes.empty() ? Event::kEnd : Event::kGarbage);
+  require_bytes(bytes.size());
+  switch (state_) {
+    case State::kHeader:
+      return read_header(bytes);
+    case State::kDictionary:
+      return read_dictionary(bytes);
+    case State::kTrailer:
+      position_ += bytes.size();
+      return read_trailer(bytes);
+    case State::kStream:
+    case State::kBehind:
+      break;
+  }
+  fail(Status::kInternal, "the reader is in no state");
+}
+
+DeflateReader::Event DeflateReader::begin_stream() {
+  header_.block_kind = BlockKind::kStream;
+  header_.block_bytes = header_.most_data_bytes = kPieceBytes;
+  in_stream_ = true;
+  return want(State::kStream, 0, Event::kFrameBegin);
+}
+
+DeflateReader::Event DeflateReader::read_header(std::span<const std::byte>) {
+  frame_number_ = 1;
+  header_.kind = "deflate";
+  header_.description = "raw deflate";
+  return begin_stream();
+}
+
+DeflateReader::Event DeflateReader::read_dictionary(std::span<const std::byte>) {
+  fail(Status::kInternal, "raw DEFLATE names no dictionary");
+}
+
+ZlibReader::Event ZlibReader::read_header(std::span<const std::byte> bytes) {
+  const auto method_byte = static_cast<unsigned>(bytes[0]), flags = static_cast<unsigned>(bytes[1]);
+  const auto not_zlib = [&](const std::string& why) {
+    fail(Status::kUnknownFormat, fmt::format("this is no zlib stream: {}", why));
+  };
+  if ((method_byte << 8 | flags) % 31 != 0) not_zlib("its first two bytes are not divisible by 31");
+  if ((method_byte & 15) != kDeflateMethod)
+    not_zlib(fmt::format("compression method {} instead of 8", method_byte & 15));
+  if (method_byte >> 4 > kMostWindowLog)
+    fail(Status::kUnsupportedFeature, "a window of more than 32 KB");
+  frame_number_ = 1;
+  position_ += bytes.size();
+  header_.kind = header_.description = "zlib";
+  header_.content_checksum = true;
+  if ((flags & kDictionaryFlag) != 0) return want(State::kDictionary, 4, Event::kMore);
+  return begin_stream();
+}
+
+ZlibReader::Event ZlibReader::read_dictionary(std::span<const std::byte> bytes) {
+  position_ += bytes.size();
+  header_.dictionary_id = be32(bytes);
+  return begin_stream();
+}
+
+ZlibReader::Event ZlibReader::read_trailer(std::span<const std::byte> bytes) {
+  content_checksum_ = be32(bytes);
+  return end_frame(Event::kFrameEnd);
+}
+
+}  // namespace hemstitch
