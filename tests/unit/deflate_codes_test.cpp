@@ -43,7 +43,8 @@ std::uint64_t least_cost(Frequencies frequencies, std::uint32_t max_bits) {
     std::sort(row.begin(), row.end());
     merged = row;
   }
-  return std::accumulate(merged.begin(), merged.begin() + static_cast<std::ptrdiff_t>(2 * frequencies.size() - 2),
+  return std::accumulate(merged.begin(),
+                         merged.begin() + static_cast<std::ptrdiff_t>(2 * frequencies.size() - 2),
                          std::uint64_t{0});
 }
 
@@ -120,7 +121,8 @@ TEST(DeflateCodes, AreTheCanonicalOnesTurnedRound) {
 
 std::vector<std::pair<int, int>> items_of(const Lengths& lengths) {
   std::vector<DeflateLengthItem> items(kDeflateMostLengthItems);
-  items.resize(deflate_length_items(lengths.data(), static_cast<std::uint32_t>(lengths.size()), items.data()));
+  items.resize(
+      deflate_length_items(lengths.data(), static_cast<std::uint32_t>(lengths.size()), items.data()));
   std::vector<std::pair<int, int>> pairs;
   for (const DeflateLengthItem& item : items) pairs.emplace_back(item.symbol, item.extra);
   return pairs;

@@ -57,8 +57,9 @@ TEST(NearThree, ReachesAsFarAsItsWindow) {
 TEST(NearThree, RefusesParametersOutsideTheirLimits) {
   const Bytes data = random_bytes(10);
   for (const NearThreeParameters& wrong :
-       {NearThreeParameters{.hash_bits = 7}, NearThreeParameters{.hash_bits = 17}, NearThreeParameters{.depth = 0},
-        NearThreeParameters{.window_bytes = 0}, NearThreeParameters{.window_bytes = 65536}})
+       {NearThreeParameters{.hash_bits = 7}, NearThreeParameters{.hash_bits = 17},
+        NearThreeParameters{.depth = 0}, NearThreeParameters{.window_bytes = 0},
+        NearThreeParameters{.window_bytes = 65536}})
     EXPECT_THROW(find_near_three({data, 0}, wrong), Error);
   EXPECT_THROW(find_near_three({data, 11}, {}), Error);
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/status.hpp"
+#include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/deflate_writers.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
 #include "format/deflate/frame/zlib_reader.hpp"
@@ -33,6 +34,11 @@ class DeflateFormat : public FrameFormat {
     refuse(!options.dictionary.empty() && !takes_dictionary(), "dictionary");
   }
   Checksum checksum() const override { return Checksum::kNone; }
+
+  std::optional<BlockPlan> match_limits() const override { return deflate_block_plan(); }
+  std::optional<AnyFinder> finder(int level, std::size_t, std::size_t) const override {
+    return deflate_level(level).finder;
+  }
 
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<DeflateReader>(); }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {

@@ -40,10 +40,7 @@ inline DeflateLevel deflate_level(int level) {
   if (level <= 5) return {.finder = chain(4, kDeflateCapBytes), .near = near(4), .pass_count = 1};
   if (level <= 8) return {.finder = chain(4, kDeflateCapBytes), .near = near(4), .pass_count = 2};
   if (level <= 11) return {.finder = chain(16, kDeflateDeepCapBytes), .near = near(8), .pass_count = 2};
-  return {.finder = chain(64, kDeflateDeepCapBytes),
-          .near = near(16),
-          .pass_count = 4,
-          .splits = true};
+  return {.finder = chain(64, kDeflateDeepCapBytes), .near = near(16), .pass_count = 4, .splits = true};
 }
 
 }  // namespace hemstitch

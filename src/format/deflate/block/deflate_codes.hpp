@@ -60,7 +60,8 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_sort_keys(const std::uint3
 namespace deflate_detail {
 
 struct HuffmanNodes {
-  std::uint32_t weights[kDeflateLitlenCount] = {};  // of the nodes above leaves, in the order in which they are made
+  std::uint32_t weights[kDeflateLitlenCount] =
+      {};  // of the nodes above leaves, in the order in which they are made
   std::uint16_t leaf_parents[kDeflateLitlenCount] = {};
   std::uint16_t node_parents[kDeflateLitlenCount] = {};
 };
@@ -72,9 +73,8 @@ HEMSTITCH_HOST_DEVICE constexpr void build_huffman_tree(const std::uint32_t* sor
   for (std::uint32_t made = 0; made + 1 < leaf_count; ++made) {
     std::uint32_t weight = 0;
     for (int child = 0; child < 2; ++child) {
-      const bool take_leaf =
-          leaf < leaf_count &&
-          (node == made || sorted_keys[leaf] >> kDeflateSymbolBits <= nodes.weights[node]);
+      const bool take_leaf = leaf < leaf_count &&
+                             (node == made || sorted_keys[leaf] >> kDeflateSymbolBits <= nodes.weights[node]);
       if (take_leaf) {
         weight += sorted_keys[leaf] >> kDeflateSymbolBits;
         nodes.leaf_parents[leaf++] = static_cast<std::uint16_t>(made);
@@ -230,7 +230,8 @@ HEMSTITCH_HOST_DEVICE constexpr void deflate_begin_header(const std::uint8_t* li
   for (std::uint32_t i = 0; i < header.litlen_count; ++i) lengths[i] = litlen_bits[i];
   for (std::uint32_t i = 0; i < header.distance_count; ++i)
     lengths[header.litlen_count + i] = distance_bits[i];
-  header.item_count = deflate_length_items(lengths, header.litlen_count + header.distance_count, header.items);
+  header.item_count =
+      deflate_length_items(lengths, header.litlen_count + header.distance_count, header.items);
   for (std::uint32_t symbol = 0; symbol < kDeflatePrecodeCount; ++symbol) item_frequencies[symbol] = 0;
   for (std::uint32_t i = 0; i < header.item_count; ++i) ++item_frequencies[header.items[i].symbol];
 }
@@ -243,7 +244,8 @@ HEMSTITCH_HOST_DEVICE constexpr void deflate_end_header(DeflateHeader& header) {
     --header.precode_count;
   header.bits = 5 + 5 + 4 + 3 * header.precode_count;
   for (std::uint32_t i = 0; i < header.item_count; ++i)
-    header.bits += header.precode_bits[header.items[i].symbol] + deflate_item_extra_bits(header.items[i].symbol);
+    header.bits +=
+        header.precode_bits[header.items[i].symbol] + deflate_item_extra_bits(header.items[i].symbol);
 }
 
 }  // namespace hemstitch

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "format/deflate/block/deflate_codes.hpp"
+#include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/compress/deflate_tokens.hpp"
 
 namespace hemstitch {
@@ -17,7 +18,7 @@ namespace hemstitch {
 // The bit that says whether a block is the last, and its type.
 inline constexpr std::uint32_t kDeflateBlockHeadBits = 3;
 // Of a stored block that begins on a byte: the head, 5 bits that fill up the byte, its length and that inverted.
-inline constexpr std::uint32_t kDeflateStoredHeadBits = 40;
+inline constexpr std::uint32_t kDeflateStoredHeadBits = 8 * kDeflateStoredHeaderBytes;
 
 struct DeflateCodeLengths {
   std::array<std::uint8_t, kDeflateFixedLitlenCount> litlen = {};

@@ -43,8 +43,8 @@ std::uint64_t DeflateCodeLengths::token_bits(const DeflateHistogram& histogram) 
     bits += std::uint64_t{histogram.litlen[symbol]} * (litlen[symbol] + extra_bits);
   }
   for (std::uint32_t symbol = 0; symbol < kDeflateDistanceCount; ++symbol)
-    bits += std::uint64_t{histogram.distance[symbol]} *
-            (distance[symbol] + deflate_distance_extra_bits(symbol));
+    bits +=
+        std::uint64_t{histogram.distance[symbol]} * (distance[symbol] + deflate_distance_extra_bits(symbol));
   return bits;
 }
 
@@ -61,8 +61,7 @@ const DeflateCodeLengths& deflate_fixed_lengths() {
 
 DeflateBlock choose_deflate_block(const DeflateHistogram& histogram, std::uint64_t content_bytes) {
   DeflateBlock best = make_dynamic_block(histogram);
-  const std::uint64_t fixed_bits =
-      kDeflateBlockHeadBits + deflate_fixed_lengths().token_bits(histogram);
+  const std::uint64_t fixed_bits = kDeflateBlockHeadBits + deflate_fixed_lengths().token_bits(histogram);
   if (fixed_bits <= best.bits) best = {DeflateBlockType::kFixed, fixed_bits, deflate_fixed_lengths(), {}};
   const std::uint64_t stored_bits =
       kDeflateStoredHeadBits * deflate_stored_block_count(content_bytes) + 8 * content_bytes;

@@ -33,6 +33,7 @@ DeflateChunk make_deflate_chunk(std::span<const std::byte> content, std::span<co
 // The cheapest way to cut tokens into blocks, by dynamic programming over the sums of their bits. A cut stands before the first token
 // that begins at or behind a multiple of kDeflateSplitUnitBytes, none where that leaves less than a whole unit at the end. Of ways
 // that cost the same, the one whose last block begins first, and so on for what is before that block.
-std::vector<DeflateChunkPart> split_deflate_chunk(std::span<const DeflateToken> tokens, std::size_t content_bytes);
+std::vector<DeflateChunkPart> split_deflate_chunk(std::span<const DeflateToken> tokens,
+                                                  std::size_t content_bytes);
 
 }  // namespace hemstitch

@@ -35,7 +35,8 @@ std::vector<SplitUnit> split_units(std::span<const DeflateToken> tokens, std::si
 }
 static_assert(kDeflateSplitUnitBytes > kDeflateMaxMatchBytes);
 
-DeflateChunkPart part_between(const SplitUnit& begin, const SplitUnit& end, const DeflateHistogram& histogram) {
+DeflateChunkPart part_between(const SplitUnit& begin, const SplitUnit& end,
+                              const DeflateHistogram& histogram) {
   return {choose_deflate_block(histogram, end.content_begin - begin.content_begin), begin.token_begin,
           end.token_begin, begin.content_begin, end.content_begin};
 }
@@ -107,8 +108,7 @@ DeflateChunk make_deflate_chunk(std::span<const std::byte> content, std::span<co
     chunk.parts = level.splits ? split_deflate_chunk(chunk.tokens, content.size())
                                : std::vector{whole_chunk(chunk.tokens, content.size())};
     costs.clear();
-    for (const DeflateChunkPart& part : chunk.parts)
-      costs.push_back(deflate_costs_of(part.block.lengths));
+    for (const DeflateChunkPart& part : chunk.parts) costs.push_back(deflate_costs_of(part.block.lengths));
   }
   return chunk;
 }

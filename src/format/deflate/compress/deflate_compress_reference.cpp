@@ -12,10 +12,9 @@ void put_chunk(const DeflateChunk& chunk, std::span<const std::byte> content, bo
                DeflateBitWriter& writer) {
   for (const DeflateChunkPart& part : chunk.parts) {
     const bool ends_stream = last && part.content_end == content.size();
-    put_deflate_block(part.block,
-                      std::span(chunk.tokens).subspan(part.token_begin, part.token_end - part.token_begin),
-                      content.subspan(part.content_begin, part.content_end - part.content_begin), ends_stream,
-                      writer);
+    put_deflate_block(
+        part.block, std::span(chunk.tokens).subspan(part.token_begin, part.token_end - part.token_begin),
+        content.subspan(part.content_begin, part.content_end - part.content_begin), ends_stream, writer);
   }
 }
 
@@ -26,8 +25,8 @@ void put_empty_last_block(DeflateBitWriter& writer) {
 
 }  // namespace
 
-EncodedBlock compress_deflate_block_reference(const FinderInput& input, const DeflateLevel& level, DeflateEnd end,
-                                              std::span<std::byte> output) {
+EncodedBlock compress_deflate_block_reference(const FinderInput& input, const DeflateLevel& level,
+                                              DeflateEnd end, std::span<std::byte> output) {
   const MatchRecords records = find_hash_chain(input, level.finder);
   const NearOffsets near_offsets = find_near_three(input, level.near);
   const std::span<const std::byte> content = input.data.subspan(input.history_bytes);
@@ -44,7 +43,7 @@ EncodedBlock compress_deflate_block_reference(const FinderInput& input, const De
   if (end == DeflateEnd::kFinal) {
     if (content.empty()) put_empty_last_block(writer);
     writer.pad_to_byte();
-  } else if (!writer.on_byte()) {
+  } else {
     put_deflate_stored({}, false, writer);
   }
   if (!writer.fits()) return {Status::kOutputTooSmall, 0};

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <span>
 
+#include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/compress/deflate_block.hpp"
 #include "format/deflate/compress/deflate_tuning.hpp"
 #include "format/deflate/deflate_levels.hpp"
@@ -26,23 +27,21 @@ namespace hemstitch {
 
 // How the last DEFLATE block ends.
 enum class DeflateEnd {
-  kFlush,  // others follow: an empty stored block goes on to the next byte, where the last block does not end on one
+  kFlush,  // others follow: an empty stored block goes on to the next byte
   kFinal,  // it is the stream's last one, and says so; zeros fill up its last byte
 };
 
-// The most bytes that `content_bytes` of content become, for any content, level and end: stored, each chunk.
-constexpr std::size_t deflate_most_bytes(std::size_t content_bytes) {
-  // A full chunk is two stored blocks. Behind a block that ends inside a byte, the first one takes two bits more than it counts.
-  const std::size_t chunk_count = content_bytes / kDeflateChunkBytes + 1;
-  constexpr std::size_t kChunkBits = 2 * kDeflateStoredHeadBits + 2;
-  constexpr std::size_t kFlushBits = kDeflateStoredHeadBits + 2;
-  return content_bytes + (chunk_count * kChunkBits + kFlushBits + 7) / 8;
-}
+// No block takes more than the room for its content (block/deflate_stored.hpp). A full chunk that is stored takes two DEFLATE blocks; behind
+// one that ends inside a byte, the first takes up to two bits more than it counts, and so does the empty one at the end.
+static_assert((kDeflateMostBlockBytes / kDeflateChunkBytes * (2 * kDeflateStoredHeadBits + 2) +
+               2 * (kDeflateStoredHeadBits + 2) + 7) /
+                  8 <=
+              deflate_data_room(kDeflateMostBlockBytes) - kDeflateMostBlockBytes);
 
-// Compresses the block of `input`, whose history is what the frame has before it. Writes nothing outside `output`; kOutputTooSmall
+// Compresses the block of `input`, kDeflateMostBlockBytes at most, whose history is what the frame has before it. Writes nothing outside `output`; kOutputTooSmall
 // where it does not fit, and then what stands there is unspecified.
 // Throws std::bad_alloc. Thread safety: any number of calls at once.
-EncodedBlock compress_deflate_block_reference(const FinderInput& input, const DeflateLevel& level, DeflateEnd end,
-                                              std::span<std::byte> output);
+EncodedBlock compress_deflate_block_reference(const FinderInput& input, const DeflateLevel& level,
+                                              DeflateEnd end, std::span<std::byte> output);
 
 }  // namespace hemstitch

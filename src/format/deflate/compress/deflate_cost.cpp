@@ -11,7 +11,8 @@ void set_match_costs(const LengthBits& length_bits, const DistanceBits& distance
     costs.lengths[length] = (length_bits(symbol) + deflate_length_extra_bits(symbol)) * kCostUnitsPerBit;
   }
   for (std::uint32_t symbol = 0; symbol < kDeflateDistanceCount; ++symbol)
-    costs.distances[symbol] = (distance_bits(symbol) + deflate_distance_extra_bits(symbol)) * kCostUnitsPerBit;
+    costs.distances[symbol] =
+        (distance_bits(symbol) + deflate_distance_extra_bits(symbol)) * kCostUnitsPerBit;
 }
 
 }  // namespace
@@ -25,7 +26,9 @@ DeflateCosts deflate_prior_costs() {
 }
 
 DeflateCosts deflate_costs_of(const DeflateCodeLengths& lengths) {
-  const auto bits_or = [](std::uint32_t bits, std::uint32_t unused_bits) { return bits != 0 ? bits : unused_bits; };
+  const auto bits_or = [](std::uint32_t bits, std::uint32_t unused_bits) {
+    return bits != 0 ? bits : unused_bits;
+  };
   DeflateCosts costs;
   for (std::size_t literal = 0; literal < costs.literals.size(); ++literal)
     costs.literals[literal] = bits_or(lengths.litlen[literal], kDeflateUnusedLiteralBits) * kCostUnitsPerBit;

@@ -27,7 +27,6 @@ class DeflateBitWriter {
   void pad_to_byte() { put(0, (8 - held_bits_) % 8); }
   void put_bytes(std::span<const std::byte> bytes);
 
-  bool on_byte() const { return held_bits_ == 0; }
   // Bytes that are full.
   std::size_t bytes() const { return bytes_; }
   bool fits() const { return bytes_ <= output_.size(); }

@@ -28,8 +28,8 @@ inline std::vector<DeflateToken> deflate_tokens(std::span<const std::byte> conte
     for (std::uint32_t i = 0; i < sequence.literal_count; ++i)
       tokens.push_back({0, static_cast<std::uint16_t>(content[position++])});
     if (sequence.match_length == 0) continue;
-    tokens.push_back({static_cast<std::uint16_t>(sequence.match_length),
-                      static_cast<std::uint16_t>(sequence.offset)});
+    tokens.push_back(
+        {static_cast<std::uint16_t>(sequence.match_length), static_cast<std::uint16_t>(sequence.offset)});
     position += sequence.match_length;
   }
   return tokens;

@@ -9,6 +9,9 @@
 
 namespace hemstitch {
 
+// The most content of a block of a frame.
+inline constexpr std::size_t kDeflateMostBlockBytes = 1 << 20;
+
 // Content that is parsed on its own and gets codes of its own.
 inline constexpr std::size_t kDeflateChunkBytes = 65536;
 
