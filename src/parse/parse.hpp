@@ -23,6 +23,10 @@ namespace hemstitch {
 struct ParseInput {
   std::span<const MatchRecord> records;  // one for each byte of the block
   BlockPlan plan;                        // the format's limits
+  // The block itself: for cost models that price each literal (`optimal`).
+  std::span<const std::byte> content = {};
+  // A second record for each byte: for `optimal`, where a format has another finder besides.
+  std::span<const MatchRecord> near_records = {};
 };
 
 // What of `record` may be used at `position` of a block of `block_bytes`: clipped to the format's longest

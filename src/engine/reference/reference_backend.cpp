@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "format/deflate/compress/deflate_compress_reference.hpp"
+#include "format/deflate/deflate_formats.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
 
@@ -17,19 +19,11 @@ class ReferenceEngine : public BlockEngine {
   unsigned preferred_batches_in_flight(unsigned threads) const override { return 2 * threads + 1; }
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
+    if (is_deflate(parameters.format)) return compress_deflate(tasks, parameters);
     const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
-    std::vector<std::byte> joined;  // history and block, one after the other, as finders want them
-    for (BlockTask& task : tasks) {
-      FinderInput input{task.input, 0};
-      if (!task.history.empty()) {
-        joined.assign(task.history.begin(), task.history.end());
-        joined.insert(joined.end(), task.input.begin(), task.input.end());
-        input = {joined, task.history.size()};
-      }
-      const EncodedBlock encoded = compress_lz4_block_reference(input, level, task.output);
-      task.status = encoded.status;
-      task.output_bytes = encoded.bytes;
-    }
+    compress_each(tasks, [&](const FinderInput& input, std::span<std::byte> output) {
+      return compress_lz4_block_reference(input, level, output);
+    });
   }
 
   // A block that restores to more than its frame allows is damaged: the room is the frame's, not the
@@ -39,6 +33,32 @@ class ReferenceEngine : public BlockEngine {
       const DecodedBlock decoded = restore_lz4_block_reference(task.input, task.history, task.output);
       task.status = decoded.status == Status::kOk ? Status::kOk : Status::kCorruptBlock;
       task.output_bytes = decoded.bytes;
+    }
+  }
+
+ private:
+  // Every block of BGZF is a member of its own; those of other formats are parts of one stream.
+  static void compress_deflate(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
+    const DeflateLevel level = deflate_level(parameters.level);
+    const DeflateEnd end = parameters.format == Format::kBgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush;
+    compress_each(tasks, [&](const FinderInput& input, std::span<std::byte> output) {
+      return compress_deflate_block_reference(input, level, end, output);
+    });
+  }
+
+  template <typename Compress>
+  static void compress_each(std::span<BlockTask> tasks, const Compress& compress) {
+    std::vector<std::byte> joined;  // history and block, one after the other, as finders want them
+    for (BlockTask& task : tasks) {
+      FinderInput input{task.input, 0};
+      if (!task.history.empty()) {
+        joined.assign(task.history.begin(), task.history.end());
+        joined.insert(joined.end(), task.input.begin(), task.input.end());
+        input = {joined, task.history.size()};
+      }
+      const EncodedBlock encoded = compress(input, task.output);
+      task.status = encoded.status;
+      task.output_bytes = encoded.bytes;
     }
   }
 };
@@ -52,7 +72,9 @@ class ReferenceBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
+  bool supports(Format format, Direction direction) const override {
+    return format == Format::kLz4 || (is_deflate(format) && direction == Direction::kCompress);
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<ReferenceEngine>();
   }

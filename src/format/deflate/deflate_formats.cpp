@@ -6,6 +6,7 @@
 
 #include "core/options.hpp"
 #include "core/status.hpp"
+#include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/bgzf_index.hpp"
 #include "format/deflate/frame/deflate_writers.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
@@ -43,6 +44,11 @@ class DeflateFormat : public FrameFormat {
       throw Error(Status::kInvalidOption, "stored_name has a byte of 0, which would end it");
   }
   Checksum checksum() const override { return Checksum::kNone; }
+
+  std::optional<BlockPlan> match_limits() const override { return deflate_block_plan(); }
+  std::optional<AnyFinder> finder(int level, std::size_t, std::size_t) const override {
+    return deflate_level(level).finder;
+  }
 
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<DeflateReader>(); }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {

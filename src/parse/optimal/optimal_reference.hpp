@@ -9,6 +9,26 @@
 namespace hemstitch {
 namespace optimal_detail {
 
+// What the literal at `position` costs: by its byte where the model prices each.
+template <typename Model>
+std::uint64_t literal_cost_at(const ParseInput& input, const Model& model, std::size_t position) {
+  if constexpr (requires { model.literal_cost(std::byte{}); })
+    return model.literal_cost(input.content[position]);
+  else
+    return model.literal_cost();
+}
+
+// The best decision of one position so far.
+struct Decision {
+  std::uint64_t cost = 0;
+  Match match = {};  // length 0: a literal
+
+  void consider(std::uint64_t match_cost, Match other) {
+    const bool wins_tie = match_cost == cost && match.length != 0 && better_match(other, match);
+    if (match_cost < cost || wins_tie) *this = {match_cost, other};
+  }
+};
+
 // Decides for each position of [begin, end): the match to take, or length 0 for a literal. Costs at `horizon`
 // and beyond it count as 0.
 template <typename Model>
@@ -16,36 +36,48 @@ void solve_segment(const ParseInput& input, const Model& model, std::size_t begi
                    std::size_t horizon, std::vector<Match>& decisions) {
   std::vector<std::uint64_t> cost(horizon - begin + 1, 0);
   const auto cost_from = [&](std::size_t position) -> std::uint64_t& { return cost[position - begin]; };
+  const std::uint32_t shortest = input.plan.min_match_length;
   for (std::size_t position = horizon; position-- > begin;) {
-    std::uint64_t best_cost = model.literal_cost() + cost_from(position + 1);
-    Match best;
+    Decision best{literal_cost_at(input, model, position) + cost_from(position + 1)};
+    const auto consider = [&](std::uint32_t length, std::uint32_t offset) {
+      if (length < shortest) return;
+      const std::uint32_t priced = priced_length(length, horizon - position, shortest);
+      best.consider(whole_match_cost(model, priced, offset) +
+                        cost_from(std::min<std::size_t>(position + length, horizon)),
+                    {offset, length});
+    };
     const Match match = usable_match(input.records[position], position, input.records.size(), input.plan);
-    if (match.length != 0) {
+    if (match.length != 0)
       for (unsigned index = 0; index < model.tried_length_count(); ++index) {
         const std::uint32_t length = model.tried_length(match.length, index);
-        if (length < input.plan.min_match_length || length == 0) continue;
-        const std::uint32_t priced = priced_length(length, horizon - position, input.plan.min_match_length);
-        const std::uint64_t match_cost = whole_match_cost(model, priced, match.offset) +
-                                         cost_from(std::min<std::size_t>(position + length, horizon));
-        if (match_cost < best_cost) {
-          best_cost = match_cost;
-          best = {match.offset, length};
-        }
+        if (length == 0) break;
+        consider(length, match.offset);
       }
+    if constexpr (requires { model.tried_near_length_count(); }) {
+      const Match near =
+          usable_match(input.near_records[position], position, input.records.size(), input.plan);
+      if (near.length != 0 && near.offset != match.offset)
+        for (unsigned index = 0; index < model.tried_near_length_count(); ++index) {
+          const std::uint32_t length = model.tried_near_length(near.length, index);
+          if (length == 0) break;
+          consider(length, near.offset);
+        }
     }
-    cost_from(position) = best_cost;
-    if (position < end) decisions[position] = best;
+    cost_from(position) = best.cost;
+    if (position < end) decisions[position] = best.match;
   }
 }
 
-template <typename Model>
-std::vector<Sequence> parse_in_segments(const ParseInput& input, const Model& model,
+// `model_of(begin)` gives the model of the segment that begins there.
+template <typename ModelOf>
+std::vector<Sequence> parse_in_segments(const ParseInput& input, const ModelOf& model_of,
                                         std::size_t segment_positions, std::size_t look_ahead_positions) {
   const std::size_t block_bytes = input.records.size();
   std::vector<Match> decisions(block_bytes);
   for (std::size_t begin = 0; begin < block_bytes; begin += segment_positions) {
     const std::size_t end = std::min(begin + segment_positions, block_bytes);
-    solve_segment(input, model, begin, end, std::min(end + look_ahead_positions, block_bytes), decisions);
+    solve_segment(input, model_of(begin), begin, end, std::min(end + look_ahead_positions, block_bytes),
+                  decisions);
   }
 
   SequenceBuilder sequences;
@@ -63,14 +95,22 @@ std::vector<Sequence> parse_in_segments(const ParseInput& input, const Model& mo
 
 }  // namespace optimal_detail
 
+// Like parse_optimal(), with a model for each segment: `model_of(begin)` is that of the one that begins there.
+template <typename ModelOf>
+std::vector<Sequence> parse_optimal_by_segments(const ParseInput& input, const ModelOf& model_of) {
+  return optimal_detail::parse_in_segments(input, model_of, kSegmentPositions, kLookAheadPositions);
+}
+
 template <typename Model>
 std::vector<Sequence> parse_optimal(const ParseInput& input, const Model& model) {
-  return optimal_detail::parse_in_segments(input, model, kSegmentPositions, kLookAheadPositions);
+  return parse_optimal_by_segments(input, [&](std::size_t) -> const Model& { return model; });
 }
 
 template <typename Model>
 std::vector<Sequence> parse_optimal_exact(const ParseInput& input, const Model& model) {
-  return optimal_detail::parse_in_segments(input, model, std::max<std::size_t>(input.records.size(), 1), 0);
+  return optimal_detail::parse_in_segments(
+      input, [&](std::size_t) -> const Model& { return model; },
+      std::max<std::size_t>(input.records.size(), 1), 0);
 }
 
 }  // namespace hemstitch

@@ -43,10 +43,14 @@ enum class DeflateBlockType : std::uint32_t { kStored = 0, kFixed = 1, kDynamic 
 
 namespace deflate_detail {
 
-// The highest set bit of a value that is not 0.
+// The highest set bit of a value from 1 to 65535.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t log2_floor(std::uint32_t value) {
   std::uint32_t log = 0;
-  while (value >>= 1) ++log;
+  for (std::uint32_t step = 8; step > 0; step /= 2)
+    if (value >> step != 0) {
+      value >>= step;
+      log += step;
+    }
   return log;
 }
 

@@ -17,14 +17,9 @@
 #include <span>
 
 #include "core/sequence.hpp"
-#include "core/status.hpp"
+#include "format/encoded_block.hpp"
 
 namespace hemstitch {
-
-struct EncodedBlock {
-  Status status = Status::kInternal;  // kOk, or kOutputTooSmall
-  std::size_t bytes = 0;              // written to the output, when status is kOk
-};
 
 // Encodes `block` as `sequences`, which must cover it and end with literals alone. Needs no more room than it
 // fills; when even that is not there, what stands in `output` is unspecified.

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <limits>
+
+#include "format/deflate/compress/deflate_chunk.hpp"
+#include "format/deflate/compress/deflate_cost.hpp"
+#include "match/common/common_length.hpp"
+#include "parse/optimal/optimal_reference.hpp"
+
+namespace hemstitch {
+namespace {
+
+static_assert(kDeflateSplitUnitBytes % kSegmentPositions == 0, "a segment lies in one unit");
+
+// Where the tokens of a unit begin, and how often their symbols occur.
+struct SplitUnit {
+  std::size_t token_begin = 0;
+  std::size_t content_begin = 0;
+  DeflateHistogram histogram;
+};
+
+// One more behind the last unit, where the chunk ends.
+std::vector<SplitUnit> split_units(std::span<const DeflateToken> tokens, std::size_t content_bytes) {
+  const std::size_t unit_count = std::max<std::size_t>(content_bytes / kDeflateSplitUnitBytes, 1);
+  std::vector<SplitUnit> units;
+  std::size_t position = 0;
+  for (std::size_t token = 0; token < tokens.size(); ++token) {
+    // A unit is longer than a match, so each has a token that begins in it.
+    if (units.size() < unit_count && position >= units.size() * kDeflateSplitUnitBytes)
+      units.push_back({token, position, {}});
+    units.back().histogram.add(tokens[token]);
+    position += tokens[token].content_bytes();
+  }
+  units.push_back({tokens.size(), content_bytes, {}});
+  return units;
+}
+static_assert(kDeflateSplitUnitBytes > kDeflateMaxMatchBytes);
+
+DeflateChunkPart part_between(const SplitUnit& begin, const SplitUnit& end,
+                              const DeflateHistogram& histogram) {
+  return {choose_deflate_block(histogram, end.content_begin - begin.content_begin), begin.token_begin,
+          end.token_begin, begin.content_begin, end.content_begin};
+}
+
+DeflateChunkPart whole_chunk(std::span<const DeflateToken> tokens, std::size_t content_bytes) {
+  DeflateHistogram histogram;
+  for (const DeflateToken& token : tokens) histogram.add(token);
+  return {choose_deflate_block(histogram, content_bytes), 0, tokens.size(), 0, content_bytes};
+}
+
+// The second candidate of each position. No match passes the chunk's end.
+std::vector<MatchRecord> near_records(std::span<const std::byte> content,
+                                      std::span<const std::uint16_t> near_offsets) {
+  std::vector<MatchRecord> records(content.size(), 0);
+  for (std::size_t position = 0; position < content.size(); ++position) {
+    if (near_offsets[position] == 0) continue;
+    const std::byte* here = content.data() + position;
+    const std::size_t limit = std::min<std::size_t>(kDeflateNearMatchBytes, content.size() - position);
+    const std::size_t length = common_length(here, here - near_offsets[position], limit);
+    records[position] = pack_match(near_offsets[position], static_cast<std::uint32_t>(length));
+  }
+  return records;
+}
+
+}  // namespace
+
+std::vector<DeflateChunkPart> split_deflate_chunk(std::span<const DeflateToken> tokens,
+                                                  std::size_t content_bytes) {
+  const std::vector<SplitUnit> units = split_units(tokens, content_bytes);
+  const std::size_t unit_count = units.size() - 1;
+  // Of the units before each: the least bits, and the block that ends there.
+  std::vector<std::uint64_t> bits(unit_count + 1, std::numeric_limits<std::uint64_t>::max());
+  std::vector<std::size_t> begin_of_last(unit_count + 1, 0);
+  std::vector<DeflateChunkPart> last(unit_count + 1);
+  bits[0] = 0;
+  for (std::size_t begin = 0; begin < unit_count; ++begin) {
+    DeflateHistogram histogram;
+    for (std::size_t end = begin + 1; end <= unit_count; ++end) {
+      histogram.add(units[end - 1].histogram);
+      const DeflateChunkPart part = part_between(units[begin], units[end], histogram);
+      if (bits[begin] + part.block.bits >= bits[end]) continue;
+      bits[end] = bits[begin] + part.block.bits;
+      begin_of_last[end] = begin;
+      last[end] = part;
+    }
+  }
+  std::vector<DeflateChunkPart> parts;
+  for (std::size_t end = unit_count; end > 0; end = begin_of_last[end]) parts.push_back(last[end]);
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+DeflateChunk make_deflate_chunk(std::span<const std::byte> content, std::span<const MatchRecord> records,
+                                std::span<const std::uint16_t> near_offsets, const DeflateLevel& level) {
+  const std::vector<MatchRecord> near = near_records(content, near_offsets);
+  const ParseInput input{records, deflate_block_plan(), content, near};
+  DeflateChunk chunk;
+  std::vector<DeflateCosts> costs = {deflate_prior_costs()};
+  for (unsigned pass = 0; pass < level.pass_count; ++pass) {
+    // A segment is solved with the costs of the last part that begins before the segment's unit ends. What begins behind that, by
+    // less than a match, is the next unit's.
+    const auto costs_of_segment = [&](std::size_t begin) -> const DeflateCosts& {
+      const std::size_t unit_end = (begin / kDeflateSplitUnitBytes + 1) * kDeflateSplitUnitBytes;
+      std::size_t part = costs.size() - 1;
+      while (part > 0 && chunk.parts[part].content_begin >= unit_end) --part;
+      return costs[part];
+    };
+    chunk.tokens = deflate_tokens(content, parse_optimal_by_segments(input, costs_of_segment));
+    chunk.parts = level.splits ? split_deflate_chunk(chunk.tokens, content.size())
+                               : std::vector{whole_chunk(chunk.tokens, content.size())};
+    costs.clear();
+    for (const DeflateChunkPart& part : chunk.parts) costs.push_back(deflate_costs_of(part.block.lengths));
+  }
+  return chunk;
+}
+
+}  // namespace hemstitch
