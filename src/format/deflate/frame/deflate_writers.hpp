@@ -15,7 +15,8 @@
 namespace hemstitch {
 
 inline constexpr std::size_t kDeflateBlockBytes = 1 << 20;
-inline constexpr std::size_t kBgzfBlockBytes = 65280;  // what bgzip takes: it leaves room for what does not shrink
+inline constexpr std::size_t kBgzfBlockBytes =
+    65280;  // what bgzip takes: it leaves room for what does not shrink
 
 // For the format that the options name, which are checked and have no defaults left.
 std::unique_ptr<FrameWriter> make_deflate_writer(const CompressOptions& options);

@@ -113,8 +113,8 @@ GzipReader::Event GzipReader::read_zeros(std::span<const std::byte> bytes) {
 
 // What stands behind a BGZF member: another one, or the frame is over without its marker.
 GzipReader::Event GzipReader::read_between(std::span<const std::byte> bytes) {
-  if (is_gzip(bytes) && bytes.size() == kIdentifyBytes &&
-      static_cast<unsigned>(bytes[2]) == kDeflateMethod && static_cast<unsigned>(bytes[3]) == kExtraFlag)
+  if (is_gzip(bytes) && bytes.size() == kIdentifyBytes && static_cast<unsigned>(bytes[2]) == kDeflateMethod &&
+      static_cast<unsigned>(bytes[3]) == kExtraFlag)
     return begin_header(bytes);
   first_count_ = bytes.size();
   std::ranges::copy(bytes, first_bytes_.begin());

@@ -33,8 +33,8 @@ class GzipReader : public FrameReader {
 
  private:
   enum class State {
-    kMember,      // its first four bytes, or what is no member
-    kFixedPart,   // the rest of what every header has, with the size of the extra field where there is one
+    kMember,     // its first four bytes, or what is no member
+    kFixedPart,  // the rest of what every header has, with the size of the extra field where there is one
     kExtra,
     kName,
     kComment,

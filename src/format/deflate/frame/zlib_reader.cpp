@@ -70,8 +70,7 @@ ZlibReader::Event ZlibReader::read_header(std::span<const std::byte> bytes) {
   if ((method_byte << 8 | flags) % 31 != 0) not_zlib("its first two bytes are not divisible by 31");
   if ((method_byte & 15) != kDeflateMethod)
     not_zlib(fmt::format("compression method {} instead of 8", method_byte & 15));
-  if (method_byte >> 4 > kMostWindowLog)
-    fail(Status::kUnsupportedFeature, "a window of more than 32 KB");
+  if (method_byte >> 4 > kMostWindowLog) fail(Status::kUnsupportedFeature, "a window of more than 32 KB");
   frame_number_ = 1;
   position_ += bytes.size();
   header_.kind = header_.description = "zlib";
