@@ -29,14 +29,14 @@ namespace hemstitch {
 struct BlockTask {
   std::span<const std::byte> input;    // the block: raw bytes to compress, or a block's data to restore
   std::span<const std::byte> history;  // what stands before the raw block, at most the last 64 KB of it
-  // Exactly the room that may be used. Where the outputs may be moved (EncodeParameters), the engine sets this to where the
+  // Exactly the room that may be used: as much as the format gives (FrameWriter::data_room_bytes()). Where the outputs may be moved (EncodeParameters), the engine sets this to where the
   // data came to stand.
   std::span<std::byte> output;
 
   std::size_t output_bytes = 0;  // bytes written, when status is kOk
   // Of the last one, from the lowest bit on: those of a block that ends inside a byte. The others are 0.
   unsigned last_byte_bits = 8;
-  Status status = Status::kInternal;  // kOutputTooSmall: a block that does not shrink into `output`
+  Status status = Status::kInternal;  // kOutputTooSmall: a block that does not fit into `output`
 };
 
 struct EncodeParameters {
@@ -46,8 +46,8 @@ struct EncodeParameters {
   std::size_t block_bytes = 256 * 1024;  // the frame's block size; a task may be shorter
 
   // Of the memory around each task's output: so much before and behind it is the frame's, and stays free. Where outputs may be
-  // moved, those of a batch stand in one piece of memory, in order, each with one byte less than its input and nothing but that
-  // byte and what is the frame's between; the engine may then put the data closer together. One that did leaves no room for a block to
+  // moved, those of a batch stand in one piece of memory, in order, each with room for its input at least, and nothing but that
+  // room and what is the frame's between; the engine may then put the data closer together. One that did leaves no room for a block to
   // be redone alone: where a block fails, it throws.
   std::size_t before_block_bytes = 0;
   std::size_t behind_block_bytes = 0;

@@ -2,6 +2,7 @@
 // write. One writer serves any number of frames of the same options, from several threads at once.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,10 +34,21 @@ class FrameWriter {
 
   virtual std::size_t write_header(std::optional<std::uint64_t> content_bytes, std::byte* to) const = 0;
 
+  // How much room an engine has for a block's data. What does not fit into it stands in the frame as it is, if the format has that:
+  // then the room is less than the content.
+  virtual std::size_t data_room_bytes(std::size_t content_bytes) const { return content_bytes - 1; }
+  // And the frame for the block, besides what stands around it.
+  std::size_t block_room_bytes(std::size_t content_bytes) const {
+    return std::max(content_bytes, data_room_bytes(content_bytes));
+  }
+  // How much of the content before a block its data may refer to. Without any, a dictionary stands before every block, otherwise before
+  // the first one.
+  virtual std::size_t history_bytes() const { return 0; }
+
   // A block of content that an engine was done with.
   struct Block {
     std::span<const std::byte> content;
-    // Nothing where it did not shrink: the frame then holds the content.
+    // Nothing where that did not fit into its room: the frame then holds the content.
     std::optional<std::span<const std::byte>> data;
     unsigned last_byte_bits = 8;                         // of the data's last byte; see BlockTask
     std::optional<std::uint32_t> content_checksum = {};  // where has_block_content_checksums()

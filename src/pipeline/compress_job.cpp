@@ -35,6 +35,7 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
                .to = places.to,
                .threads = given.threads}),
       threads_(resolve_threads(given.threads)),
+      history_bytes_(writer_->history_bytes()),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
   const CompressOptions& options = options_;
   parameters_ = {.format = options.format,
@@ -51,23 +52,23 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
   needs.buffer_bytes_per_block =
       options.block_bytes + output_bytes_per_block() + (options.verify ? options.block_bytes : 0) +
       engine_.preferred().staging_bytes(options.block_bytes, output_bytes_per_block());
-  needs.buffer_bytes_per_batch = (options.linked_blocks ? kHistoryBytes : 0) + held_bytes_;
+  needs.buffer_bytes_per_batch = history_bytes_ + held_bytes_;
   needs.content_bytes = options.content_bytes;
   needs.preferred_batch_bytes = std::max(engine_.preferred().preferred_batch_bytes(),
                                          engine_.preferred().preferred_batch_blocks() * options.block_bytes);
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
   needs.memory_limit_bytes = options.memory_limit_bytes;
-  needs.device = engine_.preferred().device_needs(
-      {.direction = Direction::kCompress,
-       .block_bytes = options.block_bytes,
-       .history_bytes = options.linked_blocks ? kHistoryBytes : dictionary_.size(),
-       .level = options.level,
-       .verify = options.verify});
+  needs.device =
+      engine_.preferred().device_needs({.direction = Direction::kCompress,
+                                        .block_bytes = options.block_bytes,
+                                        .history_bytes = std::max(history_bytes_, dictionary_.size()),
+                                        .level = options.level,
+                                        .verify = options.verify});
   needs.device_limit_bytes = options.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
   batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
 
-  if (options.linked_blocks) linked_history_ = dictionary_;
+  append_history(linked_history_, dictionary_, history_bytes_);
   if (writer_->has_content_checksum()) content_checksum_.emplace(format_.checksum());
   report_.threads = threads_;
   report_.planned_bytes = plan_.workspace.total_bytes();
@@ -75,13 +76,9 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
   report_.device_limit_bytes = plan_.device_limit_bytes;
 }
 
-std::size_t CompressJob::output_bytes_per_block() const {
-  return options_.block_bytes + frame_room_.around_block_bytes();
-}
-
 void CompressJob::make_memory(CompressSlot& slot) const {
   const BlockEngine& engine = engine_.preferred();
-  slot.input = engine.make_buffer((options_.linked_blocks ? kHistoryBytes : 0) + batch_bytes_ + held_bytes_);
+  slot.input = engine.make_buffer(history_bytes_ + batch_bytes_ + held_bytes_);
   slot.output = engine.make_buffer(plan_.blocks_per_batch * output_bytes_per_block());
   if (options_.verify) slot.verify = engine.make_buffer(batch_bytes_);
 }
@@ -101,10 +98,8 @@ void CompressJob::begin_slot(CompressSlot& slot) {
     const StageTimer timer(time_line(), Stage::kStart, 0);
     make_memory(slot);
   }
-  if (options_.linked_blocks) {
-    slot.history_bytes = linked_history_.size();
-    std::copy(linked_history_.begin(), linked_history_.end(), slot.input.get());
-  }
+  slot.history_bytes = linked_history_.size();
+  std::copy(linked_history_.begin(), linked_history_.end(), slot.input.get());
   if (held_byte_) {
     slot.input.get()[slot.history_bytes] = *held_byte_;
     slot.input_bytes = 1;
@@ -144,19 +139,18 @@ bool CompressJob::seal(CompressSlot& slot) {
     const FrameLayout::Block block = layout.block(number);
     BlockTask task;
     task.input = raw.subspan(block.at, block.bytes);
-    if (options_.linked_blocks) {
-      const std::size_t before = std::min<std::size_t>(kHistoryBytes, slot.history_bytes + block.at);
+    if (history_bytes_ != 0) {
+      const std::size_t before = std::min<std::size_t>(history_bytes_, slot.history_bytes + block.at);
       task.history = {task.input.data() - before, before};
     } else {
       task.history = dictionary_;
     }
-    // One byte less than the input: a block that does not shrink is stored.
     task.output = {
         slot.output.get() + slot.tasks.size() * output_bytes_per_block() + frame_room_.before_block_bytes,
-        task.input.size() - 1};
+        writer_->data_room_bytes(task.input.size())};
     slot.tasks.push_back(task);
   }
-  if (options_.linked_blocks) append_history(linked_history_, raw);
+  append_history(linked_history_, raw, history_bytes_);
   return true;
 }
 

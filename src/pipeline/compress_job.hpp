@@ -77,8 +77,10 @@ class CompressJob {
   StreamReport report() const;
 
  private:
-  // What a slot keeps for one block of output: the data fits, or the block is stored.
-  std::size_t output_bytes_per_block() const;
+  // What a slot keeps for one block of output.
+  std::size_t output_bytes_per_block() const {
+    return writer_->block_room_bytes(options_.block_bytes) + frame_room_.around_block_bytes();
+  }
   void make_memory(CompressSlot& slot) const;
   void begin_slot(CompressSlot& slot);
   bool combines_checksums() const { return content_checksum_ && checksums_combine(format_.checksum()); }
@@ -92,12 +94,13 @@ class CompressJob {
   ResilientEngine engine_;
   EncodeParameters parameters_;
   unsigned threads_;
-  std::size_t held_bytes_;  // of each slot but the last: 0 or 1
+  std::size_t history_bytes_;  // of the content, that a block may refer to
+  std::size_t held_bytes_;     // of each slot but the last: 0 or 1
   BatchPlan plan_;
   std::size_t batch_bytes_;
   std::uint64_t batches_ = 0;              // begun
   std::optional<std::byte> held_byte_;     // of the slot before the one being filled
-  std::vector<std::byte> linked_history_;  // the last kHistoryBytes before the slot being filled
+  std::vector<std::byte> linked_history_;  // the last history_bytes_ before the slot being filled
   // Where the frame has one: of what was filled in, or where checksums combine, of what was emitted.
   std::optional<RunningChecksum> content_checksum_;
   std::uint64_t emitted_input_bytes_ = 0;

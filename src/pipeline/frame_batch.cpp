@@ -37,7 +37,10 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   const CompressOptions& options = options_;
   if (options.verify) engine_.require_verifying(format_);
   const BlockEngine& engine = engine_.preferred();
-  const std::size_t output_bytes_per_block = options.block_bytes + frame_room_.around_block_bytes();
+  const std::size_t output_bytes_per_block =
+      writer_->block_room_bytes(options.block_bytes) + frame_room_.around_block_bytes();
+  // A short block may take more room for each of its bytes than full ones do.
+  const std::size_t short_block_bytes = writer_->block_room_bytes(1) - 1 + frame_room_.around_block_bytes();
   const std::size_t frame_bytes =
       frame_room_.header_bytes + frame_room_.last_byte_bytes + frame_room_.end_bytes;
   BatchNeeds needs;
@@ -46,18 +49,17 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
                                  (brings_dictionary() ? options.block_bytes : 0) +
                                  (options.verify ? options.block_bytes : 0) +
                                  engine.staging_bytes(options.block_bytes, output_bytes_per_block);
-  needs.buffer_bytes_per_batch = most_inputs_ * (frame_bytes + frame_room_.around_block_bytes());
+  needs.buffer_bytes_per_batch = most_inputs_ * (frame_bytes + short_block_bytes);
   needs.preferred_batch_bytes = std::min(engine.preferred_batch_bytes(), limits.content_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
   if (threads_ > 1) needs.preferred_batches_in_flight += kBatchesAround;
   needs.memory_limit_bytes = options.memory_limit_bytes;
-  needs.device =
-      engine.device_needs({.direction = Direction::kCompress,
-                           .block_bytes = options.block_bytes,
-                           .history_bytes = options.linked_blocks ? kHistoryBytes : dictionary_.size(),
-                           .more_blocks = most_inputs_,
-                           .level = options.level,
-                           .verify = options.verify});
+  needs.device = engine.device_needs({.direction = Direction::kCompress,
+                                      .block_bytes = options.block_bytes,
+                                      .history_bytes = std::max(writer_->history_bytes(), dictionary_.size()),
+                                      .more_blocks = most_inputs_,
+                                      .level = options.level,
+                                      .verify = options.verify});
   needs.device_limit_bytes = options.gpu_memory_limit_bytes;
   const BatchPlan plan = plan_batches(needs);
   batches_in_flight_ = plan.batches_in_flight;
@@ -98,17 +100,17 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       BlockTask task;
       task.input = input.subspan(block.at, block.bytes);
       task.history = dictionary_;
-      if (options_.linked_blocks && number != 0) {
-        task.history = input.subspan(block.at - kHistoryBytes, kHistoryBytes);
+      if (writer_->history_bytes() != 0 && number != 0) {
+        const std::size_t before = std::min<std::size_t>(writer_->history_bytes(), block.at);
+        task.history = input.subspan(block.at - before, before);
       } else if (brings_dictionary()) {
         std::vector<std::byte>& joined = first_blocks.emplace_back(dictionary_);
         joined.insert(joined.end(), task.input.begin(), task.input.end());
         task.history = std::span(joined).first(dictionary_.size());
         task.input = std::span(joined).subspan(dictionary_.size());
       }
-      // One byte less than the input: a block that does not shrink is stored.
-      task.output = {at + frame_room_.before_block_bytes, task.input.size() - 1};
-      at += task.input.size() + frame_room_.around_block_bytes();
+      task.output = {at + frame_room_.before_block_bytes, writer_->data_room_bytes(task.input.size())};
+      at += writer_->block_room_bytes(task.input.size()) + frame_room_.around_block_bytes();
       tasks.push_back(task);
     }
     at += frame_room_.last_byte_bytes + frame_room_.end_bytes;

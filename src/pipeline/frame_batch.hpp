@@ -84,7 +84,7 @@ class FrameCompressor : public FrameBatchPlan {
  private:
   // In a stream's linked frame every block has its history directly before it in memory, the first one the dictionary. liblz4
   // writes other bytes where it stands elsewhere.
-  bool brings_dictionary() const { return options_.linked_blocks && !dictionary_.empty(); }
+  bool brings_dictionary() const { return writer_->history_bytes() != 0 && !dictionary_.empty(); }
 
   CompressOptions options_;
   const FrameFormat& format_;

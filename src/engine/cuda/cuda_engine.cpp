@@ -172,14 +172,17 @@ void compress_without_shrinking(BlockTask& task, const Lz4Level& level) {
   task.output_bytes = encoded.bytes;
 }
 
+// The most that a block takes of the memory for outputs: stored, its own bytes, which may be more than its room.
+std::size_t taken_bytes(const BlockTask& task) { return std::max(task.input.size(), task.output.size()); }
+
 // The memory in which the outputs stand, with what is the frame's around each; empty where they may not be moved, or where it is
 // not pinned.
 std::span<std::byte> movable_room(const Slot& slot, std::span<const BlockTask> tasks,
                                   const EncodeParameters& parameters) {
   if (!parameters.movable_outputs) return {};
+  const BlockTask& last = tasks.back();
   std::byte* const begin = tasks.front().output.data() - parameters.before_block_bytes;
-  std::byte* const end =
-      tasks.back().output.data() + tasks.back().input.size() + parameters.behind_block_bytes;
+  std::byte* const end = last.output.data() + taken_bytes(last) + parameters.behind_block_bytes;
   const std::span<std::byte> room(begin, end);
   return slot.holds(room) ? room : std::span<std::byte>();
 }
@@ -207,8 +210,8 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
   const std::span<std::byte> room = movable_room(slot, tasks, parameters);
   const auto lead_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.before_block_bytes);
   const auto trail_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.behind_block_bytes);
-  // No block takes more than its own bytes: then it is stored.
-  const std::size_t span_bytes = batch.total_block_bytes + count * (lead_bytes + trail_bytes);
+  std::size_t span_bytes = count * (lead_bytes + trail_bytes);
+  for (const BlockTask& task : tasks) span_bytes += taken_bytes(task);
   const DeviceSpan span{.d_span = slot.output.at_least(span_bytes, stream),
                         .capacity_bytes = span_bytes,
                         .lead_bytes = lead_bytes,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
+#include "core/options.hpp"
 #include "format/lz4/block/lz4_block_size.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/frame/lz4_frame_layout.hpp"
@@ -36,6 +37,10 @@ class Lz4FrameWriter : public FrameWriter {
   FrameLayout layout(std::uint64_t content_bytes) const override {
     return lz4_frame_layout(content_bytes, header_.block_bytes, header_.block_checksums,
                             header_.content_checksum);
+  }
+
+  std::size_t history_bytes() const override {
+    return header_.block_kind == BlockKind::kLinked ? kHistoryBytes : 0;
   }
 
   std::size_t write_header(std::optional<std::uint64_t> content_bytes, std::byte* to) const override {
