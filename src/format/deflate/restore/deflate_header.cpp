@@ -72,8 +72,7 @@ void read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& header) {
   const DeflateCode precode = read_precode(bits, 4 + (counts >> 10));
 
   std::array<std::uint8_t, kDeflateLitlenCount + kDeflateDistanceCount> both{};
-  const std::span<std::uint8_t> lengths =
-      std::span(both).first(header.litlen_count + header.distance_count);
+  const std::span<std::uint8_t> lengths = std::span(both).first(header.litlen_count + header.distance_count);
   read_lengths(bits, precode, lengths);
   std::ranges::copy(lengths.first(header.litlen_count), header.litlen_bits.begin());
   std::ranges::copy(lengths.subspan(header.litlen_count), header.distance_bits.begin());

@@ -56,7 +56,8 @@ std::uint32_t next_reversed(std::uint32_t code, unsigned bits) {
 
 // Symbols of lengths that fit (deflate_header.hpp). Each stands wherever its code is followed by whatever bits.
 template <class Table>
-void build(Table& table, std::span<const std::uint8_t> lengths, std::span<const std::uint32_t> symbol_entries) {
+void build(Table& table, std::span<const std::uint8_t> lengths,
+           std::span<const std::uint32_t> symbol_entries) {
   std::array<std::uint16_t, kDeflateMaxCodeBits + 2> counts{};  // of each length
   for (const std::uint8_t length : lengths) ++counts[length];
   counts[0] = 0;
@@ -124,9 +125,9 @@ inline void copy_match(std::byte* to, std::uint32_t distance, std::uint32_t leng
 }  // namespace
 
 DeflateDecoder::DeflateDecoder(std::span<const std::byte> history) {
-  window_.assign(history.end() - static_cast<std::ptrdiff_t>(
-                                     std::min<std::size_t>(history.size(), kDeflateWindowBytes)),
-                 history.end());
+  window_.assign(
+      history.end() - static_cast<std::ptrdiff_t>(std::min<std::size_t>(history.size(), kDeflateWindowBytes)),
+      history.end());
   before_ = window_;
 }
 
@@ -174,7 +175,8 @@ StreamStep DeflateDecoder::restore(std::span<const std::byte> input, std::span<s
       // Not even the bits that were kept are taken; of the piece is what was added, where it is wanted.
       const bool wants_more = stop == Stop::kInput;
       if (!wants_more) pending_.resize(kept_bytes);
-      pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(bridge.position_bits / 8));
+      pending_.erase(pending_.begin(),
+                     pending_.begin() + static_cast<std::ptrdiff_t>(bridge.position_bits / 8));
       pending_bits_ = static_cast<unsigned>(bridge.position_bits % 8);
       keep_window(output);
       return {wants_more ? added.size() : 0, output.bytes(), part_ == Part::kEnd,
@@ -263,8 +265,7 @@ DeflateDecoder::Stop DeflateDecoder::begin_block(Input& input) {
 // The bytes begin at one.
 DeflateDecoder::Stop DeflateDecoder::restore_stored(Input& input, Output& output) {
   const std::size_t at = static_cast<std::size_t>(input.position_bits / 8);
-  const std::size_t count =
-      std::min({std::size_t{stored_left_}, input.bytes.size() - at, output.room()});
+  const std::size_t count = std::min({std::size_t{stored_left_}, input.bytes.size() - at, output.room()});
   if (count != 0) std::memcpy(output.at, input.bytes.data() + at, count);
   output.at += count;
   input.position_bits += count * std::uint64_t{8};
@@ -279,7 +280,8 @@ DeflateDecoder::Stop DeflateDecoder::restore_stored(Input& input, Output& output
 DeflateDecoder::Stop DeflateDecoder::restore_tokens(Input& input, Output& output) {
   while (part_ == Part::kTokens) {
     Stop stop = match_left_ != 0 ? restore_match(output) : restore_tokens_fast(input, output);
-    if (stop == Stop::kNone && part_ == Part::kTokens && match_left_ == 0) stop = restore_token(input, output);
+    if (stop == Stop::kNone && part_ == Part::kTokens && match_left_ == 0)
+      stop = restore_token(input, output);
     if (stop != Stop::kNone) return stop;
   }
   return Stop::kNone;
@@ -297,8 +299,8 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
   const std::uint32_t* const litlens = litlen_.entries.data();
   const std::uint32_t* const distances = distance_.entries.data();
   std::byte* out = output.at;
-  std::uint64_t bits = 0;   // the next ones
-  unsigned bit_count = 0;   // that are known to be there; above them may stand some that are loaded again
+  std::uint64_t bits = 0;  // the next ones
+  unsigned bit_count = 0;  // that are known to be there; above them may stand some that are loaded again
   const auto refill = [&] {
     bits |= load_word(in) << bit_count;
     in += (63 - bit_count) >> 3;

@@ -134,8 +134,8 @@ void DeflateReferenceDecoder::restore_token(DeflateBits& bits, Output& output) {
   const std::uint32_t length = deflate_length_base(symbol) + bits.take(deflate_length_extra_bits(symbol));
   const std::uint32_t distance_symbol = distance_.decode(bits, kNoDistanceCode);
   if (distance_symbol >= kDeflateDistanceCount) throw DeflateDamage{kNoDistanceCode};
-  const std::uint32_t distance = deflate_distance_base(distance_symbol) +
-                                 bits.take(deflate_distance_extra_bits(distance_symbol));
+  const std::uint32_t distance =
+      deflate_distance_base(distance_symbol) + bits.take(deflate_distance_extra_bits(distance_symbol));
   output.require_room();
   if (!output.reaches(distance)) throw DeflateDamage{kDistanceTooFar};
   match_left_ = length;

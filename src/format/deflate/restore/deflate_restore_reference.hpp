@@ -18,11 +18,12 @@
 namespace hemstitch {
 
 struct DeflateRestored {
-  Status status = Status::kOk;    // kTruncated, kCorruptBlock, or kOutputTooSmall: `output` is full, and more follows
-  std::string_view detail = {};   // of kCorruptBlock: what is wrong
-  std::size_t input_bytes = 0;    // taken, with the byte in which the stream ends
-  unsigned last_byte_bits = 8;    // of that one
-  std::size_t output_bytes = 0;   // also of what stands before damage
+  Status status =
+      Status::kOk;  // kTruncated, kCorruptBlock, or kOutputTooSmall: `output` is full, and more follows
+  std::string_view detail = {};  // of kCorruptBlock: what is wrong
+  std::size_t input_bytes = 0;   // taken, with the byte in which the stream ends
+  unsigned last_byte_bits = 8;   // of that one
+  std::size_t output_bytes = 0;  // also of what stands before damage
 };
 
 // A whole stream. Bytes behind its end are not looked at. `history`: what matches may reach back to, before the content.
@@ -58,7 +59,7 @@ class DeflateReferenceDecoder : public StreamDecoder {
   void restore_token(DeflateBits& bits, Output& output);
   void restore_match(Output& output);
 
-  std::vector<std::byte> window_;  // the last bytes of the content, and what stands before it
+  std::vector<std::byte> window_;   // the last bytes of the content, and what stands before it
   std::vector<std::byte> pending_;  // bytes whose items are not restored
   unsigned pending_bits_ = 0;       // of the first one, that are
   bool needs_room_ = false;
