@@ -53,7 +53,9 @@ struct Totals {
 // Whether zlib makes `content` of a block's data.
 bool restores(std::span<const std::byte> data, const FinderInput& input) {
   const auto content = input.data.subspan(input.history_bytes);
-  const auto bytes = [](const std::byte* at) { return const_cast<Bytef*>(reinterpret_cast<const Bytef*>(at)); };
+  const auto bytes = [](const std::byte* at) {
+    return const_cast<Bytef*>(reinterpret_cast<const Bytef*>(at));
+  };
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;
   inflateSetDictionary(&stream, bytes(input.data.data()), static_cast<uInt>(input.history_bytes));
@@ -79,8 +81,8 @@ Totals measure(const Bytes& input, bool bgzf, const DeflateLevel& level) {
     const FinderInput block{std::span(input).subspan(begin - history, history + bytes), history};
     Bytes room(deflate_data_room(bytes));
     const double start_seconds = thread_seconds();
-    const EncodedBlock encoded = compress_deflate_block_reference(
-        block, level, bgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush, room);
+    const EncodedBlock encoded =
+        compress_deflate_block_reference(block, level, bgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush, room);
     const double elapsed_seconds = thread_seconds() - start_seconds;
     if (encoded.status != Status::kOk || !restores(std::span(room).first(encoded.bytes), block))
       throw Error(Status::kInternal, fmt::format("zlib does not restore block {}", index));
@@ -105,7 +107,8 @@ void run(const std::vector<std::filesystem::path>& paths, bool bgzf, const std::
   const auto report = [&](const std::string& file, int level, std::uint64_t bytes, const Totals& ours) {
     const double ratio = static_cast<double>(bytes) / static_cast<double>(ours.compressed_bytes);
     const double gbps = static_cast<double>(bytes) / ours.core_seconds / 1e9;
-    fmt::print("{:<12} {:>2} {:>10} {:>7.3f} {:>8.1f} MB/s\n", file, level, ours.compressed_bytes, ratio, gbps * 1e3);
+    fmt::print("{:<12} {:>2} {:>10} {:>7.3f} {:>8.1f} MB/s\n", file, level, ours.compressed_bytes, ratio,
+               gbps * 1e3);
     std::fflush(stdout);
     rows.push_back({{"what", "compress"},
                     {"backend", "reference"},

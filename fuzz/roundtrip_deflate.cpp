@@ -17,9 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto missing_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 8);
   const Bytes piece = rest_of(input);
   Bytes bytes;
-  for (std::size_t i = 0; i < repeats && bytes.size() < 140'000; i++) bytes.insert(bytes.end(), piece.begin(), piece.end());
+  for (std::size_t i = 0; i < repeats && bytes.size() < 140'000; i++)
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
 
-  const std::size_t history = std::min<std::size_t>(bytes.size() * history_sixteenths / 16, kDeflateWindowBytes);
+  const std::size_t history =
+      std::min<std::size_t>(bytes.size() * history_sixteenths / 16, kDeflateWindowBytes);
   const FinderInput block{bytes, history};
   const auto content = std::span<const std::byte>(bytes).subspan(history);
   testing::GuardedBuffer room(deflate_data_room(content.size()));

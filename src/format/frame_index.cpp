@@ -166,6 +166,7 @@ struct Indexer {
     frame.bytes = reader.position() - frame.at;
     frame.content_checksum = reader.content_checksum();
     frame.content_bytes_low = reader.content_bytes_low();
+    if (reader.end_missing()) index.end_missing = true;
     return true;
   }
   void skippable_frame(const FrameReader& reader) {
@@ -247,7 +248,7 @@ bool FrameIndex::has_separate_blocks() const {
     if (frame.header.block_kind == BlockKind::kIndependent || frame.block_count == 0) return true;
     return std::ranges::all_of(blocks_of(frame).subspan(1), &IndexedBlock::stored);
   };
-  return !trailing_garbage_at && std::ranges::all_of(frames, separate);
+  return !trailing_garbage_at && !end_missing && std::ranges::all_of(frames, separate);
 }
 
 FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_checksum) {
@@ -255,8 +256,9 @@ FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_ch
   return Indexer(true).run(frames, MemoryInput(stream));
 }
 
-FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder) {
-  FrameStream frames(true);
+FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
+                        const FrameFormat* known_format) {
+  FrameStream frames = known_format ? FrameStream(true, *known_format) : FrameStream(true);
   return Indexer(false, make_decoder).run(frames, SourceInput(source));
 }
 

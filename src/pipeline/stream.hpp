@@ -66,6 +66,8 @@ struct StreamReport : EngineReport {
   std::uint64_t device_limit_bytes = 0;    // that those were planned under; 0: none
   // Restoring: where bytes that are no frame begin after the last frame. The data before them is complete.
   std::optional<std::uint64_t> trailing_garbage_at;
+  // Restoring: a frame lacked the mark of its end (FrameReader::end_missing()); what there is of it is complete.
+  bool end_missing = false;
 };
 
 // Reads `source` to its end and writes one frame. Validates the options first.
@@ -83,7 +85,7 @@ StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin
                            const RestoreOptions& options, const StreamHooks& hooks = {});
 
 // The frames of a source that stands at its beginning. Of those whose ends nothing else tells it restores the content, and keeps
-// none of it; memory is bounded by two pieces. Throws Error as index_frames() does.
-FrameIndex index_stream(Source& source);
+// none of it; memory is bounded by two pieces. `format`: as RestoreOptions::format. Throws Error as index_frames() does.
+FrameIndex index_stream(Source& source, std::optional<Format> format = {});
 
 }  // namespace hemstitch

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/restore/deflate_restore.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
 
 namespace hemstitch {
@@ -100,7 +102,8 @@ class CpuEngine : public BlockEngine {
     }
   }
 
-  void restore(std::span<BlockTask> tasks, Format) override {
+  void restore(std::span<BlockTask> tasks, Format format) override {
+    if (is_deflate(format)) return restore_deflate(tasks);
     for (BlockTask& task : tasks) {
       const DecodedBlock decoded = restore_lz4_block(task.input, task.history, task.output);
       // A block that restores to more than its frame allows is damaged.
@@ -109,7 +112,22 @@ class CpuEngine : public BlockEngine {
     }
   }
 
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format,
+                                                     std::span<const std::byte> history) override {
+    if (!is_deflate(format)) return nullptr;
+    return std::make_unique<DeflateDecoder>(history);
+  }
+
  private:
+  static void restore_deflate(std::span<BlockTask> tasks) {
+    const auto decoder = std::make_unique<DeflateDecoder>(std::span<const std::byte>());
+    for (BlockTask& task : tasks) {
+      const DeflateRestored restored = decoder->restore_whole(task.input, task.history, task.output);
+      task.status = deflate_block_status(restored, task.input.size());
+      task.output_bytes = restored.output_bytes;
+    }
+  }
+
   static int compress_fast(const BlockTask& task, const EncodeParameters& parameters, LZ4_stream_t* state) {
     const int acceleration = parameters.acceleration + 1;
     const int input_bytes = static_cast<int>(task.input.size()), room = static_cast<int>(task.output.size());
@@ -139,7 +157,9 @@ class CpuBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }
-  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
+  bool supports(Format format, Direction direction) const override {
+    return format == Format::kLz4 || (is_deflate(format) && direction == Direction::kRestore);
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CpuEngine>();
   }
