@@ -64,13 +64,19 @@ class SequenceBuilder {
   std::uint32_t literal_count_ = 0;
 };
 
-// What a match costs under a cost model: by its length and, where the model prices offsets, by its offset.
+// What a match costs for its offset, where a cost model prices offsets.
+template <typename Model>
+std::uint64_t offset_cost_of(const Model& model, std::uint32_t offset) {
+  if constexpr (requires { model.offset_cost(offset); })
+    return model.offset_cost(offset);
+  else
+    return 0;
+}
+
+// What a match costs under a cost model.
 template <typename Model>
 std::uint64_t whole_match_cost(const Model& model, std::uint32_t length, std::uint32_t offset) {
-  if constexpr (requires { model.offset_cost(offset); })
-    return std::uint64_t{model.match_cost(length)} + model.offset_cost(offset);
-  else
-    return model.match_cost(length);
+  return model.match_cost(length) + offset_cost_of(model, offset);
 }
 
 // What `sequences` cost under a cost model, in its units (sixteenths of a bit).

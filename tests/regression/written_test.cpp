@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "format/deflate/compress/deflate_compress_reference.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "match/finders.hpp"
@@ -137,6 +138,22 @@ void add_frames(std::span<const std::byte> bytes, const std::vector<FrameCase>& 
   for (std::size_t i = 0; i < cases.size(); ++i) all[cases[i].what] = written[i];
 }
 
+// Blocks of DEFLATE, one after the other: parts of one stream, each with what stands before it, or, of the size of BGZF's, streams of their own.
+Written deflate_blocks(std::span<const std::byte> bytes, int level, bool bgzf) {
+  const std::size_t block_bytes = bgzf ? 65280 : 400 * kKibibyte;
+  Bytes all;
+  for (std::size_t begin = 0; begin < bytes.size(); begin += block_bytes) {
+    const std::size_t history = bgzf ? 0 : std::min<std::size_t>(begin, kDeflateWindowBytes);
+    const std::size_t count = std::min(block_bytes, bytes.size() - begin);
+    Bytes room(deflate_data_room(count));
+    const EncodedBlock encoded = compress_deflate_block_reference(
+        {bytes.subspan(begin - history, history + count), history}, deflate_level(level),
+        bgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush, room);
+    all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(encoded.bytes));
+  }
+  return {all.size(), hash_of(all.data(), all.size())};
+}
+
 // At 9 bits a literal and 25 a match, cheapest parse, one candidate a position.
 Written cost_of(const MatchRecords& records) {
   const ParseInput input{records, lzss_block_plan(5, kUnlimitedLength)};
@@ -158,6 +175,18 @@ void add_finders(std::span<const std::byte> bytes, WrittenByWhat& all) {
   all["finder brute_force"] = founding(Finder::kBruteForce);
   all["finder coop_stitch"] = founding(Finder::kCoopStitch);
   all["finder lazy_scan"] = founding(Finder::kLazyScan);
+}
+
+void add_deflate(std::span<const std::byte> bytes, WrittenByWhat& all) {
+  constexpr int kLevels[] = {1, 3, 6, 9, 12};  // those between have the definitions of these
+  std::vector<Written> written(std::size(kLevels) + 1);
+  tbb::parallel_for(std::size_t{0}, written.size(), [&](std::size_t i) {
+    written[i] =
+        i == std::size(kLevels) ? deflate_blocks(bytes, 6, true) : deflate_blocks(bytes, kLevels[i], false);
+  });
+  for (std::size_t i = 0; i < std::size(kLevels); ++i)
+    all[fmt::format("reference, deflate, level {}", kLevels[i])] = written[i];
+  all["reference, bgzf, level 6"] = written.back();
 }
 
 void check_or_record(const std::string& input, const WrittenByWhat& written) {
@@ -193,6 +222,7 @@ void check_input(const std::string& name, std::span<const std::byte> bytes) {
     written[fmt::format("reference, level {}, pages", level)] = pages(bytes, level);
   add_frames(bytes, frame_cases("reference", kOwnLevels, kSmallBlocks, dictionary), written);
   add_frames(bytes, frame_cases("cpu", kCpuLevels, kDefaultBlocks, dictionary), written);
+  add_deflate(bytes, written);
   add_finders(bytes, written);
   check_or_record(name, written);
 }

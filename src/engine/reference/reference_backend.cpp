@@ -88,7 +88,7 @@ class ReferenceBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction direction) const override {
+  bool supports(Format format, Direction) const override {
     return format == Format::kLz4 || is_deflate(format);
   }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {

@@ -36,6 +36,12 @@
 //   offset_cost(offset)               units more of one match; only where a model has such (cost_table.hpp)
 //   tried_length_count()              how many lengths of a match are tried, the full one included
 //   tried_length(full_length, index)  the index-th of them, longest first; 0 where there is none
+//
+// A model may price each literal (DEFLATE's): then it gives literal_cost(byte), and the parse reads the block's content. It may also
+// take a second candidate a position (ParseInput::near_records), with lengths of its own to try:
+//   tried_near_length_count(), tried_near_length(full_length, index)   as above
+// The second one is left out where its offset is the first one's. On equal cost the literal wins, then the longer match, of
+// either candidate, then the one with the smaller offset. Twins alone do this so far.
 #pragma once
 
 #include <cstdint>

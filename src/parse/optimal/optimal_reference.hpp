@@ -39,29 +39,28 @@ void solve_segment(const ParseInput& input, const Model& model, std::size_t begi
   const std::uint32_t shortest = input.plan.min_match_length;
   for (std::size_t position = horizon; position-- > begin;) {
     Decision best{literal_cost_at(input, model, position) + cost_from(position + 1)};
-    const auto consider = [&](std::uint32_t length, std::uint32_t offset) {
-      if (length < shortest) return;
-      const std::uint32_t priced = priced_length(length, horizon - position, shortest);
-      best.consider(whole_match_cost(model, priced, offset) +
-                        cost_from(std::min<std::size_t>(position + length, horizon)),
-                    {offset, length});
+    // The index-th length is tried_length(index), the longest first; 0 ends them.
+    const auto consider = [&](const Match& match, unsigned length_count, const auto& tried_length) {
+      const std::uint64_t offset_cost = offset_cost_of(model, match.offset);
+      for (unsigned index = 0; index < length_count; ++index) {
+        const std::uint32_t length = tried_length(index);
+        if (length == 0) break;
+        if (length < shortest) continue;
+        const std::uint32_t priced = priced_length(length, horizon - position, shortest);
+        const std::uint64_t cost_behind = cost_from(std::min<std::size_t>(position + length, horizon));
+        best.consider(model.match_cost(priced) + offset_cost + cost_behind, {match.offset, length});
+      }
     };
     const Match match = usable_match(input.records[position], position, input.records.size(), input.plan);
     if (match.length != 0)
-      for (unsigned index = 0; index < model.tried_length_count(); ++index) {
-        const std::uint32_t length = model.tried_length(match.length, index);
-        if (length == 0) break;
-        consider(length, match.offset);
-      }
+      consider(match, model.tried_length_count(),
+               [&](unsigned index) { return model.tried_length(match.length, index); });
     if constexpr (requires { model.tried_near_length_count(); }) {
       const Match near =
           usable_match(input.near_records[position], position, input.records.size(), input.plan);
       if (near.length != 0 && near.offset != match.offset)
-        for (unsigned index = 0; index < model.tried_near_length_count(); ++index) {
-          const std::uint32_t length = model.tried_near_length(near.length, index);
-          if (length == 0) break;
-          consider(length, near.offset);
-        }
+        consider(near, model.tried_near_length_count(),
+                 [&](unsigned index) { return model.tried_near_length(near.length, index); });
     }
     cost_from(position) = best.cost;
     if (position < end) decisions[position] = best.match;

@@ -12,6 +12,7 @@
 
 #include "core/cost_model.hpp"
 #include "format/deflate/compress/deflate_block.hpp"
+#include "parse/optimal/cost_table.hpp"
 
 namespace hemstitch {
 
@@ -20,14 +21,17 @@ inline constexpr std::uint32_t kDeflateUnusedLiteralBits = 13;
 inline constexpr std::uint32_t kDeflateUnusedLengthBits = 12;
 inline constexpr std::uint32_t kDeflateUnusedDistanceBits = 10;
 
+static_assert(offset_class(5) == deflate_distance_symbol(5) &&
+              offset_class(32768) == deflate_distance_symbol(32768));
+
 struct DeflateCosts {
   std::array<std::uint32_t, 256> literals = {};
   std::array<std::uint32_t, kDeflateMaxMatchBytes + 1> lengths = {};
-  std::array<std::uint32_t, kDeflateDistanceCount> distances = {};
+  std::array<std::uint32_t, kOffsetClassCount> distances = {};  // the classes are DEFLATE's symbols
 
   std::uint32_t literal_cost(std::byte literal) const { return literals[static_cast<std::size_t>(literal)]; }
   std::uint32_t match_cost(std::uint32_t length) const { return lengths[length]; }
-  std::uint32_t offset_cost(std::uint32_t offset) const { return distances[deflate_distance_symbol(offset)]; }
+  std::uint32_t offset_cost(std::uint32_t offset) const { return distances[offset_class(offset)]; }
 
   // Of a match: the full length and the three below it.
   unsigned tried_length_count() const { return 4; }
