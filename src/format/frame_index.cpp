@@ -166,6 +166,7 @@ struct Indexer {
     frame.bytes = reader.position() - frame.at;
     frame.content_checksum = reader.content_checksum();
     frame.content_bytes_low = reader.content_bytes_low();
+    if (reader.end_missing()) index.end_missing = true;
     return true;
   }
   void skippable_frame(const FrameReader& reader) {

@@ -46,6 +46,7 @@ struct FrameIndex {
   const FrameFormat* format = nullptr;
   std::vector<IndexedFrame> frames;
   std::vector<IndexedBlock> blocks;                  // of all frames, where they are kept
+  bool end_missing = false;                          // of a frame: FrameReader::end_missing()
   std::optional<std::uint64_t> trailing_garbage_at;  // where bytes that are no frame begin after the last one
 
   std::span<const IndexedBlock> blocks_of(const IndexedFrame& frame) const {

@@ -36,7 +36,8 @@ void FrameReader::block_skipped(std::uint64_t count) {
 
 void FrameReader::stream_passed(const StreamStep& step, bool at_end) {
   position_ += step.input_bytes;
-  if (step.status != Status::kOk) fail(step.status, "what stands here cannot be restored");
+  if (step.status != Status::kOk)
+    fail(step.status, step.detail.empty() ? "what stands here cannot be restored" : std::string(step.detail));
   if (step.ended) {
     in_stream_ = false;
     leave_stream();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "core/status.hpp"
 
@@ -14,7 +15,8 @@ struct StreamStep {
   std::size_t input_bytes = 0;   // taken: of a stream that has ended, none behind its end
   std::size_t output_bytes = 0;  // restored, also where what follows is damaged
   bool ended = false;
-  Status status = Status::kOk;  // kCorruptBlock: this cannot go on
+  Status status = Status::kOk;   // kCorruptBlock: this cannot go on
+  std::string_view detail = {};  // of that: what is wrong, where it is known
 };
 
 class StreamDecoder {

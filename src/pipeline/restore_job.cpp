@@ -481,6 +481,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
 
 void RestoreJob::end_frame() {
   report_.frame_count++;
+  if (stream_.reader().end_missing()) report_.end_missing = true;
   if (is_stream()) report_.block_count++;
   if (range_) return;
   const FrameReader& reader = stream_.reader();

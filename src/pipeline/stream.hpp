@@ -66,6 +66,8 @@ struct StreamReport : EngineReport {
   std::uint64_t device_limit_bytes = 0;    // that those were planned under; 0: none
   // Restoring: where bytes that are no frame begin after the last frame. The data before them is complete.
   std::optional<std::uint64_t> trailing_garbage_at;
+  // Restoring: a frame lacked the mark of its end (FrameReader::end_missing()); what there is of it is complete.
+  bool end_missing = false;
 };
 
 // Reads `source` to its end and writes one frame. Validates the options first.

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "format/deflate/compress/deflate_compress_cpu.hpp"
+#include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/restore/deflate_restore.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
 
 namespace hemstitch {
@@ -94,7 +96,7 @@ class CpuEngine : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     const BorrowedStates states;
-    if (parameters.format != Format::kLz4) return compress_deflate(tasks, parameters, *states);
+    if (is_deflate(parameters.format)) return compress_deflate(tasks, parameters, *states);
     for (BlockTask& task : tasks) {
       const int written = parameters.level < kFirstHcLevel
                               ? compress_fast(task, parameters, fast_state(*states))
@@ -104,13 +106,20 @@ class CpuEngine : public BlockEngine {
     }
   }
 
-  void restore(std::span<BlockTask> tasks, Format) override {
+  void restore(std::span<BlockTask> tasks, Format format) override {
+    if (is_deflate(format)) return restore_deflate(tasks);
     for (BlockTask& task : tasks) {
       const DecodedBlock decoded = restore_lz4_block(task.input, task.history, task.output);
       // A block that restores to more than its frame allows is damaged.
       task.status = decoded.status == Status::kOk ? Status::kOk : Status::kCorruptBlock;
       task.output_bytes = decoded.bytes;
     }
+  }
+
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format,
+                                                     std::span<const std::byte> history) override {
+    if (!is_deflate(format)) return nullptr;
+    return std::make_unique<DeflateDecoder>(history);
   }
 
  private:
@@ -122,6 +131,15 @@ class CpuEngine : public BlockEngine {
       task.output_bytes = states.deflate->compress(task.input, task.history, parameters.level,
                                                    parameters.format == Format::kBgzf, task.output);
       task.status = Status::kOk;
+    }
+  }
+
+  static void restore_deflate(std::span<BlockTask> tasks) {
+    const auto decoder = std::make_unique<DeflateDecoder>(std::span<const std::byte>());
+    for (BlockTask& task : tasks) {
+      const DeflateRestored restored = decoder->restore_whole(task.input, task.history, task.output);
+      task.status = deflate_block_status(restored, task.input.size());
+      task.output_bytes = restored.output_bytes;
     }
   }
 
@@ -155,18 +173,8 @@ class CpuBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }
-  bool supports(Format format, Direction direction) const override {
-    switch (format) {
-      case Format::kLz4:
-        return true;
-      case Format::kGzip:
-      case Format::kBgzf:
-      case Format::kZlib:
-      case Format::kDeflate:
-        return direction == Direction::kCompress;
-      default:
-        return false;
-    }
+  bool supports(Format format, Direction) const override {
+    return format == Format::kLz4 || is_deflate(format);
   }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CpuEngine>();

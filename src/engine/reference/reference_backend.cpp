@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/restore/deflate_restore_reference.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
 
@@ -34,11 +36,27 @@ class ReferenceEngine : public BlockEngine {
 
   // A block that restores to more than its frame allows is damaged: the room is the frame's, not the
   // caller's.
-  void restore(std::span<BlockTask> tasks, Format) override {
+  void restore(std::span<BlockTask> tasks, Format format) override {
+    if (is_deflate(format)) return restore_deflate(tasks);
     for (BlockTask& task : tasks) {
       const DecodedBlock decoded = restore_lz4_block_reference(task.input, task.history, task.output);
       task.status = decoded.status == Status::kOk ? Status::kOk : Status::kCorruptBlock;
       task.output_bytes = decoded.bytes;
+    }
+  }
+
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format,
+                                                     std::span<const std::byte> history) override {
+    if (!is_deflate(format)) return nullptr;
+    return std::make_unique<DeflateReferenceDecoder>(history);
+  }
+
+ private:
+  static void restore_deflate(std::span<BlockTask> tasks) {
+    for (BlockTask& task : tasks) {
+      const DeflateRestored restored = deflate_restore_reference(task.input, task.history, task.output);
+      task.status = deflate_block_status(restored, task.input.size());
+      task.output_bytes = restored.output_bytes;
     }
   }
 };
@@ -52,7 +70,9 @@ class ReferenceBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
+  bool supports(Format format, Direction direction) const override {
+    return format == Format::kLz4 || (is_deflate(format) && direction == Direction::kRestore);
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<ReferenceEngine>();
   }

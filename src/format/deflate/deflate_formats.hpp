@@ -9,6 +9,12 @@
 
 namespace hemstitch {
 
+// Whether a format's blocks are DEFLATE.
+constexpr bool is_deflate(Format format) {
+  return format == Format::kGzip || format == Format::kBgzf || format == Format::kZlib ||
+         format == Format::kDeflate;
+}
+
 // In the order in which they are asked whether data is theirs.
 std::vector<std::unique_ptr<FrameFormat>> make_deflate_formats();
 

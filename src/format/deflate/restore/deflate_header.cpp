@@ -1,0 +1,142 @@
+#include "format/deflate/restore/deflate_header.hpp"
+
+#include <algorithm>
+
+namespace hemstitch {
+namespace {
+
+void read_stored_header(DeflateBits& bits, DeflateBlockHeader& header) {
+  bits.skip_to_byte();
+  const std::uint32_t both = bits.take(32);
+  header.stored_bytes = both & 0xFFFF;
+  if (header.stored_bytes != (~both >> 16))
+    throw DeflateDamage{"the two sizes of a stored block contradict each other"};
+}
+
+void set_fixed_codes(DeflateBlockHeader& header) {
+  header.litlen_count = kDeflateFixedLitlenCount;
+  header.distance_count = kDeflateFixedDistanceCount;
+  for (std::uint32_t symbol = 0; symbol < kDeflateFixedLitlenCount; ++symbol)
+    header.litlen_bits[symbol] = static_cast<std::uint8_t>(deflate_fixed_litlen_bits(symbol));
+  header.distance_bits.fill(kDeflateFixedDistanceBits);
+}
+
+DeflateCode read_precode(DeflateBits& bits, unsigned count) {
+  std::array<std::uint8_t, kDeflatePrecodeCount> lengths{};
+  for (unsigned i = 0; i < count; ++i)
+    lengths[kDeflatePrecodeOrder[i]] = static_cast<std::uint8_t>(bits.take(3));
+  DeflateCode code;
+  // Where none has a length, zlib reads each as a bit of no meaning, and misses the end of the block then.
+  if (code.set(lengths) != DeflateCode::Fit::kComplete && code.longest_bits() != 0)
+    throw DeflateDamage{"the code of the code lengths is over-subscribed or incomplete"};
+  return code;
+}
+
+// Both sets in a row, as runs may go on from one to the other.
+void read_lengths(DeflateBits& bits, const DeflateCode& precode, std::span<std::uint8_t> lengths) {
+  for (std::size_t at = 0; at < lengths.size();) {
+    std::uint32_t symbol = 0;
+    if (precode.longest_bits() == 0)
+      bits.take(1);
+    else
+      symbol = precode.decode(bits, {});
+    if (symbol < kDeflateRepeatLast) {
+      lengths[at++] = static_cast<std::uint8_t>(symbol);
+      continue;
+    }
+    const std::uint32_t times = symbol == kDeflateRepeatLast   ? 3 + bits.take(2)
+                                : symbol == kDeflateRepeatZero ? 3 + bits.take(3)
+                                                               : 11 + bits.take(7);
+    if (symbol == kDeflateRepeatLast && at == 0)
+      throw DeflateDamage{"the first code length repeats one before it"};
+    if (times > lengths.size() - at) throw DeflateDamage{"there are more code lengths than codes"};
+    const std::uint8_t value = symbol == kDeflateRepeatLast ? lengths[at - 1] : std::uint8_t{0};
+    std::fill_n(lengths.begin() + static_cast<std::ptrdiff_t>(at), times, value);
+    at += times;
+  }
+}
+
+bool fits(std::span<const std::uint8_t> lengths) {
+  DeflateCode code;
+  const DeflateCode::Fit fit = code.set(lengths);
+  return fit == DeflateCode::Fit::kComplete ||
+         (fit == DeflateCode::Fit::kIncomplete && code.longest_bits() <= 1);
+}
+
+void read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& header) {
+  const std::uint32_t counts = bits.take(14);
+  header.litlen_count = kDeflateFirstLengthSymbol + (counts & 31);
+  header.distance_count = 1 + (counts >> 5 & 31);
+  if (header.litlen_count > kDeflateLitlenCount || header.distance_count > kDeflateDistanceCount)
+    throw DeflateDamage{"a block has codes for more lengths or distances than there are"};
+  const DeflateCode precode = read_precode(bits, 4 + (counts >> 10));
+
+  std::array<std::uint8_t, kDeflateLitlenCount + kDeflateDistanceCount> both{};
+  const std::span<std::uint8_t> lengths = std::span(both).first(header.litlen_count + header.distance_count);
+  read_lengths(bits, precode, lengths);
+  std::ranges::copy(lengths.first(header.litlen_count), header.litlen_bits.begin());
+  std::ranges::copy(lengths.subspan(header.litlen_count), header.distance_bits.begin());
+
+  if (header.litlen_bits[kDeflateEndOfBlock] == 0) throw DeflateDamage{"the end of a block has no code"};
+  if (!fits(header.litlen_lengths()))
+    throw DeflateDamage{"the code of literals and lengths is over-subscribed or incomplete"};
+  if (!fits(header.distance_lengths()))
+    throw DeflateDamage{"the code of distances is over-subscribed or incomplete"};
+}
+
+}  // namespace
+
+DeflateCode::Fit DeflateCode::set(std::span<const std::uint8_t> lengths) {
+  counts_.fill(0);
+  for (const std::uint8_t length : lengths) ++counts_[length];
+  counts_[0] = 0;
+  longest_bits_ = kDeflateMaxCodeBits;
+  while (longest_bits_ > 0 && counts_[longest_bits_] == 0) --longest_bits_;
+  std::array<std::uint16_t, kDeflateMaxCodeBits + 1> next{};  // where the next symbol of each length goes
+  std::int32_t free_codes = 1;                                // of the length that is looked at
+  for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits) {
+    next[bits] = static_cast<std::uint16_t>(next[bits - 1] + counts_[bits - 1]);
+    free_codes = 2 * free_codes - counts_[bits];
+    if (free_codes < 0) return Fit::kOversubscribed;
+  }
+  for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol)
+    if (lengths[symbol] != 0) symbols_[next[lengths[symbol]]++] = static_cast<std::uint16_t>(symbol);
+  return free_codes > 0 ? Fit::kIncomplete : Fit::kComplete;
+}
+
+std::uint32_t DeflateCode::decode(DeflateBits& bits, std::string_view what) const {
+  // Of the codes with as many bits as were read: the first one, and where its symbol stands.
+  std::uint32_t code = 0, first = 0, index = 0;
+  for (unsigned length = 1;; ++length) {
+    code |= bits.take(1);
+    const std::uint32_t count = counts_[length];
+    if (code - first < count) return symbols_[index + code - first];
+    if (length >= longest_bits_) throw DeflateDamage{what};
+    index += count;
+    first = (first + count) << 1;
+    code <<= 1;
+  }
+}
+
+DeflateBlockHeader read_deflate_block_header(DeflateBits& bits) {
+  const std::uint32_t head = bits.take(3);
+  DeflateBlockHeader header;
+  header.final = (head & 1) != 0;
+  header.type = static_cast<DeflateBlockType>(head >> 1);
+  switch (header.type) {
+    case DeflateBlockType::kStored:
+      read_stored_header(bits, header);
+      break;
+    case DeflateBlockType::kFixed:
+      set_fixed_codes(header);
+      break;
+    case DeflateBlockType::kDynamic:
+      read_dynamic_codes(bits, header);
+      break;
+    case DeflateBlockType::kReserved:
+      throw DeflateDamage{"a block is of the type that is reserved"};
+  }
+  return header;
+}
+
+}  // namespace hemstitch

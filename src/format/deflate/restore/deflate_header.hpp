@@ -1,0 +1,89 @@
+// What stands before a DEFLATE block's tokens (RFC 1951, sections 3.2.2 to 3.2.7), read once for every decoder on the processor: so
+// what is refused here is refused by all of them.
+//
+// What is refused is what zlib's inflate refuses, at the same bit. A set of code lengths is over-subscribed where more codes of these
+// lengths are asked for than there are, and incomplete where some bits are no code. The RFC forbids the first; zlib forbids both, but for
+// a single code of one bit, whose other half is no code, and for no code of a distance at all, in blocks of literals alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "format/deflate/block/deflate_symbols.hpp"
+
+namespace hemstitch {
+
+// Thrown where more bits are wanted than there are.
+struct DeflateInputEnds {};
+// Thrown where what is read is no DEFLATE; `what` is a literal.
+struct DeflateDamage {
+  std::string_view what;
+};
+
+// Bits from the lowest of the first byte on.
+class DeflateBits {
+ public:
+  DeflateBits(std::span<const std::byte> bytes, std::uint64_t position_bits)
+      : bytes_(bytes), position_bits_(position_bits) {}
+
+  // At most 32, the first one lowest. Throws DeflateInputEnds, and takes none then.
+  std::uint32_t take(unsigned count) {
+    if (position_bits_ + count > bytes_.size() * std::uint64_t{8}) throw DeflateInputEnds{};
+    std::uint32_t value = 0;
+    for (unsigned i = 0; i < count; ++i, ++position_bits_)
+      value |= (static_cast<std::uint32_t>(bytes_[position_bits_ / 8]) >> position_bits_ % 8 & 1) << i;
+    return value;
+  }
+  void skip_to_byte() { position_bits_ = (position_bits_ + 7) / 8 * 8; }
+  std::uint64_t position_bits() const { return position_bits_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::uint64_t position_bits_;
+};
+
+// A canonical Huffman code: codes of the same length are neighbours in the order of their symbols, and behind the shorter ones.
+class DeflateCode {
+ public:
+  enum class Fit { kComplete, kIncomplete, kOversubscribed };
+
+  // Symbols with a length of 0 have no code. At most kDeflateFixedLitlenCount lengths, each at most kDeflateMaxCodeBits.
+  Fit set(std::span<const std::uint8_t> lengths);
+
+  unsigned longest_bits() const { return longest_bits_; }
+  // The next symbol; nothing is returned that has no code. Throws DeflateInputEnds, and DeflateDamage of `what`.
+  std::uint32_t decode(DeflateBits& bits, std::string_view what) const;
+
+ private:
+  std::array<std::uint16_t, kDeflateMaxCodeBits + 1> counts_{};  // of codes of each length
+  std::array<std::uint16_t, kDeflateFixedLitlenCount> symbols_{};
+  unsigned longest_bits_ = 0;
+};
+
+struct DeflateBlockHeader {
+  bool final = false;
+  DeflateBlockType type = DeflateBlockType::kStored;
+  std::uint32_t stored_bytes = 0;
+  // Code lengths of blocks that are not stored: those of the fixed codes, or as they were read.
+  std::array<std::uint8_t, kDeflateFixedLitlenCount> litlen_bits{};
+  std::array<std::uint8_t, kDeflateFixedDistanceCount> distance_bits{};
+  std::uint32_t litlen_count = 0, distance_count = 0;
+
+  std::span<const std::uint8_t> litlen_lengths() const { return std::span(litlen_bits).first(litlen_count); }
+  std::span<const std::uint8_t> distance_lengths() const {
+    return std::span(distance_bits).first(distance_count);
+  }
+};
+
+// Throws DeflateInputEnds and DeflateDamage.
+DeflateBlockHeader read_deflate_block_header(DeflateBits& bits);
+
+// Literals and lengths, and distances: where they say that something is none, DeflateDamage says this.
+inline constexpr std::string_view kNoLitlenCode = "what stands here is no code of a literal or a length";
+inline constexpr std::string_view kNoDistanceCode = "what stands here is no code of a distance";
+inline constexpr std::string_view kDistanceTooFar = "a match reaches back behind the content's beginning";
+
+}  // namespace hemstitch
