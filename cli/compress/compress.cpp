@@ -100,7 +100,7 @@ int run_compress(const Request& request) {
   CompressOptions options = request.compress;
   std::vector<std::byte> dictionary;
   if (!request.dictionary_path.empty()) {
-    dictionary = read_dictionary(request.dictionary_path);
+    dictionary = read_dictionary(request.dictionary_path, options.format != Format::kLz4);
     options.dictionary = dictionary;
   }
   FolderWork folder_work;

@@ -137,18 +137,27 @@ TEST(DeflateFrames, WhatAFormatLacksIsRefused) {
   };
   const Bytes dictionary = random_bytes(100), large = random_bytes(65537);
   for (const Format format : kFormats) {
-    refused(format, [](CompressOptions& o) { o.level = 1, o.acceleration = 2; }, "acceleration");
-    refused(format, [](CompressOptions& o) { o.linked_blocks = true; }, "linked_blocks");
-    refused(format, [](CompressOptions& o) { o.block_bytes = 65536; }, "block_bytes");
-    refused(format, [&](CompressOptions& o) { o.dictionary = large; }, "dictionary");
+    refused(
+        format, [](CompressOptions& o) { o.level = 1, o.acceleration = 2; }, "acceleration");
+    refused(
+        format, [](CompressOptions& o) { o.linked_blocks = true; }, "linked_blocks");
+    refused(
+        format, [](CompressOptions& o) { o.block_bytes = 65536; }, "block_bytes");
+    refused(
+        format, [&](CompressOptions& o) { o.dictionary = large; }, "dictionary");
     if (format != Format::kZlib)
-      refused(format, [&](CompressOptions& o) { o.dictionary = dictionary; }, "dictionary");
+      refused(
+          format, [&](CompressOptions& o) { o.dictionary = dictionary; }, "dictionary");
     if (format == Format::kGzip) continue;
-    refused(format, [](CompressOptions& o) { o.stored_name = "n"; }, "stored_name");
-    refused(format, [](CompressOptions& o) { o.stored_time = 1; }, "stored_time");
+    refused(
+        format, [](CompressOptions& o) { o.stored_name = "n"; }, "stored_name");
+    refused(
+        format, [](CompressOptions& o) { o.stored_time = 1; }, "stored_time");
   }
-  refused(Format::kGzip, [](CompressOptions& o) { o.stored_name = std::string(1, '\0'); }, "stored_name");
-  refused(Format::kLz4, [](CompressOptions& o) { o.stored_name = "n"; }, "stored_name");
+  refused(
+      Format::kGzip, [](CompressOptions& o) { o.stored_name = std::string(1, '\0'); }, "stored_name");
+  refused(
+      Format::kLz4, [](CompressOptions& o) { o.stored_name = "n"; }, "stored_name");
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ class CpuEngine : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     const BorrowedStates states;
-    if (parameters.format != Format::kLz4) return compress_deflate(tasks, parameters, *states);
+    if (is_deflate(parameters.format)) return compress_deflate(tasks, parameters, *states);
     for (BlockTask& task : tasks) {
       const int written = parameters.level < kFirstHcLevel
                               ? compress_fast(task, parameters, fast_state(*states))

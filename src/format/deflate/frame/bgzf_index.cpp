@@ -16,8 +16,8 @@ class BgzfIndex : public SideIndex {
 
   void add(std::span<const std::byte> bytes) override {
     while (!bytes.empty()) {
-      const std::uint64_t wanted = header_bytes_ < header_.size() ? header_.size() - header_bytes_
-                                                                  : block_end_ - position_;
+      const std::uint64_t wanted =
+          header_bytes_ < header_.size() ? header_.size() - header_bytes_ : block_end_ - position_;
       const auto part = bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(wanted, bytes.size())));
       bytes = bytes.subspan(part.size());
       position_ += part.size();
