@@ -351,6 +351,7 @@ class FileBatches {
       StreamReport report;
       frames_.report(report);
       report.fallback_blocks = 0;  // told once, for all
+      report.lost_devices.clear();
       report.threads = frames_.threads();
       report.input_bytes = file.input.size();
       report.output_bytes = file.output_bytes;

@@ -130,10 +130,12 @@ std::string choice_text(const StreamReport& report) {
 }  // namespace
 
 std::optional<std::string> fallback_text(const StreamReport& report, std::uint64_t block_count) {
-  if (report.fallback_blocks == 0) return std::nullopt;
+  if (report.fallback_blocks == 0)
+    return report.lost_devices.empty() ? std::nullopt : std::optional(report.lost_devices);
   std::string text = fmt::format("{} of {} blocks redone by {}: {}", report.fallback_blocks, block_count,
                                  report.fallback_backend, report.fallback_reason);
   if (report.dropped) text += fmt::format("; {} failed again and was dropped", report.backend);
+  if (!report.lost_devices.empty()) text += "; " + report.lost_devices;
   return text;
 }
 

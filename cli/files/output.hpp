@@ -62,7 +62,7 @@ Outcome report_warning(const Request& request, const std::string& path,
 std::optional<std::string> end_warning(bool end_missing);
 std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at);
 
-// "N of M blocks redone by BACKEND: why", where any were.
+// "N of M blocks redone by BACKEND: why" where any were, and which of several devices were dropped.
 std::optional<std::string> fallback_text(const StreamReport& report, std::uint64_t block_count);
 
 // How long each stage took and which one bound the run, and what memory was planned.

@@ -89,6 +89,8 @@ class BlockEngine {
   // Asks it to tell `line`, which outlives it, what its device's clock says of each call from now on. False where there is no such
   // clock: the whole call counts as kKernel then.
   virtual bool keep_time(TimeLine& /*line*/) { return false; }
+  // Of an engine over several devices: which it goes on without, and why; empty where all work.
+  virtual std::string lost_devices() const { return {}; }
 
   // Every task ends with a status. Throws Error (device family) when the batch as a whole failed; the tasks'
   // outputs are unspecified then.

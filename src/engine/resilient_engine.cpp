@@ -240,6 +240,7 @@ void ResilientEngine::report(EngineReport& report) const {
   report.times = time_line_->report();
   const std::scoped_lock lock(mutex_);
   report.backend = backend_->name();
+  report.lost_devices = engine_->lost_devices();
   report.choice_reason = choice_reason_;
   report.fallback_blocks = fallback_blocks_;
   report.fallback_reason = fallback_reason_;

@@ -30,6 +30,7 @@ struct EngineReport {
   std::string fallback_backend;       // who did those
   std::string fallback_reason;        // the first failure's message
   bool dropped = false;               // the backend, after its second failure
+  std::string lost_devices;           // of several, those that the run went on without, and why; else empty
   TimeReport times;
 };
 

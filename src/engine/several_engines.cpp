@@ -1,5 +1,7 @@
 #include "engine/several_engines.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -87,16 +89,16 @@ void SeveralEngines::run(const std::function<void(BlockEngine&)>& work) {
       work(*member->engine);
     } catch (const Error& error) {
       const bool of_device = status_family(error.status()) == StatusFamily::kDevice;
-      end(*member, of_device);
+      end(*member, of_device ? error.what() : "");
       if (!of_device) throw;
       last = std::current_exception();
       tried.push_back(member);
       continue;
     } catch (...) {
-      end(*member, false);
+      end(*member, {});
       throw;
     }
-    end(*member, false);
+    end(*member, {});
     return;
   }
 }
@@ -112,10 +114,22 @@ SeveralEngines::Member* SeveralEngines::begin(const std::vector<const Member*>& 
   return least;
 }
 
-void SeveralEngines::end(Member& member, bool failed) {
+void SeveralEngines::end(Member& member, const std::string& failure) {
   const std::scoped_lock lock(mutex_);
   --member.batches;
-  if (failed) ++member.failures;
+  if (failure.empty()) return;
+  ++member.failures;
+  member.last_failure = failure;
+}
+
+std::string SeveralEngines::lost_devices() const {
+  const std::scoped_lock lock(mutex_);
+  std::string lost;
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (members_[i].failures >= kMostFailures)
+      lost += fmt::format("{}device {} of {} failed again and was dropped: {}", lost.empty() ? "" : "; ",
+                          i + 1, members_.size(), members_[i].last_failure);
+  return lost;
 }
 
 }  // namespace hemstitch

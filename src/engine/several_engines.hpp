@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "engine/backend.hpp"
@@ -29,6 +30,7 @@ class SeveralEngines : public BlockEngine {
   // Of the device that has the least memory free: batches go to all of them.
   DeviceNeeds device_needs(const BlockWork& work) const override;
   bool keep_time(TimeLine& line) override;
+  std::string lost_devices() const override;
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
@@ -38,15 +40,17 @@ class SeveralEngines : public BlockEngine {
     std::unique_ptr<BlockEngine> engine;
     unsigned batches = 0;  // that it works on
     unsigned failures = 0;
+    std::string last_failure = {};
   };
 
   // work(engine) on one after the other, until one does it.
   void run(const std::function<void(BlockEngine&)>& work);
   // The one with the least to do of those that are not in `tried`; null where there is none.
   Member* begin(const std::vector<const Member*>& tried);
-  void end(Member& member, bool failed);
+  // `failure` is the device's, empty where it did its work.
+  void end(Member& member, const std::string& failure);
 
-  std::mutex mutex_;  // guards the members' numbers
+  mutable std::mutex mutex_;  // guards the members' numbers
   std::vector<Member> members_;
 };
 

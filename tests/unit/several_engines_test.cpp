@@ -111,6 +111,8 @@ TEST_F(SeveralEnginesTest, OneThatFailsAgainIsGivenNothingMore) {
   for (int i = 0; i < 6; ++i) compress_one(engines);
   EXPECT_EQ(seen_[0].calls, 2u);
   EXPECT_EQ(seen_[1].calls, 6u);
+  EXPECT_NE(engines.lost_devices().find("device 1 of 2 failed again and was dropped"), std::string::npos);
+  EXPECT_NE(engines.lost_devices().find("it fell off the bus"), std::string::npos);
 }
 
 TEST_F(SeveralEnginesTest, WhatAllFailOnIsThrown) {
@@ -120,6 +122,7 @@ TEST_F(SeveralEnginesTest, WhatAllFailOnIsThrown) {
   for (Seen& seen : seen_) EXPECT_EQ(seen.calls, 1u);
   for (Seen& seen : seen_) seen.fails = false;
   compress_one(engines);  // once is not for ever
+  EXPECT_EQ(engines.lost_devices(), "");
 }
 
 TEST_F_WITH_THREADS(SeveralEnginesTest, ManyThreadsShareThem) {
