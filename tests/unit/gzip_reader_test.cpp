@@ -226,19 +226,19 @@ TEST(Gzip, WhatIsWrongIsToldWithItsPlace) {
     Status status;
     bool kept;  // its content stands before the error
   };
-  for (const Case& one : {Case{gzip_member(content, reserved), Status::kUnsupportedFeature, false},
-                          Case{gzip_member(content, method), Status::kUnsupportedFeature, false},
-                          Case{bad_header, Status::kHeaderChecksumMismatch, false},
-                          Case{changed(good, 8), Status::kContentChecksumMismatch, true},
-                          Case{changed(good, 4), Status::kContentSizeMismatch, true},
-                          Case{damaged, Status::kCorruptBlock, false},
-                          Case{changed(bgzf_member(content), 8), Status::kBlockChecksumMismatch, false},
-                          Case{changed(bgzf_member(content), 4), Status::kContentSizeMismatch, false},
-                          Case{too_large, Status::kCorruptBlock, false},
-                          Case{bgzf_damaged, Status::kCorruptBlock, false},
-                          Case{marker_data, Status::kCorruptBlock, false},
-                          Case{marker_crc, Status::kBlockChecksumMismatch, false},
-                          Case{marker_size, Status::kContentSizeMismatch, false}})
+  for (const Case& one :
+       {Case{gzip_member(content, reserved), Status::kUnsupportedFeature, false},
+        Case{gzip_member(content, method), Status::kUnsupportedFeature, false},
+        Case{bad_header, Status::kHeaderChecksumMismatch, false},
+        Case{changed(good, 8), Status::kContentChecksumMismatch, true},
+        Case{changed(good, 4), Status::kContentSizeMismatch, true},
+        Case{damaged, Status::kCorruptBlock, false},
+        Case{changed(bgzf_member(content), 8), Status::kBlockChecksumMismatch, false},
+        Case{changed(bgzf_member(content), 4), Status::kContentSizeMismatch, false},
+        Case{too_large, Status::kCorruptBlock, false}, Case{bgzf_damaged, Status::kCorruptBlock, false},
+        Case{marker_data, Status::kCorruptBlock, false},
+        Case{marker_crc, Status::kBlockChecksumMismatch, false},
+        Case{marker_size, Status::kContentSizeMismatch, false}})
     for (const char* backend : {"cpu", "reference"}) {
       const Restored result = restored(good + one.second, reading(backend));
       EXPECT_EQ(result.status, one.status) << result.message;
@@ -309,7 +309,8 @@ TEST(Gzip, EveryFlippedBitHasZlibsVerdict) {
 }
 
 TEST(Zlib, StreamsAreRestoredWhereTheyAreNamed) {
-  const Bytes content = wordy_bytes(300'000), stream = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 8, kZlibWindow);
+  const Bytes content = wordy_bytes(300'000),
+              stream = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 8, kZlibWindow);
   EXPECT_EQ(restored(stream).status, Status::kUnknownFormat);
   const Restored result = restored(stream, reading("auto", Format::kZlib));
   EXPECT_EQ(result.status, Status::kOk) << result.message;
@@ -365,10 +366,12 @@ TEST(Deflate, RawStreamsAreRestoredWhereTheyAreNamed) {
 TEST(Gzip, RangesAreRestored) {
   const Bytes content = wordy_bytes(500'000);
   const Bytes file = bgzf_file(content) + gzip_member(content), all = content + content;
-  for (const auto& [begin, end] : {std::pair{0, 10}, {65'270, 65'290}, {300'000, 700'000}, {999'990, 1'000'000}}) {
+  for (const auto& [begin, end] :
+       {std::pair{0, 10}, {65'270, 65'290}, {300'000, 700'000}, {999'990, 1'000'000}}) {
     MemorySource source(file);
     CollectSink part;
-    restore_range(source, part, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end), reading());
+    restore_range(source, part, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end),
+                  reading());
     EXPECT_TRUE(part.content == Bytes(all.begin() + begin, all.begin() + end)) << begin;
   }
 }

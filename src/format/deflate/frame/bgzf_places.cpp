@@ -36,7 +36,8 @@ std::uint64_t bgzf_content_bytes(Source& source, std::uint64_t bytes) {
     if (event == FrameReader::Event::kBlockEnd) content_bytes += reader.block().content_bytes.value();
   }
   if (reader.position() != bytes || reader.in_stream())
-    throw Error(Status::kRangeOutsideContent, fmt::format("no BGZF member begins {} bytes further on", bytes));
+    throw Error(Status::kRangeOutsideContent,
+                fmt::format("no BGZF member begins {} bytes further on", bytes));
   return content_bytes;
 }
 
