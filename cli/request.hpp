@@ -22,6 +22,12 @@ struct ByteRange {
   std::optional<std::uint64_t> last;  // instead: so many bytes before the content's end
 };
 
+// Of a BGZF file, as its indexes have places: where a member begins in the file, times 65536, and a byte of its content.
+struct VirtualRange {
+  std::uint64_t begin = 0;
+  std::optional<std::uint64_t> end;
+};
+
 inline constexpr const char* kStandardStream = "-";
 
 struct Request {
@@ -44,7 +50,8 @@ struct Request {
   RestoreOptions restore;
   std::string dictionary_path;  // empty: none
   std::optional<ByteRange> range;
-  bool store_name = false;   // and the time, where the format has room for them
+  std::optional<VirtualRange> virtual_range;
+  bool with_name = false;    // -N: what a header keeps of the file's name and time counts, or is stored there
   bool write_index = false;  // beside the output
 
   bool json = false;  // of list

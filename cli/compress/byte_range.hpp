@@ -1,6 +1,7 @@
 // --range A-B, A- and -N: a part of a stream's content.
 #pragma once
 
+#include "cli/files/files.hpp"
 #include "cli/request.hpp"
 #include "pipeline/stream.hpp"
 
@@ -9,7 +10,8 @@ namespace hemstitch::cli {
 // Writes that part. The last bytes of what cannot seek (a pipe) are kept in memory until the end shows which they
 // are; more than 64 MB of them are refused, as is what options.memory_limit_bytes has no room for. Throws Error
 // and ToolError.
-StreamReport restore_part(Source& source, Sink& sink, const ByteRange& range, const RestoreOptions& options,
-                          const StreamHooks& hooks);
+// Of a BGZF file with a .gzi beside it, that tells where to begin; its own walk tells of others.
+StreamReport restore_part(FileSource& source, Sink& sink, const ByteRange& range,
+                          const RestoreOptions& options, const StreamHooks& hooks);
 
 }  // namespace hemstitch::cli

@@ -70,7 +70,7 @@ Outcome compress_file(const Request& request, CompressOptions options, const Fil
   refuse_compressed_name(request, source);
   await_later_stamps(request, source);
   options.content_bytes = source.total_bytes();
-  if (request.store_name) store_name(options, source);
+  if (request.with_name) store_name(options, source);
   const std::unique_ptr<FileSink> sink = open_output(request, source);
 
   StreamReport report;

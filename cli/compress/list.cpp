@@ -166,8 +166,7 @@ int run_list(const Request& request) {
     FileSource source(file);
     refuse_folder(request, source);
     refuse_terminal(request, source);
-    refuse_foreign(identify_data(source.first_bytes()));
-    const FrameIndex index = index_stream(source);
+    const FrameIndex index = index_stream(source, options_to_restore(request.restore, source).format);
     const Totals totals = totals_of(index);
     all += totals;
     if (request.json) {
@@ -179,7 +178,8 @@ int run_list(const Request& request) {
     }
     ++listed_count;
     std::fflush(stdout);  // so that errors stand after the rows before them
-    return report_warning(request, path, garbage_warning(index.trailing_garbage_at));
+    return worst(report_warning(request, path, end_warning(index.end_missing)),
+                 report_warning(request, path, garbage_warning(index.trailing_garbage_at)));
   });
   if (listed_count > 1 && !request.json) print_row(all, "", fmt::format("({} files)", listed_count));
   return status;

@@ -61,6 +61,24 @@ ByteRange range_from(const std::string& text) {
   return range;
 }
 
+VirtualRange virtual_range_from(const std::string& text) {
+  const auto read = [&](std::string_view number) {
+    const auto offset = read_number<std::uint64_t>(number);
+    if (!offset)
+      throw UsageError(fmt::format(
+          "--virtual '{}': write V-W, virtual offsets of BGZF from which and up to which; V alone "
+          "goes to the end",
+          text));
+    return *offset;
+  };
+  const std::size_t dash = text.find('-');
+  VirtualRange range{read(std::string_view(text).substr(0, dash)), std::nullopt};
+  if (dash != std::string::npos) range.end = read(std::string_view(text).substr(dash + 1));
+  if (range.end && *range.end < range.begin)
+    throw UsageError(fmt::format("--virtual '{}': the end lies before the beginning", text));
+  return range;
+}
+
 int acceleration_from(const std::string& text) {
   const auto acceleration = read_number<int>(text);
   if (!acceleration || *acceleration < 1 || *acceleration > kMaxAcceleration)
@@ -144,18 +162,17 @@ void add_output_options(OptionTable& table, Given& given) {
   table.flag(
       "--no-sync", [&request] { request.sync = false; }, "with --rm: do not wait for the disk");
   table.flag("-r,--recursive", request.recursive, "take the files in folders, each by itself");
+  table.flag("-N,--name", request.with_name,
+             "keep name and time in the header of gzip; with -d, take them from there (default: -n, neither: "
+             "the same "
+             "content gives the same bytes)");
+  table.flag(
+      "-n,--no-name", [&request] { request.with_name = false; }, "");
   table.flag("-m,--multiple", given.multiple, "as lz4: each FILE has its own output, as it has anyway");
   table.value("--format", "FORMAT", given.format,
-              fmt::format("the format to write: {} (default: what the suffix of -o says, or lz4)",
+              fmt::format("the format to write: {} (default: what the suffix of -o says, or lz4), and to "
+                          "restore where the data does not tell it",
                           FormatTable::instance().names()));
-  table
-      .flag(
-          "-N,--name", [&request] { request.store_name = true; },
-          "with --format gzip: store the file's name and time (default: neither, so that the same content "
-          "gives the same bytes)")
-      .shown_as("-n, -N, --[no-]name");
-  table.flag(
-      "-n,--no-name", [&request] { request.store_name = false; }, "");
   table.flag("--index", request.write_index,
              "with --format bgzf: write an index, FILE.gz.gzi, as bgzip does");
 }
@@ -178,6 +195,10 @@ void add_content_options(OptionTable& table, Given& given) {
   table.value(
       "--range", "A-B", [&request](const std::string& text) { request.range = range_from(text); },
       "with -d: bytes A up to B of the content; A- is up to its end, -N its last N bytes");
+  table.value(
+      "--virtual", "V-W",
+      [&request](const std::string& text) { request.virtual_range = virtual_range_from(text); },
+      "with -d, of BGZF: from virtual offset V up to W, or to the end");
   table.flag(
       "--verify", request.compress.verify,
       "restore each block where it was made and compare it before it is written; one that fails is made "
@@ -267,7 +288,7 @@ void refuse_lacking(const Given& given) {
   refuse(!is_lz4 && given.acceleration > 0, "--fast", "has no levels below 1 (lz4 has)");
   refuse(!is_lz4 && format.id() != Format::kZlib && !request.dictionary_path.empty(), "-D",
          "has no dictionaries (lz4 and zlib have)");
-  refuse(!is_gzip && request.store_name, "-N", "stores no names (gzip does)");
+  refuse(!is_gzip && request.with_name, "-N", "stores no names (gzip does)");
   refuse(request.write_index && format.make_side_index() == nullptr, "--index", "has none (bgzf has)");
 }
 
@@ -290,7 +311,7 @@ bool reads_stdin(const Request& request) {
 
 // --rm removes what was written whole, to a file.
 void check_removal(const Request& request, bool writes_files) {
-  if (!writes_files || request.to_stdout || request.range)
+  if (!writes_files || request.to_stdout || request.range || request.virtual_range)
     throw UsageError(
         "--rm removes a file when its replacement is complete; with -c, -t, -l and --range there is none");
   if (reads_stdin(request)) throw UsageError("--rm removes a file, and stdin is none");
@@ -325,10 +346,13 @@ void check_consistency(const Request& request) {
   if (request.remove_source) check_removal(request, writes_files);
   if (request.json && request.action != Action::kList) throw UsageError("--json needs -l");
   if (request.range && request.action != Action::kRestore) throw UsageError("--range needs -d");
-  if (request.range && !request.to_stdout && request.output_path.empty() &&
+  if (request.virtual_range && request.action != Action::kRestore) throw UsageError("--virtual needs -d");
+  if (request.virtual_range && request.range) throw UsageError("--virtual and --range contradict each other");
+  if ((request.range || request.virtual_range) && !request.to_stdout && request.output_path.empty() &&
       std::any_of(request.files.begin(), request.files.end(),
                   [](const auto& file) { return file != kStandardStream; }))
-    throw UsageError("--range writes a part of the content: say where (-c or -o FILE)");
+    throw UsageError(fmt::format("{} writes a part of the content: say where (-c or -o FILE)",
+                                 request.range ? "--range" : "--virtual"));
 }
 
 void take_as_cat(Given& given) {

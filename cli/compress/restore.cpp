@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/compress/bgzf_range.hpp"
 #include "cli/compress/byte_range.hpp"
 #include "cli/compress/compress.hpp"
 #include "cli/files/done_before.hpp"
@@ -13,6 +14,7 @@
 #include "cli/files/output.hpp"
 #include "cli/files/remove_source.hpp"
 #include "cli/messages.hpp"
+#include "format/deflate/frame/gzip_reader.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -26,12 +28,40 @@ void copy_unchanged(FileSource& source, Sink& sink) {
 
 StreamReport restore_into(FileSource& source, Sink& sink, const Request& request,
                           const RestoreOptions& options, const StreamHooks& hooks) {
+  if (request.virtual_range) return restore_virtual(source, sink, *request.virtual_range, options, hooks);
   if (request.range) return restore_part(source, sink, *request.range, options, hooks);
   const DataPlace to = request.action == Action::kTest ? DataPlace::kNowhere : DataPlace::kFile;
   return restore_stream(source, sink, options, hooks, {DataPlace::kFile, to});
 }
 
-Outcome restore_file(const Request& request, const RestoreOptions& options, const FileName& name) {
+// What the header of a gzip file keeps, for -N: when the file was changed, and its name, without folders. Nothing of either where it
+// keeps none, or no name that a file may have. The source stands at its beginning again.
+struct KeptName {
+  std::optional<std::string> name;
+  std::uint32_t seconds = 0;
+};
+KeptName kept_name(FileSource& source, const RestoreOptions& options) {
+  if (options.format.value_or(Format::kGzip) != Format::kGzip || !source.seek(0)) return {};
+  GzipReader reader(false);
+  std::vector<std::byte> buffer;
+  FrameReader::Event event = FrameReader::Event::kMore;
+  try {
+    while (event == FrameReader::Event::kMore) {
+      buffer.resize(reader.wanted_bytes());
+      event = reader.step(std::span(buffer).first(source.read(buffer)));
+    }
+  } catch (const Error&) {
+    // Whoever restores it meets it again.
+  }
+  source.seek(0);
+  if (event != FrameReader::Event::kFrameBegin) return {};
+  KeptName kept{reader.header().file_name, reader.header().file_seconds};
+  kept.name->erase(0, kept.name->rfind('/') + 1);
+  if (kept.name->empty() || *kept.name == "." || *kept.name == "..") kept.name.reset();
+  return kept;
+}
+
+Outcome restore_file(const Request& request, const RestoreOptions& given, const FileName& name) {
   const std::string path = name.path();
   FileSource source(name);
   refuse_folder(request, source);
@@ -40,16 +70,18 @@ Outcome restore_file(const Request& request, const RestoreOptions& options, cons
   const bool testing = request.action == Action::kTest;
   const bool to_stdout = !testing && writes_to_stdout(request, name);
   const DataIdentity identity = identify_data(source.first_bytes());
-  if (identity.kind != DataKind::kFrame && to_stdout && request.force) {
+  if (identity.kind != DataKind::kFrame && !given.format && to_stdout && request.force) {
     const std::unique_ptr<FileSink> sink = open_output(request, source);
     copy_unchanged(source, *sink);
     return report_warning(request, path, sink->complete(source));
   }
-  refuse_foreign(identity);
+  const RestoreOptions options = options_to_restore(given, source);
 
   std::unique_ptr<FileSink> file;
   NullSink nowhere;
-  if (!testing) file = open_output(request, source);
+  const KeptName kept_of_header = request.with_name && !testing ? kept_name(source, options) : KeptName{};
+  if (kept_of_header.seconds != 0) source.set_modified(kept_of_header.seconds);
+  if (!testing) file = open_output(request, source, std::nullopt, kept_of_header.name);
   StreamReport report;
   double seconds = 0;
   std::optional<std::string> lost_attribute;
@@ -62,10 +94,12 @@ Outcome restore_file(const Request& request, const RestoreOptions& options, cons
   }
   // What follows the frames was not restored, so it is kept.
   std::optional<std::string> kept;
-  if (request.remove_source && !report.trailing_garbage_at) kept = remove_source(request, source);
+  if (request.remove_source && !report.trailing_garbage_at && !report.end_missing)
+    kept = remove_source(request, source);
   report_stream(request, path, report, seconds);
   const Outcome attributes = report_warning(request, path, lost_attribute);
-  const Outcome garbage = report_warning(request, path, garbage_warning(report.trailing_garbage_at));
+  const Outcome garbage = worst(report_warning(request, path, end_warning(report.end_missing)),
+                                report_warning(request, path, garbage_warning(report.trailing_garbage_at)));
   return worst(worst(attributes, garbage), report_warning(request, path, kept));
 }
 

@@ -31,8 +31,9 @@ std::pair<time_t, long> order_of(const timespec& time) { return {time.tv_sec, ti
 std::optional<std::uint64_t> whole_content_bytes(const FileName& file) {
   try {
     FileSource source(file);
-    const FrameIndex index = index_stream(source);
-    return index.trailing_garbage_at ? std::nullopt : std::optional(index.content_bytes());
+    const FrameIndex index = index_stream(source, options_to_restore({}, source).format);
+    return index.trailing_garbage_at || index.end_missing ? std::nullopt
+                                                          : std::optional(index.content_bytes());
   } catch (const std::runtime_error&) {
     return std::nullopt;  // whoever works on the file says what is wrong
   }
@@ -126,7 +127,7 @@ class DoneSources {
       const StreamReport report = restore_stream(compressed, plain, options_, progress_hooks(progress),
                                                  {DataPlace::kFile, DataPlace::kNowhere});
       plain.require_end();
-      if (report.trailing_garbage_at) throw Differs();
+      if (report.trailing_garbage_at || report.end_missing) throw Differs();
     } catch (const Differs&) {
       throw ToolError(fmt::format("'{}' exists and holds something else (-f overwrites it)",
                                   shown_name(target_name.path())));

@@ -26,6 +26,9 @@ class FileAttributes {
   // For a file without a name, which nobody else can open: the mode that it will have in the end, most likely.
   mode_t creation_mode() const;
 
+  // Instead of when the file was last changed: in seconds since 1970.
+  void set_modified(std::uint32_t seconds) { status_.st_mtim = {static_cast<time_t>(seconds), 0}; }
+
   // What the extended attributes and the ACL take in memory.
   std::size_t bytes() const { return bytes_; }
 

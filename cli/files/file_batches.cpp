@@ -396,7 +396,7 @@ std::vector<FileName> in_batches(const Request& request, const Options& options,
 
 bool works_in_batches(const Request& request) {
   return request.recursive && !request.to_stdout && request.output_path.empty() && !request.range &&
-         !request.store_name && !request.write_index;
+         !request.with_name && !request.write_index;
 }
 
 std::vector<FileName> compress_in_batches(const Request& request, const CompressOptions& options,

@@ -416,6 +416,17 @@ std::vector<std::byte> read_dictionary(const std::string& path, bool whole) {
   }
 }
 
+RestoreOptions options_to_restore(RestoreOptions options, FileSource& source) {
+  const DataIdentity identity = identify_data(source.first_bytes());
+  if (options.format || identity.kind == DataKind::kFrame) return options;
+  const FrameFormat* const format = FormatTable::instance().of_suffix(source.file().name);
+  if (format == nullptr || format->is_told_by_content() || identity.kind == DataKind::kEmpty)
+    refuse_foreign(identity);
+  else
+    options.format = format->id();
+  return options;
+}
+
 void refuse_foreign(const DataIdentity& identity) {
   switch (identity.kind) {
     case DataKind::kFrame:

@@ -55,6 +55,11 @@ class FileSource : public Source {
 
   // For its output. Read when they are first asked for, so before close().
   const FileAttributes& attributes() const;
+  // Its output is to have been changed then, in seconds since 1970.
+  void set_modified(std::uint32_t seconds) {
+    attributes();
+    attributes_->set_modified(seconds);
+  }
 
   // The first bytes of the data, fewer than kIdentifyBytes only where there are no more. They are read again
   // by read().
@@ -135,6 +140,10 @@ std::vector<std::byte> read_whole_file(const std::string& path);
 
 // The part of -D's file that serves as history, its end; `whole`: there may be no more than that. The option is named in the error.
 std::vector<std::byte> read_dictionary(const std::string& path, bool whole = false);
+
+// `options` for that file: where its content does not tell the format, and no option does, its suffix may. Throws ToolError as
+// refuse_foreign() where nothing tells it.
+RestoreOptions options_to_restore(RestoreOptions options, FileSource& source);
 
 // Restoring and listing take Hemstitch's formats. Throws ToolError that names another tool's format and the
 // tool.

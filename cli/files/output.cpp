@@ -28,10 +28,11 @@ bool writes_to_stdout(const Request& request, const FileName& file) {
   return request.to_stdout || (file.is_standard_stream() && request.output_path.empty());
 }
 
-std::optional<FileName> output_of(const Request& request, const FileName& source) {
-  std::optional<std::string> name = request.action == Action::kCompress
-                                        ? compressed_name(source.name, request.compress.format)
-                                        : restored_name(source.name);
+std::optional<FileName> output_of(const Request& request, const FileName& source,
+                                  std::optional<std::string> name) {
+  if (!name)
+    name = request.action == Action::kCompress ? compressed_name(source.name, request.compress.format)
+                                               : restored_name(source.name);
   if (!name) return std::nullopt;
   return request.outputs ? request.outputs->place_of(source, std::move(*name))
                          : source.beside(std::move(*name));
@@ -66,7 +67,8 @@ void refuse_terminal(const Request& request, const FileSource& source) {
 }
 
 std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
-                                      const std::optional<BatchOutput>& batch) {
+                                      const std::optional<BatchOutput>& batch,
+                                      const std::optional<std::string>& name) {
   const bool restoring = request.action == Action::kRestore;
   if (writes_to_stdout(request, source.file())) {
     auto sink = FileSink::standard_output();
@@ -86,7 +88,7 @@ std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& 
     target.file = FileName::from_argument(request.output_path);
   } else {
     if (!source.is_regular()) throw ToolError("not a regular file (write with -c or -o FILE)");
-    std::optional<FileName> output = output_of(request, source.file());
+    std::optional<FileName> output = output_of(request, source.file(), name);
     if (!output)
       throw ToolError(fmt::format("no suffix {}, so no name for the output (give one with -o, or use -c)",
                                   FormatTable::instance().suffixes()));
@@ -172,6 +174,11 @@ std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& g
   return fmt::format(
       "byte {}: what follows the last frame is no frame (ignored; the data before it is complete)",
       *garbage_at);
+}
+
+std::optional<std::string> end_warning(bool end_missing) {
+  if (!end_missing) return std::nullopt;
+  return "possibly truncated: the end marker of BGZF is missing (what there is was restored)";
 }
 
 Outcome report_warning(const Request& request, const std::string& path,

@@ -17,7 +17,8 @@ namespace hemstitch::cli {
 bool writes_to_stdout(const Request& request, const FileName& file);
 
 // The output of `source` that is named after it: beside it, or below --output-dir. Nothing where the name gives none.
-std::optional<FileName> output_of(const Request& request, const FileName& source);
+std::optional<FileName> output_of(const Request& request, const FileName& source,
+                                  std::optional<std::string> name = std::nullopt);
 
 // Makes the folder of that, where it is below --output-dir. Throws ToolError.
 void make_output_folder(const Request& request, const FileName& source);
@@ -30,7 +31,8 @@ struct BatchOutput {
 // Opens the output of `source` as the request says. One in a batch is written at once (files.hpp). Refuses folders, special files
 // that would need a name, and with --rm all that is not kept in a file.
 std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
-                                      const std::optional<BatchOutput>& batch = std::nullopt);
+                                      const std::optional<BatchOutput>& batch = std::nullopt,
+                                      const std::optional<std::string>& name = std::nullopt);
 
 // Opens the file of an index beside that output, which has a name.
 std::unique_ptr<FileSink> open_index_output(const Request& request, const FileSource& source,
@@ -56,7 +58,8 @@ void await_later_stamps(const Request& request, const FileSource& source);
 Outcome report_warning(const Request& request, const std::string& path,
                        const std::optional<std::string>& warning);
 
-// What there is to warn of where bytes follow the last frame.
+// What there is to warn of where a frame lacks the mark of its end, and where bytes follow the last frame.
+std::optional<std::string> end_warning(bool end_missing);
 std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at);
 
 // "N of M blocks redone by BACKEND: why", where any were.

@@ -248,7 +248,7 @@ bool FrameIndex::has_separate_blocks() const {
     if (frame.header.block_kind == BlockKind::kIndependent || frame.block_count == 0) return true;
     return std::ranges::all_of(blocks_of(frame).subspan(1), &IndexedBlock::stored);
   };
-  return !trailing_garbage_at && std::ranges::all_of(frames, separate);
+  return !trailing_garbage_at && !end_missing && std::ranges::all_of(frames, separate);
 }
 
 FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_checksum) {
@@ -256,8 +256,9 @@ FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_ch
   return Indexer(true).run(frames, MemoryInput(stream));
 }
 
-FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder) {
-  FrameStream frames(true);
+FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
+                        const FrameFormat* known_format) {
+  FrameStream frames = known_format ? FrameStream(true, *known_format) : FrameStream(true);
   return Indexer(false, make_decoder).run(frames, SourceInput(source));
 }
 

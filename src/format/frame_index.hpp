@@ -54,7 +54,7 @@ struct FrameIndex {
   }
   std::uint64_t content_bytes() const;
   // Whether every block can be restored by itself, or behind the dictionary: the frames are independent ones, or linked ones
-  // in which only the first block is not stored; and nothing else stands among or behind them.
+  // in which only the first block is not stored; and nothing else stands among or behind them, or is missing there.
   bool has_separate_blocks() const;
 };
 
@@ -64,9 +64,10 @@ FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_ch
 
 // The frames of a stream; blocks are measured where a header does not say what they add up to, and are not kept, so that
 // the index is small whatever the stream is. A frame whose blocks cannot be told apart is restored by what `make_decoder` gives,
-// and is kUnsupportedFeature without. Throws Error as FrameReader does, and kCorruptBlock.
+// and is kUnsupportedFeature without. `known_format`: null where the first bytes tell it. Throws Error as FrameReader does, and kCorruptBlock.
 using MakeStreamDecoder = std::function<std::unique_ptr<StreamDecoder>(const FrameFormat&)>;
-FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder = {});
+FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder = {},
+                        const FrameFormat* known_format = nullptr);
 
 // If every block of the frame that has just begun, but the last two, restores to the full block size: the last one's
 // size. Then a block's place in the content follows from its number, and blocks before a range need not even be read.

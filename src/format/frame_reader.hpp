@@ -44,6 +44,9 @@ struct FrameHeader {
   std::size_t most_data_bytes = 0;  // the most data that a block has; of a stream: what such a piece may take
   std::optional<std::uint64_t> content_bytes;
   std::optional<std::uint32_t> dictionary_id;  // its checksum
+  // Of the file whose content it is, where the frame keeps them: its name, and when it was last changed, in seconds since 1970.
+  std::string file_name = {};
+  std::uint32_t file_seconds = 0;
 };
 
 class FrameReader {

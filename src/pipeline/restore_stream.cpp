@@ -76,13 +76,14 @@ StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& op
   return restore(source, sink, options, hooks, places, std::nullopt);
 }
 
-FrameIndex index_stream(Source& source) {
+FrameIndex index_stream(Source& source, std::optional<Format> known) {
   std::optional<ResilientEngine> engine;
-  return index_frames(source, [&](const FrameFormat& format) {
+  const auto make_decoder = [&](const FrameFormat& format) {
     if (!engine)
       engine.emplace("auto", "", Workload{.direction = Direction::kRestore, .format = format.id()});
     return engine->make_stream_decoder(format, {});
-  });
+  };
+  return index_frames(source, make_decoder, known ? &FormatTable::instance().of(*known) : nullptr);
 }
 
 StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin, std::uint64_t range_end,

@@ -85,7 +85,7 @@ StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin
                            const RestoreOptions& options, const StreamHooks& hooks = {});
 
 // The frames of a source that stands at its beginning. Of those whose ends nothing else tells it restores the content, and keeps
-// none of it; memory is bounded by two pieces. Throws Error as index_frames() does.
-FrameIndex index_stream(Source& source);
+// none of it; memory is bounded by two pieces. `format`: as RestoreOptions::format. Throws Error as index_frames() does.
+FrameIndex index_stream(Source& source, std::optional<Format> format = {});
 
 }  // namespace hemstitch

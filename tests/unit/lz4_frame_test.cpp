@@ -483,7 +483,7 @@ TEST(Identify, KnowsDataByItsFirstBytes) {
   EXPECT_EQ(zstd.kind, DataKind::kForeign);
   EXPECT_EQ(zstd.foreign_name, "zstd");
   EXPECT_EQ(zstd.foreign_tool, "zstd -d");
-  EXPECT_EQ(identify_data(bytes_of("\x1F\x8B")).foreign_name, "gzip");
+  EXPECT_EQ(identify_data(bytes_of("\x1F\x8B")).kind, DataKind::kFrame);
   EXPECT_EQ(identify_data(bytes_of("\x1F")).kind, DataKind::kUnknown);
 }
 

@@ -28,6 +28,9 @@ constexpr std::size_t kMarkerDataBytes = 2;
 
 constexpr std::size_t kZerosBytes = 4096;
 
+// Longer ones, which no file system has, are read over.
+constexpr std::size_t kMostNameBytes = 4096;
+
 unsigned le16(const std::byte* bytes) {
   return static_cast<unsigned>(bytes[0]) | static_cast<unsigned>(bytes[1]) << 8;
 }
@@ -136,6 +139,7 @@ GzipReader::Event GzipReader::begin_header(std::span<const std::byte> bytes) {
   header_crc_ = checksum_of(Checksum::kCrc32, bytes);
   header_bytes_ = bytes.size();
   member_bytes_.reset();
+  name_.clear();
   return want(State::kFixedPart, kFixedPartBytes + ((flags_ & kExtraFlag) != 0 ? kExtraSizeBytes : 0),
               Event::kMore);
 }
@@ -153,6 +157,7 @@ GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
   header_crc_ = checksum_behind(Checksum::kCrc32, header_crc_, bytes);
   switch (state_) {
     case State::kFixedPart:
+      time_ = load_le32(bytes.data());
       if ((flags_ & kExtraFlag) == 0) return next_field(State::kExtra);
       if (const unsigned extra_bytes = le16(bytes.data() + kFixedPartBytes); extra_bytes != 0)
         return want(State::kExtra, extra_bytes, Event::kMore);
@@ -161,7 +166,10 @@ GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
       if (flags_ == kExtraFlag) member_bytes_ = bgzf_member_bytes(bytes);
       return next_field(State::kExtra);
     default:  // a byte of a name or a comment
-      return bytes[0] == std::byte{0} ? next_field(state_) : Event::kMore;
+      if (bytes[0] == std::byte{0}) return next_field(state_);
+      if (state_ == State::kName && name_.size() < kMostNameBytes)
+        name_.push_back(static_cast<char>(bytes[0]));
+      return Event::kMore;
   }
 }
 
@@ -201,6 +209,8 @@ GzipReader::Event GzipReader::begin_frame() {
     return want(State::kFirstBlock, 0, Event::kFrameBegin);
   }
   header_.kind = header_.description = "gzip";
+  header_.file_name = name_;
+  header_.file_seconds = time_;
   header_.block_kind = BlockKind::kStream;
   header_.content_checksum = true;
   header_.block_bytes = header_.most_data_bytes = kPieceBytes;

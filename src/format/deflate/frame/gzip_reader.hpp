@@ -10,12 +10,13 @@
 // member of 28 bytes, which is no block, or where something else follows. Numbers are little-endian.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
+#include <string>
 
 #include "format/frame_reader.hpp"
 
@@ -73,6 +74,8 @@ class GzipReader : public FrameReader {
   unsigned flags_ = 0;
   std::uint64_t header_bytes_ = 0;
   std::uint32_t header_crc_ = 0;
+  std::uint32_t time_ = 0;
+  std::string name_;                           // at most kMostNameBytes of it
   std::optional<std::uint32_t> member_bytes_;  // of a BGZF member
 };
 

@@ -84,6 +84,6 @@ DeflateBlockHeader read_deflate_block_header(DeflateBits& bits);
 // Literals and lengths, and distances: where they say that something is none, DeflateDamage says this.
 inline constexpr std::string_view kNoLitlenCode = "what stands here is no code of a literal or a length";
 inline constexpr std::string_view kNoDistanceCode = "what stands here is no code of a distance";
-inline constexpr std::string_view kDistanceTooFar = "a match reaches back behind the content's beginning";
+inline constexpr std::string_view kDistanceTooFar = "a match reaches back before the content's beginning";
 
 }  // namespace hemstitch

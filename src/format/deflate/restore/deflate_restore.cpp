@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kLiteralFlag = 1u << 12, kEndFlag = 1u << 13, kSecondTableFlag = 1u << 14;
 constexpr std::uint32_t kOtherFlag = 1u << 15;  // of all but literals, lengths and distances; alone: no code
 
-constexpr unsigned taken_bits(std::uint32_t entry) { return entry & 0xFF; }
+constexpr unsigned taken_bits(std::uint32_t entry) { return entry & 63; }
 constexpr unsigned code_bits(std::uint32_t entry) { return entry >> 8 & 15; }
 constexpr std::uint32_t payload(std::uint32_t entry) { return entry >> 16; }
 constexpr std::uint32_t low_bits(std::uint64_t bits, unsigned count) {
@@ -113,7 +113,11 @@ inline void copy_match(std::byte* to, std::uint32_t distance, std::uint32_t leng
   const std::byte* from = to - distance;
   std::byte* const end = to + length;
   if (distance >= 8) {
-    for (int i = 0; i < 5; ++i) copy_word(to + 8 * i, from + 8 * i);
+    copy_word(to, from);
+    copy_word(to + 8, from + 8);
+    copy_word(to + 16, from + 16);
+    copy_word(to + 24, from + 24);
+    copy_word(to + 32, from + 32);
     for (to += 40, from += 40; to < end; to += 8, from += 8) copy_word(to, from);
   } else if (distance == 1) {
     std::memset(to, static_cast<int>(*from), length);
@@ -287,9 +291,11 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens(Input& input, Output& output
   return Stop::kNone;
 }
 
-// Until the ends are near, the block ends, or a match reaches back before the output.
-DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& output) {
-  constexpr std::ptrdiff_t kNearInput = 16;  // two words are read ahead
+// Until the ends are near, the block ends, or a match reaches back before the output. What the next symbol is is looked up before a
+// match is copied, so that the one does not wait for the other.
+[[gnu::always_inline]] inline DeflateDecoder::Stop DeflateDecoder::restore_tokens_far_from_ends(
+    Input& input, Output& output) {
+  constexpr std::ptrdiff_t kNearInput = 24;  // three words are read ahead
   constexpr std::ptrdiff_t kNearOutput = 3 + 258 + 40;
   const std::byte* const input_end = input.bytes.data() + input.bytes.size();
   const std::byte* in = input.bytes.data() + input.position_bits / 8;
@@ -301,102 +307,126 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
   std::byte* out = output.at;
   std::uint64_t bits = 0;  // the next ones
   unsigned bit_count = 0;  // that are known to be there; above them may stand some that are loaded again
-  const auto refill = [&] {
+  const auto refill = [&]() __attribute__((always_inline)) {
     bits |= load_word(in) << bit_count;
     in += (63 - bit_count) >> 3;
     bit_count |= 56;
   };
-  const auto take = [&](std::uint32_t entry) {
+  const auto take = [&](std::uint32_t entry) __attribute__((always_inline)) {
     bits >>= taken_bits(entry);
     bit_count -= taken_bits(entry);
   };
-  const auto leave = [&](Stop stop) {
-    input.position_bits = static_cast<std::uint64_t>(in - input.bytes.data()) * 8 - bit_count;
+  const auto put = [&](std::uint32_t entry) __attribute__((always_inline)) {
+    take(entry);
+    *out++ = static_cast<std::byte>(payload(entry));
+  };
+  const auto next_litlen = [&]() __attribute__((always_inline)) {
+    return litlens[low_bits(bits, litlen_.kBits)];
+  };
+  const auto leave = [&](Stop stop, unsigned given_back_bits) __attribute__((always_inline)) {
+    input.position_bits =
+        static_cast<std::uint64_t>(in - input.bytes.data()) * 8 - bit_count - given_back_bits;
     output.at = out;
     return stop;
   };
   refill();
-  const unsigned first_bits = static_cast<unsigned>(input.position_bits % 8);
+  const auto first_bits = static_cast<unsigned>(input.position_bits % 8);
   bits >>= first_bits;
   bit_count -= first_bits;
+  refill();
+  std::uint32_t entry = next_litlen();
 
   while (in <= in_near && out <= out_near) {
-    refill();
-    std::uint32_t entry = litlens[low_bits(bits, litlen_.kBits)];
     // Three literals have 33 bits at most, of which a table's first part tells.
     if ((entry & kLiteralFlag) != 0) {
-      take(entry);
-      *out++ = static_cast<std::byte>(payload(entry));
-      entry = litlens[low_bits(bits, litlen_.kBits)];
+      put(entry);
+      entry = next_litlen();
       if ((entry & kLiteralFlag) != 0) {
-        take(entry);
-        *out++ = static_cast<std::byte>(payload(entry));
-        entry = litlens[low_bits(bits, litlen_.kBits)];
+        put(entry);
+        entry = next_litlen();
         if ((entry & kLiteralFlag) != 0) {
-          take(entry);
-          *out++ = static_cast<std::byte>(payload(entry));
+          put(entry);
+          refill();
+          entry = next_litlen();
           continue;
         }
       }
       refill();
     }
     // From here on a token takes 48 bits at most: 15 and 5 extra ones, 15 and 13.
-    const std::uint64_t token_bits = bits;
-    const unsigned token_bit_count = bit_count;
-    const auto leave_before_token = [&](Stop stop) {
-      bits = token_bits;
-      bit_count = token_bit_count;
-      return leave(stop);
-    };
+    unsigned token_bits = 0;
     if ((entry & kOtherFlag) != 0) {
       if ((entry & kSecondTableFlag) != 0) {
         take(entry);
+        token_bits += taken_bits(entry);
         entry = litlens[payload(entry) + low_bits(bits, code_bits(entry))];
         if ((entry & kLiteralFlag) != 0) {
-          take(entry);
-          *out++ = static_cast<std::byte>(payload(entry));
+          put(entry);
+          refill();
+          entry = next_litlen();
           continue;
         }
       }
       if ((entry & kEndFlag) != 0) {
         take(entry);
         part_ = final_ ? Part::kEnd : Part::kBlockHeader;
-        return leave(Stop::kNone);
+        return leave(Stop::kNone, 0);
       }
       if ((entry & kOtherFlag) != 0) {
-        leave_before_token(Stop::kNone);
+        leave(Stop::kNone, token_bits);
         return damaged(kNoLitlenCode);
       }
     }
     const std::uint32_t length = value_of(entry, bits);
     take(entry);
+    token_bits += taken_bits(entry);
     entry = distances[low_bits(bits, distance_.kBits)];
     if ((entry & kOtherFlag) != 0) {
       if ((entry & kSecondTableFlag) != 0) {
         take(entry);
+        token_bits += taken_bits(entry);
         entry = distances[payload(entry) + low_bits(bits, code_bits(entry))];
       }
       if ((entry & kOtherFlag) != 0) {
-        leave_before_token(Stop::kNone);
+        leave(Stop::kNone, token_bits);
         return damaged(kNoDistanceCode);
       }
     }
     const std::uint32_t distance = value_of(entry, bits);
     take(entry);
-    if (distance > static_cast<std::size_t>(out - output.begin)) {
-      if (distance > static_cast<std::size_t>(out - output.begin) + before_.size()) {
-        leave_before_token(Stop::kNone);
+    const auto reached_bytes = static_cast<std::size_t>(out - output.begin);
+    if (distance > reached_bytes) [[unlikely]] {
+      if (distance > reached_bytes + before_.size()) {
+        leave(Stop::kNone, token_bits + taken_bits(entry));
         return damaged(kDistanceTooFar);
       }
-      leave(Stop::kNone);
+      leave(Stop::kNone, 0);
       match_left_ = length;
       match_distance_ = distance;
       return restore_match(output);
     }
+    refill();
+    entry = next_litlen();
     copy_match(out, distance, length);
     out += length;
   }
-  return leave(Stop::kNone);
+  return leave(Stop::kNone, 0);
+}
+
+#ifdef __x86_64__
+// With the instructions that shift and mask without going through other registers: a tenth to a fifth faster.
+[[gnu::target("bmi,bmi2")]] DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast_bmi2(Input& input,
+                                                                                          Output& output) {
+  return restore_tokens_far_from_ends(input, output);
+}
+#endif
+
+DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& output) {
+#ifdef __x86_64__
+  static const bool has_bmi2 = __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("bmi") != 0;
+  if (has_bmi2) return restore_tokens_fast_bmi2(input, output);
+#endif
+  return restore_tokens_far_from_ends(input, output);
 }
 
 // One token, whatever there is of it.

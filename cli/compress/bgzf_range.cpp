@@ -1,0 +1,76 @@
+#include "cli/compress/bgzf_range.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "cli/messages.hpp"
+#include "format/deflate/frame/bgzf_places.hpp"
+#include "format/deflate/frame/gzip_reader.hpp"
+#include "format/formats.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+constexpr unsigned kInMemberBits = 16;
+constexpr std::uint64_t kMostIndexBytes = std::uint64_t{64} << 20;  // of 4,194,303 members: some 270 GB
+
+std::pair<time_t, long> changed_at(const FileSource& file) {
+  return {file.status().st_mtim.tv_sec, file.status().st_mtim.tv_nsec};
+}
+
+// What FILE.gzi says of the last member that begins at or before that byte of the content.
+std::optional<BgzfPlace> nearest_place(FileSource& source, std::uint64_t content_at) {
+  if (!source.is_regular() || source.is_standard_input() || !is_gzip(source.first_bytes()))
+    return std::nullopt;
+  const FileName name = source.file().beside(source.file().name + ".gzi");
+  struct stat status {};
+  if (!name.stat(status) || !S_ISREG(status.st_mode)) return std::nullopt;
+  FileSource index(name);
+  if (changed_at(index) < changed_at(source) || index.total_bytes().value_or(0) > kMostIndexBytes)
+    return std::nullopt;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(index.total_bytes().value_or(0)));
+  bytes.resize(index.read(bytes));
+  const auto places = read_gzi(bytes);
+  if (!places) return std::nullopt;
+  std::optional<BgzfPlace> nearest;
+  for (const BgzfPlace& place : *places)
+    if (place.content_at <= content_at && place.at < source.total_bytes().value_or(0)) nearest = place;
+  return nearest;
+}
+
+// A virtual offset is of a place where a member begins.
+void go_to_member(FileSource& source, std::uint64_t at) {
+  if (!source.seek(at))
+    throw ToolError("--virtual: what is read cannot be read from its middle (name a file)");
+}
+
+}  // namespace
+
+StreamReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
+                                  const RestoreOptions& options, const StreamHooks& hooks) {
+  const std::optional<BgzfPlace> place = nearest_place(source, begin);
+  if (!place || !source.seek(place->at)) return restore_range(source, sink, begin, end, options, hooks);
+  const std::uint64_t before = place->content_at;
+  return restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options, hooks);
+}
+
+StreamReport restore_virtual(FileSource& source, Sink& sink, const VirtualRange& range,
+                             const RestoreOptions& given, const StreamHooks& hooks) {
+  RestoreOptions options = given;
+  options.format = Format::kBgzf;
+  constexpr std::uint64_t kInMember = (1 << kInMemberBits) - 1;
+  const std::uint64_t member_at = range.begin >> kInMemberBits;
+  std::uint64_t end = UINT64_MAX;
+  if (range.end) {
+    go_to_member(source, member_at);
+    end = bgzf_content_bytes(source, (*range.end >> kInMemberBits) - member_at) + (*range.end & kInMember);
+  }
+  const std::uint64_t begin = range.begin & kInMember;
+  if (end < begin) throw ToolError("--virtual: the end lies before the beginning");
+  go_to_member(source, member_at);
+  return restore_range(source, sink, begin, end, options, hooks);
+}
+
+}  // namespace hemstitch::cli

@@ -1,0 +1,425 @@
+// Files of gzip, BGZF and zlib, and raw DEFLATE, through the streams of the library: what is read, what is refused and why, and what zlib
+// says of the same bytes.
+#include "format/deflate/frame/gzip_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "collect_sink.hpp"
+#include "core/bytes.hpp"
+#include "deflate_streams.hpp"
+#include "format/checksum.hpp"
+#include "format/deflate/frame/bgzf_places.hpp"
+#include "format/identify.hpp"
+#include "pipeline/frame_batch.hpp"
+#include "pipeline/stream.hpp"
+#include "threads.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+constexpr int kGzipWindow = MAX_WBITS + 16, kZlibWindow = MAX_WBITS;
+
+Bytes le(std::uint64_t value, int count) {
+  Bytes bytes;
+  for (int i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
+  return bytes;
+}
+
+struct Fields {
+  std::optional<Bytes> extra = {};
+  std::optional<std::string> name = {}, comment = {};
+  bool header_checksum = false;
+  unsigned flags = 0;  // besides those
+  unsigned method = 8;
+  std::uint32_t time = 0;
+};
+
+Bytes gzip_member(const Bytes& content, const Fields& fields = {}) {
+  const unsigned flags = fields.flags | (fields.header_checksum ? 2 : 0) | (fields.extra ? 4 : 0) |
+                         (fields.name ? 8 : 0) | (fields.comment ? 16 : 0);
+  Bytes member = le(0x8B1F, 2) + le(fields.method, 1) + le(flags, 1) + le(fields.time, 4) + le(0xFF00, 2);
+  if (fields.extra) member = member + le(fields.extra->size(), 2) + *fields.extra;
+  for (const auto& text : {fields.name, fields.comment})
+    if (text) member = member + bytes_of(*text) + le(0, 1);
+  if (fields.header_checksum) member = member + le(checksum_of(Checksum::kCrc32, member) & 0xFFFF, 2);
+  return member + zlib_stream(content) + le(checksum_of(Checksum::kCrc32, content), 4) +
+         le(content.size(), 4);
+}
+
+Bytes bgzf_member(const Bytes& content, const Bytes& other_subfields = {}) {
+  const Bytes data = zlib_stream(content);
+  const std::size_t bytes = 18 + other_subfields.size() + data.size() + 8;
+  Fields fields;
+  fields.extra = other_subfields + bytes_of("BC") + le(2, 2) + le(bytes - 1, 2);
+  return gzip_member(content, fields);
+}
+const Bytes kMarker = bgzf_member({});
+
+Bytes bgzf_file(const Bytes& content, std::size_t block_bytes = 65'280) {
+  Bytes file;
+  for (std::size_t at = 0; at < content.size(); at += block_bytes)
+    file = file + bgzf_member(Bytes(content.begin() + static_cast<std::ptrdiff_t>(at),
+                                    content.begin() + static_cast<std::ptrdiff_t>(
+                                                          std::min(content.size(), at + block_bytes))));
+  return file + kMarker;
+}
+
+RestoreOptions reading(std::string_view backend = "auto", std::optional<Format> format = {}) {
+  RestoreOptions options;
+  options.threads = 2;
+  options.backend = backend;
+  options.format = format;
+  return options;
+}
+
+struct Restored {
+  Bytes content;
+  StreamReport report;
+  Status status = Status::kOk;
+  std::string message;
+  Place place;
+};
+
+Restored restored(const Bytes& file, const RestoreOptions& options = reading()) {
+  Restored result;
+  CollectSink sink;
+  MemorySource source(file);
+  try {
+    result.report = restore_stream(source, sink, options);
+  } catch (const Error& error) {
+    result.status = error.status();
+    result.message = error.what();
+    result.place = error.place();
+  }
+  result.content = sink.content;
+  return result;
+}
+
+// Also piece by piece, with one thread, by the reference, and listed.
+void require_content(const Bytes& file, const Bytes& content, bool with_garbage = false) {
+  for (const char* backend : {"cpu", "reference"}) {
+    const Restored result = restored(file, reading(backend));
+    EXPECT_EQ(result.status, Status::kOk) << result.message;
+    EXPECT_TRUE(result.content == content);
+    EXPECT_EQ(result.report.trailing_garbage_at.has_value(), with_garbage);
+  }
+  MemorySource listed(file);
+  EXPECT_EQ(index_stream(listed).content_bytes(), content.size());
+  if (with_garbage) return;
+  for (const std::size_t piece_bytes : {1u, 7u, 100'000u}) {
+    CollectSink sink;
+    Decompressor decompressor(reading(), [&](auto piece) { sink.write(piece); });
+    for (std::size_t at = 0; at < file.size(); at += piece_bytes)
+      decompressor.write(std::span(file).subspan(at, std::min(piece_bytes, file.size() - at)));
+    decompressor.finish();
+    EXPECT_TRUE(sink.content == content);
+  }
+}
+
+TEST_WITH_THREADS(Gzip, MembersOfEveryKindAreRestored) {
+  const Bytes one = wordy_bytes(700'000), two = copied_bytes(5000, 3);
+  require_content(gzip_member(one), one);
+  require_content(gzip_member({}), {});
+  require_content(gzip_member({}) + gzip_member(two) + gzip_member({}) + gzip_member(one), two + one);
+  Fields all;
+  all.extra = bytes_of("XY") + le(3, 2) + bytes_of("abc");
+  all.name = "a name";
+  all.comment = "a comment, with \xE9";
+  all.header_checksum = true;
+  all.flags = 1;  // text, which says nothing to us
+  require_content(gzip_member(two, all) + gzip_member(two), two + two);
+  Fields no_extra;
+  no_extra.extra = Bytes();
+  no_extra.comment = "";
+  require_content(gzip_member(two, no_extra), two);
+  Fields long_name;
+  long_name.name = std::string(10'000, 'n');
+  require_content(gzip_member(two, long_name), two);
+}
+
+TEST_WITH_THREADS(Gzip, BgzfIsFramesOfBlocks) {
+  const Bytes content = wordy_bytes(900'000);
+  const Bytes file = bgzf_file(content);
+  require_content(file, content);
+  EXPECT_EQ(restored(file).report.frame_count, 1u);
+  EXPECT_EQ(restored(file).report.block_count, 14u);
+  EXPECT_FALSE(restored(file).report.end_missing);
+  require_content(kMarker, {});
+  // One behind the other, with ordinary members between them.
+  const Bytes small = bgzf_file(copied_bytes(100, 2));
+  const Bytes many = file + small + kMarker + gzip_member(content) + small + gzip_member({});
+  require_content(many, content + copied_bytes(100, 2) + content + copied_bytes(100, 2));
+  EXPECT_EQ(restored(many).report.frame_count, 6u);
+  // Other subfields stand beside BC; the largest member.
+  const Bytes beside = bytes_of("XY") + le(2, 2) + le(7, 2);
+  require_content(bgzf_member(content.size() > 65'536 ? random_bytes(65'000) : content, beside) + kMarker,
+                  random_bytes(65'000));
+  require_content(bgzf_member(equal_bytes(65'536)) + kMarker, equal_bytes(65'536));
+  // Where BC says less than the header has, it says nothing.
+  Fields wrong;
+  wrong.extra = bytes_of("BC") + le(2, 2) + le(20, 2);
+  require_content(gzip_member(content, wrong), content);
+  EXPECT_EQ(restored(gzip_member(content, wrong)).report.block_count, 1u);
+}
+
+TEST(Gzip, AMissingEndMarkerIsTold) {
+  const Bytes content = wordy_bytes(200'000), whole = bgzf_file(content);
+  const Bytes cut(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(kMarker.size()));
+  for (const Bytes& file : {cut, cut + gzip_member({}), cut + le(0, 6)}) {
+    const Restored result = restored(file);
+    EXPECT_EQ(result.status, Status::kOk) << result.message;
+    EXPECT_TRUE(result.content == content);
+    EXPECT_TRUE(result.report.end_missing);
+    MemorySource source(file);
+    EXPECT_TRUE(index_stream(source).end_missing);
+  }
+  EXPECT_EQ(restored(cut + gzip_member(content)).content, content + content);
+  const std::span<const std::byte> inputs[] = {cut, whole};
+  FrameRestorer restorer(reading("cpu"));
+  LargeBuffer room = restorer.make_output();
+  const auto batch = restorer.restore(inputs, room);
+  EXPECT_FALSE(batch[0].content);
+  ASSERT_TRUE(batch[1].content);
+  EXPECT_TRUE(std::ranges::equal(*batch[1].content, content));
+}
+
+TEST(Gzip, ZerosBehindTheLastMemberAreIgnoredAndGarbageIsTold) {
+  const Bytes content = wordy_bytes(1000), member = gzip_member(content);
+  for (const std::size_t zeros : {1u, 3u, 4u, 5u, 511u, 4096u, 4100u, 10'000u}) {
+    require_content(member + Bytes(zeros), content);
+    require_content(bgzf_file(content) + Bytes(zeros), content);
+    EXPECT_EQ(restored(member + Bytes(zeros) + bytes_of("x")).report.trailing_garbage_at, member.size());
+    // As gzip has it, what follows zeros is no member.
+    EXPECT_EQ(restored(member + Bytes(zeros) + member).report.trailing_garbage_at, member.size());
+  }
+  for (const char* garbage : {"x", "xyz", "garbage", "\x1F"}) {
+    require_content(member + bytes_of(garbage), content, true);
+    EXPECT_EQ(restored(member + bytes_of(garbage)).report.trailing_garbage_at, member.size());
+  }
+}
+
+TEST(Gzip, WhatIsWrongIsToldWithItsPlace) {
+  const Bytes content = wordy_bytes(1000), good = gzip_member(content);
+  const auto changed = [](Bytes bytes, std::size_t from_end) {
+    bytes[bytes.size() - from_end] ^= std::byte{1};
+    return bytes;
+  };
+  Fields reserved, method, header_checksum;
+  reserved.flags = 0x20;
+  method.method = 7;
+  header_checksum.header_checksum = true;
+  header_checksum.name = "x";
+  Bytes bad_header = gzip_member(content, header_checksum);
+  bad_header[10] ^= std::byte{1};
+  Bytes too_large = bgzf_member(content);
+  too_large[too_large.size() - 1] = std::byte{1};
+  Bytes marker_data = kMarker, marker_crc = changed(kMarker, 8), marker_size = changed(kMarker, 1);
+  marker_data[18] = std::byte{5};
+  Bytes damaged = good;
+  damaged[10] |= std::byte{7};  // a block of the reserved type
+  Bytes bgzf_damaged = bgzf_member(content);
+  bgzf_damaged[18] |= std::byte{7};
+  struct Case {
+    Bytes second;
+    Status status;
+    bool kept;  // its content stands before the error
+  };
+  for (const Case& one :
+       {Case{gzip_member(content, reserved), Status::kUnsupportedFeature, false},
+        Case{gzip_member(content, method), Status::kUnsupportedFeature, false},
+        Case{bad_header, Status::kHeaderChecksumMismatch, false},
+        Case{changed(good, 8), Status::kContentChecksumMismatch, true},
+        Case{changed(good, 4), Status::kContentSizeMismatch, true},
+        Case{damaged, Status::kCorruptBlock, false},
+        Case{changed(bgzf_member(content), 8), Status::kBlockChecksumMismatch, false},
+        Case{changed(bgzf_member(content), 4), Status::kContentSizeMismatch, false},
+        Case{too_large, Status::kCorruptBlock, false}, Case{bgzf_damaged, Status::kCorruptBlock, false},
+        Case{marker_data, Status::kCorruptBlock, false},
+        Case{marker_crc, Status::kBlockChecksumMismatch, false},
+        Case{marker_size, Status::kContentSizeMismatch, false}})
+    for (const char* backend : {"cpu", "reference"}) {
+      const Restored result = restored(good + one.second, reading(backend));
+      EXPECT_EQ(result.status, one.status) << result.message;
+      EXPECT_EQ(result.content, one.kept ? content + content : content) << result.message;
+      EXPECT_GE(result.place.byte_offset.value_or(0), good.size()) << result.message;
+      if (one.status != Status::kUnsupportedFeature && one.status != Status::kHeaderChecksumMismatch) {
+        EXPECT_EQ(result.place.frame, 2u) << result.message;
+      }
+    }
+  EXPECT_NE(restored(damaged).message.find("a block is of the type that is reserved"), std::string::npos);
+  EXPECT_EQ(restored({}).status, Status::kTruncated);
+  EXPECT_EQ(restored(bytes_of("\x1F\x8C hello")).status, Status::kUnknownFormat);
+  // Header checksums are not looked at where none is to be.
+  RestoreOptions unchecked = reading();
+  unchecked.verify_checksums = false;
+  EXPECT_EQ(restored(bad_header, unchecked).status, Status::kOk);
+}
+
+TEST(Gzip, EveryTruncatedFileIsTold) {
+  Fields all;
+  all.extra = bytes_of("XY") + le(3, 2) + bytes_of("abc");
+  all.name = all.comment = "text";
+  all.header_checksum = true;
+  const Bytes content = wordy_bytes(500), member = gzip_member(content, all);
+  for (std::size_t bytes = 2; bytes < member.size(); ++bytes)
+    EXPECT_EQ(restored(Bytes(member.begin(), member.begin() + static_cast<std::ptrdiff_t>(bytes))).status,
+              Status::kTruncated)
+        << bytes;
+  const Bytes first = bgzf_member(content), file = first + first + kMarker;
+  for (std::size_t bytes = 2; bytes < file.size(); ++bytes) {
+    const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes));
+    const std::size_t in_member = bytes % first.size();
+    const Restored result = restored(cut);
+    if (in_member == 0)
+      EXPECT_TRUE(result.report.end_missing) << bytes;
+    else if (in_member == 1)
+      EXPECT_TRUE(result.report.trailing_garbage_at) << bytes;
+    else
+      EXPECT_EQ(result.status, Status::kTruncated) << bytes;
+  }
+}
+
+// zlib's inflate reads one member; what follows a flipped bit may be none.
+TEST(Gzip, EveryFlippedBitHasZlibsVerdict) {
+  Fields all;
+  all.extra = bytes_of("XY") + le(3, 2) + bytes_of("abc");
+  all.name = "text";
+  all.header_checksum = true;
+  for (const Bytes& content : {wordy_bytes(200), random_bytes(100), Bytes()}) {
+    const Bytes member = gzip_member(content, all);
+    for (std::size_t bit = 0; bit < member.size() * 8; ++bit) {
+      Bytes other = member;
+      other[bit / 8] ^= std::byte{1} << bit % 8;
+      const ZlibVerdict expected = zlib_verdict(other, {}, kGzipWindow);
+      const Restored result = restored(other);
+      const bool is_whole = expected.status == Status::kOk && expected.input_bytes == other.size();
+      EXPECT_EQ(result.status == Status::kOk && !result.report.trailing_garbage_at, is_whole)
+          << bit << ": " << result.message << " / " << expected.message;
+      if (is_whole) {
+        EXPECT_EQ(result.content, expected.content);
+      }
+      // BGZF gives no way for a flipped bit to stay unseen but in the header.
+      if (bit < 16) {
+        EXPECT_NE(result.status, Status::kOk);
+      }
+    }
+  }
+}
+
+TEST(Zlib, StreamsAreRestoredWhereTheyAreNamed) {
+  const Bytes content = wordy_bytes(300'000),
+              stream = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 8, kZlibWindow);
+  EXPECT_EQ(restored(stream).status, Status::kUnknownFormat);
+  const Restored result = restored(stream, reading("auto", Format::kZlib));
+  EXPECT_EQ(result.status, Status::kOk) << result.message;
+  EXPECT_TRUE(result.content == content);
+  EXPECT_EQ(restored(stream + bytes_of("x"), reading("auto", Format::kZlib)).report.trailing_garbage_at,
+            stream.size());
+  for (std::size_t bit = 0; bit < 16; ++bit) {
+    Bytes other = stream;
+    other[bit / 8] ^= std::byte{1} << bit % 8;
+    EXPECT_NE(restored(other, reading("auto", Format::kZlib)).status, Status::kOk) << bit;
+  }
+  Bytes wrong_sum = stream;
+  wrong_sum.back() ^= std::byte{1};
+  EXPECT_EQ(restored(wrong_sum, reading("auto", Format::kZlib)).status, Status::kContentChecksumMismatch);
+  for (const std::size_t bytes : std::initializer_list<std::size_t>{0, 1, 2, 100, stream.size() - 1})
+    EXPECT_EQ(restored(Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(bytes)),
+                       reading("auto", Format::kZlib))
+                  .status,
+              Status::kTruncated)
+        << bytes;
+  MemorySource source(stream);
+  EXPECT_EQ(index_stream(source, Format::kZlib).content_bytes(), content.size());
+}
+
+TEST(Zlib, DictionariesAreNamedInTheHeader) {
+  const Bytes dictionary = wordy_bytes(5000, 4), content = wordy_bytes(3000, 4);
+  const Bytes stream = zlib_stream(content, 9, Z_DEFAULT_STRATEGY, 8, kZlibWindow, dictionary);
+  RestoreOptions options = reading("auto", Format::kZlib);
+  EXPECT_EQ(restored(stream, options).status, Status::kDictionaryNeeded);
+  options.dictionary = content;
+  EXPECT_EQ(restored(stream, options).status, Status::kDictionaryMismatch);
+  options.dictionary = dictionary;
+  EXPECT_EQ(restored(stream, options).content, content);
+}
+
+TEST(Deflate, RawStreamsAreRestoredWhereTheyAreNamed) {
+  const Bytes content = wordy_bytes(300'000), stream = zlib_stream(content);
+  for (const char* backend : {"cpu", "reference"}) {
+    const Restored result = restored(stream, reading(backend, Format::kDeflate));
+    EXPECT_EQ(result.status, Status::kOk) << result.message;
+    EXPECT_TRUE(result.content == content);
+  }
+  EXPECT_EQ(restored({}, reading("auto", Format::kDeflate)).status, Status::kTruncated);
+  EXPECT_EQ(restored(stream + Bytes(5), reading("auto", Format::kDeflate)).report.trailing_garbage_at,
+            stream.size());
+  CollectSink sink;
+  Decompressor decompressor(reading("auto", Format::kDeflate), [&](auto piece) { sink.write(piece); });
+  for (const std::byte& byte : stream) decompressor.write({&byte, 1});
+  decompressor.finish();
+  EXPECT_TRUE(sink.content == content);
+}
+
+TEST(Gzip, RangesAreRestored) {
+  const Bytes content = wordy_bytes(500'000);
+  const Bytes file = bgzf_file(content) + gzip_member(content), all = content + content;
+  for (const auto& [begin, end] :
+       {std::pair{0, 10}, {65'270, 65'290}, {300'000, 700'000}, {999'990, 1'000'000}}) {
+    MemorySource source(file);
+    CollectSink part;
+    restore_range(source, part, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end),
+                  reading());
+    EXPECT_TRUE(part.content == Bytes(all.begin() + begin, all.begin() + end)) << begin;
+  }
+}
+
+TEST(Gzip, MemoryIsBounded) {
+  const Bytes file = gzip_member(equal_bytes(std::size_t{50} << 20));
+  for (const std::uint64_t limit : {0u, 2u << 20}) {
+    RestoreOptions options = reading();
+    options.memory_limit_bytes = limit;
+    NullSink nowhere;
+    MemorySource source(file);
+    const StreamReport report = restore_stream(source, nowhere, options);
+    EXPECT_EQ(report.output_bytes, std::uint64_t{50} << 20);
+    EXPECT_LT(report.planned_bytes, limit != 0 ? limit : 20u << 20);
+  }
+}
+
+TEST(Gzip, IsKnownByItsFirstBytes) {
+  EXPECT_EQ(identify_data(gzip_member({})).kind, DataKind::kFrame);
+  EXPECT_EQ(identify_data(bytes_of("\x1F")).kind, DataKind::kUnknown);
+}
+
+TEST(Bgzf, TheIndexBesideAFileIsRead) {
+  EXPECT_TRUE(read_gzi(le(0, 8))->empty());
+  const Bytes two = le(2, 8) + le(100, 8) + le(65'280, 8) + le(200, 8) + le(130'560, 8);
+  const auto places = read_gzi(two);
+  ASSERT_TRUE(places);
+  ASSERT_EQ(places->size(), 2u);
+  EXPECT_EQ((*places)[1].at, 200u);
+  EXPECT_EQ((*places)[1].content_at, 130'560u);
+  EXPECT_FALSE(read_gzi({}));
+  EXPECT_FALSE(read_gzi(le(3, 8) + Bytes(two.begin() + 8, two.end())));
+  EXPECT_FALSE(read_gzi(two + le(0, 1)));
+  EXPECT_FALSE(read_gzi(le(2, 8) + le(200, 8) + le(65'280, 8) + le(100, 8) + le(130'560, 8)));
+  EXPECT_FALSE(read_gzi(le(UINT64_MAX, 8)));
+}
+
+TEST(Bgzf, ContentBetweenMembersIsMeasured) {
+  const Bytes content = wordy_bytes(200'000), file = bgzf_file(content);
+  MemorySource source(file);
+  EXPECT_EQ(bgzf_content_bytes(source, file.size()), content.size());
+  source.seek(0);
+  EXPECT_EQ(bgzf_content_bytes(source, 0), 0u);
+  source.seek(0);
+  EXPECT_THROW(bgzf_content_bytes(source, 100), Error);
+  source.seek(0);
+  EXPECT_THROW(bgzf_content_bytes(source, file.size() + 1), Error);
+}
+
+}  // namespace
+}  // namespace hemstitch::testing
