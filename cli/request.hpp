@@ -51,7 +51,8 @@ struct Request {
   std::string dictionary_path;  // empty: none
   std::optional<ByteRange> range;
   std::optional<VirtualRange> virtual_range;
-  bool with_name = false;  // -N: what a header keeps of the file's name and time counts
+  bool with_name = false;    // -N: what a header keeps of the file's name and time counts, or is stored there
+  bool write_index = false;  // beside the output
 
   bool json = false;  // of list
 };

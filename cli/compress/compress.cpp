@@ -14,9 +14,51 @@
 #include "cli/files/remove_source.hpp"
 #include "cli/messages.hpp"
 #include "cli/terminal.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch::cli {
 namespace {
+
+// Passes on what it is given, and makes an index of it.
+class IndexingSink : public Sink {
+ public:
+  IndexingSink(Sink& sink, SideIndex& index) : sink_(sink), index_(index) {}
+  void write(std::span<const std::byte> bytes) override {
+    index_.add(bytes);
+    sink_.write(bytes);
+  }
+  void write_in_parallel(std::span<const std::byte> bytes) override {
+    index_.add(bytes);
+    sink_.write_in_parallel(bytes);
+  }
+
+ private:
+  Sink& sink_;
+  SideIndex& index_;
+};
+
+// What gzip stores of a file: its own name, and a time that 32 bits can hold.
+void store_name(CompressOptions& options, const FileSource& source) {
+  if (source.is_standard_input()) return;
+  options.stored_name = source.file().name;
+  const time_t time = source.status().st_mtime;
+  options.stored_time = time > 0 && time <= UINT32_MAX ? static_cast<std::uint32_t>(time) : 0;
+}
+
+// The file beside the output, and what it will hold.
+struct IndexOutput {
+  IndexOutput(const Request& request, const FileSource& source)
+      : index(FormatTable::instance().of(request.compress.format).make_side_index()),
+        sink(open_index_output(request, source, index->suffix())) {}
+
+  std::optional<std::string> complete(const FileSource& source) {
+    sink->write(index->bytes());
+    return sink->complete(source);
+  }
+
+  std::unique_ptr<SideIndex> index;
+  std::unique_ptr<FileSink> sink;
+};
 
 Outcome compress_file(const Request& request, CompressOptions options, const FileName& file) {
   if (writes_to_stdout(request, file) && is_terminal(STDOUT_FILENO) && !request.force)
@@ -28,22 +70,28 @@ Outcome compress_file(const Request& request, CompressOptions options, const Fil
   refuse_compressed_name(request, source);
   await_later_stamps(request, source);
   options.content_bytes = source.total_bytes();
+  if (request.with_name) store_name(options, source);
   const std::unique_ptr<FileSink> sink = open_output(request, source);
 
   StreamReport report;
   double seconds = 0;
-  std::optional<std::string> warning;
+  std::optional<std::string> warning, index_warning;
   {
     Progress progress(path, source.total_bytes(), false, request.quiet);
-    report = compress_stream(source, *sink, options, progress_hooks(progress),
-                             {DataPlace::kFile, DataPlace::kFile});
+    std::optional<IndexOutput> index;
+    std::optional<IndexingSink> indexing;
+    if (request.write_index) indexing.emplace(*sink, *index.emplace(request, source).index);
+    report = compress_stream(source, indexing ? static_cast<Sink&>(*indexing) : *sink, options,
+                             progress_hooks(progress), {DataPlace::kFile, DataPlace::kFile});
     warning = sink->complete(source);
+    if (index) index_warning = index->complete(source);
     seconds = progress.elapsed_seconds();
   }
   std::optional<std::string> kept;
   if (request.remove_source) kept = remove_source(request, source);
   report_stream(request, path, report, seconds);
-  return worst(report_warning(request, path, warning), report_warning(request, path, kept));
+  return worst(worst(report_warning(request, path, warning), report_warning(request, path, index_warning)),
+               report_warning(request, path, kept));
 }
 
 }  // namespace
@@ -52,7 +100,7 @@ int run_compress(const Request& request) {
   CompressOptions options = request.compress;
   std::vector<std::byte> dictionary;
   if (!request.dictionary_path.empty()) {
-    dictionary = read_dictionary(request.dictionary_path);
+    dictionary = read_dictionary(request.dictionary_path, options.format != Format::kLz4);
     options.dictionary = dictionary;
   }
   FolderWork folder_work;

@@ -22,16 +22,17 @@ struct Suffix {
   std::string_view suffix;
   std::string_view format;
 };
-constexpr std::array<Suffix, 9> kForeignSuffixes{{
-    {".gz", "gzip"},
-    {".tgz", "gzip"},
-    {".zz", "zlib"},
-    {".bgz", "BGZF"},
+constexpr std::array<Suffix, 5> kForeignSuffixes{{
     {".zst", "zstd"},
     {".xz", "xz"},
     {".bz2", "bzip2"},
     {".zip", "zip"},
     {".7z", "7z"},
+}};
+// Besides the formats' own.
+constexpr std::array<Suffix, 2> kOtherSuffixes{{
+    {".tgz", "gzip"},
+    {".bgz", "bgzf"},
 }};
 
 ByteRange range_from(const std::string& text) {
@@ -123,7 +124,8 @@ void add_action_options(OptionTable& table, Given& given) {
 
 void add_effort_options(OptionTable& table, Given& given) {
   WorkOptions& work = given.work;
-  add_level_options(table, work, "-1 ... -12, --level N", "faster ... smaller (default: 1)")
+  add_level_options(table, work, "-1 ... -12, --level N",
+                    "faster ... smaller (default: 1 for lz4, 6 for other formats)")
       .begins("How hard to work");
   table
       .value(
@@ -161,14 +163,18 @@ void add_output_options(OptionTable& table, Given& given) {
       "--no-sync", [&request] { request.sync = false; }, "with --rm: do not wait for the disk");
   table.flag("-r,--recursive", request.recursive, "take the files in folders, each by itself");
   table.flag("-N,--name", request.with_name,
-             "with -d: name and time as the gzip header keeps them (default: -n, as the compressed file's)");
+             "keep name and time in the header of gzip; with -d, take them from there (default: -n, neither: "
+             "the same "
+             "content gives the same bytes)");
   table.flag(
       "-n,--no-name", [&request] { request.with_name = false; }, "");
   table.flag("-m,--multiple", given.multiple, "as lz4: each FILE has its own output, as it has anyway");
-  table.value(
-      "--format", "FORMAT", given.format,
-      fmt::format("the format to write: {} (default: lz4), and to restore where the data does not tell it",
-                  FormatTable::instance().names()));
+  table.value("--format", "FORMAT", given.format,
+              fmt::format("the format to write: {} (default: what the suffix of -o says, or lz4), and to "
+                          "restore where the data does not tell it",
+                          FormatTable::instance().names()));
+  table.flag("--index", request.write_index,
+             "with --format bgzf: write an index, FILE.gz.gzi, as bgzip does");
 }
 
 void add_content_options(OptionTable& table, Given& given) {
@@ -242,6 +248,12 @@ void apply_format(const std::string& name, const std::string& output_path, Reque
   }
   if (request.action != Action::kCompress) return;
   const FrameFormat& written = formats.of(request.compress.format);
+  if (const FrameFormat* const format = formats.of_suffix(output_path)) {
+    request.compress.format = format->id();
+    return;
+  }
+  for (const Suffix& known : kOtherSuffixes)
+    if (output_path.ends_with(known.suffix)) request.compress.format = formats.of_name(known.format)->id();
   for (const Suffix& known : kForeignSuffixes)
     if (output_path.ends_with(known.suffix))
       throw UsageError(
@@ -259,13 +271,50 @@ void apply_check(const Given& given, Request& request) {
   request.restore.verify_checksums = !given.no_check;
 }
 
+// What is asked of a format that has nothing like it.
+void refuse_lacking(const Given& given) {
+  const Request& request = given.request;
+  const FrameFormat& format = FormatTable::instance().of(request.compress.format);
+  const bool is_lz4 = format.id() == Format::kLz4, is_gzip = format.id() == Format::kGzip;
+  const auto refuse = [&](bool asked, std::string_view option, std::string_view why) {
+    if (asked) throw UsageError(fmt::format("{}: {} {}", option, format.title(), why));
+  };
+  const WorkOptions& work = given.work;
+  refuse(!is_lz4 && work.block_bytes, "-B", "cuts its content in one way (lz4 has a choice)");
+  refuse(!is_lz4 && request.compress.linked_blocks, "--linked", "has no such blocks (lz4 has)");
+  refuse(!is_lz4 && (!given.check.empty() || work.checks_letter), "--check",
+         "has the checksums that it has (lz4 has a choice)");
+  refuse(!is_lz4 && given.no_check, "--no-check", "has the checksums that it has (lz4 has a choice)");
+  refuse(!is_lz4 && given.acceleration > 0, "--fast", "has no levels below 1 (lz4 has)");
+  refuse(!is_lz4 && format.id() != Format::kZlib && !request.dictionary_path.empty(), "-D",
+         "has no dictionaries (lz4 and zlib have)");
+  refuse(!is_gzip && request.with_name, "-N", "stores no names (gzip does)");
+  refuse(request.write_index && format.make_side_index() == nullptr, "--index", "has none (bgzf has)");
+}
+
+// A name for what comes of each file, unless the request has one.
+void refuse_nameless(const Request& request) {
+  if (!FormatTable::instance().of(request.compress.format).suffix().empty() || request.to_stdout ||
+      !request.output_path.empty())
+    return;
+  if (request.recursive || request.outputs ||
+      std::any_of(request.files.begin(), request.files.end(),
+                  [](const auto& file) { return file != kStandardStream; }))
+    throw UsageError(
+        fmt::format("--format {}: files of it have no suffix, so no name (say where with -c or -o FILE)",
+                    FormatTable::instance().of(request.compress.format).name()));
+}
+
+bool reads_stdin(const Request& request) {
+  return std::find(request.files.begin(), request.files.end(), kStandardStream) != request.files.end();
+}
+
 // --rm removes what was written whole, to a file.
 void check_removal(const Request& request, bool writes_files) {
   if (!writes_files || request.to_stdout || request.range || request.virtual_range)
     throw UsageError(
         "--rm removes a file when its replacement is complete; with -c, -t, -l and --range there is none");
-  if (std::find(request.files.begin(), request.files.end(), kStandardStream) != request.files.end())
-    throw UsageError("--rm removes a file, and stdin is none");
+  if (reads_stdin(request)) throw UsageError("--rm removes a file, and stdin is none");
   struct stat output {};
   if (!request.output_path.empty() && stat(request.output_path.c_str(), &output) == 0 &&
       !S_ISREG(output.st_mode) && !S_ISDIR(output.st_mode))
@@ -288,9 +337,12 @@ void check_consistency(const Request& request) {
     if (!writes_files) throw UsageError("--output-dir: nothing is written with -t or -l");
     if (request.to_stdout || !request.output_path.empty())
       throw UsageError("--output-dir takes a file for each input, and -c and -o say otherwise");
-    if (std::find(request.files.begin(), request.files.end(), kStandardStream) != request.files.end())
+    if (reads_stdin(request))
       throw UsageError("--output-dir: what comes from stdin has no name (name it with -o)");
   }
+  if (request.action == Action::kCompress) refuse_nameless(request);
+  if (request.write_index && (request.to_stdout || (request.output_path.empty() && reads_stdin(request))))
+    throw UsageError("--index stands beside the output, and stdout has no place (write with -o FILE)");
   if (request.remove_source) check_removal(request, writes_files);
   if (request.json && request.action != Action::kList) throw UsageError("--json needs -l");
   if (request.range && request.action != Action::kRestore) throw UsageError("--range needs -d");
@@ -318,6 +370,7 @@ void apply(const Given& given, Request& request) {
   apply_level(given, request.compress);
   apply_check(given, request);
   apply_format(given.format, request.output_path, request);
+  if (request.action == Action::kCompress) refuse_lacking(given);
   request.compress = with_defaults(request.compress);
   request.restore.accept_any_dictionary_id = request.force;
   if (!given.output_dir.empty())

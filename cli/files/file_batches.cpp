@@ -395,7 +395,8 @@ std::vector<FileName> in_batches(const Request& request, const Options& options,
 }  // namespace
 
 bool works_in_batches(const Request& request) {
-  return request.recursive && !request.to_stdout && request.output_path.empty() && !request.range;
+  return request.recursive && !request.to_stdout && request.output_path.empty() && !request.range &&
+         !request.with_name && !request.write_index;
 }
 
 std::vector<FileName> compress_in_batches(const Request& request, const CompressOptions& options,

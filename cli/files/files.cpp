@@ -399,10 +399,14 @@ std::vector<std::byte> read_whole_file(const std::string& path) {
   return read_to_end(source, source.total_bytes().value_or(kReadBytes));
 }
 
-std::vector<std::byte> read_dictionary(const std::string& path) {
+std::vector<std::byte> read_dictionary(const std::string& path, bool whole) {
   try {
     FileSource source(path);
     const std::uint64_t total = source.total_bytes().value_or(0);
+    if (whole && total > kDictionaryBytes)
+      throw ToolError(
+          fmt::format("has {} bytes, and a dictionary of this format has {} at most: its checksum is of all",
+                      total, kDictionaryBytes));
     if (total > kDictionaryBytes) source.skip(total - kDictionaryBytes);
     std::vector<std::byte> dictionary = read_to_end(source, kDictionaryBytes);
     if (dictionary.empty()) throw ToolError("empty, so no dictionary");

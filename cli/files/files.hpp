@@ -138,8 +138,8 @@ class FileSink : public Sink {
 // The whole of a file. Throws ToolError.
 std::vector<std::byte> read_whole_file(const std::string& path);
 
-// The part of -D's file that serves as history, its end. The option is named in the error.
-std::vector<std::byte> read_dictionary(const std::string& path);
+// The part of -D's file that serves as history, its end; `whole`: there may be no more than that. The option is named in the error.
+std::vector<std::byte> read_dictionary(const std::string& path, bool whole = false);
 
 // `options` for that file: where its content does not tell the format, and no option does, its suffix may. Throws ToolError as
 // refuse_foreign() where nothing tells it.

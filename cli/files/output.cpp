@@ -102,6 +102,17 @@ std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& 
   return sink;
 }
 
+std::unique_ptr<FileSink> open_index_output(const Request& request, const FileSource& source,
+                                            std::string_view suffix) {
+  FileSink::Target target;
+  target.overwrite = request.force;
+  target.sync = request.remove_source && request.sync;
+  target.file = request.output_path.empty() ? output_of(request, source.file()).value()
+                                            : FileName::from_argument(request.output_path);
+  target.file.name += suffix;
+  return FileSink::create(target, source);
+}
+
 StreamHooks progress_hooks(Progress& progress) {
   StreamHooks hooks;
   if (progress.enabled())

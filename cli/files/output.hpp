@@ -34,6 +34,10 @@ std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& 
                                       const std::optional<BatchOutput>& batch = std::nullopt,
                                       const std::optional<std::string>& name = std::nullopt);
 
+// Opens the file of an index beside that output, which has a name.
+std::unique_ptr<FileSink> open_index_output(const Request& request, const FileSource& source,
+                                            std::string_view suffix);
+
 // Refuses a folder, saying both ways to take it.
 void refuse_folder(const Request& request, const FileSource& source);
 

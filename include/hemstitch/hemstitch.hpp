@@ -103,11 +103,17 @@ struct CompressOptions {
   bool content_checksum = false;  // XXH32 of the whole content: serial, about 5 GB/s
   // Restores each block where it was made and compares it before it is written; one that fails is made elsewhere.
   bool verify = false;
-  std::optional<std::uint64_t> content_bytes;  // stored in the header when known; another size is an error
-  std::span<const std::byte> dictionary;       // its last 64 KB serve every block as history
-  std::string backend = "auto";                // or "reproducible", or a name: see hemstitch/choice.hpp
-  unsigned threads = 0;                        // 0: one a core
-  std::uint64_t memory_limit_bytes = 0;        // 0: none; bounds the buffers, not the program
+  std::optional<std::uint64_t>
+      content_bytes;  // LZ4 stores it in the header when known; another size is an error
+  // LZ4: its last 64 KB serve every block as history. zlib: at most 64 KB, history of the first block. Others have none.
+  std::span<const std::byte> dictionary;
+  // gzip: the name of the file whose content it is, without a byte of 0, and when it was last changed, in seconds since 1970. Other
+  // formats store neither, nor does gzip unless asked.
+  std::string stored_name = {};
+  std::uint32_t stored_time = 0;
+  std::string backend = "auto";          // or "reproducible", or a name: see hemstitch/choice.hpp
+  unsigned threads = 0;                  // 0: one a core
+  std::uint64_t memory_limit_bytes = 0;  // 0: none; bounds the buffers, not the program
   // Which device of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name, or a list of both
   // with commas, of which the first that can be used is taken. Empty: what HEMSTITCH_DEVICE says, else the best one.
   std::string device = {};

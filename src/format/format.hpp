@@ -15,6 +15,7 @@
 #include "format/checksum.hpp"
 #include "format/frame_reader.hpp"
 #include "format/frame_writer.hpp"
+#include "format/side_index.hpp"
 #include "match/finder_rows.hpp"
 
 namespace hemstitch {
@@ -52,6 +53,9 @@ class FrameFormat {
   virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
   // `options.dictionary` is the part that serves as history.
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
+
+  // The index that may stand beside files of the format; null where there is none.
+  virtual std::unique_ptr<SideIndex> make_side_index() const { return nullptr; }
 
   // How many bytes a block that is not stored restores to, found without restoring it; nothing where it cannot restore.
   virtual std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const = 0;

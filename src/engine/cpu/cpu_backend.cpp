@@ -1,6 +1,7 @@
 #include "engine/cpu/cpu_backend.hpp"
 
 #include <fmt/format.h>
+#include <libdeflate.h>
 #include <lz4.h>
 #include <lz4hc.h>
 
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/deflate/compress/deflate_compress_cpu.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
@@ -22,10 +24,11 @@ constexpr std::size_t kBatchBytes = 256 * 1024;
 const char* chars(std::span<const std::byte> bytes) { return reinterpret_cast<const char*>(bytes.data()); }
 char* chars(std::span<std::byte> bytes) { return reinterpret_cast<char*>(bytes.data()); }
 
-// liblz4's working memory; each is made on first use.
+// The libraries' working memory; each is made on first use.
 struct States {
   std::unique_ptr<LZ4_stream_t, decltype(&LZ4_freeStream)> fast{nullptr, LZ4_freeStream};
   std::unique_ptr<LZ4_streamHC_t, decltype(&LZ4_freeStreamHC)> hc{nullptr, LZ4_freeStreamHC};
+  std::unique_ptr<DeflateCompressorCpu> deflate;
 };
 
 LZ4_stream_t* fast_state(States& states) {
@@ -93,6 +96,7 @@ class CpuEngine : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     const BorrowedStates states;
+    if (is_deflate(parameters.format)) return compress_deflate(tasks, parameters, *states);
     for (BlockTask& task : tasks) {
       const int written = parameters.level < kFirstHcLevel
                               ? compress_fast(task, parameters, fast_state(*states))
@@ -119,6 +123,17 @@ class CpuEngine : public BlockEngine {
   }
 
  private:
+  // What does not shrink is stored: every block fits into its room.
+  static void compress_deflate(std::span<BlockTask> tasks, const EncodeParameters& parameters,
+                               States& states) {
+    if (!states.deflate) states.deflate = std::make_unique<DeflateCompressorCpu>();
+    for (BlockTask& task : tasks) {
+      task.output_bytes = states.deflate->compress(task.input, task.history, parameters.level,
+                                                   parameters.format == Format::kBgzf, task.output);
+      task.status = Status::kOk;
+    }
+  }
+
   static void restore_deflate(std::span<BlockTask> tasks) {
     const auto decoder = std::make_unique<DeflateDecoder>(std::span<const std::byte>());
     for (BlockTask& task : tasks) {
@@ -152,13 +167,14 @@ class CpuBackend : public Backend {
  public:
   std::string_view name() const override { return "cpu"; }
   std::string description(std::string_view) const override {
-    return fmt::format("liblz4 {} on all cores", LZ4_versionString());
+    return fmt::format("liblz4 {} and libdeflate {} on all cores", LZ4_versionString(),
+                       LIBDEFLATE_VERSION_STRING);
   }
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }
-  bool supports(Format format, Direction direction) const override {
-    return format == Format::kLz4 || (is_deflate(format) && direction == Direction::kRestore);
+  bool supports(Format format, Direction) const override {
+    return format == Format::kLz4 || is_deflate(format);
   }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CpuEngine>();

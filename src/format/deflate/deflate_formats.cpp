@@ -4,7 +4,9 @@
 
 #include <array>
 
+#include "core/options.hpp"
 #include "core/status.hpp"
+#include "format/deflate/frame/bgzf_index.hpp"
 #include "format/deflate/frame/deflate_writers.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
 #include "format/deflate/frame/zlib_reader.hpp"
@@ -31,6 +33,14 @@ class DeflateFormat : public FrameFormat {
     refuse(options.acceleration != 0, "acceleration");
     refuse(options.linked_blocks, "linked_blocks");
     refuse(!options.dictionary.empty() && !takes_dictionary(), "dictionary");
+    refuse(!options.stored_name.empty() && !stores_name(), "stored_name");
+    refuse(options.stored_time != 0 && !stores_name(), "stored_time");
+    if (options.dictionary.size() > kHistoryBytes)
+      throw Error(Status::kInvalidOption,
+                  fmt::format("dictionary has {} bytes, it can have {}: all of it is named by its checksum",
+                              options.dictionary.size(), kHistoryBytes));
+    if (options.stored_name.find('\0') != std::string::npos)
+      throw Error(Status::kInvalidOption, "stored_name has a byte of 0, which would end it");
   }
   Checksum checksum() const override { return Checksum::kNone; }
 
@@ -45,6 +55,7 @@ class DeflateFormat : public FrameFormat {
 
  protected:
   virtual bool takes_dictionary() const { return false; }
+  virtual bool stores_name() const { return false; }
 
  private:
   void refuse(bool asked, std::string_view field) const {
@@ -77,6 +88,9 @@ class GzipFormat : public DeflateFormat {
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
     return std::make_unique<GzipReader>(verify_header_checksum);
   }
+
+ protected:
+  bool stores_name() const override { return true; }
 };
 
 // What is read as gzip may turn out to be BGZF; so both have one reader, and data that begins so is gzip's.
@@ -88,6 +102,10 @@ class BgzfFormat : public GzipFormat {
   bool begins(std::span<const std::byte>) const override { return false; }
   bool is_told_by_content() const override { return false; }
   std::span<const std::size_t> block_sizes() const override { return kBgzfBlockSizes; }
+  std::unique_ptr<SideIndex> make_side_index() const override { return make_bgzf_index(); }
+
+ protected:
+  bool stores_name() const override { return false; }
 };
 
 }  // namespace

@@ -95,6 +95,10 @@ class Lz4Format : public FrameFormat {
   }
 
   std::span<const std::size_t> block_sizes() const override { return kBlockSizes; }
+  void check(const CompressOptions& options) const override {
+    if (!options.stored_name.empty() || options.stored_time != 0)
+      throw Error(Status::kInvalidOption, "stored_name and stored_time are nothing that LZ4 has");
+  }
   std::size_t default_block_bytes() const override { return 256 << 10; }
   Checksum checksum() const override { return Checksum::kXxh32; }
 

@@ -19,8 +19,21 @@ try --memory 1X data
 try --memory 99999999999G data
 try --backend nonsense data
 try --reproducible --backend cpu data
-try --format gzip data
-try -o data.gz data
+try --format zstd data
+try -o data.zst data
+try --format gzip -B 64K data
+try --format bgzf --linked data
+try --format zlib --check data
+try --format gzip --no-check data
+try -D data data -o data.gz
+try --format deflate --fast data
+try --format deflate data
+try --format deflate -r .
+try --format zlib -N data
+try -N data
+try --format gzip --index data
+try --format bgzf --index -c data
+try --format bgzf --index
 try --check=all data
 try --check --no-check data
 try --range 5 -dc data
