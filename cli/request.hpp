@@ -50,9 +50,9 @@ struct Request {
   RestoreOptions restore;
   std::string dictionary_path;  // empty: none
   std::optional<ByteRange> range;
-  bool write_index = false;  // beside the output
   std::optional<VirtualRange> virtual_range;
-  bool with_name = false;  // -N: what a header keeps of the file's name and time is written, or counts
+  bool with_name = false;    // -N: what a header keeps of the file's name and time counts, or is stored there
+  bool write_index = false;  // beside the output
 
   bool json = false;  // of list
 };

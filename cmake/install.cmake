@@ -7,14 +7,17 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hemstitch)
 set(bash_dir ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 set(zsh_dir ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 set(fish_dir ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+set(libexec_dir ${CMAKE_INSTALL_LIBEXECDIR}/hemstitch)
 set(install_folders
-  ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_INCLUDEDIR}/hemstitch ${CMAKE_INSTALL_DOCDIR} ${package_dir}
+  ${CMAKE_INSTALL_BINDIR} ${libexec_dir} ${CMAKE_INSTALL_INCLUDEDIR}/hemstitch ${CMAKE_INSTALL_DOCDIR} ${package_dir}
   ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_MANDIR}/man1 ${bash_dir} ${zsh_dir} ${fish_dir})
 set(install_folders_file ${CMAKE_CURRENT_BINARY_DIR}/install_folders.txt)
 install(CODE "set(FOLDERS \"${install_folders}\")\nset(FOLDERS_FILE \"${install_folders_file}\")")
 install(SCRIPT cmake/note_folders.cmake)
 
 install(TARGETS hemstitch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(PROGRAMS cli/libexec/igzip cli/libexec/bgzip DESTINATION ${libexec_dir})
+install(PROGRAMS cli/libexec/igzip DESTINATION ${libexec_dir} RENAME unpigz)
 install(DIRECTORY include/hemstitch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

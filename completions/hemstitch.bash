@@ -12,13 +12,13 @@ _hemstitch() {
   case $previous in
     --backend) choices="auto $(hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }')" ;;
     --finder | --against) choices="$finders" ;;
-    --format) choices='lz4' ;;
+    --format) choices='lz4 gzip bgzf zlib deflate' ;;
     --check) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='block content' ;;
     -B | --block-size) [[ $command == search ]] && return || choices='64K 256K 1M 4M' ;;
     --color | --colour) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='always never auto' ;;
     --span) choices='memory file pinned kernel' ;;
     --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --repeat-to | --range | -m | --max-count | -A | -C | \
+    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --repeat-to | --range | --virtual | -m | --max-count | -A | -C | \
       --after-context | --before-context | --context | --include | --exclude | --exclude-dir) return ;;
   esac
   if [[ $previous == --output-dir ]]; then
@@ -42,8 +42,8 @@ _hemstitch() {
           --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
           --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
       *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked
-          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --multiple --format --check --no-check --verify --sparse
-          --no-sparse --range --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
+          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --multiple --format --index --check --no-check --verify --sparse
+          --no-sparse --range --virtual --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return

@@ -96,6 +96,9 @@ typedef enum hemstitch_format {
 /* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX where that would be more. */
 HEMSTITCH_API uint64_t hemstitch_compress_bound(uint64_t input_bytes);
 
+/* The same for hemstitch_compress_with() and that format, whatever else its options say; UINT64_MAX where there is no such format. */
+HEMSTITCH_API uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_bytes);
+
 /* Compresses input[0, input_bytes) into one LZ4 frame.
  *   level            1 to 12, 0 for the default
  *   output           room for output_capacity bytes
@@ -117,10 +120,10 @@ typedef struct hemstitch_options {
   int verify;                      /* 1: compressing restores each block where it was made and compares it;
                                   one that fails is made elsewhere */
   uint64_t gpu_memory_limit_bytes; /* of the device; 0: half of what is free there */
-  hemstitch_format format;
+  hemstitch_format format;         /* what is written, or what is restored */
 } hemstitch_options;
 
-/* hemstitch_compress() with options, which may be NULL. Returns HEMSTITCH_UNKNOWN_BACKEND or HEMSTITCH_DEVICE_UNAVAILABLE where they
+/* hemstitch_compress() with options, which may be NULL; level 0 is the format's default. Returns HEMSTITCH_UNKNOWN_BACKEND or HEMSTITCH_DEVICE_UNAVAILABLE where they
  * name what is not there. */
 HEMSTITCH_API hemstitch_status hemstitch_compress_with(const hemstitch_options* options, const void* input,
                                                        size_t input_bytes, int level, void* output,

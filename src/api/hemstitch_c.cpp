@@ -88,14 +88,21 @@ const char* hemstitch_last_error_message(void) { return hemstitch::last_error_me
 const char* hemstitch_version(void) { return HEMSTITCH_VERSION_STRING; }
 
 uint64_t hemstitch_compress_bound(uint64_t input_bytes) {
+  return hemstitch_compress_bound_of(HEMSTITCH_FORMAT_DEFAULT, input_bytes);
+}
+
+uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_bytes) {
   try {
-    // Every block may have to be stored.
-    const hemstitch::CompressOptions options;
+    hemstitch::CompressOptions options;
+    if (format != HEMSTITCH_FORMAT_DEFAULT) options.format = static_cast<hemstitch::Format>(format);
+    options = hemstitch::with_defaults(options);
     const auto writer = hemstitch::FormatTable::instance().of(options.format).make_writer(options);
     const hemstitch::FrameRoom room = writer->room();
     const std::uint64_t block_count = writer->layout(input_bytes).block_count();
-    const std::uint64_t frame_bytes =
-        room.header_bytes + block_count * room.around_block_bytes() + room.end_bytes;
+    // No block may shrink.
+    const std::uint64_t more_bytes =
+        room.around_block_bytes() + writer->block_room_bytes(options.block_bytes) - options.block_bytes;
+    const std::uint64_t frame_bytes = room.header_bytes + block_count * more_bytes + room.end_bytes;
     return input_bytes <= UINT64_MAX - frame_bytes ? input_bytes + frame_bytes : UINT64_MAX;
   } catch (...) {
     return UINT64_MAX;  // no memory for a writer: there is none for its output

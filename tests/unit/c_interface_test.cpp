@@ -42,6 +42,32 @@ TEST_WITH_THREADS(CInterface, RoundTripsWithinTheBound) {
     }
 }
 
+TEST_WITH_THREADS(CInterface, EveryFormatStaysWithinItsBound) {
+  for (const hemstitch_format format : {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_GZIP, HEMSTITCH_FORMAT_BGZF,
+                                        HEMSTITCH_FORMAT_ZLIB, HEMSTITCH_FORMAT_DEFLATE}) {
+    hemstitch_options options{};
+    options.format = format;
+    for (const std::size_t bytes : {0, 1, 65279, 65280, 65281, 1048576, 1048577, 3000000})
+      for (const Bytes& content : {random_bytes(bytes), wordy_bytes(bytes)})
+        for (const int level : {0, 1}) {
+          Bytes frame(hemstitch_compress_bound_of(format, bytes));
+          std::size_t frame_bytes = 0;
+          ASSERT_EQ(hemstitch_compress_with(&options, content.data(), bytes, level, frame.data(),
+                                            frame.size(), &frame_bytes),
+                    HEMSTITCH_OK)
+              << hemstitch_last_error_message();
+          Bytes restored(bytes);
+          std::size_t restored_bytes = 0;
+          ASSERT_EQ(hemstitch_restore_with(&options, frame.data(), frame_bytes, restored.data(), bytes,
+                                           &restored_bytes),
+                    HEMSTITCH_OK)
+              << hemstitch_last_error_message();
+          ASSERT_EQ(restored, content);
+        }
+  }
+  EXPECT_EQ(hemstitch_compress_bound_of(static_cast<hemstitch_format>(77), 1), UINT64_MAX);
+}
+
 TEST(CInterface, TheBoundIsMetAndSaturates) {
   // Nothing shrinks, the last byte stands apart: all that a frame can be but for its dictionary's id and its content checksum.
   for (const std::size_t bytes : {61441, 262144, 262145, 262146, 524288, 524289})

@@ -404,7 +404,7 @@ TEST(DeflateRestore, RealFilesAreRestored) {
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
   for (const auto& entry : std::filesystem::directory_iterator(*folder / "silesia")) {
     SCOPED_TRACE(entry.path());
-    const Bytes content = read_file(entry.path(), 3'000'000);
+    const Bytes content = read_file(entry.path(), 1'000'000);
     require_restored_of_every_writer(content, "cpu");
   }
 }

@@ -5,6 +5,15 @@
 namespace hemstitch {
 namespace {
 
+constexpr std::string_view kBadPrecode = "the code of the code lengths is over-subscribed or incomplete";
+
+std::uint8_t reversed_of_7(std::uint32_t code) {
+  std::uint32_t reversed = 0;
+  for (unsigned bit = 0; bit < kDeflateMaxPrecodeBits; ++bit)
+    reversed |= (code >> bit & 1) << (kDeflateMaxPrecodeBits - 1 - bit);
+  return static_cast<std::uint8_t>(reversed);
+}
+
 void read_stored_header(DeflateBits& bits, DeflateBlockHeader& header) {
   bits.skip_to_byte();
   const std::uint32_t both = bits.take(32);
@@ -21,25 +30,42 @@ void set_fixed_codes(DeflateBlockHeader& header) {
   header.distance_bits.fill(kDeflateFixedDistanceBits);
 }
 
-DeflateCode read_precode(DeflateBits& bits, unsigned count) {
+// The code of the code lengths, of seven bits at most, by the next seven bits.
+struct Precode {
+  std::array<std::uint8_t, 1 << kDeflateMaxPrecodeBits> symbols{};
+  std::array<std::uint8_t, 1 << kDeflateMaxPrecodeBits> bits{};
+};
+
+Precode read_precode(DeflateBits& bits, unsigned count) {
   std::array<std::uint8_t, kDeflatePrecodeCount> lengths{};
   for (unsigned i = 0; i < count; ++i)
     lengths[kDeflatePrecodeOrder[i]] = static_cast<std::uint8_t>(bits.take(3));
-  DeflateCode code;
+  Precode precode;
+  constexpr std::uint32_t kCodes = 1 << kDeflateMaxPrecodeBits;
+  std::uint32_t filled = 0;  // of the codes of seven bits, in their order
+  for (unsigned length = 1; length <= kDeflateMaxPrecodeBits; ++length)
+    for (std::uint32_t symbol = 0; symbol < kDeflatePrecodeCount; ++symbol) {
+      if (lengths[symbol] != length) continue;
+      const std::uint32_t beyond = filled + (kCodes >> length);
+      if (beyond > kCodes) throw DeflateDamage{kBadPrecode};
+      for (; filled < beyond; ++filled) {
+        const std::uint8_t at = reversed_of_7(filled);
+        precode.symbols[at] = static_cast<std::uint8_t>(symbol);
+        precode.bits[at] = static_cast<std::uint8_t>(length);
+      }
+    }
   // Where none has a length, zlib reads each as a bit of no meaning, and misses the end of the block then.
-  if (code.set(lengths) != DeflateCode::Fit::kComplete && code.longest_bits() != 0)
-    throw DeflateDamage{"the code of the code lengths is over-subscribed or incomplete"};
-  return code;
+  if (filled == 0) precode.bits.fill(1);
+  if (filled != 0 && filled != kCodes) throw DeflateDamage{kBadPrecode};
+  return precode;
 }
 
 // Both sets in a row, as runs may go on from one to the other.
-void read_lengths(DeflateBits& bits, const DeflateCode& precode, std::span<std::uint8_t> lengths) {
+void read_lengths(DeflateBits& bits, const Precode& precode, std::span<std::uint8_t> lengths) {
   for (std::size_t at = 0; at < lengths.size();) {
-    std::uint32_t symbol = 0;
-    if (precode.longest_bits() == 0)
-      bits.take(1);
-    else
-      symbol = precode.decode(bits, {});
+    const std::uint32_t next = bits.peek(kDeflateMaxPrecodeBits);
+    bits.skip(precode.bits[next]);
+    const std::uint32_t symbol = precode.symbols[next];
     if (symbol < kDeflateRepeatLast) {
       lengths[at++] = static_cast<std::uint8_t>(symbol);
       continue;
@@ -56,11 +82,16 @@ void read_lengths(DeflateBits& bits, const DeflateCode& precode, std::span<std::
   }
 }
 
+// Complete, or a single code of one bit, or none.
 bool fits(std::span<const std::uint8_t> lengths) {
-  DeflateCode code;
-  const DeflateCode::Fit fit = code.set(lengths);
-  return fit == DeflateCode::Fit::kComplete ||
-         (fit == DeflateCode::Fit::kIncomplete && code.longest_bits() <= 1);
+  std::array<std::uint32_t, kDeflateMaxCodeBits + 1> counts{};
+  for (const std::uint8_t length : lengths) ++counts[length];
+  const std::size_t codes = lengths.size() - counts[0];
+  if (codes == 0 || (codes == 1 && counts[1] == 1)) return true;
+  std::uint32_t filled = 0;  // codes of the longest
+  for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits)
+    filled += counts[bits] << (kDeflateMaxCodeBits - bits);
+  return filled == 1u << kDeflateMaxCodeBits;
 }
 
 void read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& header) {
@@ -69,7 +100,7 @@ void read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& header) {
   header.distance_count = 1 + (counts >> 5 & 31);
   if (header.litlen_count > kDeflateLitlenCount || header.distance_count > kDeflateDistanceCount)
     throw DeflateDamage{"a block has codes for more lengths or distances than there are"};
-  const DeflateCode precode = read_precode(bits, 4 + (counts >> 10));
+  const Precode precode = read_precode(bits, 4 + (counts >> 10));
 
   std::array<std::uint8_t, kDeflateLitlenCount + kDeflateDistanceCount> both{};
   const std::span<std::uint8_t> lengths = std::span(both).first(header.litlen_count + header.distance_count);
@@ -86,22 +117,17 @@ void read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& header) {
 
 }  // namespace
 
-DeflateCode::Fit DeflateCode::set(std::span<const std::uint8_t> lengths) {
+void DeflateCode::set(std::span<const std::uint8_t> lengths) {
   counts_.fill(0);
   for (const std::uint8_t length : lengths) ++counts_[length];
   counts_[0] = 0;
   longest_bits_ = kDeflateMaxCodeBits;
   while (longest_bits_ > 0 && counts_[longest_bits_] == 0) --longest_bits_;
   std::array<std::uint16_t, kDeflateMaxCodeBits + 1> next{};  // where the next symbol of each length goes
-  std::int32_t free_codes = 1;                                // of the length that is looked at
-  for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits) {
+  for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits)
     next[bits] = static_cast<std::uint16_t>(next[bits - 1] + counts_[bits - 1]);
-    free_codes = 2 * free_codes - counts_[bits];
-    if (free_codes < 0) return Fit::kOversubscribed;
-  }
   for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol)
     if (lengths[symbol] != 0) symbols_[next[lengths[symbol]]++] = static_cast<std::uint16_t>(symbol);
-  return free_codes > 0 ? Fit::kIncomplete : Fit::kComplete;
 }
 
 std::uint32_t DeflateCode::decode(DeflateBits& bits, std::string_view what) const {

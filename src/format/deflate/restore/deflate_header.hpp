@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/bytes.hpp"
 #include "format/deflate/block/deflate_symbols.hpp"
 
 namespace hemstitch {
@@ -31,11 +32,25 @@ class DeflateBits {
 
   // At most 32, the first one lowest. Throws DeflateInputEnds, and takes none then.
   std::uint32_t take(unsigned count) {
-    if (position_bits_ + count > bytes_.size() * std::uint64_t{8}) throw DeflateInputEnds{};
-    std::uint32_t value = 0;
-    for (unsigned i = 0; i < count; ++i, ++position_bits_)
-      value |= (static_cast<std::uint32_t>(bytes_[position_bits_ / 8]) >> position_bits_ % 8 & 1) << i;
+    const std::uint32_t value = peek(count);
+    skip(count);
     return value;
+  }
+  // The same without taking them; what there is not is 0.
+  std::uint32_t peek(unsigned count) const {
+    std::uint64_t word = 0;
+    const std::size_t at = static_cast<std::size_t>(position_bits_ / 8);
+    if (bytes_.size() - at >= sizeof word)
+      word = load_le64(bytes_.data() + at);
+    else
+      for (std::size_t i = at; i < bytes_.size(); ++i)
+        word |= static_cast<std::uint64_t>(bytes_[i]) << 8 * (i - at);
+    return static_cast<std::uint32_t>(word >> position_bits_ % 8 & ((std::uint64_t{1} << count) - 1));
+  }
+  // Throws DeflateInputEnds, and takes none then.
+  void skip(unsigned count) {
+    if (position_bits_ + count > bytes_.size() * std::uint64_t{8}) throw DeflateInputEnds{};
+    position_bits_ += count;
   }
   void skip_to_byte() { position_bits_ = (position_bits_ + 7) / 8 * 8; }
   std::uint64_t position_bits() const { return position_bits_; }
@@ -48,12 +63,9 @@ class DeflateBits {
 // A canonical Huffman code: codes of the same length are neighbours in the order of their symbols, and behind the shorter ones.
 class DeflateCode {
  public:
-  enum class Fit { kComplete, kIncomplete, kOversubscribed };
+  // Those of a block's header, which fit. Symbols with a length of 0 have no code.
+  void set(std::span<const std::uint8_t> lengths);
 
-  // Symbols with a length of 0 have no code. At most kDeflateFixedLitlenCount lengths, each at most kDeflateMaxCodeBits.
-  Fit set(std::span<const std::uint8_t> lengths);
-
-  unsigned longest_bits() const { return longest_bits_; }
   // The next symbol; nothing is returned that has no code. Throws DeflateInputEnds, and DeflateDamage of `what`.
   std::uint32_t decode(DeflateBits& bits, std::string_view what) const;
 

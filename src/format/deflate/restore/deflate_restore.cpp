@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kLiteralFlag = 1u << 12, kEndFlag = 1u << 13, kSecondTableFlag = 1u << 14;
 constexpr std::uint32_t kOtherFlag = 1u << 15;  // of all but literals, lengths and distances; alone: no code
 
-constexpr unsigned taken_bits(std::uint32_t entry) { return entry & 0xFF; }
+constexpr unsigned taken_bits(std::uint32_t entry) { return entry & 63; }
 constexpr unsigned code_bits(std::uint32_t entry) { return entry >> 8 & 15; }
 constexpr std::uint32_t payload(std::uint32_t entry) { return entry >> 16; }
 constexpr std::uint32_t low_bits(std::uint64_t bits, unsigned count) {
@@ -46,47 +46,45 @@ constexpr auto kDistanceEntries = [] {
   return entries;
 }();
 
-// The next code of the same length, or the first of a longer one, of a code that is looked up with its first bit lowest: one is
-// added from the other end.
-std::uint32_t next_reversed(std::uint32_t code, unsigned bits) {
-  std::uint32_t bit = 1u << (bits - 1);
-  while ((code & bit) != 0) bit >>= 1;
+// The next code of the same length, or the first of a longer one, where codes are looked up with their first bit lowest: one is added from
+// the other end.
+constexpr std::uint32_t next_reversed(std::uint32_t code, unsigned bits) {
+  const std::uint32_t bit = std::bit_floor(~code & ((1u << bits) - 1));
   return bit == 0 ? 0 : (code & (bit - 1)) + bit;
 }
 
-// Symbols of lengths that fit (deflate_header.hpp). Each stands wherever its code is followed by whatever bits.
+// Symbols of lengths that fit (deflate_header.hpp). Each stands wherever its code is followed by whatever bits: so a table for one
+// bit more is the one before, twice, with the codes of that length put in.
 template <class Table>
 void build(Table& table, std::span<const std::uint8_t> lengths,
            std::span<const std::uint32_t> symbol_entries) {
-  std::array<std::uint16_t, kDeflateMaxCodeBits + 2> counts{};  // of each length
+  std::array<std::uint16_t, kDeflateMaxCodeBits + 2> counts{},
+      next{};  // of each length; where its next symbol goes
   for (const std::uint8_t length : lengths) ++counts[length];
   counts[0] = 0;
-  unsigned longest = kDeflateMaxCodeBits;
-  while (longest > 0 && counts[longest] == 0) --longest;
-  std::array<std::uint16_t, kDeflateMaxCodeBits + 2> next{};
-  for (unsigned bits = 1; bits <= longest; ++bits)
+  for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits)
     next[bits + 1] = static_cast<std::uint16_t>(next[bits] + counts[bits]);
   std::array<std::uint16_t, kDeflateFixedLitlenCount> sorted;
   for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol)
     if (lengths[symbol] != 0) sorted[next[lengths[symbol]]++] = static_cast<std::uint16_t>(symbol);
 
   constexpr unsigned kBits = Table::kBits;
+  constexpr std::uint32_t kFirstEntries = 1u << kBits;
   std::uint32_t* const entries = table.entries.data();
-  // Where there is no more than one code, the other bit is none.
-  if (longest <= 1) std::fill_n(entries, 1u << kBits, entry_of(1, kOtherFlag, 0) | 1u << 8);
-  std::uint32_t code = 0, second_begin = 1u << kBits, second_bits = 0, prefix = UINT32_MAX;
+  entries[0] = entry_of(1, kOtherFlag, 0) | 1u << 8;  // stays where some bits are no code
+  std::uint32_t code = 0;
   std::size_t place = 0;
-  for (unsigned bits = 1; bits <= longest; ++bits)
+  for (unsigned bits = 1; bits <= kBits; ++bits) {
+    std::copy_n(entries, 1u << (bits - 1), entries + (1u << (bits - 1)));
+    for (unsigned left = counts[bits]; left > 0; --left, code = next_reversed(code, bits))
+      entries[code] = symbol_entries[sorted[place++]] + bits + (bits << 8);
+  }
+  std::uint32_t second_begin = kFirstEntries, second_bits = 0, prefix = UINT32_MAX;
+  for (unsigned bits = kBits + 1; bits <= kDeflateMaxCodeBits; ++bits)
     for (unsigned left = counts[bits]; left > 0; --left, code = next_reversed(code, bits)) {
-      const std::uint32_t entry = symbol_entries[sorted[place++]];
-      if (bits <= kBits) {
-        const std::uint32_t whole = entry + bits + (bits << 8);
-        for (std::uint32_t at = code; at < 1u << kBits; at += 1u << bits) entries[at] = whole;
-        continue;
-      }
-      if ((code & ((1u << kBits) - 1)) != prefix) {
+      if ((code & (kFirstEntries - 1)) != prefix) {
         if (prefix != UINT32_MAX) second_begin += 1u << second_bits;
-        prefix = code & ((1u << kBits) - 1);
+        prefix = code & (kFirstEntries - 1);
         // As many bits more as the codes from here on take to fill it.
         second_bits = bits - kBits;
         for (std::uint32_t filled = left; filled < 1u << second_bits;
@@ -94,7 +92,7 @@ void build(Table& table, std::span<const std::uint8_t> lengths,
           ++second_bits;
         entries[prefix] = second_begin << 16 | kOtherFlag | kSecondTableFlag | second_bits << 8 | kBits;
       }
-      const std::uint32_t rest = entry + (bits - kBits) + ((bits - kBits) << 8);
+      const std::uint32_t rest = symbol_entries[sorted[place++]] + (bits - kBits) + ((bits - kBits) << 8);
       for (std::uint32_t at = code >> kBits; at < 1u << second_bits; at += 1u << (bits - kBits))
         entries[second_begin + at] = rest;
     }
@@ -106,19 +104,26 @@ std::uint64_t load_word(const std::byte* from) {
   if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
   return word;
 }
-void copy_word(std::byte* to, const std::byte* from) { std::memcpy(to, from, 8); }
+template <std::size_t Bytes>
+void copy_part(std::byte* to, const std::byte* from) {
+  std::memcpy(to, from, Bytes);
+}
 
-// A match inside the output, which has room for 40 bytes, and for a word behind the match.
+// A match inside the output, which has room for 32 bytes, and for 16 behind the match.
 inline void copy_match(std::byte* to, std::uint32_t distance, std::uint32_t length) {
   const std::byte* from = to - distance;
   std::byte* const end = to + length;
-  if (distance >= 8) {
-    for (int i = 0; i < 5; ++i) copy_word(to + 8 * i, from + 8 * i);
-    for (to += 40, from += 40; to < end; to += 8, from += 8) copy_word(to, from);
+  if (distance >= 16) {
+    // Most are no longer than this.
+    copy_part<16>(to, from);
+    copy_part<16>(to + 16, from + 16);
+    for (to += 32, from += 32; to < end; to += 16, from += 16) copy_part<16>(to, from);
   } else if (distance == 1) {
     std::memset(to, static_cast<int>(*from), length);
+  } else if (distance >= 8) {
+    for (; to < end; to += 8, from += 8) copy_part<8>(to, from);
   } else {
-    for (; to < end; to += distance, from += distance) copy_word(to, from);
+    for (; to < end; to += distance, from += distance) copy_part<8>(to, from);
   }
 }
 
@@ -287,9 +292,11 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens(Input& input, Output& output
   return Stop::kNone;
 }
 
-// Until the ends are near, the block ends, or a match reaches back before the output.
-DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& output) {
-  constexpr std::ptrdiff_t kNearInput = 16;  // two words are read ahead
+// Until the ends are near, the block ends, or a match reaches back before the output. What the next symbol is is looked up before a
+// match is copied, so that the one does not wait for the other.
+[[gnu::always_inline]] inline DeflateDecoder::Stop DeflateDecoder::restore_tokens_far_from_ends(
+    Input& input, Output& output) {
+  constexpr std::ptrdiff_t kNearInput = 24;  // three words are read ahead
   constexpr std::ptrdiff_t kNearOutput = 3 + 258 + 40;
   const std::byte* const input_end = input.bytes.data() + input.bytes.size();
   const std::byte* in = input.bytes.data() + input.position_bits / 8;
@@ -300,61 +307,62 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
   const std::uint32_t* const distances = distance_.entries.data();
   std::byte* out = output.at;
   std::uint64_t bits = 0;  // the next ones
-  unsigned bit_count = 0;  // that are known to be there; above them may stand some that are loaded again
-  const auto refill = [&] {
-    bits |= load_word(in) << bit_count;
-    in += (63 - bit_count) >> 3;
+  // How many of them are known to be there, in the lowest six bits; above them may stand some that are loaded again.
+  std::uint32_t bit_count = 0;
+  const auto refill = [&]() __attribute__((always_inline)) {
+    bits |= load_word(in) << (bit_count & 63);
+    in += ~bit_count >> 3 & 7;
     bit_count |= 56;
   };
-  const auto take = [&](std::uint32_t entry) {
+  const auto take = [&](std::uint32_t entry) __attribute__((always_inline)) {
     bits >>= taken_bits(entry);
-    bit_count -= taken_bits(entry);
+    bit_count -= entry;
   };
-  const auto leave = [&](Stop stop) {
-    input.position_bits = static_cast<std::uint64_t>(in - input.bytes.data()) * 8 - bit_count;
+  const auto put = [&](std::uint32_t entry) __attribute__((always_inline)) {
+    take(entry);
+    *out++ = static_cast<std::byte>(payload(entry));
+  };
+  const auto next_litlen = [&]() __attribute__((always_inline)) {
+    return litlens[low_bits(bits, litlen_.kBits)];
+  };
+  const auto leave = [&](Stop stop) __attribute__((always_inline)) {
+    input.position_bits = static_cast<std::uint64_t>(in - input.bytes.data()) * 8 - (bit_count & 63);
     output.at = out;
     return stop;
   };
   refill();
-  const unsigned first_bits = static_cast<unsigned>(input.position_bits % 8);
+  const auto first_bits = static_cast<unsigned>(input.position_bits % 8);
   bits >>= first_bits;
   bit_count -= first_bits;
+  refill();
+  std::uint32_t entry = next_litlen();
 
   while (in <= in_near && out <= out_near) {
-    refill();
-    std::uint32_t entry = litlens[low_bits(bits, litlen_.kBits)];
     // Three literals have 33 bits at most, of which a table's first part tells.
     if ((entry & kLiteralFlag) != 0) {
-      take(entry);
-      *out++ = static_cast<std::byte>(payload(entry));
-      entry = litlens[low_bits(bits, litlen_.kBits)];
+      put(entry);
+      entry = next_litlen();
       if ((entry & kLiteralFlag) != 0) {
-        take(entry);
-        *out++ = static_cast<std::byte>(payload(entry));
-        entry = litlens[low_bits(bits, litlen_.kBits)];
+        put(entry);
+        entry = next_litlen();
         if ((entry & kLiteralFlag) != 0) {
-          take(entry);
-          *out++ = static_cast<std::byte>(payload(entry));
+          put(entry);
+          refill();
+          entry = next_litlen();
           continue;
         }
       }
       refill();
     }
     // From here on a token takes 48 bits at most: 15 and 5 extra ones, 15 and 13.
-    const std::uint64_t token_bits = bits;
-    const unsigned token_bit_count = bit_count;
-    const auto leave_before_token = [&](Stop stop) {
-      bits = token_bits;
-      bit_count = token_bit_count;
-      return leave(stop);
-    };
     if ((entry & kOtherFlag) != 0) {
       if ((entry & kSecondTableFlag) != 0) {
         take(entry);
         entry = litlens[payload(entry) + low_bits(bits, code_bits(entry))];
         if ((entry & kLiteralFlag) != 0) {
-          take(entry);
-          *out++ = static_cast<std::byte>(payload(entry));
+          put(entry);
+          refill();
+          entry = next_litlen();
           continue;
         }
       }
@@ -364,7 +372,7 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
         return leave(Stop::kNone);
       }
       if ((entry & kOtherFlag) != 0) {
-        leave_before_token(Stop::kNone);
+        leave(Stop::kNone);
         return damaged(kNoLitlenCode);
       }
     }
@@ -377,15 +385,16 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
         entry = distances[payload(entry) + low_bits(bits, code_bits(entry))];
       }
       if ((entry & kOtherFlag) != 0) {
-        leave_before_token(Stop::kNone);
+        leave(Stop::kNone);
         return damaged(kNoDistanceCode);
       }
     }
     const std::uint32_t distance = value_of(entry, bits);
     take(entry);
-    if (distance > static_cast<std::size_t>(out - output.begin)) {
-      if (distance > static_cast<std::size_t>(out - output.begin) + before_.size()) {
-        leave_before_token(Stop::kNone);
+    const auto reached_bytes = static_cast<std::size_t>(out - output.begin);
+    if (distance > reached_bytes) [[unlikely]] {
+      if (distance > reached_bytes + before_.size()) {
+        leave(Stop::kNone);
         return damaged(kDistanceTooFar);
       }
       leave(Stop::kNone);
@@ -393,10 +402,28 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
       match_distance_ = distance;
       return restore_match(output);
     }
+    refill();
+    entry = next_litlen();
     copy_match(out, distance, length);
     out += length;
   }
   return leave(Stop::kNone);
+}
+
+#ifdef __x86_64__
+// With the instructions that shift and mask without going through other registers: a tenth to a fifth faster.
+[[gnu::target("bmi,bmi2")]] DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast_bmi2(Input& input,
+                                                                                          Output& output) {
+  return restore_tokens_far_from_ends(input, output);
+}
+#endif
+
+DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& output) {
+#ifdef __x86_64__
+  static const bool has_bmi2 = __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("bmi") != 0;
+  if (has_bmi2) return restore_tokens_fast_bmi2(input, output);
+#endif
+  return restore_tokens_far_from_ends(input, output);
 }
 
 // One token, whatever there is of it.

@@ -22,9 +22,9 @@
 namespace hemstitch {
 
 // What the next bits are. A word:
-//   bits 0-7: how many bits to take, those of the code and its extra bits | bits 8-11: how many of them are the code's
+//   bits 0-5: how many bits to take, those of the code and its extra bits | bits 8-11: how many of them are the code's
 //   bits 12-15: flags | bits 16-31: the literal, the smallest length or distance, or where the second table begins
-// Where a second table follows, bits 0-7 are those that found it, bits 8-11 those that are looked up in it.
+// Where a second table follows, bits 0-5 are those that found it, bits 8-11 those that are looked up in it.
 template <unsigned Bits, unsigned Symbols>
 struct DeflateTable {
   static constexpr unsigned kBits = Bits;
@@ -68,6 +68,10 @@ class DeflateDecoder : public StreamDecoder {
   Stop restore_stored(Input& input, Output& output);
   Stop restore_tokens(Input& input, Output& output);
   Stop restore_tokens_fast(Input& input, Output& output);
+  Stop restore_tokens_far_from_ends(Input& input, Output& output);
+#ifdef __x86_64__
+  Stop restore_tokens_fast_bmi2(Input& input, Output& output);
+#endif
   Stop restore_token(Input& input, Output& output);
   Stop restore_match(Output& output);
   Stop damaged(std::string_view what);
