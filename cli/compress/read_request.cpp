@@ -162,10 +162,10 @@ void add_output_options(OptionTable& table, Given& given) {
   table.flag(
       "--no-sync", [&request] { request.sync = false; }, "with --rm: do not wait for the disk");
   table.flag("-r,--recursive", request.recursive, "take the files in folders, each by itself");
-  table.flag("-N,--name", request.with_name,
-             "keep name and time in the header of gzip; with -d, take them from there (default: -n, neither: "
-             "the same "
-             "content gives the same bytes)");
+  table.flag(
+      "-N,--name", request.with_name,
+      "keep name and time in the header of gzip; with -d, take them from there (default: -n, neither, so "
+      "that the same content gives the same bytes)");
   table.flag(
       "-n,--no-name", [&request] { request.with_name = false; }, "");
   table.flag("-m,--multiple", given.multiple, "as lz4: each FILE has its own output, as it has anyway");
