@@ -45,6 +45,7 @@ complete -c hemstitch -n $main -l no-sync -d 'With --rm: do not wait for the dis
 complete -c hemstitch -n $main -s r -l recursive -d 'Take the files in folders'
 complete -c hemstitch -n $main -s m -l multiple -d 'Each file has an output of its own'
 complete -c hemstitch -n $main -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Format to write'
+complete -c hemstitch -n $main -s N -l name -d 'Name and time in the header of gzip'
 complete -c hemstitch -n $main -l index -d 'With --format bgzf: write an index'
 complete -c hemstitch -n $main -l check -d 'Checksum each block; =content: the content as well'
 complete -c hemstitch -n $main -l no-check -d 'No checksums'
