@@ -33,7 +33,7 @@ _hemstitch() {
     case $command in
       cat) choices='--threads --memory --gpu-memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
           --quiet --verbose --help' ;;
-      bench) choices='--level --best --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
+      bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
       backends) choices='--calibrate --json --verbose --help' ;;
       evaluate) choices='--finder --all --backend --json --help' ;;
       analyze) choices='--finder --against --svg --json --help' ;;
@@ -42,7 +42,7 @@ _hemstitch() {
           --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
           --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
       *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked
-          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --multiple --format --index --name --check --no-check --verify --sparse
+          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --multiple --format --name --no-name --index --check --no-check --verify --sparse
           --no-sparse --range --virtual --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")

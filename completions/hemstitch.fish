@@ -45,7 +45,8 @@ complete -c hemstitch -n $main -l no-sync -d 'With --rm: do not wait for the dis
 complete -c hemstitch -n $main -s r -l recursive -d 'Take the files in folders'
 complete -c hemstitch -n $main -s m -l multiple -d 'Each file has an output of its own'
 complete -c hemstitch -n $main -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Format to write'
-complete -c hemstitch -n $main -s N -l name -d 'Name and time in the header of gzip'
+complete -c hemstitch -n $main -s N -l name -d 'Keep name and time in the header of gzip'
+complete -c hemstitch -n $main -s n -l no-name -d 'Keep neither'
 complete -c hemstitch -n $main -l index -d 'With --format bgzf: write an index'
 complete -c hemstitch -n $main -l check -d 'Checksum each block; =content: the content as well'
 complete -c hemstitch -n $main -l no-check -d 'No checksums'
@@ -57,6 +58,7 @@ complete -c hemstitch -n $main -l range -x -d 'Bytes A-B of the content, A- or -
 complete -c hemstitch -n $main -s D -l dictionary -r -F -d 'History for every block'
 complete -c hemstitch -n $main -s v -l verbose -d 'Backend, threads, ratio and speed; twice: what bound it'
 
+complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Format to write'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Least time for each row'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l span -x -a 'memory file pinned kernel' -d 'What is timed'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l repeat-to -x -d 'Each file over and over, up to SIZE'

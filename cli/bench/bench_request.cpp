@@ -28,8 +28,22 @@ BenchSpan span_from(const std::string& name) {
   throw UsageError(fmt::format("--span '{}': memory, file, pinned or kernel", name));
 }
 
+Format format_from(const std::string& name) {
+  const FormatTable& formats = FormatTable::instance();
+  const FrameFormat* const format = formats.of_name(name);
+  if (format == nullptr) throw UsageError(fmt::format("--format '{}': {}", name, formats.names()));
+  return format->id();
+}
+
 void add_options(OptionTable& table, BenchRequest& request, WorkOptions& work) {
   add_level_options(table, work, "-1 ... -12, --level N", "the levels (default: 1, 3, 6, 9 and 12)");
+  table.value(
+      "--format", "FORMAT",
+      [&request](const std::string& name) {
+        request.compress.format = format_from(name);
+        request.restore.format = request.compress.format;
+      },
+      fmt::format("{} (default: lz4)", FormatTable::instance().names()));
   add_threads_option(table, [&work](unsigned threads) { work.threads = threads; });
   add_block_size_option(table, work);
   add_resource_options(table, work);

@@ -9,6 +9,7 @@
 #include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
 #include "trials.hpp"
+#include "zlib_oracle.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -107,6 +108,22 @@ TEST(MallocC, Compress) {
                                     &bytes);
         },
         [&] { return restore(std::span(room).first(bytes)) == content(); });
+}
+
+// By ISA-L and by libdeflate, whose memory is theirs to ask for.
+TEST(MallocC, CompressToGzip) {
+  hemstitch_options options{};
+  options.format = HEMSTITCH_FORMAT_GZIP;
+  Bytes room(hemstitch_compress_bound_of(options.format, content().size()));
+  std::size_t bytes = 0;
+  for (const int level : {1, 6})
+    expect_of_c(
+        [&] {
+          bytes = 0;
+          return hemstitch_compress_with(&options, content().data(), content().size(), level, room.data(),
+                                         room.size(), &bytes);
+        },
+        [&] { return inflated_by_zlib(std::span(room).first(bytes), ZlibKind::kGzip) == content(); });
 }
 
 TEST(MallocC, Restore) {

@@ -65,7 +65,10 @@ TEST_WITH_THREADS(CInterface, EveryFormatStaysWithinItsBound) {
           ASSERT_EQ(restored, content);
         }
   }
-  EXPECT_EQ(hemstitch_compress_bound_of(static_cast<hemstitch_format>(77), 1), UINT64_MAX);
+  hemstitch_format unknown{};
+  const int number = 77;
+  std::memcpy(&unknown, &number, sizeof unknown);
+  EXPECT_EQ(hemstitch_compress_bound_of(unknown, 1), UINT64_MAX);
 }
 
 TEST(CInterface, TheBoundIsMetAndSaturates) {
