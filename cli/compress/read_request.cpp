@@ -1,6 +1,7 @@
 #include "cli/compress/read_request.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -271,25 +272,35 @@ void apply_check(const Given& given, Request& request) {
   request.restore.verify_checksums = !given.no_check;
 }
 
+// "lz4 has", "lz4 and zlib have": the formats with that choice.
+std::string who_has(bool FormatChoices::*choice) {
+  std::vector<std::string_view> names;
+  for (const auto& format : FormatTable::instance().all())
+    if (format->choices().*choice) names.push_back(format->name());
+  return fmt::format("{} {}", fmt::join(names, " and "), names.size() == 1 ? "has" : "have");
+}
+
 // What is asked of a format that has nothing like it.
 void refuse_lacking(const Given& given) {
   const Request& request = given.request;
   const FrameFormat& format = FormatTable::instance().of(request.compress.format);
-  const bool is_lz4 = format.id() == Format::kLz4, is_gzip = format.id() == Format::kGzip;
-  const auto refuse = [&](bool asked, std::string_view option, std::string_view why) {
-    if (asked) throw UsageError(fmt::format("{}: {} {}", option, format.title(), why));
+  const auto refuse = [&](bool asked, bool FormatChoices::*choice, std::string_view option,
+                          std::string_view lack) {
+    if (asked && !(format.choices().*choice))
+      throw UsageError(fmt::format("{}: {} {} ({})", option, format.title(), lack, who_has(choice)));
   };
   const WorkOptions& work = given.work;
-  refuse(!is_lz4 && work.block_bytes, "-B", "cuts its content in one way (lz4 has a choice)");
-  refuse(!is_lz4 && request.compress.linked_blocks, "--linked", "has no such blocks (lz4 has)");
-  refuse(!is_lz4 && (!given.check.empty() || work.checks_letter), "--check",
-         "has the checksums that it has (lz4 has a choice)");
-  refuse(!is_lz4 && given.no_check, "--no-check", "has the checksums that it has (lz4 has a choice)");
-  refuse(!is_lz4 && given.acceleration > 0, "--fast", "has no levels below 1 (lz4 has)");
-  refuse(!is_lz4 && format.id() != Format::kZlib && !request.dictionary_path.empty(), "-D",
-         "has no dictionaries (lz4 and zlib have)");
-  refuse(!is_gzip && request.with_name, "-N", "stores no names (gzip does)");
-  refuse(request.write_index && format.make_side_index() == nullptr, "--index", "has none (bgzf has)");
+  if (work.block_bytes && format.block_sizes().size() == 1 && *work.block_bytes != format.block_sizes()[0])
+    throw UsageError(fmt::format("-B: {} cuts its content in one way (leave out -B)", format.title()));
+  refuse(request.compress.linked_blocks, &FormatChoices::linked_blocks, "--linked", "has no such blocks");
+  refuse(!given.check.empty() || work.checks_letter, &FormatChoices::checksums, "--check",
+         "has the checksums that it has");
+  refuse(given.no_check, &FormatChoices::checksums, "--no-check", "has the checksums that it has");
+  refuse(given.acceleration > 0, &FormatChoices::acceleration, "--fast", "has no levels below 1");
+  refuse(!request.dictionary_path.empty(), &FormatChoices::dictionary, "-D", "has no dictionaries");
+  refuse(request.with_name, &FormatChoices::stored_name, "-N", "stores no names");
+  if (request.write_index && format.make_side_index() == nullptr)
+    throw UsageError(fmt::format("--index: {} has none (bgzf has)", format.title()));
 }
 
 // A name for what comes of each file, unless the request has one.

@@ -156,8 +156,8 @@ HEMSTITCH_API std::vector<DeviceContent> load_frames(const std::vector<std::stri
                                                      const FrameLoadOptions& options = {});
 
 struct FrameSaveOptions {
-  int level = 1;                         // kMinLevel..kMaxLevel
-  std::size_t block_bytes = 256 * 1024;  // 64K, 256K, 1M or 4M
+  int level = 0;                // kMinLevel..kMaxLevel; 0: the default, 1
+  std::size_t block_bytes = 0;  // 64K, 256K, 1M or 4M; 0: the default, 256K
   bool block_checksums = true;
   unsigned threads = 0;  // that write; 0: one a core
   CUstream_st* stream =

@@ -22,8 +22,11 @@ std::uint64_t save_frame(std::span<const std::byte> content, const std::string& 
   checked.level = options.level;
   checked.block_bytes = options.block_bytes;
   checked.threads = options.threads;
-  checked_options(checked);
-  return save_frame_cuda(content, path, options);
+  checked = checked_options(checked);
+  FrameSaveOptions resolved = options;
+  resolved.level = checked.level;
+  resolved.block_bytes = checked.block_bytes;
+  return save_frame_cuda(content, path, resolved);
 }
 
 }  // namespace hemstitch

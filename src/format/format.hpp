@@ -20,6 +20,15 @@
 
 namespace hemstitch {
 
+// What a format leaves to options, besides level and block size.
+struct FormatChoices {
+  bool acceleration = false;
+  bool linked_blocks = false;
+  bool checksums = false;
+  bool dictionary = false;
+  bool stored_name = false;
+};
+
 class FrameFormat {
  public:
   virtual ~FrameFormat() = default;
@@ -37,6 +46,7 @@ class FrameFormat {
   virtual std::span<const std::size_t> block_sizes() const = 0;
   virtual std::size_t default_block_bytes() const { return block_sizes().front(); }
   virtual int default_level() const { return kMinLevel; }
+  virtual FormatChoices choices() const { return {}; }
   // Throws kInvalidOption, with the field's name, where they ask for what the format does not have.
   virtual void check(const CompressOptions& /*options*/) const {}
   // Of blocks, of the content, and the one that names a dictionary.

@@ -19,6 +19,7 @@ class FormatTable {
 
   void add(std::unique_ptr<FrameFormat> format);
 
+  std::span<const std::unique_ptr<FrameFormat>> all() const { return formats_; }
   // Throws kInvalidOption where there is none.
   const FrameFormat& of(Format id) const;
   // Null where there is none.

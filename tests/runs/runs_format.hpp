@@ -180,6 +180,7 @@ class RunsFormat : public FrameFormat {
     return first_bytes.size() >= 4 && load_le32(first_bytes.data()) == kRunsMagic;
   }
   std::span<const std::size_t> block_sizes() const override { return kRunsBlockSizes; }
+  FormatChoices choices() const override { return {.linked_blocks = true}; }
   Checksum checksum() const override { return Checksum::kCrc32; }
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<RunsReader>(); }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {

@@ -1,6 +1,7 @@
 // The C interface: statuses, exact room, messages.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>

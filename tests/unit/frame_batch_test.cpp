@@ -11,6 +11,7 @@
 #include "core/bytes.hpp"
 #include "core/status.hpp"
 #include "engine/registry.hpp"
+#include "format/formats.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/frame/lz4_frame_layout.hpp"
 #include "shapes.hpp"
@@ -92,7 +93,10 @@ std::vector<CompressOptions> all_ways(const Bytes& dictionary) {
   ways[4].dictionary = dictionary;
   ways[4].block_bytes = 64 * 1024;
   ways[4].linked_blocks = true;
-  for (CompressOptions& way : ways) way.backend = "counted";
+  for (CompressOptions& way : ways) {
+    way = with_defaults(way);
+    way.backend = "counted";
+  }
   return ways;
 }
 

@@ -120,7 +120,7 @@ TEST_F(FrameFilesTest, OptionsAreCheckedAtTheDoor) {
   const auto refuses = [&](const FrameSaveOptions& options) {
     return status_of([&] { save_frame({}, path("file"), options); }) == Status::kInvalidOption;
   };
-  EXPECT_TRUE(refuses({.level = 0}));
+  EXPECT_TRUE(refuses({.level = -1}));
   EXPECT_TRUE(refuses({.level = 13}));
   EXPECT_TRUE(refuses({.block_bytes = 1000}));
   EXPECT_TRUE(refuses({.threads = 5000}));

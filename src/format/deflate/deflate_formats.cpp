@@ -33,9 +33,9 @@ class DeflateFormat : public FrameFormat {
   void check(const CompressOptions& options) const override {
     refuse(options.acceleration != 0, "acceleration");
     refuse(options.linked_blocks, "linked_blocks");
-    refuse(!options.dictionary.empty() && !takes_dictionary(), "dictionary");
-    refuse(!options.stored_name.empty() && !stores_name(), "stored_name");
-    refuse(options.stored_time != 0 && !stores_name(), "stored_time");
+    refuse(!options.dictionary.empty() && !choices().dictionary, "dictionary");
+    refuse(!options.stored_name.empty() && !choices().stored_name, "stored_name");
+    refuse(options.stored_time != 0 && !choices().stored_name, "stored_time");
     if (options.dictionary.size() > kHistoryBytes)
       throw Error(Status::kInvalidOption,
                   fmt::format("dictionary has {} bytes, it can have {}: all of it is named by its checksum",
@@ -59,10 +59,6 @@ class DeflateFormat : public FrameFormat {
     return std::nullopt;
   }
 
- protected:
-  virtual bool takes_dictionary() const { return false; }
-  virtual bool stores_name() const { return false; }
-
  private:
   void refuse(bool asked, std::string_view field) const {
     if (asked) throw Error(Status::kInvalidOption, fmt::format("{} is nothing that {} has", field, title()));
@@ -78,8 +74,7 @@ class ZlibFormat : public DeflateFormat {
   Checksum checksum() const override { return Checksum::kAdler32; }
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZlibReader>(); }
 
- protected:
-  bool takes_dictionary() const override { return true; }
+  FormatChoices choices() const override { return {.dictionary = true}; }
 };
 
 class GzipFormat : public DeflateFormat {
@@ -95,8 +90,7 @@ class GzipFormat : public DeflateFormat {
     return std::make_unique<GzipReader>(verify_header_checksum);
   }
 
- protected:
-  bool stores_name() const override { return true; }
+  FormatChoices choices() const override { return {.stored_name = true}; }
 };
 
 // What is read as gzip may turn out to be BGZF; so both have one reader, and data that begins so is gzip's.
@@ -110,8 +104,7 @@ class BgzfFormat : public GzipFormat {
   std::span<const std::size_t> block_sizes() const override { return kBgzfBlockSizes; }
   std::unique_ptr<SideIndex> make_side_index() const override { return make_bgzf_index(); }
 
- protected:
-  bool stores_name() const override { return false; }
+  FormatChoices choices() const override { return {}; }
 };
 
 }  // namespace

@@ -95,6 +95,9 @@ class Lz4Format : public FrameFormat {
   }
 
   std::span<const std::size_t> block_sizes() const override { return kBlockSizes; }
+  FormatChoices choices() const override {
+    return {.acceleration = true, .linked_blocks = true, .checksums = true, .dictionary = true};
+  }
   void check(const CompressOptions& options) const override {
     if (!options.stored_name.empty() || options.stored_time != 0)
       throw Error(Status::kInvalidOption, "stored_name and stored_time are nothing that LZ4 has");

@@ -21,7 +21,7 @@ while read -r option; do
   fi
 done <options
 # And the help forgets none of them.
-grep -oE -- '--[a-z][a-z-]+' "$completions/hemstitch.bash" | sort -u | grep -vxFf options | grep -vx -- --name
+grep -oE -- '--[a-z][a-z-]+' "$completions/hemstitch.bash" | sort -u | grep -vxFf options | grep -vx -e --name -e --no-name
 for name in HEMSTITCH_LEVEL HEMSTITCH_THREADS HEMSTITCH_BACKEND; do
   grep -q "$name" "$man" || echo "$name is not in the man page"
   grep -q "$name" help || echo "$name is not in the help"
