@@ -23,4 +23,4 @@ status_of hemstitch-fake search -z find stream.runs
 # Small ones of a tree go in batches, but streams go alone.
 mkdir tree
 cp stream.runs blocks.runs tree
-hemstitch-fake -dqr tree && sha256sum tree/stream tree/blocks
+hemstitch-fake -dqr --format runs tree && sha256sum tree/stream tree/blocks
