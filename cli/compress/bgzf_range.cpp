@@ -70,7 +70,12 @@ StreamReport restore_virtual(FileSource& source, Sink& sink, const VirtualRange&
   const std::uint64_t begin = range.begin & kInMember;
   if (end < begin) throw ToolError("--virtual: the end lies before the beginning");
   go_to_member(source, member_at);
-  return restore_range(source, sink, begin, end, options, hooks);
+  try {
+    return restore_range(source, sink, begin, end, options, hooks);
+  } catch (const Error& error) {
+    if (error.status() != Status::kUnknownFormat) throw;
+    throw ToolError(fmt::format("--virtual: no member begins at byte {}", member_at));
+  }
 }
 
 }  // namespace hemstitch::cli
