@@ -24,9 +24,14 @@ seq 1 100000 > numbers
 head -c 300000 /dev/urandom > noise
 head -c 3000000 /dev/zero > zeros
 files=(empty byte numbers noise zeros)
+# Real files: the first megabyte of each by every writer, the whole by the fastest, since writing takes longer than what is tested.
+large=()
 if [[ -n ${HEMSTITCH_CORPORA-} ]]; then
   for file in "$HEMSTITCH_CORPORA"/{silesia,canterbury}/*; do
-    [[ -f $file ]] && files+=("$file")
+    [[ -f $file ]] || continue
+    large+=("$file")
+    head -c 1000000 "$file" > "begin of ${file##*/}"
+    files+=("begin of ${file##*/}")
   done
 fi
 
@@ -66,6 +71,15 @@ for file in "${files[@]}"; do
   python3 -c 'import zlib, sys; c = zlib.compressobj(9, 8, -15); d = open(sys.argv[1], "rb").read()
 sys.stdout.buffer.write(c.compress(d) + c.flush())' "$file" > file.z
   restored "$file" "Python's raw DEFLATE" --format deflate
+done
+
+for file in ${large[@]+"${large[@]}"}; do
+  gzip -1c "$file" > file.z
+  restored "$file" "gzip -1"
+  if has bgzip; then
+    bgzip -l1 -@2 -c "$file" > file.z
+    restored "$file" bgzip
+  fi
 done
 
 # Members one behind the other, of every writer.
