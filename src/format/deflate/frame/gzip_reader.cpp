@@ -6,21 +6,18 @@
 
 #include "core/bytes.hpp"
 #include "format/checksum.hpp"
+#include "format/deflate/frame/deflate_frame.hpp"
 #include "format/identify.hpp"
 
 namespace hemstitch {
 namespace {
 
-constexpr unsigned kDeflateMethod = 8;
 constexpr unsigned kHeaderChecksumFlag = 2, kExtraFlag = 4, kNameFlag = 8, kCommentFlag = 16;
 constexpr unsigned kReservedFlags = 0xE0;
 
 constexpr std::size_t kFixedPartBytes = 6;  // behind the first four
 constexpr std::size_t kExtraSizeBytes = 2;
 constexpr std::size_t kTrailerBytes = 8;
-
-// A stream's content and data travel in pieces of so much: they stay in a core's cache, and handing one over costs nothing beside it.
-constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 
 constexpr std::size_t kMostMemberBytes = 65536, kMostMemberContentBytes = 65536;
 constexpr std::uint32_t kMarkerBytes = 28;
@@ -213,7 +210,7 @@ GzipReader::Event GzipReader::begin_frame() {
   header_.file_seconds = time_;
   header_.block_kind = BlockKind::kStream;
   header_.content_checksum = true;
-  header_.block_bytes = header_.most_data_bytes = kPieceBytes;
+  header_.block_bytes = header_.most_data_bytes = kDeflatePieceBytes;
   position_ += header_bytes_;
   in_stream_ = true;
   return want(State::kTrailer, kTrailerBytes, Event::kFrameBegin);

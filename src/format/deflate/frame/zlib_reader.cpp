@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "format/deflate/frame/deflate_frame.hpp"
+
 namespace hemstitch {
 namespace {
 
-constexpr unsigned kDeflateMethod = 8;
 constexpr unsigned kMostWindowLog = 7;  // of 32 KB, less 8
 constexpr unsigned kDictionaryFlag = 32;
-
-// As gzip's pieces.
-constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 
 std::uint32_t be32(std::span<const std::byte> bytes) {
   std::uint32_t value = 0;
@@ -46,7 +44,7 @@ DeflateReader::Event DeflateReader::step(std::span<const std::byte> bytes) {
 
 DeflateReader::Event DeflateReader::begin_stream() {
   header_.block_kind = BlockKind::kStream;
-  header_.block_bytes = header_.most_data_bytes = kPieceBytes;
+  header_.block_bytes = header_.most_data_bytes = kDeflatePieceBytes;
   in_stream_ = true;
   return want(State::kStream, 0, Event::kFrameBegin);
 }
