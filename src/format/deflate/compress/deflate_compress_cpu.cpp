@@ -32,6 +32,10 @@ constexpr Choice libdeflate(int level) { return {Choice::Library::kLibdeflate, l
 constexpr std::array<Choice, 12> kChoices{kFast,         libdeflate(1),  libdeflate(3),  libdeflate(4),
                                           libdeflate(5), libdeflate(6),  libdeflate(7),  libdeflate(8),
                                           libdeflate(9), libdeflate(10), libdeflate(11), libdeflate(12)};
+// Of a block that is a stream of its own, as BGZF's are: bgzip's default, 6, is libdeflate's 7, and no walk is needed.
+constexpr std::array<Choice, 12> kAloneChoices{
+    kFast,         libdeflate(2), libdeflate(3),  libdeflate(5),  libdeflate(6),  libdeflate(7),
+    libdeflate(8), libdeflate(9), libdeflate(10), libdeflate(11), libdeflate(12), libdeflate(12)};
 
 std::uint8_t* bytes_of(std::span<std::byte> bytes) { return reinterpret_cast<std::uint8_t*>(bytes.data()); }
 // Neither ISA-L nor zlib writes to its input.
@@ -94,7 +98,8 @@ std::size_t DeflateCompressorCpu::compress(std::span<const std::byte> content,
                                            std::span<const std::byte> history, int level, bool is_last,
                                            std::span<std::byte> room) {
   history = history.last(std::min<std::size_t>(history.size(), kDeflateWindowBytes));
-  const Choice choice = kChoices[static_cast<std::size_t>(level - 1)];
+  const Choice choice =
+      (is_last && history.empty() ? kAloneChoices : kChoices)[static_cast<std::size_t>(level - 1)];
   const std::optional<std::size_t> bytes =
       choice.library == Choice::Library::kIsal ? by_isal(content, history, is_last, room)
       : content.size() < kShortByHistories * history.size()
