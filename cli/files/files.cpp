@@ -22,6 +22,7 @@
 #include "cli/waiting_streams.hpp"
 #include "core/parallel.hpp"
 #include "core/status.hpp"
+#include "files/mapped_range.hpp"
 #include "format/formats.hpp"
 
 namespace hemstitch::cli {
@@ -31,6 +32,8 @@ namespace {
 // over.
 constexpr std::size_t kHoleBytes = 4096;
 constexpr std::size_t kReadBytes = 256 * 1024;
+// Less is written before it would be mapped; and what a thread copies at a time.
+constexpr std::size_t kMappedFromBytes = std::size_t{8} << 20, kCopiedBytes = std::size_t{1} << 20;
 constexpr std::uint64_t kDictionaryBytes = 64 * 1024;  // the reach of LZ4's offsets: the rest cannot be used
 
 bool is_zero(std::span<const std::byte> bytes) {
@@ -241,7 +244,7 @@ bool FileSink::open_unnamed(const FileSource& source) {
   static const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
   if (!can_be_named) return false;
   const int number =
-      openat(folder_->number(), ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, source.attributes().creation_mode());
+      openat(folder_->number(), ".", O_RDWR | O_TMPFILE | O_CLOEXEC, source.attributes().creation_mode());
   if (number < 0) return false;
   descriptor_ = Descriptor(number);
   unnamed_ = true;
@@ -255,7 +258,7 @@ void FileSink::open_temporary() {
   int number = -1;
   do {
     temporary_name_ = new_temporary_name();
-    number = openat(folder_->number(), temporary_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+    number = openat(folder_->number(), temporary_name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                     S_IRUSR | S_IWUSR);
   } while (number < 0 && errno == EEXIST);
   if (number < 0) {
@@ -276,15 +279,25 @@ FileSink::~FileSink() {
 }
 
 void FileSink::write(std::span<const std::byte> bytes) {
+  put(bytes, [this](std::span<const std::byte> run) { write_all(run); });
+}
+
+void FileSink::write_in_parallel(std::span<const std::byte> bytes) {
+  put(bytes, [this](std::span<const std::byte> run) { write_mapped(run); });
+}
+
+template <class WriteRun>
+void FileSink::put(std::span<const std::byte> bytes, const WriteRun& write_run) {
   if (target_.sparse)
-    write_with_holes(bytes);
+    write_with_holes(bytes, write_run);
   else
-    write_all(bytes);
+    write_run(bytes);
   position_ += bytes.size();
 }
 
 // Aligned units of zeros are sought over; what stands between them is written in one call.
-void FileSink::write_with_holes(std::span<const std::byte> bytes) {
+template <class WriteRun>
+void FileSink::write_with_holes(std::span<const std::byte> bytes, const WriteRun& write_run) {
   std::uint64_t at = position_;
   while (!bytes.empty()) {
     std::size_t data_bytes = 0, zero_bytes = 0;
@@ -303,7 +316,7 @@ void FileSink::write_with_holes(std::span<const std::byte> bytes) {
       if (hole_bytes_ > 0 && lseek(descriptor_.number(), static_cast<off_t>(hole_bytes_), SEEK_CUR) < 0)
         throw system_error(Status::kWriteFailed, "seeking failed", errno);
       hole_bytes_ = 0;
-      write_all(bytes.first(data_bytes));
+      write_run(bytes.first(data_bytes));
     }
     hole_bytes_ += zero_bytes;
     at += data_bytes + zero_bytes;
@@ -322,6 +335,20 @@ void FileSink::write_all(std::span<const std::byte> bytes) {
       throw system_error(Status::kWriteFailed, "writing failed", errno);
     }
   }
+}
+
+// By all threads of the caller's arena, where the file is memory.
+void FileSink::write_mapped(std::span<const std::byte> bytes) {
+  const off_t begin = bytes.size() >= kMappedFromBytes ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
+  if (begin < 0) return write_all(bytes);
+  const auto range = MappedRange::of(descriptor_.number(), static_cast<std::uint64_t>(begin), bytes.size());
+  if (!range) return write_all(bytes);
+  run_in_parallel((bytes.size() + kCopiedBytes - 1) / kCopiedBytes, 1, [&](std::size_t i) {
+    const std::size_t at = i * kCopiedBytes;
+    std::memcpy(range->bytes().data() + at, bytes.data() + at, std::min(kCopiedBytes, bytes.size() - at));
+  });
+  if (lseek(descriptor_.number(), begin + static_cast<off_t>(bytes.size()), SEEK_SET) < 0)
+    throw system_error(Status::kWriteFailed, "seeking failed", errno);
 }
 
 std::optional<std::string> FileSink::complete(const FileSource& source) {

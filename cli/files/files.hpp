@@ -106,6 +106,7 @@ class FileSink : public Sink {
   ~FileSink() override;  // without complete(), removes what was written under the temporary name
 
   void write(std::span<const std::byte> bytes) override;
+  void write_in_parallel(std::span<const std::byte> bytes) override;
 
   // Finishes the file, gives it the attributes of `source` where that is a regular file, and its
   // name. Returns what the file system did not let it have: no reason to lose the data.
@@ -121,8 +122,12 @@ class FileSink : public Sink {
   ToolError cannot_be_created() const;
   bool open_unnamed(const FileSource& source);
   void open_temporary();
-  void write_with_holes(std::span<const std::byte> bytes);
+  template <class WriteRun>
+  void put(std::span<const std::byte> bytes, const WriteRun& write_run);
+  template <class WriteRun>
+  void write_with_holes(std::span<const std::byte> bytes, const WriteRun& write_run);
   void write_all(std::span<const std::byte> bytes);
+  void write_mapped(std::span<const std::byte> bytes);
   void rename_temporary();
   void name_unnamed(const FileSource& source);
 

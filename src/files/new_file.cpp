@@ -7,11 +7,19 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "core/status.hpp"
+#include "files/mapped_range.hpp"
 #include "files/temporary_name.hpp"
 
 namespace hemstitch {
+namespace {
+
+// Less is written before it would be mapped.
+constexpr std::size_t kMappedFromBytes = std::size_t{1} << 20;
+
+}  // namespace
 
 NewFile::NewFile(const std::string& path) : path_(path) {
   struct stat existing {};
@@ -24,7 +32,7 @@ NewFile::NewFile(const std::string& path) : path_(path) {
       replaces ? S_IRUSR | S_IWUSR : S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
   do {
     temporary_path_ = folder + new_temporary_name();
-    descriptor_ = Descriptor(open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    descriptor_ = Descriptor(open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   } while (descriptor_.number() < 0 && errno == EEXIST);
   if (descriptor_.number() < 0) {
     temporary_path_.clear();
@@ -44,6 +52,11 @@ NewFile::~NewFile() {
 }
 
 void NewFile::write(std::uint64_t at, std::span<const std::byte> bytes) const {
+  if (bytes.size() >= kMappedFromBytes)
+    if (const auto range = MappedRange::of(descriptor_.number(), at, bytes.size())) {
+      std::memcpy(range->bytes().data(), bytes.data(), bytes.size());
+      return;
+    }
   while (!bytes.empty()) {
     const ssize_t count = pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (count < 0 && errno == EINTR) continue;
