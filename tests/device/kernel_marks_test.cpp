@@ -83,7 +83,8 @@ class KernelMarksTest : public CudaTest {
     const testing::FinderBatch batch(
         {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(200), 0}}, *stream_);
     const FinderParameters parameters{.window_size = 64};
-    const testing::Scratch scratch(scratch_bytes(batch.blocks(), parameters), stream());
+    // As finders want it: aligned to 4 bytes.
+    const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes(batch.blocks(), parameters), stream());
     const cuda::DeviceBuffer<MatchRecord> d_records(batch.blocks().total_block_bytes, stream());
     find(batch.blocks(), parameters, d_records.get(), scratch.get(), scratch.bytes(), stream());
     stream_->synchronize();
