@@ -1,29 +1,17 @@
 // Batches of blocks compressed to LZ4 on a device, for tests: cases in, blocks out, with guards around every output.
 #pragma once
 
-#include <atomic>
 #include <cstring>
-#include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "all_cores.hpp"
 #include "finder_cases.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 
 namespace hemstitch::testing {
-
-inline void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-    threads.emplace_back([&] {
-      for (std::size_t i; (i = next++) < count;) work(i);
-    });
-  for (std::thread& thread : threads) thread.join();
-}
 
 // What the twin makes of every case.
 inline std::vector<Bytes> twins_blocks(const std::vector<FinderCase>& cases, const Lz4Level& level) {

@@ -1,0 +1,62 @@
+// A DEFLATE stream of a batch on the device: where it stands, and its bits.
+//
+// Nothing outside the stream is read: an aligned word that straddles an end of it is put together from its single bytes, and
+// what is outside reads as 0.
+#pragma once
+
+#include "format/device_format.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
+
+namespace hemstitch::cuda {
+
+struct DeflateStream {
+  const std::uint32_t* d_words;  // aligned; the stream's first byte lies in the first of them
+  std::uint64_t begin_bit, end_bit;  // from there on
+  std::uint8_t* d_output;            // nullptr: sizes and statuses alone
+  std::uint64_t capacity;
+  std::uint32_t history_bytes;  // at most kDeflateWindowBytes of them are of use
+
+  // 32 bits, the first of them bit 32 * index.
+  __device__ std::uint32_t word(std::uint64_t index) const {
+    if (32 * index >= begin_bit && 32 * index + 32 <= end_bit) return d_words[index];
+    const auto* d_bytes = reinterpret_cast<const std::uint8_t*>(d_words + index);
+    std::uint32_t word = 0;
+    for (unsigned i = 0; i < 4; ++i)
+      if (32 * index + 8 * i >= begin_bit && 32 * index + 8 * i < end_bit)
+        word |= std::uint32_t{d_bytes[i]} << (8 * i);
+    return word;
+  }
+  // The 32 bits from any one on.
+  __device__ std::uint32_t bits(std::uint64_t bit) const {
+    return __funnelshift_r(word(bit / 32), word(bit / 32 + 1), static_cast<unsigned>(bit % 32));
+  }
+  __device__ const std::uint8_t* byte_at(std::uint64_t bit) const {
+    return reinterpret_cast<const std::uint8_t*>(d_words) + bit / 8;
+  }
+};
+
+// Stream `index` of the batch; false, and its status written, where it breaks the batch's bounds. `writes`: this thread speaks
+// for those that call together.
+__device__ inline bool open_deflate_stream(const DeviceRestore& batch, std::uint64_t index,
+                                           DeflateStream& stream, bool writes) {
+  if (writes) trace_mark(kTraceRestoreStream, static_cast<std::uint32_t>(index));
+  const std::size_t bytes = batch.d_block_bytes[index], capacity = batch.d_capacities[index];
+  if (bytes > batch.max_block_bytes || capacity > batch.max_capacity) {
+    if (writes) {
+      batch.d_output_bytes[index] = 0;
+      batch.d_statuses[index] = HEMSTITCH_INVALID_OPTION;
+    }
+    return false;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(batch.d_blocks[index]);
+  stream.d_words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  stream.begin_bit = 8 * (address & 3);
+  stream.end_bit = stream.begin_bit + 8 * std::uint64_t{bytes};
+  stream.d_output =
+      batch.d_outputs == nullptr ? nullptr : reinterpret_cast<std::uint8_t*>(batch.d_outputs[index]);
+  stream.capacity = capacity;
+  stream.history_bytes = batch.d_history_bytes == nullptr ? 0 : batch.d_history_bytes[index];
+  return true;
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,264 @@
+// The codes of a DEFLATE block as tables, made by a warp: what the next bits mean, in one look, or in two for long codes.
+//
+// An entry has 16 bits. Lowest, in 5 bits, stands how many bits the token's part takes, its extra bits included; 0 where what
+// stands here is no code. Behind it the symbol: of the literal/length code a byte, or the number of the length's symbol from 0 on, and
+// above it which of the two, or the end of the block. An entry with the highest bit leads to a second table, for the bits that
+// follow: how many these are, and where that table begins.
+//
+// Only sound codes become tables: complete ones, and for distances also a single code of one bit, or none. What is not so is left to the
+// sequential way (deflate_sequential.cuh), which alone decides what is damage.
+//
+// CPU twin of what they mean: DeflateCode in deflate_header.hpp.
+#pragma once
+
+#include "format/deflate/block/deflate_codes.hpp"
+#include "format/deflate/restore/deflate_stream.cuh"
+#include "gpu/cuda/warp.cuh"
+
+namespace hemstitch::cuda {
+
+inline constexpr unsigned kLitlenTableBits = 10, kDistanceTableBits = 8;
+// The most that complete codes of up to 15 bits need: 1334 entries for 288 symbols, 402 for 32.
+inline constexpr unsigned kLitlenTableEntries = 1344, kDistanceTableEntries = 416;
+inline constexpr unsigned kPrecodeTableEntries = 1u << kDeflateMaxPrecodeBits;
+
+namespace deflate_entry {
+inline constexpr unsigned kBitsMask = 31, kSymbolAt = 5, kKindAt = 13;
+inline constexpr unsigned kKindMask = 3u << kKindAt;
+inline constexpr unsigned kLiteral = 0u << kKindAt, kLength = 1u << kKindAt, kEnd = 2u << kKindAt;
+inline constexpr unsigned kLeadsOn = 1u << 15;
+// Of an entry that leads on.
+inline constexpr unsigned kMoreBitsMask = 15, kTableAt = 4, kTableMask = 0x7FF;
+}  // namespace deflate_entry
+
+using DeflateEntry = std::uint16_t;
+
+// What a warp needs while it makes tables.
+struct DeflateTableWork {
+  std::uint8_t lengths[kDeflateFixedLitlenCount + kDeflateFixedDistanceCount];
+  std::uint16_t sorted[kDeflateFixedLitlenCount];  // symbols, by their codes
+  std::uint32_t counts[kDeflateMaxCodeBits + 1];   // of the codes of each length
+  // Of each length: the first code; where the first symbol stands; and what is behind the last code, filled up to the longest.
+  std::uint32_t first[kDeflateMaxCodeBits + 1], place[kDeflateMaxCodeBits + 1], limit[kDeflateMaxCodeBits + 1];
+  DeflateEntry precode[kPrecodeTableEntries];
+};
+
+struct DeflateTables {
+  DeflateEntry litlen[kLitlenTableEntries];
+  DeflateEntry distance[kDistanceTableEntries];
+};
+
+// `v`: the bits from the code on, 20 at least.
+template <unsigned kTableBits>
+__device__ inline std::uint32_t deflate_entry_of(const DeflateEntry* sh_table, std::uint32_t v) {
+  using namespace deflate_entry;
+  std::uint32_t entry = sh_table[v & ((1u << kTableBits) - 1)];
+  if ((entry & kLeadsOn) != 0)
+    entry = sh_table[(entry >> kTableAt & kTableMask) +
+                     (v >> kTableBits & ((1u << (entry & kMoreBitsMask)) - 1))];
+  return entry;
+}
+
+struct PrecodeKind {
+  static constexpr unsigned kMostBits = kDeflateMaxPrecodeBits, kTableBits = kDeflateMaxPrecodeBits;
+  static constexpr unsigned kEntries = kPrecodeTableEntries;
+  static constexpr bool kMayBeSingle = false;
+  __device__ static std::uint32_t entry(std::uint32_t symbol, std::uint32_t bits) {
+    return bits | symbol << deflate_entry::kSymbolAt;
+  }
+};
+struct LitlenKind {
+  static constexpr unsigned kMostBits = kDeflateMaxCodeBits, kTableBits = kLitlenTableBits;
+  static constexpr unsigned kEntries = kLitlenTableEntries;
+  static constexpr bool kMayBeSingle = false;
+  __device__ static std::uint32_t entry(std::uint32_t symbol, std::uint32_t bits) {
+    using namespace deflate_entry;
+    if (symbol < kDeflateEndOfBlock) return bits | symbol << kSymbolAt | kLiteral;
+    if (symbol == kDeflateEndOfBlock) return bits | kEnd;
+    if (symbol >= kDeflateLitlenCount) return 0;
+    return (bits + deflate_length_extra_bits(symbol)) | (symbol - kDeflateFirstLengthSymbol) << kSymbolAt |
+           kLength;
+  }
+};
+struct DistanceKind {
+  static constexpr unsigned kMostBits = kDeflateMaxCodeBits, kTableBits = kDistanceTableBits;
+  static constexpr unsigned kEntries = kDistanceTableEntries;
+  static constexpr bool kMayBeSingle = true;
+  __device__ static std::uint32_t entry(std::uint32_t symbol, std::uint32_t bits) {
+    if (symbol >= kDeflateDistanceCount) return 0;
+    return (bits + deflate_distance_extra_bits(symbol)) | symbol << deflate_entry::kSymbolAt;
+  }
+};
+
+// The entry of the code of at least `least_bits` bits that begins `code`, which is filled up to the longest.
+template <class Kind>
+__device__ inline std::uint32_t entry_of_code(const DeflateTableWork& work, std::uint32_t code,
+                                              unsigned least_bits) {
+  unsigned bits = least_bits;
+  while (bits < Kind::kMostBits && code >= work.limit[bits]) ++bits;
+  const std::uint32_t index = work.place[bits] + ((code >> (Kind::kMostBits - bits)) - work.first[bits]);
+  return Kind::entry(work.sorted[index], bits);
+}
+
+// The table of the code whose lengths are sh_lengths; false where it is none of the sound ones. All lanes call.
+template <class Kind>
+__device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* sh_lengths, unsigned symbol_count,
+                                   DeflateEntry* sh_table, unsigned lane) {
+  constexpr unsigned kMostBits = Kind::kMostBits, kTableBits = Kind::kTableBits;
+  if (lane <= kDeflateMaxCodeBits) work.counts[lane] = 0;
+  __syncwarp();
+  for (unsigned symbol = lane; symbol < symbol_count; symbol += 32)
+    if (sh_lengths[symbol] != 0) atomicAdd(&work.counts[sh_lengths[symbol]], 1u);
+  __syncwarp();
+  std::uint32_t code = 0, place = 0;
+  for (unsigned bits = 1; bits <= kMostBits; ++bits) {
+    const std::uint32_t count = work.counts[bits];
+    code <<= 1;
+    if (lane == 0) {
+      work.first[bits] = code;
+      work.place[bits] = place;
+      work.limit[bits] = (code + count) << (kMostBits - bits);
+    }
+    code += count;
+    place += count;
+  }
+  const std::uint32_t single_count = work.counts[1];
+  __syncwarp();
+  const bool complete = code == 1u << kMostBits;
+  if (!complete && !(Kind::kMayBeSingle && (place == 0 || (place == 1 && single_count == 1)))) return false;
+
+  // Symbols behind one another by length and number; counts become how many of each length are placed.
+  if (lane <= kDeflateMaxCodeBits) work.counts[lane] = 0;
+  __syncwarp();
+  for (unsigned begin = 0; begin < symbol_count; begin += 32) {
+    const unsigned symbol = begin + lane;
+    const std::uint32_t length = symbol < symbol_count ? sh_lengths[symbol] : 0;
+    const unsigned same = __match_any_sync(kAllLanes, length);
+    const auto below = static_cast<std::uint32_t>(__popc(same & ((1u << lane) - 1)));
+    const std::uint32_t placed = work.counts[length];
+    __syncwarp();
+    if (length != 0) {
+      work.sorted[work.place[length] + placed + below] = static_cast<std::uint16_t>(symbol);
+      if (below == 0) work.counts[length] = placed + static_cast<std::uint32_t>(__popc(same));
+    }
+    __syncwarp();
+  }
+
+  // Codes that fit into the first table. Codes stand from their highest bit on, so their bits are turned round.
+  const std::uint32_t short_limit = work.limit[kTableBits];  // codes from here on are longer, or none
+  for (unsigned i = lane; i < 1u << kTableBits; i += 32) {
+    const std::uint32_t turned = (__brev(i) >> (32 - kTableBits)) << (kMostBits - kTableBits);
+    sh_table[i] = static_cast<DeflateEntry>(turned < short_limit ? entry_of_code<Kind>(work, turned, 1) : 0);
+  }
+  __syncwarp();
+  if (!complete || kTableBits == kMostBits) return true;
+
+  // For each beginning of longer codes a second table, as large as the longest of them asks for: the last one, whose beginning is the
+  // highest.
+  unsigned end = 1u << kTableBits;
+  for (unsigned begin = short_limit >> (kMostBits - kTableBits); begin < 1u << kTableBits; begin += 32) {
+    const unsigned prefix = begin + lane;
+    unsigned more_bits = 0;
+    if (prefix < 1u << kTableBits) {
+      const std::uint32_t last = ((prefix + 1) << (kMostBits - kTableBits)) - 1;
+      unsigned bits = kTableBits + 1;
+      while (bits < kMostBits && last >= work.limit[bits]) ++bits;
+      more_bits = bits - kTableBits;
+    }
+    const unsigned entries = more_bits == 0 ? 0 : 1u << more_bits;
+    const unsigned up_to_lane = sum_up_to_lane(entries, lane);
+    const unsigned table = end + up_to_lane - entries;
+    end += __shfl_sync(kAllLanes, up_to_lane, 31);
+    if (end > Kind::kEntries) return false;
+    if (more_bits != 0) {
+      sh_table[__brev(prefix) >> (32 - kTableBits)] =
+          static_cast<DeflateEntry>(deflate_entry::kLeadsOn | table << deflate_entry::kTableAt | more_bits);
+      for (unsigned i = 0; i < entries; ++i) {
+        const std::uint32_t turned = __brev(i) >> (32 - more_bits);
+        sh_table[table + i] = static_cast<DeflateEntry>(entry_of_code<Kind>(
+            work,
+            prefix << (kMostBits - kTableBits) | turned << (kMostBits - kTableBits - more_bits),
+            kTableBits + 1));
+      }
+    }
+  }
+  __syncwarp();
+  return true;
+}
+
+// The tables of the fixed codes.
+__device__ inline bool make_fixed_tables(DeflateTableWork& work, DeflateTables& tables, unsigned lane) {
+  std::uint8_t* sh_distances = work.lengths + kDeflateFixedLitlenCount;
+  for (unsigned symbol = lane; symbol < kDeflateFixedLitlenCount; symbol += 32)
+    work.lengths[symbol] = static_cast<std::uint8_t>(deflate_fixed_litlen_bits(symbol));
+  for (unsigned symbol = lane; symbol < kDeflateFixedDistanceCount; symbol += 32)
+    sh_distances[symbol] = kDeflateFixedDistanceBits;
+  __syncwarp();
+  return make_deflate_table<LitlenKind>(work, work.lengths, kDeflateFixedLitlenCount, tables.litlen, lane) &&
+         make_deflate_table<DistanceKind>(work, sh_distances, kDeflateFixedDistanceCount, tables.distance, lane);
+}
+
+// Reads the code lengths of a dynamic block, by one lane: `count` of them, from `bit` on. Moves `bit` behind them; false where they
+// are none.
+__device__ inline bool read_code_lengths(const DeflateStream& stream, std::uint64_t& bit, unsigned count,
+                                         DeflateTableWork& work) {
+  std::uint64_t word = bit / 32;
+  auto held_bits = static_cast<unsigned>(32 - bit % 32);
+  std::uint64_t held = stream.word(word++) >> (bit % 32);
+  for (unsigned at = 0; at < count;) {
+    if (held_bits < 32) {
+      held |= std::uint64_t{stream.word(word++)} << held_bits;
+      held_bits += 32;
+    }
+    const std::uint32_t entry = work.precode[held & (kPrecodeTableEntries - 1)];
+    const std::uint32_t symbol = entry >> deflate_entry::kSymbolAt;
+    unsigned used_bits = entry & deflate_entry::kBitsMask;
+    held >>= used_bits;
+    if (symbol < kDeflateRepeatLast) {
+      work.lengths[at++] = static_cast<std::uint8_t>(symbol);
+    } else {
+      if (symbol == kDeflateRepeatLast && at == 0) return false;
+      const std::uint8_t repeated = symbol == kDeflateRepeatLast ? work.lengths[at - 1] : std::uint8_t{0};
+      const unsigned extra_bits = deflate_item_extra_bits(symbol);
+      const auto extra = static_cast<unsigned>(held & ((1u << extra_bits) - 1));
+      unsigned times = (symbol == kDeflateRepeatZeroLong ? 11 : 3) + extra;
+      held >>= extra_bits;
+      used_bits += extra_bits;
+      if (times > count - at) return false;
+      for (; times > 0; --times) work.lengths[at++] = repeated;
+    }
+    held_bits -= used_bits;
+    bit += used_bits;
+  }
+  return true;
+}
+
+// The tables of a dynamic block, whose header stands at `bit`, which moves behind it. False where the header ends behind the stream or
+// is none of the sound ones. All lanes call.
+__device__ inline bool make_dynamic_tables(const DeflateStream& stream, std::uint64_t& bit,
+                                           DeflateTableWork& work, DeflateTables& tables, unsigned lane) {
+  const std::uint32_t counts = stream.bits(bit);
+  const unsigned litlen_count = kDeflateFirstLengthSymbol + (counts & 31);
+  const unsigned distance_count = 1 + (counts >> 5 & 31);
+  const unsigned precode_count = 4 + (counts >> 10 & 15);
+  bit += 14;
+  if (litlen_count > kDeflateLitlenCount || distance_count > kDeflateDistanceCount) return false;
+  if (lane < kDeflatePrecodeCount)
+    work.lengths[deflate_precode_symbol(lane)] =
+        lane < precode_count ? static_cast<std::uint8_t>(stream.bits(bit + 3 * lane) & 7) : std::uint8_t{0};
+  bit += 3 * precode_count;
+  __syncwarp();
+  if (!make_deflate_table<PrecodeKind>(work, work.lengths, kDeflatePrecodeCount, work.precode, lane))
+    return false;
+  bool sound = true;
+  if (lane == 0) sound = read_code_lengths(stream, bit, litlen_count + distance_count, work);
+  bit = __shfl_sync(kAllLanes, bit, 0);
+  if (__shfl_sync(kAllLanes, sound ? 1 : 0, 0) == 0 || bit > stream.end_bit) return false;
+  __syncwarp();
+  return work.lengths[kDeflateEndOfBlock] != 0 &&
+         make_deflate_table<LitlenKind>(work, work.lengths, litlen_count, tables.litlen, lane) &&
+         make_deflate_table<DistanceKind>(work, work.lengths + litlen_count, distance_count, tables.distance,
+                                          lane);
+}
+
+}  // namespace hemstitch::cuda

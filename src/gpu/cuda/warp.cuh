@@ -1,0 +1,32 @@
+// What the lanes of a whole warp find out together.
+#pragma once
+
+#include <cstdint>
+
+namespace hemstitch::cuda {
+
+inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+
+// Of this lane and those below it.
+template <class Number>
+__device__ inline Number sum_up_to_lane(Number value, unsigned lane) {
+#pragma unroll
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const Number below = __shfl_up_sync(kAllLanes, value, step);
+    if (lane >= step) value += below;
+  }
+  return value;
+}
+
+// The bits of all lanes.
+__device__ inline std::uint32_t or_over_warp(std::uint32_t bits) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(kAllLanes, bits);
+#else
+#pragma unroll
+  for (unsigned step = 16; step > 0; step /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
+  return bits;
+#endif
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,301 @@
+// Restoration of DEFLATE on a CUDA device, against deflate_restore_reference(): bytes, sizes and statuses, of sound streams and of
+// all kinds of damage. Guard bytes stand around every output.
+#include <isa-l/igzip_lib.h>
+#include <libdeflate.h>
+
+#include <memory>
+#include <random>
+
+#include "all_cores.hpp"
+#include "cuda_test.hpp"
+#include "deflate_streams.hpp"
+#include "format/deflate/restore/deflate_restore_cuda.hpp"
+#include "format/deflate/restore/deflate_restore_reference.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "restore_batch.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using testing::Bytes;
+using testing::Chunk;
+using testing::DeflateBitWriter;
+using testing::on_all_cores;
+using testing::RestoreBatch;
+using testing::Restored;
+using testing::same;
+using testing::zlib_stream;
+
+Restored by_reference(const Chunk& chunk) {
+  Restored expected;
+  expected.output.resize(chunk.capacity);
+  const DeflateRestored restored = deflate_restore_reference(chunk.block, chunk.history, expected.output);
+  const Status status = restored.status == Status::kOutputTooSmall
+                            ? restored.status
+                            : deflate_block_status(restored, chunk.block.size());
+  expected.status = static_cast<hemstitch_status>(status);
+  expected.bytes = status == Status::kOk ? restored.output_bytes : 0;
+  expected.output.resize(expected.bytes);
+  return expected;
+}
+
+void restore(RestoreBatch& on_device) {
+  const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(on_device.batch());
+  const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes + 1, on_device.stream());
+  cuda::restore_deflate_cuda(on_device.batch(), scratch.get() + 1, scratch_bytes, on_device.stream());
+}
+
+Bytes libdeflate_stream(std::span<const std::byte> content, int level) {
+  libdeflate_compressor* compressor = libdeflate_alloc_compressor(level);
+  Bytes data(libdeflate_deflate_compress_bound(compressor, content.size()));
+  data.resize(
+      libdeflate_deflate_compress(compressor, content.data(), content.size(), data.data(), data.size()));
+  libdeflate_free_compressor(compressor);
+  return data;
+}
+
+Bytes isal_stream(std::span<const std::byte> content) {
+  Bytes data(content.size() + content.size() / 2 + 1000);
+  isal_zstream stream;
+  isal_deflate_stateless_init(&stream);
+  stream.end_of_stream = 1;
+  stream.flush = NO_FLUSH;
+  stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(content.data()));
+  stream.avail_in = static_cast<std::uint32_t>(content.size());
+  stream.next_out = reinterpret_cast<std::uint8_t*>(data.data());
+  stream.avail_out = static_cast<std::uint32_t>(data.size());
+  isal_deflate_stateless(&stream);
+  data.resize(stream.total_out);
+  return data;
+}
+
+std::vector<Bytes> streams_of(std::span<const std::byte> content) {
+  std::vector<Bytes> streams;
+  for (const int level : {0, 1, 6, 9}) streams.push_back(zlib_stream(content, level));
+  for (const int strategy : {Z_FIXED, Z_HUFFMAN_ONLY, Z_RLE})
+    streams.push_back(zlib_stream(content, 6, strategy));
+  streams.push_back(zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1));  // many small blocks
+  for (const int level : {1, 6, 12}) streams.push_back(libdeflate_stream(content, level));
+  streams.push_back(isal_stream(content));
+  return streams;
+}
+
+class DeflateRestoreDeviceTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) stream_ = std::make_unique<cuda::Stream>();
+  }
+  cudaStream_t stream() const { return stream_->get(); }
+
+  // With and without output.
+  void expect_same(std::span<const Chunk> chunks) const {
+    RestoreBatch batch(chunks, stream());
+    batch.poison();
+    restore(batch);
+    ASSERT_TRUE(same(chunks, batch.results(), by_reference));
+    batch.poison();
+    batch.batch().d_outputs = nullptr;
+    restore(batch);
+    ASSERT_TRUE(same(chunks, batch.results(), by_reference, true)) << "sizes alone";
+  }
+
+ private:
+  std::unique_ptr<cuda::Stream> stream_;
+};
+
+TEST_F(DeflateRestoreDeviceTest, RestoresWhatEveryWriterWrites) {
+  std::vector<Chunk> chunks;
+  for (const testing::Shape& shape : testing::boundary_shapes(65537))
+    for (const Bytes& stream : streams_of(shape.bytes)) {
+      chunks.push_back({stream, shape.bytes.size(), {}, shape.name + ", exact"});
+      if (!shape.bytes.empty())
+        chunks.push_back({stream, shape.bytes.size() - 1, {}, shape.name + ", one short"});
+      chunks.push_back({stream, shape.bytes.size() + 300, {}, shape.name + ", room left"});
+    }
+  expect_same(chunks);
+}
+
+TEST_F(DeflateRestoreDeviceTest, RestoresRealFiles) {
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  std::vector<Chunk> chunks;
+  for (const std::string name : {"dickens", "samba", "nci", "x-ray", "xml"}) {
+    const Bytes file = testing::read_file(*folder + "/silesia/" + name);
+    for (const auto& [begin, bytes] : {std::pair<std::size_t, std::size_t>{0, 1 << 20}, {1'500'000, 65280}, {3'000'000, 4096}})
+      for (const Bytes& stream : streams_of(std::span(file).subspan(begin, bytes)))
+        chunks.push_back({stream, bytes, {}, name});
+  }
+  expect_same(chunks);
+}
+
+TEST_F(DeflateRestoreDeviceTest, MatchesReachAsFarAsHistory) {
+  std::vector<Chunk> chunks;
+  for (const std::size_t bytes : {1, 100, 32767, 32768, 40000}) {
+    const Bytes all = testing::wordy_bytes(bytes + 9000);
+    const auto history = std::span(all).first(bytes);
+    const Bytes stream = zlib_stream(std::span(all).subspan(bytes), 9, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history);
+    const std::string name = "history of " + std::to_string(bytes);
+    chunks.push_back({stream, 9000, Bytes(history.begin(), history.end()), name});
+    chunks.push_back({stream, 9000, Bytes(history.begin() + 1, history.end()), name + ", one byte short"});
+    chunks.push_back({stream, 9000, {}, name + ", without"});
+  }
+  expect_same(chunks);
+}
+
+TEST_F(DeflateRestoreDeviceTest, SmallStreamsCutAndFlippedAnywhere) {
+  for (const auto& [level, strategy] : {std::pair{0, Z_DEFAULT_STRATEGY}, {9, Z_DEFAULT_STRATEGY}, {6, Z_FIXED}, {6, Z_HUFFMAN_ONLY}}) {
+    std::vector<Chunk> chunks;
+    for (const Bytes& content : {Bytes(), testing::equal_bytes(300), testing::wordy_bytes(350), testing::random_bytes(60, 3), testing::random_bytes(300, 9, 3)}) {
+      const Bytes stream = zlib_stream(content, level, strategy);
+      for (std::size_t bytes = 0; bytes <= stream.size(); ++bytes)
+        chunks.push_back({Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(bytes)), 1000, {}, "cut"});
+      for (std::size_t bit = 0; bit < 8 * stream.size(); ++bit) {
+        Bytes other = stream;
+        other[bit / 8] ^= std::byte{1} << bit % 8;
+        chunks.push_back({other, 1000, {}, "bit " + std::to_string(bit)});
+      }
+      chunks.push_back({stream, content.size(), {}, "and a byte"});
+      chunks.back().block.push_back(std::byte{0});
+    }
+    expect_same(chunks);
+  }
+}
+
+// Codes that no compressor writes, and zlib takes.
+TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
+  std::vector<Chunk> chunks;
+  const auto add = [&](const DeflateBitWriter& writer, std::string name) {
+    for (const std::size_t room : {0, 1, 2, 3, 100})
+      chunks.push_back({writer.bytes(), room, {}, name + ", room " + std::to_string(room)});
+  };
+  std::vector<std::uint8_t> litlens(257, 0);
+  litlens[256] = 1;
+  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1), "the end alone, of one bit");
+  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(1, 1), "what is no code beside the end");
+  litlens['a'] = 1;
+  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1), "two codes of one bit");
+  // Codes of 1 to 15 bits: the longest are those of the end and of length 3.
+  std::vector<std::uint8_t> deep(258, 0);
+  for (std::uint8_t i = 1; i <= 14; ++i) deep[i] = i;
+  deep[256] = deep[257] = 15;
+  DeflateBitWriter writer;
+  writer.dynamic(true, deep, {1});
+  for (unsigned i = 1; i <= 14; ++i) writer.code((1u << i) - 2, i);
+  writer.code(0x7FFF, 15).code(0, 1).code(0x7FFE, 15);
+  add(writer, "codes of 15 bits and a single distance");
+  DeflateBitWriter beyond;
+  beyond.dynamic(true, deep, {1}).code(0, 1).code(0x7FFF, 15).code(1, 1).code(0x7FFE, 15);
+  add(beyond, "the half of a single distance that is none");
+  add(DeflateBitWriter().dynamic(true, deep, {0}).code(0, 1).code(0x7FFE, 15), "no distance at all");
+  add(DeflateBitWriter().block(false, 1).code(0, 7).block(true, 0).align().bits(0, 16).bits(0xFFFF, 16), "blocks of nothing");
+  add(DeflateBitWriter().block(true, 3), "the reserved type");
+  for (const unsigned symbol : {286u, 287u})
+    add(DeflateBitWriter().block(true, 1).code(0b11000000 + symbol - 280, 8).code(0, 7), "fixed codes that are none");
+  expect_same(chunks);
+}
+
+TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
+  constexpr std::size_t kBatch = 100'000;
+  constexpr int kBatches = 12;
+  std::vector<std::pair<Bytes, std::size_t>> sound;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const Bytes content = i % 3 == 0 ? testing::runs_bytes(200 + 40 * i, i) : testing::wordy_bytes(300 + 50 * i, i);
+    sound.emplace_back(i % 4 == 0   ? zlib_stream(content, 6, Z_FIXED)
+                       : i % 4 == 1 ? libdeflate_stream(content, 12)
+                                    : zlib_stream(content, 9, Z_DEFAULT_STRATEGY, i % 4 == 2 ? 1 : 8),
+                       content.size());
+  }
+  std::size_t accepted = 0, too_small = 0;
+  for (std::uint32_t round = 0; round < kBatches; ++round) {
+    std::vector<Chunk> chunks(kBatch);
+    on_all_cores(100, [&](std::size_t part) {
+      std::mt19937 random(round * 1000 + static_cast<std::uint32_t>(part));
+      for (std::size_t i = part * (kBatch / 100); i < (part + 1) * (kBatch / 100); ++i) {
+        const auto& [stream, bytes] = sound[random() % sound.size()];
+        Chunk& chunk = chunks[i];
+        chunk = {stream, bytes - 1 + random() % 3, {}, "mutated"};
+        // Of a block's head, or anywhere.
+        const std::size_t reach = random() % 2 == 0 ? std::min<std::size_t>(chunk.block.size(), 60) : chunk.block.size();
+        for (auto changes = random() % 4; changes > 0; --changes) chunk.block[random() % reach] ^= std::byte{1} << random() % 8;
+        if (random() % 8 == 0) chunk.block.resize(random() % (chunk.block.size() + 1));
+        if (round % 4 == 1) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
+      }
+    });
+    RestoreBatch batch(chunks, stream());
+    batch.poison();
+    restore(batch);
+    const std::vector<Restored> restored = batch.results();
+    ASSERT_TRUE(same(chunks, restored, by_reference)) << "round " << round;
+    for (const Restored& one : restored) {
+      accepted += one.status == HEMSTITCH_OK;
+      too_small += one.status == HEMSTITCH_OUTPUT_TOO_SMALL;
+    }
+  }
+  EXPECT_GT(accepted, kBatch * kBatches / 100);
+  EXPECT_GT(too_small, kBatch * kBatches / 100);
+}
+
+TEST_F(DeflateRestoreDeviceTest, BatchesOfAnyNumberOfStreams) {
+  expect_same({});
+  const Bytes content = testing::wordy_bytes(300);
+  const Bytes stream = zlib_stream(content);
+  expect_same(std::vector<Chunk>(1, {stream, content.size(), {}, "one"}));
+  std::vector<Chunk> small(100'003, {zlib_stream(testing::wordy_bytes(20)), 20});
+  for (std::size_t i = 1; i < small.size(); i += 5) small[i] = {{}, 0};  // no stream at all
+  for (std::size_t i = 2; i < small.size(); i += 5) small[i].block[0] = std::byte{7};
+  small[77'777] = {stream, content.size()};
+  expect_same(small);
+}
+
+TEST_F(DeflateRestoreDeviceTest, StreamsAboveTheBoundsAreLeftOut) {
+  const Bytes content = testing::wordy_bytes(3000);
+  const Bytes stream_bytes = zlib_stream(content);
+  std::vector<Chunk> chunks(9, {stream_bytes, 3000, {}, "in bounds"});
+  chunks[4].capacity = 3001;
+  chunks[7].block.push_back(std::byte{0});
+  RestoreBatch batch(chunks, stream());
+  batch.batch().max_capacity = 3000;
+  batch.batch().max_block_bytes = stream_bytes.size();
+  batch.poison();
+  restore(batch);
+  const std::vector<Restored> restored = batch.results();
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const bool is_out = i == 4 || i == 7;
+    EXPECT_EQ(restored[i].status, is_out ? HEMSTITCH_INVALID_OPTION : HEMSTITCH_OK) << i;
+    EXPECT_EQ(restored[i].bytes, is_out ? 0u : 3000u) << i;
+  }
+}
+
+TEST_F(DeflateRestoreDeviceTest, TooLittleScratchIsRefused) {
+  const std::vector<Chunk> chunks(3, {zlib_stream(testing::wordy_bytes(50)), 50});
+  RestoreBatch batch(chunks, stream());
+  const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(batch.batch());
+  const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes, stream());
+  EXPECT_THROW(cuda::restore_deflate_cuda(batch.batch(), scratch.get(), scratch_bytes - 1, stream()), Error);
+}
+
+// What one run leaves does not show in the next.
+TEST_F(DeflateRestoreDeviceTest, RunsAreEqualAlsoOnTwoStreamsAtOnce) {
+  std::vector<Chunk> chunks(300);
+  on_all_cores(chunks.size(), [&](std::size_t i) {
+    const auto seed = static_cast<std::uint32_t>(i);
+    const Bytes content = i % 3 == 0 ? testing::random_bytes(65280, seed) : testing::wordy_bytes(65280, seed);
+    chunks[i] = {libdeflate_stream(content, 6), content.size(), {}, "mixed"};
+    if (i % 11 == 0) chunks[i].block[1000] ^= std::byte{0x10};
+  });
+  const cuda::Stream other;
+  RestoreBatch left(chunks, stream()), right(chunks, other.get());
+  for (int run = 0; run < 3; ++run) {
+    left.poison();
+    right.poison();
+    restore(left);
+    restore(right);
+    ASSERT_TRUE(same(chunks, left.results(), by_reference)) << "run " << run;
+    ASSERT_TRUE(same(chunks, right.results(), by_reference)) << "run " << run;
+  }
+}
+
+}  // namespace
+}  // namespace hemstitch
