@@ -120,16 +120,18 @@ __device__ inline bool restore_stream(const DeflateStream& stream, WarpMemory& s
 
 // Restores sound streams.
 //
-// Mapping: a warp a stream, a stream a thread block. Shared memory: 7 KB. Synchronisation inside the warp alone. Work: linear in
+// Mapping: a warp a stream. Shared memory: 7 KB a warp. Synchronisation inside of warps alone. Work: linear in
 // bytes read and written, times 32 where codes do not put themselves right. CPU twin: deflate_restore_reference.
-__global__ void __launch_bounds__(32) restore_deflate_streams(const DeviceRestore batch, const LeftStreams left) {
-  __shared__ WarpMemory sh_memory;
-  const std::uint64_t index = blockIdx.x;
-  const unsigned lane = threadIdx.x;
+__global__ void __launch_bounds__(32 * kDeflateStreamsPerBlock, kDeflateResidency)
+    restore_deflate_streams(const DeviceRestore batch, const LeftStreams left) {
+  __shared__ WarpMemory sh_memory[kDeflateStreamsPerBlock];
+  const std::uint64_t index = std::uint64_t{blockIdx.x} * kDeflateStreamsPerBlock + threadIdx.x / 32;
+  const unsigned lane = threadIdx.x % 32;
+  if (index >= batch.count) return;
   DeflateStream stream;
   if (!open_deflate_stream(batch, index, stream, lane == 0)) return;
   Progress at{stream.begin_bit, 0};
-  const bool done = restore_stream(stream, sh_memory, at, lane);
+  const bool done = restore_stream(stream, sh_memory[threadIdx.x / 32], at, lane);
   if (lane != 0) return;
   if (done) {
     batch.d_output_bytes[index] = at.written;
@@ -161,7 +163,9 @@ __global__ void __launch_bounds__(32)
 }
 
 constexpr KernelBudget kStreamsBudget("deflate_restore.streams", "restore_deflate_streams",
-                                      {.threads = 32, .registers = 64, .shared_bytes = sizeof(WarpMemory)});
+                                      {.threads = 32 * kDeflateStreamsPerBlock,
+                                       .registers = 64,
+                                       .shared_bytes = sizeof(WarpMemory) * kDeflateStreamsPerBlock});
 const KernelRegistration kStreamsRegistration(kStreamsBudget, restore_deflate_streams);
 
 constexpr KernelBudget kLeftBudget("deflate_restore.left_streams", "restore_left_deflate_streams",
@@ -194,7 +198,7 @@ void restore_deflate_cuda(const DeviceRestore& batch, void* d_scratch, std::size
   Carver carve(d_scratch);
   const LeftStreams left = take_left(carve, batch);
   check(cudaMemsetAsync(left.d_count, 0, sizeof *left.d_count, stream), "deflate_restore");
-  launch({.kernel = kStreamsBudget, .grid = static_cast<unsigned>(batch.count), .stream = stream},
+  launch({.kernel = kStreamsBudget, .grid = static_cast<unsigned>((batch.count + kDeflateStreamsPerBlock - 1) / kDeflateStreamsPerBlock), .stream = stream},
          restore_deflate_streams, batch, left);
   launch({.kernel = kLeftBudget,
           .grid = static_cast<unsigned>(batch.count < kMostLeftBlocks ? batch.count : kMostLeftBlocks),

@@ -12,4 +12,8 @@ inline constexpr unsigned kDeflateListedTokens = 768;
 // Stripes of 32 bytes whose sources are asked for at once.
 inline constexpr unsigned kDeflateTileStripes = 2;
 
+// Streams of a thread block, each a warp's, and how many such blocks a multiprocessor is to hold.
+inline constexpr unsigned kDeflateStreamsPerBlock = 4;
+inline constexpr unsigned kDeflateResidency = 8;
+
 }  // namespace hemstitch::cuda

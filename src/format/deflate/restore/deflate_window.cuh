@@ -42,24 +42,26 @@ struct DeflateWindow {
 
 inline constexpr unsigned kDeflateStopped = 1u << 31;  // in an exit: the lane stopped at this bit
 
-// Decodes the lane's segment from `start`, a bit of the window in it. Returns its exit; `known` is what it returned before.
+// Decodes the lane's segment from `start`, a bit of the window in it. Returns its exit; `known` is what it returned before, when
+// there are marks already.
+template <bool kHasMarks>
 __device__ inline unsigned mark_segment(DeflateWindow& window, const DeflateTables& tables, unsigned lane,
                                         unsigned start, unsigned known) {
   using namespace deflate_entry;
   const unsigned first_word = lane * kDeflateSegmentWords, end = (first_word + kDeflateSegmentWords) * 32;
   unsigned bit = start, word = bit / 32;
   for (unsigned i = first_word; i < word; ++i) window.marks[i] = 0;
-  std::uint32_t before = window.marks[word], marks = 0;
+  std::uint32_t before = kHasMarks ? window.marks[word] : 0, marks = 0;
   bool stopped = false;
   do {
     if (bit / 32 != word) {
       window.marks[word] = marks;
       if (bit / 32 > word + 1) window.marks[word + 1] = 0;  // a token spans 48 bits
       word = bit / 32;
-      before = window.marks[word];
+      if (kHasMarks) before = window.marks[word];
       marks = 0;
     }
-    if ((before >> (bit % 32) & 1) != 0) {
+    if (kHasMarks && (before >> (bit % 32) & 1) != 0) {
       window.marks[word] = marks | (before & (~0u << (bit % 32)));
       return known;
     }
@@ -84,18 +86,18 @@ __device__ inline unsigned mark_segment(DeflateWindow& window, const DeflateTabl
 // stopped return means nothing.
 __device__ inline unsigned synchronise_window(DeflateWindow& window, const DeflateTables& tables,
                                               unsigned first_bit, unsigned lane) {
-#pragma unroll
-  for (unsigned i = 0; i < kDeflateSegmentWords; ++i) window.marks[lane * kDeflateSegmentWords + i] = 0;
   unsigned start = lane == 0 ? first_bit : lane * kDeflateSegmentBits;
-  unsigned exit = 0;
-  bool decodes = true;
-  do {
-    if (decodes) exit = mark_segment(window, tables, lane, start, exit);
+  unsigned exit = mark_segment<false>(window, tables, lane, start, 0);
+  while (true) {
     const unsigned exit_before = __shfl_up_sync(kAllLanes, exit, 1);
-    decodes = lane > 0 && (exit_before & kDeflateStopped) == 0 && exit_before != start;
-    if (decodes) start = exit_before;
-  } while (__any_sync(kAllLanes, decodes));
-  return exit;
+    const bool decodes = lane > 0 && (exit_before & kDeflateStopped) == 0 && exit_before != start;
+    if (!__any_sync(kAllLanes, decodes)) return exit;
+    if (decodes) {
+      start = exit_before;
+      exit = mark_segment<true>(window, tables, lane, start, exit);
+    }
+    __syncwarp();
+  }
 }
 
 // What of a window is listed.
