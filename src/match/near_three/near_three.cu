@@ -16,14 +16,13 @@
 //
 // Bounds of work: `depth` reads a position. Shared memory: 4 bytes a position of the ring, 144 KB for a window of 32 KB: one
 // thread block a multiprocessor. Registers: at most 64. CPU twin: near_three_reference.cpp.
-#include "match/near_three/near_three_cuda.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/shared_memory.hpp"
 #include "match/common/hash_word.hpp"
+#include "match/near_three/near_three_cuda.hpp"
 #include "match/stitch/build_chains.cuh"
 
 namespace hemstitch::cuda {
@@ -142,7 +141,8 @@ __global__ void __launch_bounds__(kThreads)
           const std::uint32_t back = slot - offset;  // huge where it is negative
           return sh_ring[min(back, back + ring_positions)];
         } else {
-          return offset == 0 ? words.own(position) : words.before(static_cast<std::int32_t>(position - offset));
+          return offset == 0 ? words.own(position)
+                             : words.before(static_cast<std::int32_t>(position - offset));
         }
       };
       const std::uint32_t own = word_before(0);
@@ -189,9 +189,9 @@ void check_parameters(const NearThreeParameters& parameters) {
                                             ", must be at least " + std::to_string(kLeastNearThreeHashBits) +
                                             " on a CUDA device");
   if (parameters.window_bytes > kMostNearThreeWindowBytes)
-    throw Error(Status::kInvalidOption,
-                "near_three: window_bytes is " + std::to_string(parameters.window_bytes) +
-                    ", must be at most " + std::to_string(kMostNearThreeWindowBytes) + " on a CUDA device");
+    throw Error(Status::kInvalidOption, "near_three: window_bytes is " +
+                                            std::to_string(parameters.window_bytes) + ", must be at most " +
+                                            std::to_string(kMostNearThreeWindowBytes) + " on a CUDA device");
 }
 
 // Positions of each history whose links are kept.

@@ -44,7 +44,7 @@ inline constexpr std::uint32_t kSweepPositions = 32768 - 2 * kBuildGroup;
 // Before position x enters: heads more than kSweptWindowBytes back, and those that were never written, become such as stay
 // farther than that, and nearer than 65536, until the next sweep.
 __device__ inline void sweep_heads(std::uint16_t* sh_heads, unsigned hash_bits, std::uint32_t x,
-                            std::uint32_t lane) {
+                                   std::uint32_t lane) {
   auto* pairs = reinterpret_cast<std::uint32_t*>(sh_heads);
   const std::uint32_t far = (x - kSweptWindowBytes) & 0xFFFF, next = (x + 1) << 16;
   for (std::uint32_t i = lane; i < (1u << hash_bits) / 2; i += 32) {
@@ -144,8 +144,8 @@ __global__ void __launch_bounds__(32)
       words = next_words;
     }
     // The last positions of a block have no hash in it, and have one for the block behind it.
-    entered = static_cast<std::uint32_t>(min(
-        std::uint64_t{run.positions}, run.readable < kKeyBytes ? 0 : run.readable - (kKeyBytes - 1)));
+    entered = static_cast<std::uint32_t>(
+        min(std::uint64_t{run.positions}, run.readable < kKeyBytes ? 0 : run.readable - (kKeyBytes - 1)));
   }
 }
 
@@ -174,10 +174,9 @@ void launch_build_chains(const DeviceBlocks& batch, const Links& links, unsigned
   check(cudaFuncSetAttribute(build_chains<kKeyBytes>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              shared_bytes),
         name);
-  build_chains<kKeyBytes>
-      <<<static_cast<unsigned>((segments + segments_per_warp - 1) / segments_per_warp), 32, shared_bytes,
-         stream>>>(batch, links, segments_per_block(batch), segments_per_warp, hash_bits, window_bytes,
-                   sweeping);
+  build_chains<kKeyBytes><<<static_cast<unsigned>((segments + segments_per_warp - 1) / segments_per_warp), 32,
+                            shared_bytes, stream>>>(batch, links, segments_per_block(batch),
+                                                    segments_per_warp, hash_bits, window_bytes, sweeping);
   check_launch(name);
 }
 
