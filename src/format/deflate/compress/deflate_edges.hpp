@@ -42,8 +42,8 @@ static_assert(kDeflateNearMatchBytes - kDeflateMinMatchBytes < 4);
 }  // namespace deflate_detail
 
 // Without candidates, and with the literal 0.
-inline constexpr DeflateEdges kDeflateNoEdges = kDeflateNoSymbol << deflate_detail::kRecordShift |
-                                                kDeflateNoSymbol << deflate_detail::kNearShift;
+inline constexpr DeflateEdges kDeflateNoEdges =
+    kDeflateNoSymbol << deflate_detail::kRecordShift | kDeflateNoSymbol << deflate_detail::kNearShift;
 
 // Matches of length 0 are none. The lengths are DEFLATE's, the nearer match's at most kDeflateNearMatchBytes, the offsets
 // different.

@@ -16,8 +16,6 @@
 // are split. 12 thread blocks with one table share a multiprocessor. Synchronisation: the warp's, once the tables stand. Work: 1.25
 // positions a position, each about 90 instructions. Registers: at most 160, which 12 warps leave room for.
 // CPU twin: parse_optimal_by_segments() as make_deflate_chunk() (deflate_chunk_reference.cpp) calls it.
-#include "format/deflate/compress/deflate_parse_cuda.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -25,6 +23,7 @@
 
 #include "core/status.hpp"
 #include "format/deflate/compress/deflate_edges.hpp"
+#include "format/deflate/compress/deflate_parse_cuda.hpp"
 #include "format/deflate/compress/deflate_solve.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "parse/walk/walk.cuh"
@@ -82,8 +81,7 @@ __global__ void __launch_bounds__(kEdgeThreads)
     if (near_offset != 0 && near_offset != record.offset && near_offset <= kDeflateWindowBytes &&
         rest >= kDeflateMinMatchBytes)
       near = {near_offset, kDeflateMinMatchBytes + agreeing_behind_three(here, near_offset, rest)};
-    d_edges[chunk.position + position] =
-        pack_deflate_edges(static_cast<std::uint32_t>(*here), record, near);
+    d_edges[chunk.position + position] = pack_deflate_edges(static_cast<std::uint32_t>(*here), record, near);
   }
 }
 
@@ -318,10 +316,18 @@ void solve(const DeviceBlocks& chunks, const DeflateDeviceCosts* d_costs, std::u
                                      scratch.d_choices);
   };
   switch (32 / lanes.lanes_per_table()) {
-    case 1: launch_solve(solve_chunks<1>); break;
-    case 2: launch_solve(solve_chunks<2>); break;
-    case 4: launch_solve(solve_chunks<4>); break;
-    default: launch_solve(solve_chunks<8>); break;
+    case 1:
+      launch_solve(solve_chunks<1>);
+      break;
+    case 2:
+      launch_solve(solve_chunks<2>);
+      break;
+    case 4:
+      launch_solve(solve_chunks<4>);
+      break;
+    default:
+      launch_solve(solve_chunks<8>);
+      break;
   }
   check_launch(kSolveBudget.name.data(), work_of(chunks));
 }

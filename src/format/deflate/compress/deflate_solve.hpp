@@ -39,8 +39,8 @@ struct DeflatePriceTable {
   static_assert(kNoLength > (kDeflateRing + kDeflateMirror + 2 * kDeflateStep) * kDeflateMostPriceBits);
   // Of an offset that there is none of, as distances are kept. No cost comes near.
   static constexpr std::uint32_t kNoOffset = 1u << 30;
-  static_assert((kSegmentPositions + kLookAheadPositions) * kDeflateMostPriceBits <
-                kNoOffset >> kDeflateChoiceBits);
+  static_assert((kSegmentPositions + kLookAheadPositions) * kDeflateMostPriceBits < kNoOffset >>
+                kDeflateChoiceBits);
 
   std::uint32_t distances[32];  // above kDeflateChoiceBits
   std::uint16_t lengths[kLengths];
@@ -53,10 +53,9 @@ struct DeflatePriceTable {
     lengths[length] = length < kDeflateMinMatchBytes ? kNoLength : costs.lengths[length];
   }
   HEMSTITCH_HOST_DEVICE void set_distance(std::uint32_t symbol, const DeflateDeviceCosts& costs) {
-    distances[symbol] =
-        symbol < kDeflateDistanceCount
-            ? static_cast<std::uint32_t>(costs.distances[symbol]) << kDeflateChoiceBits
-            : kNoOffset;
+    distances[symbol] = symbol < kDeflateDistanceCount
+                            ? static_cast<std::uint32_t>(costs.distances[symbol]) << kDeflateChoiceBits
+                            : kNoOffset;
   }
 };
 
@@ -90,14 +89,13 @@ class DeflateSolver {
         const std::uint32_t price = prices_.lengths[smaller_of(length - less, most_priced)];
         const std::uint32_t cost = *(behind - less * static_cast<int>(kStride)) + price;
         best[i] = smaller_of(best[i], (cost << kDeflateChoiceBits) + record_distance + (smaller << 1) +
-                                       ((deflate_detail::kMostChoiceLength - length + less) << 2));
+                                          ((deflate_detail::kMostChoiceLength - length + less) << 2));
       }
       const std::uint32_t near_order = (smaller ^ 1) << 1 | 1;
-      const std::uint32_t near_cost =
-          row_0_[wrapped(row + i + near_length) * static_cast<int>(kStride)] +
-          std::uint32_t{prices_.lengths[smaller_of(near_length, most_priced)]};
+      const std::uint32_t near_cost = row_0_[wrapped(row + i + near_length) * static_cast<int>(kStride)] +
+                                      std::uint32_t{prices_.lengths[smaller_of(near_length, most_priced)]};
       best[i] = smaller_of(best[i], (near_cost << kDeflateChoiceBits) + near_distance + near_order +
-                                     ((deflate_detail::kMostChoiceLength - near_length) << 2));
+                                        ((deflate_detail::kMostChoiceLength - near_length) << 2));
       // Three bytes: the nearer match's, and the record's where that is among the lengths tried.
       const bool tries_three = length - kDeflateMinMatchBytes < 4;
       const std::uint32_t record_three =
@@ -111,8 +109,9 @@ class DeflateSolver {
     std::uint32_t costs[kDeflateStep];  // above kDeflateChoiceBits, as the costs behind the step are
     for (std::uint32_t i = kDeflateStep; i-- > 0;) {
       const std::uint32_t behind_three = i == 0 ? costs[3] : behind_[i - 1];
-      const std::uint32_t literal =
-          first + i < end ? std::uint32_t{prices_.literals[edges_literal(edges[i])]} << kDeflateChoiceBits : 0;
+      const std::uint32_t literal = first + i < end ? std::uint32_t{prices_.literals[edges_literal(edges[i])]}
+                                                          << kDeflateChoiceBits
+                                                    : 0;
       const std::uint32_t next = i == kDeflateStep - 1 ? behind_[0] : costs[i + 1];
       const std::uint32_t sum =
           smaller_of(next + literal, smaller_of(best[i], behind_three + price_of_three + three[i]));
