@@ -59,12 +59,12 @@ struct Repeated {
                   "cudaMemcpyAsync");
       for (std::uint64_t begin = 0; begin < source.bytes.size(); begin += cut.block_bytes) {
         const std::uint64_t position = copy * source.bytes.size() + begin;
-        const auto block_bytes = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(cut.block_bytes, source.bytes.size() - begin));
+        const auto block_bytes =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(cut.block_bytes, source.bytes.size() - begin));
         first_chunk.push_back(device_chunks.size());
-        host_blocks.push_back(
-            {d_data.get() + position, block_bytes,
-             static_cast<std::uint32_t>(std::min<std::uint64_t>(begin, cut.history_bytes)), position});
+        host_blocks.push_back({d_data.get() + position, block_bytes,
+                               static_cast<std::uint32_t>(std::min<std::uint64_t>(begin, cut.history_bytes)),
+                               position});
         for (std::uint32_t chunk = 0; chunk < block_bytes; chunk += kDeflateChunkBytes)
           device_chunks.push_back({d_data.get() + position + chunk,
                                    std::min<std::uint32_t>(kDeflateChunkBytes, block_bytes - chunk), 0,
@@ -75,7 +75,8 @@ struct Repeated {
                            std::uint32_t most_bytes, std::uint32_t history_bytes) -> DeviceBlocks {
       d_blocks = cuda::DeviceBuffer<DeviceBlock>(all.size(), stream.get());
       d_blocks.upload(all);
-      return {d_blocks.get(), static_cast<std::uint32_t>(all.size()), most_bytes, history_bytes, d_data.bytes()};
+      return {d_blocks.get(), static_cast<std::uint32_t>(all.size()), most_bytes, history_bytes,
+              d_data.bytes()};
     };
     blocks = batch(d_blocks_, host_blocks, cut.block_bytes, cut.history_bytes);
     chunks = batch(d_chunks_, device_chunks, std::min<std::uint32_t>(cut.block_bytes, kDeflateChunkBytes), 0);
@@ -240,7 +241,8 @@ class Bench {
         const std::vector<Sequence> sequences = download(results.d_sequences.get() + first, listed, stream_);
         for (std::size_t i = 0; i < listed; ++i)
           if (sequences[i].literal_count != expected[i].literal_count ||
-              sequences[i].match_length != expected[i].match_length || sequences[i].offset != expected[i].offset)
+              sequences[i].match_length != expected[i].match_length ||
+              sequences[i].offset != expected[i].offset)
             return fmt::format("chunk at {}: sequence {} differs", begin, i);
       }
       return "";

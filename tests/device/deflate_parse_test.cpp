@@ -159,13 +159,15 @@ class DeflateParseTest : public CudaTest {
         const Sequence& theirs = twin[i];
         if (i >= count || ours.literal_count != theirs.literal_count ||
             ours.match_length != theirs.match_length || ours.offset != theirs.offset)
-          return fmt::format("chunk {} ({}): sequence {} at position {}: twin {}, device {} (lists of {} and {})",
-                             c, batch.name(c), i, position, text(theirs), i < count ? text(ours) : "nothing",
-                             twin.size(), count);
+          return fmt::format(
+              "chunk {} ({}): sequence {} at position {}: twin {}, device {} (lists of {} and {})", c,
+              batch.name(c), i, position, text(theirs), i < count ? text(ours) : "nothing", twin.size(),
+              count);
         position += theirs.literal_count + theirs.match_length;
       }
       if (count != twin.size())
-        return fmt::format("chunk {} ({}): twin {} sequences, device {}", c, batch.name(c), twin.size(), count);
+        return fmt::format("chunk {} ({}): twin {} sequences, device {}", c, batch.name(c), twin.size(),
+                           count);
     }
     if (parsed.total != total) return fmt::format("total {}, device {}", total, parsed.total);
     return "";
@@ -179,7 +181,8 @@ TEST_F(DeflateParseTest, ChunksOfEverySizeAreTheTwins) {
   std::vector<FinderCase> cases;
   const auto add = [&](std::initializer_list<std::size_t> sizes) {
     for (const std::size_t size : sizes)
-      for (Shape& shape : shapes_of(size)) cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
+      for (Shape& shape : shapes_of(size))
+        cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
     expect_twins(cases);
   };
   add({1, 2, 3, 4, 5, 7, 8, 9, 257, 258, 259, 1023, 1024, 1025, 1279, 1280, 1281, 4095, 4096});
@@ -205,7 +208,8 @@ TEST_F(DeflateParseTest, ShortChunksOfABlockAreTheTwins) {
   for (const std::size_t chunk_bytes : {1, 37})
     expect_twins({{"words", wordy_bytes(3000, 3), 700}, {"runs", runs_bytes(2001, 4), 0}}, 6, chunk_bytes);
   for (const std::size_t chunk_bytes : {1000, 1029, 5003})
-    expect_twins({{"words", wordy_bytes(30'000, 3), 700}, {"runs", runs_bytes(20'001, 4), 0}}, 6, chunk_bytes);
+    expect_twins({{"words", wordy_bytes(30'000, 3), 700}, {"runs", runs_bytes(20'001, 4), 0}}, 6,
+                 chunk_bytes);
 }
 
 TEST_F(DeflateParseTest, ABlockOf1MBIsTheTwins) {

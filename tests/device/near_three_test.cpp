@@ -85,8 +85,9 @@ TEST_F(NearThreeCuda, EqualsItsTwinForEveryParameter) {
 
 // Heads of 16 bits are swept in these, segments end, and the ring turns.
 TEST_F(NearThreeCuda, EqualsItsTwinOnLargeBlocks) {
-  expect_equal(large_cases(), {deflate_level(1).near, deflate_level(6).near,
-                               {.hash_bits = 16, .depth = 16, .window_bytes = 30'001}});
+  expect_equal(
+      large_cases(),
+      {deflate_level(1).near, deflate_level(6).near, {.hash_bits = 16, .depth = 16, .window_bytes = 30'001}});
 }
 
 TEST_F(NearThreeCuda, EqualsItsTwinOnBlocksOf1MB) {
@@ -125,7 +126,8 @@ TEST_F(NearThreeCuda, EqualsItsTwinOnBlocksInARow) {
 TEST_F(NearThreeCuda, EqualsItsTwinOnLongRows) {
   constexpr std::size_t kEnoughBlocks = 30'000;  // empty ones make a warp think that there are many
   const cuda::Stream stream;
-  for (const Bytes& file : {wordy_bytes(1'200'000, 12), mixed_bytes(1'200'000, 3), random_bytes(1'200'000, 5, 20)})
+  for (const Bytes& file :
+       {wordy_bytes(1'200'000, 12), mixed_bytes(1'200'000, 3), random_bytes(1'200'000, 5, 20)})
     for (const std::size_t block_bytes : {65536, 50'001}) {
       std::vector<FinderCase> cases = row_cases(file, block_bytes, 32768);
       cases.resize(kEnoughBlocks);
