@@ -33,13 +33,15 @@ struct TraceRecord {
 
 // Made by one thread of a warp or thread block when it begins with ...
 enum TraceMarker : std::uint32_t {
-  kTraceBuildChains = 1001,    // hash_chain.build: a segment; the value is its number in the batch
-  kTraceLookUp = 1002,         // hash_step.look_up: a segment; the position of its first byte in the block
-  kTraceFindTile = 1003,       // find_tiles: a tile; its position in the segment
-  kTraceExtendTile = 1004,     // find_tiles: the true lengths of a tile that has capped matches; as above
-  kTraceSolveSegments = 1005,  // optimal.solve_segments: 32 segments; the number of that group in the batch
-  kTraceWalkChunk = 1006,      // parse.walk: a chunk; its position in the block
-  kTraceCompressPage = 1007,   // lz4.compress_small and lz4.compress_pages: a page; its number in the batch
+  kTraceBuildChains =
+      1001,             // hash_chain.build, near_three.build: a segment; the value is its number in the batch
+  kTraceLookUp = 1002,  // hash_step.look_up: a segment; the position of its first byte in the block
+  kTraceFindTile = 1003,    // find_tiles and near_three.walk: a tile; its position in the segment
+  kTraceExtendTile = 1004,  // find_tiles: the true lengths of a tile that has capped matches; as above
+  kTraceSolveSegments =
+      1005,  // optimal.solve_segments, deflate.solve_chunks: a warp's segments; the number of that group
+  kTraceWalkChunk = 1006,     // parse.walk: a chunk; its position in the block
+  kTraceCompressPage = 1007,  // lz4.compress_small and lz4.compress_pages: a page; its number in the batch
   kTraceCompressSegment =
       1008,  // lz4.list_tiles: a warp's segment, each time it is gone over; its position in the block
   kTraceWriteSegment = 1009,  // lz4.write_tiles: the bytes of a segment; as above
@@ -55,6 +57,7 @@ enum TraceMarker : std::uint32_t {
   kTraceRestoreStream = 1018,  // deflate_restore.*: a stream; its number in the batch
   kTraceScanGroup =
       1017,  // brute_force and lazy_scan: neighbouring positions; the group's number in the batch
+  kTraceListEdges = 1018,  // deflate.list_edges: neighbouring positions; the first one's in the chunk
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;
