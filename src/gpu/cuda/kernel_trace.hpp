@@ -54,6 +54,11 @@ enum TraceMarker : std::uint32_t {
   kTraceCopyShare = 1016,     // gather.copy and scatter.copy: a share; the number of its first piece
   kTraceScanGroup =
       1017,  // brute_force and lazy_scan: neighbouring positions; the group's number in the batch
+  kTraceCountTokens =
+      1021,  // deflate.count_tokens: a tile of sequences; the number of its first one in the chunk
+  kTraceCodeChunk = 1022,  // deflate.code_parts and .measure_spans: a block that is tried; its number
+  kTracePackTile = 1023,   // deflate.pack_chunks: a tile of tokens; the number of its first one in the chunk
+  kTraceDeflateChecksum = 1024,  // deflate.crc32_spans and .adler32_spans: a span; its number
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;
