@@ -166,8 +166,8 @@ class Bench {
     const cuda::StoredDecision decide{d_lengths.data};
     const auto walk = [&](auto kernel, const char* level) {
       const double seconds = median_seconds(nullptr, kRuns, [&] {
-        kernel<<<batch.block_count, cuda::kWalkThreads>>>(batch.d_blocks, decide, d_records_->data, plan,
-                                                          out);
+        kernel<<<batch.block_count, cuda::kWalkThreads>>>(batch.d_blocks, decide,
+                                                          cuda::RecordOffset{d_records_->data}, plan, out);
         cuda::check_launch("walk");
       });
       row("walk, " + std::string(level), seconds, false);

@@ -79,9 +79,10 @@ std::string walk_two_chunks(const KernelTrace& trace) {
   cuda::check(cudaMallocManaged(&memory, sizeof(Memory)), "cudaMallocManaged");
   std::memset(static_cast<void*>(memory), 0, sizeof(Memory));
   memory->block.block_bytes = kBlockBytes;
-  cuda::walk_block<kTilePositions><<<1, cuda::kWalkThreads>>>(
-      &memory->block, cuda::StoredDecision{memory->lengths}, nullptr, BlockPlan{.min_match_length = 4},
-      cuda::DeviceSequences{&memory->sequence, &memory->count, &memory->total});
+  cuda::walk_block<kTilePositions>
+      <<<1, cuda::kWalkThreads>>>(&memory->block, cuda::StoredDecision{memory->lengths}, cuda::RecordOffset{},
+                                  BlockPlan{.min_match_length = 4},
+                                  cuda::DeviceSequences{&memory->sequence, &memory->count, &memory->total});
   cuda::check_launch("tests.walk_two_chunks");
   cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   std::string text = std::to_string(trace.mark_count()) + " marks:";

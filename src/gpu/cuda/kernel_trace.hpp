@@ -33,13 +33,15 @@ struct TraceRecord {
 
 // Made by one thread of a warp or thread block when it begins with ...
 enum TraceMarker : std::uint32_t {
-  kTraceBuildChains = 1001,    // hash_chain.build: a segment; the value is its number in the batch
-  kTraceLookUp = 1002,         // hash_step.look_up: a segment; the position of its first byte in the block
-  kTraceFindTile = 1003,       // find_tiles: a tile; its position in the segment
-  kTraceExtendTile = 1004,     // find_tiles: the true lengths of a tile that has capped matches; as above
-  kTraceSolveSegments = 1005,  // optimal.solve_segments: 32 segments; the number of that group in the batch
-  kTraceWalkChunk = 1006,      // parse.walk: a chunk; its position in the block
-  kTraceCompressPage = 1007,   // lz4.compress_small and lz4.compress_pages: a page; its number in the batch
+  kTraceBuildChains =
+      1001,             // hash_chain.build, near_three.build: a segment; the value is its number in the batch
+  kTraceLookUp = 1002,  // hash_step.look_up: a segment; the position of its first byte in the block
+  kTraceFindTile = 1003,    // find_tiles and near_three.walk: a tile; its position in the segment
+  kTraceExtendTile = 1004,  // find_tiles: the true lengths of a tile that has capped matches; as above
+  kTraceSolveSegments =
+      1005,  // optimal.solve_segments, deflate.solve_chunks: a warp's segments; the number of that group
+  kTraceWalkChunk = 1006,     // parse.walk: a chunk; its position in the block
+  kTraceCompressPage = 1007,  // lz4.compress_small and lz4.compress_pages: a page; its number in the batch
   kTraceCompressSegment =
       1008,  // lz4.list_tiles: a warp's segment, each time it is gone over; its position in the block
   kTraceWriteSegment = 1009,  // lz4.write_tiles: the bytes of a segment; as above
@@ -54,11 +56,12 @@ enum TraceMarker : std::uint32_t {
   kTraceCopyShare = 1016,     // gather.copy and scatter.copy: a share; the number of its first piece
   kTraceScanGroup =
       1017,  // brute_force and lazy_scan: neighbouring positions; the group's number in the batch
+  kTraceListEdges = 1018,  // deflate.list_edges: neighbouring positions; the first one's in the chunk
   kTraceCountTokens =
-      1021,  // deflate.count_tokens: a tile of sequences; the number of its first one in the chunk
-  kTraceCodeChunk = 1022,  // deflate.code_parts and .measure_spans: a block that is tried; its number
-  kTracePackTile = 1023,   // deflate.pack_chunks: a tile of tokens; the number of its first one in the chunk
-  kTraceDeflateChecksum = 1024,  // deflate.crc32_spans and .adler32_spans: a span; its number
+      1019,  // deflate.count_tokens: a tile of sequences; the number of its first one in the chunk
+  kTraceCodeChunk = 1020,  // deflate.code_parts and .measure_spans: a block that is tried; its number
+  kTracePackTile = 1021,   // deflate.pack_chunks: a tile of tokens; the number of its first one in the chunk
+  kTraceDeflateChecksum = 1022,  // deflate.crc32_spans and .adler32_spans: a span; its number
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

@@ -36,8 +36,8 @@ __global__ void __launch_bounds__(32)
   if (lane == 0) trace_mark(kTraceLookUp, segment_begin);
   const auto lead =
       static_cast<std::uint32_t>(min(block.history_bytes + begin, std::uint64_t{kMaxRecordOffset}));
-  const HashedRun run{block.d_block + begin - lead, static_cast<std::uint32_t>(lead + (end - begin)),
-                      lead + (block.block_bytes - begin)};
+  const HashedRun<> run{block.d_block + begin - lead, static_cast<std::uint32_t>(lead + (end - begin)),
+                        lead + (block.block_bytes - begin)};
   std::uint16_t* run_links = links.of_block(block) + begin - lead;
 
   clear_heads(sh_heads, hash_bits, lane);

@@ -1,5 +1,5 @@
-// What the first kernels of hash_chain and hash_step share: one warp, a table of 16-bit heads in shared memory, and the
-// words that it hashes.
+// What the first kernels of hash_chain, near_three and hash_step share: one warp, a table of 16-bit heads in shared memory,
+// and the words that it hashes. kKeyBytes is how many bytes a hash covers, 3 or 4.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,15 @@
 namespace hemstitch::cuda {
 
 // A run of positions that one warp hashes, counted from `first`, where its table begins.
+template <std::size_t kKeyBytes = kHashedBytes>
 struct HashedRun {
   const std::byte* first;
   std::uint32_t positions;
   std::uint64_t
-      readable;  // bytes from `first` to the end of the data; positions + 3 or fewer leave none to hash
+      readable;  // bytes from `first` to the end of the data; a position with fewer than kKeyBytes has no hash
 
   __device__ bool hashed(std::uint32_t x) const {
-    return x < positions && std::uint64_t{x} + kHashedBytes <= readable;
+    return x < positions && std::uint64_t{x} + kKeyBytes <= readable;
   }
 
   // Whether the positions [x, x + count) and 8 bytes more can be read in whole words.
@@ -30,14 +31,18 @@ struct HashedRun {
 
 // The words of kSteps * 32 positions; a lane's are 32 apart. They are shifted into place only when they are asked for, so
 // that a warp that loads them early does not wait for them early.
-template <unsigned kSteps>
+template <unsigned kSteps, std::size_t kKeyBytes = kHashedBytes>
 struct LaneWords {
+  using Run = HashedRun<kKeyBytes>;
   std::uint32_t low[kSteps], high[kSteps], shift;
 
-  __device__ std::uint32_t operator[](unsigned i) const { return __funnelshift_r(low[i], high[i], shift); }
+  __device__ std::uint32_t operator[](unsigned i) const {
+    const std::uint32_t word = __funnelshift_r(low[i], high[i], shift);
+    return kKeyBytes == 3 ? word & 0xFFFFFF : word;
+  }
 
   // Only where run.inside(x, kSteps * 32).
-  __device__ void load_inside(const HashedRun& run, std::uint32_t x, std::uint32_t lane) {
+  __device__ void load_inside(const Run& run, std::uint32_t x, std::uint32_t lane) {
     const auto address = reinterpret_cast<std::uintptr_t>(run.first + x + lane);
     const auto* aligned = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
     shift = (address & 3) * 8;
@@ -46,15 +51,15 @@ struct LaneWords {
       low[i] = __ldg(aligned + i * 8), high[i] = __ldg(aligned + i * 8 + 1);
   }
   // Anywhere; 0 where there is no word.
-  __device__ void load(const HashedRun& run, std::uint32_t x, std::uint32_t lane) {
+  __device__ void load(const Run& run, std::uint32_t x, std::uint32_t lane) {
     if (run.inside(x, kSteps * 32)) return load_inside(run, x, lane);
     shift = 0;
 #pragma unroll
     for (unsigned i = 0; i < kSteps; ++i) {
       const std::uint32_t at = x + i * 32 + lane;
       low[i] = high[i] = 0;
-      if (std::uint64_t{at} + kHashedBytes <= run.readable)
-        for (std::uint32_t k = 0; k < 4; ++k)
+      if (std::uint64_t{at} + kKeyBytes <= run.readable)
+        for (std::uint32_t k = 0; k < kKeyBytes; ++k)
           low[i] |= static_cast<std::uint32_t>(run.first[at + k]) << (8 * k);
     }
   }
@@ -66,10 +71,11 @@ inline constexpr std::uint32_t kBuildGroup = kBuildSteps * 32;
 
 // Enters the positions [group, group + kBuildGroup) before `end` and gives the distance of each to the one before with its
 // hash, 0 for none; to the one before its step of 32 if not kSeesItsStep. kInside says that all of them have hashes.
-template <bool kInside, bool kSeesItsStep>
-__device__ void enter_group(std::uint16_t* sh_heads, const HashedRun& run, std::uint32_t group,
+template <bool kInside, bool kSeesItsStep, std::size_t kKeyBytes>
+__device__ void enter_group(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>& run, std::uint32_t group,
                             std::uint32_t end, std::uint32_t lane, unsigned hash_bits,
-                            const LaneWords<kBuildSteps>& words, std::uint32_t (&distances)[kBuildSteps]) {
+                            const LaneWords<kBuildSteps, kKeyBytes>& words,
+                            std::uint32_t (&distances)[kBuildSteps]) {
 #pragma unroll
   for (unsigned i = 0; i < kBuildSteps; ++i) {
     const std::uint32_t x = group + i * 32 + lane;

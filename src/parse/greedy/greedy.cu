@@ -28,7 +28,7 @@ const KernelRegistration kRegistration(kWalkBudget, walk_block<kWalkTilePosition
 
 void parse_greedy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                        const DeviceSequences& sequences, cudaStream_t stream) {
-  walk_blocks(blocks, GreedyDecision{d_records, plan}, d_records, plan, sequences, stream);
+  walk_blocks(blocks, GreedyDecision{d_records, plan}, RecordOffset{d_records}, plan, sequences, stream);
 }
 
 }  // namespace hemstitch::cuda

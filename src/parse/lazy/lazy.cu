@@ -39,7 +39,8 @@ const KernelRegistration kRegistration(kWalkBudget, walk_block<kWalkTilePosition
 
 void parse_lazy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                      std::uint32_t lazy_skip, const DeviceSequences& sequences, cudaStream_t stream) {
-  walk_blocks(blocks, LazyDecision{d_records, plan, lazy_skip}, d_records, plan, sequences, stream);
+  walk_blocks(blocks, LazyDecision{d_records, plan, lazy_skip}, RecordOffset{d_records}, plan, sequences,
+              stream);
 }
 
 }  // namespace hemstitch::cuda

@@ -84,7 +84,7 @@ void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_r
         blocks.d_blocks, blocks.block_count, d_records, plan, model, scratch.d_costs, scratch.d_lengths);
     check_launch(optimal_detail::kSolveBlocksBudget.name.data(), work_of(blocks));
   }
-  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, d_records, plan, sequences, stream);
+  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, RecordOffset{d_records}, plan, sequences, stream);
 }
 
 }  // namespace hemstitch::cuda

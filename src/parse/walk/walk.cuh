@@ -49,15 +49,23 @@ struct WalkChunk {
   static __device__ unsigned slot(unsigned position) { return position + position / kTilePositions * 2; }
 };
 
+// Offsets of matches: those of the records.
+struct RecordOffset {
+  const MatchRecord* d_records;
+
+  __device__ std::uint32_t operator()(const DeviceBlock& block, std::uint32_t position) const {
+    return record_offset(__ldg(d_records + block.position + position));
+  }
+};
+
 // `Decide` is called by all threads of the thread block, as decide(block, begin, count, put), and gives the decision at position
 // begin + i, 0 or a length that ends inside the block, once for each i below `count`: put(i, length), or for eight positions at once
 // put(i, lengths). Chunks begin at multiples of Decide::kAlignment of the batch: `begin` may lie before the block, and what
-// is given there does not matter.
-template <unsigned kTilePositions, class Decide>
+// is given there does not matter. `offset_of(block, position)` is the offset of a match that begins at a position of the block.
+template <unsigned kTilePositions, class Decide, class OffsetOf = RecordOffset>
 __global__ void __launch_bounds__(kWalkThreads)
-    walk_block(const DeviceBlock* __restrict__ d_blocks, const Decide decide,
-               const MatchRecord* __restrict__ d_records, const BlockPlan plan,
-               const DeviceSequences sequences) {
+    walk_block(const DeviceBlock* __restrict__ d_blocks, const Decide decide, const OffsetOf offset_of,
+               const BlockPlan plan, const DeviceSequences sequences) {
   using Chunk = WalkChunk<kTilePositions>;
   constexpr std::uint16_t kNotEntered = 0xFFFF;
   constexpr unsigned kNoted = 8;  // as many as tiles of 32 have with matches of four bytes and more
@@ -70,7 +78,6 @@ __global__ void __launch_bounds__(kWalkThreads)
   std::uint16_t* const sh_list = sh_exit;  // from step 5 on
 
   const DeviceBlock block = d_blocks[blockIdx.x];
-  const MatchRecord* const block_records = d_records + block.position;
   Sequence* const out = sequences.d_sequences + first_sequence(block.position, blockIdx.x, plan);
   const unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   const unsigned tile_begin = thread * kTilePositions;
@@ -163,7 +170,7 @@ __global__ void __launch_bounds__(kWalkThreads)
       std::uint32_t run_begin = literals_begin;
       if (r != 0) run_begin = chunk_begin + sh_list[r - 1] + sh_length[Chunk::slot(sh_list[r - 1])];
       out[written + r] = {chunk_begin + i - run_begin, sh_length[Chunk::slot(i)],
-                          record_offset(block_records[chunk_begin + i])};
+                          offset_of(block, chunk_begin + i)};
     }
     if (chunk_matches != 0) {
       const unsigned last = sh_list[chunk_matches - 1];
@@ -205,13 +212,13 @@ struct StoredDecision {
 };
 
 // Launches the walk over a batch.
-template <class Decide>
-void walk_blocks(const DeviceBlocks& blocks, const Decide& decide, const MatchRecord* d_records,
+template <class Decide, class OffsetOf>
+void walk_blocks(const DeviceBlocks& blocks, const Decide& decide, const OffsetOf& offset_of,
                  const BlockPlan& plan, const DeviceSequences& sequences, cudaStream_t stream) {
   check(cudaMemsetAsync(sequences.d_total, 0, sizeof(std::uint64_t), stream), "walk: cudaMemsetAsync");
   if (blocks.block_count == 0) return;
   walk_block<kWalkTilePositions>
-      <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, d_records, plan, sequences);
+      <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, offset_of, plan, sequences);
   check_launch(kWalkBudget.name.data(), work_of(blocks));
 }
 

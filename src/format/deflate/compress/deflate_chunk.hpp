@@ -25,6 +25,11 @@ struct DeflateChunk {
   std::vector<DeflateChunkPart> parts;
 };
 
+// The second candidate of each position of a chunk, from near_three's offsets: kDeflateNearMatchBytes long at most, and none that
+// passes the chunk's end.
+std::vector<MatchRecord> deflate_near_records(std::span<const std::byte> content,
+                                              std::span<const std::uint16_t> near_offsets);
+
 // Parses the chunk as often as the level says. `content` is not empty; `records` and `near_offsets` are the finders' for its positions,
 // whose matches may point before it.
 DeflateChunk make_deflate_chunk(std::span<const std::byte> content, std::span<const MatchRecord> records,

@@ -48,9 +48,10 @@ DeflateChunkPart whole_chunk(std::span<const DeflateToken> tokens, std::size_t c
   return {choose_deflate_block(histogram, content_bytes), 0, tokens.size(), 0, content_bytes};
 }
 
-// The second candidate of each position. No match passes the chunk's end.
-std::vector<MatchRecord> near_records(std::span<const std::byte> content,
-                                      std::span<const std::uint16_t> near_offsets) {
+}  // namespace
+
+std::vector<MatchRecord> deflate_near_records(std::span<const std::byte> content,
+                                              std::span<const std::uint16_t> near_offsets) {
   std::vector<MatchRecord> records(content.size(), 0);
   for (std::size_t position = 0; position < content.size(); ++position) {
     if (near_offsets[position] == 0) continue;
@@ -61,8 +62,6 @@ std::vector<MatchRecord> near_records(std::span<const std::byte> content,
   }
   return records;
 }
-
-}  // namespace
 
 std::vector<DeflateChunkPart> split_deflate_chunk(std::span<const DeflateToken> tokens,
                                                   std::size_t content_bytes) {
@@ -91,7 +90,7 @@ std::vector<DeflateChunkPart> split_deflate_chunk(std::span<const DeflateToken> 
 
 DeflateChunk make_deflate_chunk(std::span<const std::byte> content, std::span<const MatchRecord> records,
                                 std::span<const std::uint16_t> near_offsets, const DeflateLevel& level) {
-  const std::vector<MatchRecord> near = near_records(content, near_offsets);
+  const std::vector<MatchRecord> near = deflate_near_records(content, near_offsets);
   const ParseInput input{records, deflate_block_plan(), content, near};
   DeflateChunk chunk;
   std::vector<DeflateCosts> costs = {deflate_prior_costs()};

@@ -1,0 +1,55 @@
+// Links: what the kernels that build chains leave, and those that walk them read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/status.hpp"
+#include "match/common/device_block.hpp"
+#include "match/common/hash_word.hpp"
+#include "match/stitch/find_tiles_tuning.hpp"
+
+namespace hemstitch::cuda {
+
+// One distance a position: first those of the blocks, at DeviceBlock::position, then the last max_history_bytes
+// positions of every block's history. 0 for none.
+struct Links {
+  std::uint16_t* d_links;
+  std::uint64_t total_block_bytes;
+  std::uint32_t max_history_bytes;
+
+  // Of position 0 of block `index`; its history's positions are negative.
+  __device__ std::uint16_t* of_block(const DeviceBlock& block) const { return d_links + block.position; }
+  __device__ std::uint16_t* of_history(std::uint32_t index) const {
+    return d_links + total_block_bytes + (std::uint64_t{index} + 1) * max_history_bytes;
+  }
+};
+
+// Whether a block's history is the end of the block before it in the batch, no shorter than the window: as the blocks of a
+// file follow each other. Then that block's links are those of the history as well. They were made with other bytes before
+// them, but only a link farther than the window can tell.
+__device__ inline bool continues_previous(const DeviceBlocks& batch, std::uint32_t index,
+                                          std::uint32_t window_bytes) {
+  if (index == 0 || index >= batch.block_count || window_bytes < kHashedBytes) return false;
+  const DeviceBlock previous = batch.d_blocks[index - 1], block = batch.d_blocks[index];
+  return block.block_bytes > 0 && block.history_bytes >= window_bytes &&
+         previous.block_bytes >= window_bytes && previous.d_block + previous.block_bytes == block.d_block &&
+         previous.position + previous.block_bytes == block.position;
+}
+
+// Throws kInvalidOption where a caller gave too little scratch.
+inline void check_scratch(const char* finder, std::size_t scratch_bytes, std::size_t needed_bytes) {
+  if (scratch_bytes < needed_bytes)
+    throw Error(Status::kInvalidOption, std::string(finder) + ": scratch_bytes is " +
+                                            std::to_string(scratch_bytes) + ", must be at least " +
+                                            std::to_string(needed_bytes));
+}
+
+// The segments that the largest block of a batch has; every block gets as many thread blocks, and those behind its end
+// have nothing to do.
+inline std::uint32_t segments_per_block(const DeviceBlocks& batch) {
+  return batch.max_block_bytes / kSegmentPositions + (batch.max_block_bytes % kSegmentPositions != 0 ? 1 : 0);
+}
+
+}  // namespace hemstitch::cuda
