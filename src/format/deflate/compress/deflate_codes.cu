@@ -41,7 +41,8 @@ struct CodeShared {
   std::uint32_t few_depth_counts[kDeflateMaxCodeBits + 1];
 
   std::uint8_t listed_lengths[kDeflateMostLengthItems];  // one code behind the other, as the header has them
-  std::uint16_t items[kDeflateMostLengthItems];          // a DeflateLengthItem each: its symbol, above it the extra bits
+  std::uint16_t
+      items[kDeflateMostLengthItems];  // a DeflateLengthItem each: its symbol, above it the extra bits
   std::uint32_t item_frequencies[kLanes];
   std::uint8_t precode_bits[kLanes];
   std::uint16_t precodes[kLanes];
@@ -164,10 +165,10 @@ __device__ void make_dynamic_codes(CodeShared& sh, Coded& coded, unsigned lane) 
                                     sh.few_depth_counts};
   if (lane < 2) {
     const bool few = lane == 1;
-    deflate_code_lengths(few ? sh.few_keys : sh.keys, few ? distance_keys : litlen_keys, kDeflateMaxCodeBits,
-                         few ? sh.lengths + kDeflateFixedLitlenCount : sh.lengths,
-                         few ? few_room
-                             : DeflateHuffmanRoom{sh.weights, sh.leaf_parents, sh.node_parents, sh.depth_counts});
+    deflate_code_lengths(
+        few ? sh.few_keys : sh.keys, few ? distance_keys : litlen_keys, kDeflateMaxCodeBits,
+        few ? sh.lengths + kDeflateFixedLitlenCount : sh.lengths,
+        few ? few_room : DeflateHuffmanRoom{sh.weights, sh.leaf_parents, sh.node_parents, sh.depth_counts});
   }
   __syncwarp();
 
@@ -176,8 +177,7 @@ __device__ void make_dynamic_codes(CodeShared& sh, Coded& coded, unsigned lane) 
   for (std::uint32_t symbol = kDeflateEndOfBlock + lane; symbol < kDeflateLitlenCount; symbol += kLanes)
     if (sh.lengths[symbol] != 0) litlen_count = symbol + 1;
   coded.litlen_count = __reduce_max_sync(~0u, litlen_count);
-  const bool has_code =
-      lane < kDeflateDistanceCount && sh.lengths[kDeflateFixedLitlenCount + lane] != 0;
+  const bool has_code = lane < kDeflateDistanceCount && sh.lengths[kDeflateFixedLitlenCount + lane] != 0;
   coded.distance_count = __reduce_max_sync(~0u, has_code ? lane + 1 : 0);
   const std::uint32_t listed_count = coded.litlen_count + coded.distance_count;
   for (std::uint32_t i = lane; i < listed_count; i += kLanes)
@@ -201,8 +201,7 @@ __device__ void make_dynamic_codes(CodeShared& sh, Coded& coded, unsigned lane) 
   if (lane == 0)
     deflate_code_lengths(sh.few_keys, item_keys, kDeflateMaxPrecodeBits, sh.precode_bits, few_room);
   __syncwarp();
-  const bool is_written =
-      lane < kDeflatePrecodeCount && sh.precode_bits[deflate_precode_symbol(lane)] != 0;
+  const bool is_written = lane < kDeflatePrecodeCount && sh.precode_bits[deflate_precode_symbol(lane)] != 0;
   coded.precode_count = max(4u, __reduce_max_sync(~0u, is_written ? lane + 1 : 0));
 }
 
@@ -297,7 +296,8 @@ __device__ void write_costs(const CodeShared& sh, DeflateDeviceCosts& costs, uns
     std::uint32_t bits = 0;
     if (length >= kDeflateMinMatchBytes && length <= kDeflateMaxMatchBytes) {
       const std::uint32_t symbol = deflate_length_symbol(length);
-      bits = deflate_bits_or(sh.lengths[symbol], kDeflateUnusedLengthBits) + deflate_length_extra_bits(symbol);
+      bits =
+          deflate_bits_or(sh.lengths[symbol], kDeflateUnusedLengthBits) + deflate_length_extra_bits(symbol);
     }
     costs.lengths[length] = static_cast<std::uint8_t>(bits);
   }
@@ -337,7 +337,8 @@ __global__ void __launch_bounds__(kLanes)
   load_frequencies(sh, tokens.d_counts + std::size_t{chunk} * kDeflateChunkUnits, begin, end, lane);
   const DeflateUnitBegin* const begins = tokens.d_unit_begins + std::size_t{chunk} * kDeflateUnitBegins;
   const Coded coded = choose_block(sh, begins[end].content - begins[begin].content, lane);
-  if (lane == 0) d_span_bits[std::size_t{chunk} * kDeflateSpanTable + deflate_span_index(begin, end)] = coded.bits;
+  if (lane == 0)
+    d_span_bits[std::size_t{chunk} * kDeflateSpanTable + deflate_span_index(begin, end)] = coded.bits;
 }
 
 // A warp a chunk and part; where chunks are not split, a chunk is one part.
@@ -390,8 +391,7 @@ __global__ void __launch_bounds__(kLanes)
       write_costs(sh, d_costs[std::size_t{chunk} * kParts + unit], lane);
     return;
   }
-  const std::uint32_t head_bits =
-      coded.type == DeflateBlockType::kStored ? 0 : make_head(sh, coded, lane);
+  const std::uint32_t head_bits = coded.type == DeflateBlockType::kStored ? 0 : make_head(sh, coded, lane);
   DeflatePart& out = parts.d_parts[std::size_t{chunk} * kParts + part];
   if (lane == 0) {
     if (part == 0) parts.d_counts[chunk] = part_count;

@@ -22,9 +22,8 @@ __global__ void __launch_bounds__(kThreads)
   output.d_statuses[index] = fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL;
 }
 
-__global__ void __launch_bounds__(kThreads)
-    size_rooms(std::uint32_t count, const std::uint32_t* d_sizes, const DeviceSpan span,
-               std::uint32_t* d_rooms) {
+__global__ void __launch_bounds__(kThreads) size_rooms(std::uint32_t count, const std::uint32_t* d_sizes,
+                                                       const DeviceSpan span, std::uint32_t* d_rooms) {
   const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
   if (index >= count) return;
   span.d_sizes[index] = d_sizes[index];

@@ -43,12 +43,12 @@ class DeflateEncoder {
     d_of_ = carver.take<DeflateChunkOf>(count);
     chunks_.places = places_;
     chunks_.d_of = d_of_;
-    chunks_.blocks = {.d_blocks = d_chunks_,
-                      .block_count = places_.count,
-                      .max_block_bytes =
-                          std::min(blocks.max_block_bytes, static_cast<std::uint32_t>(kDeflateChunkBytes)),
-                      .max_history_bytes = kDeflateWindowBytes,
-                      .total_block_bytes = blocks.total_block_bytes};
+    chunks_.blocks = {
+        .d_blocks = d_chunks_,
+        .block_count = places_.count,
+        .max_block_bytes = std::min(blocks.max_block_bytes, static_cast<std::uint32_t>(kDeflateChunkBytes)),
+        .max_history_bytes = kDeflateWindowBytes,
+        .total_block_bytes = blocks.total_block_bytes};
     sequences_.d_sequences =
         carver.take<Sequence>(device_sequence_capacity(chunks_.blocks, deflate_block_plan()));
     sequences_.d_counts = carver.take<std::uint32_t>(count);
@@ -81,9 +81,11 @@ class DeflateEncoder {
     fill_prior_deflate_costs_cuda(chunks_, costs_per_chunk_, d_costs_, stream);
   }
   unsigned pass_count() const { return level_.pass_count; }
-  void parse(cudaStream_t stream) const {
-    parse_deflate_cuda(chunks_.blocks, d_records_, d_near_offsets_, d_costs_, costs_per_chunk_, sequences_,
-                       d_stage_, stage_bytes_, stream);
+  // A further pass finds in the scratch what the first one has left there.
+  void parse(bool is_first, cudaStream_t stream) const {
+    (is_first ? parse_deflate_cuda : parse_deflate_again_cuda)(chunks_.blocks, d_records_, d_near_offsets_,
+                                                               d_costs_, costs_per_chunk_, sequences_,
+                                                               d_stage_, stage_bytes_, stream);
   }
   // What the last pass leaves is packed; what others leave is the prices of the next one.
   void count_and_code(bool is_last, cudaStream_t stream) const {
@@ -102,7 +104,7 @@ class DeflateEncoder {
     find_chain(stream);
     cut(stream);
     for (unsigned pass = 1; pass <= pass_count(); ++pass) {
-      parse(stream);
+      parse(pass == 1, stream);
       count_and_code(pass == pass_count(), stream);
     }
     place(stream);

@@ -52,8 +52,8 @@ struct PackPlace {
 };
 
 // The bytes of a word of which the bits from .. to - 1 are the chunk's; those of which it has a part to its seam. By one thread.
-__device__ __forceinline__ void store_bytes(const PackPlace& place, std::byte* to, std::uint32_t word, std::uint32_t from_bit,
-                            std::uint32_t to_bit) {
+__device__ __forceinline__ void store_bytes(const PackPlace& place, std::byte* to, std::uint32_t word,
+                                            std::uint32_t from_bit, std::uint32_t to_bit) {
   for (std::uint32_t byte = from_bit / 8; 8 * byte < to_bit; ++byte) {
     const auto value = static_cast<std::uint8_t>(word >> (8 * byte));
     if (8 * byte < from_bit)
@@ -86,7 +86,7 @@ __device__ __forceinline__ void store_full_words(PackShared& sh, PackPlace& plac
 
 // put_deflate_stored() of the content, of any size.
 __device__ __forceinline__ void pack_stored(PackShared& sh, PackPlace& place, const std::byte* d_content,
-                            std::uint32_t content_bytes, bool is_last) {
+                                            std::uint32_t content_bytes, bool is_last) {
   const auto* const content = reinterpret_cast<const unsigned char*>(d_content);
   std::uint32_t begin = 0;
   do {
@@ -104,8 +104,7 @@ __device__ __forceinline__ void pack_stored(PackShared& sh, PackPlace& place, co
       for (std::uint32_t i = 4 * threadIdx.x; i < tile_bytes; i += 4 * kThreads) {
         std::uint32_t word = 0;
         for (std::uint32_t byte = 0; byte < 4; ++byte)
-          if (i + byte < tile_bytes)
-            word |= std::uint32_t{__ldg(content + begin + i + byte)} << (8 * byte);
+          if (i + byte < tile_bytes) word |= std::uint32_t{__ldg(content + begin + i + byte)} << (8 * byte);
         put_bits(sh, place.fill + 8 * i, word);
       }
       place.fill += 8 * tile_bytes;
@@ -117,7 +116,7 @@ __device__ __forceinline__ void pack_stored(PackShared& sh, PackPlace& place, co
 
 // A block with codes: its head, its tokens and its end.
 __device__ __forceinline__ void pack_tokens(PackShared& sh, PackPlace& place, const DeflatePart& part,
-                            const DeflateDeviceToken* d_tokens, bool is_last) {
+                                            const DeflateDeviceToken* d_tokens, bool is_last) {
   const unsigned thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   for (unsigned i = thread; i < kDeflateCountedSymbols; i += kThreads) sh.codes[i] = part.codes[i];
   const std::uint32_t head_bits = part.head_bits;
@@ -183,11 +182,13 @@ __device__ __forceinline__ void pack_tokens(PackShared& sh, PackPlace& place, co
 }
 
 // What stands behind the content of a block of the frame.
-__device__ __forceinline__ void pack_end(PackShared& sh, PackPlace& place, DeflateEnd end, std::uint32_t content_bytes) {
+__device__ __forceinline__ void pack_end(PackShared& sh, PackPlace& place, DeflateEnd end,
+                                         std::uint32_t content_bytes) {
   if (end == DeflateEnd::kFlush) return pack_stored(sh, place, nullptr, 0, false);
   // A block of fixed codes that is the last one, and nothing but its end: seven zeros.
   if (content_bytes == 0) {
-    if (threadIdx.x == 0) put_bits(sh, place.fill, 1 | static_cast<std::uint32_t>(DeflateBlockType::kFixed) << 1);
+    if (threadIdx.x == 0)
+      put_bits(sh, place.fill, 1 | static_cast<std::uint32_t>(DeflateBlockType::kFixed) << 1);
     place.fill += 3 + 7;
   }
   place.fill = (place.fill + 7) & ~7u;
@@ -220,7 +221,8 @@ __global__ void __launch_bounds__(kThreads)
     const DeflatePart& part = parts.d_parts[std::size_t{blockIdx.x} * (kSplits ? kDeflateChunkUnits : 1) + i];
     const bool is_last = end == DeflateEnd::kFinal && ends_block && i + 1 == part_count;
     if (part.type == static_cast<std::uint32_t>(DeflateBlockType::kStored))
-      pack_stored(sh, place, chunk.d_block + part.content_begin, part.content_end - part.content_begin, is_last);
+      pack_stored(sh, place, chunk.d_block + part.content_begin, part.content_end - part.content_begin,
+                  is_last);
     else
       pack_tokens(sh, place, part, d_tokens + chunk.position, is_last);
   }
@@ -268,7 +270,9 @@ __global__ void __launch_bounds__(kFewThreads)
 }
 
 constexpr KernelBudget kPackBudget("deflate.pack_chunks", "pack_chunks",
-                                   {.threads = kThreads, .registers = 64, .shared_bytes = sizeof(PackShared)});
+                                   {.threads = kThreads,
+                                    .registers = 64,
+                                    .shared_bytes = sizeof(PackShared)});
 constexpr KernelBudget kPlaceBudget("deflate.place_chunks", "place_chunks",
                                     {.threads = kFewThreads, .registers = 48});
 constexpr KernelBudget kJoinBudget("deflate.join_seams", "join_seams",

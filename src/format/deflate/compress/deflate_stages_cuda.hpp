@@ -57,9 +57,10 @@ struct DeflateUnitBegin {
 inline constexpr std::uint32_t kDeflateUnitBegins = kDeflateChunkUnits + 1;
 
 struct DeviceTokens {
-  DeflateSymbolCounts* d_counts;    // one a chunk; kDeflateChunkUnits where chunks are split
-  DeflateUnitBegin* d_unit_begins;  // kDeflateUnitBegins a chunk; the first and the last where chunks are not split
-  DeflateDeviceToken* d_tokens;     // at DeviceBlock::position of the chunk; nullptr: not wanted
+  DeflateSymbolCounts* d_counts;  // one a chunk; kDeflateChunkUnits where chunks are split
+  DeflateUnitBegin*
+      d_unit_begins;  // kDeflateUnitBegins a chunk; the first and the last where chunks are not split
+  DeflateDeviceToken* d_tokens;  // at DeviceBlock::position of the chunk; nullptr: not wanted
 };
 
 // Of the sequences of a parse of the chunks. `splits`: by units.
@@ -81,14 +82,14 @@ struct alignas(16) DeflatePart {
   std::uint32_t bits;  // of all of it; of a stored one, as it counts for the choice
   std::uint32_t token_begin, token_end;
   std::uint32_t content_begin, content_end;
-  std::uint32_t head_bits;  // 0 where it is stored
+  std::uint32_t head_bits;                // 0 where it is stored
   std::uint32_t head[kDeflateHeadWords];  // the first three bits, not the last of a stream, and the header
   // Of both alphabets: bits 0-15 the code as it is packed, 16-23 its length, from 24 on how many extra bits follow.
   std::uint32_t codes[kDeflateCountedSymbols];
 };
 
 struct DeviceParts {
-  DeflatePart* d_parts;    // one a chunk, or kDeflateChunkUnits where chunks are split
+  DeflatePart* d_parts;     // one a chunk, or kDeflateChunkUnits where chunks are split
   std::uint32_t* d_counts;  // one a chunk: 0 where it is empty
 };
 

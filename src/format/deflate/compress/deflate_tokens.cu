@@ -181,7 +181,8 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   __syncthreads();
-  DeflateSymbolCounts* const counts = tokens.d_counts + std::size_t{blockIdx.x} * (kSplits ? kDeflateChunkUnits : 1);
+  DeflateSymbolCounts* const counts =
+      tokens.d_counts + std::size_t{blockIdx.x} * (kSplits ? kDeflateChunkUnits : 1);
   auto* const words = reinterpret_cast<std::uint32_t*>(counts);
   for (unsigned i = thread; i < (kSplits ? unit_count : 1) * kDeflateCountedSymbols; i += kThreads) {
     std::uint32_t count = (&sh.counts[0][0])[i];
@@ -205,8 +206,9 @@ void count_deflate_tokens_cuda(const DeviceChunks& chunks, const DeviceSequences
   const bool writes = tokens.d_tokens != nullptr;
   auto* const kernel = splits ? (writes ? count_tokens<true, true> : count_tokens<true, false>)
                               : (writes ? count_tokens<false, true> : count_tokens<false, false>);
-  launch({.kernel = kCountBudget, .grid = chunks.places.count, .stream = stream, .work = work_of(chunks.blocks)},
-         kernel, chunks, sequences, tokens);
+  launch(
+      {.kernel = kCountBudget, .grid = chunks.places.count, .stream = stream, .work = work_of(chunks.blocks)},
+      kernel, chunks, sequences, tokens);
 }
 
 }  // namespace hemstitch::cuda

@@ -138,7 +138,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 constexpr std::uint32_t kAdlerModulus = 65521;
 // Rows whose sums fit 32 bits: a sum grows by at most 4 * 255 a row, and the sum of sums by that.
 constexpr std::uint32_t kAdlerRows = 1024;
-static_assert(std::uint64_t{kAdlerModulus} + kAdlerRows * (kAdlerModulus + std::uint64_t{kAdlerRows} * 4 * 255) <
+static_assert(std::uint64_t{kAdlerModulus} +
+                  kAdlerRows * (kAdlerModulus + std::uint64_t{kAdlerRows} * 4 * 255) <
               std::uint64_t{1} << 32);
 
 __device__ std::uint64_t sum_of_lanes(std::uint64_t value) {
@@ -176,8 +177,8 @@ __global__ void __launch_bounds__(kThreads)
     const auto left_of = [&](std::uint64_t before) { return (span.size - before) % kAdlerModulus; };
     std::uint64_t first = bytes, second = 0;
     if (row_count != 0)
-      second = left_of(span.head_bytes + 4 * lane + kRowBytes * (row_count - 1)) * bytes + kRowBytes * std::uint64_t{sums} +
-               (kAdlerModulus - places);
+      second = left_of(span.head_bytes + 4 * lane + kRowBytes * (row_count - 1)) * bytes +
+               kRowBytes * std::uint64_t{sums} + (kAdlerModulus - places);
     const auto add_byte = [&](std::uint64_t at) {
       const std::uint64_t byte = span.bytes[at];
       first += byte;
@@ -212,8 +213,8 @@ unsigned grid_of(std::uint64_t count) {
 void crc32_spans_cuda(const std::byte* const* d_spans, const std::size_t* d_sizes, std::uint64_t count,
                       std::uint32_t* d_checksums, cudaStream_t stream) {
   static constexpr CrcMoves kMoves = make_moves();
-  launch({.kernel = kCrcBudget, .grid = grid_of(count), .stream = stream}, crc32_spans, d_spans, d_sizes, count,
-         kMoves, d_checksums);
+  launch({.kernel = kCrcBudget, .grid = grid_of(count), .stream = stream}, crc32_spans, d_spans, d_sizes,
+         count, kMoves, d_checksums);
 }
 
 void adler32_spans_cuda(const std::byte* const* d_spans, const std::size_t* d_sizes, std::uint64_t count,
