@@ -1,7 +1,5 @@
 // DEFLATE written on the device: the twin's bytes, whatever the level, size, history and room; its stages behind the parse by themselves;
 // CRC-32 and Adler-32; and whole files of all four formats.
-#include "format/deflate/compress/deflate_compress_cuda.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include "format/checksum.hpp"
 #include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/compress/deflate_chunk.hpp"
+#include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/compress/deflate_compress_reference.hpp"
 #include "format/deflate/compress/deflate_cost.hpp"
 #include "format/deflate/compress/deflate_stages_cuda.hpp"
@@ -50,9 +49,9 @@ void expect_blocks(const std::vector<FinderCase>& cases, const std::vector<Bytes
   EXPECT_EQ(got.guards, "") << what;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const bool fits = capacities[i] >= expected[i].size();
-    const std::string name = fmt::format("{}: block {} ({}, history {}, {} bytes{})", what, i, cases[i].name,
-                                         cases[i].history_bytes, cases[i].input().block_bytes(),
-                                         fits ? "" : ", a byte short");
+    const std::string name =
+        fmt::format("{}: block {} ({}, history {}, {} bytes{})", what, i, cases[i].name,
+                    cases[i].history_bytes, cases[i].input().block_bytes(), fits ? "" : ", a byte short");
     ASSERT_EQ(got.statuses[i], fits ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL) << name;
     ASSERT_EQ(block_difference(name, fits ? expected[i] : Bytes{}, got.blocks[i]), "");
   }
@@ -76,9 +75,9 @@ void expect_twins(const std::vector<FinderCase>& cases, std::initializer_list<in
                               stream.get());
         cuda::compress_deflate_cuda(batch.blocks(), parameters, end, output_of(rooms), scratch.get(),
                                     scratch.bytes(), stream.get());
-        ASSERT_NO_FATAL_FAILURE(
-            expect_blocks(cases, expected, capacities, rooms.result(),
-                          fmt::format("level {}, {}", level, end == DeflateEnd::kFinal ? "final" : "flushed")));
+        ASSERT_NO_FATAL_FAILURE(expect_blocks(
+            cases, expected, capacities, rooms.result(),
+            fmt::format("level {}, {}", level, end == DeflateEnd::kFinal ? "final" : "flushed")));
       }
     }
 }
@@ -169,10 +168,9 @@ void expect_twins_parts(const std::vector<FinderCase>& cases, int level_number) 
                          static_cast<std::uint32_t>(begin / kDeflateChunkBytes);
       expected[place] = twin_chunk(cases[i], begin, level);
       counts[place] = static_cast<std::uint32_t>(expected[place].sequences.size());
-      std::ranges::copy(
-          expected[place].sequences,
-          sequences.begin() +
-              static_cast<std::ptrdiff_t>(first_sequence(position + begin, place, deflate_block_plan())));
+      std::ranges::copy(expected[place].sequences,
+                        sequences.begin() + static_cast<std::ptrdiff_t>(first_sequence(
+                                                position + begin, place, deflate_block_plan())));
     }
   }
   cuda::DeviceBuffer<Sequence> d_sequences(sequences.size(), stream.get());
@@ -220,8 +218,10 @@ void expect_twins_parts(const std::vector<FinderCase>& cases, int level_number) 
       if (part.block.type != DeflateBlockType::kStored) {
         const std::vector<std::uint8_t> lengths = lengths_of(got.codes);
         const std::span<const std::uint8_t> all(lengths);
-        EXPECT_TRUE(std::ranges::equal(all.first(kDeflateFixedLitlenCount), part.block.lengths.litlen)) << which;
-        EXPECT_TRUE(std::ranges::equal(all.subspan(kDeflateFixedLitlenCount), part.block.lengths.distance)) << which;
+        EXPECT_TRUE(std::ranges::equal(all.first(kDeflateFixedLitlenCount), part.block.lengths.litlen))
+            << which;
+        EXPECT_TRUE(std::ranges::equal(all.subspan(kDeflateFixedLitlenCount), part.block.lengths.distance))
+            << which;
       }
     }
     for (std::size_t unit = 0; unit < per_chunk && !twin.parts.empty(); ++unit) {
@@ -229,10 +229,12 @@ void expect_twins_parts(const std::vector<FinderCase>& cases, int level_number) 
       while (p > 0 && twin.parts[p].content_begin >= (unit + 1) * kDeflateSplitUnitBytes) --p;
       const DeflateCosts prices = deflate_costs_of(twin.parts[p].block.lengths);
       const DeflateDeviceCosts& got = got_costs[place * per_chunk + unit];
-      const auto is_bits = [](std::uint8_t bits, std::uint32_t cost) { return bits * kCostUnitsPerBit == cost; };
+      const auto is_bits = [](std::uint8_t bits, std::uint32_t cost) {
+        return bits * kCostUnitsPerBit == cost;
+      };
       EXPECT_TRUE(std::ranges::equal(got.literals, prices.literals, is_bits)) << what << ", unit " << unit;
-      EXPECT_TRUE(std::ranges::equal(std::span(got.lengths).first(prices.lengths.size()), prices.lengths,
-                                     is_bits))
+      EXPECT_TRUE(
+          std::ranges::equal(std::span(got.lengths).first(prices.lengths.size()), prices.lengths, is_bits))
           << what << ", unit " << unit;
       EXPECT_TRUE(std::ranges::equal(got.distances, prices.distances, is_bits)) << what << ", unit " << unit;
     }
@@ -276,7 +278,8 @@ TEST_F(DeflateCompressCuda, EqualsItsTwinOnLargeBlocks) {
     cases.push_back({"mixed", mixed_bytes(size), 0});
     cases.push_back({"runs", runs_bytes(size, 3), 0});
     cases.push_back({"random, then zeros", random_bytes(100'000) + Bytes(size - 100'000), 0});
-    cases.push_back({"long literals", random_bytes(70'000, 3, 90) + equal_bytes(300) + random_bytes(40'000, 5), 0});
+    cases.push_back(
+        {"long literals", random_bytes(70'000, 3, 90) + equal_bytes(300) + random_bytes(40'000, 5), 0});
   }
   expect_twins(cases, {1, 3, 6, 9, 12});
 }
@@ -347,7 +350,8 @@ TEST_F(DeflateCompressCuda, MayBeCapturedInAGraph) {
   stream.synchronize();
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
-  cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+              "cudaStreamBeginCapture");
   cuda::compress_deflate_cuda(batch.blocks(), deflate_level(12), DeflateEnd::kFinal, output_of(rooms),
                               scratch.get(), scratch.bytes(), stream.get());
   cuda::check(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
@@ -364,8 +368,8 @@ TEST_F(DeflateCompressCuda, LargerBlocksAndTooLittleScratchAreRefused) {
   EXPECT_THROW(cuda::compress_deflate_cuda_scratch_bytes(too_large, deflate_level(1)), Error);
   const DeviceBlocks blocks{.block_count = 1, .max_block_bytes = 1 << 20, .total_block_bytes = 1 << 20};
   const std::size_t bytes = cuda::compress_deflate_cuda_scratch_bytes(blocks, deflate_level(1));
-  EXPECT_THROW(cuda::compress_deflate_cuda(blocks, deflate_level(1), DeflateEnd::kFinal, {}, nullptr, bytes - 1,
-                                           nullptr),
+  EXPECT_THROW(cuda::compress_deflate_cuda(blocks, deflate_level(1), DeflateEnd::kFinal, {}, nullptr,
+                                           bytes - 1, nullptr),
                Error);
 }
 
@@ -425,7 +429,8 @@ TEST_F(DeflateFilesCuda, AreThoseOfTheReferenceAndOthersReadThem) {
         const Bytes expected = compress(text, options);
         options.backend = "cuda";
         const Bytes got = compress(text, options);
-        const std::string what = fmt::format("format {}, level {}, {} bytes", static_cast<int>(format), level, size);
+        const std::string what =
+            fmt::format("format {}, level {}, {} bytes", static_cast<int>(format), level, size);
         ASSERT_EQ(block_difference(what, expected, got), "");
         if (format == Format::kBgzf) {
           EXPECT_TRUE(restore(got, {.backend = "cpu"}) == text) << what;

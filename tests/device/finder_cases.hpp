@@ -47,12 +47,19 @@ class FinderBatch {
   }
 
   const DeviceBlocks& blocks() const { return batch_; }
-  std::uint64_t position(std::size_t block) const { return positions_[block]; }
+  std::uint64_t position(std::size_t block) const { return host_blocks_[block].position; }
+  const DeviceBlock& block(std::size_t index) const { return host_blocks_[index]; }
 
   // Runs `find(d_records, d_scratch)` over memory that no result looks like, and gives the records.
   std::vector<MatchRecord> run(std::size_t scratch_bytes,
                                const std::function<void(MatchRecord*, void*)>& find) const {
-    cuda::DeviceBuffer<MatchRecord> d_records(batch_.total_block_bytes, stream_.get());
+    return run_for<MatchRecord>(scratch_bytes, find);
+  }
+  // The same where a position's result is a Result.
+  template <class Result>
+  std::vector<Result> run_for(std::size_t scratch_bytes,
+                              const std::function<void(Result*, void*)>& find) const {
+    cuda::DeviceBuffer<Result> d_records(batch_.total_block_bytes, stream_.get());
     cuda::DeviceBuffer<std::byte> d_scratch(scratch_bytes, stream_.get());
     if (d_records.bytes() > 0)
       cuda::check(cudaMemsetAsync(d_records.get(), 0xA5, d_records.bytes(), stream_.get()),
@@ -60,7 +67,7 @@ class FinderBatch {
     if (scratch_bytes > 0)
       cuda::check(cudaMemsetAsync(d_scratch.get(), 0xA5, scratch_bytes, stream_.get()), "cudaMemsetAsync");
     find(d_records.get(), d_scratch.get());
-    std::vector<MatchRecord> records(batch_.total_block_bytes);
+    std::vector<Result> records(batch_.total_block_bytes);
     d_records.download(records);
     stream_.synchronize();
     return records;
@@ -80,11 +87,11 @@ class FinderBatch {
       batch_.total_block_bytes += input.block_bytes();
       batch_.max_block_bytes = std::max(batch_.max_block_bytes, blocks.back().block_bytes);
       batch_.max_history_bytes = std::max(batch_.max_history_bytes, blocks.back().history_bytes);
-      positions_.push_back(blocks.back().position);
     }
     d_blocks_ = cuda::DeviceBuffer<DeviceBlock>(blocks.size(), stream_.get());
     d_blocks_.upload(blocks);
     batch_.d_blocks = d_blocks_.get();
+    host_blocks_ = blocks;
     batch_.block_count = static_cast<std::uint32_t>(blocks.size());
     stream_.synchronize();
   }
@@ -93,7 +100,7 @@ class FinderBatch {
   cuda::DeviceBuffer<std::byte> d_data_;
   cuda::DeviceBuffer<DeviceBlock> d_blocks_;
   DeviceBlocks batch_;
-  std::vector<std::uint64_t> positions_;
+  std::vector<DeviceBlock> host_blocks_;
 };
 
 // Empty if `records` holds what `twin` gives for every case; else the first difference in full.

@@ -6,6 +6,7 @@
 #include "core/status.hpp"
 #include "cuda_test.hpp"
 #include "finder_cases.hpp"
+#include "format/deflate/deflate_levels.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 
 namespace hemstitch {
@@ -79,6 +80,28 @@ TEST_F(HashChainCuda, EqualsItsTwinOnBlocksOf4MB) {
   cases.push_back({"period 65535", periodic_bytes(4 << 20, 65535), 0});
   cases.push_back({"random", random_bytes(4 << 20, 6), 0});
   expect_equal(cases, {{.hash_bits = 14, .depth = 4}});
+}
+
+std::vector<HashChainParameters> deflate_parameters() {
+  std::vector<HashChainParameters> all;
+  for (const int level : {1, 3, 9, 12}) all.push_back(deflate_level(level).finder);
+  return all;
+}
+
+TEST_F(HashChainCuda, EqualsItsTwinWithTheParametersOfDeflate) {
+  expect_equal(small_cases(), deflate_parameters());
+  std::vector<FinderCase> cases;
+  for (const std::size_t history : {0, 32768}) {
+    cases.push_back({"mixed", mixed_bytes((1 << 20) + history, 5), history});
+    cases.push_back({"copies", copied_bytes((1 << 20) - 1 + history, 6), history});
+    cases.push_back({"period 300", periodic_bytes(400'000 + history, 300), history});
+  }
+  expect_equal(cases, deflate_parameters());
+}
+
+TEST_F(HashChainCuda, EqualsItsTwinWithTheParametersOfDeflateOnFiles) {
+  if (!corpora()) GTEST_SKIP() << "skipped: HEMSTITCH_CORPORA is not set";
+  expect_equal(file_cases(1 << 20, 32768, 1), deflate_parameters());
 }
 
 TEST_F(HashChainCuda, EqualsItsTwinOnFiles) {

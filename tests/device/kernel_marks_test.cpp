@@ -11,8 +11,10 @@
 #include "compact/pieces/copy_pieces_tuning.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
 #include "cuda_test.hpp"
+#include "deflate_prices.hpp"
 #include "finder_cases.hpp"
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
+#include "format/deflate/compress/deflate_parse_cuda.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/compress/lz4_encode_tuning.hpp"
@@ -23,6 +25,7 @@
 #include "lz4_batch.hpp"
 #include "match/brute_force/brute_force_cuda.hpp"
 #include "match/lazy_scan/lazy_scan_cuda.hpp"
+#include "match/near_three/near_three_cuda.hpp"
 #include "search/search_cuda.hpp"
 #include "search/search_tuning.hpp"
 
@@ -42,8 +45,8 @@ class KernelMarksTest : public CudaTest {
     stream_.emplace();
     trace_.emplace(0, 10'000);
   }
+  const cuda::Stream& own_stream() const { return *stream_; }
   cudaStream_t stream() const { return stream_->get(); }
-  const cuda::Stream& the_stream() const { return *stream_; }
 
   // Those of `markers` that were left, each with its value once, in order: "1007:0 1007:1".
   std::string marks(std::initializer_list<cuda::TraceMarker> markers) const {
@@ -151,6 +154,37 @@ TEST_F(KernelMarksTest, GroupsOfLazyScan) {
   EXPECT_EQ(marks({cuda::kTraceScanGroup}), "1017:0 1017:1 1017:2");
 }
 
+TEST_F(KernelMarksTest, SegmentsAndTilesOfNearThree) {
+  const testing::FinderBatch batch(
+      {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(3000), 0}}, own_stream());
+  const NearThreeParameters parameters{};
+  const testing::Scratch scratch(cuda::find_near_three_cuda_scratch_bytes(batch.blocks(), parameters),
+                                 stream());
+  const cuda::DeviceBuffer<std::uint16_t> d_near_offsets(batch.blocks().total_block_bytes, stream());
+  cuda::find_near_three_cuda(batch.blocks(), parameters, d_near_offsets.get(), scratch.get(), scratch.bytes(),
+                             stream());
+  EXPECT_EQ(marks({cuda::kTraceBuildChains, cuda::kTraceFindTile}), "1001:0 1001:1 1003:0 1003:2048");
+}
+
+// A chunk of 2049 bytes has two parts and three segments, and a warp solves it together with seven others of its size.
+TEST_F(KernelMarksTest, ChunksOfDeflateThatAreParsed) {
+  const testing::FinderBatch batch({{"one", testing::wordy_bytes(2049), 0}}, own_stream());
+  const DeviceBlocks& chunks = batch.blocks();
+  const auto d_records = on_device(std::vector<MatchRecord>(chunks.total_block_bytes, 0));
+  const auto d_near_offsets = on_device(std::vector<std::uint16_t>(chunks.total_block_bytes, 0));
+  const auto d_costs = on_device<DeflateDeviceCosts>({testing::random_costs(1)});
+  const cuda::DeviceBuffer<Sequence> d_sequences(cuda::device_sequence_capacity(chunks, deflate_block_plan()),
+                                                 stream());
+  const cuda::DeviceBuffer<std::uint32_t> d_counts(1, stream());
+  const cuda::DeviceBuffer<std::uint64_t> d_total(1, stream());
+  const testing::Scratch scratch(cuda::parse_deflate_cuda_scratch_bytes(chunks), stream());
+  cuda::parse_deflate_cuda(chunks, d_records.get(), d_near_offsets.get(), d_costs.get(), 1,
+                           {d_sequences.get(), d_counts.get(), d_total.get()}, scratch.get(), scratch.bytes(),
+                           stream());
+  EXPECT_EQ(marks({cuda::kTraceListEdges, cuda::kTraceSolveSegments, cuda::kTraceWalkChunk}),
+            "1005:0 1006:0 1018:0 1018:2048");
+}
+
 TEST_F(KernelMarksTest, PagesThatAreCompressed) {
   compress({{"one", testing::wordy_bytes(4096), 0}, {"two", testing::wordy_bytes(100), 0}}, 1);
   EXPECT_EQ(marks({cuda::kTraceCompressPage}), "1007:0 1007:1");
@@ -217,7 +251,7 @@ TEST_F(KernelMarksTest, PagesThatAreFilled) {
 
 TEST_F(KernelMarksTest, ChunksOfDeflate) {
   const testing::FinderBatch batch(
-      {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(200), 0}}, the_stream());
+      {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(200), 0}}, own_stream());
   const testing::OutputRooms outputs({300, 300}, stream());
   const cuda::DeviceLz4Output output = outputs.output();
   const testing::Scratch scratch(cuda::compress_deflate_cuda_scratch_bytes(batch.blocks(), deflate_level(12)),

@@ -86,15 +86,17 @@ struct ParsedBatch {
   std::uint64_t total = 0;
   bool kept_to_its_room = false;
 
-  std::span<const Sequence> list(const RecordBatch& batch, std::uint32_t block, const BlockPlan& plan) const {
+  // `Batch` has blocks() and position(), as RecordBatch.
+  template <class Batch>
+  std::span<const Sequence> list(const Batch& batch, std::uint32_t block, const BlockPlan& plan) const {
     return std::span(sequences).subspan(first_sequence(batch.position(block), block, plan), counts[block]);
   }
 };
 
 // Runs `parse(sequences, d_scratch)` on poisoned memory. Scratch begins at an odd address and is followed by guards, as
 // are the sequences.
-template <class Parse>
-ParsedBatch run_parse(const RecordBatch& batch, const BlockPlan& plan, std::size_t scratch_bytes,
+template <class Batch, class Parse>
+ParsedBatch run_parse(const Batch& batch, const BlockPlan& plan, std::size_t scratch_bytes,
                       cudaStream_t stream, const Parse& parse) {
   constexpr std::size_t kGuards = 64;
   const std::size_t capacity = cuda::device_sequence_capacity(batch.blocks(), plan);

@@ -1,6 +1,6 @@
 // hash_chain on a CUDA device: the records of find_hash_chain (hash_chain.hpp), to the byte, for a batch of blocks.
 //
-// Two kernels. The first builds the chains, in order, one warp a segment (hash_chain.cu); the second walks them,
+// Two kernels. The first builds the chains, in order, one warp a segment (match/stitch/build_chains.cuh); the second walks them,
 // extends and stitches (match/stitch/find_tiles.cuh).
 #pragma once
 

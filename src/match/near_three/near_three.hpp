@@ -11,7 +11,7 @@
 //   2. The offset of p is that of the nearest candidate with the same three bytes; 0 where there is none.
 //
 // So it is hash_chain's first step with three bytes instead of four, and a device has the links of both by the same
-// means. It gives no lengths: who reads the offsets knows how many bytes are worth comparing.
+// kernel (match/stitch/build_chains.cuh). It gives no lengths: who reads the offsets knows how many bytes are worth comparing.
 //
 // Why a depth. Three bytes of a picture collide often in 14 bits: of x-ray, exact answers make 0.9 % less than four
 // candidates, and those 1.1 % less than one. Text does not mind: 0.01 %.

@@ -1,6 +1,6 @@
 // The device's finder: walks candidates, extends capped matches and stitches, in one pass over the data.
 //
-// hash_chain and hash_step differ only in where candidates come from. A first kernel of each (hash_chain.cu,
+// hash_chain and hash_step differ only in where candidates come from. A first kernel of each (build_chains.cuh,
 // hash_step.cu) leaves one 16-bit distance a position, the *link*: to the previous position with the same hash, or to
 // the table's entry. This kernel does everything after that. CPU twins: walk_chains (hash_chain_reference.cpp),
 // look_up_in_groups (hash_step_reference.cpp), and all of match/stitch/stitch_reference.cpp.
@@ -401,7 +401,7 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
             if (step == 0 || offset > search.window_bytes) break;
             const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions);
             if constexpr (!kExactLinks) {
-              // A head older than 65535 positions is not a link at all (hash_chain.cu).
+              // A head older than 65535 positions is not a link at all (build_chains.cuh).
               const std::uint32_t word = RingWord(sh_ring, candidate_slot).word;
               if (word != own.word &&
                   hash_word(word, search.hash_bits) != hash_word(own.word, search.hash_bits))

@@ -3,7 +3,7 @@
 //
 // hash_chain of depth 1, the stitch and lazy look little ahead and carry little along, so a warp takes 32 positions, a
 // *row*, through all of them while the numbers are in registers. A lane owns one position of the row. The text is in shared
-// memory; candidates stand in memory, links that hash_chain.cu has built.
+// memory; candidates stand in memory, links that match/stitch/build_chains.cuh has built.
 //
 //   compare    The candidate, up to the cap of 16 bytes: four words. And how many of the four bytes before agree as well,
 //              which is what a neighbour to the left may borrow.

@@ -1,5 +1,5 @@
 // Level 1 on blocks of any size without history, tile by tile (lz4_one_pass_tile.cuh). Candidates are found before, as chains
-// of depth 1 (hash_chain.cu). Then:
+// of depth 1 (match/stitch/build_chains.cuh). Then:
 //
 //   list_tiles      a thread block a tile: the matches that are taken, in lists, a list a segment
 //   join_tiles      a thread block a block: tiles that began to walk from another state than the tile before left are listed
