@@ -57,6 +57,7 @@ struct EncodeParameters {
 // What blocks an engine will be given, as far as a device's memory follows from it.
 struct BlockWork {
   Direction direction = Direction::kCompress;
+  Format format = Format::kLz4;
   std::uint64_t block_bytes = 0;    // of a full one; restoring: of its content
   std::uint64_t history_bytes = 0;  // that a block may bring
   std::uint64_t more_blocks =
@@ -123,6 +124,8 @@ class Backend {
   virtual std::optional<std::string> no_engine_reason() const { return std::nullopt; }
   // Whether `auto` may choose it, where it pays off: there may be hardware behind it. Never for the twins.
   virtual bool chosen_by_auto() const = 0;
+  // Of the formats that it takes, those that its figures speak of: for others `auto` knows nothing to choose it by.
+  virtual bool is_measured_for(Format /*format*/) const { return true; }
   // What `auto` chooses by (hemstitch/choice.hpp); a software adapter says that it is one. Asked where the device can be used.
   virtual BackendFacts facts(std::string_view /*device*/) const { return {.backend = std::string(name())}; }
   virtual std::optional<BackendFigures> figures(const BackendFacts& facts) const {

@@ -1,6 +1,8 @@
 // A format on a CUDA device: what its blocks are compressed and restored by there, in batches, and what its frames are verified
 // by. Formats without an object of this kind are the host's alone. formats_cuda.hpp has those that there are.
 //
+// A device may compress to a format whose blocks it does not restore.
+//
 // All of it is asynchronous on the stream, allocates nothing and waits for nothing, and may be captured in a graph. Scratch has any
 // alignment and holds nothing between calls; too little of it is kInvalidOption.
 #pragma once
@@ -58,17 +60,19 @@ class DeviceFormat {
 
   virtual Format id() const = 0;
 
-  // A block is stored where compressing would not make it smaller. `block_bytes` is the block size of the frame.
+  // A block is stored where compressing would not make it smaller, unless the format has that in its blocks. `block_bytes` is the block size of the frame.
   virtual std::size_t compress_span_scratch_bytes(const DeviceBlocks& blocks, int level,
                                                   std::size_t block_bytes) const = 0;
   virtual void compress_span(const DeviceBlocks& blocks, int level, std::size_t block_bytes,
                              const DeviceSpan& span, void* d_scratch, std::size_t scratch_bytes,
                              cudaStream_t stream) const = 0;
 
+  // Whether devices restore the format's blocks; where they do not, the two functions below throw kInvalidOption.
+  virtual bool restores() const { return false; }
   // Of blocks that are not stored.
-  virtual std::size_t restore_scratch_bytes(const DeviceRestore& batch) const = 0;
+  virtual std::size_t restore_scratch_bytes(const DeviceRestore& batch) const;
   virtual void restore(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
-                       cudaStream_t stream) const = 0;
+                       cudaStream_t stream) const;
 
   // FrameFormat::checksum() of the d_sizes[i] bytes at d_spans[i], at any alignment, for every i below `count`.
   virtual void checksums(const std::byte* const* d_spans, const std::size_t* d_sizes, std::uint64_t count,

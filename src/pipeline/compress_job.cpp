@@ -60,6 +60,7 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
   needs.memory_limit_bytes = options.memory_limit_bytes;
   needs.device =
       engine_.preferred().device_needs({.direction = Direction::kCompress,
+                                        .format = options.format,
                                         .block_bytes = options.block_bytes,
                                         .history_bytes = std::max(history_bytes_, dictionary_.size()),
                                         .level = options.level,

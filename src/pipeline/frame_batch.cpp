@@ -55,6 +55,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   if (threads_ > 1) needs.preferred_batches_in_flight += kBatchesAround;
   needs.memory_limit_bytes = options.memory_limit_bytes;
   needs.device = engine.device_needs({.direction = Direction::kCompress,
+                                      .format = options.format,
                                       .block_bytes = options.block_bytes,
                                       .history_bytes = std::max(writer_->history_bytes(), dictionary_.size()),
                                       .more_blocks = most_inputs_,

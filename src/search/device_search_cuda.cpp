@@ -79,6 +79,7 @@ class CudaSearch : public DeviceSearch {
                     [&](std::size_t file) { read[file] = index_text(files.text(file)); });
     const std::byte* const d_bytes = bring(files.bytes);
     for (const auto& format : cuda::device_formats()) {
+      if (!format->restores()) continue;
       format_ = format.get();
       files_.clear();
       blocks_.clear();

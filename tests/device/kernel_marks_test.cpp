@@ -13,7 +13,9 @@
 #include "cuda_test.hpp"
 #include "deflate_prices.hpp"
 #include "finder_cases.hpp"
+#include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/compress/deflate_parse_cuda.hpp"
+#include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/compress/lz4_encode_tuning.hpp"
 #include "format/lz4/frame/lz4_checksum_cuda.hpp"
@@ -246,6 +248,31 @@ TEST_F(KernelMarksTest, PagesThatAreFilled) {
   const testing::Scratch scratch(cuda::restore_lz4_pages_cuda_scratch_bytes(pages), stream());
   cuda::restore_lz4_pages_cuda(pages, scratch.get(), scratch.bytes(), stream());
   EXPECT_EQ(marks({cuda::kTraceFillPage}), "1013:0 1013:1");
+}
+
+TEST_F(KernelMarksTest, ChunksOfDeflate) {
+  const testing::FinderBatch batch(
+      {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(200), 0}}, own_stream());
+  const testing::OutputRooms outputs({300, 300}, stream());
+  const cuda::DeviceLz4Output output = outputs.output();
+  const testing::Scratch scratch(cuda::compress_deflate_cuda_scratch_bytes(batch.blocks(), deflate_level(12)),
+                                 stream());
+  cuda::compress_deflate_cuda(
+      batch.blocks(), deflate_level(12), DeflateEnd::kFinal,
+      {output.d_outputs, output.d_capacities, output.d_output_bytes, output.d_statuses}, scratch.get(),
+      scratch.bytes(), stream());
+  EXPECT_EQ(marks({cuda::kTraceCountTokens, cuda::kTracePackTile}), "1019:0 1021:0");
+  // Blocks are tried as runs of units, 36 for each of the two chunks, of which one exists, then as parts, 8 a chunk.
+  EXPECT_EQ(marks({cuda::kTraceCodeChunk}), "1020:0 1020:8 1020:36");
+}
+
+TEST_F(KernelMarksTest, SpansOfDeflateThatAreSummedUp) {
+  const auto d_bytes = on_device(testing::random_bytes(100));
+  const auto d_spans = on_device<const std::byte*>({d_bytes.get(), d_bytes.get() + 50, d_bytes.get() + 99});
+  const auto d_sizes = on_device<std::size_t>({50, 49, 1});
+  const cuda::DeviceBuffer<std::uint32_t> d_checksums(3, stream());
+  cuda::crc32_spans_cuda(d_spans.get(), d_sizes.get(), 3, d_checksums.get(), stream());
+  EXPECT_EQ(marks({cuda::kTraceDeflateChecksum}), "1022:0 1022:1 1022:2");
 }
 
 TEST_F(KernelMarksTest, SpansThatAreHashed) {

@@ -55,6 +55,7 @@ BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept,
 
 bool is_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
   return backend.chosen_by_auto() && backend.takes(work) &&
+         (!work.format || backend.is_measured_for(*work.format)) &&
          (choosers == Choosers::kAuto || backend.fallback_name() == processor_of(choosers));
 }
 

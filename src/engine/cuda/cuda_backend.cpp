@@ -9,11 +9,14 @@
 #include "batch/batch_workspace.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "engine/several_engines.hpp"
+#include "format/formats_cuda.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/occupancy.hpp"
 
 namespace hemstitch {
 namespace {
+
+constexpr std::string_view kWork = "LZ4, and compressing to DEFLATE,";
 
 class CudaBackend : public Backend {
  public:
@@ -23,11 +26,11 @@ class CudaBackend : public Backend {
 
   std::string description(std::string_view wanted) const override {
     const std::vector<cuda::DeviceFacts> devices = cuda::find_devices(wanted).devices;
-    if (devices.empty()) return "LZ4 on NVIDIA GPUs";
-    if (devices.size() > 1) return fmt::format("LZ4 on {}", device_name(wanted));
+    if (devices.empty()) return fmt::format("{} on NVIDIA GPUs", kWork);
+    if (devices.size() > 1) return fmt::format("{} on {}", kWork, device_name(wanted));
     const cuda::DeviceFacts& device = devices.front();
-    return fmt::format("LZ4 on {} (compute capability {}.{}, {} multiprocessors, {:.0f} GiB)", device.name,
-                       device.capability / 10, device.capability % 10, device.multiprocessors,
+    return fmt::format("{} on {} (compute capability {}.{}, {} multiprocessors, {:.0f} GiB)", kWork,
+                       device.name, device.capability / 10, device.capability % 10, device.multiprocessors,
                        double(device.memory_bytes) / (1 << 30));
   }
 
@@ -60,7 +63,11 @@ class CudaBackend : public Backend {
   }
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
+  bool is_measured_for(Format format) const override { return format == Format::kLz4; }
+  bool supports(Format format, Direction direction) const override {
+    const cuda::DeviceFormat* const known = cuda::device_format(format);
+    return known != nullptr && (direction == Direction::kCompress || known->restores());
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view wanted) const override {
     std::vector<std::unique_ptr<BlockEngine>> engines;
     for (cuda::Device* device : cuda::open_devices(wanted))

@@ -10,9 +10,9 @@
 #include "core/slot_ring.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
 #include "engine/staging.hpp"
-#include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/formats_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
-#include "format/lz4/restore/lz4_restore_cuda.hpp"
+#include "format/lz4/lz4_levels.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
@@ -161,9 +161,16 @@ Arrays place_arrays(Slot& slot, std::size_t count) {
   return Arrays(placed, count);
 }
 
-// A block that its caller leaves more room than it is large, and that does not shrink: the device stores such blocks
+// Throws kInvalidOption for a format that devices do not know.
+const DeviceFormat& known_format(Format id) {
+  if (const DeviceFormat* const format = device_format(id)) return *format;
+  throw Error(Status::kInvalidOption, "CUDA devices do not know the format");
+}
+
+// A block of LZ4 that its caller leaves more room than it is large, and that does not shrink: the device stores such blocks
 // instead of writing them longer. No frame asks for it.
-void compress_without_shrinking(BlockTask& task, const Lz4Level& level) {
+void compress_without_shrinking(BlockTask& task, const EncodeParameters& parameters) {
+  const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
   std::vector<std::byte> joined(task.history.begin(), task.history.end());
   joined.insert(joined.end(), task.input.begin(), task.input.end());
   const EncodedBlock encoded =
@@ -187,9 +194,9 @@ std::span<std::byte> movable_room(const Slot& slot, std::span<const BlockTask> t
   return slot.holds(room) ? room : std::span<std::byte>();
 }
 
-void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
-                 const EncodeParameters& parameters) {
+void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters& parameters) {
   const NvtxRange range("engine.compress");
+  const DeviceFormat& format = known_format(parameters.format);
   cudaStream_t const stream = slot.stream.get();
   const std::size_t count = tasks.size();
   const Staging staging = stage_for_compression(tasks);
@@ -219,13 +226,15 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
                         .d_offsets = arrays.offsets.d,
                         .d_sizes = arrays.sizes.d,
                         .d_statuses = arrays.statuses.d};
-  const std::size_t scratch_bytes = compress_lz4_span_cuda_scratch_bytes(batch, level);
+  const std::size_t scratch_bytes =
+      format.compress_span_scratch_bytes(batch, parameters.level, parameters.block_bytes);
   std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
 
   upload_input(staging, slot, d_input);
   upload(arrays.blocks, count, stream);
   slot.stamps.kernel.record(stream);
-  compress_lz4_span_cuda(batch, level, span, d_scratch, scratch_bytes, stream);
+  format.compress_span(batch, parameters.level, parameters.block_bytes, span, d_scratch, scratch_bytes,
+                       stream);
   slot.stamps.kernel_end.record(stream);
   download(arrays.offsets, count + 1, stream);
   download(arrays.sizes, count, stream);
@@ -253,7 +262,7 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
     if (arrays.statuses.h[i] != HEMSTITCH_OK) {
       task.status = Status::kDeviceFault;  // there was room for every block
     } else if (stored && task.output.size() >= task.input.size()) {
-      compress_without_shrinking(task, level);
+      compress_without_shrinking(task, parameters);
     } else if (stored || bytes > task.output.size()) {
       task.status = Status::kOutputTooSmall;
     } else {
@@ -264,7 +273,7 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const Lz4Level& level,
   }
 }
 
-void restore_in(Slot& slot, std::span<BlockTask> tasks) {
+void restore_in(Slot& slot, std::span<BlockTask> tasks, const DeviceFormat& format) {
   const NvtxRange range("engine.restore");
   cudaStream_t const stream = slot.stream.get();
   const std::size_t count = tasks.size();
@@ -291,7 +300,7 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
     batch.max_capacity = std::max(batch.max_capacity, tasks[i].output.size());
     batch.max_block_bytes = std::max(batch.max_block_bytes, tasks[i].input.size());
   }
-  const std::size_t scratch_bytes = restore_lz4_cuda_scratch_bytes(batch);
+  const std::size_t scratch_bytes = format.restore_scratch_bytes(batch);
   std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
 
   upload_input(staging, slot, d_input);
@@ -303,7 +312,7 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks) {
   slot.stamps.kernel.record(stream);
   for (const Staging::Move& move : staging.moves)
     copy_async(d_output + move.at, d_input + move.from, move.bytes, cudaMemcpyDeviceToDevice, stream);
-  restore_lz4_cuda(batch, d_scratch, scratch_bytes, stream);
+  format.restore(batch, d_scratch, scratch_bytes, stream);
   slot.stamps.kernel_end.record(stream);
   download(arrays.output_bytes, count, stream);
   download(arrays.statuses, count, stream);
@@ -345,7 +354,7 @@ std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
                               .max_block_bytes = static_cast<std::uint32_t>(work.block_bytes),
                               .max_history_bytes = static_cast<std::uint32_t>(work.history_bytes),
                               .total_block_bytes = content_bytes};
-    bytes += compress_lz4_span_cuda_scratch_bytes(blocks, lz4_level(work.level, work.block_bytes));
+    bytes += known_format(work.format).compress_span_scratch_bytes(blocks, work.level, work.block_bytes);
   }
   return bytes + bytes / 4;
 }
@@ -486,14 +495,15 @@ LargeBuffer CudaEngine::make_buffer(std::size_t bytes) const {
 
 void CudaEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
   device_.make_current();
-  const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
   slots_.run(tasks, clock_.get(),
-             [&](Slot& slot, std::span<BlockTask> batch) { compress_in(slot, batch, level, parameters); });
+             [&](Slot& slot, std::span<BlockTask> batch) { compress_in(slot, batch, parameters); });
 }
 
-void CudaEngine::restore(std::span<BlockTask> tasks, Format) {
+void CudaEngine::restore(std::span<BlockTask> tasks, Format id) {
   device_.make_current();
-  slots_.run(tasks, clock_.get(), [](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch); });
+  const DeviceFormat& format = known_format(id);
+  slots_.run(tasks, clock_.get(),
+             [&](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch, format); });
 }
 
 }  // namespace hemstitch::cuda

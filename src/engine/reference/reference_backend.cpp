@@ -45,10 +45,9 @@ class ReferenceEngine : public BlockEngine {
   }
 
  private:
-  // Every block of BGZF is a member of its own; those of other formats are parts of one stream.
   static void compress_deflate(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
     const DeflateLevel level = deflate_level(parameters.level);
-    const DeflateEnd end = parameters.format == Format::kBgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush;
+    const DeflateEnd end = deflate_end_of_blocks(parameters.format);
     compress_each(tasks, [&](const FinderInput& input, std::span<std::byte> output) {
       return compress_deflate_block_reference(input, level, end, output);
     });

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "format/deflate/compress/deflate_end.hpp"
 #include "format/format.hpp"
 
 namespace hemstitch {
@@ -13,6 +14,11 @@ namespace hemstitch {
 constexpr bool is_deflate(Format format) {
   return format == Format::kGzip || format == Format::kBgzf || format == Format::kZlib ||
          format == Format::kDeflate;
+}
+
+// How the blocks of their frames end. Every block of BGZF is a member of its own; those of other formats are parts of one stream.
+constexpr DeflateEnd deflate_end_of_blocks(Format format) {
+  return format == Format::kBgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush;
 }
 
 // In the order in which they are asked whether data is theirs.

@@ -21,6 +21,7 @@ class Lz4DeviceFormat : public DeviceFormat {
     compress_lz4_span_cuda(blocks, lz4_level(level, block_bytes), span, d_scratch, scratch_bytes, stream);
   }
 
+  bool restores() const override { return true; }
   std::size_t restore_scratch_bytes(const DeviceRestore& batch) const override {
     return restore_lz4_cuda_scratch_bytes(batch);
   }

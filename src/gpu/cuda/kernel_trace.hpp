@@ -58,6 +58,11 @@ enum TraceMarker : std::uint32_t {
   kTraceScanGroup =
       1017,  // brute_force and lazy_scan: neighbouring positions; the group's number in the batch
   kTraceListEdges = 1018,  // deflate.list_edges: neighbouring positions; the first one's in the chunk
+  kTraceCountTokens =
+      1019,  // deflate.count_tokens: a tile of sequences; the number of its first one in the chunk
+  kTraceCodeChunk = 1020,  // deflate.code_parts and .measure_spans: a block that is tried; its number
+  kTracePackTile = 1021,   // deflate.pack_chunks: a tile of tokens; the number of its first one in the chunk
+  kTraceDeflateChecksum = 1022,  // deflate.crc32_spans and .adler32_spans: a span; its number
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

@@ -57,46 +57,53 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_sort_keys(const std::uint3
   return key_count;
 }
 
-namespace deflate_detail {
-
-struct HuffmanNodes {
-  std::uint32_t weights[kDeflateLitlenCount] =
-      {};  // of the nodes above leaves, in the order in which they are made
-  std::uint16_t leaf_parents[kDeflateLitlenCount] = {};
-  std::uint16_t node_parents[kDeflateLitlenCount] = {};
+// Where a tree is built: a device has it in shared memory. Of each array as many elements as there are leaves.
+struct DeflateHuffmanRoom {
+  std::uint32_t*
+      weights;  // of the nodes above leaves, in the order in which they are made; then depths, the root's 0
+  std::uint16_t* leaf_parents;
+  std::uint16_t* node_parents;
+  std::uint32_t* depth_counts;  // one for each depth up to kDeflateMaxCodeBits
 };
 
-// Makes the tree over sorted keys; `nodes.weights` hold depths afterwards, the root's 0.
+namespace deflate_detail {
+
+// Makes the tree over sorted keys, and the depths of its nodes.
 HEMSTITCH_HOST_DEVICE constexpr void build_huffman_tree(const std::uint32_t* sorted_keys,
-                                                        std::uint32_t leaf_count, HuffmanNodes& nodes) {
+                                                        std::uint32_t leaf_count,
+                                                        const DeflateHuffmanRoom& room) {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};  // the weight at the front of an empty queue
   std::uint32_t leaf = 0, node = 0;
+  std::uint32_t leaf_weight = sorted_keys[0] >> kDeflateSymbolBits, node_weight = kNone;
   for (std::uint32_t made = 0; made + 1 < leaf_count; ++made) {
     std::uint32_t weight = 0;
     for (int child = 0; child < 2; ++child) {
-      const bool take_leaf = leaf < leaf_count &&
-                             (node == made || sorted_keys[leaf] >> kDeflateSymbolBits <= nodes.weights[node]);
-      if (take_leaf) {
-        weight += sorted_keys[leaf] >> kDeflateSymbolBits;
-        nodes.leaf_parents[leaf++] = static_cast<std::uint16_t>(made);
+      if (leaf_weight <= node_weight) {
+        weight += leaf_weight;
+        room.leaf_parents[leaf++] = static_cast<std::uint16_t>(made);
+        leaf_weight = leaf < leaf_count ? sorted_keys[leaf] >> kDeflateSymbolBits : kNone;
       } else {
-        weight += nodes.weights[node];
-        nodes.node_parents[node++] = static_cast<std::uint16_t>(made);
+        weight += node_weight;
+        room.node_parents[node++] = static_cast<std::uint16_t>(made);
+        node_weight = node < made ? room.weights[node] : kNone;
       }
     }
-    nodes.weights[made] = weight;
+    room.weights[made] = weight;
+    if (node == made) node_weight = weight;
   }
-  nodes.weights[leaf_count - 2] = 0;
+  room.weights[leaf_count - 2] = 0;
   for (std::uint32_t below = leaf_count - 2; below-- > 0;)
-    nodes.weights[below] = nodes.weights[nodes.node_parents[below]] + 1;
+    room.weights[below] = room.weights[room.node_parents[below]] + 1;
 }
 
 // How many leaves are to lie at each depth up to `max_bits`; the code is complete.
 HEMSTITCH_HOST_DEVICE constexpr void limited_depth_counts(std::uint32_t leaf_count, std::uint32_t max_bits,
-                                                          const HuffmanNodes& nodes, std::uint32_t* counts) {
+                                                          const DeflateHuffmanRoom& room) {
+  std::uint32_t* const counts = room.depth_counts;
   for (std::uint32_t bits = 0; bits <= max_bits; ++bits) counts[bits] = 0;
   std::uint32_t sum = 0;  // in units of 2^-max_bits
   for (std::uint32_t leaf = 0; leaf < leaf_count; ++leaf) {
-    const std::uint32_t depth = nodes.weights[nodes.leaf_parents[leaf]] + 1;
+    const std::uint32_t depth = room.weights[room.leaf_parents[leaf]] + 1;
     const std::uint32_t bits = depth < max_bits ? depth : max_bits;
     ++counts[bits];
     sum += 1u << (max_bits - bits);
@@ -113,18 +120,26 @@ HEMSTITCH_HOST_DEVICE constexpr void limited_depth_counts(std::uint32_t leaf_cou
 }  // namespace deflate_detail
 
 // Writes the code lengths of the symbols in `sorted_keys`; those of others are the caller's to set to 0. `key_count` is 2 to
-// kDeflateLitlenCount, and no more than 2^max_bits; the frequencies' sum fits 32 bits.
+// kDeflateLitlenCount, and no more than 2^max_bits; the frequencies' sum is below 2^32 - 1.
 HEMSTITCH_HOST_DEVICE constexpr void deflate_code_lengths(const std::uint32_t* sorted_keys,
                                                           std::uint32_t key_count, std::uint32_t max_bits,
-                                                          std::uint8_t* lengths) {
-  deflate_detail::HuffmanNodes nodes;
-  deflate_detail::build_huffman_tree(sorted_keys, key_count, nodes);
-  std::uint32_t counts[kDeflateMaxCodeBits + 1] = {};
-  deflate_detail::limited_depth_counts(key_count, max_bits, nodes, counts);
+                                                          std::uint8_t* lengths,
+                                                          const DeflateHuffmanRoom& room) {
+  deflate_detail::build_huffman_tree(sorted_keys, key_count, room);
+  deflate_detail::limited_depth_counts(key_count, max_bits, room);
   std::uint32_t key = 0;
   for (std::uint32_t bits = max_bits; bits > 0; --bits)
-    for (std::uint32_t i = 0; i < counts[bits]; ++i)
+    for (std::uint32_t i = 0; i < room.depth_counts[bits]; ++i)
       lengths[sorted_keys[key++] & ((1u << kDeflateSymbolBits) - 1)] = static_cast<std::uint8_t>(bits);
+}
+
+// The same in memory of its own.
+constexpr void deflate_code_lengths(const std::uint32_t* sorted_keys, std::uint32_t key_count,
+                                    std::uint32_t max_bits, std::uint8_t* lengths) {
+  std::uint32_t weights[kDeflateLitlenCount] = {}, depth_counts[kDeflateMaxCodeBits + 1] = {};
+  std::uint16_t leaf_parents[kDeflateLitlenCount] = {}, node_parents[kDeflateLitlenCount] = {};
+  deflate_code_lengths(sorted_keys, key_count, max_bits, lengths,
+                       {weights, leaf_parents, node_parents, depth_counts});
 }
 
 // Writes the canonical codes of `lengths`, each with its bits turned round: as it is packed, from its lowest bit on.

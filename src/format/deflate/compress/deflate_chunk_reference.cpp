@@ -1,8 +1,9 @@
 #include <algorithm>
-#include <limits>
+#include <array>
 
 #include "format/deflate/compress/deflate_chunk.hpp"
 #include "format/deflate/compress/deflate_cost.hpp"
+#include "format/deflate/compress/deflate_device_chunks.hpp"
 #include "match/common/common_length.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 
@@ -65,26 +66,25 @@ std::vector<MatchRecord> deflate_near_records(std::span<const std::byte> content
 std::vector<DeflateChunkPart> split_deflate_chunk(std::span<const DeflateToken> tokens,
                                                   std::size_t content_bytes) {
   const std::vector<SplitUnit> units = split_units(tokens, content_bytes);
-  const std::size_t unit_count = units.size() - 1;
-  // Of the units before each: the least bits, and the block that ends there.
-  std::vector<std::uint64_t> bits(unit_count + 1, std::numeric_limits<std::uint64_t>::max());
-  std::vector<std::size_t> begin_of_last(unit_count + 1, 0);
-  std::vector<DeflateChunkPart> last(unit_count + 1);
-  bits[0] = 0;
-  for (std::size_t begin = 0; begin < unit_count; ++begin) {
+  const auto unit_count = static_cast<std::uint32_t>(units.size() - 1);
+  std::array<DeflateChunkPart, kDeflateChunkUnits * kDeflateChunkUnits> spans;
+  std::array<std::uint32_t, spans.size()> span_bits{};
+  for (std::uint32_t begin = 0; begin < unit_count; ++begin) {
     DeflateHistogram histogram;
-    for (std::size_t end = begin + 1; end <= unit_count; ++end) {
+    for (std::uint32_t end = begin + 1; end <= unit_count; ++end) {
       histogram.add(units[end - 1].histogram);
-      const DeflateChunkPart part = part_between(units[begin], units[end], histogram);
-      if (bits[begin] + part.block.bits >= bits[end]) continue;
-      bits[end] = bits[begin] + part.block.bits;
-      begin_of_last[end] = begin;
-      last[end] = part;
+      const std::uint32_t span = deflate_span_index(begin, end);
+      spans[span] = part_between(units[begin], units[end], histogram);
+      span_bits[span] = static_cast<std::uint32_t>(spans[span].block.bits);
     }
   }
+  DeflateCuts cuts;
+  deflate_find_cuts(span_bits.data(), unit_count, cuts);
   std::vector<DeflateChunkPart> parts;
-  for (std::size_t end = unit_count; end > 0; end = begin_of_last[end]) parts.push_back(last[end]);
-  std::reverse(parts.begin(), parts.end());
+  for (std::uint32_t part = 0; part < cuts.count; ++part) {
+    const std::uint32_t end = part + 1 < cuts.count ? cuts.begins[part + 1] : unit_count;
+    parts.push_back(spans[deflate_span_index(cuts.begins[part], end)]);
+  }
   return parts;
 }
 

@@ -18,18 +18,13 @@
 
 #include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/compress/deflate_block.hpp"
+#include "format/deflate/compress/deflate_end.hpp"
 #include "format/deflate/compress/deflate_tuning.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/encoded_block.hpp"
 #include "match/common/finder.hpp"
 
 namespace hemstitch {
-
-// How the last DEFLATE block ends.
-enum class DeflateEnd {
-  kFlush,  // others follow: an empty stored block goes on to the next byte
-  kFinal,  // it is the stream's last one, and says so; zeros fill up its last byte
-};
 
 // No block takes more than the room for its content (block/deflate_stored.hpp). A full chunk that is stored takes two DEFLATE blocks; behind
 // one that ends inside a byte, the first takes up to two bits more than it counts, and so does the empty one at the end.

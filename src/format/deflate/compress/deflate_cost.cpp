@@ -19,22 +19,22 @@ void set_match_costs(const LengthBits& length_bits, const DistanceBits& distance
 
 DeflateCosts deflate_prior_costs() {
   DeflateCosts costs;
-  costs.literals.fill(8 * kCostUnitsPerBit);
-  set_match_costs([](std::uint32_t symbol) { return 4 + (symbol - kDeflateFirstLengthSymbol) / 4; },
-                  [](std::uint32_t) { return 5u; }, costs);
+  costs.literals.fill(kDeflatePriorLiteralBits * kCostUnitsPerBit);
+  set_match_costs([](std::uint32_t symbol) { return deflate_prior_length_bits(symbol); },
+                  [](std::uint32_t) { return kDeflatePriorDistanceBits; }, costs);
   return costs;
 }
 
 DeflateCosts deflate_costs_of(const DeflateCodeLengths& lengths) {
-  const auto bits_or = [](std::uint32_t bits, std::uint32_t unused_bits) {
-    return bits != 0 ? bits : unused_bits;
-  };
   DeflateCosts costs;
   for (std::size_t literal = 0; literal < costs.literals.size(); ++literal)
-    costs.literals[literal] = bits_or(lengths.litlen[literal], kDeflateUnusedLiteralBits) * kCostUnitsPerBit;
+    costs.literals[literal] =
+        deflate_bits_or(lengths.litlen[literal], kDeflateUnusedLiteralBits) * kCostUnitsPerBit;
   set_match_costs(
-      [&](std::uint32_t symbol) { return bits_or(lengths.litlen[symbol], kDeflateUnusedLengthBits); },
-      [&](std::uint32_t symbol) { return bits_or(lengths.distance[symbol], kDeflateUnusedDistanceBits); },
+      [&](std::uint32_t symbol) { return deflate_bits_or(lengths.litlen[symbol], kDeflateUnusedLengthBits); },
+      [&](std::uint32_t symbol) {
+        return deflate_bits_or(lengths.distance[symbol], kDeflateUnusedDistanceBits);
+      },
       costs);
   return costs;
 }

@@ -12,14 +12,10 @@
 
 #include "core/cost_model.hpp"
 #include "format/deflate/compress/deflate_block.hpp"
+#include "format/deflate/compress/deflate_prices.hpp"
 #include "parse/optimal/cost_table.hpp"
 
 namespace hemstitch {
-
-// Bits of symbols that the pass before did without.
-inline constexpr std::uint32_t kDeflateUnusedLiteralBits = 13;
-inline constexpr std::uint32_t kDeflateUnusedLengthBits = 12;
-inline constexpr std::uint32_t kDeflateUnusedDistanceBits = 10;
 
 static_assert(offset_class(5) == deflate_distance_symbol(5) &&
               offset_class(32768) == deflate_distance_symbol(32768));

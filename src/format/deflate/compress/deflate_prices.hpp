@@ -1,0 +1,30 @@
+// What symbols cost a chunk's parse in whole bits, where that follows from no code: the rules of deflate_cost.hpp, stated once for host and
+// device. All of these are without the symbols' extra bits.
+#pragma once
+
+#include <cstdint>
+
+#include "core/host_device.hpp"
+#include "format/deflate/block/deflate_symbols.hpp"
+
+namespace hemstitch {
+
+// In the first pass, which knows of no codes.
+inline constexpr std::uint32_t kDeflatePriorLiteralBits = 8;
+inline constexpr std::uint32_t kDeflatePriorDistanceBits = 5;
+HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_prior_length_bits(std::uint32_t symbol) {
+  return 4 + (symbol - kDeflateFirstLengthSymbol) / 4;
+}
+
+// Of symbols that the pass before did without.
+inline constexpr std::uint32_t kDeflateUnusedLiteralBits = 13;
+inline constexpr std::uint32_t kDeflateUnusedLengthBits = 12;
+inline constexpr std::uint32_t kDeflateUnusedDistanceBits = 10;
+
+// `code_bits` is the length of the symbol's code, 0 where it has none.
+HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_bits_or(std::uint32_t code_bits,
+                                                              std::uint32_t unused_bits) {
+  return code_bits != 0 ? code_bits : unused_bits;
+}
+
+}  // namespace hemstitch
