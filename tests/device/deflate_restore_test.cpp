@@ -122,7 +122,7 @@ TEST_F(DeflateRestoreDeviceTest, RestoresRealFiles) {
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
   std::vector<Chunk> chunks;
   for (const std::string name : {"dickens", "samba", "nci", "x-ray", "xml"}) {
-    const Bytes file = testing::read_file(*folder + "/silesia/" + name);
+    const Bytes file = testing::read_file(*folder / "silesia" / name);
     for (const auto& [begin, bytes] : {std::pair<std::size_t, std::size_t>{0, 1 << 20}, {1'500'000, 65280}, {3'000'000, 4096}})
       for (const Bytes& stream : streams_of(std::span(file).subspan(begin, bytes)))
         chunks.push_back({stream, bytes, {}, name});
