@@ -145,7 +145,7 @@ void expect_twins_parts(const std::vector<FinderCase>& cases, int level_number) 
   const FinderBatch batch(cases, stream);
   const DeviceBlocks& blocks = batch.blocks();
   const DeflateChunkPlaces places =
-      deflate_chunk_places(blocks.block_count, blocks.max_block_bytes, blocks.total_block_bytes);
+      *deflate_chunk_places(blocks.block_count, blocks.max_block_bytes, blocks.total_block_bytes);
   const std::size_t count = places.count, per_chunk = level.splits ? kDeflateChunkUnits : 1;
 
   cuda::DeviceBuffer<DeviceBlock> d_chunks(count, stream.get());
