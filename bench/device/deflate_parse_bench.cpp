@@ -6,7 +6,7 @@
 // is the median of RUNS calls. The first pass counts with the prior prices, the other with random ones, for each 8 KB at level 12. A
 // sample of the blocks is held against the twins: near_three's offsets, and what both passes make of the device's own candidates.
 //
-//   deflate_parse_device_bench FOLDER [TOTAL_GB [RUNS [LEVEL...]]]      default: 1 GB, 5 runs, 1 6 9 12; FOLDER/silesia has the files
+//   deflate_parse_device_bench FOLDER [TOTAL_GB [RUNS [LEVEL...]]]      default: 0.5 GB, 5 runs, 1 6 9 12; FOLDER/silesia has the files
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -38,10 +38,9 @@ constexpr const char* kFiles[] = {"dickens", "mr",    "nci",   "ooffice", "osdb"
 constexpr std::size_t kSampledBlocks = 12;
 
 struct Cut {
-  const char* name;
   std::uint32_t block_bytes, history_bytes;
 };
-constexpr Cut kCuts[] = {{"1 MiB", 1 << 20, 32768}, {"BGZF", 65280, 0}};
+constexpr Cut kCuts[] = {{1 << 20, 32768}, {65280, 0}};
 
 struct Source {
   std::string name;
@@ -125,7 +124,9 @@ struct Results {
 
 class Bench {
  public:
-  Bench(std::uint64_t total_bytes, int runs) : total_bytes_(total_bytes), runs_(runs) {}
+  Bench(std::uint64_t total_bytes, int runs) : total_bytes_(total_bytes), runs_(runs) {
+    for (std::uint32_t seed = 0; seed < 1000; ++seed) some_costs_.push_back(testing::random_costs(seed, 15));
+  }
 
   void measure(const Source& source, const Cut& cut, int level_number) {
     const DeflateLevel level = deflate_level(level_number);
@@ -136,7 +137,7 @@ class Bench {
     const std::size_t costs_count = std::size_t{repeated.chunks.block_count} * per_chunk;
     const std::vector<DeflateDeviceCosts> prior(costs_count, testing::device_costs(deflate_prior_costs()));
     std::vector<DeflateDeviceCosts> random;
-    for (std::uint32_t i = 0; i < costs_count; ++i) random.push_back(testing::random_costs(i % 1000, 15));
+    for (std::size_t i = 0; i < costs_count; ++i) random.push_back(some_costs_[i % some_costs_.size()]);
     cuda::DeviceBuffer<DeflateDeviceCosts> d_prior(costs_count, stream_.get());
     cuda::DeviceBuffer<DeflateDeviceCosts> d_random(costs_count, stream_.get());
     d_prior.upload(prior);
@@ -172,7 +173,8 @@ class Bench {
       const Json row{{"what", names[i]},
                      {"backend", "cuda"},
                      {"level", level_number},
-                     {"blocks", cut.name},
+                     {"block_bytes", cut.block_bytes},
+                     {"history_bytes", cut.history_bytes},
                      {"file", source.name},
                      {"bytes", repeated.d_data.bytes()},
                      {"gbps", static_cast<double>(repeated.d_data.bytes()) / seconds[i] * 1e-9},
@@ -251,12 +253,13 @@ class Bench {
 
   std::uint64_t total_bytes_;
   int runs_;
+  std::vector<DeflateDeviceCosts> some_costs_;
   cuda::Stream stream_;
   bool all_verified_ = true;
 };
 
 int measure_all(int argument_count, char** arguments) {
-  const double gigabytes = argument_count > 2 ? std::atof(arguments[2]) : 1;
+  const double gigabytes = argument_count > 2 ? std::atof(arguments[2]) : 0.5;
   const int runs = argument_count > 3 ? std::atoi(arguments[3]) : 5;
   std::vector<int> levels;
   for (int i = 4; i < argument_count; ++i) levels.push_back(std::atoi(arguments[i]));

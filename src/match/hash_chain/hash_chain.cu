@@ -14,6 +14,8 @@ constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
 constexpr KernelBudget kFarFindBudget = find_tiles_budget("hash_chain.find_tiles_far", 96);
 const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
 const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
+const KernelRegistration kRingDeepRegistration(
+    kFindBudget, tiles::find_tiles<Candidates::kChain, true, true, kDeepNearBytes>);
 const KernelRegistration kRingInexactRegistration(kFarFindBudget,
                                                   tiles::find_tiles<Candidates::kChain, true, false>);
 const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, false>);
@@ -88,14 +90,18 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   search.stitch = parameters.stitch;
   const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);
+  // With the most that a comparison may read of the ring.
   const std::uint32_t ring_links_bytes =
-      tiles::shared_bytes(ring_positions(batch, parameters.window_bytes), true) +
+      tiles::shared_bytes<kDeepNearBytes>(ring_positions<kDeepNearBytes>(batch, parameters.window_bytes),
+                                          true) +
       sizeof(tiles::TileState<kHashChainMostStitchReach>);
   const bool ring_links =
       ring_links_bytes <= most_shared_bytes() &&
       (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);
   if (parameters.depth == 1)
     launch_find_tiles<Candidates::kNearest>(search, name, stream);
+  else if (exact_links && ring_links && parameters.cap_bytes > kNearBytes)
+    launch_find_tiles<Candidates::kChain, true, true, kDeepNearBytes>(search, name, stream);
   else if (exact_links && ring_links)
     launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
   else if (ring_links)

@@ -91,11 +91,10 @@ __host__ __device__ constexpr std::uint32_t round_up(std::uint32_t value, std::u
 
 namespace tiles {
 
-// Bytes of the ring that stand before its first byte again, so that a comparison need not turn around.
-inline constexpr std::uint32_t kMirrorBytes = 128;
-// Bytes known behind a tile: a comparison in the ring reads up to kNearBytes and one word more.
-inline constexpr std::uint32_t kAheadBytes = 128;
-static_assert(kNearBytes + 8 <= kMirrorBytes && kNearBytes + 8 + 16 <= kAheadBytes);
+// A comparison in the ring reads up to kNear bytes and one word more. So many bytes are known behind a tile, and so many of the ring
+// stand behind its last one again, so that it need not turn around.
+template <std::uint32_t kNear>
+inline constexpr std::uint32_t kBeyondBytes = round_up(kNear + 8 + 16, 64);
 
 // Positions that the stitch carries a match back, at most.
 __host__ __device__ constexpr std::uint32_t stitch_reach(Candidates candidates) {
@@ -114,11 +113,13 @@ static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over 
 
 // Of a ring whose walks reach `reach_bytes` back: the tile's own positions, the next one's on their way, and room for
 // alignment, for what comparisons read ahead and for the positions that stitching is behind.
+template <std::uint32_t kNear = kNearBytes>
 __host__ __device__ constexpr std::uint32_t ring_positions(std::uint32_t reach_bytes) {
-  return round_up(reach_bytes, 16) + 2 * kTilePositions + 256;
+  return round_up(reach_bytes, 16) + 2 * kTilePositions + 128 + kBeyondBytes<kNear>;
 }
+template <std::uint32_t kNear = kNearBytes>
 __host__ __device__ constexpr std::uint32_t shared_bytes(std::uint32_t positions, bool ring_links) {
-  return positions + kMirrorBytes + (ring_links ? 2 * positions : 0);
+  return positions + kBeyondBytes<kNear> + (ring_links ? 2 * positions : 0);
 }
 
 // The largest of a warp's values.
@@ -196,14 +197,16 @@ __device__ inline uint4 load_chunk(const std::byte* base, std::uint32_t x, std::
   return {words[0], words[1], words[2], words[3]};
 }
 
+template <std::uint32_t kNear>
 __device__ inline void store_chunk(std::uint32_t* sh_ring, std::uint32_t slot, std::uint32_t ring_positions,
                                    uint4 chunk) {
   *reinterpret_cast<uint4*>(sh_ring + slot / 4) = chunk;
-  if (slot < kMirrorBytes) *reinterpret_cast<uint4*>(sh_ring + (ring_positions + slot) / 4) = chunk;
+  if (slot < kBeyondBytes<kNear>) *reinterpret_cast<uint4*>(sh_ring + (ring_positions + slot) / 4) = chunk;
 }
 
-// How far the bytes at two slots agree, given that the first four do; at most `limit`. The first kNearBytes stand in the
+// How far the bytes at two slots agree, given that the first four do; at most `limit`. The first kNear bytes stand in the
 // ring, three words a step; `here` is where the first slot's bytes are.
+template <std::uint32_t kNear>
 __device__ inline std::uint32_t agreeing_bytes(const std::uint32_t* sh_ring, RingWord own, RingWord candidate,
                                                const std::byte* here, std::uint32_t offset,
                                                std::uint32_t limit) {
@@ -223,12 +226,12 @@ __device__ inline std::uint32_t agreeing_bytes(const std::uint32_t* sh_ring, Rin
     }
     if (difference != 0) return min(length + words * 4 + (__ffs(difference) - 1) / 8, limit);
     length += 12, own.index += 3, candidate.index += 3;
-  } while (length < min(limit, kNearBytes));
-  if (limit > kNearBytes)
+  } while (length < min(limit, kNear));
+  if (limit > kNear)
     while (length < limit && here[length] == *(here + length - offset)) ++length;
   return min(length, limit);
 }
-static_assert((kNearBytes - 4) % 12 == 0);
+static_assert((kNearBytes - 4) % 12 == 0 && (kDeepNearBytes - 4) % 12 == 0);
 
 // A warp together: where a match that holds up to `from` ends, at most `limit`. All positions count from `here`, and
 // `readable` bytes stand there.
@@ -276,7 +279,8 @@ constexpr int thread_blocks(bool ring_links, bool exact_links) {
   return ring_links && !exact_links ? 1 : kThreadBlocks;
 }
 
-template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
+template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false,
+          std::uint32_t kNear = kNearBytes>
 __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExactLinks))
     find_tiles(const TileSearch search) {
   extern __shared__ uint4 sh_memory[];
@@ -284,7 +288,7 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
   __shared__ TileState<kReach> sh;
   const std::uint32_t ring_positions = search.ring_positions;
   auto* sh_ring = reinterpret_cast<std::uint32_t*>(sh_memory);
-  auto* sh_links = reinterpret_cast<std::uint16_t*>(sh_ring + (ring_positions + kMirrorBytes) / 4);
+  auto* sh_links = reinterpret_cast<std::uint16_t*>(sh_ring + (ring_positions + kBeyondBytes<kNear>) / 4);
 
   const std::uint32_t thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
   const std::uint32_t block_index = blockIdx.x / search.segments_per_block;
@@ -310,9 +314,9 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
   // Of the segment's first position: where its bytes stand, and the first byte that is not in the ring while it is the
   // tile's; told from what is at hand anyway, since registers are short.
   const auto first_x = [&] { return base_end - readable; };
-  const auto first_frontier = [&] { return round_up(first_x(), 16) + kTilePositions + kAheadBytes; };
+  const auto first_frontier = [&] { return round_up(first_x(), 16) + kTilePositions + kBeyondBytes<kNear>; };
   for (std::uint32_t x = thread * 16; x < first_frontier(); x += kTileThreads * 16)
-    store_chunk(sh_ring, x, ring_positions, load_chunk(base, x, misaligned, base_end));
+    store_chunk<kNear>(sh_ring, x, ring_positions, load_chunk(base, x, misaligned, base_end));
   std::uint32_t tile_slot = (misaligned + lead) % ring_positions;
   const auto slot_in_tile =
       [&](std::uint32_t index) {  // of the tile's position `index`, up to two tiles behind it
@@ -382,16 +386,17 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
             if (offset == 0 || offset > reach) continue;
             const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
             if (candidate.word != own.word) continue;
-            rank = max(rank, rank_of(offset, agreeing_bytes(sh_ring, own, candidate,
-                                                            base + first_x() + position, offset, limit)));
+            rank =
+                max(rank, rank_of(offset, agreeing_bytes<kNear>(sh_ring, own, candidate,
+                                                                base + first_x() + position, offset, limit)));
           }
         } else if constexpr (kCandidates == Candidates::kNearest) {
           const std::uint32_t offset = links[row];
           if (offset != 0 && offset <= search.window_bytes) {
             const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
             if (candidate.word == own.word)
-              rank = rank_of(offset, agreeing_bytes(sh_ring, own, candidate, base + first_x() + position,
-                                                    offset, limit));
+              rank = rank_of(offset, agreeing_bytes<kNear>(sh_ring, own, candidate,
+                                                           base + first_x() + position, offset, limit));
           }
         } else {
           // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
@@ -410,11 +415,11 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
             if (RingWord(sh_ring, candidate_slot + decisive).word == decisive_word) {
               const RingWord candidate(sh_ring, candidate_slot);
               if (candidate.word == own.word) {
-                const std::uint32_t length =
-                    agreeing_bytes(sh_ring, own, candidate, base + first_x() + position, offset, limit);
+                const std::uint32_t length = agreeing_bytes<kNear>(
+                    sh_ring, own, candidate, base + first_x() + position, offset, limit);
                 rank = max(rank, rank_of(offset, length));
                 if (length == limit) break;
-                if (rank >> 16 <= kNearBytes) {
+                if (rank >> 16 <= kNear) {
                   decisive = (rank >> 16) - 3;
                   decisive_word = RingWord(sh_ring, slot + decisive).word;
                 }
@@ -434,8 +439,8 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
 
     // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
     if (thread < kTilePositions / 16)
-      store_chunk(sh_ring, slot_in_tile(first_frontier() - first_x() + thread * 16), ring_positions,
-                  next_chunk);
+      store_chunk<kNear>(sh_ring, slot_in_tile(first_frontier() - first_x() + thread * 16), ring_positions,
+                         next_chunk);
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
       if constexpr (kRingLinks)
@@ -464,7 +469,7 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
         if (lane == 0) sh.run_lasts[warp * kPerThread + row] = lasts[row];
         // Most runs end because their bytes do: each lane looks at its next four.
         bool goes_on = last;
-        if (last && search.cap_bytes <= kNearBytes) {
+        if (last && search.cap_bytes <= kNear) {
           const std::uint32_t slot = slot_in_tile(index);
           const std::uint32_t candidate_slot = slot_before(slot, rank_offset(rank), ring_positions);
           const std::uint32_t difference = RingWord(sh_ring, slot + search.cap_bytes).word ^
@@ -638,31 +643,36 @@ consteval KernelBudget find_tiles_budget(std::string_view name, std::uint32_t re
   return {name,
           "find_tiles",
           {.threads = kTileThreads,
-           .dynamic_shared_bytes = tiles::shared_bytes(tiles::ring_positions(kMaxRecordOffset), true),
+           .dynamic_shared_bytes = tiles::shared_bytes<kDeepNearBytes>(
+               tiles::ring_positions<kDeepNearBytes>(kMaxRecordOffset), true),
            .registers = registers,
            .shared_bytes = 216 * 1024}};
 }
 
 // Positions of the ring for a search over `batch`.
-inline std::uint32_t ring_positions(const DeviceBlocks& batch, std::uint32_t window_bytes) {
+template <std::uint32_t kNear = kNearBytes>
+std::uint32_t ring_positions(const DeviceBlocks& batch, std::uint32_t window_bytes) {
   const std::uint64_t longest = std::uint64_t{batch.max_history_bytes} + batch.max_block_bytes;
-  return tiles::ring_positions(static_cast<std::uint32_t>(longest < window_bytes ? longest : window_bytes));
+  return tiles::ring_positions<kNear>(
+      static_cast<std::uint32_t>(longest < window_bytes ? longest : window_bytes));
 }
 
 // Launches the search; `search` lacks only the geometry. kRingLinks: links stand in shared memory, else in device memory.
-// kExactLinks: every link that is not farther than the window is one, else the walk finds out.
-template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false>
+// kExactLinks: every link that is not farther than the window is one, else the walk finds out. kNear: how far comparisons stay in
+// shared memory.
+template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false,
+          std::uint32_t kNear = kNearBytes>
 void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream) {
   search.segments_per_block = segments_per_block(search.batch);
   const std::uint32_t thread_blocks = search.batch.block_count * search.segments_per_block;
   if (thread_blocks == 0) return;
-  search.ring_positions = ring_positions(search.batch, search.window_bytes);
+  search.ring_positions = ring_positions<kNear>(search.batch, search.window_bytes);
   search.capped_rank = search.cap_bytes << 16;
-  const std::uint32_t shared_bytes = tiles::shared_bytes(search.ring_positions, kRingLinks);
-  check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>,
+  const std::uint32_t shared_bytes = tiles::shared_bytes<kNear>(search.ring_positions, kRingLinks);
+  check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates, kRingLinks, kExactLinks, kNear>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
         name);
-  tiles::find_tiles<kCandidates, kRingLinks, kExactLinks>
+  tiles::find_tiles<kCandidates, kRingLinks, kExactLinks, kNear>
       <<<thread_blocks, kTileThreads, shared_bytes, stream>>>(search);
   check_launch(name);
   if (search.stitch && search.segments_per_block > 1) {

@@ -29,7 +29,9 @@ inline constexpr std::uint32_t kLeastWarps = 3696;
 inline constexpr std::uint32_t kRingLinksWindowBytes = 32768;
 inline constexpr std::uint32_t kRingLinksDepth = 16;
 
-// Comparisons up to here read shared memory, beyond it device memory: the largest cap of the level table.
+// Comparisons up to here read shared memory, beyond it device memory: the largest cap of LZ4's level table.
 inline constexpr std::uint32_t kNearBytes = 64;
+// The same where the cap is larger, and two thread blocks with it fit a multiprocessor still: the largest of DEFLATE's, 258.
+inline constexpr std::uint32_t kDeepNearBytes = 268;
 
 }  // namespace hemstitch::cuda

@@ -1,7 +1,8 @@
 // What a device's parse of DEFLATE chunks counts with: the prices of deflate_cost.hpp in whole bits, one byte each.
 //
 // Prices of a chunk are whole bits: lengths of codes, at most 15, or those of symbols that do not occur, and extra bits, at most 13. A
-// device has one of these for a chunk, or, where chunks are split, one for each of its units.
+// device has one of these for a chunk, or, where chunks are split, one for each 8 KB that begin in it: the n-th is for the segments that
+// begin there, also where less than a unit is left and the cuts count it to the unit before.
 #pragma once
 
 #include <cstdint>
