@@ -43,7 +43,8 @@ using testing::Bytes;
 
 constexpr int kRuns = 3;
 constexpr std::size_t kTwinsBytes = 4 << 20;
-constexpr const char* kFiles[] = {"dickens", "nci", "samba", "mr", "osdb", "ooffice", "reymont", "x-ray", "xml"};
+constexpr const char* kFiles[] = {"dickens", "nci",     "samba", "mr", "osdb",
+                                  "ooffice", "reymont", "x-ray", "xml"};
 
 struct Row {
   std::string what, format, level, file;
@@ -83,8 +84,9 @@ class Totals {
     for (const auto& [key, total] : totals_) {
       Row row = total.row;
       row.gbps = static_cast<double>(row.bytes) / total.seconds / 1e9;
-      row.ratio =
-          total.output_bytes == 0 ? 0 : static_cast<double>(row.bytes) / static_cast<double>(total.output_bytes);
+      row.ratio = total.output_bytes == 0
+                      ? 0
+                      : static_cast<double>(row.bytes) / static_cast<double>(total.output_bytes);
       row.print();
     }
   }
@@ -200,8 +202,8 @@ class Blocks {
     for (const Checksum kind : {Checksum::kCrc32, Checksum::kAdler32}) {
       const bool is_crc = kind == Checksum::kCrc32;
       const double seconds = median_seconds(nullptr, kRuns, [&] {
-        (is_crc ? cuda::crc32_spans_cuda : cuda::adler32_spans_cuda)(d_pieces.data, d_sizes.data, pieces.size(),
-                                                                     d_checksums.data, nullptr);
+        (is_crc ? cuda::crc32_spans_cuda : cuda::adler32_spans_cuda)(
+            d_pieces.data, d_sizes.data, pieces.size(), d_checksums.data, nullptr);
       });
       const std::vector<std::uint32_t> got = d_checksums.download(0, bytes_.size() / kPiece);
       bool verified = true;
@@ -214,7 +216,9 @@ class Blocks {
   }
 
  private:
-  std::size_t block_bytes_at(std::size_t begin) const { return std::min(kind_.block_bytes, bytes_.size() - begin); }
+  std::size_t block_bytes_at(std::size_t begin) const {
+    return std::min(kind_.block_bytes, bytes_.size() - begin);
+  }
   std::size_t history_at(std::size_t begin) const { return std::min(kind_.history_bytes, begin); }
 
   bool is_right(const DeflateLevel& level, const std::vector<std::uint32_t>& sizes) const {

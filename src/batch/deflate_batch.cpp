@@ -44,7 +44,8 @@ DeflateStreams streams_of(Format format, int level) {
   options.format = format;
   options.level = level;
   const auto writer = make_deflate_writer(options);
-  std::array<std::byte, 64> lead{};  // for header and optional fields; without a name and a dictionary there are none
+  std::array<std::byte, 64>
+      lead{};  // for header and optional fields; without a name and a dictionary there are none
   if (format == Format::kBgzf) {
     streams.lead_bytes = static_cast<std::uint32_t>(writer->room().before_block_bytes);
     streams.lead_has_size = true;
@@ -52,8 +53,7 @@ DeflateStreams streams_of(Format format, int level) {
   } else {
     streams.lead_bytes = static_cast<std::uint32_t>(writer->write_header(std::nullopt, lead.data()));
   }
-  for (std::size_t i = 0; i < streams.lead_bytes; ++i)
-    streams.lead[i] = static_cast<std::uint8_t>(lead[i]);
+  for (std::size_t i = 0; i < streams.lead_bytes; ++i) streams.lead[i] = static_cast<std::uint8_t>(lead[i]);
   streams.checksum = FormatTable::instance().of(format).checksum();
   streams.trail_bytes = streams.checksum == Checksum::kCrc32     ? 2 * kChecksumBytes
                         : streams.checksum == Checksum::kAdler32 ? kChecksumBytes
@@ -64,7 +64,8 @@ DeflateStreams streams_of(Format format, int level) {
 DeflateStreams checked_streams(const hemstitch_deflate_blocks* blocks, std::int32_t number, int level) {
   const hemstitch_deflate_blocks& given = *needed(blocks, "blocks");
   const std::optional<Format> format = format_of(number);
-  if (!format) throw Error(Status::kInvalidOption, fmt::format("batch: format is {}, it can be 0..3", number));
+  if (!format)
+    throw Error(Status::kInvalidOption, fmt::format("batch: format is {}, it can be 0..3", number));
   check_parameter("batch", "max_block_bytes", given.max_block_bytes, 0, most_block_bytes(*format));
   check_parameter("batch", "max_history_bytes", given.max_history_bytes, 0,
                   *format == Format::kDeflate ? kDeflateWindowBytes : 0);
@@ -103,15 +104,15 @@ hemstitch_status hemstitch_deflate_compress_temp_bytes(const hemstitch_deflate_b
                                                        int level, size_t* temp_bytes) {
   return hemstitch::guarded([&] {
     hemstitch::needed(temp_bytes, "temp_bytes");
-    *temp_bytes = hemstitch::deflate_compress_temp_bytes(
-        *hemstitch::needed(blocks, "blocks"), hemstitch::checked_streams(blocks, format, level));
+    *temp_bytes = hemstitch::deflate_compress_temp_bytes(*hemstitch::needed(blocks, "blocks"),
+                                                         hemstitch::checked_streams(blocks, format, level));
   });
 }
 
 hemstitch_status hemstitch_deflate_compress_async(const hemstitch_deflate_blocks* blocks, int32_t format,
                                                   int level, void* const* outputs, const size_t* capacities,
-                                                  size_t* output_bytes, hemstitch_status* statuses, void* temp,
-                                                  size_t temp_bytes, hemstitch_stream stream) {
+                                                  size_t* output_bytes, hemstitch_status* statuses,
+                                                  void* temp, size_t temp_bytes, hemstitch_stream stream) {
   return hemstitch::guarded([&] {
     const hemstitch::DeflateStreams streams = hemstitch::checked_streams(blocks, format, level);
     hemstitch::need_for(blocks->count, blocks->blocks, "blocks");

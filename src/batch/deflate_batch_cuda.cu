@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(kThreads)
   if (d_statuses[i] != HEMSTITCH_OK) return;
   auto* const begin = static_cast<std::byte*>(d_outputs[i]);
   std::byte* const end = begin + d_output_bytes[i];
-  for (std::uint32_t byte = 0; byte < streams.lead_bytes; ++byte) begin[byte] = static_cast<std::byte>(streams.lead[byte]);
+  for (std::uint32_t byte = 0; byte < streams.lead_bytes; ++byte)
+    begin[byte] = static_cast<std::byte>(streams.lead[byte]);
   if (streams.lead_has_size)
     store_bytes(begin + streams.lead_bytes - 2, static_cast<std::uint32_t>(d_output_bytes[i] - 1), 2);
   if (streams.checksum == Checksum::kCrc32) {
@@ -103,7 +104,8 @@ struct StreamTemp {
 
 }  // namespace
 
-std::size_t deflate_compress_temp_bytes(const hemstitch_deflate_blocks& blocks, const DeflateStreams& streams) {
+std::size_t deflate_compress_temp_bytes(const hemstitch_deflate_blocks& blocks,
+                                        const DeflateStreams& streams) {
   cuda::need_device();
   return StreamTemp(blocks, streams.level, nullptr).carver.bytes();
 }
@@ -133,8 +135,8 @@ void deflate_compress_async(const hemstitch_deflate_blocks& blocks, const Deflat
   if (streams.checksum != Checksum::kNone)
     deflate_checksums_async(streams.checksum, reinterpret_cast<const void* const*>(arrays.d_contents),
                             arrays.d_content_bytes, blocks.count, arrays.d_checksums, stream);
-  cuda::launch({.kernel = kEndBudget, .grid = grid, .stream = stream}, end_streams, blocks.count, streams, arrays,
-               d_outputs, d_output_bytes, d_statuses);
+  cuda::launch({.kernel = kEndBudget, .grid = grid, .stream = stream}, end_streams, blocks.count, streams,
+               arrays, d_outputs, d_output_bytes, d_statuses);
 }
 
 void deflate_checksums_async(Checksum kind, const void* const* d_spans, const std::size_t* d_span_bytes,

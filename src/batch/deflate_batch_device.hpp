@@ -22,14 +22,16 @@ struct DeflateStreams {
   // The same for all streams, but for BGZF's size in the last two.
   std::uint8_t lead[kMostDeflateLeadBytes] = {};
   bool lead_has_size = false;
-  Checksum checksum = Checksum::kNone;  // first in what is behind the data; of kCrc32 the content's size follows
+  Checksum checksum =
+      Checksum::kNone;  // first in what is behind the data; of kCrc32 the content's size follows
 
   // The most that a stream of so much content takes.
   std::size_t bound(std::size_t content_bytes) const;
 };
 
 // As the functions of the same names in batch.h; they throw Error.
-std::size_t deflate_compress_temp_bytes(const hemstitch_deflate_blocks& blocks, const DeflateStreams& streams);
+std::size_t deflate_compress_temp_bytes(const hemstitch_deflate_blocks& blocks,
+                                        const DeflateStreams& streams);
 void deflate_compress_async(const hemstitch_deflate_blocks& blocks, const DeflateStreams& streams,
                             void* const* d_outputs, const std::size_t* d_capacities,
                             std::size_t* d_output_bytes, hemstitch_status* d_statuses, BatchTemp temp,

@@ -103,13 +103,13 @@ TEST_F(DeflateBatchDeviceTest, StreamsAreReadByZlibAndHoldTheTwinsBytes) {
   const GivenBlocks blocks(cases, stream);
   for (const std::int32_t format : kFormats)
     for (const int level : {1, 6, 12}) {
-      const std::size_t bound =
-          hemstitch_deflate_compress_bound(format, blocks.given.max_block_bytes);
-      const OutputRooms::Result got = compress(blocks.given, format, level,
-                                               std::vector<std::size_t>(cases.size(), bound), false, stream);
+      const std::size_t bound = hemstitch_deflate_compress_bound(format, blocks.given.max_block_bytes);
+      const OutputRooms::Result got =
+          compress(blocks.given, format, level, std::vector<std::size_t>(cases.size(), bound), false, stream);
       EXPECT_EQ(got.guards, "");
       for (std::size_t i = 0; i < cases.size(); ++i) {
-        const std::string what = fmt::format("format {}, level {}, block {} ({})", format, level, i, cases[i].name);
+        const std::string what =
+            fmt::format("format {}, level {}, block {} ({})", format, level, i, cases[i].name);
         ASSERT_EQ(got.statuses[i], HEMSTITCH_OK) << what;
         const Bytes& written = got.blocks[i];
         const std::size_t lead = lead_bytes(format), trail = trail_bytes(format);
@@ -117,7 +117,7 @@ TEST_F(DeflateBatchDeviceTest, StreamsAreReadByZlibAndHoldTheTwinsBytes) {
         const Bytes inside(written.begin() + static_cast<std::ptrdiff_t>(lead),
                            written.end() - static_cast<std::ptrdiff_t>(trail));
         ASSERT_EQ(block_difference(what, twins_deflate(cases[i], level), inside), "");
-        const auto restored = inflated_by_zlib(written, format == HEMSTITCH_DEFLATE_RAW    ? ZlibKind::kDeflate
+        const auto restored = inflated_by_zlib(written, format == HEMSTITCH_DEFLATE_RAW ? ZlibKind::kDeflate
                                                         : format == HEMSTITCH_DEFLATE_ZLIB ? ZlibKind::kZlib
                                                                                            : ZlibKind::kGzip);
         ASSERT_TRUE(restored && *restored == cases[i].data) << what;
@@ -138,7 +138,8 @@ TEST_F(DeflateBatchDeviceTest, CapacitiesHoldToTheByte) {
   for (const std::int32_t format : {HEMSTITCH_DEFLATE_RAW, HEMSTITCH_DEFLATE_GZIP}) {
     std::vector<std::size_t> capacities;
     for (std::size_t i = 0; i < cases.size(); ++i)
-      capacities.push_back(lead_bytes(format) + twins_deflate(cases[i], 6).size() + trail_bytes(format) - i % 2);
+      capacities.push_back(lead_bytes(format) + twins_deflate(cases[i], 6).size() + trail_bytes(format) -
+                           i % 2);
     const OutputRooms::Result got = compress(blocks.given, format, 6, capacities, true, stream);
     EXPECT_EQ(got.guards, "");
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -185,11 +186,12 @@ TEST_F(DeflateBatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
 TEST_F(DeflateBatchDeviceTest, EmptyBatchesAreNothing) {
   const hemstitch_deflate_blocks none{};
   std::size_t temp_bytes = 0;
-  ASSERT_EQ(hemstitch_deflate_compress_temp_bytes(&none, HEMSTITCH_DEFLATE_GZIP, 6, &temp_bytes), HEMSTITCH_OK);
+  ASSERT_EQ(hemstitch_deflate_compress_temp_bytes(&none, HEMSTITCH_DEFLATE_GZIP, 6, &temp_bytes),
+            HEMSTITCH_OK);
   const cuda::Stream stream;
   const Scratch temp(temp_bytes, stream.get());
-  EXPECT_EQ(hemstitch_deflate_compress_async(&none, HEMSTITCH_DEFLATE_GZIP, 6, nullptr, nullptr, nullptr, nullptr,
-                                             temp.get(), temp.bytes(), stream.get()),
+  EXPECT_EQ(hemstitch_deflate_compress_async(&none, HEMSTITCH_DEFLATE_GZIP, 6, nullptr, nullptr, nullptr,
+                                             nullptr, temp.get(), temp.bytes(), stream.get()),
             HEMSTITCH_OK)
       << hemstitch_last_error_message();
   EXPECT_EQ(hemstitch_crc32_async(nullptr, nullptr, 0, nullptr, stream.get()), HEMSTITCH_OK);

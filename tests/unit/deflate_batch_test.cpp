@@ -13,7 +13,8 @@ namespace {
 TEST(DeflateBatch, BoundsAreTheFormats) {
   EXPECT_EQ(hemstitch_deflate_compress_bound(HEMSTITCH_DEFLATE_RAW, 1000), deflate_data_room(1000));
   EXPECT_EQ(hemstitch_deflate_compress_bound(HEMSTITCH_DEFLATE_ZLIB, 1000), deflate_data_room(1000) + 6);
-  EXPECT_EQ(hemstitch_deflate_compress_bound(HEMSTITCH_DEFLATE_GZIP, 1 << 20), deflate_data_room(1 << 20) + 18);
+  EXPECT_EQ(hemstitch_deflate_compress_bound(HEMSTITCH_DEFLATE_GZIP, 1 << 20),
+            deflate_data_room(1 << 20) + 18);
   EXPECT_EQ(hemstitch_deflate_compress_bound(HEMSTITCH_DEFLATE_BGZF, 65280), deflate_data_room(65280) + 26);
   EXPECT_LE(hemstitch_deflate_compress_bound(HEMSTITCH_DEFLATE_BGZF, 65280), std::size_t{65536});
   EXPECT_EQ(hemstitch_deflate_compress_bound(HEMSTITCH_DEFLATE_BGZF, 65281), SIZE_MAX);
@@ -67,8 +68,8 @@ TEST(DeflateBatch, WithoutADeviceTheReasonIsGiven) {
     return got == HEMSTITCH_DEVICE_UNAVAILABLE && !std::string(hemstitch_last_error_message()).empty();
   };
   EXPECT_PRED1(unavailable, hemstitch_deflate_compress_temp_bytes(&blocks, 0, 1, &bytes));
-  EXPECT_PRED1(unavailable, hemstitch_deflate_compress_async(&blocks, 0, 1, nullptr, nullptr, nullptr, nullptr,
-                                                             nullptr, 0, nullptr));
+  EXPECT_PRED1(unavailable, hemstitch_deflate_compress_async(&blocks, 0, 1, nullptr, nullptr, nullptr,
+                                                             nullptr, nullptr, 0, nullptr));
   EXPECT_PRED1(unavailable, hemstitch_crc32_async(nullptr, nullptr, 0, nullptr, nullptr));
   EXPECT_PRED1(unavailable, hemstitch_adler32_async(nullptr, nullptr, 0, nullptr, nullptr));
 }
