@@ -54,8 +54,9 @@ __global__ void __launch_bounds__(kThreads)
   if (d_statuses[i] != HEMSTITCH_OK) return;
   auto* const begin = static_cast<std::byte*>(d_outputs[i]);
   std::byte* const end = begin + d_output_bytes[i];
-  for (std::uint32_t byte = 0; byte < streams.lead_bytes; ++byte)
-    begin[byte] = static_cast<std::byte>(streams.lead[byte]);
+#pragma unroll
+  for (std::uint32_t byte = 0; byte < kMostDeflateLeadBytes; ++byte)
+    if (byte < streams.lead_bytes) begin[byte] = static_cast<std::byte>(streams.lead[byte]);
   if (streams.lead_has_size)
     store_bytes(begin + streams.lead_bytes - 2, static_cast<std::uint32_t>(d_output_bytes[i] - 1), 2);
   if (streams.checksum == Checksum::kCrc32) {
