@@ -38,10 +38,10 @@
 //
 // Bounds of work: `depth` comparisons of `cap` bytes a position; extension of at most 64 KB for a run that nothing is
 // remembered of; of a run's first match at most the reach back. Shared memory: 3 bytes a position of the ring (1 without
-// links) and 9 KB: 114 KB for a window of 32 KB with links, so that two thread blocks fill a multiprocessor of 228 KB; 77 KB
-// for one of 64 KB without them, the least that a device must have (one of compute capability 7.5 has 64 KB, so there
-// windows end at about 50 KB). Registers: 64, and up to 96 for windows of 64 KB with links, of which a multiprocessor holds
-// one thread block.
+// links) and 9 KB: 114 KB for a window of 32 KB with links, so that two thread blocks fill a multiprocessor of 228 KB (with the
+// 1 KB more that a deep cap takes as well); 77 KB for one of 64 KB without them, the least that a device must have (one of
+// compute capability 7.5 has 64 KB, so there windows end at about 50 KB). Registers: 64, and up to 96 for windows of 64 KB
+// with links, of which a multiprocessor holds one thread block.
 #pragma once
 
 #include <cstddef>
