@@ -1,5 +1,5 @@
-/* Hemstitch's batch interface: LZ4 on a CUDA device, for data that is there already; and match finding and parsing
- * alone, for callers with an encoder of their own.
+/* Hemstitch's batch interface: LZ4 on a CUDA device, for data that is there already; compressing to DEFLATE, zlib, gzip and
+ * BGZF; and match finding and parsing alone, for callers with an encoder of their own.
  *
  * Input and results stay on the device. The shape is the usual one of batched GPU libraries: arrays of device pointers
  * and sizes, a call that says how much temporary memory is needed, a call that enqueues the work, and a status for
@@ -11,6 +11,7 @@
  *   hemstitch_lz4_sizes_...      LZ4 blocks -> their restored sizes
  *   hemstitch_lz4_pages_...      pages of at most 4096 bytes: compressed, raw or same-filled
  *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
+ *   hemstitch_deflate_compress_...   raw blocks -> streams of DEFLATE, zlib or gzip, or blocks of BGZF
  *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
  *   hemstitch_scan_..., _gather_, _scatter_   sizes -> places; many pieces <-> one span
  *
@@ -228,6 +229,47 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_temp_bytes(const hems
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_async(
     const void* data, uint64_t frame_bytes, const hemstitch_lz4_frame* frame, void* output, uint64_t capacity,
     uint64_t* output_bytes, hemstitch_status* status, void* temp, size_t temp_bytes, hemstitch_stream stream);
+
+/* ---- DEFLATE ---- */
+
+typedef enum hemstitch_deflate_format {
+  HEMSTITCH_DEFLATE_RAW = 0,  /* RFC 1951 */
+  HEMSTITCH_DEFLATE_ZLIB = 1, /* RFC 1950, with Adler-32 */
+  HEMSTITCH_DEFLATE_GZIP = 2, /* RFC 1952: one member, with CRC-32, without a name and a time */
+  HEMSTITCH_DEFLATE_BGZF =
+      3 /* the same with the field that says the member's size; the empty one that ends a file is the caller's */
+} hemstitch_deflate_format;
+
+/* As for LZ4, but: max_block_bytes is at most 1 MiB, of BGZF 65280; and only raw DEFLATE may have histories, of at most 32768 bytes. */
+typedef hemstitch_lz4_blocks hemstitch_deflate_blocks;
+
+/* The most bytes that a block of `block_bytes` becomes; SIZE_MAX for a block or a format that there is not. */
+HEMSTITCH_API size_t hemstitch_deflate_compress_bound(int32_t format, size_t block_bytes);
+
+/* Temporary device memory for hemstitch_deflate_compress_async(): about 18 bytes for each of content. Reads the bounds of `blocks`, never its
+ * arrays. `format` is a hemstitch_deflate_format, `level` 1..12. */
+HEMSTITCH_API hemstitch_status hemstitch_deflate_compress_temp_bytes(const hemstitch_deflate_blocks* blocks,
+                                                                     int32_t format, int level,
+                                                                     size_t* temp_bytes);
+
+/* Each block becomes a stream of its own, which any reader of the format restores.
+ *
+ * outputs       device: count pointers, any alignment
+ * capacities    device: count elements, the room at each; NULL: hemstitch_deflate_compress_bound(format, max_block_bytes) at each
+ * output_bytes  device: count elements, the size of each stream; 0 where the status is not OK
+ * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL where a stream does not fit: then nothing is written */
+HEMSTITCH_API hemstitch_status hemstitch_deflate_compress_async(
+    const hemstitch_deflate_blocks* blocks, int32_t format, int level, void* const* outputs,
+    const size_t* capacities, size_t* output_bytes, hemstitch_status* statuses, void* temp, size_t temp_bytes,
+    hemstitch_stream stream);
+
+/* CRC-32 (of gzip and BGZF) and Adler-32 (of zlib) of each of `count` spans. All arrays on the device. */
+HEMSTITCH_API hemstitch_status hemstitch_crc32_async(const void* const* spans, const size_t* span_bytes,
+                                                     uint64_t count, uint32_t* checksums,
+                                                     hemstitch_stream stream);
+HEMSTITCH_API hemstitch_status hemstitch_adler32_async(const void* const* spans, const size_t* span_bytes,
+                                                       uint64_t count, uint32_t* checksums,
+                                                       hemstitch_stream stream);
 
 /* ---- Blocks to be found in and parsed ----
  *

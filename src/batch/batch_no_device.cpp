@@ -1,4 +1,5 @@
 #include "batch/batch_device.hpp"
+#include "batch/deflate_batch_device.hpp"
 #include "batch/lz4_batch_device.hpp"
 #include "batch/no_device.hpp"
 
@@ -65,6 +66,19 @@ void lz4_frame_compress_async(const std::byte*, std::uint64_t, const hemstitch_l
 std::size_t lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame&) { throw_no_cuda(); }
 void lz4_frame_restore_async(const std::byte*, std::uint64_t, const hemstitch_lz4_frame&, std::byte*,
                              std::uint64_t, std::uint64_t*, hemstitch_status*, BatchTemp, hemstitch_stream) {
+  throw_no_cuda();
+}
+
+std::size_t deflate_compress_temp_bytes(const hemstitch_deflate_blocks&, const DeflateStreams&) {
+  throw_no_cuda();
+}
+void deflate_compress_async(const hemstitch_deflate_blocks&, const DeflateStreams&, void* const*,
+                            const std::size_t*, std::size_t*, hemstitch_status*, BatchTemp,
+                            hemstitch_stream) {
+  throw_no_cuda();
+}
+void deflate_checksums_async(Checksum, const void* const*, const std::size_t*, std::uint64_t, std::uint32_t*,
+                             hemstitch_stream) {
   throw_no_cuda();
 }
 

@@ -145,7 +145,7 @@ void expect_twins_parts(const std::vector<FinderCase>& cases, int level_number) 
   const FinderBatch batch(cases, stream);
   const DeviceBlocks& blocks = batch.blocks();
   const DeflateChunkPlaces places =
-      deflate_chunk_places(blocks.block_count, blocks.max_block_bytes, blocks.total_block_bytes);
+      *deflate_chunk_places(blocks.block_count, blocks.max_block_bytes, blocks.total_block_bytes);
   const std::size_t count = places.count, per_chunk = level.splits ? kDeflateChunkUnits : 1;
 
   cuda::DeviceBuffer<DeviceBlock> d_chunks(count, stream.get());
@@ -433,7 +433,9 @@ TEST_F(DeflateFilesCuda, AreThoseOfTheReferenceAndOthersReadThem) {
             fmt::format("format {}, level {}, {} bytes", static_cast<int>(format), level, size);
         ASSERT_EQ(block_difference(what, expected, got), "");
         if (format == Format::kBgzf) {
-          EXPECT_TRUE(restore(got, {.backend = "cpu"}) == text) << what;
+          RestoreOptions by_cpu;
+          by_cpu.backend = "cpu";
+          EXPECT_TRUE(restore(got, by_cpu) == text) << what;
           continue;
         }
         const ZlibKind kind = format == Format::kGzip   ? ZlibKind::kGzip
@@ -450,8 +452,11 @@ TEST_F(DeflateFilesCuda, AreNotRestoredByADevice) {
   options.format = Format::kGzip;
   options.backend = "cuda";
   const Bytes packed = compress(wordy_bytes(1000), options);
+  RestoreOptions by_device;
+  by_device.format = Format::kGzip;
+  by_device.backend = "cuda";
   try {
-    restore(packed, {.format = Format::kGzip, .backend = "cuda"});
+    restore(packed, by_device);
     FAIL() << "restored by a backend that does not restore gzip";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::kInvalidOption) << error.what();

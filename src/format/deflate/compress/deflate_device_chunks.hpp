@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/host_device.hpp"
 #include "format/deflate/block/deflate_symbols.hpp"
@@ -36,14 +37,20 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_chunk_count(std::uint32_t 
              : static_cast<std::uint32_t>((content_bytes + kDeflateChunkBytes - 1) / kDeflateChunkBytes);
 }
 
-constexpr DeflateChunkPlaces deflate_chunk_places(std::uint32_t block_count, std::uint32_t max_block_bytes,
-                                                  std::uint64_t total_block_bytes) {
+// More places than a kernel is launched for.
+inline constexpr std::uint32_t kDeflateMostPlaces = 1u << 25;
+
+// Nothing where that would be more than kDeflateMostPlaces.
+constexpr std::optional<DeflateChunkPlaces> deflate_chunk_places(std::uint32_t block_count,
+                                                                 std::uint32_t max_block_bytes,
+                                                                 std::uint64_t total_block_bytes) {
   const std::uint64_t per_block = deflate_chunk_count(max_block_bytes);
   const std::uint64_t equal = per_block * block_count;
   const std::uint64_t by_position = total_block_bytes / kDeflateChunkBytes + block_count;
-  return equal <= by_position
-             ? DeflateChunkPlaces{static_cast<std::uint32_t>(equal), static_cast<std::uint32_t>(per_block)}
-             : DeflateChunkPlaces{static_cast<std::uint32_t>(by_position), 0};
+  const std::uint64_t count = equal <= by_position ? equal : by_position;
+  if (count > kDeflateMostPlaces) return std::nullopt;
+  return DeflateChunkPlaces{static_cast<std::uint32_t>(count),
+                            equal <= by_position ? static_cast<std::uint32_t>(per_block) : 0};
 }
 
 // What stands at a place.

@@ -25,17 +25,13 @@ namespace hemstitch::cuda {
 
 class DeflateEncoder {
  public:
-  // Throws kInvalidOption for blocks that are too large. With a carver that counts nothing may be run.
+  // Throws kInvalidOption for blocks that are too large or too many. With a carver that counts nothing may be run.
   DeflateEncoder(const DeviceBlocks& blocks, const DeflateLevel& level, DeflateEnd end, Carver& carver)
       : blocks_(blocks),
         level_(level),
         end_(end),
         costs_per_chunk_(level.splits ? kDeflateChunkUnits : 1),
-        places_(deflate_chunk_places(blocks.block_count, blocks.max_block_bytes, blocks.total_block_bytes)) {
-    if (blocks.max_block_bytes > kDeflateMostBlockBytes)
-      throw Error(Status::kInvalidOption, "a block of DEFLATE has " + std::to_string(blocks.max_block_bytes) +
-                                              " bytes, it can have " +
-                                              std::to_string(kDeflateMostBlockBytes));
+        places_(checked_places(blocks)) {
     const std::size_t count = places_.count, parts = count * costs_per_chunk_;
     d_records_ = carver.take<MatchRecord>(blocks.total_block_bytes);
     d_near_offsets_ = carver.take<std::uint16_t>(blocks.total_block_bytes);
@@ -119,6 +115,17 @@ class DeflateEncoder {
   const DeviceChunks& chunks() const { return chunks_; }
 
  private:
+  static DeflateChunkPlaces checked_places(const DeviceBlocks& blocks) {
+    if (blocks.max_block_bytes > kDeflateMostBlockBytes)
+      throw Error(Status::kInvalidOption, "a block of DEFLATE has " + std::to_string(blocks.max_block_bytes) +
+                                              " bytes, it can have " +
+                                              std::to_string(kDeflateMostBlockBytes));
+    const auto places =
+        deflate_chunk_places(blocks.block_count, blocks.max_block_bytes, blocks.total_block_bytes);
+    if (!places) throw Error(Status::kInvalidOption, "a batch of DEFLATE has too many blocks; divide it");
+    return *places;
+  }
+
   DeviceBlocks blocks_;
   DeflateLevel level_;
   DeflateEnd end_;

@@ -194,8 +194,9 @@ __device__ __forceinline__ void pack_end(PackShared& sh, PackPlace& place, Defla
   place.fill = (place.fill + 7) & ~7u;
 }
 
+// (Left to itself, the compiler spills registers for a fifth thread block on a multiprocessor.)
 template <bool kSplits>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     pack_chunks(const DeviceBlocks blocks, const DeviceChunks chunks, const DeflateDeviceToken* d_tokens,
                 const DeviceParts parts, const DeflateEnd end, const DevicePlaces places,
                 std::byte* const* d_targets) {

@@ -1,0 +1,43 @@
+// What the DEFLATE part of the batch interface asks of a device, with arguments already checked. One of deflate_batch_cuda.cu and
+// batch_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "batch/lz4_batch_device.hpp"
+#include "format/checksum.hpp"
+#include "format/deflate/deflate_levels.hpp"
+#include "hemstitch/batch.h"
+
+namespace hemstitch {
+
+inline constexpr std::size_t kMostDeflateLeadBytes = 18;
+
+// What the streams of a batch are: DEFLATE between so many bytes of the format.
+struct DeflateStreams {
+  DeflateLevel level;
+  std::uint32_t lead_bytes = 0;
+  std::uint32_t trail_bytes = 0;
+  // The same for all streams, but for BGZF's size in the last two.
+  std::uint8_t lead[kMostDeflateLeadBytes] = {};
+  bool lead_has_size = false;
+  Checksum checksum =
+      Checksum::kNone;  // first in what is behind the data; of kCrc32 the content's size follows
+
+  // The most that a stream of so much content takes.
+  std::size_t bound(std::size_t content_bytes) const;
+};
+
+// As the functions of the same names in batch.h; they throw Error.
+std::size_t deflate_compress_temp_bytes(const hemstitch_deflate_blocks& blocks,
+                                        const DeflateStreams& streams);
+void deflate_compress_async(const hemstitch_deflate_blocks& blocks, const DeflateStreams& streams,
+                            void* const* d_outputs, const std::size_t* d_capacities,
+                            std::size_t* d_output_bytes, hemstitch_status* d_statuses, BatchTemp temp,
+                            hemstitch_stream stream);
+// kCrc32 or kAdler32.
+void deflate_checksums_async(Checksum kind, const void* const* d_spans, const std::size_t* d_span_bytes,
+                             std::uint64_t count, std::uint32_t* d_checksums, hemstitch_stream stream);
+
+}  // namespace hemstitch

@@ -1,0 +1,217 @@
+// The DEFLATE part of the batch interface on a device: streams that zlib reads, with the twin's DEFLATE in them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "cuda_test.hpp"
+#include "format/checksum.hpp"
+#include "format/deflate/block/deflate_stored.hpp"
+#include "format/deflate/compress/deflate_compress_reference.hpp"
+#include "hemstitch/batch.h"
+#include "hemstitch/hemstitch.hpp"
+#include "lz4_batch.hpp"
+#include "zlib_oracle.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+using DeflateBatchDeviceTest = CudaTest;
+
+constexpr std::int32_t kFormats[] = {HEMSTITCH_DEFLATE_RAW, HEMSTITCH_DEFLATE_ZLIB, HEMSTITCH_DEFLATE_GZIP,
+                                     HEMSTITCH_DEFLATE_BGZF};
+
+std::size_t lead_bytes(std::int32_t format) {
+  constexpr std::size_t kLeads[] = {0, 2, 10, 18};
+  return kLeads[format];
+}
+std::size_t trail_bytes(std::int32_t format) {
+  constexpr std::size_t kTrails[] = {0, 4, 8, 8};
+  return kTrails[format];
+}
+
+Bytes twins_deflate(const FinderCase& one, int level) {
+  Bytes block(deflate_data_room(one.input().block_bytes()));
+  block.resize(
+      compress_deflate_block_reference(one.input(), deflate_level(level), DeflateEnd::kFinal, block).bytes);
+  return block;
+}
+
+// Arrays of a batch on the device.
+struct GivenBlocks {
+  GivenBlocks(const std::vector<FinderCase>& cases, const cuda::Stream& stream) : batch(cases, stream) {
+    std::vector<const void*> begins;
+    std::vector<std::size_t> sizes;
+    std::vector<std::uint32_t> histories;
+    std::vector<DeviceBlock> blocks(cases.size());
+    if (!blocks.empty())
+      cuda::check(cudaMemcpy(blocks.data(), batch.blocks().d_blocks, blocks.size() * sizeof(DeviceBlock),
+                             cudaMemcpyDeviceToHost),
+                  "cudaMemcpy");
+    for (const DeviceBlock& block : blocks) {
+      begins.push_back(block.d_block);
+      sizes.push_back(block.block_bytes);
+      histories.push_back(block.history_bytes);
+    }
+    d_begins = cuda::DeviceBuffer<const void*>(begins.size(), stream.get());
+    d_sizes = cuda::DeviceBuffer<std::size_t>(sizes.size(), stream.get());
+    d_histories = cuda::DeviceBuffer<std::uint32_t>(histories.size(), stream.get());
+    d_begins.upload(begins);
+    d_sizes.upload(sizes);
+    d_histories.upload(histories);
+    stream.synchronize();
+    given.blocks = d_begins.get();
+    given.block_bytes = d_sizes.get();
+    given.history_bytes = batch.blocks().max_history_bytes == 0 ? nullptr : d_histories.get();
+    given.count = batch.blocks().block_count;
+    given.max_history_bytes = batch.blocks().max_history_bytes;
+    given.max_block_bytes = batch.blocks().max_block_bytes;
+    given.total_block_bytes = batch.blocks().total_block_bytes;
+  }
+
+  FinderBatch batch;
+  cuda::DeviceBuffer<const void*> d_begins;
+  cuda::DeviceBuffer<std::size_t> d_sizes;
+  cuda::DeviceBuffer<std::uint32_t> d_histories;
+  hemstitch_deflate_blocks given{};
+};
+
+OutputRooms::Result compress(const hemstitch_deflate_blocks& blocks, std::int32_t format, int level,
+                             const std::vector<std::size_t>& capacities, bool give_capacities,
+                             const cuda::Stream& stream) {
+  std::size_t temp_bytes = 0;
+  EXPECT_EQ(hemstitch_deflate_compress_temp_bytes(&blocks, format, level, &temp_bytes), HEMSTITCH_OK);
+  const OutputRooms rooms(capacities, stream.get());
+  const Scratch temp(temp_bytes, stream.get());
+  const cuda::DeviceLz4Output output = rooms.output();
+  EXPECT_EQ(hemstitch_deflate_compress_async(
+                &blocks, format, level, reinterpret_cast<void* const*>(output.d_outputs),
+                give_capacities ? output.d_capacities : nullptr, output.d_output_bytes, output.d_statuses,
+                temp.get(), temp.bytes(), stream.get()),
+            HEMSTITCH_OK)
+      << hemstitch_last_error_message();
+  return rooms.result();
+}
+
+TEST_F(DeflateBatchDeviceTest, StreamsAreReadByZlibAndHoldTheTwinsBytes) {
+  const cuda::Stream stream;
+  std::vector<FinderCase> cases;
+  for (const std::size_t size : {0, 1, 2, 1000, 65279, 65280})
+    for (Shape& shape : shapes_of(size)) cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
+  const GivenBlocks blocks(cases, stream);
+  for (const std::int32_t format : kFormats)
+    for (const int level : {1, 6, 12}) {
+      const std::size_t bound = hemstitch_deflate_compress_bound(format, blocks.given.max_block_bytes);
+      const OutputRooms::Result got =
+          compress(blocks.given, format, level, std::vector<std::size_t>(cases.size(), bound), false, stream);
+      EXPECT_EQ(got.guards, "");
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::string what =
+            fmt::format("format {}, level {}, block {} ({})", format, level, i, cases[i].name);
+        ASSERT_EQ(got.statuses[i], HEMSTITCH_OK) << what;
+        const Bytes& written = got.blocks[i];
+        const std::size_t lead = lead_bytes(format), trail = trail_bytes(format);
+        ASSERT_GE(written.size(), lead + trail) << what;
+        const Bytes inside(written.begin() + static_cast<std::ptrdiff_t>(lead),
+                           written.end() - static_cast<std::ptrdiff_t>(trail));
+        ASSERT_EQ(block_difference(what, twins_deflate(cases[i], level), inside), "");
+        const auto restored = inflated_by_zlib(written, format == HEMSTITCH_DEFLATE_RAW ? ZlibKind::kDeflate
+                                                        : format == HEMSTITCH_DEFLATE_ZLIB ? ZlibKind::kZlib
+                                                                                           : ZlibKind::kGzip);
+        ASSERT_TRUE(restored && *restored == cases[i].data) << what;
+        if (format == HEMSTITCH_DEFLATE_BGZF) {
+          EXPECT_EQ(static_cast<std::size_t>(written[16]) + (static_cast<std::size_t>(written[17]) << 8),
+                    written.size() - 1)
+              << what;
+        }
+      }
+    }
+}
+
+TEST_F(DeflateBatchDeviceTest, CapacitiesHoldToTheByte) {
+  const cuda::Stream stream;
+  std::vector<FinderCase> cases;
+  for (Shape& shape : shapes_of(70'000)) cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
+  const GivenBlocks blocks(cases, stream);
+  for (const std::int32_t format : {HEMSTITCH_DEFLATE_RAW, HEMSTITCH_DEFLATE_GZIP}) {
+    std::vector<std::size_t> capacities;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      capacities.push_back(lead_bytes(format) + twins_deflate(cases[i], 6).size() + trail_bytes(format) -
+                           i % 2);
+    const OutputRooms::Result got = compress(blocks.given, format, 6, capacities, true, stream);
+    EXPECT_EQ(got.guards, "");
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      EXPECT_EQ(got.statuses[i], i % 2 == 0 ? HEMSTITCH_OK : HEMSTITCH_OUTPUT_TOO_SMALL) << i;
+      EXPECT_EQ(got.blocks[i].size(), i % 2 == 0 ? capacities[i] : 0) << i;
+    }
+  }
+}
+
+TEST_F(DeflateBatchDeviceTest, HistoriesServeRawStreams) {
+  const cuda::Stream stream;
+  const std::vector<FinderCase> cases = row_cases(wordy_bytes(300'000), 50'000, 32768);
+  const GivenBlocks blocks(cases, stream);
+  const std::size_t bound = hemstitch_deflate_compress_bound(HEMSTITCH_DEFLATE_RAW, 50'000);
+  const OutputRooms::Result got = compress(blocks.given, HEMSTITCH_DEFLATE_RAW, 6,
+                                           std::vector<std::size_t>(cases.size(), bound), false, stream);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    ASSERT_EQ(got.statuses[i], HEMSTITCH_OK);
+    ASSERT_EQ(block_difference(fmt::format("block {}", i), twins_deflate(cases[i], 6), got.blocks[i]), "");
+  }
+}
+
+TEST_F(DeflateBatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
+  const cuda::Stream stream;
+  const std::vector<FinderCase> cases = {{"first", wordy_bytes(1000), 0},
+                                         {"too large", wordy_bytes(2000), 0},
+                                         {"last", wordy_bytes(900), 0},
+                                         {"behind the end", wordy_bytes(1000), 0}};
+  GivenBlocks blocks(cases, stream);
+  blocks.given.max_block_bytes = 1000;
+  blocks.given.total_block_bytes = 1900;
+  const OutputRooms::Result got = compress(blocks.given, HEMSTITCH_DEFLATE_GZIP, 6,
+                                           std::vector<std::size_t>(cases.size(), 3000), true, stream);
+  EXPECT_EQ(got.guards, "");
+  EXPECT_EQ(got.statuses, (std::vector<hemstitch_status>{HEMSTITCH_OK, HEMSTITCH_INVALID_OPTION, HEMSTITCH_OK,
+                                                         HEMSTITCH_OUTPUT_TOO_SMALL}));
+  for (const std::size_t i : {0, 2}) {
+    const auto restored = inflated_by_zlib(got.blocks[i], ZlibKind::kGzip);
+    EXPECT_TRUE(restored && *restored == cases[i].data) << i;
+  }
+  EXPECT_TRUE(got.blocks[1].empty() && got.blocks[3].empty());
+}
+
+TEST_F(DeflateBatchDeviceTest, EmptyBatchesAreNothing) {
+  const hemstitch_deflate_blocks none{};
+  std::size_t temp_bytes = 0;
+  ASSERT_EQ(hemstitch_deflate_compress_temp_bytes(&none, HEMSTITCH_DEFLATE_GZIP, 6, &temp_bytes),
+            HEMSTITCH_OK);
+  const cuda::Stream stream;
+  const Scratch temp(temp_bytes, stream.get());
+  EXPECT_EQ(hemstitch_deflate_compress_async(&none, HEMSTITCH_DEFLATE_GZIP, 6, nullptr, nullptr, nullptr,
+                                             nullptr, temp.get(), temp.bytes(), stream.get()),
+            HEMSTITCH_OK)
+      << hemstitch_last_error_message();
+  EXPECT_EQ(hemstitch_crc32_async(nullptr, nullptr, 0, nullptr, stream.get()), HEMSTITCH_OK);
+}
+
+TEST_F(DeflateBatchDeviceTest, TooLittleTemporaryMemoryIsAnError) {
+  const cuda::Stream stream;
+  const GivenBlocks blocks({{"one", wordy_bytes(1000), 0}}, stream);
+  std::size_t temp_bytes = 0;
+  ASSERT_EQ(hemstitch_deflate_compress_temp_bytes(&blocks.given, HEMSTITCH_DEFLATE_RAW, 6, &temp_bytes),
+            HEMSTITCH_OK);
+  const OutputRooms rooms({3000}, stream.get());
+  const Scratch temp(temp_bytes, stream.get());
+  const cuda::DeviceLz4Output output = rooms.output();
+  EXPECT_EQ(hemstitch_deflate_compress_async(&blocks.given, HEMSTITCH_DEFLATE_RAW, 6,
+                                             reinterpret_cast<void* const*>(output.d_outputs), nullptr,
+                                             output.d_output_bytes, output.d_statuses, temp.get(),
+                                             temp.bytes() - 1, stream.get()),
+            HEMSTITCH_INVALID_OPTION);
+}
+
+}  // namespace
+}  // namespace hemstitch
