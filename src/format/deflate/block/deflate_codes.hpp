@@ -74,22 +74,21 @@ HEMSTITCH_HOST_DEVICE constexpr void build_huffman_tree(const std::uint32_t* sor
                                                         const DeflateHuffmanRoom& room) {
   constexpr std::uint32_t kNone = ~std::uint32_t{0};  // the weight at the front of an empty queue
   std::uint32_t leaf = 0, node = 0;
-  std::uint32_t leaf_weight = sorted_keys[0] >> kDeflateSymbolBits, node_weight = kNone;
   for (std::uint32_t made = 0; made + 1 < leaf_count; ++made) {
     std::uint32_t weight = 0;
     for (int child = 0; child < 2; ++child) {
+      // Both are looked at anew each time: a loop that carries the node's weight along, nvcc 13.0 compiles into one that takes wrong nodes.
+      const std::uint32_t leaf_weight = leaf < leaf_count ? sorted_keys[leaf] >> kDeflateSymbolBits : kNone;
+      const std::uint32_t node_weight = node < made ? room.weights[node] : kNone;
       if (leaf_weight <= node_weight) {
         weight += leaf_weight;
         room.leaf_parents[leaf++] = static_cast<std::uint16_t>(made);
-        leaf_weight = leaf < leaf_count ? sorted_keys[leaf] >> kDeflateSymbolBits : kNone;
       } else {
         weight += node_weight;
         room.node_parents[node++] = static_cast<std::uint16_t>(made);
-        node_weight = node < made ? room.weights[node] : kNone;
       }
     }
     room.weights[made] = weight;
-    if (node == made) node_weight = weight;
   }
   room.weights[leaf_count - 2] = 0;
   for (std::uint32_t below = leaf_count - 2; below-- > 0;)
