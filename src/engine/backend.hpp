@@ -56,6 +56,7 @@ struct EncodeParameters {
 
 // What blocks an engine will be given, as far as a device's memory follows from it.
 struct BlockWork {
+  Format format = Format::kLz4;
   Direction direction = Direction::kCompress;
   std::uint64_t block_bytes = 0;    // of a full one; restoring: of its content
   std::uint64_t history_bytes = 0;  // that a block may bring

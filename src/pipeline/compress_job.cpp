@@ -59,7 +59,8 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
   needs.memory_limit_bytes = options.memory_limit_bytes;
   needs.device =
-      engine_.preferred().device_needs({.direction = Direction::kCompress,
+      engine_.preferred().device_needs({.format = options.format,
+                                        .direction = Direction::kCompress,
                                         .block_bytes = options.block_bytes,
                                         .history_bytes = std::max(history_bytes_, dictionary_.size()),
                                         .level = options.level,

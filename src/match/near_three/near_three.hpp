@@ -42,6 +42,9 @@ using NearOffsets = std::vector<std::uint16_t>;
 static_assert(kMaxRecordOffset <= UINT16_MAX, "an offset has 16 bits");
 
 // Throws kInvalidOption, naming the field, for parameters outside their limits.
+void check_near_three_parameters(const NearThreeParameters& parameters);
+
+// Throws kInvalidOption, naming the field, for parameters outside their limits.
 // Thread safety: any number of calls at once.
 NearOffsets find_near_three(const FinderInput& input, const NearThreeParameters& parameters);
 

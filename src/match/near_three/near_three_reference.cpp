@@ -10,9 +10,7 @@ namespace {
 constexpr std::uint32_t kNoPosition = std::numeric_limits<std::uint32_t>::max();
 
 void check(const FinderInput& input, const NearThreeParameters& parameters) {
-  check_parameter("near_three", "hash_bits", parameters.hash_bits, kMinHashBits, kMaxHashBits);
-  check_parameter("near_three", "depth", parameters.depth, 1, std::numeric_limits<std::uint32_t>::max());
-  check_parameter("near_three", "window_bytes", parameters.window_bytes, 1, kMaxRecordOffset);
+  check_near_three_parameters(parameters);
   check_parameter("near_three", "history_bytes", input.history_bytes, 0, input.data.size());
   check_parameter("near_three", "data bytes", input.data.size(), 0, kNoPosition);
 }
@@ -23,6 +21,12 @@ std::uint32_t three_bytes(const std::byte* bytes) {
 }
 
 }  // namespace
+
+void check_near_three_parameters(const NearThreeParameters& parameters) {
+  check_parameter("near_three", "hash_bits", parameters.hash_bits, kMinHashBits, kMaxHashBits);
+  check_parameter("near_three", "depth", parameters.depth, 1, std::numeric_limits<std::uint32_t>::max());
+  check_parameter("near_three", "window_bytes", parameters.window_bytes, 1, kMaxRecordOffset);
+}
 
 NearOffsets find_near_three(const FinderInput& input, const NearThreeParameters& parameters) {
   check(input, parameters);
