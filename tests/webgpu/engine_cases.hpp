@@ -30,7 +30,7 @@ struct EngineCase {
 inline Bytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
 inline std::vector<Answer> answers(BlockEngine& engine, const std::vector<EngineCase>& cases,
-                            const std::function<void(BlockEngine&, std::span<BlockTask>)>& work) {
+                                   const std::function<void(BlockEngine&, std::span<BlockTask>)>& work) {
   constexpr std::size_t kGuardBytes = 16;
   std::vector<Bytes> outputs;
   std::vector<BlockTask> tasks;

@@ -33,8 +33,7 @@ constexpr std::uint64_t kCostsBytes = 131072;
 std::uint32_t parts_a_chunk(const DeflateLevel& level) { return level.splits ? kChunkUnits : 1; }
 
 std::uint32_t chunk_count(std::uint64_t block_bytes) {
-  return static_cast<std::uint32_t>(
-      std::max<std::uint64_t>(1, divided_up(block_bytes, kDeflateChunkBytes)));
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, divided_up(block_bytes, kDeflateChunkBytes)));
 }
 
 void record_parse(Recording& recording, const DeflateCompressPlan& plan, const BlockBatch& chunks,
@@ -60,16 +59,12 @@ void record_tokens(Recording& recording, const DeflateCompressPlan& plan, const 
   const Binding rows{chunks.rows, Access::kRead}, decisions{plan.decisions, Access::kRead},
       tokens{plan.tokens, Access::kReadWrite};
   const auto mark_workgroups = static_cast<std::uint32_t>(divided_up(chunks.tile_count, kTilesAtOnce));
-  recording.dispatch({kShader,
-                      "mark",
-                      {chunks.tile_count, mark_workgroups},
-                      {kNoBinding,
-                       rows,
-                       {chunks.tiles, Access::kRead},
-                       decisions,
-                       {plan.entries, Access::kRead},
-                       tokens},
-                      mark_workgroups});
+  recording.dispatch(
+      {kShader,
+       "mark",
+       {chunks.tile_count, mark_workgroups},
+       {kNoBinding, rows, {chunks.tiles, Access::kRead}, decisions, {plan.entries, Access::kRead}, tokens},
+       mark_workgroups});
   const std::uint32_t count_workgroups = kChunkUnits * chunks.block_count;
   recording.dispatch({kShader,
                       "count",

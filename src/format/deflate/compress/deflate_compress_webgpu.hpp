@@ -29,7 +29,8 @@ namespace hemstitch::webgpu {
 struct DeflateTable {
   BlockTable blocks, chunks;
   std::vector<LinkPiece> pieces;
-  std::vector<std::uint32_t> block_chunks = {0};  // of each block the first; behind the last how many there are
+  std::vector<std::uint32_t> block_chunks = {
+      0};  // of each block the first; behind the last how many there are
 
   // As BlockTable::add().
   void add(std::uint32_t begin, std::uint32_t history_bytes, std::uint32_t block_bytes,

@@ -7,8 +7,9 @@
 //             pack         a workgroup takes a tile: its tokens or bytes, with the head of a part that begins there and the end of what ends
 //                          there, are put together in workgroup memory; words that it shares with its neighbours are joined in the output
 // Buffers     data_words, blocks, chunks (read); chunk_tiles (read) 4 bytes a tile; block_chunks (read) 4 bytes a block, and the
-//             total: its first chunk; decisions (read) 4 bytes a position; tokens (read; written by size_tiles) 136 bytes a tile;
-//             parts (read; written by place_parts) 1640 bytes a part; sizes (written) 4 bytes a block; padded (written) 4 bytes a
+//             total: its first chunk; decisions (read) 4 bytes a position; tokens (read and written by size_tiles) 136
+//             bytes a tile; marked_tokens (the same, read by pack) 136 bytes a tile; parts (read and written by place_parts) 1640 bytes a
+//             part; placed_parts (the same, read by size_tiles and pack) 1640 bytes a part; sizes (written) 4 bytes a block; padded (written) 4 bytes a
 //             block: the same in whole words; begins (read) 4 bytes a block, and the total; output (written)
 // Workgroup   size_tiles: 256 invocations, 4 bytes. place_parts: 64. clear: 256. pack: 256 invocations, 4.7 KB: what it puts together
 //             (2.4 KB), the codes of the part (1.3 KB), and where tokens begin (1 KB)
@@ -85,8 +86,11 @@ fn size_tiles(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: v
   let chunk = chunks[number];
   let unit = min((tile - chunk.first_tile) / kUnitTiles, unit_count(chunk.block_bytes) - 1u);
   var part = number * parameters.parts_a_chunk;
-  for (var more = 1u; more < parameters.parts_a_chunk && placed_parts[part].unit_end <= unit; more++) {
-    part++;
+  // An empty chunk has no parts; the first stands for it.
+  if (chunk.block_bytes > 0u) {
+    for (var more = 1u; more < parameters.parts_a_chunk && placed_parts[part].unit_end <= unit; more++) {
+      part++;
+    }
   }
   if (thread == 0u) {
     atomicStore(&sh_bits, 0u);

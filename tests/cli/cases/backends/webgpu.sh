@@ -26,6 +26,19 @@ hemstitch -dc --backend webgpu --range 100000-100050 gpu.lz4 | cmp - <(tail -c +
 text 700000 >many
 hemstitch -c --backend webgpu -1 -B64K many | tee many.lz4 | lz4 -dqc | cmp - many
 hemstitch -dc --backend webgpu many.lz4 | cmp - many
+# DEFLATE is compressed there and restored elsewhere; nothing is a file as well.
+: >nothing
+for options in '--format gzip -1' '--format bgzf -3' '--format zlib -6' '--format deflate -6'; do
+  for file in many plain nothing; do
+    # shellcheck disable=SC2086
+    hemstitch -f --backend webgpu $options "$file" -o gpu.deflate
+    # shellcheck disable=SC2086
+    hemstitch -f --backend reference $options "$file" -o twin.deflate
+    same gpu.deflate twin.deflate
+  done
+done
+cat many many >blocks
+hemstitch -c --backend webgpu --format gzip -3 blocks | gzip -dc | cmp - blocks
 # A tree of small files, many at a time, and one that is larger than that.
 mkdir tree
 for number in $(seq 150); do text $((number * 7)) >"tree/$number"; done
