@@ -96,9 +96,9 @@ nlohmann::json compressing_deflate(int level_number) {
   for (std::uint32_t b = 0; b < kBlocks; ++b) table.add(b * kBlockBytes, 0, kBlockBytes, kBlockBytes);
   const DeflateCapacity capacity = capacity_of(table, kBlocks * kBlockBytes, level);
   const DeflateCompressPlan plan = plan_deflate_compress(capacity);
-  nlohmann::json json =
-      plan_json("DEFLATE level " + std::to_string(level_number), table.blocks, plan.buffers,
-                record_deflate_compress(plan, table, level, DeflateEnd::kFlush, capacity.output_bytes), kNoHash);
+  nlohmann::json json = plan_json(
+      "DEFLATE level " + std::to_string(level_number), table.blocks, plan.buffers,
+      record_deflate_compress(plan, table, level, DeflateEnd::kFlush, capacity.output_bytes), kNoHash);
   json["counts"]["chunk"] = capacity.chunk_count;
   json["counts"]["piece"] = capacity.piece_count;
   json["counts"]["part"] = capacity.chunk_count * capacity.parts_a_chunk;

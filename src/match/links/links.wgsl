@@ -23,10 +23,10 @@ struct Parameters {
   hash_bits: u32,
   most_distance: u32,
   first_position: u32,  // of each block's data, or of what a piece looks at: a multiple of 32,768
+  hashed_bytes: u32,    // 3 or 4
   piece_count: u32,     // link_pieces
   unused_a: u32,
   unused_b: u32,
-  unused_c: u32,
 }
 
 // Positions count from the first byte of the block's data.
@@ -43,9 +43,6 @@ struct Piece {
 @group(0) @binding(3) var<storage, read_write> heads: array<atomic<u32>>;
 @group(0) @binding(4) var<storage, read_write> links: array<u32>;
 @group(0) @binding(5) var<storage, read> pieces: array<Piece>;
-
-// The hash covers three bytes instead of four.
-override three_bytes: bool = false;
 
 const kThreads = 256u;
 const kBuckets = 256u;
@@ -98,12 +95,9 @@ fn newest_of_32(thread: u32, hash: u32) -> bool {
   return true;
 }
 
-fn hashed_bytes() -> u32 {
-  return select(4u, 3u, three_bytes);
-}
-
 fn hash_of(word: u32) -> u32 {
-  return (select(word, word & 0xFFFFFFu, three_bytes) * 2654435769u) >> (32u - parameters.hash_bits);
+  let bytes = word & (0xFFFFFFFFu >> (8u * (4u - parameters.hashed_bytes)));
+  return (bytes * 2654435769u) >> (32u - parameters.hash_bits);
 }
 
 // 32,768 positions of what the piece sees, from parameters.first_position on. `number` says whose heads these are.
@@ -123,7 +117,7 @@ fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
   let start = piece.first_seen + parameters.first_position;
   let stop = min(piece.end, start + kTurnPositions);
   var next_word = 0u;
-  if (start + thread + hashed_bytes() <= data_bytes) {
+  if (start + thread + parameters.hashed_bytes <= data_bytes) {
     next_word = data_word(block.begin + start + thread);
   }
   for (var group = start; group < stop; group += kThreads) {
@@ -132,7 +126,7 @@ fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
     workgroupBarrier();
 
     let position = group + thread;
-    let hashed = position + hashed_bytes() <= data_bytes;
+    let hashed = position + parameters.hashed_bytes <= data_bytes;
     var hash = 0xFFFFFFFFu;
     var newest = 0u;
     let bit = 1u << (thread % 32u);
@@ -143,7 +137,7 @@ fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
       atomicOr(&sh_used[hash % kBuckets], 1u << (thread / 32u));
     }
     sh_hashes[thread] = hash;
-    if (position + kThreads + hashed_bytes() <= data_bytes) {
+    if (position + kThreads + parameters.hashed_bytes <= data_bytes) {
       next_word = data_word(block.begin + position + kThreads);
     }
     workgroupBarrier();

@@ -41,10 +41,9 @@ void record_links(Recording& recording, const BlockBatch& batch, BufferId heads,
     recording.dispatch({kShader,
                         pieces ? "link_pieces" : "link",
                         {batch.block_count, parameters.hash_bits, parameters.most_distance, first_position,
-                         piece_count, 0, 0, 0},
+                         parameters.hashed_bytes, piece_count, 0, 0},
                         bindings,
-                        pieces ? piece_count : batch.block_count,
-                        {{"three_bytes", parameters.three_bytes ? 1.0 : 0.0}}});
+                        pieces ? piece_count : batch.block_count});
     first_position += kTurnPositions;
   } while (first_position < most_positions);
 }

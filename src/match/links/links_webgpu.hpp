@@ -21,7 +21,7 @@ namespace hemstitch::webgpu {
 struct LinkParameters {
   unsigned hash_bits = 0;
   std::uint32_t most_distance = 0;
-  bool three_bytes = false;  // the hash covers three instead of four
+  std::uint32_t hashed_bytes = 4;  // 3 or 4
 };
 
 // As links.wgsl has it. Positions count from the first byte of the block's data, which is its history's.

@@ -6,11 +6,12 @@
 //             clear        an invocation clears one word of the output
 //             pack         a workgroup takes a tile: its tokens or bytes, with the head of a part that begins there and the end of what ends
 //                          there, are put together in workgroup memory; words that it shares with its neighbours are joined in the output
-// Buffers     data_words, blocks, chunks (read); chunk_tiles (read) 4 bytes a tile; block_chunks (read) 4 bytes a block, and the
-//             total: its first chunk; decisions (read) 4 bytes a position; tokens (read and written by size_tiles) 136
-//             bytes a tile; marked_tokens (the same, read by pack) 136 bytes a tile; parts (read and written by place_parts) 1640 bytes a
-//             part; placed_parts (the same, read by size_tiles and pack) 1640 bytes a part; sizes (written) 4 bytes a block; padded (written) 4 bytes a
-//             block: the same in whole words; begins (read) 4 bytes a block, and the total; output (written)
+// Buffers     data_words, blocks, chunks (read); block_chunks (read) 4 bytes a block, and the total: its first chunk; chunk_tiles
+//             (read) 4 bytes a tile: the number of its chunk; decisions (read) 4 bytes a position; tokens (read and written by
+//             size_tiles) 136 bytes a tile; marked_tokens (the same, read by pack) 136 bytes a tile; parts (read and written by
+//             place_parts) 1640 bytes a part; placed_parts (the same, read by size_tiles and pack) 1640 bytes a part; sizes
+//             (written) 4 bytes a block; padded (written) 4 bytes a block: the same in whole words; begins (read) 4 bytes a block,
+//             and the total; output (written)
 // Workgroup   size_tiles: 256 invocations, 4 bytes. place_parts: 64. clear: 256. pack: 256 invocations, 4.7 KB: what it puts together
 //             (2.4 KB), the codes of the part (1.3 KB), and where tokens begin (1 KB)
 
