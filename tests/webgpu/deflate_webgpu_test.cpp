@@ -182,7 +182,9 @@ TEST_F(WebgpuDeflate, BlocksAroundTheSizeOfAChunkAreTheTwins) {
          {{"random behind words", testing::wordy_bytes(65536, 7) + testing::random_bytes(65536, 7)},
           {"all equal", testing::equal_bytes(65536)}});
   expect(9, Format::kBgzf,
-         {{"mixed", testing::mixed_bytes(65280, 4)}, {"period 2", testing::periodic_bytes(66000, 2)}});
+         {{"mixed", testing::mixed_bytes(65280, 4)},
+          {"period 2", testing::periodic_bytes(66000, 2)},
+          {"two stored blocks", testing::random_bytes(65536, 8)}});
   expect(12, Format::kGzip,
          {{"halves", testing::random_bytes(32768, 1, 16) + testing::wordy_bytes(32768, 2)},
           {"random", testing::random_bytes(65537, 5)},

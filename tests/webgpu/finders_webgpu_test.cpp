@@ -180,7 +180,7 @@ TEST_F(WebgpuFinders, PiecesLinkAsBlocksDo) {
   expect_near_twin({{"mixed", testing::mixed_bytes(150000, 3), 40000},
                     {"period", testing::periodic_bytes(140000, 32768), 0},
                     {"period", testing::periodic_bytes(140000, 32769), 0}},
-                   {.depth = 2});
+                   {.hash_bits = 16, .depth = 16});
 }
 
 TEST_F(WebgpuFinders, BoundarySizes) {

@@ -161,14 +161,14 @@ class Engine : public BlockEngine {
     const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
     // The arrays of positions bound a batch, and so do the heads.
     for_each_batch(
-        tasks, binding_room() >> (hash_bits(level) + 2),
+        tasks, binding_room() >> (hash_bits(level) + 2), batch_bytes_,
         [](const BlockTask& task) { return task.history.size() + task.input.size(); },
         [&](Slot& slot, std::span<BlockTask> batch) { compress_batch(slot, batch, level); });
   }
 
   void restore(std::span<BlockTask> tasks, Format) override {
     for_each_batch(
-        tasks, tasks.size(),
+        tasks, tasks.size(), batch_bytes_,
         [](const BlockTask& task) {
           return std::max(task.history.size() + task.input.size() + kShortestBlockBytes, task.output.size());
         },
@@ -181,9 +181,14 @@ class Engine : public BlockEngine {
     const DeflateLevel level = deflate_level(parameters.level);
     const DeflateEnd end = parameters.format == Format::kBgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush;
     for_each_batch(
-        tasks, tasks.size(),
+        tasks, tasks.size(), deflate_batch_bytes(),
         [](const BlockTask& task) { return deflate_array_positions(task.history.size(), task.input.size()); },
         [&](Slot& slot, std::span<BlockTask> batch) { compress_deflate_batch(slot, batch, level, end); });
+  }
+
+  // With room for histories of 32 KB a megabyte, so that content of batch_bytes_ is one batch.
+  std::uint64_t deflate_batch_bytes() const {
+    return std::min(batch_bytes_ + batch_bytes_ / 16, binding_room() / 4);
   }
 
   std::uint64_t binding_room() const { return device_->limits().binding_bytes - kSlackBytes; }
@@ -195,7 +200,8 @@ class Engine : public BlockEngine {
 
   // Of a slot, with the memory that it is filled and emptied through.
   std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) const {
-    const std::uint64_t most = batch_bytes_ / (work.block_bytes + work.history_bytes);
+    const std::uint64_t most_bytes = is_deflate(work.format) ? deflate_batch_bytes() : batch_bytes_;
+    const std::uint64_t most = most_bytes / (work.block_bytes + work.history_bytes);
     const auto count = static_cast<std::uint32_t>(std::min(full_blocks, std::max<std::uint64_t>(1, most)));
     const auto more = static_cast<std::uint32_t>(work.more_blocks);
     std::uint64_t bytes = 0, staging = 0;
@@ -238,14 +244,14 @@ class Engine : public BlockEngine {
 
   // Calls `work` for as many tasks at once as the device takes.
   template <typename TaskBytes, typename Work>
-  void for_each_batch(std::span<BlockTask> tasks, std::uint64_t most_blocks, TaskBytes task_bytes,
-                      Work work) {
+  void for_each_batch(std::span<BlockTask> tasks, std::uint64_t most_blocks, std::uint64_t most_bytes,
+                      TaskBytes task_bytes, Work work) {
     while (!tasks.empty()) {
       std::size_t count = 0;
       std::uint64_t bytes = 0;
       while (count < tasks.size() && count < std::max<std::uint64_t>(1, most_blocks)) {
         const std::uint64_t more = whole_words(task_bytes(tasks[count]));
-        if (count > 0 && bytes + more > batch_bytes_) break;
+        if (count > 0 && bytes + more > most_bytes) break;
         bytes += more;
         ++count;
       }
