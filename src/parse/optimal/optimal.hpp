@@ -41,7 +41,8 @@
 // take a second candidate a position (ParseInput::near_records), with lengths of its own to try:
 //   tried_near_length_count(), tried_near_length(full_length, index)   as above
 // The second one is left out where its offset is the first one's. On equal cost the literal wins, then the longer match, of
-// either candidate, then the one with the smaller offset. Twins alone do this so far.
+// either candidate, then the one with the smaller offset. Besides the twins,
+// format/deflate/compress/deflate_parse.wgsl does this.
 #pragma once
 
 #include <cstdint>
