@@ -33,6 +33,10 @@ struct WalkBuffers {
 // The list of block b begins at its row's first_sequence.
 void record_walk(Recording& recording, const BlockBatch& batch, const WalkBuffers& buffers);
 
+// The part of it before the sequences: where the walk enters each tile.
+void record_walk_entries(Recording& recording, const BlockBatch& batch, BufferId decisions, BufferId exits,
+                         BufferId entries, BufferId counts);
+
 // The uniform block of a parse begins with this.
 std::vector<std::uint32_t> plan_parameters(const BlockPlan& plan, std::initializer_list<std::uint32_t> more);
 

@@ -8,61 +8,21 @@
 #include <random>
 #include <thread>
 
-#include "engine/reference/reference_backend.hpp"
 #include "engine/webgpu/webgpu_engine.hpp"
+#include "engine_cases.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
 namespace hemstitch {
 namespace {
 
+using testing::Answer;
+using testing::answers;
 using testing::Bytes;
+using testing::copy_of;
+using testing::expect_twins;
 using testing::Shape;
-
-// What an engine made of a task.
-struct Answer {
-  Status status = Status::kInternal;
-  Bytes bytes;
-  friend bool operator==(const Answer&, const Answer&) = default;
-};
-
-// A task's data, with bytes behind its output that must stay as they are.
-struct Case {
-  std::string name;
-  Bytes history, input;
-  std::size_t room = 0;
-};
-
-constexpr std::size_t kGuardBytes = 16;
-
-Bytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
-
-std::vector<Answer> answers(BlockEngine& engine, const std::vector<Case>& cases,
-                            const std::function<void(BlockEngine&, std::span<BlockTask>)>& work) {
-  std::vector<Bytes> outputs;
-  std::vector<BlockTask> tasks;
-  for (const Case& one : cases) outputs.emplace_back(one.room + kGuardBytes, std::byte{0xEE});
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    BlockTask task;
-    task.input = cases[i].input;
-    task.history = cases[i].history;
-    task.output = std::span(outputs[i]).first(cases[i].room);
-    tasks.push_back(task);
-  }
-  work(engine, tasks);
-  std::vector<Answer> result;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    EXPECT_TRUE(std::all_of(outputs[i].begin() + static_cast<std::ptrdiff_t>(cases[i].room), outputs[i].end(),
-                            [](std::byte byte) { return byte == std::byte{0xEE}; }))
-        << cases[i].name << ": bytes behind the output were written";
-    Answer answer{tasks[i].status, {}};
-    if (tasks[i].status == Status::kOk)
-      answer.bytes.assign(outputs[i].begin(),
-                          outputs[i].begin() + static_cast<std::ptrdiff_t>(tasks[i].output_bytes));
-    result.push_back(std::move(answer));
-  }
-  return result;
-}
+using Case = testing::EngineCase;
 
 auto compressing(int level, std::size_t block_bytes) {
   return [=](BlockEngine& engine, std::span<BlockTask> tasks) {
@@ -78,18 +38,6 @@ class WebgpuEngine : public testing::WebgpuTest {
  protected:
   static std::shared_ptr<webgpu::Device> shared_device() {
     return {std::shared_ptr<void>(), &device()};  // lives as long as the program
-  }
-
-  static void expect_twins(BlockEngine& engine, const std::vector<Case>& cases,
-                           const std::function<void(BlockEngine&, std::span<BlockTask>)>& work) {
-    const auto reference = make_reference_backend()->make_engine({});
-    const std::vector<Answer> expected = answers(*reference, cases, work), got = answers(engine, cases, work);
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      EXPECT_EQ(got[i].status, expected[i].status) << cases[i].name << ", case " << i;
-      EXPECT_TRUE(got[i].bytes == expected[i].bytes)
-          << cases[i].name << ", case " << i << ": " << got[i].bytes.size() << " bytes, not those "
-          << expected[i].bytes.size();
-    }
   }
 };
 

@@ -1,10 +1,12 @@
-// hash_chain and hash_step against their twins.
+// hash_chain, hash_step and near_three against their twins.
 #include <gtest/gtest.h>
 
 #include "finder_batch_webgpu.hpp"
+#include "match/common/common_length.hpp"
 #include "match/hash_chain/hash_chain_webgpu.hpp"
 #include "match/hash_step/hash_step_webgpu.hpp"
 #include "match/links/links_webgpu.hpp"
+#include "match/near_three/near_three_webgpu.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -65,6 +67,62 @@ class WebgpuFinders : public testing::WebgpuTest {
                                  [&](const FinderInput& input) { return find_hash_step(input, parameters); }),
           "");
   }
+
+  // In `pieces`, or with a workgroup for a block.
+  static std::vector<MatchRecord> find_near(Device& device, const WebgpuFinderBatch& inputs,
+                                            const NearThreeParameters& parameters, bool by_pieces) {
+    std::vector<LinkPiece> pieces;
+    if (by_pieces)
+      for (const BlockRow& row : inputs.table().rows) add_link_pieces(row, parameters.window_bytes, pieces);
+    BufferPlan plan;
+    const BlockBatch batch = inputs.plan(plan);
+    const std::size_t owners = by_pieces ? pieces.size() : batch.block_count;
+    const NearThreeBuffers ids{plan.add("heads", link_heads_bytes(owners, parameters.hash_bits)),
+                               plan.add("links", inputs.data_bytes() * 4),
+                               plan.add("records", inputs.data_bytes() * 4)};
+    std::optional<LinkPieces> given;
+    if (by_pieces)
+      given = LinkPieces{plan.add("pieces", pieces.size() * sizeof(LinkPiece)),
+                         static_cast<std::uint32_t>(pieces.size())};
+    const BufferSet buffers = device.make_buffers(plan);
+    inputs.upload_to(device, buffers, batch);
+    if (given) testing::upload(device, buffers, given->pieces, pieces);
+    for (const BufferId id : {ids.heads, ids.links, ids.records})
+      device.write(buffers[id.index],
+                   std::vector<std::byte>(static_cast<std::size_t>(plan.bytes(id)), std::byte{0xA5}));
+    Recording recording;
+    record_near_three(recording, batch, ids, parameters, kMostCompared, given);
+    device.run(recording, buffers);
+    return download<MatchRecord>(device, buffers, ids.records, inputs.data_bytes());
+  }
+
+  static void expect_near_twin(const std::vector<testing::FinderCase>& inputs,
+                               const NearThreeParameters& parameters) {
+    const WebgpuFinderBatch batch(inputs);
+    for (Device* one : both_orders())
+      for (const bool by_pieces : {false, true})
+        EXPECT_EQ(batch.first_difference(find_near(*one, batch, parameters, by_pieces),
+                                         [&](const FinderInput& input) {
+                                           return near_records(input, find_near_three(input, parameters));
+                                         }),
+                  "");
+  }
+
+  static constexpr std::uint32_t kMostCompared = 6;
+
+ private:
+  // The twin's offsets, with how many bytes agree there.
+  static MatchRecords near_records(const FinderInput& input, const NearOffsets& offsets) {
+    MatchRecords records(offsets.size(), 0);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      if (offsets[i] == 0) continue;
+      const std::byte* const here = input.data.data() + input.history_bytes + i;
+      const std::size_t limit = std::min<std::size_t>(kMostCompared, offsets.size() - i);
+      records[i] =
+          pack_match(offsets[i], static_cast<std::uint32_t>(common_length(here, here - offsets[i], limit)));
+    }
+    return records;
+  }
 };
 
 // Sizes at which tiles and groups change, of every shape.
@@ -107,6 +165,22 @@ TEST_F(WebgpuFinders, HashStepIsItsTwin) {
   expect_twin(inputs, HashStepParameters{.hash_bits = 8, .group_positions = 100, .cap_bytes = 4});
   expect_twin(inputs,
               HashStepParameters{.hash_bits = 11, .group_positions = 1, .cap_bytes = 32, .stitch = false});
+}
+
+TEST_F(WebgpuFinders, NearThreeIsItsTwin) {
+  const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
+  for (const std::uint32_t depth : {1u, 4u, 16u}) expect_near_twin(inputs, {.depth = depth});
+  // Few hash bits: equal hashes of different bytes.
+  expect_near_twin(inputs, {.hash_bits = 8, .depth = 3, .window_bytes = 700});
+  expect_near_twin(boundary_inputs(1281), {.depth = 2});
+}
+
+// Longer than a piece, and than what one dispatch takes of it.
+TEST_F(WebgpuFinders, PiecesLinkAsBlocksDo) {
+  expect_near_twin({{"mixed", testing::mixed_bytes(150000, 3), 40000},
+                    {"period", testing::periodic_bytes(140000, 32768), 0},
+                    {"period", testing::periodic_bytes(140000, 32769), 0}},
+                   {.hash_bits = 16, .depth = 16});
 }
 
 TEST_F(WebgpuFinders, BoundarySizes) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/matcher_webgpu.hpp"
+#include "format/deflate/compress/deflate_compress_webgpu.hpp"
 #include "format/lz4/compress/lz4_compress_webgpu.hpp"
 #include "match/finders.hpp"
 #include "match/finders_webgpu.hpp"
@@ -89,6 +90,22 @@ nlohmann::json compressing(int level_number) {
                    record_lz4_compress(plan, table, level, table.data_bytes), hash_bits(level));
 }
 
+nlohmann::json compressing_deflate(int level_number) {
+  const DeflateLevel level = deflate_level(level_number);
+  DeflateTable table;
+  for (std::uint32_t b = 0; b < kBlocks; ++b) table.add(b * kBlockBytes, 0, kBlockBytes, kBlockBytes);
+  const DeflateCapacity capacity = capacity_of(table, kBlocks * kBlockBytes, level);
+  const DeflateCompressPlan plan = plan_deflate_compress(capacity);
+  nlohmann::json json = plan_json(
+      "DEFLATE level " + std::to_string(level_number), table.blocks, plan.buffers,
+      record_deflate_compress(plan, table, level, DeflateEnd::kFlush, capacity.output_bytes), kNoHash);
+  json["counts"]["chunk"] = capacity.chunk_count;
+  json["counts"]["piece"] = capacity.piece_count;
+  json["counts"]["part"] = capacity.chunk_count * capacity.parts_a_chunk;
+  json["counts"]["hash"] = capacity.piece_count << kDeflateChainHashBits;
+  return json;
+}
+
 }  // namespace
 }  // namespace hemstitch::webgpu
 
@@ -103,6 +120,7 @@ int main() {
   }
   plans.push_back(webgpu::exact_parse());
   for (const int level : {1, 3, 12}) plans.push_back(webgpu::compressing(level));
+  for (const int level : {1, 12}) plans.push_back(webgpu::compressing_deflate(level));
   std::printf("%s\n", plans.dump().c_str());
   return 0;
 }

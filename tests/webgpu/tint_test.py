@@ -105,12 +105,12 @@ def main():
              f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
         try:
-            came = answered.wait(120)
+            came = answered.wait(180)
         finally:
             browser.terminate()
             _, errors = browser.communicate(timeout=30)
     if not came:
-        sys.exit(f"FAILED: the browser gave no answer in 120 s\n{errors.decode(errors='replace')[-2000:]}")
+        sys.exit(f"FAILED: the browser gave no answer in 180 s\n{errors.decode(errors='replace')[-2000:]}")
     if "failure" in answer[0]:
         sys.exit(f"FAILED: {answer[0]['failure']}")
     messages = [f"{result['path']}: {message}" for result in answer[0]["results"] for message in result["messages"]]

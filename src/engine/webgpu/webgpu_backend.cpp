@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "engine/webgpu/webgpu_engine.hpp"
+#include "format/deflate/deflate_formats.hpp"
 #include "gpu/webgpu/devices.hpp"
 
 namespace hemstitch {
@@ -48,7 +49,9 @@ class WebgpuBackend : public Backend {
   }
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
+  bool supports(Format format, Direction direction) const override {
+    return format == Format::kLz4 || (is_deflate(format) && direction == Direction::kCompress);
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
     auto engine = webgpu::make_engine(webgpu::open_device(device));
     is_started_ = true;

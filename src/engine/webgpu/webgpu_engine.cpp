@@ -10,6 +10,8 @@
 
 #include "core/slot_ring.hpp"
 #include "core/status.hpp"
+#include "format/deflate/compress/deflate_compress_webgpu.hpp"
+#include "format/deflate/deflate_formats.hpp"
 #include "format/lz4/compress/lz4_compress_webgpu.hpp"
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
 #include "gpu/webgpu/growing_buffer.hpp"
@@ -33,11 +35,12 @@ constexpr std::uint64_t kShortestBlockBytes = 4;
 
 constexpr std::uint64_t whole_words(std::uint64_t bytes) { return divided_up(bytes, 4) * 4; }
 
-// Where the parts of an upload stand in its staging buffer, one after the other.
+// Where the parts of an upload stand in its staging buffer, one after the other. The first is the data of a batch, then come tables.
 struct Upload {
   struct Part {
     BufferId to;
     std::uint64_t begin = 0, bytes = 0;
+    std::span<const std::byte> table = {};
   };
   std::vector<Part> parts;
   std::uint64_t bytes = 0;
@@ -47,6 +50,16 @@ struct Upload {
     parts.push_back({to, begin, whole_words(part_bytes)});
     bytes += whole_words(part_bytes);
     return begin;
+  }
+  // `table` stays until it is copied.
+  template <typename Row>
+  void add_table(BufferId to, const std::vector<Row>& table) {
+    const auto table_bytes = std::as_bytes(std::span(table));
+    add(to, table_bytes.size());
+    parts.back().table = table_bytes;
+  }
+  void copy_tables(std::byte* mapped) const {
+    for (const Part& part : parts) std::copy(part.table.begin(), part.table.end(), mapped + part.begin);
   }
   std::vector<Copy> copies(const Buffer& staging, const BufferSet& buffers) const {
     std::vector<Copy> all;
@@ -62,6 +75,12 @@ struct CompressSlot {
   BufferSet buffers;
 };
 
+struct DeflateSlot {
+  DeflateCapacity capacity;
+  DeflateCompressPlan plan;
+  BufferSet buffers;
+};
+
 struct RestoreSlot {
   RestoreCapacity capacity;
   Lz4RestorePlan plan;
@@ -72,6 +91,7 @@ struct Slot {
   GrowingBuffer upload{BufferUse::kUpload};
   GrowingBuffer download{BufferUse::kDownload};
   CompressSlot compress;
+  DeflateSlot deflate;
   RestoreSlot restore;
 };
 
@@ -137,17 +157,18 @@ class Engine : public BlockEngine {
   }
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
+    if (is_deflate(parameters.format)) return compress_deflate(tasks, parameters);
     const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
     // The arrays of positions bound a batch, and so do the heads.
     for_each_batch(
-        tasks, binding_room() >> (hash_bits(level) + 2),
+        tasks, binding_room() >> (hash_bits(level) + 2), batch_bytes_,
         [](const BlockTask& task) { return task.history.size() + task.input.size(); },
         [&](Slot& slot, std::span<BlockTask> batch) { compress_batch(slot, batch, level); });
   }
 
   void restore(std::span<BlockTask> tasks, Format) override {
     for_each_batch(
-        tasks, tasks.size(),
+        tasks, tasks.size(), batch_bytes_,
         [](const BlockTask& task) {
           return std::max(task.history.size() + task.input.size() + kShortestBlockBytes, task.output.size());
         },
@@ -155,6 +176,21 @@ class Engine : public BlockEngine {
   }
 
  private:
+  // Every block of BGZF is a member of its own; those of other formats are parts of one stream.
+  void compress_deflate(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
+    const DeflateLevel level = deflate_level(parameters.level);
+    const DeflateEnd end = parameters.format == Format::kBgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush;
+    for_each_batch(
+        tasks, tasks.size(), deflate_batch_bytes(),
+        [](const BlockTask& task) { return deflate_array_positions(task.history.size(), task.input.size()); },
+        [&](Slot& slot, std::span<BlockTask> batch) { compress_deflate_batch(slot, batch, level, end); });
+  }
+
+  // With room for histories of 32 KB a megabyte, so that content of batch_bytes_ is one batch.
+  std::uint64_t deflate_batch_bytes() const {
+    return std::min(batch_bytes_ + batch_bytes_ / 16, binding_room() / 4);
+  }
+
   std::uint64_t binding_room() const { return device_->limits().binding_bytes - kSlackBytes; }
 
   // How large a buffer may become that holds so much (make_room()).
@@ -164,11 +200,22 @@ class Engine : public BlockEngine {
 
   // Of a slot, with the memory that it is filled and emptied through.
   std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) const {
-    const std::uint64_t most = batch_bytes_ / (work.block_bytes + work.history_bytes);
+    const std::uint64_t most_bytes = is_deflate(work.format) ? deflate_batch_bytes() : batch_bytes_;
+    const std::uint64_t most = most_bytes / (work.block_bytes + work.history_bytes);
     const auto count = static_cast<std::uint32_t>(std::min(full_blocks, std::max<std::uint64_t>(1, most)));
     const auto more = static_cast<std::uint32_t>(work.more_blocks);
     std::uint64_t bytes = 0, staging = 0;
-    if (work.direction == Direction::kCompress) {
+    if (work.direction == Direction::kCompress && is_deflate(work.format)) {
+      DeflateCapacity capacity =
+          deflate_capacity_of_blocks(count, work.block_bytes, work.history_bytes, deflate_level(work.level));
+      capacity.data_bytes = grown(capacity.data_bytes);
+      capacity.output_bytes = grown(capacity.output_bytes);
+      for (std::uint32_t* const each :
+           {&capacity.block_count, &capacity.tile_count, &capacity.chunk_count, &capacity.piece_count})
+        *each += more;
+      bytes += plan_deflate_compress(capacity).buffers.total_bytes();
+      staging = capacity.data_bytes + capacity.output_bytes;
+    } else if (work.direction == Direction::kCompress) {
       BatchCapacity capacity = capacity_of_blocks(count, work.block_bytes, work.history_bytes,
                                                   hash_bits(lz4_level(work.level, work.block_bytes)));
       capacity.data_bytes = grown(capacity.data_bytes);
@@ -197,14 +244,14 @@ class Engine : public BlockEngine {
 
   // Calls `work` for as many tasks at once as the device takes.
   template <typename TaskBytes, typename Work>
-  void for_each_batch(std::span<BlockTask> tasks, std::uint64_t most_blocks, TaskBytes task_bytes,
-                      Work work) {
+  void for_each_batch(std::span<BlockTask> tasks, std::uint64_t most_blocks, std::uint64_t most_bytes,
+                      TaskBytes task_bytes, Work work) {
     while (!tasks.empty()) {
       std::size_t count = 0;
       std::uint64_t bytes = 0;
       while (count < tasks.size() && count < std::max<std::uint64_t>(1, most_blocks)) {
         const std::uint64_t more = whole_words(task_bytes(tasks[count]));
-        if (count > 0 && bytes + more > batch_bytes_) break;
+        if (count > 0 && bytes + more > most_bytes) break;
         bytes += more;
         ++count;
       }
@@ -236,7 +283,13 @@ class Engine : public BlockEngine {
     grown.block_count = larger_count(needed.block_count, part.capacity.block_count);
     if constexpr (requires { grown.tile_count; })
       grown.tile_count = larger_count(needed.tile_count, part.capacity.tile_count);
-    grown.sequence_count = larger_count(needed.sequence_count, part.capacity.sequence_count);
+    if constexpr (requires { grown.sequence_count; })
+      grown.sequence_count = larger_count(needed.sequence_count, part.capacity.sequence_count);
+    if constexpr (requires { grown.chunk_count; }) {
+      grown.chunk_count = larger_count(needed.chunk_count, part.capacity.chunk_count);
+      grown.piece_count = larger_count(needed.piece_count, part.capacity.piece_count);
+      grown.parts_a_chunk = larger_count(needed.parts_a_chunk, part.capacity.parts_a_chunk);
+    }
     part.buffers.clear();
     part.capacity = {};
     part.plan = make_plan(grown);
@@ -268,43 +321,83 @@ class Engine : public BlockEngine {
     BatchClock clock(line_);
 
     Upload upload;
-    const std::uint64_t data_at = upload.add(plan.batch.data, needed.data_bytes);
-    const std::uint64_t rows_at = upload.add(plan.batch.rows, table.rows.size() * sizeof(BlockRow));
-    const std::uint64_t tiles_at = upload.add(plan.batch.tiles, table.tiles.size() * sizeof(std::uint32_t));
+    upload.add(plan.batch.data, needed.data_bytes);
+    upload.add_table(plan.batch.rows, table.rows);
+    upload.add_table(plan.batch.tiles, table.tiles);
+    run_compression(slot, tasks, table, upload, record_lz4_compress(plan, table, level, needed.output_bytes),
+                    buffers, {plan.sizes, plan.begins, plan.output, needed.output_bytes}, clock);
+  }
+
+  void compress_deflate_batch(Slot& slot, std::span<BlockTask> tasks, const DeflateLevel& level,
+                              DeflateEnd end) {
+    DeflateTable table;
+    std::uint64_t begin = 0, output_bytes = 0;
+    for (const BlockTask& task : tasks) {
+      const std::size_t room = std::min(task.output.size(), deflate_data_room(task.input.size()));
+      table.add(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(task.history.size()),
+                static_cast<std::uint32_t>(task.input.size()), static_cast<std::uint32_t>(room));
+      begin += whole_words(task.history.size() + task.input.size());
+      output_bytes += whole_words(room);
+    }
+    make_room(slot.deflate, capacity_of(table, output_bytes, level), plan_deflate_compress);
+    const DeflateCompressPlan& plan = slot.deflate.plan;
+    BatchClock clock(line_);
+
+    Upload upload;
+    upload.add(plan.blocks.data, begin);
+    upload.add_table(plan.blocks.rows, table.blocks.rows);
+    upload.add_table(plan.blocks.tiles, table.blocks.tiles);
+    upload.add_table(plan.chunks.rows, table.chunks.rows);
+    upload.add_table(plan.chunks.tiles, table.chunks.tiles);
+    upload.add_table(plan.block_chunks, table.block_chunks);
+    upload.add_table(plan.pieces, table.pieces);
+    run_compression(slot, tasks, table.blocks, upload,
+                    record_deflate_compress(plan, table, level, end, output_bytes), slot.deflate.buffers,
+                    {plan.sizes, plan.begins, plan.output, output_bytes}, clock);
+  }
+
+  // Where an encoder leaves its blocks: one behind the other, at most so many bytes in all.
+  struct Encoded {
+    BufferId sizes, begins, output;
+    std::uint64_t most_bytes = 0;
+  };
+
+  // Up, through the steps, and back into the tasks. The first part of `upload` is the data, where `table` says.
+  void run_compression(Slot& slot, std::span<BlockTask> tasks, const BlockTable& table, const Upload& upload,
+                       const Recording& recording, const BufferSet& buffers, const Encoded& encoded,
+                       BatchClock& clock) {
     const Buffer& staging = slot.upload.at_least(upload.bytes, *device_);
     std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
-    copy_blocks(tasks, table.rows, mapped + data_at);
-    std::memcpy(mapped + rows_at, table.rows.data(), table.rows.size() * sizeof(BlockRow));
-    std::memcpy(mapped + tiles_at, table.tiles.data(), table.tiles.size() * sizeof(std::uint32_t));
+    copy_blocks(tasks, table.rows, mapped + upload.parts.front().begin);
+    upload.copy_tables(mapped);
     device_->unmap(staging);
 
     // Sizes, then begins, then (at once or later) the output.
     const std::uint64_t sizes_bytes = tasks.size() * 4, begins_bytes = sizes_bytes + 4;
     const std::uint64_t header_bytes = sizes_bytes + begins_bytes;
-    const bool whole = needed.output_bytes <= kReadWholeBytes;
-    const Buffer& download = slot.download.at_least(header_bytes + needed.output_bytes, *device_);
-    std::vector<Copy> after = {{&buffers[plan.sizes.index], 0, &download, 0, sizes_bytes},
-                               {&buffers[plan.begins.index], 0, &download, sizes_bytes, begins_bytes}};
+    const bool whole = encoded.most_bytes <= kReadWholeBytes;
+    const Buffer& download = slot.download.at_least(header_bytes + encoded.most_bytes, *device_);
+    std::vector<Copy> after = {{&buffers[encoded.sizes.index], 0, &download, 0, sizes_bytes},
+                               {&buffers[encoded.begins.index], 0, &download, sizes_bytes, begins_bytes}};
     const auto output_copy = [&](std::uint64_t bytes) {
-      return Copy{&buffers[plan.output.index], 0, &download, header_bytes, bytes};
+      return Copy{&buffers[encoded.output.index], 0, &download, header_bytes, bytes};
     };
-    if (whole) after.push_back(output_copy(needed.output_bytes));
-    device_->submit(upload.copies(staging, buffers),
-                    record_lz4_compress(plan, table, level, needed.output_bytes), buffers, after);
+    if (whole) after.push_back(output_copy(encoded.most_bytes));
+    device_->submit(upload.copies(staging, buffers), recording, buffers, after);
     clock.ended(Stage::kUpload);
 
     std::vector<std::uint32_t> sizes(tasks.size()), begins(tasks.size() + 1);
     const std::byte* read =
-        device_->map_for_reading(download, header_bytes + (whole ? needed.output_bytes : 0));
+        device_->map_for_reading(download, header_bytes + (whole ? encoded.most_bytes : 0));
     clock.ended(Stage::kKernel);
     std::memcpy(sizes.data(), read, sizes_bytes);
     std::memcpy(begins.data(), read + sizes_bytes, begins_bytes);
     if (!whole) {
       device_->unmap(download);
       const std::uint64_t used = begins.back();
-      if (used > needed.output_bytes)
+      if (used > encoded.most_bytes)
         throw Error(Status::kDeviceFault, fmt::format("{} wrote {} bytes into room for {}",
-                                                      device_->adapter().name, used, needed.output_bytes));
+                                                      device_->adapter().name, used, encoded.most_bytes));
       const Copy copy = output_copy(used);
       device_->submit({}, {}, {}, {&copy, 1});
       read = device_->map_for_reading(download, header_bytes + used);
@@ -341,12 +434,11 @@ class Engine : public BlockEngine {
 
     Upload upload;
     const std::uint64_t data_at = upload.add(plan.data, table.data_bytes);
-    const std::uint64_t rows_at = upload.add(plan.rows, table.rows.size() * sizeof(RestoreRow));
+    upload.add_table(plan.rows, table.rows);
     const Buffer& staging = slot.upload.at_least(upload.bytes, *device_);
     std::byte* const mapped = device_->map_for_writing(staging, upload.bytes);
     copy_blocks(tasks, table.rows, mapped + data_at);
-    std::copy_n(reinterpret_cast<const std::byte*>(table.rows.data()), table.rows.size() * sizeof(RestoreRow),
-                mapped + rows_at);
+    upload.copy_tables(mapped);
     device_->unmap(staging);
 
     // Blocks restore to their whole room but for the last of a file, so everything is read at once.

@@ -54,7 +54,6 @@ enum TraceMarker : std::uint32_t {
   kTraceChecksumSpan = 1014,   // lz4.checksum_spans: a span; its number
   kTraceSearchTile = 1015,     // search.tiles: a tile; its number
   kTraceCopyShare = 1016,      // gather.copy and scatter.copy: a share; the number of its first piece
-  kTraceRestoreStream = 1018,  // deflate_restore.*: a stream; its number in the batch
   kTraceScanGroup =
       1017,  // brute_force and lazy_scan: neighbouring positions; the group's number in the batch
   kTraceListEdges = 1018,  // deflate.list_edges: neighbouring positions; the first one's in the chunk
@@ -63,6 +62,7 @@ enum TraceMarker : std::uint32_t {
   kTraceCodeChunk = 1020,  // deflate.code_parts and .measure_spans: a block that is tried; its number
   kTracePackTile = 1021,   // deflate.pack_chunks: a tile of tokens; the number of its first one in the chunk
   kTraceDeflateChecksum = 1022,  // deflate.crc32_spans and .adler32_spans: a span; its number
+  kTraceRestoreStream = 1023,    // deflate_restore.*: a stream; its number in the batch
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

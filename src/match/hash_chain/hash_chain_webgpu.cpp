@@ -9,9 +9,10 @@ namespace hemstitch::webgpu {
 static_assert(kHashChainMostStitchReach <= kMostStitchReach);
 
 void record_hash_chain(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
-                       const HashChainParameters& parameters) {
+                       const HashChainParameters& parameters, const std::optional<LinkPieces>& pieces) {
   check_hash_chain_parameters(parameters);
-  record_links(recording, batch, buffers.heads, buffers.other, parameters.hash_bits, parameters.window_bytes);
+  record_links(recording, batch, buffers.heads, buffers.other,
+               {.hash_bits = parameters.hash_bits, .most_distance = parameters.window_bytes}, pieces);
   recording.dispatch({"match/hash_chain/hash_chain.wgsl",
                       "walk",
                       {batch.tile_count, parameters.depth, parameters.cap_bytes, parameters.window_bytes},

@@ -10,15 +10,16 @@ namespace hemstitch::webgpu {
 
 // What hash_chain and hash_step work in.
 struct HashFinderBuffers {
-  BufferId heads;    // link_heads_bytes()
+  BufferId heads;    // link_heads_bytes() of the blocks, or of the pieces
   BufferId records;  // 4 bytes for each byte of the data
   BufferId other;    // as large; has the final records in the end
   BufferId marks;    // 4 bytes a tile
 };
 
-// The records of find_hash_chain(), in `other`. Throws kInvalidOption as check_hash_chain_parameters() does.
+// The records of find_hash_chain(), in `other`; with `pieces`, its links are built by pieces. Throws kInvalidOption as
+// check_hash_chain_parameters() does.
 void record_hash_chain(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
-                       const HashChainParameters& parameters);
+                       const HashChainParameters& parameters, const std::optional<LinkPieces>& pieces = {});
 
 inline std::uint64_t find_heads_bytes(std::uint64_t block_count, const HashChainParameters& parameters) {
   return link_heads_bytes(block_count, parameters.hash_bits);

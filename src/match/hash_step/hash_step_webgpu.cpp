@@ -11,7 +11,8 @@ static_assert(kHashStepStitchReach <= kMostStitchReach);
 void record_hash_step(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                       const HashStepParameters& parameters) {
   check_hash_step_parameters(parameters);
-  record_links(recording, batch, buffers.heads, buffers.other, parameters.hash_bits, kMaxRecordOffset);
+  record_links(recording, batch, buffers.heads, buffers.other,
+               {.hash_bits = parameters.hash_bits, .most_distance = kMaxRecordOffset});
   recording.dispatch({"match/hash_step/hash_step.wgsl",
                       "look_up",
                       {batch.tile_count, parameters.group_positions, parameters.cap_bytes},

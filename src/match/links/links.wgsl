@@ -1,9 +1,12 @@
 // links: for every position, how far back the previous position with the same hash is (contract: links_webgpu.hpp).
 //
-// Passes      link     a workgroup owns a block and takes 32,768 of its positions, history first, in groups of 256, in order;
-//                      run as often as the longest block needs, so that no run takes long
-// Buffers     data_words (read); blocks (read); heads (written) 4 bytes for each of 2^hash_bits hashes of each block: the newest
-//             position with that hash, from 1 on; links (written) 4 bytes a position
+// Passes      link         a workgroup owns a block and takes 32,768 of its positions, history first, in groups of 256, in order;
+//                          run as often as the longest block needs, so that no run takes long
+//             link_pieces  a workgroup owns a piece of a block, and does the same over the piece and what of the block may be linked
+//                          to from there: few long blocks keep many workgroups busy so
+// Buffers     data_words (read); blocks (read); heads (written) 4 bytes for each of 2^hash_bits hashes of each block (of each
+//             piece in link_pieces): the newest position with that hash, from 1 on; links (written) 4 bytes a position; pieces
+//             (read by link_pieces) 16 bytes a piece
 // Workgroup   256 invocations, 10 KB: for each of 256 buckets of hashes the positions of the group that fall into it, as bits
 //             (8 KB), which of these words are not 0 (1 KB), and the hash of each position of the group (1 KB)
 // Within a group the nearest equal hash is found among the bits below one's own, from the top down. In a run that is the
@@ -19,7 +22,19 @@ struct Parameters {
   block_count: u32,
   hash_bits: u32,
   most_distance: u32,
-  first_position: u32,  // of each block's data: a multiple of 32,768
+  first_position: u32,  // of each block's data, or of what a piece looks at: a multiple of 32,768
+  hashed_bytes: u32,    // 3 or 4
+  piece_count: u32,     // link_pieces
+  unused_a: u32,
+  unused_b: u32,
+}
+
+// Positions count from the first byte of the block's data.
+struct Piece {
+  block: u32,
+  first_seen: u32,  // from here on positions may be linked to
+  first: u32,       // from here on links are written,
+  end: u32,         // up to here
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
@@ -27,11 +42,11 @@ struct Parameters {
 @group(0) @binding(2) var<storage, read> blocks: array<Block>;
 @group(0) @binding(3) var<storage, read_write> heads: array<atomic<u32>>;
 @group(0) @binding(4) var<storage, read_write> links: array<u32>;
+@group(0) @binding(5) var<storage, read> pieces: array<Piece>;
 
 const kThreads = 256u;
 const kBuckets = 256u;
 const kMaskWords = kThreads / 32u;
-const kHashedBytes = 4u;
 const kTurnPositions = 32768u;
 
 var<workgroup> sh_masks: array<atomic<u32>, kBuckets * kMaskWords>;
@@ -80,14 +95,13 @@ fn newest_of_32(thread: u32, hash: u32) -> bool {
   return true;
 }
 
-@compute @workgroup_size(kThreads)
-fn link(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
-        @builtin(local_invocation_index) thread: u32) {
-  let number = workgroup_number(id, size, parameters.block_count);
-  if (number >= parameters.block_count) {
-    return;
-  }
-  let block = blocks[number];
+fn hash_of(word: u32) -> u32 {
+  let bytes = word & (0xFFFFFFFFu >> (8u * (4u - parameters.hashed_bytes)));
+  return (bytes * 2654435769u) >> (32u - parameters.hash_bits);
+}
+
+// 32,768 positions of what the piece sees, from parameters.first_position on. `number` says whose heads these are.
+fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
   let data_bytes = block.history_bytes + block.block_bytes;
   let head_count = 1u << parameters.hash_bits;
   let first_head = number * head_count;
@@ -100,29 +114,30 @@ fn link(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     atomicStore(&sh_masks[i], 0u);
   }
   atomicStore(&sh_used[thread], 0u);
-  let stop = min(data_bytes, parameters.first_position + kTurnPositions);
+  let start = piece.first_seen + parameters.first_position;
+  let stop = min(piece.end, start + kTurnPositions);
   var next_word = 0u;
-  if (parameters.first_position + thread + kHashedBytes <= data_bytes) {
-    next_word = data_word(block.begin + parameters.first_position + thread);
+  if (start + thread + parameters.hashed_bytes <= data_bytes) {
+    next_word = data_word(block.begin + start + thread);
   }
-  for (var group = parameters.first_position; group < stop; group += kThreads) {
+  for (var group = start; group < stop; group += kThreads) {
     // The heads of the group before, or the cleared ones, are there for all, and the bits are cleared.
     storageBarrier();
     workgroupBarrier();
 
     let position = group + thread;
-    let hashed = position + kHashedBytes <= data_bytes;
+    let hashed = position + parameters.hashed_bytes <= data_bytes;
     var hash = 0xFFFFFFFFu;
     var newest = 0u;
     let bit = 1u << (thread % 32u);
     if (hashed) {
-      hash = (next_word * 2654435769u) >> (32u - parameters.hash_bits);
+      hash = hash_of(next_word);
       newest = atomicLoad(&heads[first_head + hash]);
       atomicOr(&sh_masks[(hash % kBuckets) * kMaskWords + thread / 32u], bit);
       atomicOr(&sh_used[hash % kBuckets], 1u << (thread / 32u));
     }
     sh_hashes[thread] = hash;
-    if (position + kThreads + kHashedBytes <= data_bytes) {
+    if (position + kThreads + parameters.hashed_bytes <= data_bytes) {
       next_word = data_word(block.begin + position + kThreads);
     }
     workgroupBarrier();
@@ -137,16 +152,41 @@ fn link(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     }
     // All have read the bits before they are cleared.
     workgroupBarrier();
+    let written = position >= piece.first && position < piece.end;
     if (hashed) {
       atomicStore(&sh_masks[(hash % kBuckets) * kMaskWords + thread / 32u], 0u);
       atomicStore(&sh_used[hash % kBuckets], 0u);
       let distance = position + 1u - newest;
-      links[block.begin + position] = select(0u, distance, newest != 0u && distance <= parameters.most_distance);
+      if (written) {
+        links[block.begin + position] = select(0u, distance, newest != 0u && distance <= parameters.most_distance);
+      }
       if (is_newest) {
         atomicMax(&heads[first_head + hash], position + 1u);
       }
-    } else if (position < data_bytes) {
+    } else if (written) {
       links[block.begin + position] = 0u;
     }
   }
+}
+
+@compute @workgroup_size(kThreads)
+fn link(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+        @builtin(local_invocation_index) thread: u32) {
+  let number = workgroup_number(id, size, parameters.block_count);
+  if (number >= parameters.block_count) {
+    return;
+  }
+  let block = blocks[number];
+  link_positions(block, Piece(number, 0u, 0u, block.history_bytes + block.block_bytes), number, thread);
+}
+
+@compute @workgroup_size(kThreads)
+fn link_pieces(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+               @builtin(local_invocation_index) thread: u32) {
+  let number = workgroup_number(id, size, parameters.piece_count);
+  if (number >= parameters.piece_count) {
+    return;
+  }
+  let piece = pieces[number];
+  link_positions(blocks[piece.block], piece, number, thread);
 }

@@ -1,25 +1,56 @@
-// The chains of equal hashes that hash_chain and hash_step walk, built through WebGPU.
+// The chains of equal hashes that hash_chain, hash_step and near_three walk, built through WebGPU.
 //
 // links[p] is the distance from p to the nearest earlier position of the block or its history with the same hash
-// (match/common/hash_word.hpp), 0 where there is none within `most_distance`. Positions with fewer than four bytes left have no
-// hash: their link is 0, and nothing links to them. hash_chain (hash_chain.hpp, step 1) takes the links as they are;
+// (match/common/hash_word.hpp), 0 where there is none within `most_distance`. Positions with fewer bytes left than a hash covers have no
+// hash: their link is 0, and nothing links to them. hash_chain (hash_chain.hpp, step 1) and near_three take the links as they are;
 // hash_step's table holds, when a group is looked up, the newest earlier position outside the group, which is the first
-// one along the links that is: so both finders share this build.
+// one along the links that is: so all finders share this build.
+//
+// A workgroup builds those of a block, or, where long blocks should keep many workgroups busy, of a piece of one: it then also goes
+// through what of the block stands within the distance before the piece. The links are the same.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "match/common/block_batch.hpp"
 
 namespace hemstitch::webgpu {
 
-// Heads of all blocks.
-constexpr std::uint64_t link_heads_bytes(std::uint64_t block_count, unsigned hash_bits) {
-  return (block_count << hash_bits) * sizeof(std::uint32_t);
+struct LinkParameters {
+  unsigned hash_bits = 0;
+  std::uint32_t most_distance = 0;
+  std::uint32_t hashed_bytes = 4;  // 3 or 4
+};
+
+// As links.wgsl has it. Positions count from the first byte of the block's data, which is its history's.
+struct LinkPiece {
+  std::uint32_t block = 0;       // its number
+  std::uint32_t first_seen = 0;  // from here on positions may be linked to
+  std::uint32_t first = 0;       // from here on links are built,
+  std::uint32_t end = 0;         // up to here
+};
+
+// Adds the pieces of a block.
+void add_link_pieces(const BlockRow& block, std::uint32_t most_distance, std::vector<LinkPiece>& pieces);
+// How many add_link_pieces() adds for so much data.
+std::uint32_t link_piece_count(std::uint64_t data_bytes);
+
+// All pieces of a batch, in device memory.
+struct LinkPieces {
+  BufferId pieces;  // LinkPiece each
+  std::uint32_t count = 0;
+};
+
+// Heads of all blocks, or of all pieces.
+constexpr std::uint64_t link_heads_bytes(std::uint64_t count, unsigned hash_bits) {
+  return (count << hash_bits) * sizeof(std::uint32_t);
 }
 
-// `links`: 4 bytes for each byte of the data; `heads`: link_heads_bytes().
+// `links`: 4 bytes for each byte of the data; `heads`: link_heads_bytes(). `pieces` are all those of the batch's blocks, for no smaller
+// distance.
 void record_links(Recording& recording, const BlockBatch& batch, BufferId heads, BufferId links,
-                  unsigned hash_bits, std::uint32_t most_distance);
+                  const LinkParameters& parameters, const std::optional<LinkPieces>& pieces = {});
 
 }  // namespace hemstitch::webgpu

@@ -41,8 +41,8 @@
 // take a second candidate a position (ParseInput::near_records), with lengths of its own to try:
 //   tried_near_length_count(), tried_near_length(full_length, index)   as above
 // The second one is left out where its offset is the first one's. On equal cost the literal wins, then the longer match, of
-// either candidate, then the one with the smaller offset. On CUDA there is a kernel for DEFLATE's prices alone
-// (format/deflate/compress/deflate_parse.cu); WebGPU has none.
+// either candidate, then the one with the smaller offset. Devices have this for DEFLATE's prices alone:
+// format/deflate/compress/deflate_parse.cu and deflate_parse.wgsl.
 #pragma once
 
 #include <cstdint>

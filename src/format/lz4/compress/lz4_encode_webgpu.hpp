@@ -2,12 +2,10 @@
 #pragma once
 
 #include "compact/scan/scan_webgpu.hpp"
+#include "format/encoded_size_webgpu.hpp"
 #include "parse/parse_webgpu.hpp"
 
 namespace hemstitch::webgpu {
-
-// A block's size where it does not fit its room: then it has no output.
-inline constexpr std::uint32_t kEncodedTooLarge = 0xFFFFFFFFu;
 
 struct Lz4EncodeBuffers {
   BufferId entries;    // of record_walk()

@@ -26,6 +26,21 @@ hemstitch -dc --backend webgpu --range 100000-100050 gpu.lz4 | cmp - <(tail -c +
 text 700000 >many
 hemstitch -c --backend webgpu -1 -B64K many | tee many.lz4 | lz4 -dqc | cmp - many
 hemstitch -dc --backend webgpu many.lz4 | cmp - many
+# DEFLATE is compressed there and restored elsewhere.
+for options in '--format gzip -1' '--format bgzf -3' '--format zlib -6' '--format deflate -9'; do
+  # shellcheck disable=SC2086
+  hemstitch -f --backend webgpu $options plain -o gpu.deflate
+  # shellcheck disable=SC2086
+  hemstitch -f --backend reference $options plain -o twin.deflate
+  same gpu.deflate twin.deflate
+done
+hemstitch -c --backend webgpu --format gzip plain | gzip -dc | cmp - plain
+hemstitch -c --backend webgpu --format gzip </dev/null | gzip -dc | cmp - /dev/null
+# More than a block.
+cat many many >blocks
+hemstitch -f --backend webgpu --format gzip -1 blocks -o gpu.deflate
+hemstitch -f --backend reference --format gzip -1 blocks -o twin.deflate
+same gpu.deflate twin.deflate
 # A tree of small files, many at a time, and one that is larger than that.
 mkdir tree
 for number in $(seq 150); do text $((number * 7)) >"tree/$number"; done

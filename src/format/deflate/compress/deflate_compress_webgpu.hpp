@@ -1,0 +1,79 @@
+// DEFLATE compression through WebGPU: what a batch needs, and the steps it runs (contract: deflate_compress_reference.hpp).
+//
+//   data -> near_three -> hash_chain -> (parse -> walk -> tokens -> codes) a pass -> sizes -> scan -> output
+//
+// Four arrays with a word for each byte of the data:
+//
+//   stage         `records`          `near_records`       `decisions`           `costs`
+//   near_three                       second candidates    links
+//   hash_chain    first candidates   .                    capped matches
+//   parse         .                  .                    decisions             costs
+//   walk          .                  .                    .                     exits of tiles
+//   encode                                                .
+//
+// Finders work on the blocks of the frame, everything behind them on their chunks. A chunk is a row of its own in a table like that of the
+// blocks, with the same tiles, so that the shaders of the parse stages take chunks as blocks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compact/scan/scan_webgpu.hpp"
+#include "format/deflate/compress/deflate_compress_reference.hpp"
+#include "format/encoded_size_webgpu.hpp"
+#include "match/links/links_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+
+// The blocks of a batch, cut into chunks for parsing and into pieces for finding. An empty block has an empty chunk.
+struct DeflateTable {
+  BlockTable blocks, chunks;
+  std::vector<LinkPiece> pieces;
+  std::vector<std::uint32_t> block_chunks = {
+      0};  // of each block the first; behind the last how many there are
+
+  // As BlockTable::add().
+  void add(std::uint32_t begin, std::uint32_t history_bytes, std::uint32_t block_bytes,
+           std::uint32_t room_bytes);
+};
+
+// What a set of buffers can hold.
+struct DeflateCapacity {
+  std::uint64_t data_bytes = 0;  // blocks with their histories
+  std::uint64_t output_bytes = 0;
+  std::uint32_t block_count = 0;
+  std::uint32_t tile_count = 0;
+  std::uint32_t chunk_count = 0;
+  std::uint32_t piece_count = 0;
+  std::uint32_t parts_a_chunk = 0;
+
+  // True where everything of `other` has room.
+  bool holds(const DeflateCapacity& other) const;
+};
+
+// Of a table, whose outputs together take at most `output_bytes`, each from a whole word on.
+DeflateCapacity capacity_of(const DeflateTable& table, std::uint64_t output_bytes, const DeflateLevel& level);
+// Of a batch of `count` whole blocks.
+DeflateCapacity deflate_capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes,
+                                           std::uint64_t history_bytes, const DeflateLevel& level);
+
+// The most bytes of data that a block counts as in a batch: its largest array takes four times that. Small blocks count as more than they
+// have, since the arrays have room for whole chunks.
+std::uint64_t deflate_array_positions(std::uint64_t history_bytes, std::uint64_t block_bytes);
+
+struct DeflateCompressPlan {
+  BufferPlan buffers;
+  BlockBatch blocks, chunks;  // their buffers; counts come with a table
+  BufferId block_chunks, pieces, heads, records, near_records, decisions, costs, marks, entries, counts,
+      tokens, histograms, part_bits, parts, sizes, padded, begins, output;
+  ScanBuffers scan;
+};
+
+DeflateCompressPlan plan_deflate_compress(const DeflateCapacity& capacity);
+
+// The steps for the blocks of `table`, for which the plan's buffers have room; every block ends as `end` says. Afterwards `sizes` has
+// the bytes of each block, or kEncodedTooLarge, `begins` where it begins in `output`.
+Recording record_deflate_compress(const DeflateCompressPlan& plan, const DeflateTable& table,
+                                  const DeflateLevel& level, DeflateEnd end, std::uint64_t output_bytes);
+
+}  // namespace hemstitch::webgpu
