@@ -263,6 +263,31 @@ HEMSTITCH_API hemstitch_status hemstitch_deflate_compress_async(
     const size_t* capacities, size_t* output_bytes, hemstitch_status* statuses, void* temp, size_t temp_bytes,
     hemstitch_stream stream);
 
+/* Raw DEFLATE streams on the device, of any content: each whole, and nothing behind it. */
+typedef struct hemstitch_deflate_streams {
+  const void* const* streams; /* device array: where each begins, any alignment */
+  const size_t* stream_bytes; /* device array: its size */
+  uint64_t count;             /* streams, below 2^31; 0 included */
+  size_t max_stream_bytes;    /* no stream is larger; one that is gets HEMSTITCH_INVALID_OPTION */
+} hemstitch_deflate_streams;
+
+/* Temporary device memory for hemstitch_deflate_restore_async(): about 4 bytes a stream. `max_output_bytes`: no element of `capacities`
+ * is larger; one that is gets HEMSTITCH_INVALID_OPTION. */
+HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_temp_bytes(const hemstitch_deflate_streams* streams,
+                                                                    size_t max_output_bytes,
+                                                                    size_t* temp_bytes);
+/* outputs        device: count pointers, any alignment; or NULL: sizes and statuses alone, nothing is written
+ * capacities     device: count elements; no byte behind them is written
+ * history_bytes  device: count elements, bytes directly before each output that matches may reach, already there; or
+ *                NULL: none
+ * output_bytes   device: count elements, restored bytes; 0 where the status is not OK
+ * statuses       device: count elements: HEMSTITCH_OK, HEMSTITCH_CORRUPT_BLOCK (what zlib's inflate refuses, or what does not end
+ *                where the stream does) or HEMSTITCH_OUTPUT_TOO_SMALL; what stands in an output is unspecified unless it is OK */
+HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_async(
+    const hemstitch_deflate_streams* streams, void* const* outputs, const size_t* capacities,
+    size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes, hemstitch_status* statuses,
+    void* temp, size_t temp_bytes, hemstitch_stream stream);
+
 /* CRC-32 (of gzip and BGZF) and Adler-32 (of zlib) of each of `count` spans. All arrays on the device. */
 HEMSTITCH_API hemstitch_status hemstitch_crc32_async(const void* const* spans, const size_t* span_bytes,
                                                      uint64_t count, uint32_t* checksums,

@@ -125,6 +125,32 @@ hemstitch_status hemstitch_deflate_compress_async(const hemstitch_deflate_blocks
   });
 }
 
+hemstitch_status hemstitch_deflate_restore_temp_bytes(const hemstitch_deflate_streams* streams,
+                                                      size_t max_output_bytes, size_t* temp_bytes) {
+  return hemstitch::guarded([&] {
+    hemstitch::needed(temp_bytes, "temp_bytes");
+    *temp_bytes =
+        hemstitch::deflate_restore_temp_bytes(*hemstitch::needed(streams, "streams"), max_output_bytes);
+  });
+}
+
+hemstitch_status hemstitch_deflate_restore_async(const hemstitch_deflate_streams* streams,
+                                                 void* const* outputs, const size_t* capacities,
+                                                 size_t max_output_bytes, const uint32_t* history_bytes,
+                                                 size_t* output_bytes, hemstitch_status* statuses, void* temp,
+                                                 size_t temp_bytes, hemstitch_stream stream) {
+  return hemstitch::guarded([&] {
+    const hemstitch_deflate_streams& given = *hemstitch::needed(streams, "streams");
+    hemstitch::need_for(given.count, given.streams, "streams");
+    hemstitch::need_for(given.count, given.stream_bytes, "stream_bytes");
+    hemstitch::need_for(given.count, capacities, "capacities");
+    hemstitch::need_for(given.count, output_bytes, "output_bytes");
+    hemstitch::need_for(given.count, statuses, "statuses");
+    hemstitch::deflate_restore_async(given, outputs, capacities, max_output_bytes, history_bytes,
+                                     output_bytes, statuses, {temp, temp_bytes}, stream);
+  });
+}
+
 hemstitch_status hemstitch_crc32_async(const void* const* spans, const size_t* span_bytes, uint64_t count,
                                        uint32_t* checksums, hemstitch_stream stream) {
   return hemstitch::checksums(hemstitch::Checksum::kCrc32, spans, span_bytes, count, checksums, stream);

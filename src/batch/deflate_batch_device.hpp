@@ -36,6 +36,12 @@ void deflate_compress_async(const hemstitch_deflate_blocks& blocks, const Deflat
                             void* const* d_outputs, const std::size_t* d_capacities,
                             std::size_t* d_output_bytes, hemstitch_status* d_statuses, BatchTemp temp,
                             hemstitch_stream stream);
+std::size_t deflate_restore_temp_bytes(const hemstitch_deflate_streams& streams,
+                                       std::size_t max_output_bytes);
+void deflate_restore_async(const hemstitch_deflate_streams& streams, void* const* d_outputs,
+                           const std::size_t* d_capacities, std::size_t max_output_bytes,
+                           const std::uint32_t* d_history_bytes, std::size_t* d_output_bytes,
+                           hemstitch_status* d_statuses, BatchTemp temp, hemstitch_stream stream);
 // kCrc32 or kAdler32.
 void deflate_checksums_async(Checksum kind, const void* const* d_spans, const std::size_t* d_span_bytes,
                              std::uint64_t count, std::uint32_t* d_checksums, hemstitch_stream stream);

@@ -130,6 +130,56 @@ TEST_F(DeflateBatchDeviceTest, StreamsAreReadByZlibAndHoldTheTwinsBytes) {
     }
 }
 
+// Also sizes alone; and a stream that is none, a room that is too small.
+TEST_F(DeflateBatchDeviceTest, RestoresWhatItCompressed) {
+  const cuda::Stream stream;
+  std::vector<FinderCase> cases;
+  for (Shape& shape : shapes_of(70'000)) cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
+  std::vector<std::size_t> capacities(cases.size(), 70'000);
+  std::vector<hemstitch_status> expected(cases.size(), HEMSTITCH_OK);
+  capacities[1] = 69'999;
+  expected[1] = HEMSTITCH_OUTPUT_TOO_SMALL;
+  expected[2] = HEMSTITCH_CORRUPT_BLOCK;
+  std::vector<cuda::DeviceBuffer<std::byte>> d_streams;
+  std::vector<const void*> begins;
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    Bytes bytes = twins_deflate(cases[i], 6);
+    if (i == 2) bytes.push_back(std::byte{0});
+    d_streams.emplace_back(bytes.size(), stream.get()).upload(bytes);
+    stream.synchronize();
+    begins.push_back(d_streams.back().get());
+    sizes.push_back(bytes.size());
+  }
+  cuda::DeviceBuffer<const void*> d_begins(begins.size(), stream.get());
+  cuda::DeviceBuffer<std::size_t> d_sizes(sizes.size(), stream.get());
+  d_begins.upload(begins);
+  d_sizes.upload(sizes);
+  const hemstitch_deflate_streams given{d_begins.get(), d_sizes.get(), cases.size(),
+                                        *std::max_element(sizes.begin(), sizes.end())};
+  std::size_t temp_bytes = 0;
+  ASSERT_EQ(hemstitch_deflate_restore_temp_bytes(&given, 70'000, &temp_bytes), HEMSTITCH_OK);
+  const Scratch temp(temp_bytes, stream.get());
+  for (const bool sizes_alone : {false, true}) {
+    const OutputRooms rooms(capacities, stream.get());
+    const cuda::DeviceLz4Output output = rooms.output();
+    ASSERT_EQ(hemstitch_deflate_restore_async(
+                  &given, sizes_alone ? nullptr : reinterpret_cast<void* const*>(output.d_outputs),
+                  output.d_capacities, 70'000, nullptr, output.d_output_bytes, output.d_statuses, temp.get(),
+                  temp.bytes(), stream.get()),
+              HEMSTITCH_OK)
+        << hemstitch_last_error_message();
+    const OutputRooms::Result got = rooms.result();
+    EXPECT_EQ(got.guards, "");
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      EXPECT_EQ(got.statuses[i], expected[i]) << cases[i].name;
+      const Bytes& content = expected[i] == HEMSTITCH_OK ? cases[i].data : Bytes();
+      EXPECT_EQ(got.blocks[i].size(), content.size()) << cases[i].name;
+      if (!sizes_alone) EXPECT_TRUE(got.blocks[i] == content) << cases[i].name;
+    }
+  }
+}
+
 TEST_F(DeflateBatchDeviceTest, CapacitiesHoldToTheByte) {
   const cuda::Stream stream;
   std::vector<FinderCase> cases;

@@ -123,7 +123,8 @@ TEST_F(DeflateRestoreDeviceTest, RestoresRealFiles) {
   std::vector<Chunk> chunks;
   for (const std::string name : {"dickens", "samba", "nci", "x-ray", "xml"}) {
     const Bytes file = testing::read_file(*folder / "silesia" / name);
-    for (const auto& [begin, bytes] : {std::pair<std::size_t, std::size_t>{0, 1 << 20}, {1'500'000, 65280}, {3'000'000, 4096}})
+    for (const auto& [begin, bytes] :
+         {std::pair<std::size_t, std::size_t>{0, 1 << 20}, {1'500'000, 65280}, {3'000'000, 4096}})
       for (const Bytes& stream : streams_of(std::span(file).subspan(begin, bytes)))
         chunks.push_back({stream, bytes, {}, name});
   }
@@ -135,7 +136,8 @@ TEST_F(DeflateRestoreDeviceTest, MatchesReachAsFarAsHistory) {
   for (const std::size_t bytes : {1, 100, 32767, 32768, 40000}) {
     const Bytes all = testing::wordy_bytes(bytes + 9000);
     const auto history = std::span(all).first(bytes);
-    const Bytes stream = zlib_stream(std::span(all).subspan(bytes), 9, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history);
+    const Bytes stream =
+        zlib_stream(std::span(all).subspan(bytes), 9, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history);
     const std::string name = "history of " + std::to_string(bytes);
     chunks.push_back({stream, 9000, Bytes(history.begin(), history.end()), name});
     chunks.push_back({stream, 9000, Bytes(history.begin() + 1, history.end()), name + ", one byte short"});
@@ -145,12 +147,15 @@ TEST_F(DeflateRestoreDeviceTest, MatchesReachAsFarAsHistory) {
 }
 
 TEST_F(DeflateRestoreDeviceTest, SmallStreamsCutAndFlippedAnywhere) {
-  for (const auto& [level, strategy] : {std::pair{0, Z_DEFAULT_STRATEGY}, {9, Z_DEFAULT_STRATEGY}, {6, Z_FIXED}, {6, Z_HUFFMAN_ONLY}}) {
+  for (const auto& [level, strategy] :
+       {std::pair{0, Z_DEFAULT_STRATEGY}, {9, Z_DEFAULT_STRATEGY}, {6, Z_FIXED}, {6, Z_HUFFMAN_ONLY}}) {
     std::vector<Chunk> chunks;
-    for (const Bytes& content : {Bytes(), testing::equal_bytes(300), testing::wordy_bytes(350), testing::random_bytes(60, 3), testing::random_bytes(300, 9, 3)}) {
+    for (const Bytes& content : {Bytes(), testing::equal_bytes(300), testing::wordy_bytes(350),
+                                 testing::random_bytes(60, 3), testing::random_bytes(300, 9, 3)}) {
       const Bytes stream = zlib_stream(content, level, strategy);
       for (std::size_t bytes = 0; bytes <= stream.size(); ++bytes)
-        chunks.push_back({Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(bytes)), 1000, {}, "cut"});
+        chunks.push_back(
+            {Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(bytes)), 1000, {}, "cut"});
       for (std::size_t bit = 0; bit < 8 * stream.size(); ++bit) {
         Bytes other = stream;
         other[bit / 8] ^= std::byte{1} << bit % 8;
@@ -175,7 +180,8 @@ TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
   add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1), "the end alone, of one bit");
   add(DeflateBitWriter().dynamic(true, litlens, {0}).code(1, 1), "what is no code beside the end");
   litlens['a'] = 1;
-  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1), "two codes of one bit");
+  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1),
+      "two codes of one bit");
   // Codes of 1 to 15 bits: the longest are those of the end and of length 3.
   std::vector<std::uint8_t> deep(258, 0);
   for (std::uint8_t i = 1; i <= 14; ++i) deep[i] = i;
@@ -189,10 +195,12 @@ TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
   beyond.dynamic(true, deep, {1}).code(0, 1).code(0x7FFF, 15).code(1, 1).code(0x7FFE, 15);
   add(beyond, "the half of a single distance that is none");
   add(DeflateBitWriter().dynamic(true, deep, {0}).code(0, 1).code(0x7FFE, 15), "no distance at all");
-  add(DeflateBitWriter().block(false, 1).code(0, 7).block(true, 0).align().bits(0, 16).bits(0xFFFF, 16), "blocks of nothing");
+  add(DeflateBitWriter().block(false, 1).code(0, 7).block(true, 0).align().bits(0, 16).bits(0xFFFF, 16),
+      "blocks of nothing");
   add(DeflateBitWriter().block(true, 3), "the reserved type");
   for (const unsigned symbol : {286u, 287u})
-    add(DeflateBitWriter().block(true, 1).code(0b11000000 + symbol - 280, 8).code(0, 7), "fixed codes that are none");
+    add(DeflateBitWriter().block(true, 1).code(0b11000000 + symbol - 280, 8).code(0, 7),
+        "fixed codes that are none");
   expect_same(chunks);
 }
 
@@ -201,7 +209,8 @@ TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
   constexpr int kBatches = 12;
   std::vector<std::pair<Bytes, std::size_t>> sound;
   for (std::uint32_t i = 0; i < 40; ++i) {
-    const Bytes content = i % 3 == 0 ? testing::runs_bytes(200 + 40 * i, i) : testing::wordy_bytes(300 + 50 * i, i);
+    const Bytes content =
+        i % 3 == 0 ? testing::runs_bytes(200 + 40 * i, i) : testing::wordy_bytes(300 + 50 * i, i);
     sound.emplace_back(i % 4 == 0   ? zlib_stream(content, 6, Z_FIXED)
                        : i % 4 == 1 ? libdeflate_stream(content, 12)
                                     : zlib_stream(content, 9, Z_DEFAULT_STRATEGY, i % 4 == 2 ? 1 : 8),
@@ -217,8 +226,10 @@ TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
         Chunk& chunk = chunks[i];
         chunk = {stream, bytes - 1 + random() % 3, {}, "mutated"};
         // Of a block's head, or anywhere.
-        const std::size_t reach = random() % 2 == 0 ? std::min<std::size_t>(chunk.block.size(), 60) : chunk.block.size();
-        for (auto changes = random() % 4; changes > 0; --changes) chunk.block[random() % reach] ^= std::byte{1} << random() % 8;
+        const std::size_t reach =
+            random() % 2 == 0 ? std::min<std::size_t>(chunk.block.size(), 60) : chunk.block.size();
+        for (auto changes = random() % 4; changes > 0; --changes)
+          chunk.block[random() % reach] ^= std::byte{1} << random() % 8;
         if (random() % 8 == 0) chunk.block.resize(random() % (chunk.block.size() + 1));
         if (round % 4 == 1) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
       }

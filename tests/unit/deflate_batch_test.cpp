@@ -53,6 +53,14 @@ TEST(DeflateBatch, ErrorsNameTheFieldThatIsWrong) {
                hemstitch_deflate_compress_async(&blocks, 0, 1, nullptr, nullptr, nullptr, nullptr, nullptr, 0,
                                                 nullptr),
                "blocks");
+  hemstitch_deflate_streams streams{};
+  EXPECT_PRED2(names, hemstitch_deflate_restore_temp_bytes(nullptr, 1, &bytes), "streams");
+  EXPECT_PRED2(names, hemstitch_deflate_restore_temp_bytes(&streams, 1, nullptr), "temp_bytes");
+  streams.count = 1;
+  EXPECT_PRED2(names,
+               hemstitch_deflate_restore_async(&streams, nullptr, nullptr, 1, nullptr, nullptr, nullptr,
+                                               nullptr, 0, nullptr),
+               "streams");
   EXPECT_PRED2(names, hemstitch_crc32_async(nullptr, nullptr, 1, nullptr, nullptr), "spans");
   EXPECT_PRED2(names, hemstitch_adler32_async(nullptr, nullptr, 1, nullptr, nullptr), "spans");
 }

@@ -50,10 +50,10 @@ enum TraceMarker : std::uint32_t {
   kTraceRestoreChunk = 1011,  // lz4_restore.*: a chunk; its number in the batch
   kTraceRestoreWindow =
       1012,  // lz4_restore.blocks, .few_blocks and .block_chain: a window; its first byte in the LZ4 block
-  kTraceFillPage = 1013,       // lz4.fill_pages: a page; its number in the batch
-  kTraceChecksumSpan = 1014,   // lz4.checksum_spans: a span; its number
-  kTraceSearchTile = 1015,     // search.tiles: a tile; its number
-  kTraceCopyShare = 1016,      // gather.copy and scatter.copy: a share; the number of its first piece
+  kTraceFillPage = 1013,      // lz4.fill_pages: a page; its number in the batch
+  kTraceChecksumSpan = 1014,  // lz4.checksum_spans: a span; its number
+  kTraceSearchTile = 1015,    // search.tiles: a tile; its number
+  kTraceCopyShare = 1016,     // gather.copy and scatter.copy: a share; the number of its first piece
   kTraceScanGroup =
       1017,  // brute_force and lazy_scan: neighbouring positions; the group's number in the batch
   kTraceListEdges = 1018,  // deflate.list_edges: neighbouring positions; the first one's in the chunk

@@ -71,8 +71,7 @@ __device__ inline bool restore_tokens(const DeflateStream& stream, WarpMemory& s
   while (at.bit < stream.end_bit) {
     const std::uint64_t first_word = at.bit / 32;
     load_window(stream, first_word, sh.window, lane);
-    const unsigned exit =
-        synchronise_window(sh.window, sh.tables, static_cast<unsigned>(at.bit % 32), lane);
+    const unsigned exit = synchronise_window(sh.window, sh.tables, static_cast<unsigned>(at.bit % 32), lane);
     const DeflateListed listed = list_tokens(sh.window, exit, lane);
     const unsigned end = listed.exit & ~kDeflateStopped;
     std::uint32_t end_entry = 0;
@@ -103,7 +102,8 @@ __device__ inline bool restore_stream(const DeflateStream& stream, WarpMemory& s
         done = restore_stored(stream, at, lane);
         break;
       case DeflateBlockType::kFixed:
-        done = make_fixed_tables(sh.window.table_work, sh.tables, lane) && restore_tokens(stream, sh, at, lane);
+        done =
+            make_fixed_tables(sh.window.table_work, sh.tables, lane) && restore_tokens(stream, sh, at, lane);
         break;
       case DeflateBlockType::kDynamic:
         done = make_dynamic_tables(stream, at.bit, sh.window.table_work, sh.tables, lane) &&
@@ -169,7 +169,9 @@ constexpr KernelBudget kStreamsBudget("deflate_restore.streams", "restore_deflat
 const KernelRegistration kStreamsRegistration(kStreamsBudget, restore_deflate_streams);
 
 constexpr KernelBudget kLeftBudget("deflate_restore.left_streams", "restore_left_deflate_streams",
-                                   {.threads = 32, .registers = 64, .shared_bytes = sizeof(SequentialMemory)});
+                                   {.threads = 32,
+                                    .registers = 64,
+                                    .shared_bytes = sizeof(SequentialMemory)});
 const KernelRegistration kLeftRegistration(kLeftBudget, restore_left_deflate_streams);
 
 constexpr std::uint64_t kMostStreams = (std::uint64_t{1} << 31) - 1;
@@ -198,8 +200,11 @@ void restore_deflate_cuda(const DeviceRestore& batch, void* d_scratch, std::size
   Carver carve(d_scratch);
   const LeftStreams left = take_left(carve, batch);
   check(cudaMemsetAsync(left.d_count, 0, sizeof *left.d_count, stream), "deflate_restore");
-  launch({.kernel = kStreamsBudget, .grid = static_cast<unsigned>((batch.count + kDeflateStreamsPerBlock - 1) / kDeflateStreamsPerBlock), .stream = stream},
-         restore_deflate_streams, batch, left);
+  launch(
+      {.kernel = kStreamsBudget,
+       .grid = static_cast<unsigned>((batch.count + kDeflateStreamsPerBlock - 1) / kDeflateStreamsPerBlock),
+       .stream = stream},
+      restore_deflate_streams, batch, left);
   launch({.kernel = kLeftBudget,
           .grid = static_cast<unsigned>(batch.count < kMostLeftBlocks ? batch.count : kMostLeftBlocks),
           .stream = stream},

@@ -3,9 +3,9 @@
 // gets that has several faults.
 #pragma once
 
-#include "format/deflate/restore/deflate_stream.cuh"
-#include "format/deflate/block/deflate_symbols.hpp"
 #include "format/deflate/block/deflate_codes.hpp"
+#include "format/deflate/block/deflate_symbols.hpp"
+#include "format/deflate/restore/deflate_stream.cuh"
 
 namespace hemstitch::cuda {
 
@@ -138,7 +138,8 @@ class SequentialDecoder {
         if (written_ == stream_.capacity) return DeflateVerdict::kTooSmall;
         put(stream_.d_output == nullptr
                 ? 0
-                : stream_.d_output[static_cast<std::int64_t>(written_) - static_cast<std::int64_t>(distance)]);
+                : stream_
+                      .d_output[static_cast<std::int64_t>(written_) - static_cast<std::int64_t>(distance)]);
       }
     }
   }

@@ -10,7 +10,7 @@
 namespace hemstitch::cuda {
 
 struct DeflateStream {
-  const std::uint32_t* d_words;  // aligned; the stream's first byte lies in the first of them
+  const std::uint32_t* d_words;      // aligned; the stream's first byte lies in the first of them
   std::uint64_t begin_bit, end_bit;  // from there on
   std::uint8_t* d_output;            // nullptr: sizes and statuses alone
   std::uint64_t capacity;

@@ -39,7 +39,8 @@ struct DeflateTableWork {
   std::uint16_t sorted[kDeflateFixedLitlenCount];  // symbols, by their codes
   std::uint32_t counts[kDeflateMaxCodeBits + 1];   // of the codes of each length
   // Of each length: the first code; where the first symbol stands; and what is behind the last code, filled up to the longest.
-  std::uint32_t first[kDeflateMaxCodeBits + 1], place[kDeflateMaxCodeBits + 1], limit[kDeflateMaxCodeBits + 1];
+  std::uint32_t first[kDeflateMaxCodeBits + 1], place[kDeflateMaxCodeBits + 1],
+      limit[kDeflateMaxCodeBits + 1];
   DeflateEntry precode[kPrecodeTableEntries];
 };
 
@@ -102,8 +103,8 @@ __device__ inline std::uint32_t entry_of_code(const DeflateTableWork& work, std:
 
 // The table of the code whose lengths are sh_lengths; false where it is none of the sound ones. All lanes call.
 template <class Kind>
-__device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* sh_lengths, unsigned symbol_count,
-                                   DeflateEntry* sh_table, unsigned lane) {
+__device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* sh_lengths,
+                                   unsigned symbol_count, DeflateEntry* sh_table, unsigned lane) {
   constexpr unsigned kMostBits = Kind::kMostBits, kTableBits = Kind::kTableBits;
   if (lane <= kDeflateMaxCodeBits) work.counts[lane] = 0;
   __syncwarp();
@@ -176,8 +177,7 @@ __device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* s
       for (unsigned i = 0; i < entries; ++i) {
         const std::uint32_t turned = __brev(i) >> (32 - more_bits);
         sh_table[table + i] = static_cast<DeflateEntry>(entry_of_code<Kind>(
-            work,
-            prefix << (kMostBits - kTableBits) | turned << (kMostBits - kTableBits - more_bits),
+            work, prefix << (kMostBits - kTableBits) | turned << (kMostBits - kTableBits - more_bits),
             kTableBits + 1));
       }
     }
@@ -195,7 +195,8 @@ __device__ inline bool make_fixed_tables(DeflateTableWork& work, DeflateTables& 
     sh_distances[symbol] = kDeflateFixedDistanceBits;
   __syncwarp();
   return make_deflate_table<LitlenKind>(work, work.lengths, kDeflateFixedLitlenCount, tables.litlen, lane) &&
-         make_deflate_table<DistanceKind>(work, sh_distances, kDeflateFixedDistanceCount, tables.distance, lane);
+         make_deflate_table<DistanceKind>(work, sh_distances, kDeflateFixedDistanceCount, tables.distance,
+                                          lane);
 }
 
 // Reads the code lengths of a dynamic block, by one lane: `count` of them, from `bit` on. Moves `bit` behind them; false where they

@@ -29,8 +29,8 @@ struct DeflateWindow {
   std::uint32_t words[kDeflateWindowWords + kDeflateSpareWords];
   union {
     struct {
-      std::uint32_t marks[kDeflateWindowWords];      // a bit for each that a token begins at
-      std::uint16_t tokens[kDeflateListedTokens];    // the bits, in order
+      std::uint32_t marks[kDeflateWindowWords];    // a bit for each that a token begins at
+      std::uint16_t tokens[kDeflateListedTokens];  // the bits, in order
     };
     DeflateTableWork table_work;
   };
@@ -68,8 +68,7 @@ __device__ inline unsigned mark_segment(DeflateWindow& window, const DeflateTabl
     const std::uint32_t entry = deflate_entry_of<kLitlenTableBits>(tables.litlen, window.bits(bit));
     unsigned next = bit + (entry & kBitsMask);
     if ((entry & kKindMask) != kLiteral || (entry & kBitsMask) == 0) {
-      const std::uint32_t distance =
-          deflate_entry_of<kDistanceTableBits>(tables.distance, window.bits(next));
+      const std::uint32_t distance = deflate_entry_of<kDistanceTableBits>(tables.distance, window.bits(next));
       stopped = (entry & kKindMask) != kLength || (distance & kBitsMask) == 0;
       if (stopped) break;
       next += distance & kBitsMask;
@@ -132,8 +131,8 @@ __device__ inline DeflateListed list_tokens(DeflateWindow& window, unsigned exit
 static_assert(kDeflateSegmentBits <= kDeflateListedTokens, "a segment of codes of one bit is listed whole");
 
 // Loads the window that begins at word `first_word` of the stream.
-__device__ inline void load_window(const DeflateStream& stream, std::uint64_t first_word, DeflateWindow& window,
-                                   unsigned lane) {
+__device__ inline void load_window(const DeflateStream& stream, std::uint64_t first_word,
+                                   DeflateWindow& window, unsigned lane) {
   constexpr unsigned kWords = kDeflateWindowWords + kDeflateSpareWords;
   if (32 * first_word >= stream.begin_bit && 32 * (first_word + kWords) <= stream.end_bit) {
     const std::uint32_t* d_words = stream.d_words + first_word;
