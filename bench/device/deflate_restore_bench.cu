@@ -1,0 +1,174 @@
+// What restoring DEFLATE costs on a CUDA device.
+//
+//   deflate_restore_device_bench FOLDER [GIGABYTES]
+//
+// FOLDER holds silesia/. Streams are written at level 6, by libdeflate as BGZF's members (65,280 bytes) and by zlib (64 KB), of each file; by zlib of 4 KB, 256 KB
+// and 1 MB of all files behind one another; and of bytes that hardly shrink. They are repeated, each copy at addresses of its own, until there
+// are GIGABYTES (1.2) of output; "1000" and "100 streams" are as many. Every figure is the median of five runs after one to warm up.
+// Prints one row of a recorded run a line; a row is verified when all statuses and sizes, and all bytes of the first and the last
+// copy, are right. "mean" is the harmonic mean over the nine files, "worst" the slowest of them.
+#include <libdeflate.h>
+#include <tbb/parallel_for.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "deflate_streams.hpp"
+#include "device_array.hpp"
+#include "device_timing.hpp"
+#include "format/deflate/restore/deflate_restore_cuda.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using bench::DeviceArray;
+using cuda::check;
+using testing::Bytes;
+
+constexpr int kRuns = 5;
+constexpr int kLevel = 6;
+constexpr std::size_t kMemberBytes = 65280;
+constexpr const char* kFiles[] = {"dickens", "nci",     "samba", "mr", "osdb",
+                                  "ooffice", "reymont", "x-ray", "xml"};
+
+enum class Writer { kLibdeflate, kZlib };
+
+Bytes stream_of(std::span<const std::byte> content, Writer writer) {
+  if (writer == Writer::kZlib) return testing::zlib_stream(content, kLevel);
+  libdeflate_compressor* compressor = libdeflate_alloc_compressor(kLevel);
+  Bytes data(libdeflate_deflate_compress_bound(compressor, content.size()));
+  data.resize(
+      libdeflate_deflate_compress(compressor, content.data(), content.size(), data.data(), data.size()));
+  libdeflate_free_compressor(compressor);
+  return data;
+}
+
+void print(const std::string& what, Writer writer, std::size_t chunk_bytes, const std::string& file,
+           std::size_t bytes, double ratio, double gbps, bool verified) {
+  std::printf(
+      "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"deflate\",\"level\":\"%s 6\",\"block_bytes\":%zu,\"file\":\"%s\","
+      "\"bytes\":%zu,",
+      what.c_str(), writer == Writer::kZlib ? "zlib" : "libdeflate", chunk_bytes, file.c_str(), bytes);
+  if (ratio != 0) std::printf("\"ratio\":%.4f,", ratio);
+  std::printf("\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n", gbps, verified ? "true" : "false");
+  std::fflush(stdout);
+}
+
+struct Measured {
+  double gbps = 0;
+  bool verified = false;
+};
+
+// Prints the row as well.
+Measured measure(const std::string& what, const std::string& file, std::span<const std::byte> raw,
+                 std::size_t chunk_bytes, Writer writer, double gigabytes) {
+  const std::size_t count = (raw.size() + chunk_bytes - 1) / chunk_bytes;
+  const auto chunk = [&](std::size_t i) {
+    return raw.subspan(i * chunk_bytes, std::min(chunk_bytes, raw.size() - i * chunk_bytes));
+  };
+  std::vector<Bytes> streams(count);
+  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { streams[i] = stream_of(chunk(i), writer); });
+  Bytes packed;
+  std::vector<std::size_t> begins;
+  std::size_t stream_bytes = 0;
+  for (const Bytes& stream : streams) {
+    begins.push_back(packed.size());
+    packed.insert(packed.end(), stream.begin(), stream.end());
+    packed.resize(packed.size() + 26);  // as a member has around it
+    stream_bytes += stream.size();
+  }
+  const auto copies = std::max<std::size_t>(
+      1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(raw.size())));
+  const DeviceArray<std::byte> d_streams(copies * packed.size()), d_output(copies * raw.size());
+  std::vector<const std::byte*> addresses;
+  std::vector<std::byte*> outputs;
+  std::vector<std::size_t> sizes, capacities;
+  for (std::size_t copy = 0; copy < copies; ++copy) {
+    check(cudaMemcpy(d_streams.data + copy * packed.size(), packed.data(), packed.size(), cudaMemcpyDefault),
+          "cudaMemcpy");
+    for (std::size_t i = 0; i < count; ++i) {
+      addresses.push_back(d_streams.data + copy * packed.size() + begins[i]);
+      outputs.push_back(d_output.data + copy * raw.size() + i * chunk_bytes);
+      sizes.push_back(streams[i].size());
+      capacities.push_back(chunk(i).size());
+    }
+  }
+  const DeviceArray<const std::byte*> d_addresses(addresses);
+  const DeviceArray<std::byte*> d_outputs(outputs);
+  const DeviceArray<std::size_t> d_sizes(sizes), d_capacities(capacities), d_output_bytes(sizes.size());
+  const DeviceArray<hemstitch_status> d_statuses(sizes.size());
+  const cuda::DeviceRestore batch{.d_blocks = d_addresses.data,
+                                  .d_block_bytes = d_sizes.data,
+                                  .d_outputs = d_outputs.data,
+                                  .d_capacities = d_capacities.data,
+                                  .d_output_bytes = d_output_bytes.data,
+                                  .d_statuses = d_statuses.data,
+                                  .count = sizes.size(),
+                                  .max_capacity = chunk_bytes,
+                                  .max_block_bytes = *std::max_element(sizes.begin(), sizes.end())};
+  const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(batch);
+  const DeviceArray<std::byte> d_scratch(scratch_bytes);
+  const double seconds = bench::median_seconds(nullptr, kRuns, [&] {
+    cuda::restore_deflate_cuda(batch, d_scratch.data, scratch_bytes, nullptr);
+  });
+  bool verified = d_output_bytes.download(0, sizes.size()) == capacities;
+  for (const hemstitch_status status : d_statuses.download(0, sizes.size())) verified &= status == HEMSTITCH_OK;
+  for (const std::size_t copy : {std::size_t{0}, copies - 1})
+    verified &= std::ranges::equal(d_output.download(copy * raw.size(), raw.size()), raw);
+  const std::size_t bytes = copies * raw.size();
+  const double gbps = static_cast<double>(bytes) / seconds / 1e9;
+  print(what, writer, chunk_bytes, file, bytes,
+        static_cast<double>(raw.size()) / static_cast<double>(stream_bytes), gbps, verified);
+  return {gbps, verified};
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    std::fprintf(stderr, "deflate_restore_device_bench FOLDER [GIGABYTES]\n");
+    return 1;
+  }
+  const double gigabytes = argc > 2 ? std::atof(argv[2]) : 1.2;
+  Bytes all;
+  for (const auto& [writer, chunk_bytes] :
+       {std::pair{Writer::kLibdeflate, kMemberBytes}, {Writer::kZlib, std::size_t{65536}}}) {
+    double seconds_of_each = 0, worst = 1e9;
+    bool verified = true;
+    for (const char* const file : kFiles) {
+      const Bytes raw =
+          testing::read_file(std::string(argv[1]) + "/silesia/" + file, std::size_t{1} << 30);
+      const Measured measured = measure("restore", file, raw, chunk_bytes, writer, gigabytes);
+      seconds_of_each += 1 / measured.gbps;
+      worst = std::min(worst, measured.gbps);
+      verified &= measured.verified;
+      if (writer == Writer::kZlib) all.insert(all.end(), raw.begin(), raw.end());
+    }
+    const auto bytes = static_cast<std::size_t>(gigabytes * 1e9);
+    print("restore", writer, chunk_bytes, "mean", bytes, 0, std::size(kFiles) / seconds_of_each, verified);
+    print("restore", writer, chunk_bytes, "worst", bytes, 0, worst, verified);
+  }
+  for (const std::size_t chunk_bytes : {std::size_t{4096}, std::size_t{1} << 18, std::size_t{1} << 20})
+    measure("restore", "nine files", all, chunk_bytes, Writer::kZlib, gigabytes);
+  Bytes noise = testing::random_bytes(std::size_t{30} << 20, 1, 240);
+  measure("restore", "bytes below 240", noise, kMemberBytes, Writer::kLibdeflate, gigabytes);
+  measure("restore, 1000 streams", "nine files", std::span(all).first(1000 * 65536), 65536, Writer::kZlib, 0);
+  measure("restore, 100 streams", "nine files", std::span(all).first(100 << 20), 1 << 20, Writer::kZlib, 0);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int argc, char** argv) {
+  try {
+    return hemstitch::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "deflate_restore_device_bench: %s\n", error.what());
+    return 1;
+  }
+}
