@@ -52,7 +52,8 @@ Bytes stream_of(std::span<const std::byte> content, Writer writer) {
 void print(const std::string& what, Writer writer, std::size_t chunk_bytes, const std::string& file,
            std::size_t bytes, double ratio, double gbps, bool verified) {
   std::printf(
-      "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"deflate\",\"level\":\"%s 6\",\"block_bytes\":%zu,\"file\":\"%s\","
+      "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"deflate\",\"level\":\"%s "
+      "6\",\"block_bytes\":%zu,\"file\":\"%s\","
       "\"bytes\":%zu,",
       what.c_str(), writer == Writer::kZlib ? "zlib" : "libdeflate", chunk_bytes, file.c_str(), bytes);
   if (ratio != 0) std::printf("\"ratio\":%.4f,", ratio);
@@ -83,8 +84,8 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
     packed.resize(packed.size() + 26);  // as a member has around it
     stream_bytes += stream.size();
   }
-  const auto copies = std::max<std::size_t>(
-      1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(raw.size())));
+  const auto copies =
+      std::max<std::size_t>(1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(raw.size())));
   const DeviceArray<std::byte> d_streams(copies * packed.size()), d_output(copies * raw.size());
   std::vector<const std::byte*> addresses;
   std::vector<std::byte*> outputs;
@@ -114,11 +115,11 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
                                   .max_block_bytes = *std::max_element(sizes.begin(), sizes.end())};
   const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(batch);
   const DeviceArray<std::byte> d_scratch(scratch_bytes);
-  const double seconds = bench::median_seconds(nullptr, kRuns, [&] {
-    cuda::restore_deflate_cuda(batch, d_scratch.data, scratch_bytes, nullptr);
-  });
+  const double seconds = bench::median_seconds(
+      nullptr, kRuns, [&] { cuda::restore_deflate_cuda(batch, d_scratch.data, scratch_bytes, nullptr); });
   bool verified = d_output_bytes.download(0, sizes.size()) == capacities;
-  for (const hemstitch_status status : d_statuses.download(0, sizes.size())) verified &= status == HEMSTITCH_OK;
+  for (const hemstitch_status status : d_statuses.download(0, sizes.size()))
+    verified &= status == HEMSTITCH_OK;
   for (const std::size_t copy : {std::size_t{0}, copies - 1})
     verified &= std::ranges::equal(d_output.download(copy * raw.size(), raw.size()), raw);
   const std::size_t bytes = copies * raw.size();
@@ -140,8 +141,7 @@ int run(int argc, char** argv) {
     double seconds_of_each = 0, worst = 1e9;
     bool verified = true;
     for (const char* const file : kFiles) {
-      const Bytes raw =
-          testing::read_file(std::string(argv[1]) + "/silesia/" + file, std::size_t{1} << 30);
+      const Bytes raw = testing::read_file(std::string(argv[1]) + "/silesia/" + file, std::size_t{1} << 30);
       const Measured measured = measure("restore", file, raw, chunk_bytes, writer, gigabytes);
       seconds_of_each += 1 / measured.gbps;
       worst = std::min(worst, measured.gbps);

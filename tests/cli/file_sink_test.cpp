@@ -1,0 +1,79 @@
+// What large pieces become in a file: through a mapping where files are memory, and otherwise as they always did.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/files/files.hpp"
+#include "core/parallel.hpp"
+#include "shapes.hpp"
+#include "threads.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+using testing::Bytes;
+
+// Of 40 MB with holes; pieces of both sides of the size from which they are mapped.
+Bytes content_with_holes() {
+  Bytes content = testing::random_bytes(std::size_t{40} << 20);
+  std::fill(content.begin() + 1'000'001, content.begin() + 1'000'001 + (5 << 20), std::byte{0});
+  std::fill(content.begin() + (20 << 20), content.begin() + (21 << 20), std::byte{0});
+  std::fill(content.end() - 70'000, content.end(), std::byte{0});
+  return content;
+}
+
+std::uint64_t blocks_of(const std::filesystem::path& path) {
+  struct stat status {};
+  EXPECT_EQ(stat(path.c_str(), &status), 0);
+  return static_cast<std::uint64_t>(status.st_blocks) * 512;
+}
+
+// In a folder of its own there.
+void expect_written(const std::filesystem::path& there) {
+  std::string name = there / "file_sink.XXXXXX";
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const std::filesystem::path folder = name;
+  const Bytes content = content_with_holes();
+  std::ofstream(folder / "source") << "x";
+  const FileSource source((folder / "source").string());
+  for (const bool sparse : {false, true}) {
+    const std::filesystem::path path = folder / (sparse ? "sparse" : "full");
+    const auto sink = FileSink::create(
+        {.file = FileName::from_argument(path.string()), .overwrite = false, .sparse = sparse}, source);
+    run_on_threads(4, [&] {
+      std::span<const std::byte> left = content;
+      for (const std::size_t bytes : {std::size_t{100}, std::size_t{9} << 20, std::size_t{1} << 20, left.size()}) {
+        const auto piece = left.first(std::min(bytes, left.size()));
+        sink->write_in_parallel(piece);
+        left = left.subspan(piece.size());
+      }
+    });
+    EXPECT_FALSE(sink->complete(source));
+    EXPECT_TRUE(testing::read_file(path) == content) << path;
+    // Of the six megabytes of zeros most are holes, where there are holes at all.
+    if (sparse)
+      EXPECT_LT(blocks_of(path), content.size() - (5 << 20)) << path;
+    else
+      EXPECT_GE(blocks_of(path), content.size()) << path;
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_WITH_THREADS(FileSink, LargePiecesOnDisk) {
+  expect_written(std::filesystem::temp_directory_path());
+}
+
+TEST_WITH_THREADS(FileSink, LargePiecesInMemory) {
+  std::error_code none;
+  if (std::filesystem::space("/dev/shm", none).available < 200'000'000 || none || access("/dev/shm", W_OK) != 0)
+    GTEST_SKIP() << "/dev/shm has little room here";
+  expect_written("/dev/shm");
+}
+
+}  // namespace
+}  // namespace hemstitch::cli
