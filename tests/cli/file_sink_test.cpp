@@ -47,7 +47,8 @@ void expect_written(const std::filesystem::path& there) {
         {.file = FileName::from_argument(path.string()), .overwrite = false, .sparse = sparse}, source);
     run_on_threads(4, [&] {
       std::span<const std::byte> left = content;
-      for (const std::size_t bytes : {std::size_t{100}, std::size_t{9} << 20, std::size_t{1} << 20, left.size()}) {
+      for (const std::size_t bytes :
+           {std::size_t{100}, std::size_t{9} << 20, std::size_t{1} << 20, left.size()}) {
         const auto piece = left.first(std::min(bytes, left.size()));
         sink->write_in_parallel(piece);
         left = left.subspan(piece.size());
@@ -56,21 +57,21 @@ void expect_written(const std::filesystem::path& there) {
     EXPECT_FALSE(sink->complete(source));
     EXPECT_TRUE(testing::read_file(path) == content) << path;
     // Of the six megabytes of zeros most are holes, where there are holes at all.
-    if (sparse)
+    if (sparse) {
       EXPECT_LT(blocks_of(path), content.size() - (5 << 20)) << path;
-    else
+    } else {
       EXPECT_GE(blocks_of(path), content.size()) << path;
+    }
   }
   std::filesystem::remove_all(folder);
 }
 
-TEST_WITH_THREADS(FileSink, LargePiecesOnDisk) {
-  expect_written(std::filesystem::temp_directory_path());
-}
+TEST_WITH_THREADS(FileSink, LargePiecesOnDisk) { expect_written(std::filesystem::temp_directory_path()); }
 
 TEST_WITH_THREADS(FileSink, LargePiecesInMemory) {
   std::error_code none;
-  if (std::filesystem::space("/dev/shm", none).available < 200'000'000 || none || access("/dev/shm", W_OK) != 0)
+  if (std::filesystem::space("/dev/shm", none).available < 200'000'000 || none ||
+      access("/dev/shm", W_OK) != 0)
     GTEST_SKIP() << "/dev/shm has little room here";
   expect_written("/dev/shm");
 }

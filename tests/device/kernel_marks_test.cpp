@@ -16,6 +16,7 @@
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/compress/deflate_parse_cuda.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
+#include "format/deflate/restore/deflate_restore_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/compress/lz4_encode_tuning.hpp"
 #include "format/lz4/frame/lz4_checksum_cuda.hpp"
@@ -232,6 +233,15 @@ TEST_F(KernelMarksTest, RoundsOfFewBlocksThatAreRestored) {
           [&](const cuda::DeviceRestore& batch) { cuda::restore_few_lz4_blocks_cuda(batch, stream()); });
   const std::string left = marks({cuda::kTraceRestoreChunk, cuda::kTraceRestoreWindow});
   EXPECT_EQ(left.rfind("1011:0 1012:0", 0), 0u) << left;
+}
+
+TEST_F(KernelMarksTest, StreamsOfDeflateThatAreRestored) {
+  const Bytes letter{std::byte{0x4B}, std::byte{0x04}, std::byte{0x00}};
+  restore({letter, letter}, 1, [&](const cuda::DeviceRestore& batch) {
+    const cuda::DeviceBuffer<std::byte> scratch(cuda::restore_deflate_cuda_scratch_bytes(batch), stream());
+    cuda::restore_deflate_cuda(batch, scratch.get(), scratch.bytes(), stream());
+  });
+  EXPECT_EQ(marks({cuda::kTraceRestoreStream}), "1023:0 1023:1");
 }
 
 TEST_F(KernelMarksTest, PagesThatAreFilled) {

@@ -42,7 +42,8 @@ class MappedRangeTest : public ::testing::Test {
 TEST_F(MappedRangeTest, WhatIsWrittenToItIsInTheFile) {
   const Descriptor file = memory_file();
   ASSERT_EQ(pwrite(file.number(), "before", 6, 0), 6);
-  for (const auto& [at, count] : {std::pair<std::uint64_t, std::size_t>{6, 1}, {7, 5000}, {5007, 4096}, {8192, 100'000}}) {
+  for (const auto& [at, count] :
+       {std::pair<std::uint64_t, std::size_t>{6, 1}, {7, 5000}, {5007, 4096}, {8192, 100'000}}) {
     auto range = MappedRange::of(file.number(), at, count);
     ASSERT_TRUE(range);
     ASSERT_EQ(range->bytes().size(), count);
@@ -54,7 +55,8 @@ TEST_F(MappedRangeTest, WhatIsWrittenToItIsInTheFile) {
     std::vector<std::byte> read(count);
     ASSERT_EQ(pread(file.number(), read.data(), count, static_cast<off_t>(at)), static_cast<ssize_t>(count));
     EXPECT_EQ(read.front(), std::byte{8});
-    EXPECT_TRUE(std::all_of(read.begin() + 1, read.end(), [](std::byte byte) { return byte == std::byte{7}; }));
+    EXPECT_TRUE(
+        std::all_of(read.begin() + 1, read.end(), [](std::byte byte) { return byte == std::byte{7}; }));
   }
   EXPECT_EQ(file_bytes(file.number()), 108'192u);
   char before[6];
@@ -78,7 +80,7 @@ TEST_F(MappedRangeTest, NothingWhereThereIsNoRoom) {
   const Descriptor file = memory_file();
   struct rlimit limit {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  const struct rlimit small {.rlim_cur = 1 << 20, .rlim_max = limit.rlim_max};
+  const struct rlimit small { .rlim_cur = 1 << 20, .rlim_max = limit.rlim_max };
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   EXPECT_TRUE(MappedRange::of(file.number(), 0, 1 << 20));
