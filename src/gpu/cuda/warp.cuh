@@ -18,8 +18,26 @@ __device__ inline Number sum_up_to_lane(Number value, unsigned lane) {
   return value;
 }
 
-// The bits of all lanes.
-__device__ inline std::uint32_t or_over_warp(std::uint32_t bits) {
+// Of all lanes: their sum, the largest, and their bits together. Devices before compute capability 8.0 have no instruction for these.
+__device__ inline std::uint32_t sum_over_warp(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(kAllLanes, value);
+#else
+#pragma unroll
+  for (unsigned step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+  return value;
+#endif
+}
+__device__ inline std::uint32_t largest_over_warp(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(kAllLanes, value);
+#else
+#pragma unroll
+  for (unsigned step = 16; step > 0; step /= 2) value = max(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+#endif
+}
+__device__ inline std::uint32_t bits_over_warp(std::uint32_t bits) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_or_sync(kAllLanes, bits);
 #else

@@ -14,6 +14,7 @@
 #include "format/deflate/compress/deflate_stages_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/warp.cuh"
 #include "match/common/device_work.hpp"
 
 namespace hemstitch::cuda {
@@ -58,8 +59,6 @@ struct Coded {
   std::uint32_t litlen_count, distance_count, precode_count, item_count;  // of the dynamic codes' header
   bool has_fixed_codes;  // and so fixed prices: they are no dearer than the dynamic ones
 };
-
-__device__ std::uint32_t sum_of_lanes(std::uint32_t value) { return __reduce_add_sync(~0u, value); }
 
 // deflate_sort_keys(), in any order. By the whole warp.
 __device__ std::uint32_t gather_keys(const std::uint32_t* frequencies, std::uint32_t symbol_count,
@@ -176,9 +175,9 @@ __device__ void make_dynamic_codes(CodeShared& sh, Coded& coded, unsigned lane) 
   std::uint32_t litlen_count = 0;
   for (std::uint32_t symbol = kDeflateEndOfBlock + lane; symbol < kDeflateLitlenCount; symbol += kLanes)
     if (sh.lengths[symbol] != 0) litlen_count = symbol + 1;
-  coded.litlen_count = __reduce_max_sync(~0u, litlen_count);
+  coded.litlen_count = largest_over_warp(litlen_count);
   const bool has_code = lane < kDeflateDistanceCount && sh.lengths[kDeflateFixedLitlenCount + lane] != 0;
-  coded.distance_count = __reduce_max_sync(~0u, has_code ? lane + 1 : 0);
+  coded.distance_count = largest_over_warp(has_code ? lane + 1 : 0);
   const std::uint32_t listed_count = coded.litlen_count + coded.distance_count;
   for (std::uint32_t i = lane; i < listed_count; i += kLanes)
     sh.listed_lengths[i] = i < coded.litlen_count
@@ -202,7 +201,7 @@ __device__ void make_dynamic_codes(CodeShared& sh, Coded& coded, unsigned lane) 
     deflate_code_lengths(sh.few_keys, item_keys, kDeflateMaxPrecodeBits, sh.precode_bits, few_room);
   __syncwarp();
   const bool is_written = lane < kDeflatePrecodeCount && sh.precode_bits[deflate_precode_symbol(lane)] != 0;
-  coded.precode_count = max(4u, __reduce_max_sync(~0u, is_written ? lane + 1 : 0));
+  coded.precode_count = max(4u, largest_over_warp(is_written ? lane + 1 : 0));
 }
 
 // choose_deflate_block() of sh.frequencies. Leaves the lengths of the dynamic codes in sh.lengths.
@@ -218,8 +217,8 @@ __device__ Coded choose_block(CodeShared& sh, std::uint32_t content_bytes, unsig
     dynamic_bits += frequency * (sh.lengths[symbol] + extra_bits);
     fixed_bits += frequency * (fixed_bits_of(symbol) + extra_bits);
   }
-  dynamic_bits = 3 + 14 + 3 * coded.precode_count + sum_of_lanes(dynamic_bits);
-  fixed_bits = 3 + sum_of_lanes(fixed_bits);
+  dynamic_bits = 3 + 14 + 3 * coded.precode_count + sum_over_warp(dynamic_bits);
+  fixed_bits = 3 + sum_over_warp(fixed_bits);
 
   coded.type = DeflateBlockType::kDynamic;
   coded.bits = dynamic_bits;

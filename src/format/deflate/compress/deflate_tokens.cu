@@ -14,6 +14,7 @@
 #include "format/deflate/compress/deflate_stages_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/warp.cuh"
 #include "match/common/device_work.hpp"
 
 namespace hemstitch::cuda {
@@ -137,8 +138,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint32_t literals_end = begin + own.literal_count - left_out;
     std::uint32_t begun = 0;  // sequences of the warp whose first token was met; empty ones come last
     for (std::uint32_t group = 0; group < warp_tokens; group += 32) {
-      const unsigned firsts =
-          __reduce_or_sync(~0u, here != 0 && begin / 32 == group / 32 ? 1u << begin % 32 : 0u);
+      const unsigned firsts = bits_over_warp(here != 0 && begin / 32 == group / 32 ? 1u << begin % 32 : 0u);
       const auto owner = static_cast<int>(begun + __popc(firsts & lanes_up_to_this)) - 1;
       begun += __popc(firsts);
       const std::uint32_t add_token = __shfl_sync(~0u, to_token, owner);

@@ -63,7 +63,7 @@ __device__ inline void write_tokens(const DeflateTokenBytes& token, const Deflat
     for (unsigned s = 0; s < kStripes; ++s) {
       const std::uint32_t stripe = tile + 32 * s;
       const std::uint32_t at = place.begin - stripe;
-      const std::uint32_t starts = or_over_warp(token.bytes != 0 && at < 32 ? 1u << at : 0);
+      const std::uint32_t starts = bits_over_warp(token.bytes != 0 && at < 32 ? 1u << at : 0);
       const unsigned owner = tokens_before + static_cast<unsigned>(__popc(starts & up_to_lane)) - 1;
       tokens_before += static_cast<unsigned>(__popc(starts));
       const std::uint32_t info = __shfl_sync(kAllLanes, token.info, static_cast<int>(owner));
