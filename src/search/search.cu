@@ -16,6 +16,7 @@
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "gpu/cuda/warp.cuh"
 #include "search/search_cuda.hpp"
 #include "search/search_tuning.hpp"
 #include "search/search_words.hpp"
@@ -23,7 +24,6 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 constexpr unsigned kWarps = kSearchThreads / 32;
 constexpr unsigned kLaneBytes = 16;
 constexpr unsigned kRowBytes = 32 * kLaneBytes;
@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(kSearchThreads, 4)
     }
   }
   if constexpr (!kWrite) {
-    count = __reduce_add_sync(kAllLanes, count);
+    count = sum_over_warp(count);
     if (lane == 0) d_counts[tile] = count;
   }
 }

@@ -20,6 +20,7 @@
 #include "compact/pieces/copy_pieces_tuning.hpp"
 #include "compact/pieces/piece_words.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
+#include "gpu/cuda/warp.cuh"
 
 namespace hemstitch::cuda {
 
@@ -59,17 +60,6 @@ __device__ inline void prefetch_source(const PiecePart& part) {
   if (part.begin != end) prefetch(end - 1);
 }
 
-// The bits of all lanes together.
-__device__ inline unsigned united(unsigned bits) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(0xFFFFFFFFu, bits);
-#else
-  for (unsigned distance = 1; distance < 32; distance *= 2)
-    bits |= __shfl_xor_sync(0xFFFFFFFFu, bits, distance);
-  return bits;
-#endif
-}
-
 // Adds up the words of neighbouring lanes that have one place: `joined` has a bit for each lane whose place is that of the lane
 // before. The last of them has the sum.
 __device__ inline void join_words(MaskedWord& word, unsigned joined, unsigned lane) {
@@ -95,7 +85,6 @@ inline constexpr unsigned kCopyPiecesLeastBlocks = kCopyPiecesResidentBlocks;
 template <class Pieces>
 __global__ void __launch_bounds__(kCopyPiecesThreads, kCopyPiecesLeastBlocks)
     copy_pieces(const PieceList list, const Pieces pieces) {
-  constexpr unsigned kAllLanes = 0xFFFFFFFFu;
   static_assert((kMostShareBytes / kPieceWordBytes + 64) * 4 <= kMostLead);
   __shared__ PiecePlan sh_plans[kCopyPiecesWarps][32];
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -164,7 +153,7 @@ __global__ void __launch_bounds__(kCopyPiecesThreads, kCopyPiecesLeastBlocks)
         const std::uint32_t word = base + lane;
         // A bit for each of these 32 words that is a part's first.
         const std::uint32_t distance = first_word - base;
-        const unsigned firsts = united(words != 0 && distance < 32 ? 1u << distance : 0);
+        const unsigned firsts = bits_over_warp(words != 0 && distance < 32 ? 1u << distance : 0);
         const bool is_first = (firsts >> lane & 1) != 0;
         const PiecePlan plan = sh_plan[begun + __popc(firsts & (lanes_before * 2 + 1)) - 1];
         begun += __popc(firsts);

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "gpu/cuda/warp.cuh"
+
 namespace hemstitch::cuda {
 
 // By all lanes of a warp. `value` is what a lane enters, of which the table keeps 16 bits: lane 0's, and as many more as
@@ -34,7 +36,7 @@ class RowEntry {
     const std::uint32_t winner_above = (behind_ - value_) & 0xFFFF;  // as lanes, modulo 65536
     const unsigned lost = __ballot_sync(~0u, winner_above != 0);
     if (lost != 0) {
-      const unsigned won = __reduce_or_sync(~0u, winner_above != 0 ? 1u << ((lane + winner_above) & 31) : 0u);
+      const unsigned won = bits_over_warp(winner_above != 0 ? 1u << ((lane + winner_above) & 31) : 0u);
       const bool shares = ((lost | won) >> lane & 1) != 0;
       const unsigned peers = __match_any_sync(~0u, shares ? slot_ : ~0u);
       if (shares) {

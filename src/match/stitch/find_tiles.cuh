@@ -52,6 +52,7 @@
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/kernel_registry.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
+#include "gpu/cuda/warp.cuh"
 #include "match/common/hash_word.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
 #include "match/hash_step/hash_step.hpp"
@@ -120,17 +121,6 @@ __host__ __device__ constexpr std::uint32_t ring_positions(std::uint32_t reach_b
 template <std::uint32_t kNear = kNearBytes>
 __host__ __device__ constexpr std::uint32_t shared_bytes(std::uint32_t positions, bool ring_links) {
   return positions + kBeyondBytes<kNear> + (ring_links ? 2 * positions : 0);
-}
-
-// The largest of a warp's values.
-__device__ inline std::uint32_t warp_max(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(~0u, value);
-#else
-  for (unsigned distance = 16; distance > 0; distance /= 2)
-    value = max(value, __shfl_xor_sync(~0u, value, distance));
-  return value;
-#endif
 }
 
 // A match as one number that is larger for the better match: `length << 16 | ~offset`; 0 for none.
@@ -489,7 +479,7 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
           std::uint32_t end = run_last + search.cap_bytes;
           // Ends that are not the last word on it are the smaller ones.
           const bool holds = known.offset == offset && known.begin <= run_last && run_last < known.end;
-          const std::uint32_t best = warp_max(holds ? known.end << 1 | known.ends_there : 0u);
+          const std::uint32_t best = largest_over_warp(holds ? known.end << 1 | known.ends_there : 0u);
           bool ends_there = false;
           if (best >> 1 >= end) end = best >> 1, ends_there = best & 1;
           if (!ends_there && end < end_limit) {
@@ -591,7 +581,8 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
     __syncthreads();
     std::uint32_t earlier = 0;
     if (search.stitch)
-      earlier = max(warp_max(lane < warp ? sh.scan_totals[lane % kWarps] : 0u), sh.carry_end[parity] << 11);
+      earlier = max(largest_over_warp(lane < warp ? sh.scan_totals[lane % kWarps] : 0u),
+                    sh.carry_end[parity] << 11);
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
       const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;

@@ -9,11 +9,10 @@
 #include <cstdint>
 
 #include "format/lz4/block/lz4_token.hpp"
+#include "gpu/cuda/warp.cuh"
 #include "hemstitch/hemstitch.h"
 
 namespace hemstitch::cuda {
-
-inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 
 // Words of literals that a thread has in flight at once.
 inline constexpr unsigned kLz4LiteralWords = 4;

@@ -73,16 +73,6 @@ __device__ inline SharedBytes stage_bytes(const Lz4Chunk& chunk, std::uint32_t b
   return SharedBytes(reinterpret_cast<const std::uint8_t*>(sh_stage) + shift);
 }
 
-template <class Number>
-__device__ inline Number sum_up_to_lane(Number value, unsigned lane) {
-#pragma unroll
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const Number before = __shfl_up_sync(kAllLanes, value, distance);
-    if (lane >= distance) value += before;
-  }
-  return value;
-}
-
 // A byte of the device's memory, which others of the warp may have written before; anything where the condition is not
 // true. Without a branch, so that several are on their way at once.
 __device__ inline std::uint32_t load_byte_if(bool condition, const std::uint8_t* d_byte) {
