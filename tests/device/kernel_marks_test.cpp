@@ -160,8 +160,9 @@ TEST_F(KernelMarksTest, SegmentsAndTilesOfNearThree) {
   const testing::FinderBatch batch(
       {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(3000), 0}}, own_stream());
   const NearThreeParameters parameters{};
-  const testing::Scratch scratch(cuda::find_near_three_cuda_scratch_bytes(batch.blocks(), parameters),
-                                 stream());
+  // As finders and parses want it: aligned to 4 bytes.
+  const cuda::DeviceBuffer<std::byte> scratch(
+      cuda::find_near_three_cuda_scratch_bytes(batch.blocks(), parameters), stream());
   const cuda::DeviceBuffer<std::uint16_t> d_near_offsets(batch.blocks().total_block_bytes, stream());
   cuda::find_near_three_cuda(batch.blocks(), parameters, d_near_offsets.get(), scratch.get(), scratch.bytes(),
                              stream());
@@ -179,7 +180,7 @@ TEST_F(KernelMarksTest, ChunksOfDeflateThatAreParsed) {
                                                  stream());
   const cuda::DeviceBuffer<std::uint32_t> d_counts(1, stream());
   const cuda::DeviceBuffer<std::uint64_t> d_total(1, stream());
-  const testing::Scratch scratch(cuda::parse_deflate_cuda_scratch_bytes(chunks), stream());
+  const cuda::DeviceBuffer<std::byte> scratch(cuda::parse_deflate_cuda_scratch_bytes(chunks), stream());
   cuda::parse_deflate_cuda(chunks, d_records.get(), d_near_offsets.get(), d_costs.get(), 1,
                            {d_sequences.get(), d_counts.get(), d_total.get()}, scratch.get(), scratch.bytes(),
                            stream());
