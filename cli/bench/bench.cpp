@@ -58,22 +58,24 @@ struct Row {
   const char* what;
   Timed time;
   std::optional<double> floor_seconds;
+  bool restores = false;
 };
 
 std::vector<Row> rows_of(const Figures& figures) {
-  if (!figures.files) return {{"compress", figures.compress, {}}, {"restore", figures.restore, {}}};
+  if (!figures.files) return {{"compress", figures.compress, {}}, {"restore", figures.restore, {}, true}};
   return {{"compress", figures.compress, figures.files->compress_floor_seconds},
           {"compress to /dev/null", figures.files->compress_to_null, {}},
-          {"restore", figures.restore, figures.files->restore_floor_seconds},
-          {"test", figures.files->test, {}}};
+          {"restore", figures.restore, figures.files->restore_floor_seconds, true},
+          {"test", figures.files->test, {}, true}};
 }
 
 class Report {
  public:
-  Report(const BenchRequest& request, const Backend& backend, const std::string& command_line,
-         std::optional<double> start_seconds)
+  Report(const BenchRequest& request, const Backend& backend, std::string restored_by,
+         const std::string& command_line, std::optional<double> start_seconds)
       : request_(request),
         backend_(backend.name()),
+        restored_by_(std::move(restored_by)),
         threads_(resolve_threads(request.compress.threads)),
         start_seconds_(start_seconds),
         run_(begin_recorded_run(machine_name(backend, request.compress.device), command_line)) {
@@ -117,7 +119,8 @@ class Report {
   }
 
   void print_head() const {
-    fmt::print("{}\nbackend {}, blocks of {}K{}{}\n", run_["device"].get<std::string>(), backend_,
+    fmt::print("{}\nbackend {}{}, blocks of {}K{}{}\n", run_["device"].get<std::string>(), backend_,
+               restored_by_ == backend_ ? "" : fmt::format(", restored by {}", restored_by_),
                request_.compress.block_bytes / 1024,
                request_.span == BenchSpan::kMemory ? "" : fmt::format(", span {}", span_name(request_.span)),
                start_seconds_ ? fmt::format(", started in {:.1f} ms", 1e3 * *start_seconds_) : "");
@@ -142,7 +145,7 @@ class Report {
 
   void record(const Row& row, const Data& data, int level, const Figures& figures) {
     Json entry{{"what", row.what},
-               {"backend", backend_},
+               {"backend", row.restores ? restored_by_ : backend_},
                {"format", std::string(FormatTable::instance().of(request_.compress.format).name())},
                {"level", level},
                {"block_bytes", request_.compress.block_bytes},
@@ -166,7 +169,7 @@ class Report {
   bool runs_on_host() const { return start_seconds_.has_value(); }
 
   const BenchRequest& request_;
-  std::string backend_;
+  std::string backend_, restored_by_;
   unsigned threads_;
   std::optional<double> start_seconds_;  // of spans that begin and end on the host
   Json run_;
@@ -183,11 +186,19 @@ void require_files(const std::vector<std::string>& paths) {
           fmt::format("{}: {}", shown_name(path), tool_error_from_errno("cannot be opened").what()));
 }
 
+// Where a backend does not restore the format, the processor does: what is written is verified in any case.
+std::string restored_by(const Backend& backend, Format format) {
+  return std::string(backend.supports(format, Direction::kRestore) ? backend.name() : "cpu");
+}
+
 void bench(const BenchRequest& request, const std::string& command_line) {
   const bool on_device = request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned;
   // The first thing in the process, since whatever asks a device for something starts it.
   std::optional<double> start_seconds;
-  if (!on_device) start_seconds = seconds_to_start(request.compress, request.restore);
+  RestoreOptions restore = request.restore;
+  for (const auto& known : BackendRegistry::instance().backends())
+    if (known->name() == restore.backend) restore.backend = restored_by(*known, request.compress.format);
+  if (!on_device) start_seconds = seconds_to_start(request.compress, restore);
   const Backend& backend = BackendRegistry::instance().choose(
       request.compress.backend, request.compress.device, {.format = request.compress.format});
   if (on_device && backend.name() != "cuda")
@@ -195,12 +206,11 @@ void bench(const BenchRequest& request, const std::string& command_line) {
                                 span_name(request.span), backend.name()));
   require_files(request.files);
   // One backend for all rows: where it is ours to choose, not by the size of each.
-  RestoreOptions restore = request.restore;
-  restore.backend = backend.name();
+  restore.backend = restored_by(backend, request.compress.format);
   std::vector<int> levels = request.levels;
   if (levels.empty()) levels.assign(std::begin(kDefaultLevels), std::end(kDefaultLevels));
 
-  Report report(request, backend, command_line, start_seconds);
+  Report report(request, backend, restore.backend, command_line, start_seconds);
   const std::size_t data_count = std::max<std::size_t>(request.files.size(), 1);
   for (std::size_t i = 0; i < data_count; ++i) {
     Data data{kSampleName, {}};

@@ -33,6 +33,8 @@ for options in '--format gzip -1' '--format bgzf -3' '--format zlib -6' '--forma
   # shellcheck disable=SC2086
   hemstitch -f --backend reference $options plain -o twin.deflate
   same gpu.deflate twin.deflate
+# What a backend does not restore, the processor restores for bench.
+hemstitch bench --json --backend webgpu --format gzip -1 --seconds 0.01 blocks | grep -oE '"(backend|what)": "[a-z]+"' | sort | uniq -c
 done
 hemstitch -c --backend webgpu --format gzip plain | gzip -dc | cmp - plain
 hemstitch -c --backend webgpu --format gzip </dev/null | gzip -dc | cmp - /dev/null
