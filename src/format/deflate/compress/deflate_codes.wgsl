@@ -7,7 +7,7 @@
 // Buffers     chunks (read); tokens (read) 136 bytes a tile; histograms (read) 10240 bytes a chunk; part_bits (written by size_parts, read
 //             by make_parts) 256 bytes a chunk: for each unit as the first and as the last one; parts (written by make_parts) 1640
 //             bytes a part
-// Workgroup   128 invocations, 9.7 KB: for each symbol of the three codes its frequency, key, place among the sorted ones, node,
+// Workgroup   128 invocations, 9.4 KB in arrays: for each symbol of the three codes its frequency, key, place among the sorted ones, node,
 //             links and length (8 KB), the items of the header (1.3 KB), and how many codes have each length
 //
 // Symbols are sorted by counting, for each, the smaller ones. What depends on the step before, the two queues of Huffman's algorithm

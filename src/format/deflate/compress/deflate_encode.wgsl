@@ -12,7 +12,7 @@
 //             place_parts) 1640 bytes a part; placed_parts (the same, read by size_tiles and pack) 1640 bytes a part; sizes
 //             (written) 4 bytes a block; padded (written) 4 bytes a block: the same in whole words; begins (read) 4 bytes a block,
 //             and the total; output (written)
-// Workgroup   size_tiles: 256 invocations, 4 bytes. place_parts: 64. clear: 256. pack: 256 invocations, 4.7 KB: what it puts together
+// Workgroup   size_tiles: 256 invocations, 4 bytes. place_parts: 64. clear: 256. pack: 256 invocations, 4.6 KB in arrays: what it puts together
 //             (2.4 KB), the codes of the part (1.3 KB), and where tokens begin (1 KB)
 
 #import gpu/webgpu/shared/workgroup.wgsl

@@ -7,7 +7,7 @@
 //             position: the second ones; decisions (written) 4 bytes a position: the match to take there, 0 for a literal; costs
 //             (written and read) 131072 bytes a chunk: from the last 512 positions on; parts (read) 1640 bytes a part: whose codes
 //             give the prices, unless this is the first pass
-// Workgroup   32 invocations, 7.6 KB: for each lane the costs from 64 positions on, two in a word (4 KB), the prices of four units,
+// Workgroup   32 invocations, 7.5 KB in arrays: for each lane the costs from 64 positions on, two in a word (4 KB), the prices of four units,
 //             a byte each (2.2 KB), what 8 positions are to write (1.1 KB), and where the segments are
 //
 // All prices are whole bits, and a way is never dearer than all literals, so a cost has 15 bits. Costs from farther away than

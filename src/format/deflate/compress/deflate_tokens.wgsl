@@ -7,7 +7,7 @@
 // Buffers     data_words, chunks (read); chunk_tiles (read by mark) 4 bytes a tile: the number of its chunk; decisions (read) 4 bytes a
 //             position; entries (read by mark) 16 bytes a tile; tokens (written by mark, read by count) 136 bytes a tile; histograms
 //             (written by count) 10240 bytes a chunk: 320 counts for each eight tiles, those of the distances from 288 on
-// Workgroup   mark: 64 invocations, 8.6 KB: for each position of two tiles where its token ends and where the walk leaves its 32.
+// Workgroup   13.5 KB in arrays. mark: 64 invocations, 8.6 KB: for each position of two tiles where its token ends and where the walk leaves its 32.
 //             count: 256 invocations, 5 KB: four copies of the counts, so that neighbours seldom add to the same one
 
 #import gpu/webgpu/shared/workgroup.wgsl
