@@ -19,6 +19,7 @@ struct LeftStreams {
 struct WarpMemory {
   DeflateTables tables;
   DeflateWindow window;
+  DeflateStream stream;  // here, not in registers: there are none left
 };
 
 // How far a warp has come in a stream.
@@ -128,10 +129,15 @@ __global__ void __launch_bounds__(32 * kDeflateStreamsPerBlock, kDeflateResidenc
   const std::uint64_t index = std::uint64_t{blockIdx.x} * kDeflateStreamsPerBlock + threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
   if (index >= batch.count) return;
-  DeflateStream stream;
-  if (!open_deflate_stream(batch, index, stream, lane == 0)) return;
-  Progress at{stream.begin_bit, 0};
-  const bool done = restore_stream(stream, sh_memory[threadIdx.x / 32], at, lane);
+  WarpMemory& sh = sh_memory[threadIdx.x / 32];
+  {
+    DeflateStream stream;
+    if (!open_deflate_stream(batch, index, stream, lane == 0)) return;
+    if (lane == 0) sh.stream = stream;
+  }
+  __syncwarp();
+  Progress at{sh.stream.begin_bit, 0};
+  const bool done = restore_stream(sh.stream, sh, at, lane);
   if (lane != 0) return;
   if (done) {
     batch.d_output_bytes[index] = at.written;
