@@ -274,11 +274,7 @@ __device__ std::uint32_t make_head(CodeShared& sh, const Coded& coded, unsigned 
       value = sh.precodes[item.symbol] | std::uint32_t{item.extra} << bits;
       bits += deflate_item_extra_bits(item.symbol);
     }
-    std::uint32_t end = bits;
-    for (unsigned step = 1; step < kLanes; step *= 2) {
-      const std::uint32_t before = __shfl_up_sync(~0u, end, step);
-      if (lane >= step) end += before;
-    }
+    const std::uint32_t end = sum_up_to_lane(bits, lane);
     if (bits != 0) put_head_bits(sh, at + end - bits, value, bits);
     at += __shfl_sync(~0u, end, kLanes - 1);
   }

@@ -15,6 +15,7 @@
 #include "format/deflate/compress/deflate_stages_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/warp.cuh"
 #include "match/common/device_work.hpp"
 
 namespace hemstitch::cuda {
@@ -149,12 +150,7 @@ __device__ __forceinline__ void pack_tokens(PackShared& sh, PackPlace& place, co
       }
       bits += sizes[2 * i] + sizes[2 * i + 1];
     }
-    std::uint32_t end = bits;
-#pragma unroll
-    for (unsigned step = 1; step < 32; step *= 2) {
-      const std::uint32_t before = __shfl_up_sync(~0u, end, step);
-      if (lane >= step) end += before;
-    }
+    const std::uint32_t end = sum_up_to_lane(bits, lane);
     if (lane == 31) sh.warp_bits[warp] = end;
     __syncthreads();
     std::uint32_t at = place.fill + end - bits, tile_bits = 0;

@@ -83,11 +83,7 @@ __global__ void __launch_bounds__(kThreads)
     if (tile + thread < sequence_count) own = list[tile + thread];
     const bool is_match = own.match_length != 0;
 
-    std::uint32_t sum = own.literal_count | own.match_length << kLiteralBits;
-    for (unsigned step = 1; step < 32; step *= 2) {
-      const std::uint32_t before = __shfl_up_sync(~0u, sum, step);
-      if (lane >= step) sum += before;
-    }
+    const std::uint32_t sum = sum_up_to_lane(own.literal_count | own.match_length << kLiteralBits, lane);
     constexpr std::uint32_t kLiteralMask = (1u << kLiteralBits) - 1;
     if (lane == 31) {
       sh.warp_literals[warp] = sum & kLiteralMask;
@@ -127,11 +123,7 @@ __global__ void __launch_bounds__(kThreads)
     // numbers and their places in the content.
     const std::uint32_t left_out = is_long ? own.literal_count : 0;
     const std::uint32_t here = own.literal_count - left_out + (is_match ? 1 : 0);
-    std::uint32_t begin = here;
-    for (unsigned step = 1; step < 32; step *= 2) {
-      const std::uint32_t before = __shfl_up_sync(~0u, begin, step);
-      if (lane >= step) begin += before;
-    }
+    std::uint32_t begin = sum_up_to_lane(here, lane);
     const std::uint32_t warp_tokens = __shfl_sync(~0u, begin, 31);
     begin -= here;
     const std::uint32_t to_token = token + left_out - begin, to_content = content + left_out - begin;

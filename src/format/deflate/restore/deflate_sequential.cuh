@@ -27,7 +27,7 @@ struct SequentialCode {
         if (sh_lengths[symbol] == bits) symbols[place++] = static_cast<std::uint16_t>(symbol);
   }
 
-  // Complete, or a single code of one bit, or, where `may_be_empty`, none.
+  // Complete, or a single code of one bit, or none.
   __device__ bool is_sound() const {
     unsigned codes = 0, filled = 0;
     for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits) {
@@ -168,7 +168,7 @@ class SequentialDecoder {
           i < precode_count ? static_cast<std::uint8_t>(take(3)) : std::uint8_t{0};
     SequentialCode& precode = sh_.litlen;
     precode.set(sh_.lengths, kDeflatePrecodeCount);
-    // A precode of 7 bits at most fills 15 bits where it is complete. Where none has a code, zlib misses the end of the block.
+    // It has to be complete. Where no symbol has a code, zlib reads lengths of 0 alone, and misses the end of the block.
     unsigned filled = 0;
     for (unsigned bits = 1; bits <= kDeflateMaxPrecodeBits; ++bits)
       filled += std::uint32_t{precode.counts[bits]} << (kDeflateMaxPrecodeBits - bits);
