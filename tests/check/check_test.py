@@ -89,7 +89,7 @@ class Check(unittest.TestCase):
         (self.root / "source.cpp").write_text("")
         library = self.root / "build" / "cuda-check" / "src" / "libhemstitch.a"
         library.parent.mkdir(parents=True)
-        for preset in ("dev", "asan", "tsan"):
+        for preset in ("unity", "asan", "tsan"):
             (self.root / "build" / preset).mkdir()
         library.write_bytes(struct.pack("<8s56s64sIIII", b"HSKERN01", b"k", b"k", 32, 0, 64, 1024))
 
