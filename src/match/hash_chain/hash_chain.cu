@@ -77,17 +77,17 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
                           cudaStream_t stream) {
   build_hash_chains_cuda(batch, parameters, d_scratch, scratch_bytes, stream);
   const Scratch scratch(batch, parameters);
-  TileSearch search{};
-  search.batch = batch;
-  search.links = scratch.links(d_scratch, batch);
-  search.d_records = d_records;
-  search.d_carries = scratch.carries(d_scratch);
-  search.hash_bits = parameters.hash_bits;
-  search.depth = parameters.depth;
-  search.cap_bytes = parameters.cap_bytes;
-  search.window_bytes = parameters.window_bytes;
-  search.stitch_reach = parameters.stitch_reach;
-  search.stitch = parameters.stitch;
+  TileFinding finding{};
+  finding.batch = batch;
+  finding.links = scratch.links(d_scratch, batch);
+  finding.d_records = d_records;
+  finding.d_carries = scratch.carries(d_scratch);
+  finding.hash_bits = parameters.hash_bits;
+  finding.depth = parameters.depth;
+  finding.cap_bytes = parameters.cap_bytes;
+  finding.window_bytes = parameters.window_bytes;
+  finding.stitch_reach = parameters.stitch_reach;
+  finding.stitch = parameters.stitch;
   const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);
   // With the most that a comparison may read of the ring.
@@ -99,15 +99,15 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
       ring_links_bytes <= most_shared_bytes() &&
       (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);
   if (parameters.depth == 1)
-    launch_find_tiles<Candidates::kNearest>(search, name, stream);
+    launch_find_tiles<Candidates::kNearest>(finding, name, stream);
   else if (exact_links && ring_links && parameters.cap_bytes > kNearBytes)
-    launch_find_tiles<Candidates::kChain, true, true, kDeepNearBytes>(search, name, stream);
+    launch_find_tiles<Candidates::kChain, true, true, kDeepNearBytes>(finding, name, stream);
   else if (exact_links && ring_links)
-    launch_find_tiles<Candidates::kChain, true, true>(search, name, stream);
+    launch_find_tiles<Candidates::kChain, true, true>(finding, name, stream);
   else if (ring_links)
-    launch_find_tiles<Candidates::kChain, true, false>(search, kFarFindBudget.name.data(), stream);
+    launch_find_tiles<Candidates::kChain, true, false>(finding, kFarFindBudget.name.data(), stream);
   else
-    launch_find_tiles<Candidates::kChain, false, false>(search, name, stream);
+    launch_find_tiles<Candidates::kChain, false, false>(finding, name, stream);
 }
 
 }  // namespace hemstitch::cuda

@@ -130,25 +130,26 @@ void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& pa
   const std::uint32_t thread_blocks = batch.block_count * segments_per_block(batch);
   if (thread_blocks == 0) return;
 
-  TileSearch search{};
-  search.batch = batch;
-  search.links = {reinterpret_cast<std::uint16_t*>(static_cast<std::byte*>(d_scratch) + carries_bytes(batch)),
-                  batch.total_block_bytes, 0};
-  search.d_records = d_records;
-  search.d_carries = static_cast<MatchRecord*>(d_scratch);
-  search.hash_bits = parameters.hash_bits;
-  search.cap_bytes = parameters.cap_bytes;
-  search.window_bytes = kMaxRecordOffset;
-  search.stitch_reach = kHashStepStitchReach;
-  search.stitch = parameters.stitch;
+  TileFinding finding{};
+  finding.batch = batch;
+  finding.links = {
+      reinterpret_cast<std::uint16_t*>(static_cast<std::byte*>(d_scratch) + carries_bytes(batch)),
+      batch.total_block_bytes, 0};
+  finding.d_records = d_records;
+  finding.d_carries = static_cast<MatchRecord*>(d_scratch);
+  finding.hash_bits = parameters.hash_bits;
+  finding.cap_bytes = parameters.cap_bytes;
+  finding.window_bytes = kMaxRecordOffset;
+  finding.stitch_reach = kHashStepStitchReach;
+  finding.stitch = parameters.stitch;
 
   const auto shared_bytes = static_cast<int>(sizeof(std::uint16_t) << parameters.hash_bits);
   check(cudaFuncSetAttribute(look_up, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
         kLookUpBudget.name.data());
-  look_up<<<thread_blocks, 32, shared_bytes, stream>>>(batch, search.links, segments_per_block(batch),
+  look_up<<<thread_blocks, 32, shared_bytes, stream>>>(batch, finding.links, segments_per_block(batch),
                                                        parameters.hash_bits, parameters.group_positions);
   check_launch(kLookUpBudget.name.data());
-  launch_find_tiles<Candidates::kStep>(search, kFindBudget.name.data(), stream);
+  launch_find_tiles<Candidates::kStep>(finding, kFindBudget.name.data(), stream);
 }
 
 }  // namespace hemstitch::cuda

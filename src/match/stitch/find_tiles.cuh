@@ -70,7 +70,7 @@ enum class Candidates {
   kStep,     // its link, and the near offsets of hash_step
 };
 
-struct TileSearch {
+struct TileFinding {
   DeviceBlocks batch;
   Links links;
   MatchRecord* d_records;
@@ -269,355 +269,458 @@ constexpr int thread_blocks(bool ring_links, bool exact_links) {
   return ring_links && !exact_links ? 1 : kThreadBlocks;
 }
 
-template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false,
-          std::uint32_t kNear = kNearBytes>
-__global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExactLinks))
-    find_tiles(const TileSearch search) {
-  extern __shared__ uint4 sh_memory[];
-  constexpr std::uint32_t kReach = stitch_reach(kCandidates);
-  __shared__ TileState<kReach> sh;
-  const std::uint32_t ring_positions = search.ring_positions;
-  auto* sh_ring = reinterpret_cast<std::uint32_t*>(sh_memory);
-  auto* sh_links = reinterpret_cast<std::uint16_t*>(sh_ring + (ring_positions + kBeyondBytes<kNear>) / 4);
+// What a thread of find_tiles knows of its segment, and the steps that the segment's tiles go through.
+template <Candidates kCandidates, bool kRingLinks, bool kExactLinks, std::uint32_t kNear>
+class SegmentFinder {
+ public:
+  static constexpr std::uint32_t kReach = stitch_reach(kCandidates);
 
-  const std::uint32_t thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  const std::uint32_t block_index = blockIdx.x / search.segments_per_block;
-  const std::uint32_t segment_begin = blockIdx.x % search.segments_per_block * kSegmentPositions;
-  const DeviceBlock block = search.batch.d_blocks[block_index];
-  if (segment_begin >= block.block_bytes) return;
-  // No comparison looks further than this, whatever the block's size.
-  const std::uint32_t readable =
-      min(block.block_bytes - segment_begin, kSegmentPositions + 2 * kMaxRecordLength);
-  const std::uint32_t segment_positions = min(readable, kSegmentPositions);
-  const std::uint32_t walked_positions = min(readable, kSegmentPositions + kReach);
-  const std::byte* here = block.d_block + segment_begin;
-  MatchRecord* records = search.d_records + block.position + segment_begin;
+  __device__ SegmentFinder(const TileFinding& finding, const DeviceBlock& block, std::uint32_t block_index,
+                           std::uint32_t segment_begin, uint4* sh_memory, TileState<kReach>& sh)
+      : finding_(finding),
+        sh_(sh),
+        ring_positions_(finding.ring_positions),
+        sh_ring_(reinterpret_cast<std::uint32_t*>(sh_memory)),
+        sh_links_(reinterpret_cast<std::uint16_t*>(sh_ring_ + (ring_positions_ + kBeyondBytes<kNear>) / 4)),
+        readable_(min(block.block_bytes - segment_begin, kSegmentPositions + 2 * kMaxRecordLength)),
+        segment_positions_(min(readable_, kSegmentPositions)),
+        walked_positions_(min(readable_, kSegmentPositions + kReach)),
+        records_(finding.d_records + block.position + segment_begin),
+        before_(static_cast<std::uint32_t>(
+            min(std::uint64_t{block.history_bytes} + segment_begin, std::uint64_t{2 * kMaxRecordOffset}))) {
+    const std::byte* here = block.d_block + segment_begin;
+    const std::uint32_t lead = min(before_, finding.window_bytes);
+    misaligned_ = reinterpret_cast<std::uintptr_t>(here - lead) % 16;
+    base_ = here - lead - misaligned_;
+    base_end_ = misaligned_ + lead + readable_;
+    tile_slot_ = (misaligned_ + lead) % ring_positions_;
 
-  // Ring coordinates x: 0 at the 16-byte boundary at or before the first byte that a match can point to.
-  const auto before = static_cast<std::uint32_t>(
-      min(std::uint64_t{block.history_bytes} + segment_begin, std::uint64_t{2 * kMaxRecordOffset}));
-  const std::uint32_t lead = min(before, search.window_bytes);
-  const std::uint32_t misaligned = reinterpret_cast<std::uintptr_t>(here - lead) % 16;
-  const std::byte* base = here - lead - misaligned;
-  const std::uint32_t base_end = misaligned + lead + readable;
+    std::uint32_t linked_before = segment_begin;
+    if constexpr (kCandidates == Candidates::kChain)
+      if (continues_previous(finding.batch, block_index, finding.window_bytes))
+        linked_before += finding.window_bytes;
+    first_block_position_ = -static_cast<std::int32_t>(min(linked_before, 2 * kMaxRecordOffset));
+    block_links_ = finding.links.of_block(block) + segment_begin;
+    history_links_ = finding.links.of_history(block_index) + segment_begin;
+  }
+
+  __device__ void find() {
+    begin();
+    for (std::uint32_t tile = 0; tile < segment_positions_ + kReach; tile += kTilePositions, parity_ ^= 1) {
+      if (thread_ == 0) trace_mark(kTraceFindTile, tile);
+      const Ahead ahead = load_ahead(tile);
+      const bool any_capped = walk(tile);
+      store_ahead(ahead);
+      if (__syncthreads_or(any_capped)) extend(tile);
+      if (finding_.stitch) carry_backward(tile);
+      carry_forward(tile);
+      tile_slot_ = slot_in_tile(kTilePositions);
+    }
+  }
+
+ private:
+  // The next tile's bytes and links, on their way while this one is walked.
+  struct Ahead {
+    uint4 chunk;
+    std::uint32_t links[kPerThread];
+  };
 
   // Of the segment's first position: where its bytes stand, and the first byte that is not in the ring while it is the
   // tile's; told from what is at hand anyway, since registers are short.
-  const auto first_x = [&] { return base_end - readable; };
-  const auto first_frontier = [&] { return round_up(first_x(), 16) + kTilePositions + kBeyondBytes<kNear>; };
-  for (std::uint32_t x = thread * 16; x < first_frontier(); x += kTileThreads * 16)
-    store_chunk<kNear>(sh_ring, x, ring_positions, load_chunk(base, x, misaligned, base_end));
-  std::uint32_t tile_slot = (misaligned + lead) % ring_positions;
-  const auto slot_in_tile =
-      [&](std::uint32_t index) {  // of the tile's position `index`, up to two tiles behind it
-        const std::uint32_t slot = tile_slot + index;
-        return slot < ring_positions ? slot : slot - ring_positions;
-      };
-
-  std::uint32_t linked_before = segment_begin;
-  if constexpr (kCandidates == Candidates::kChain)
-    if (continues_previous(search.batch, block_index, search.window_bytes))
-      linked_before += search.window_bytes;
-  const auto first_block_position = -static_cast<std::int32_t>(min(linked_before, 2 * kMaxRecordOffset));
-  const std::uint16_t* block_links = search.links.of_block(block) + segment_begin;
-  const std::uint16_t* history_links = search.links.of_history(block_index) + segment_begin;
-  const auto far_link = [&](std::int32_t position) -> std::uint32_t {
-    return position >= first_block_position ? block_links[position] : history_links[position];
-  };
-  if constexpr (kRingLinks)
-    for (std::uint32_t i = thread; i < lead; i += kTileThreads)
-      sh_links[misaligned + i] = static_cast<std::uint16_t>(far_link(static_cast<std::int32_t>(i - lead)));
-
-  // A warp's positions in a tile are consecutive: kPerThread rows of 32.
-  const std::uint32_t first_index = warp * 32 * kPerThread + lane;
-  std::uint32_t links[kPerThread];
-#pragma unroll
-  for (std::uint32_t row = 0; row < kPerThread; ++row) {
-    const std::uint32_t index = first_index + row * 32;
-    links[row] = index < walked_positions ? block_links[index] : 0;
-    if constexpr (kRingLinks) sh_links[slot_in_tile(index)] = static_cast<std::uint16_t>(links[row]);
+  __device__ std::uint32_t first_x() const { return base_end_ - readable_; }
+  __device__ std::uint32_t first_frontier() const {
+    return round_up(first_x(), 16) + kTilePositions + kBeyondBytes<kNear>;
   }
-  if (thread == 0) sh.carry_end[0] = sh.carry_end[1] = 0;
-  if (thread < 32) sh.known[thread].offset = 0;
-  if (thread < kReach) sh.found[thread] = 0;
-  __syncthreads();
+  // Of the tile's position `index`, up to two tiles behind it.
+  __device__ std::uint32_t slot_in_tile(std::uint32_t index) const {
+    const std::uint32_t slot = tile_slot_ + index;
+    return slot < ring_positions_ ? slot : slot - ring_positions_;
+  }
+  // A warp's positions in a tile are consecutive: kPerThread rows of 32.
+  __device__ std::uint32_t index_in_row(std::uint32_t row) const {
+    return warp_ * 32 * kPerThread + lane_ + row * 32;
+  }
+  // Of any position that a match can point to, from device memory.
+  __device__ std::uint32_t far_link(std::int32_t position) const {
+    return position >= first_block_position_ ? block_links_[position] : history_links_[position];
+  }
 
-  unsigned parity = 0;
-  for (std::uint32_t tile = 0; tile < segment_positions + kReach; tile += kTilePositions, parity ^= 1) {
-    if (thread == 0) trace_mark(kTraceFindTile, tile);
-    // The next tile's bytes and links set out.
-    uint4 next_chunk;
-    if (thread < kTilePositions / 16)
-      next_chunk = load_chunk(base, first_frontier() + tile + thread * 16, misaligned, base_end);
-    std::uint32_t next_links[kPerThread];
+  // What stands before the first tile, and that tile's own.
+  __device__ void begin() {
+    for (std::uint32_t x = thread_ * 16; x < first_frontier(); x += kTileThreads * 16)
+      store_chunk<kNear>(sh_ring_, x, ring_positions_, load_chunk(base_, x, misaligned_, base_end_));
+    if constexpr (kRingLinks) {
+      const std::uint32_t lead = min(before_, finding_.window_bytes);
+#pragma unroll 16  // so many links on their way at once
+      for (std::uint32_t i = thread_; i < lead; i += kTileThreads)
+        sh_links_[misaligned_ + i] =
+            static_cast<std::uint16_t>(far_link(static_cast<std::int32_t>(i - lead)));
+    }
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
-      const std::uint32_t next = tile + kTilePositions + first_index + row * 32;
-      next_links[row] = next < walked_positions ? block_links[next] : 0;
+      const std::uint32_t index = index_in_row(row);
+      links_[row] = index < walked_positions_ ? block_links_[index] : 0;
+      if constexpr (kRingLinks) sh_links_[slot_in_tile(index)] = static_cast<std::uint16_t>(links_[row]);
     }
+    if (thread_ == 0) sh_.carry_end[0] = sh_.carry_end[1] = 0;
+    if (thread_ < 32) sh_.known[thread_].offset = 0;
+    if (thread_ < kReach) sh_.found[thread_] = 0;
+    __syncthreads();
+  }
 
-    // Walk.
-    Rank ranks[kPerThread];
-    bool any_capped = false;
+  __device__ Ahead load_ahead(std::uint32_t tile) const {
+    Ahead ahead;
+    if (thread_ < kTilePositions / 16)
+      ahead.chunk = load_chunk(base_, first_frontier() + tile + thread_ * 16, misaligned_, base_end_);
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
-      const std::uint32_t index = first_index + row * 32, position = tile + index;
-      const std::uint32_t slot = slot_in_tile(index);
-      Rank rank = 0;
-      const std::uint32_t limit =
-          position < walked_positions ? min(search.cap_bytes, readable - position) : 0;
-      if (limit >= kHashedBytes) {
-        const RingWord own(sh_ring, slot);
-        if constexpr (kCandidates == Candidates::kStep) {
-          const std::uint32_t reach = min(before + position, kMaxRecordOffset);
-#pragma unroll 1
-          for (std::uint32_t i = 0; i < 4; ++i) {
-            const std::uint32_t offset = i < 3 ? 1u << i : links[row];
-            if (offset == 0 || offset > reach) continue;
-            const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
-            if (candidate.word != own.word) continue;
-            rank =
-                max(rank, rank_of(offset, agreeing_bytes<kNear>(sh_ring, own, candidate,
-                                                                base + first_x() + position, offset, limit)));
-          }
-        } else if constexpr (kCandidates == Candidates::kNearest) {
-          const std::uint32_t offset = links[row];
-          if (offset != 0 && offset <= search.window_bytes) {
-            const RingWord candidate(sh_ring, slot_before(slot, offset, ring_positions));
-            if (candidate.word == own.word)
-              rank = rank_of(offset, agreeing_bytes<kNear>(sh_ring, own, candidate,
-                                                           base + first_x() + position, offset, limit));
-          }
-        } else {
-          // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
-          std::uint32_t offset = 0, step = links[row], decisive = 0, decisive_word = own.word;
-          for (std::uint32_t walked = 0; walked < search.depth; ++walked) {
-            offset += step;
-            if (step == 0 || offset > search.window_bytes) break;
-            const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions);
-            if constexpr (!kExactLinks) {
-              // A head older than 65535 positions is not a link at all (build_chains.cuh).
-              const std::uint32_t word = RingWord(sh_ring, candidate_slot).word;
-              if (word != own.word &&
-                  hash_word(word, search.hash_bits) != hash_word(own.word, search.hash_bits))
-                break;
-            }
-            if (RingWord(sh_ring, candidate_slot + decisive).word == decisive_word) {
-              const RingWord candidate(sh_ring, candidate_slot);
-              if (candidate.word == own.word) {
-                const std::uint32_t length = agreeing_bytes<kNear>(
-                    sh_ring, own, candidate, base + first_x() + position, offset, limit);
-                rank = max(rank, rank_of(offset, length));
-                if (length == limit) break;
-                if (rank >> 16 <= kNear) {
-                  decisive = (rank >> 16) - 3;
-                  decisive_word = RingWord(sh_ring, slot + decisive).word;
-                }
-              }
-            }
-            if constexpr (kRingLinks)
-              step = sh_links[candidate_slot];
-            else
-              step = far_link(static_cast<std::int32_t>(position - offset));
-          }
-        }
-      }
-      ranks[row] = rank;
-      sh.found[kReach + index] = rank;
-      any_capped |= rank >= search.capped_rank;
+      const std::uint32_t next = tile + kTilePositions + index_in_row(row);
+      ahead.links[row] = next < walked_positions_ ? block_links_[next] : 0;
     }
+    return ahead;
+  }
 
-    // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
-    if (thread < kTilePositions / 16)
-      store_chunk<kNear>(sh_ring, slot_in_tile(first_frontier() - first_x() + thread * 16), ring_positions,
-                         next_chunk);
+  // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
+  __device__ void store_ahead(const Ahead& ahead) {
+    if (thread_ < kTilePositions / 16)
+      store_chunk<kNear>(sh_ring_, slot_in_tile(first_frontier() - first_x() + thread_ * 16), ring_positions_,
+                         ahead.chunk);
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
       if constexpr (kRingLinks)
-        sh_links[slot_in_tile(kTilePositions + first_index + row * 32)] =
-            static_cast<std::uint16_t>(next_links[row]);
-      links[row] = next_links[row];
+        sh_links_[slot_in_tile(kTilePositions + index_in_row(row))] =
+            static_cast<std::uint16_t>(ahead.links[row]);
+      links_[row] = ahead.links[row];
     }
+  }
 
-    // Extend.
-    if (__syncthreads_or(any_capped)) {
-      if (thread == 0) trace_mark(kTraceExtendTile, tile);
-      unsigned lasts[kPerThread];
-      Known known;
-      bool knows = false;
-      unsigned runners = 0;  // lanes whose `known` is new
+  // Whether any of the thread's matches reached the cap.
+  __device__ bool walk(std::uint32_t tile) {
+    bool any_capped = false;
 #pragma unroll
-      for (std::uint32_t row = 0; row < kPerThread; ++row) {
-        const std::uint32_t index = first_index + row * 32;
-        const Rank rank = ranks[row];
-        bool last = rank >= search.capped_rank;
-        if (last && index + 1 < kTilePositions) {
-          const Rank next = sh.found[kReach + index + 1];  // 0 behind the last position
-          last = next < search.capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
-        }
-        lasts[row] = __ballot_sync(~0u, last);
-        if (lane == 0) sh.run_lasts[warp * kPerThread + row] = lasts[row];
-        // Most runs end because their bytes do: each lane looks at its next four.
-        bool goes_on = last;
-        if (last && search.cap_bytes <= kNear) {
-          const std::uint32_t slot = slot_in_tile(index);
-          const std::uint32_t candidate_slot = slot_before(slot, rank_offset(rank), ring_positions);
-          const std::uint32_t difference = RingWord(sh_ring, slot + search.cap_bytes).word ^
-                                           RingWord(sh_ring, candidate_slot + search.cap_bytes).word;
-          if (difference != 0) {
-            goes_on = false;
-            sh.run_end[index] = min(tile + index + search.cap_bytes + (__ffs(difference) - 1) / 8, readable);
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = index_in_row(row), position = tile + index;
+      const std::uint32_t slot = slot_in_tile(index);
+      Rank rank = 0;
+      const std::uint32_t limit =
+          position < walked_positions_ ? min(finding_.cap_bytes, readable_ - position) : 0;
+      if (limit >= kHashedBytes) {
+        const RingWord own(sh_ring_, slot);
+        if constexpr (kCandidates == Candidates::kStep)
+          rank = best_of_step(position, slot, own, links_[row], limit);
+        else if constexpr (kCandidates == Candidates::kNearest)
+          rank = nearest(position, slot, own, links_[row], limit);
+        else
+          rank = best_of_chain(position, slot, own, links_[row], limit);
+      }
+      ranks_[row] = rank;
+      sh_.found[kReach + index] = rank;
+      any_capped |= rank >= finding_.capped_rank;
+    }
+    return any_capped;
+  }
+
+  __device__ std::uint32_t agreeing(const RingWord& own, const RingWord& candidate, std::uint32_t position,
+                                    std::uint32_t offset, std::uint32_t limit) const {
+    return agreeing_bytes<kNear>(sh_ring_, own, candidate, base_ + first_x() + position, offset, limit);
+  }
+
+  __device__ Rank best_of_step(std::uint32_t position, std::uint32_t slot, const RingWord& own,
+                               std::uint32_t link, std::uint32_t limit) const {
+    Rank rank = 0;
+    const std::uint32_t reach = min(before_ + position, kMaxRecordOffset);
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t offset = i < 3 ? 1u << i : link;
+      if (offset == 0 || offset > reach) continue;
+      const RingWord candidate(sh_ring_, slot_before(slot, offset, ring_positions_));
+      if (candidate.word != own.word) continue;
+      rank = max(rank, rank_of(offset, agreeing(own, candidate, position, offset, limit)));
+    }
+    return rank;
+  }
+
+  __device__ Rank nearest(std::uint32_t position, std::uint32_t slot, const RingWord& own,
+                          std::uint32_t offset, std::uint32_t limit) const {
+    if (offset != 0 && offset <= finding_.window_bytes) {
+      const RingWord candidate(sh_ring_, slot_before(slot, offset, ring_positions_));
+      if (candidate.word == own.word)
+        return rank_of(offset, agreeing(own, candidate, position, offset, limit));
+    }
+    return 0;
+  }
+
+  // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
+  __device__ Rank best_of_chain(std::uint32_t position, std::uint32_t slot, const RingWord& own,
+                                std::uint32_t link, std::uint32_t limit) const {
+    Rank rank = 0;
+    std::uint32_t offset = 0, step = link, decisive = 0, decisive_word = own.word;
+    for (std::uint32_t walked = 0; walked < finding_.depth; ++walked) {
+      offset += step;
+      if (step == 0 || offset > finding_.window_bytes) break;
+      const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
+      if constexpr (!kExactLinks) {
+        // A head older than 65535 positions is not a link at all (build_chains.cuh).
+        const std::uint32_t word = RingWord(sh_ring_, candidate_slot).word;
+        if (word != own.word &&
+            hash_word(word, finding_.hash_bits) != hash_word(own.word, finding_.hash_bits))
+          break;
+      }
+      if (RingWord(sh_ring_, candidate_slot + decisive).word == decisive_word) {
+        const RingWord candidate(sh_ring_, candidate_slot);
+        if (candidate.word == own.word) {
+          const std::uint32_t length = agreeing(own, candidate, position, offset, limit);
+          rank = max(rank, rank_of(offset, length));
+          if (length == limit) break;
+          if (rank >> 16 <= kNear) {
+            decisive = (rank >> 16) - 3;
+            decisive_word = RingWord(sh_ring_, slot + decisive).word;
           }
         }
-        unsigned rest = __ballot_sync(~0u, goes_on);
-        if (rest != 0 && !knows) known = sh.known[lane], knows = true;
-        for (; rest != 0; rest &= rest - 1) {
-          const std::uint32_t runner = __ffs(rest) - 1;
-          const std::uint32_t offset = rank_offset(__shfl_sync(~0u, rank, runner));
-          const std::uint32_t run_last = tile + index - lane + runner;
-          const std::uint32_t end_limit = min(readable, run_last + kMaxRecordLength);
-          std::uint32_t end = run_last + search.cap_bytes;
-          // Ends that are not the last word on it are the smaller ones.
-          const bool holds = known.offset == offset && known.begin <= run_last && run_last < known.end;
-          const std::uint32_t best = largest_over_warp(holds ? known.end << 1 | known.ends_there : 0u);
-          bool ends_there = false;
-          if (best >> 1 >= end) end = best >> 1, ends_there = best & 1;
-          if (!ends_there && end < end_limit) {
-            end = extended_end(base + first_x(), end, end_limit, readable, offset, lane);
-            ends_there = end < end_limit;
-          }
-          if (lane == runner) {
-            sh.run_end[index] = end;
-            known = {offset, run_last, end, ends_there};
-          }
-          runners |= 1u << runner;
-        }
       }
-      __syncthreads();
-      // Two facts a warp outlive the tile: the last one, and one that differs from warp to warp, so that a text of few
-      // periods has them all remembered.
-      if (runners != 0) {
-        const unsigned later = runners & (~0u << (warp * 7 % 32));
-        const std::uint32_t chosen = __ffs(later != 0 ? later : runners) - 1;
-        if (lane == chosen) sh.known[warp] = known;
-        if (lane == 31 - __clz(runners)) sh.known[kWarps + warp] = known;
-      }
-      const unsigned rows_with_lasts = __ballot_sync(~0u, lane < kRows && sh.run_lasts[lane % kRows] != 0);
-#pragma unroll
-      for (std::uint32_t row = 0; row < kPerThread; ++row) {
-        if (ranks[row] < search.capped_rank) continue;
-        const std::uint32_t index = first_index + row * 32;
-        const unsigned here_or_later = lasts[row] >> lane;
-        std::uint32_t last_index;
-        if (here_or_later != 0) {
-          last_index = index + __ffs(here_or_later) - 1;
-        } else {
-          const std::uint32_t this_row = warp * kPerThread + row;
-          const std::uint32_t last_row = this_row + __ffs(rows_with_lasts >> this_row >> 1);
-          last_index = last_row * 32 + __ffs(sh.run_lasts[last_row]) - 1;
-        }
-        ranks[row] =
-            rank_of(rank_offset(ranks[row]), min(sh.run_end[last_index] - (tile + index), kMaxRecordLength));
-        sh.found[kReach + index] = ranks[row];
-      }
-      __syncthreads();
+      if constexpr (kRingLinks)
+        step = sh_links_[candidate_slot];
+      else
+        step = far_link(static_cast<std::int32_t>(position - offset));
     }
+    return rank;
+  }
 
-    // Backward.
-    if (search.stitch) {
+  __device__ void extend(std::uint32_t tile) {
+    if (thread_ == 0) trace_mark(kTraceExtendTile, tile);
+    unsigned lasts[kPerThread];  // of the warp's rows: which positions are the last of a run
+    end_runs(tile, lasts);
+    take_run_ends(tile, lasts);
+    __syncthreads();
+  }
+
+  // Where the runs of capped matches end that have their last position in the warp.
+  __device__ void end_runs(std::uint32_t tile, unsigned (&lasts)[kPerThread]) {
+    Known known;
+    bool knows = false;
+    unsigned runners = 0;  // lanes whose `known` is new
 #pragma unroll
-      for (std::uint32_t row = 0; row < kPerThread; ++row) {
-        const std::uint32_t index = first_index + row * 32;
-        const Rank rank = ranks[row], previous = __shfl_up_sync(~0u, rank, 1);
-        const bool in_run = lane > 0 && previous != 0 && ((rank ^ previous) & 0xFFFFu) == 0;
-        if (rank == 0 || in_run) continue;
-        const std::uint32_t offset = rank_offset(rank);
-        std::uint32_t slot = slot_in_tile(index), agreed = 0, difference;
-        do {
-          slot = slot_before(slot, 4, ring_positions);
-          difference = RingWord(sh_ring, slot).word ^
-                       RingWord(sh_ring, slot_before(slot, offset, ring_positions)).word;
-          agreed += __clz(difference) / 8;
-        } while (difference == 0 && agreed < search.stitch_reach);
-        agreed =
-            min(agreed, min(before + tile + index - offset, search.stitch_reach));  // none before the data
-        Rank carried = rank;
-        Rank* found = &sh.found[kReach + index];
-        for (const Rank* const last = found - agreed; found != last;) {
-          if (carried < 0xFFFF0000u) carried += 1u << 16;
-          atomicMax(--found, carried);
-        }
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = index_in_row(row);
+      const Rank rank = ranks_[row];
+      bool last = rank >= finding_.capped_rank;
+      if (last && index + 1 < kTilePositions) {
+        const Rank next = sh_.found[kReach + index + 1];  // 0 behind the last position
+        last = next < finding_.capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
       }
-      __syncthreads();
+      lasts[row] = __ballot_sync(~0u, last);
+      if (lane_ == 0) sh_.run_lasts[warp_ * kPerThread + row] = lasts[row];
+      // Most runs end because their bytes do: each lane looks at its next four.
+      const bool goes_on = last && !ends_in_next_bytes(tile, index, rank);
+      unsigned rest = __ballot_sync(~0u, goes_on);
+      if (rest != 0 && !knows) known = sh_.known[lane_], knows = true;
+      for (; rest != 0; rest &= rest - 1) {
+        const std::uint32_t runner = __ffs(rest) - 1;
+        end_run(tile, index, rank, runner, known);
+        runners |= 1u << runner;
+      }
     }
+    __syncthreads();
+    if (runners != 0) remember(known, runners);
+  }
 
-    // From here on a reach behind: `output` is huge for the first positions of a segment.
+  // Whether the run whose last position is `index` ends in the four bytes behind the cap; then it says so.
+  __device__ bool ends_in_next_bytes(std::uint32_t tile, std::uint32_t index, Rank rank) {
+    if (finding_.cap_bytes > kNear) return false;
+    const std::uint32_t slot = slot_in_tile(index);
+    const std::uint32_t candidate_slot = slot_before(slot, rank_offset(rank), ring_positions_);
+    const std::uint32_t difference = RingWord(sh_ring_, slot + finding_.cap_bytes).word ^
+                                     RingWord(sh_ring_, candidate_slot + finding_.cap_bytes).word;
+    if (difference == 0) return false;
+    sh_.run_end[index] = min(tile + index + finding_.cap_bytes + (__ffs(difference) - 1) / 8, readable_);
+    return true;
+  }
+
+  // A warp together: the end of the run whose last position is the runner's, from what lanes know or by comparing. `known` of the
+  // runner is what came out.
+  __device__ void end_run(std::uint32_t tile, std::uint32_t index, Rank rank, std::uint32_t runner,
+                          Known& known) {
+    const std::uint32_t offset = rank_offset(__shfl_sync(~0u, rank, runner));
+    const std::uint32_t run_last = tile + index - lane_ + runner;
+    const std::uint32_t end_limit = min(readable_, run_last + kMaxRecordLength);
+    std::uint32_t end = run_last + finding_.cap_bytes;
+    // Ends that are not the last word on it are the smaller ones.
+    const bool holds = known.offset == offset && known.begin <= run_last && run_last < known.end;
+    const std::uint32_t best = largest_over_warp(holds ? known.end << 1 | known.ends_there : 0u);
+    bool ends_there = false;
+    if (best >> 1 >= end) end = best >> 1, ends_there = best & 1;
+    if (!ends_there && end < end_limit) {
+      end = extended_end(base_ + first_x(), end, end_limit, readable_, offset, lane_);
+      ends_there = end < end_limit;
+    }
+    if (lane_ == runner) {
+      sh_.run_end[index] = end;
+      known = {offset, run_last, end, ends_there};
+    }
+  }
+
+  // Two facts a warp outlive the tile: the last one, and one that differs from warp to warp, so that a text of few
+  // periods has them all remembered.
+  __device__ void remember(const Known& known, unsigned runners) {
+    const unsigned later = runners & (~0u << (warp_ * 7 % 32));
+    const std::uint32_t chosen = __ffs(later != 0 ? later : runners) - 1;
+    if (lane_ == chosen) sh_.known[warp_] = known;
+    if (lane_ == 31 - __clz(runners)) sh_.known[kWarps + warp_] = known;
+  }
+
+  // Every capped match ends where the last one of its run does.
+  __device__ void take_run_ends(std::uint32_t tile, const unsigned (&lasts)[kPerThread]) {
+    const unsigned rows_with_lasts = __ballot_sync(~0u, lane_ < kRows && sh_.run_lasts[lane_ % kRows] != 0);
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      if (ranks_[row] < finding_.capped_rank) continue;
+      const std::uint32_t index = index_in_row(row);
+      const unsigned here_or_later = lasts[row] >> lane_;
+      std::uint32_t last_index;
+      if (here_or_later != 0) {
+        last_index = index + __ffs(here_or_later) - 1;
+      } else {
+        const std::uint32_t this_row = warp_ * kPerThread + row;
+        const std::uint32_t last_row = this_row + __ffs(rows_with_lasts >> this_row >> 1);
+        last_index = last_row * 32 + __ffs(sh_.run_lasts[last_row]) - 1;
+      }
+      ranks_[row] =
+          rank_of(rank_offset(ranks_[row]), min(sh_.run_end[last_index] - (tile + index), kMaxRecordLength));
+      sh_.found[kReach + index] = ranks_[row];
+    }
+  }
+
+  __device__ void carry_backward(std::uint32_t tile) {
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+      const std::uint32_t index = index_in_row(row);
+      const Rank rank = ranks_[row], previous = __shfl_up_sync(~0u, rank, 1);
+      const bool in_run = lane_ > 0 && previous != 0 && ((rank ^ previous) & 0xFFFFu) == 0;
+      if (rank == 0 || in_run) continue;
+      const std::uint32_t offset = rank_offset(rank);
+      std::uint32_t slot = slot_in_tile(index), agreed = 0, difference;
+      do {
+        slot = slot_before(slot, 4, ring_positions_);
+        difference = RingWord(sh_ring_, slot).word ^
+                     RingWord(sh_ring_, slot_before(slot, offset, ring_positions_)).word;
+        agreed += __clz(difference) / 8;
+      } while (difference == 0 && agreed < finding_.stitch_reach);
+      agreed =
+          min(agreed, min(before_ + tile + index - offset, finding_.stitch_reach));  // none before the data
+      Rank carried = rank;
+      for (std::uint32_t found = kReach + index, last = found - agreed; found != last;) {
+        if (carried < 0xFFFF0000u) carried += 1u << 16;
+        atomicMax(&sh_.found[--found], carried);
+      }
+    }
+    __syncthreads();
+  }
+
+  // From here on a reach behind: `output` is huge for the first positions of a segment.
+  __device__ void carry_forward(std::uint32_t tile) {
     Rank stitched[kPerThread];
     std::uint32_t keys[kPerThread];
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
-      const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;
-      stitched[row] = sh.found[index];  // 0 for those, and behind the last position
-      if (search.stitch) {
-        if (output >= segment_positions) stitched[row] = 0;
+      const std::uint32_t index = index_in_row(row), output = tile + index - kReach;
+      stitched[row] = sh_.found[index];  // 0 for those, and behind the last position
+      if (finding_.stitch) {
+        if (output >= segment_positions_) stitched[row] = 0;
         keys[row] = (index + (stitched[row] >> 16)) << 11 | (index + 1);
-        sh.stitched_offset[index] = static_cast<std::uint16_t>(stitched[row]);
+        sh_.stitched_offset[index] = static_cast<std::uint16_t>(stitched[row]);
       }
     }
-
-    // Forward.
-    if (search.stitch) {
-#pragma unroll
-      for (std::uint32_t row = 0; row < kPerThread; ++row) {
-#pragma unroll
-        for (unsigned distance = 1; distance < 32; distance *= 2) {
-          const std::uint32_t other = __shfl_up_sync(~0u, keys[row], distance);
-          if (lane >= distance) keys[row] = max(keys[row], other);
-        }
-        if (row > 0) keys[row] = max(keys[row], __shfl_sync(~0u, keys[row - 1], 31));
-      }
-      if (lane == 31) sh.scan_totals[warp] = keys[kPerThread - 1];
-    }
+    if (finding_.stitch) scan_in_warp(keys);
     __syncthreads();
     std::uint32_t earlier = 0;
-    if (search.stitch)
-      earlier = max(largest_over_warp(lane < warp ? sh.scan_totals[lane % kWarps] : 0u),
-                    sh.carry_end[parity] << 11);
+    if (finding_.stitch)
+      earlier = max(largest_over_warp(lane_ < warp_ ? sh_.scan_totals[lane_ % kWarps] : 0u),
+                    sh_.carry_end[parity_] << 11);
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
-      const std::uint32_t index = first_index + row * 32, output = tile + index - kReach;
-      if (search.stitch) {
-        const std::uint32_t key = max(keys[row], earlier);
-        const std::uint32_t winner = key & ((1u << 11) - 1), end = key >> 11;
-        const std::uint32_t low = winner == 0 ? sh.carry_offset[parity] : sh.stitched_offset[winner - 1];
-        stitched[row] = end == index ? 0 : (end - index) << 16 | low;
-        if (index == kTilePositions - 1) {
-          sh.carry_end[parity ^ 1] = end > kTilePositions ? end - kTilePositions : 0;
-          sh.carry_offset[parity ^ 1] = low;
-        }
-        if (output == segment_positions - 1)
-          search.d_carries[blockIdx.x] =
-              stitched[row] >> 16 > 1 ? rank_record(stitched[row] - (1u << 16)) : 0;
-      }
+      const std::uint32_t index = index_in_row(row), output = tile + index - kReach;
+      if (finding_.stitch) stitched[row] = winner(index, output, max(keys[row], earlier));
       if (index >= kTilePositions - kReach)
-        sh.found[index - (kTilePositions - kReach)] = sh.found[kReach + index];
-      if (output < segment_positions) records[output] = rank_record(stitched[row]);
+        sh_.found[index - (kTilePositions - kReach)] = sh_.found[kReach + index];
+      if (output < segment_positions_) records_[output] = rank_record(stitched[row]);
     }
-
-    tile_slot = slot_in_tile(kTilePositions);
   }
+
+  // Keys become the largest so far in the warp.
+  __device__ void scan_in_warp(std::uint32_t (&keys)[kPerThread]) {
+#pragma unroll
+    for (std::uint32_t row = 0; row < kPerThread; ++row) {
+#pragma unroll
+      for (unsigned distance = 1; distance < 32; distance *= 2) {
+        const std::uint32_t other = __shfl_up_sync(~0u, keys[row], distance);
+        if (lane_ >= distance) keys[row] = max(keys[row], other);
+      }
+      if (row > 0) keys[row] = max(keys[row], __shfl_sync(~0u, keys[row - 1], 31));
+    }
+    if (lane_ == 31) sh_.scan_totals[warp_] = keys[kPerThread - 1];
+  }
+
+  // What the largest key so far makes of a position. The tile's last position says what the next tile inherits, the segment's
+  // last one what the next segment does.
+  __device__ Rank winner(std::uint32_t index, std::uint32_t output, std::uint32_t key) {
+    const std::uint32_t from = key & ((1u << 11) - 1), end = key >> 11;
+    const std::uint32_t low = from == 0 ? sh_.carry_offset[parity_] : sh_.stitched_offset[from - 1];
+    const Rank rank = end == index ? 0 : (end - index) << 16 | low;
+    if (index == kTilePositions - 1) {
+      sh_.carry_end[parity_ ^ 1] = end > kTilePositions ? end - kTilePositions : 0;
+      sh_.carry_offset[parity_ ^ 1] = low;
+    }
+    if (output == segment_positions_ - 1)
+      finding_.d_carries[blockIdx.x] = rank >> 16 > 1 ? rank_record(rank - (1u << 16)) : 0;
+    return rank;
+  }
+
+  const TileFinding& finding_;
+  TileState<kReach>& sh_;
+  const std::uint32_t thread_ = threadIdx.x, lane_ = thread_ % 32, warp_ = thread_ / 32;
+  const std::uint32_t ring_positions_;
+  std::uint32_t* const sh_ring_;
+  std::uint16_t* const sh_links_;
+  const std::uint32_t readable_;  // no comparison looks further than this, whatever the block's size
+  const std::uint32_t segment_positions_, walked_positions_;
+  MatchRecord* const records_;
+  const std::uint32_t before_;  // bytes before the segment, where that matters
+  // Ring coordinates x: 0 at the 16-byte boundary at or before the first byte that a match can point to.
+  std::uint32_t misaligned_, base_end_;
+  const std::byte* base_;
+  std::int32_t first_block_position_;  // links from there on are the block's, those before its history's
+  const std::uint16_t *block_links_, *history_links_;
+
+  std::uint32_t tile_slot_;
+  unsigned parity_ = 0;
+  std::uint32_t links_[kPerThread];
+  Rank ranks_[kPerThread];
+};
+
+template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false,
+          std::uint32_t kNear = kNearBytes>
+__global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExactLinks))
+    find_tiles(const TileFinding finding) {
+  extern __shared__ uint4 sh_memory[];
+  using Finder = SegmentFinder<kCandidates, kRingLinks, kExactLinks, kNear>;
+  __shared__ TileState<Finder::kReach> sh;
+  const std::uint32_t block_index = blockIdx.x / finding.segments_per_block;
+  const std::uint32_t segment_begin = blockIdx.x % finding.segments_per_block * kSegmentPositions;
+  const DeviceBlock block = finding.batch.d_blocks[block_index];
+  if (segment_begin >= block.block_bytes) return;
+  Finder(finding, block, block_index, segment_begin, sh_memory, sh).find();
 }
 
 // What a segment carries out reaches into the next: the record of its last position, less one a position, wherever it is
 // longer. These are the first positions, since the running maximum rises. One warp a segment.
-static __global__ void __launch_bounds__(32) join_segments(const TileSearch search) {
-  const std::uint32_t segment = blockIdx.x % search.segments_per_block;
-  const DeviceBlock block = search.batch.d_blocks[blockIdx.x / search.segments_per_block];
+static __global__ void __launch_bounds__(32) join_segments(const TileFinding finding) {
+  const std::uint32_t segment = blockIdx.x % finding.segments_per_block;
+  const DeviceBlock block = finding.batch.d_blocks[blockIdx.x / finding.segments_per_block];
   if (segment == 0 || std::uint64_t{segment} * kSegmentPositions >= block.block_bytes) return;
   const std::uint32_t segment_positions =
       min(block.block_bytes - segment * kSegmentPositions, kSegmentPositions);
-  const MatchRecord carry = search.d_carries[blockIdx.x - 1];
-  MatchRecord* records = search.d_records + block.position + segment * kSegmentPositions;
+  const MatchRecord carry = finding.d_carries[blockIdx.x - 1];
+  MatchRecord* records = finding.d_records + block.position + segment * kSegmentPositions;
   for (std::uint32_t position = threadIdx.x; position - threadIdx.x < segment_positions; position += 32) {
     const bool longer = position < segment_positions && position < record_length(carry) &&
                         record_length(carry) - position > record_length(records[position]);
@@ -640,7 +743,7 @@ consteval KernelBudget find_tiles_budget(std::string_view name, std::uint32_t re
            .shared_bytes = 216 * 1024}};
 }
 
-// Positions of the ring for a search over `batch`.
+// Positions of the ring for finding in `batch`.
 template <std::uint32_t kNear = kNearBytes>
 std::uint32_t ring_positions(const DeviceBlocks& batch, std::uint32_t window_bytes) {
   const std::uint64_t longest = std::uint64_t{batch.max_history_bytes} + batch.max_block_bytes;
@@ -648,26 +751,26 @@ std::uint32_t ring_positions(const DeviceBlocks& batch, std::uint32_t window_byt
       static_cast<std::uint32_t>(longest < window_bytes ? longest : window_bytes));
 }
 
-// Launches the search; `search` lacks only the geometry. kRingLinks: links stand in shared memory, else in device memory.
+// Launches the kernels; `finding` lacks only the geometry. kRingLinks: links stand in shared memory, else in device memory.
 // kExactLinks: every link that is not farther than the window is one, else the walk finds out. kNear: how far comparisons stay in
 // shared memory.
 template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false,
           std::uint32_t kNear = kNearBytes>
-void launch_find_tiles(TileSearch search, const char* name, cudaStream_t stream) {
-  search.segments_per_block = segments_per_block(search.batch);
-  const std::uint32_t thread_blocks = search.batch.block_count * search.segments_per_block;
+void launch_find_tiles(TileFinding finding, const char* name, cudaStream_t stream) {
+  finding.segments_per_block = segments_per_block(finding.batch);
+  const std::uint32_t thread_blocks = finding.batch.block_count * finding.segments_per_block;
   if (thread_blocks == 0) return;
-  search.ring_positions = ring_positions<kNear>(search.batch, search.window_bytes);
-  search.capped_rank = search.cap_bytes << 16;
-  const std::uint32_t shared_bytes = tiles::shared_bytes<kNear>(search.ring_positions, kRingLinks);
+  finding.ring_positions = ring_positions<kNear>(finding.batch, finding.window_bytes);
+  finding.capped_rank = finding.cap_bytes << 16;
+  const std::uint32_t shared_bytes = tiles::shared_bytes<kNear>(finding.ring_positions, kRingLinks);
   check(cudaFuncSetAttribute(tiles::find_tiles<kCandidates, kRingLinks, kExactLinks, kNear>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
         name);
   tiles::find_tiles<kCandidates, kRingLinks, kExactLinks, kNear>
-      <<<thread_blocks, kTileThreads, shared_bytes, stream>>>(search);
+      <<<thread_blocks, kTileThreads, shared_bytes, stream>>>(finding);
   check_launch(name);
-  if (search.stitch && search.segments_per_block > 1) {
-    tiles::join_segments<<<thread_blocks, 32, 0, stream>>>(search);
+  if (finding.stitch && finding.segments_per_block > 1) {
+    tiles::join_segments<<<thread_blocks, 32, 0, stream>>>(finding);
     check_launch("stitch.join_segments");
   }
 }
