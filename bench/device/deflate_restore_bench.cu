@@ -4,7 +4,8 @@
 //
 // FOLDER holds silesia/. Streams are written at level 6, by libdeflate as BGZF's members (65,280 bytes) and by zlib (64 KB), of each file; by zlib of 4 KB, 256 KB
 // and 1 MB of all files behind one another; and of bytes that hardly shrink. They are repeated, each copy at addresses of its own, until there
-// are GIGABYTES (1.2) of output; "1000" and "100 streams" are as many. Every figure is the median of five runs after one to warm up.
+// are GIGABYTES (1.2) of output; "1000" and "100 streams" are as many. Batches of all files, and of bytes that hardly shrink, are restored by each way besides the one that
+// is chosen: "a warp each", "several warps each". Every figure is the median of five runs after one to warm up.
 // Prints one row of a recorded run a line; a row is verified when all statuses and sizes, and all bytes of the first and the last
 // copy, are right. "mean" is the harmonic mean over the nine files, "worst" the slowest of them.
 #include <libdeflate.h>
@@ -20,7 +21,7 @@
 #include "deflate_streams.hpp"
 #include "device_array.hpp"
 #include "device_timing.hpp"
-#include "format/deflate/restore/deflate_restore_cuda.hpp"
+#include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 #include "shapes.hpp"
 
@@ -66,9 +67,12 @@ struct Measured {
   bool verified = false;
 };
 
-// Prints the row as well.
+// Which ways are measured.
+enum class Ways { kChosen, kAll };
+
+// Prints the rows as well; returns that of the way that is chosen.
 Measured measure(const std::string& what, const std::string& file, std::span<const std::byte> raw,
-                 std::size_t chunk_bytes, Writer writer, double gigabytes) {
+                 std::size_t chunk_bytes, Writer writer, double gigabytes, Ways ways = Ways::kChosen) {
   const std::size_t count = (raw.size() + chunk_bytes - 1) / chunk_bytes;
   const auto chunk = [&](std::size_t i) {
     return raw.subspan(i * chunk_bytes, std::min(chunk_bytes, raw.size() - i * chunk_bytes));
@@ -115,18 +119,27 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
                                   .max_block_bytes = *std::max_element(sizes.begin(), sizes.end())};
   const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(batch);
   const DeviceArray<std::byte> d_scratch(scratch_bytes);
-  const double seconds = bench::median_seconds(
-      nullptr, kRuns, [&] { cuda::restore_deflate_cuda(batch, d_scratch.data, scratch_bytes, nullptr); });
-  bool verified = d_output_bytes.download(0, sizes.size()) == capacities;
-  for (const hemstitch_status status : d_statuses.download(0, sizes.size()))
-    verified &= status == HEMSTITCH_OK;
-  for (const std::size_t copy : {std::size_t{0}, copies - 1})
-    verified &= std::ranges::equal(d_output.download(copy * raw.size(), raw.size()), raw);
-  const std::size_t bytes = copies * raw.size();
-  const double gbps = static_cast<double>(bytes) / seconds / 1e9;
-  print(what, writer, chunk_bytes, file, bytes,
-        static_cast<double>(raw.size()) / static_cast<double>(stream_bytes), gbps, verified);
-  return {gbps, verified};
+  const auto measure_way = [&](const std::string& row, cuda::DeflateWay way) {
+    check(cudaMemset(d_output.data, 0, copies * raw.size()), "cudaMemset");
+    const double seconds = bench::median_seconds(nullptr, kRuns, [&] {
+      cuda::restore_deflate_cuda(way, batch, d_scratch.data, scratch_bytes, nullptr);
+    });
+    bool verified = d_output_bytes.download(0, sizes.size()) == capacities;
+    for (const hemstitch_status status : d_statuses.download(0, sizes.size()))
+      verified &= status == HEMSTITCH_OK;
+    for (const std::size_t copy : {std::size_t{0}, copies - 1})
+      verified &= std::ranges::equal(d_output.download(copy * raw.size(), raw.size()), raw);
+    const std::size_t bytes = copies * raw.size();
+    const double gbps = static_cast<double>(bytes) / seconds / 1e9;
+    print(row, writer, chunk_bytes, file, bytes,
+          static_cast<double>(raw.size()) / static_cast<double>(stream_bytes), gbps, verified);
+    return Measured{gbps, verified};
+  };
+  if (ways == Ways::kAll) {
+    measure_way(what + ", a warp each", cuda::DeflateWay::kMany);
+    measure_way(what + ", several warps each", cuda::DeflateWay::kFew);
+  }
+  return measure_way(what, cuda::deflate_way(batch));
 }
 
 int run(int argc, char** argv) {
@@ -152,12 +165,15 @@ int run(int argc, char** argv) {
     print("restore", writer, chunk_bytes, "mean", bytes, 0, std::size(kFiles) / seconds_of_each, verified);
     print("restore", writer, chunk_bytes, "worst", bytes, 0, worst, verified);
   }
-  for (const std::size_t chunk_bytes : {std::size_t{4096}, std::size_t{1} << 18, std::size_t{1} << 20})
-    measure("restore", "nine files", all, chunk_bytes, Writer::kZlib, gigabytes);
-  Bytes noise = testing::random_bytes(std::size_t{30} << 20, 1, 240);
-  measure("restore", "bytes below 240", noise, kMemberBytes, Writer::kLibdeflate, gigabytes);
-  measure("restore, 1000 streams", "nine files", std::span(all).first(1000 * 65536), 65536, Writer::kZlib, 0);
-  measure("restore, 100 streams", "nine files", std::span(all).first(100 << 20), 1 << 20, Writer::kZlib, 0);
+  for (const std::size_t chunk_bytes :
+       {std::size_t{4096}, std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20})
+    measure("restore", "nine files", all, chunk_bytes, Writer::kZlib, gigabytes, Ways::kAll);
+  const Bytes noise = testing::random_bytes(std::size_t{30} << 20, 1, 240);
+  measure("restore", "bytes below 240", noise, kMemberBytes, Writer::kLibdeflate, gigabytes, Ways::kAll);
+  measure("restore, 1000 streams", "nine files", std::span(all).first(1000 * 65536), 65536, Writer::kZlib, 0,
+          Ways::kAll);
+  measure("restore, 100 streams", "nine files", std::span(all).first(100 << 20), 1 << 20, Writer::kZlib, 0,
+          Ways::kAll);
   return 0;
 }
 

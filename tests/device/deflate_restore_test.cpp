@@ -1,5 +1,5 @@
 // Restoration of DEFLATE on a CUDA device, against deflate_restore_reference(): bytes, sizes and statuses, of sound streams and of
-// all kinds of damage. Guard bytes stand around every output.
+// all kinds of damage, by every way. Guard bytes stand around every output.
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
 
@@ -9,8 +9,9 @@
 #include "all_cores.hpp"
 #include "cuda_test.hpp"
 #include "deflate_streams.hpp"
-#include "format/deflate/restore/deflate_restore_cuda.hpp"
 #include "format/deflate/restore/deflate_restore_reference.hpp"
+#include "format/deflate/restore/deflate_restore_tuning.hpp"
+#include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "restore_batch.hpp"
 #include "shapes.hpp"
@@ -40,11 +41,17 @@ Restored by_reference(const Chunk& chunk) {
   return expected;
 }
 
-void restore(RestoreBatch& on_device) {
+constexpr cuda::DeflateWay kWays[] = {cuda::DeflateWay::kMany, cuda::DeflateWay::kFew};
+const char* name_of(cuda::DeflateWay way) {
+  return way == cuda::DeflateWay::kMany ? "a warp a stream" : "several warps a stream";
+}
+
+void restore(RestoreBatch& on_device, cuda::DeflateWay way) {
   const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(on_device.batch());
   const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes + 1, on_device.stream());
-  cuda::restore_deflate_cuda(on_device.batch(), scratch.get() + 1, scratch_bytes, on_device.stream());
+  cuda::restore_deflate_cuda(way, on_device.batch(), scratch.get() + 1, scratch_bytes, on_device.stream());
 }
+void restore(RestoreBatch& on_device) { restore(on_device, cuda::deflate_way(on_device.batch())); }
 
 Bytes libdeflate_stream(std::span<const std::byte> content, int level) {
   libdeflate_compressor* compressor = libdeflate_alloc_compressor(level);
@@ -89,16 +96,20 @@ class DeflateRestoreDeviceTest : public CudaTest {
   }
   cudaStream_t stream() const { return stream_->get(); }
 
-  // With and without output.
+  // By each way, with and without output.
   void expect_same(std::span<const Chunk> chunks) const {
     RestoreBatch batch(chunks, stream());
-    batch.poison();
-    restore(batch);
-    ASSERT_TRUE(same(chunks, batch.results(), by_reference));
-    batch.poison();
-    batch.batch().d_outputs = nullptr;
-    restore(batch);
-    ASSERT_TRUE(same(chunks, batch.results(), by_reference, true)) << "sizes alone";
+    std::byte* const* const d_outputs = batch.batch().d_outputs;
+    for (const cuda::DeflateWay way : kWays) {
+      batch.batch().d_outputs = d_outputs;
+      batch.poison();
+      restore(batch, way);
+      ASSERT_TRUE(same(chunks, batch.results(), by_reference)) << name_of(way);
+      batch.poison();
+      batch.batch().d_outputs = nullptr;
+      restore(batch, way);
+      ASSERT_TRUE(same(chunks, batch.results(), by_reference, true)) << name_of(way) << ", sizes alone";
+    }
   }
 
  private:
@@ -231,14 +242,15 @@ TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
         for (auto changes = random() % 4; changes > 0; --changes)
           chunk.block[random() % reach] ^= std::byte{1} << random() % 8;
         if (random() % 8 == 0) chunk.block.resize(random() % (chunk.block.size() + 1));
-        if (round % 4 == 1) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
+        if (round % 4 >= 2) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
       }
     });
+    const cuda::DeflateWay way = kWays[round % 2];
     RestoreBatch batch(chunks, stream());
     batch.poison();
-    restore(batch);
+    restore(batch, way);
     const std::vector<Restored> restored = batch.results();
-    ASSERT_TRUE(same(chunks, restored, by_reference)) << "round " << round;
+    ASSERT_TRUE(same(chunks, restored, by_reference)) << "round " << round << ", " << name_of(way);
     for (const Restored& one : restored) {
       accepted += one.status == HEMSTITCH_OK;
       too_small += one.status == HEMSTITCH_OUTPUT_TOO_SMALL;
@@ -260,6 +272,63 @@ TEST_F(DeflateRestoreDeviceTest, BatchesOfAnyNumberOfStreams) {
   expect_same(small);
 }
 
+// Codes that put themselves right late or never, so that starts have to be told by phases: literals of 8 bits, with and without others
+// among them.
+TEST_F(DeflateRestoreDeviceTest, CodesThatDoNotPutThemselvesRight) {
+  std::vector<Chunk> chunks;
+  std::vector<std::uint8_t> flat(257, 8);
+  flat[255] = 0;
+  for (const std::uint32_t alphabet : {2u, 100u, 255u}) {
+    const Bytes content = testing::random_bytes(100'000, alphabet, alphabet);
+    DeflateBitWriter writer;
+    writer.dynamic(true, flat, {0});
+    for (const std::byte byte : content) writer.code(std::to_integer<unsigned>(byte), 8);
+    chunks.push_back({writer.code(255, 8).bytes(), content.size(), {}, "all of 8 bits"});
+  }
+  for (const std::uint32_t alphabet : {130u, 200u, 240u, 250u, 255u, 256u}) {
+    const Bytes content = testing::random_bytes(100'000, alphabet, alphabet);
+    for (const int strategy : {Z_HUFFMAN_ONLY, Z_FIXED, Z_DEFAULT_STRATEGY})
+      chunks.push_back({zlib_stream(content, 6, strategy), content.size(), {}, "noise"});
+    chunks.push_back({libdeflate_stream(content, 6), content.size(), {}, "noise"});
+  }
+  expect_same(chunks);
+}
+
+// Few streams of a megabyte and more, of all kinds of content, damaged ones and small ones between them.
+TEST_F(DeflateRestoreDeviceTest, FewLargeStreamsAmongOthers) {
+  std::vector<Chunk> chunks(24);
+  on_all_cores(chunks.size(), [&](std::size_t i) {
+    const auto seed = static_cast<std::uint32_t>(i);
+    const std::size_t bytes = i % 8 == 7 ? 10 * i : 1'000'000 + 77'777 * i;
+    const Bytes content = i % 4 == 0   ? testing::wordy_bytes(bytes, seed)
+                          : i % 4 == 1 ? testing::random_bytes(bytes, seed, 250)
+                          : i % 4 == 2 ? testing::runs_bytes(bytes, seed)
+                                       : testing::equal_bytes(bytes);
+    chunks[i] = {i % 3 == 0 ? libdeflate_stream(content, 9) : zlib_stream(content, i % 3 == 1 ? 1 : 6),
+                 content.size(),
+                 {},
+                 "large"};
+    Bytes& stream = chunks[i].block;
+    if (i % 5 == 1) stream[stream.size() - 1 - stream.size() / 9] ^= std::byte{0x20};
+    if (i % 5 == 3) stream.resize(stream.size() - stream.size() / 7);
+    if (i % 5 == 4) --chunks[i].capacity;
+  });
+  expect_same(chunks);
+}
+
+TEST_F(DeflateRestoreDeviceTest, TheBatchChoosesTheWay) {
+  const auto way = [](std::uint64_t count, std::uint64_t bytes) {
+    cuda::DeviceRestore batch;
+    batch.count = count;
+    batch.max_block_bytes = bytes;
+    return cuda::deflate_way(batch);
+  };
+  EXPECT_EQ(way(1, 1 << 20), cuda::DeflateWay::kFew);
+  EXPECT_EQ(way(cuda::kDeflateManyStreams - 1, cuda::kDeflateGroupLeastBytes), cuda::DeflateWay::kFew);
+  EXPECT_EQ(way(cuda::kDeflateManyStreams, 1 << 20), cuda::DeflateWay::kMany);
+  EXPECT_EQ(way(1, cuda::kDeflateGroupLeastBytes - 1), cuda::DeflateWay::kMany);
+}
+
 TEST_F(DeflateRestoreDeviceTest, StreamsAboveTheBoundsAreLeftOut) {
   const Bytes content = testing::wordy_bytes(3000);
   const Bytes stream_bytes = zlib_stream(content);
@@ -269,13 +338,15 @@ TEST_F(DeflateRestoreDeviceTest, StreamsAboveTheBoundsAreLeftOut) {
   RestoreBatch batch(chunks, stream());
   batch.batch().max_capacity = 3000;
   batch.batch().max_block_bytes = stream_bytes.size();
-  batch.poison();
-  restore(batch);
-  const std::vector<Restored> restored = batch.results();
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const bool is_out = i == 4 || i == 7;
-    EXPECT_EQ(restored[i].status, is_out ? HEMSTITCH_INVALID_OPTION : HEMSTITCH_OK) << i;
-    EXPECT_EQ(restored[i].bytes, is_out ? 0u : 3000u) << i;
+  for (const cuda::DeflateWay way : kWays) {
+    batch.poison();
+    restore(batch, way);
+    const std::vector<Restored> restored = batch.results();
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const bool is_out = i == 4 || i == 7;
+      EXPECT_EQ(restored[i].status, is_out ? HEMSTITCH_INVALID_OPTION : HEMSTITCH_OK) << i;
+      EXPECT_EQ(restored[i].bytes, is_out ? 0u : 3000u) << i;
+    }
   }
 }
 

@@ -16,7 +16,7 @@
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/compress/deflate_parse_cuda.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
-#include "format/deflate/restore/deflate_restore_cuda.hpp"
+#include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/compress/lz4_encode_tuning.hpp"
 #include "format/lz4/frame/lz4_checksum_cuda.hpp"
@@ -125,6 +125,18 @@ class KernelMarksTest : public CudaTest {
     batch.max_block_bytes = *std::max_element(sizes.begin(), sizes.end());
     way(batch);
     for (const hemstitch_status status : outputs.result().statuses) EXPECT_EQ(status, HEMSTITCH_OK);
+  }
+
+  // Two streams of a letter each, and a way to restore them.
+  static std::vector<Bytes> two_letters() {
+    const Bytes letter{std::byte{0x4B}, std::byte{0x04}, std::byte{0x00}};
+    return {letter, letter};
+  }
+  auto deflate_way(cuda::DeflateWay way) const {
+    return [this, way](const cuda::DeviceRestore& batch) {
+      const cuda::DeviceBuffer<std::byte> scratch(cuda::restore_deflate_cuda_scratch_bytes(batch), stream());
+      cuda::restore_deflate_cuda(way, batch, scratch.get(), scratch.bytes(), stream());
+    };
   }
 
   // 2000 literals and a match of four, which take 2011 bytes, then five literals.
@@ -237,11 +249,12 @@ TEST_F(KernelMarksTest, RoundsOfFewBlocksThatAreRestored) {
 }
 
 TEST_F(KernelMarksTest, StreamsOfDeflateThatAreRestored) {
-  const Bytes letter{std::byte{0x4B}, std::byte{0x04}, std::byte{0x00}};
-  restore({letter, letter}, 1, [&](const cuda::DeviceRestore& batch) {
-    const cuda::DeviceBuffer<std::byte> scratch(cuda::restore_deflate_cuda_scratch_bytes(batch), stream());
-    cuda::restore_deflate_cuda(batch, scratch.get(), scratch.bytes(), stream());
-  });
+  restore(two_letters(), 1, deflate_way(cuda::DeflateWay::kMany));
+  EXPECT_EQ(marks({cuda::kTraceRestoreStream}), "1023:0 1023:1");
+}
+
+TEST_F(KernelMarksTest, FewStreamsOfDeflateThatAreRestored) {
+  restore(two_letters(), 1, deflate_way(cuda::DeflateWay::kFew));
   EXPECT_EQ(marks({cuda::kTraceRestoreStream}), "1023:0 1023:1");
 }
 

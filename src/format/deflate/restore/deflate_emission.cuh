@@ -18,7 +18,8 @@ struct DeflateTokenBytes {
 inline constexpr std::uint32_t kDeflateMatch = 1u << 31;
 
 // The token that begins at `bit` of the window, which is one.
-__device__ inline DeflateTokenBytes read_token(const DeflateWindow& window, const DeflateTables& tables,
+template <class Window>
+__device__ inline DeflateTokenBytes read_token(const Window& window, const DeflateTables& tables,
                                                unsigned bit) {
   using namespace deflate_entry;
   const std::uint32_t v = window.bits(bit);

@@ -1,6 +1,8 @@
 // Numbers of the restoration of DEFLATE on CUDA devices. None of them changes what is restored.
 #pragma once
 
+#include <cstdint>
+
 namespace hemstitch::cuda {
 
 // A window is 32 segments of so many words of 32 bits. An odd number: lanes then meet in no bank.
@@ -15,5 +17,20 @@ inline constexpr unsigned kDeflateTileStripes = 2;
 // Streams of a thread block, each a warp's, and how many such blocks a multiprocessor is to hold.
 inline constexpr unsigned kDeflateStreamsPerBlock = 4;
 inline constexpr unsigned kDeflateResidency = 8;
+
+// Rounds of a window before phases are asked for.
+inline constexpr unsigned kDeflatePlainRounds = 4;
+
+// Where streams are few: warps a stream, and how many such thread blocks a multiprocessor is to hold.
+inline constexpr unsigned kDeflateGroupWarps = 8;
+inline constexpr unsigned kDeflateGroupResidency = 4;
+// Tokens that a thread reads at once; bytes that it writes at once, and how many of these it fetches at once.
+inline constexpr unsigned kDeflateThreadTokens = 4;
+inline constexpr unsigned kDeflateThreadBytes = 8;
+inline constexpr unsigned kDeflateFetchedBytes = 4;
+
+// Batches of so many streams fill a device with a warp each; and streams of so few bytes would leave most of a group idle.
+inline constexpr std::uint64_t kDeflateManyStreams = 8192;
+inline constexpr std::uint64_t kDeflateGroupLeastBytes = 4096;
 
 }  // namespace hemstitch::cuda

@@ -4,7 +4,7 @@
 // what is outside reads as 0.
 #pragma once
 
-#include "format/device_format.hpp"
+#include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 
 namespace hemstitch::cuda {
@@ -57,6 +57,17 @@ __device__ inline bool open_deflate_stream(const DeviceRestore& batch, std::uint
   stream.capacity = capacity;
   stream.history_bytes = batch.d_history_bytes == nullptr ? 0 : batch.d_history_bytes[index];
   return true;
+}
+
+// What one thread says of a stream that is restored, or was given up.
+__device__ inline void close_deflate_stream(const DeviceRestore& batch, const LeftDeflateStreams& left,
+                                            std::uint64_t index, bool done, std::uint64_t written) {
+  if (done) {
+    batch.d_output_bytes[index] = written;
+    batch.d_statuses[index] = HEMSTITCH_OK;
+  } else {
+    left.d_indices[atomicAdd(left.d_count, 1u)] = static_cast<std::uint32_t>(index);
+  }
 }
 
 }  // namespace hemstitch::cuda

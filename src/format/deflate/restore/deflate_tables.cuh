@@ -186,17 +186,19 @@ __device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* s
   return true;
 }
 
-// The tables of the fixed codes.
-__device__ inline bool make_fixed_tables(DeflateTableWork& work, DeflateTables& tables, unsigned lane) {
-  std::uint8_t* sh_distances = work.lengths + kDeflateFixedLitlenCount;
+// Of how many symbols a block's codes are; 0 where they are none of the sound ones.
+struct DeflateCodeCounts {
+  unsigned litlen, distance;
+};
+
+// Sets the code lengths of the fixed codes.
+__device__ inline DeflateCodeCounts set_fixed_lengths(DeflateTableWork& work, unsigned lane) {
   for (unsigned symbol = lane; symbol < kDeflateFixedLitlenCount; symbol += 32)
     work.lengths[symbol] = static_cast<std::uint8_t>(deflate_fixed_litlen_bits(symbol));
   for (unsigned symbol = lane; symbol < kDeflateFixedDistanceCount; symbol += 32)
-    sh_distances[symbol] = kDeflateFixedDistanceBits;
+    work.lengths[kDeflateFixedLitlenCount + symbol] = kDeflateFixedDistanceBits;
   __syncwarp();
-  return make_deflate_table<LitlenKind>(work, work.lengths, kDeflateFixedLitlenCount, tables.litlen, lane) &&
-         make_deflate_table<DistanceKind>(work, sh_distances, kDeflateFixedDistanceCount, tables.distance,
-                                          lane);
+  return {kDeflateFixedLitlenCount, kDeflateFixedDistanceCount};
 }
 
 // Reads the code lengths of a dynamic block, by one lane: `count` of them, from `bit` on. Moves `bit` behind them; false where they
@@ -234,32 +236,43 @@ __device__ inline bool read_code_lengths(const DeflateStream& stream, std::uint6
   return true;
 }
 
-// The tables of a dynamic block, whose header stands at `bit`, which moves behind it. False where the header ends behind the stream or
-// is none of the sound ones. All lanes call.
-__device__ inline bool make_dynamic_tables(const DeflateStream& stream, std::uint64_t& bit,
-                                           DeflateTableWork& work, DeflateTables& tables, unsigned lane) {
-  const std::uint32_t counts = stream.bits(bit);
-  const unsigned litlen_count = kDeflateFirstLengthSymbol + (counts & 31);
-  const unsigned distance_count = 1 + (counts >> 5 & 31);
-  const unsigned precode_count = 4 + (counts >> 10 & 15);
+// Reads the code lengths of a dynamic block, whose header stands at `bit`, which moves behind it. None where the header ends behind the
+// stream or is not sound.
+__device__ inline DeflateCodeCounts read_dynamic_lengths(const DeflateStream& stream, std::uint64_t& bit,
+                                                         DeflateTableWork& work, unsigned lane) {
+  constexpr DeflateCodeCounts kNone{0, 0};
+  const std::uint32_t head = stream.bits(bit);
+  const DeflateCodeCounts counts{kDeflateFirstLengthSymbol + (head & 31), 1 + (head >> 5 & 31)};
+  const unsigned precode_count = 4 + (head >> 10 & 15);
   bit += 14;
-  if (litlen_count > kDeflateLitlenCount || distance_count > kDeflateDistanceCount) return false;
+  if (counts.litlen > kDeflateLitlenCount || counts.distance > kDeflateDistanceCount) return kNone;
   if (lane < kDeflatePrecodeCount)
     work.lengths[deflate_precode_symbol(lane)] =
         lane < precode_count ? static_cast<std::uint8_t>(stream.bits(bit + 3 * lane) & 7) : std::uint8_t{0};
   bit += 3 * precode_count;
   __syncwarp();
   if (!make_deflate_table<PrecodeKind>(work, work.lengths, kDeflatePrecodeCount, work.precode, lane))
-    return false;
+    return kNone;
   bool sound = true;
-  if (lane == 0) sound = read_code_lengths(stream, bit, litlen_count + distance_count, work);
+  if (lane == 0) sound = read_code_lengths(stream, bit, counts.litlen + counts.distance, work);
   bit = __shfl_sync(kAllLanes, bit, 0);
-  if (__shfl_sync(kAllLanes, sound ? 1 : 0, 0) == 0 || bit > stream.end_bit) return false;
+  if (__shfl_sync(kAllLanes, sound ? 1 : 0, 0) == 0 || bit > stream.end_bit) return kNone;
   __syncwarp();
-  return work.lengths[kDeflateEndOfBlock] != 0 &&
-         make_deflate_table<LitlenKind>(work, work.lengths, litlen_count, tables.litlen, lane) &&
-         make_deflate_table<DistanceKind>(work, work.lengths + litlen_count, distance_count, tables.distance,
-                                          lane);
+  return counts;
+}
+
+// The tables of a block with codes, behind the three bits that say which type it is of. `bit` moves behind its header. False where that
+// is not sound. All lanes call.
+__device__ inline bool make_block_tables(const DeflateStream& stream, DeflateBlockType type,
+                                         std::uint64_t& bit, DeflateTableWork& work, DeflateTables& tables,
+                                         unsigned lane) {
+  const DeflateCodeCounts counts = type == DeflateBlockType::kFixed
+                                       ? set_fixed_lengths(work, lane)
+                                       : read_dynamic_lengths(stream, bit, work, lane);
+  return counts.litlen != 0 && work.lengths[kDeflateEndOfBlock] != 0 &&
+         make_deflate_table<LitlenKind>(work, work.lengths, counts.litlen, tables.litlen, lane) &&
+         make_deflate_table<DistanceKind>(work, work.lengths + counts.litlen, counts.distance,
+                                          tables.distance, lane);
 }
 
 }  // namespace hemstitch::cuda

@@ -1,12 +1,13 @@
 // Where the tokens of a window begin, found by all lanes of a warp at once.
 //
-// A window is cut into 32 segments. Nobody knows where the first token of a segment begins, but for that of the first one; and
+// A window is cut into segments, a lane each: 32 of them, or several times as many where several warps work on one stream
+// (deflate_group.cuh). Nobody knows where the first token of a segment begins, but for that of the first one; and
 // yet each lane decodes its own from a guess, the segment's first bit, marks where tokens began, and says where the one that crossed into
 // the next segment ended. Codes put themselves right: a decoder that sets out at a wrong bit soon falls in with the right one. So
 // most lanes' exits are right though their first tokens were not. Then each lane whose guess was not the exit of the lane before it
 // decodes again from there, until it meets one of its own marks: from there on all is as it was. When no lane has to, the marks are those
 // of one decoder that goes from the first bit to the last. After n rounds the first n segments are right at the latest, so there are
-// 32 rounds at most.
+// 32 rounds at most. Codes that do not put themselves right get better guesses after some rounds (deflate_phases.cuh).
 //
 // A lane that meets the end of the block, or what is no code, stops; whether that is so matters only where all lanes before it
 // are right and none of them stopped.
@@ -15,21 +16,21 @@
 // Wiseman, "Parallel Huffman decoding with applications to JPEG files", 2003.
 #pragma once
 
-#include "format/deflate/restore/deflate_restore_tuning.hpp"
-#include "format/deflate/restore/deflate_tables.cuh"
+#include "format/deflate/restore/deflate_phases.cuh"
 
 namespace hemstitch::cuda {
 
 inline constexpr unsigned kDeflateWindowWords = 32 * kDeflateSegmentWords;
-inline constexpr unsigned kDeflateSegmentBits = 32 * kDeflateSegmentWords;
 // A token has 48 bits at most, and is read by words of 32 from any bit on.
 inline constexpr unsigned kDeflateSpareWords = 3;
 
 struct DeflateWindow {
-  std::uint32_t words[kDeflateWindowWords + kDeflateSpareWords];
+  static constexpr unsigned kWords = kDeflateWindowWords;
+
+  std::uint32_t words[kWords + kDeflateSpareWords];
   union {
     struct {
-      std::uint32_t marks[kDeflateWindowWords];    // a bit for each that a token begins at
+      std::uint32_t marks[kWords];                 // a bit for each that a token begins at
       std::uint16_t tokens[kDeflateListedTokens];  // the bits, in order
     };
     DeflateTableWork table_work;
@@ -40,19 +41,23 @@ struct DeflateWindow {
   }
 };
 
-inline constexpr unsigned kDeflateStopped = 1u << 31;  // in an exit: the lane stopped at this bit
+// What a lane knows of its segment.
+struct DeflateSegment {
+  unsigned index;        // in the window
+  unsigned start;        // the bit that it was decoded from
+  unsigned exit;         // the bit behind its last token, or where the lane stopped
+  std::uint32_t phases;  // which phase leads to which (deflate_phases.cuh)
+};
 
-// Decodes the lane's segment from `start`, a bit of the window in it. Returns its exit; `known` is what it returned before, when
+// Decodes a segment from `start`, a bit of the window in it. Returns its exit; `known` is what it returned before, when
 // there are marks already.
-template <bool kHasMarks>
-__device__ inline unsigned mark_segment(DeflateWindow& window, const DeflateTables& tables, unsigned lane,
+template <bool kHasMarks, class Window>
+__device__ inline unsigned mark_segment(Window& window, const DeflateTables& tables, unsigned index,
                                         unsigned start, unsigned known) {
-  using namespace deflate_entry;
-  const unsigned first_word = lane * kDeflateSegmentWords, end = (first_word + kDeflateSegmentWords) * 32;
+  const unsigned first_word = index * kDeflateSegmentWords, end = (first_word + kDeflateSegmentWords) * 32;
   unsigned bit = start, word = bit / 32;
   for (unsigned i = first_word; i < word; ++i) window.marks[i] = 0;
   std::uint32_t before = kHasMarks ? window.marks[word] : 0, marks = 0;
-  bool stopped = false;
   do {
     if (bit / 32 != word) {
       window.marks[word] = marks;
@@ -65,36 +70,71 @@ __device__ inline unsigned mark_segment(DeflateWindow& window, const DeflateTabl
       window.marks[word] = marks | (before & (~0u << (bit % 32)));
       return known;
     }
-    const std::uint32_t entry = deflate_entry_of<kLitlenTableBits>(tables.litlen, window.bits(bit));
-    unsigned next = bit + (entry & kBitsMask);
-    if ((entry & kKindMask) != kLiteral || (entry & kBitsMask) == 0) {
-      const std::uint32_t distance = deflate_entry_of<kDistanceTableBits>(tables.distance, window.bits(next));
-      stopped = (entry & kKindMask) != kLength || (distance & kBitsMask) == 0;
-      if (stopped) break;
-      next += distance & kBitsMask;
-    }
-    marks |= 1u << (bit % 32);
+    const unsigned next = behind_token(window, tables, bit);
+    if ((next & kDeflateStopped) == 0) marks |= 1u << (bit % 32);
     bit = next;
   } while (bit < end);
   window.marks[word] = marks;
   for (++word; word < first_word + kDeflateSegmentWords; ++word) window.marks[word] = 0;
-  return stopped ? kDeflateStopped | bit : bit;
+  return bit;
 }
 
-// The exits of the window whose first token begins at `first_bit`, below 32, each lane's its own. What lanes behind the first one that
-// stopped return means nothing.
-__device__ inline unsigned synchronise_window(DeflateWindow& window, const DeflateTables& tables,
-                                              unsigned first_bit, unsigned lane) {
-  unsigned start = lane == 0 ? first_bit : lane * kDeflateSegmentBits;
-  unsigned exit = mark_segment<false>(window, tables, lane, start, 0);
-  while (true) {
-    const unsigned exit_before = __shfl_up_sync(kAllLanes, exit, 1);
-    const bool decodes = lane > 0 && (exit_before & kDeflateStopped) == 0 && exit_before != start;
-    if (!__any_sync(kAllLanes, decodes)) return exit;
-    if (decodes) {
-      start = exit_before;
-      exit = mark_segment<true>(window, tables, lane, start, exit);
+// Segment `index`, decoded from its first bit; that of the window's first one is `first_bit`, below 32. Nothing is decoded from `end` on, where the
+// stream ends.
+template <class Window>
+__device__ inline DeflateSegment open_segment(Window& window, const DeflateTables& tables, unsigned index,
+                                              unsigned first_bit, std::uint64_t end) {
+  DeflateSegment segment{index, index == 0 ? first_bit : index * kDeflateSegmentBits, 0, 0};
+  if (segment.start < end) {
+    segment.exit = mark_segment<false>(window, tables, index, segment.start, 0);
+  } else {
+    for (unsigned i = 0; i < kDeflateSegmentWords; ++i) window.marks[index * kDeflateSegmentWords + i] = 0;
+    segment.exit = kDeflateStopped | segment.start;
+  }
+  segment.phases = phases_to(segment.exit);
+  return segment;
+}
+
+// Decodes it again, from `start`.
+template <class Window>
+__device__ inline void decode_again(Window& window, const DeflateTables& tables, unsigned start,
+                                    DeflateSegment& segment) {
+  constexpr std::uint32_t kKeptPhases = 076543210;
+  const DeflateSegment before = segment;
+  segment.start = start;
+  segment.exit = mark_segment<true>(window, tables, segment.index, start, before.exit);
+  if (segment.exit == before.exit) {
+    segment.phases = phases_to(segment.exit);
+  } else {
+    if (before.phases == phases_to(before.exit))
+      segment.phases = with_phase(kKeptPhases, before.start, before.exit);
+    segment.phases = with_phase(segment.phases, start, segment.exit);
+  }
+}
+
+// Makes the marks and exits of the lanes' segments, which stand side by side, those of a decoder that begins at `first_bit` in the first
+// one. What lanes behind the first one that stopped have means nothing. The first `plain_rounds` rounds do without phases.
+template <class Window>
+__device__ inline void settle_segments(Window& window, const DeflateTables& tables, unsigned first_bit,
+                                       DeflateSegment& segment, unsigned plain_rounds, unsigned lane) {
+  for (unsigned round = 0;; ++round) {
+    unsigned entered = __shfl_up_sync(kAllLanes, segment.exit, 1);
+    if (lane == 0) entered = first_bit;
+    bool decodes = (entered & kDeflateStopped) == 0 && entered != segment.start;
+    const unsigned unsettled = __ballot_sync(kAllLanes, decodes);
+    const unsigned stopped = __ballot_sync(kAllLanes, (segment.exit & kDeflateStopped) != 0);
+    const unsigned settled = ~unsettled & (unsettled - 1);  // the lanes before the first one that is not
+    if (unsettled == 0 || (stopped & settled) != 0) return;
+    if (round >= plain_rounds) {
+      const auto first = static_cast<unsigned>(__popc(settled));
+      const unsigned phase = entered_phase(segment.phases, first,
+                                           __shfl_sync(kAllLanes, entered, static_cast<int>(first)), lane);
+      if (lane > first && ((entered & kDeflateStopped) != 0 || entered % kDeflatePhases != phase)) {
+        entered = segment.index * kDeflateSegmentBits + phase;
+        decodes = entered != segment.start;
+      }
     }
+    if (decodes) decode_again(window, tables, entered, segment);
     __syncwarp();
   }
 }
@@ -105,45 +145,76 @@ struct DeflateListed {
   unsigned exit;   // the bit behind the last of them, or where the last lane stopped
 };
 
-// Lists where the tokens begin: those of the first segments, up to the one that stopped, as many of them as the list has room
-// for.
-__device__ inline DeflateListed list_tokens(DeflateWindow& window, unsigned exit, unsigned lane) {
-  const unsigned stopped = __ballot_sync(kAllLanes, (exit & kDeflateStopped) != 0);
-  const unsigned last = stopped != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(stopped))) - 1 : 31;
-  const std::uint32_t* sh_marks = window.marks + lane * kDeflateSegmentWords;
+// Of a segment: how many tokens begin in it; and the list of the bits at which they do.
+template <class Window>
+__device__ inline unsigned count_marks(const Window& window, unsigned index) {
   unsigned count = 0;
 #pragma unroll
-  for (unsigned i = 0; i < kDeflateSegmentWords; ++i) count += static_cast<unsigned>(__popc(sh_marks[i]));
-  if (lane > last) count = 0;
+  for (unsigned i = 0; i < kDeflateSegmentWords; ++i)
+    count += static_cast<unsigned>(__popc(window.marks[index * kDeflateSegmentWords + i]));
+  return count;
+}
+template <class Window, class Token>
+__device__ inline void list_marks(const Window& window, unsigned index, Token* sh_token) {
+  for (unsigned i = 0; i < kDeflateSegmentWords; ++i) {
+    const unsigned word = index * kDeflateSegmentWords + i;
+    for (std::uint32_t marks = window.marks[word]; marks != 0; marks &= marks - 1)
+      *sh_token++ = static_cast<Token>(word * 32 + static_cast<unsigned>(__ffs(static_cast<int>(marks))) - 1);
+  }
+}
+
+// Of the lanes: the first one that stopped; the last one if none did.
+__device__ inline unsigned last_lane(const DeflateSegment& segment) {
+  const unsigned stopped = __ballot_sync(kAllLanes, (segment.exit & kDeflateStopped) != 0);
+  return stopped != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(stopped))) - 1 : 31;
+}
+
+// Lists where the tokens begin: those of the first segments, up to the one that stopped, as many of them as the list has room
+// for.
+__device__ inline DeflateListed list_tokens(DeflateWindow& window, const DeflateSegment& segment,
+                                            unsigned lane) {
+  const unsigned last = last_lane(segment);
+  const unsigned count = lane > last ? 0 : count_marks(window, lane);
   const unsigned up_to_lane = sum_up_to_lane(count, lane);
   const unsigned listed = __ballot_sync(kAllLanes, lane <= last && up_to_lane <= kDeflateListedTokens);
   const unsigned end_lane = 31 - static_cast<unsigned>(__clz(static_cast<int>(listed)));
-  if (lane <= end_lane) {
-    std::uint16_t* sh_token = window.tokens + (up_to_lane - count);
-    for (unsigned i = 0; i < kDeflateSegmentWords; ++i)
-      for (std::uint32_t marks = sh_marks[i]; marks != 0; marks &= marks - 1)
-        *sh_token++ = static_cast<std::uint16_t>((lane * kDeflateSegmentWords + i) * 32 +
-                                                 static_cast<unsigned>(__ffs(static_cast<int>(marks))) - 1);
-  }
+  if (lane <= end_lane) list_marks(window, lane, window.tokens + (up_to_lane - count));
   __syncwarp();
-  return {__shfl_sync(kAllLanes, up_to_lane, end_lane), __shfl_sync(kAllLanes, exit, end_lane)};
+  return {__shfl_sync(kAllLanes, up_to_lane, end_lane), __shfl_sync(kAllLanes, segment.exit, end_lane)};
 }
 static_assert(kDeflateSegmentBits <= kDeflateListedTokens, "a segment of codes of one bit is listed whole");
 
-// Loads the window that begins at word `first_word` of the stream.
-__device__ inline void load_window(const DeflateStream& stream, std::uint64_t first_word,
-                                   DeflateWindow& window, unsigned lane) {
-  constexpr unsigned kWords = kDeflateWindowWords + kDeflateSpareWords;
+// What stands at the end of what is listed.
+struct DeflateWindowEnd {
+  unsigned bit;   // of the window: behind the last token, and behind the end of the block
+  bool is_sound;  // it is no code that is none
+  bool ends_block;
+};
+template <class Window>
+__device__ inline DeflateWindowEnd window_end(const Window& window, const DeflateTables& tables,
+                                              unsigned exit) {
+  using namespace deflate_entry;
+  if ((exit & kDeflateStopped) == 0) return {exit, true, false};
+  const unsigned bit = exit & ~kDeflateStopped;
+  const std::uint32_t entry = deflate_entry_of<kLitlenTableBits>(tables.litlen, window.bits(bit));
+  const bool ends = (entry & kKindMask) == kEnd && (entry & kBitsMask) != 0;
+  return {bit + (entry & kBitsMask), ends, ends};
+}
+
+// Loads the window that begins at word `first_word` of the stream, by kThreads threads.
+template <unsigned kThreads, class Window>
+__device__ inline void load_window(const DeflateStream& stream, std::uint64_t first_word, Window& window,
+                                   unsigned thread) {
+  constexpr unsigned kWords = Window::kWords + kDeflateSpareWords;
   if (32 * first_word >= stream.begin_bit && 32 * (first_word + kWords) <= stream.end_bit) {
     const std::uint32_t* d_words = stream.d_words + first_word;
 #pragma unroll
-    for (unsigned i = 0; i < kWords; i += 32)
-      if (i + lane < kWords) window.words[i + lane] = d_words[i + lane];
+    for (unsigned i = 0; i < kWords; i += kThreads)
+      if (i + thread < kWords) window.words[i + thread] = d_words[i + thread];
   } else {
 #pragma unroll 1
-    for (unsigned i = lane; i < kWords; i += 32) window.words[i] = stream.word(first_word + i);
+    for (unsigned i = thread; i < kWords; i += kThreads) window.words[i] = stream.word(first_word + i);
   }
-  __syncwarp();
 }
 
 }  // namespace hemstitch::cuda

@@ -1,0 +1,128 @@
+// What several warps hold of a stream that they restore together, a group, and how they find its tokens: in a window of as many segments as
+// there are lanes.
+//
+// Each warp makes its own segments agree, as one warp alone does. Then warps look at how they left off: the first one that was not entered
+// where the one before it left begins anew from there. Those behind it are told in which phase they will be entered (deflate_phases.cuh). Most
+// warps have to go over their first segment again, and no more. Each turn settles one warp at the least, so the work is bounded as a
+// warp's is: nothing is decoded more often than a decoder would that goes segment by segment, with a turn for each.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "format/deflate/restore/deflate_window.cuh"
+
+namespace hemstitch::cuda {
+
+inline constexpr unsigned kGroupWarps = kDeflateGroupWarps, kGroupThreads = 32 * kGroupWarps;
+inline constexpr unsigned kGroupWindowWords = kGroupWarps * kDeflateWindowWords;
+// All tokens of a warp's window fit, be they of one bit: so every window gets on.
+inline constexpr unsigned kGroupListedTokens = std::max(kGroupWarps * 1024, 32 * kDeflateSegmentBits);
+inline constexpr unsigned kGroupReadTokens = kGroupThreads * kDeflateThreadTokens;
+inline constexpr unsigned kPartBytes = kGroupThreads * kDeflateThreadBytes, kPartStripes = kPartBytes / 32;
+
+// A part of the output while it is written (deflate_group_emission.cuh).
+struct DeflatePart {
+  std::uint32_t starts[kPartStripes];         // a bit for each byte that a token begins at
+  std::uint32_t tokens_before[kPartStripes];  // how many of the group's tokens begin before the stripe
+  std::uint16_t roots[kPartBytes];            // the byte of the part that a byte is a copy of
+  std::uint8_t values[kPartBytes];
+};
+static_assert(kPartBytes <= 1u << 16, "roots have 16 bits");
+
+struct DeflateGroupWindow {
+  static constexpr unsigned kWords = kGroupWindowWords;
+  using Token = std::conditional_t<32 * kWords <= 1u << 16, std::uint16_t, std::uint32_t>;
+
+  std::uint32_t words[kWords + kDeflateSpareWords];
+  union {
+    struct {
+      union {
+        std::uint32_t marks[kWords];
+        DeflatePart part;  // when all is listed
+      };
+      Token tokens[kGroupListedTokens];
+    };
+    DeflateTableWork table_work;
+  };
+
+  __device__ std::uint32_t bits(unsigned bit) const {
+    return __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit % 32);
+  }
+};
+
+// What the others are to know of a warp's segments: where the first one was entered and the last one left, which phase leads to which,
+// and how many tokens they have.
+struct DeflateWarpSegments {
+  unsigned start, exit;
+  std::uint32_t phases;
+  unsigned count;
+};
+
+struct DeflateGroupMemory {
+  DeflateTables tables;
+  DeflateGroupWindow window;
+  DeflateWarpSegments warps[kGroupWarps];
+  std::uint32_t infos[kGroupReadTokens];  // of tokens that are read, as DeflateTokenBytes has them
+  std::uint32_t sums[kGroupWarps];
+  std::uint64_t bit;  // behind the header of a block, 0 where it is none
+  DeflateStream stream;
+};
+
+// Makes the marks of all warps' segments those of one decoder. Ends with a barrier, behind which sh.warps is complete but for counts.
+__device__ inline void settle_warps(DeflateGroupMemory& sh, DeflateSegment& segment, unsigned thread) {
+  const unsigned lane = thread % 32, warp = thread / 32;
+  unsigned start = __shfl_sync(kAllLanes, segment.start, 0), plain_rounds = kDeflatePlainRounds;
+  while (true) {
+    settle_segments(sh.window, sh.tables, start, segment, plain_rounds, lane);
+    plain_rounds = 0;
+    const unsigned exit = __shfl_sync(kAllLanes, segment.exit, static_cast<int>(last_lane(segment)));
+    const std::uint32_t phases = phases_of_lanes(segment.phases, lane);
+    if (lane == 0) {
+      sh.warps[warp].start = start;
+      sh.warps[warp].exit = exit;
+      sh.warps[warp].phases = phases;
+    }
+    __syncthreads();
+    unsigned wrong = 1;  // the first warp that was not entered where the one before it left
+    while (wrong < kGroupWarps && sh.warps[wrong].start == sh.warps[wrong - 1].exit) ++wrong;
+    if (wrong == kGroupWarps || (sh.warps[wrong - 1].exit & kDeflateStopped) != 0) return;
+    if (warp >= wrong) {
+      unsigned phase = sh.warps[wrong - 1].exit % kDeflatePhases;
+      for (unsigned i = wrong; i < warp; ++i) phase = next_phase(sh.warps[i].phases, phase);
+      start = sh.warps[warp - 1].exit;
+      if (warp > wrong && ((start & kDeflateStopped) != 0 || start % kDeflatePhases != phase))
+        start = warp * 32 * kDeflateSegmentBits + phase;
+    }
+    __syncthreads();
+  }
+}
+
+// Lists where the tokens of the window at `bit` of the stream begin: those of the first warps, up to one that stopped, as many of them as
+// the list has room for. Begins and ends with a barrier.
+__device__ inline DeflateListed find_group_tokens(const DeflateStream& stream, std::uint64_t bit,
+                                                  DeflateGroupMemory& sh, unsigned thread) {
+  const unsigned lane = thread % 32, warp = thread / 32;
+  load_window<kGroupThreads>(stream, bit / 32, sh.window, thread);
+  __syncthreads();
+  DeflateSegment segment = open_segment(sh.window, sh.tables, thread, static_cast<unsigned>(bit % 32),
+                                        stream.end_bit - bit / 32 * 32);
+  __syncwarp();
+  settle_warps(sh, segment, thread);
+  const unsigned count = lane > last_lane(segment) ? 0 : count_marks(sh.window, thread);
+  const unsigned up_to_lane = sum_up_to_lane(count, lane);
+  if (lane == 31) sh.warps[warp].count = up_to_lane;
+  __syncthreads();
+  DeflateListed listed{0, 0};
+  for (unsigned i = 0; i < kGroupWarps; ++i) {
+    const DeflateWarpSegments of_warp = sh.warps[i];
+    if (listed.count + of_warp.count > kGroupListedTokens) break;
+    if (i == warp) list_marks(sh.window, thread, sh.window.tokens + listed.count + (up_to_lane - count));
+    listed = {listed.count + of_warp.count, of_warp.exit};
+    if ((of_warp.exit & kDeflateStopped) != 0) break;
+  }
+  __syncthreads();
+  return listed;
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,153 @@
+// From tokens to bytes by a group of warps: some tokens a thread, and then a part of their bytes at a time.
+//
+// In a part no byte waits for another one. A map of bits says at which bytes tokens begin, so each byte counts to its own; bytes that are
+// literals, or repeat what stands before the part, are fetched at once. Every other byte points to the byte of the part that it repeats. Pointers
+// are then doubled, all at once, until each leads to a byte that was fetched: log2 of the part's bytes times at most, for any chain of matches.
+#pragma once
+
+#include "format/deflate/restore/deflate_emission.cuh"
+#include "format/deflate/restore/deflate_group.cuh"
+
+namespace hemstitch::cuda {
+
+static_assert(kDeflateThreadBytes % kDeflateFetchedBytes == 0 && kDeflateThreadBytes <= 32);
+
+// Of a value of each thread: the sum over the threads before this one, and over all. Has a barrier inside; another one must be between two calls.
+struct DeflateSums {
+  std::uint32_t before, all;
+};
+__device__ inline DeflateSums sum_over_group(std::uint32_t value, std::uint32_t (&sh_sums)[kGroupWarps],
+                                             unsigned thread) {
+  const unsigned lane = thread % 32, warp = thread / 32;
+  const std::uint32_t up_to_lane = sum_up_to_lane(value, lane);
+  if (lane == 31) sh_sums[warp] = up_to_lane;
+  __syncthreads();
+  DeflateSums sums{up_to_lane - value, 0};
+#pragma unroll
+  for (unsigned i = 0; i < kGroupWarps; ++i) {
+    if (i < warp) sums.before += sh_sums[i];
+    sums.all += sh_sums[i];
+  }
+  return sums;
+}
+
+// Tokens kDeflateThreadTokens * thread and on of those that are read: where each begins in their output, and where the last one ends.
+struct DeflateThreadTokens {
+  std::uint32_t begins[kDeflateThreadTokens + 1];
+};
+
+// Says for the part that begins at `begin` which tokens begin in it.
+__device__ inline void map_starts(const DeflateThreadTokens& tokens, std::uint32_t begin, DeflatePart& part,
+                                  unsigned thread) {
+  const std::uint32_t first_stripe = begin / 32;
+  if (begin == 0 && thread == 0) part.tokens_before[0] = 0;
+#pragma unroll
+  for (unsigned i = 0; i < kDeflateThreadTokens; ++i) {
+    const std::uint32_t token_begin = tokens.begins[i], token_end = tokens.begins[i + 1];
+    if (token_begin == token_end) continue;
+    const std::uint32_t at = token_begin - begin;
+    if (at < kPartBytes) atomicOr(&part.starts[at / 32], 1u << at % 32);
+    // Stripes that begin inside of it or where it ends.
+    const std::uint32_t last = min(token_end / 32, first_stripe + kPartStripes - 1);
+    for (std::uint32_t stripe = max(token_begin / 32 + 1, first_stripe); stripe <= last; ++stripe)
+      part.tokens_before[stripe - first_stripe] = kDeflateThreadTokens * thread + i + 1;
+  }
+}
+
+// Writes the `bytes` that the tokens in sh.infos say from d_output on. All sources are there: in the output before it, or in the
+// history. Begins and ends with a barrier.
+__device__ inline void write_group(const DeflateThreadTokens& tokens, std::uint32_t bytes,
+                                   std::uint8_t* d_output, DeflateGroupMemory& sh, unsigned thread) {
+  DeflatePart& part = sh.window.part;
+  const std::uint32_t up_to_lane = kAllLanes >> (31 - thread % 32);
+  // Byte i of this thread is byte first_at + 32 * i: a warp takes stripes side by side.
+  const unsigned first_at = thread / 32 * (32 * kDeflateThreadBytes) + thread % 32;
+  for (std::uint32_t begin = 0; begin < bytes; begin += kPartBytes) {
+    for (unsigned i = thread; i < kPartStripes; i += kGroupThreads) part.starts[i] = 0;
+    __syncthreads();
+    map_starts(tokens, begin, part, thread);
+    __syncthreads();
+    const std::uint32_t part_bytes = min(kPartBytes, bytes - begin);
+    std::uint8_t* const d_part = d_output + begin;
+    std::uint32_t points = 0;  // bit i: byte i points to one that may point on
+#pragma unroll 1
+    for (unsigned first = 0; first < kDeflateThreadBytes; first += kDeflateFetchedBytes) {
+      std::uint32_t values[kDeflateFetchedBytes];
+#pragma unroll
+      for (unsigned i = 0; i < kDeflateFetchedBytes; ++i) {
+        const std::uint32_t at = first_at + 32 * (first + i);
+        std::uint32_t root = at;
+        values[i] = 0;
+        if (at < part_bytes) {
+          const auto starts_up_to = static_cast<std::uint32_t>(__popc(part.starts[at / 32] & up_to_lane));
+          values[i] = sh.infos[part.tokens_before[at / 32] + starts_up_to - 1];
+          if ((values[i] & kDeflateMatch) != 0) {
+            const auto source = static_cast<std::int32_t>(at - (values[i] & ~kDeflateMatch));
+            if (source < 0) {
+              values[i] = d_part[source];
+            } else {
+              root = static_cast<std::uint32_t>(source);
+              points |= 1u << (first + i);
+            }
+          }
+        }
+        part.roots[at] = static_cast<std::uint16_t>(root);
+      }
+#pragma unroll
+      for (unsigned i = 0; i < kDeflateFetchedBytes; ++i)
+        part.values[first_at + 32 * (first + i)] = static_cast<std::uint8_t>(values[i]);
+    }
+    while (__syncthreads_or(points != 0 ? 1 : 0) != 0) {
+      std::uint32_t nexts[kDeflateThreadBytes];
+#pragma unroll
+      for (unsigned i = 0; i < kDeflateThreadBytes; ++i) {
+        if ((points >> i & 1) == 0) continue;
+        const std::uint32_t root = part.roots[first_at + 32 * i];
+        nexts[i] = part.roots[root];
+        if (nexts[i] == root) points &= ~(1u << i);
+      }
+      __syncthreads();
+#pragma unroll
+      for (unsigned i = 0; i < kDeflateThreadBytes; ++i)
+        if ((points >> i & 1) != 0) part.roots[first_at + 32 * i] = static_cast<std::uint16_t>(nexts[i]);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < kDeflateThreadBytes; ++i) {
+      const std::uint32_t at = first_at + 32 * i;
+      if (at < part_bytes) d_part[at] = part.values[part.roots[at]];
+    }
+    __syncthreads();
+  }
+}
+
+// Writes the `count` tokens that are listed, and moves `written`; false where one reaches too far back, or does not fit. Ends with a barrier.
+__device__ inline bool restore_group_tokens(const DeflateStream& stream, unsigned count,
+                                            std::uint64_t& written, DeflateGroupMemory& sh, unsigned thread) {
+  for (unsigned first = 0; first < count; first += kGroupReadTokens) {
+    const unsigned own = kDeflateThreadTokens * thread;
+    DeflateThreadTokens tokens;
+    std::uint32_t own_bytes = 0, reach = 0;  // how far back before the tokens' output the farthest match goes
+#pragma unroll
+    for (unsigned i = 0; i < kDeflateThreadTokens; ++i) {
+      tokens.begins[i] = own_bytes;
+      if (first + own + i >= count) continue;
+      const DeflateTokenBytes token = read_token(sh.window, sh.tables, sh.window.tokens[first + own + i]);
+      sh.infos[own + i] = token.info;
+      if ((token.info & kDeflateMatch) != 0 && (token.info & ~kDeflateMatch) > own_bytes)
+        reach = max(reach, (token.info & ~kDeflateMatch) - own_bytes);
+      own_bytes += token.bytes;
+    }
+    tokens.begins[kDeflateThreadTokens] = own_bytes;
+    const DeflateSums sums = sum_over_group(own_bytes, sh.sums, thread);
+#pragma unroll
+    for (unsigned i = 0; i <= kDeflateThreadTokens; ++i) tokens.begins[i] += sums.before;
+    const bool too_far = reach > written + sums.before + stream.history_bytes;
+    if (__syncthreads_or(too_far ? 1 : 0) != 0 || sums.all > stream.capacity - written) return false;
+    if (stream.d_output != nullptr) write_group(tokens, sums.all, stream.d_output + written, sh, thread);
+    written += sums.all;
+  }
+  __syncthreads();
+  return true;
+}
+
+}  // namespace hemstitch::cuda
