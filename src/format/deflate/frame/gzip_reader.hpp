@@ -53,7 +53,6 @@ class GzipReader : public FrameReader {
   Event read_between(std::span<const std::byte> bytes);
   Event begin_header(std::span<const std::byte> bytes);
   Event read_header(std::span<const std::byte> bytes);
-  Event read_fixed_part(std::span<const std::byte> bytes);
   Event next_field(State done);
   Event end_header();
   Event begin_frame();
