@@ -379,5 +379,51 @@ TEST(Bgzf, ContentBetweenMembersIsMeasured) {
   EXPECT_THROW(bgzf_content_bytes(source, file.size() + 1), Error);
 }
 
+// Short files of one member: all in one call, each with the content that a stream restores. What is more than that, or damaged, is left to streams.
+TEST(Gzip, ShortFilesAreRestoredTogether) {
+  const Bytes content = wordy_bytes(40'000);
+  GzipFields all;
+  all.extra = bytes_of("xx") + le(0, 2);
+  all.name = "name";
+  all.comment = "comment";
+  all.header_checksum = true;
+  const Bytes member = gzip_member(content), cut(member.begin(), member.end() - 1);
+  Bytes too_large_size = gzip_member({});
+  too_large_size[too_large_size.size() - 2] = std::byte{1};
+  const std::vector<Bytes> alone = {member,
+                                    gzip_member({}),
+                                    gzip_member(content, all),
+                                    gzip_member(equal_bytes(60'000)),
+                                    gzip_member(random_bytes(50'000)),
+                                    bgzf_file(content)};
+  const std::vector<Bytes> left = {member + gzip_member(content),
+                                   member + Bytes(10),
+                                   cut,
+                                   changed_at(member, member.size() / 2),
+                                   changed_at(member, member.size() - 8),
+                                   changed_at(member, member.size() - 4),
+                                   changed_at(gzip_member(content, all), 12),
+                                   gzip_member(equal_bytes((1 << 20) + 1)),
+                                   too_large_size,
+                                   bgzf_member(content)};
+  for (const char* backend : {"cpu", "reference"}) {
+    std::vector<std::span<const std::byte>> inputs(alone.begin(), alone.end());
+    inputs.insert(inputs.end(), left.begin(), left.end());
+    FrameRestorer restorer(reading(backend));
+    LargeBuffer room = restorer.make_output();
+    std::vector<std::optional<Bytes>> contents;
+    while (contents.size() < inputs.size())
+      for (const auto& one : restorer.restore(std::span(inputs).subspan(contents.size()), room)) {
+        contents.emplace_back();
+        if (one.content) contents.back().emplace(one.content->begin(), one.content->end());
+      }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      ASSERT_EQ(contents[i].has_value(), i < alone.size()) << backend << " " << i;
+      if (!contents[i]) continue;
+      EXPECT_TRUE(*contents[i] == restored(alone[i]).content) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hemstitch::testing

@@ -207,13 +207,16 @@ GzipReader::Event GzipReader::announce_block() {
   return want(State::kBlock, data_bytes + kGzipTrailerBytes, Event::kBlockBegin);
 }
 
-GzipReader::Event GzipReader::read_block(std::span<const std::byte> bytes) {
-  const std::byte* const trailer = bytes.data() + block_.data_bytes;
-  block_.content_checksum = load_le32(trailer);
-  block_.content_bytes = load_le32(trailer + 4);
+void GzipReader::take_behind_data(std::span<const std::byte> behind) {
+  block_.content_checksum = load_le32(behind.data());
+  block_.content_bytes = load_le32(behind.data() + 4);
   if (*block_.content_bytes > kBgzfMostContentBytes)
     fail(Status::kCorruptBlock, fmt::format("the member announces {} bytes, a BGZF member holds at most {}",
                                             *block_.content_bytes, kBgzfMostContentBytes));
+}
+
+GzipReader::Event GzipReader::read_block(std::span<const std::byte> bytes) {
+  take_behind_data(bytes.subspan(block_.data_bytes));
   position_ += bytes.size();
   leave_block();
   return Event::kBlockEnd;
