@@ -186,9 +186,12 @@ void require_files(const std::vector<std::string>& paths) {
           fmt::format("{}: {}", shown_name(path), tool_error_from_errno("cannot be opened").what()));
 }
 
-// Where a backend does not restore the format, the processor does: what is written is verified in any case.
+// Where a backend does not restore what is written, the processor does: it is verified in any case. No device restores a stream.
 std::string restored_by(const Backend& backend, Format format) {
-  return std::string(backend.supports(format, Direction::kRestore) ? backend.name() : "cpu");
+  const bool is_stream = FormatTable::instance().of(format).writes_streams();
+  const bool restores =
+      backend.supports(format, Direction::kRestore) && !(is_stream && backend.has_devices());
+  return std::string(restores ? backend.name() : "cpu");
 }
 
 void bench(const BenchRequest& request, const std::string& command_line) {

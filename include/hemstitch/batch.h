@@ -1,5 +1,5 @@
-/* Hemstitch's batch interface: LZ4 on a CUDA device, for data that is there already; compressing to DEFLATE, zlib, gzip and
- * BGZF; and match finding and parsing alone, for callers with an encoder of their own.
+/* Hemstitch's batch interface: LZ4, DEFLATE, zlib, gzip and BGZF on a CUDA device, for data that is there already; and match
+ * finding and parsing alone, for callers with an encoder of their own.
  *
  * Input and results stay on the device. The shape is the usual one of batched GPU libraries: arrays of device pointers
  * and sizes, a call that says how much temporary memory is needed, a call that enqueues the work, and a status for
@@ -12,6 +12,7 @@
  *   hemstitch_lz4_pages_...      pages of at most 4096 bytes: compressed, raw or same-filled
  *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
  *   hemstitch_deflate_compress_...   raw blocks -> streams of DEFLATE, zlib or gzip, or blocks of BGZF
+ *   hemstitch_deflate_restore_...    and back, or to their restored sizes
  *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
  *   hemstitch_scan_..., _gather_, _scatter_   sizes -> places; many pieces <-> one span
  *
@@ -263,7 +264,8 @@ HEMSTITCH_API hemstitch_status hemstitch_deflate_compress_async(
     const size_t* capacities, size_t* output_bytes, hemstitch_status* statuses, void* temp, size_t temp_bytes,
     hemstitch_stream stream);
 
-/* Raw DEFLATE streams on the device, of any content: each whole, and nothing behind it. */
+/* Streams of DEFLATE, zlib or gzip, or blocks of BGZF, on the device, of any content: each whole, and nothing behind it. Of gzip a stream is
+ * one member. */
 typedef struct hemstitch_deflate_streams {
   const void* const* streams; /* device array: where each begins, any alignment */
   const size_t* stream_bytes; /* device array: its size */
@@ -271,20 +273,30 @@ typedef struct hemstitch_deflate_streams {
   size_t max_stream_bytes;    /* no stream is larger; one that is gets HEMSTITCH_INVALID_OPTION */
 } hemstitch_deflate_streams;
 
-/* Temporary device memory for hemstitch_deflate_restore_async(): about 4 bytes a stream. `max_output_bytes`: no element of `capacities`
- * is larger; one that is gets HEMSTITCH_INVALID_OPTION. */
+/* Temporary device memory for hemstitch_deflate_restore_async(): about 4 bytes a stream of raw DEFLATE, 60 of other formats. `format` is a
+ * hemstitch_deflate_format. `max_output_bytes`: no element of `capacities` is larger; one that is gets HEMSTITCH_INVALID_OPTION. */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_temp_bytes(const hemstitch_deflate_streams* streams,
-                                                                    size_t max_output_bytes,
+                                                                    int32_t format, size_t max_output_bytes,
                                                                     size_t* temp_bytes);
-/* outputs        device: count pointers, any alignment; or NULL: sizes and statuses alone, nothing is written
+/* Headers are read, and header checksums, content checksums and sizes verified, on the device.
+ *
+ * outputs        device: count pointers, any alignment; or NULL: sizes and statuses alone, nothing is written, and checksums of contents
+ *                and dictionaries are not verified
  * capacities     device: count elements; no byte behind them is written
  * history_bytes  device: count elements, bytes directly before each output that matches may reach, already there; or
- *                NULL: none
+ *                NULL: none. Of a zlib stream that names a dictionary these are the dictionary, all of it
  * output_bytes   device: count elements, restored bytes; 0 where the status is not OK
- * statuses       device: count elements: HEMSTITCH_OK, HEMSTITCH_CORRUPT_BLOCK (what zlib's inflate refuses, or what does not end
- *                where the stream does) or HEMSTITCH_OUTPUT_TOO_SMALL; what stands in an output is unspecified unless it is OK */
+ * statuses       device: count elements; what stands in an output is unspecified unless it is OK. The first of these that holds:
+ *                of the header HEMSTITCH_TRUNCATED (no room for it and the trailer), HEMSTITCH_UNKNOWN_FORMAT,
+ *                HEMSTITCH_UNSUPPORTED_FEATURE, HEMSTITCH_HEADER_CHECKSUM_MISMATCH; of zlib HEMSTITCH_DICTIONARY_NEEDED and
+ *                HEMSTITCH_DICTIONARY_MISMATCH; of BGZF HEMSTITCH_TRUNCATED and HEMSTITCH_TRAILING_GARBAGE where the header tells another
+ *                size than stream_bytes;
+ *                HEMSTITCH_CORRUPT_BLOCK: DEFLATE that zlib's inflate refuses, that is cut off, or that does not end where the trailer, or
+ *                the stream, does; HEMSTITCH_OUTPUT_TOO_SMALL;
+ *                of the trailer HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH, of BGZF
+ *                HEMSTITCH_BLOCK_CHECKSUM_MISMATCH */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_async(
-    const hemstitch_deflate_streams* streams, void* const* outputs, const size_t* capacities,
+    const hemstitch_deflate_streams* streams, int32_t format, void* const* outputs, const size_t* capacities,
     size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes, hemstitch_status* statuses,
     void* temp, size_t temp_bytes, hemstitch_stream stream);
 

@@ -37,6 +37,13 @@ struct Compressed {
   std::size_t max_block_bytes = 0;
 };
 
+// Streams of DEFLATE, zlib or gzip, or blocks of BGZF; hemstitch_deflate_streams.
+struct Streams {
+  std::span<const void* const> streams;
+  std::span<const std::size_t> stream_bytes;
+  std::size_t max_stream_bytes = 0;
+};
+
 // Where results go, one a block.
 struct Outputs {
   std::span<void* const> outputs;
@@ -84,6 +91,12 @@ inline hemstitch_lz4_compressed given(const Compressed& compressed) {
   same_count(compressed.block_bytes.size(), compressed.blocks.size(), "block_bytes");
   return {compressed.blocks.data(), compressed.block_bytes.data(), compressed.blocks.size(),
           compressed.max_block_bytes};
+}
+
+inline hemstitch_deflate_streams given(const Streams& streams) {
+  same_count(streams.stream_bytes.size(), streams.streams.size(), "stream_bytes");
+  return {streams.streams.data(), streams.stream_bytes.data(), streams.streams.size(),
+          streams.max_stream_bytes};
 }
 
 inline void same_count(const Outputs& outputs, std::size_t expected) {
@@ -260,6 +273,56 @@ inline void lz4_frame_restore(std::span<const std::byte> data, const hemstitch_l
   detail::check(hemstitch_lz4_frame_restore_async(data.data(), data.size(), &frame, output.data(),
                                                   output.size(), output_bytes, status, temp.data(),
                                                   temp.size(), stream));
+}
+
+// ---- DEFLATE ----
+
+// SIZE_MAX for a block that the format does not have.
+inline std::size_t deflate_compress_bound(hemstitch_deflate_format format, std::size_t block_bytes) {
+  return hemstitch_deflate_compress_bound(format, block_bytes);
+}
+
+inline std::size_t deflate_compress_temp_bytes(const Blocks& blocks, hemstitch_deflate_format format,
+                                               int level) {
+  const hemstitch_deflate_blocks given = detail::given(blocks);
+  std::size_t bytes = 0;
+  detail::check(hemstitch_deflate_compress_temp_bytes(&given, format, level, &bytes));
+  return bytes;
+}
+
+inline void deflate_compress(const Blocks& blocks, hemstitch_deflate_format format, int level,
+                             const Outputs& outputs, Temp temp, hemstitch_stream stream) {
+  const hemstitch_deflate_blocks given = detail::given(blocks);
+  detail::same_count(outputs, given.count);
+  detail::check(hemstitch_deflate_compress_async(
+      &given, format, level, outputs.outputs.data(),
+      outputs.capacities.empty() ? nullptr : outputs.capacities.data(), outputs.output_bytes.data(),
+      outputs.statuses.data(), temp.data(), temp.size(), stream));
+}
+
+inline std::size_t deflate_restore_temp_bytes(const Streams& streams, hemstitch_deflate_format format,
+                                              std::size_t max_output_bytes) {
+  const hemstitch_deflate_streams given = detail::given(streams);
+  std::size_t bytes = 0;
+  detail::check(hemstitch_deflate_restore_temp_bytes(&given, format, max_output_bytes, &bytes));
+  return bytes;
+}
+
+// `outputs.outputs` empty: sizes and statuses alone. `history_bytes` empty: no stream has any.
+inline void deflate_restore(const Streams& streams, hemstitch_deflate_format format, const Outputs& outputs,
+                            std::size_t max_output_bytes, std::span<const std::uint32_t> history_bytes,
+                            Temp temp, hemstitch_stream stream) {
+  const hemstitch_deflate_streams given = detail::given(streams);
+  const auto count = static_cast<std::size_t>(given.count);
+  if (!outputs.outputs.empty()) detail::same_count(outputs.outputs.size(), count, "outputs");
+  detail::same_count(outputs.capacities.size(), count, "capacities");
+  detail::same_count(outputs.output_bytes.size(), count, "output_bytes");
+  detail::same_count(outputs.statuses.size(), count, "statuses");
+  if (!history_bytes.empty()) detail::same_count(history_bytes.size(), count, "history_bytes");
+  detail::check(hemstitch_deflate_restore_async(
+      &given, format, outputs.outputs.empty() ? nullptr : outputs.outputs.data(), outputs.capacities.data(),
+      max_output_bytes, history_bytes.empty() ? nullptr : history_bytes.data(), outputs.output_bytes.data(),
+      outputs.statuses.data(), temp.data(), temp.size(), stream));
 }
 
 }  // namespace hemstitch::batch

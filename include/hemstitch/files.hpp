@@ -144,8 +144,8 @@ class HEMSTITCH_API DeviceContent {
   bool restored_on_device_ = false;
 };
 
-// Restores all frames in a file, one behind the other, whoever wrote them. Frames whose blocks depend on each other (linked blocks,
-// legacy frames), and what looks damaged to the device, are left to the processor, which restores and uploads them, or finds the words
+// Restores all frames in a file, one behind the other, whoever wrote them: LZ4, BGZF, gzip. Frames whose blocks depend on each other (linked
+// blocks, legacy frames) or cannot be told apart (an ordinary .gz), and what looks damaged to the device, are left to the processor, which restores and uploads them, or finds the words
 // for what is wrong: Error with the file and its frame, block and byte. Frames that need a dictionary are refused. A frame that does not
 // tell its content's size takes up to twice its memory while it is loaded.
 HEMSTITCH_API DeviceContent load_frame(const std::string& path, const FrameLoadOptions& options = {});

@@ -77,9 +77,11 @@ void deflate_compress_async(const hemstitch_deflate_blocks&, const DeflateStream
                             hemstitch_stream) {
   throw_no_cuda();
 }
-std::size_t deflate_restore_temp_bytes(const hemstitch_deflate_streams&, std::size_t) { throw_no_cuda(); }
-void deflate_restore_async(const hemstitch_deflate_streams&, void* const*, const std::size_t*, std::size_t,
-                           const std::uint32_t*, std::size_t*, hemstitch_status*, BatchTemp,
+std::size_t deflate_restore_temp_bytes(const hemstitch_deflate_streams&, Format, std::size_t) {
+  throw_no_cuda();
+}
+void deflate_restore_async(const hemstitch_deflate_streams&, Format, void* const*, const std::size_t*,
+                           std::size_t, const std::uint32_t*, std::size_t*, hemstitch_status*, BatchTemp,
                            hemstitch_stream) {
   throw_no_cuda();
 }

@@ -297,9 +297,10 @@ BatchTiming time_pinned(cuda::Device& device, const cuda::DeviceFormat& format,
 BatchTiming time_batches(std::span<const std::byte> data, const TimedWork& work, double seconds,
                          std::string_view wanted) {
   const cuda::DeviceFormat* const format = cuda::device_format(work.format);
-  if (format == nullptr || !format->restores())
-    throw Error(Status::kInvalidOption, fmt::format("CUDA devices do not restore {}",
-                                                    FormatTable::instance().of(work.format).title()));
+  const FrameFormat& frames = FormatTable::instance().of(work.format);
+  if (format == nullptr || !format->restores() || frames.writes_streams())
+    throw Error(Status::kInvalidOption,
+                fmt::format("CUDA devices do not restore {} block by block", frames.title()));
   cuda::Device& device = cuda::open_device(wanted_device(wanted));
   device.make_current();
   return work.span == TimedSpan::kKernel ? time_kernels(device, *format, data, work, seconds)

@@ -34,6 +34,11 @@ std::optional<Format> format_of(std::int32_t format) {
   }
 }
 
+Format checked_format(std::int32_t number) {
+  if (const std::optional<Format> format = format_of(number)) return *format;
+  throw Error(Status::kInvalidOption, fmt::format("batch: format is {}, it can be 0..3", number));
+}
+
 std::size_t most_block_bytes(Format format) {
   return format == Format::kBgzf ? kBgzfBlockBytes : kDeflateMostBlockBytes;
 }
@@ -63,13 +68,11 @@ DeflateStreams streams_of(Format format, int level) {
 
 DeflateStreams checked_streams(const hemstitch_deflate_blocks* blocks, std::int32_t number, int level) {
   const hemstitch_deflate_blocks& given = *needed(blocks, "blocks");
-  const std::optional<Format> format = format_of(number);
-  if (!format)
-    throw Error(Status::kInvalidOption, fmt::format("batch: format is {}, it can be 0..3", number));
-  check_parameter("batch", "max_block_bytes", given.max_block_bytes, 0, most_block_bytes(*format));
+  const Format format = checked_format(number);
+  check_parameter("batch", "max_block_bytes", given.max_block_bytes, 0, most_block_bytes(format));
   check_parameter("batch", "max_history_bytes", given.max_history_bytes, 0,
-                  *format == Format::kDeflate ? kDeflateWindowBytes : 0);
-  return streams_of(*format, checked_level(level));
+                  format == Format::kDeflate ? kDeflateWindowBytes : 0);
+  return streams_of(format, checked_level(level));
 }
 
 hemstitch_status checksums(Checksum kind, const void* const* spans, const std::size_t* span_bytes,
@@ -126,27 +129,30 @@ hemstitch_status hemstitch_deflate_compress_async(const hemstitch_deflate_blocks
 }
 
 hemstitch_status hemstitch_deflate_restore_temp_bytes(const hemstitch_deflate_streams* streams,
-                                                      size_t max_output_bytes, size_t* temp_bytes) {
+                                                      int32_t format, size_t max_output_bytes,
+                                                      size_t* temp_bytes) {
   return hemstitch::guarded([&] {
     hemstitch::needed(temp_bytes, "temp_bytes");
+    const hemstitch_deflate_streams& given = *hemstitch::needed(streams, "streams");
     *temp_bytes =
-        hemstitch::deflate_restore_temp_bytes(*hemstitch::needed(streams, "streams"), max_output_bytes);
+        hemstitch::deflate_restore_temp_bytes(given, hemstitch::checked_format(format), max_output_bytes);
   });
 }
 
-hemstitch_status hemstitch_deflate_restore_async(const hemstitch_deflate_streams* streams,
+hemstitch_status hemstitch_deflate_restore_async(const hemstitch_deflate_streams* streams, int32_t format,
                                                  void* const* outputs, const size_t* capacities,
                                                  size_t max_output_bytes, const uint32_t* history_bytes,
                                                  size_t* output_bytes, hemstitch_status* statuses, void* temp,
                                                  size_t temp_bytes, hemstitch_stream stream) {
   return hemstitch::guarded([&] {
     const hemstitch_deflate_streams& given = *hemstitch::needed(streams, "streams");
+    const hemstitch::Format known = hemstitch::checked_format(format);
     hemstitch::need_for(given.count, given.streams, "streams");
     hemstitch::need_for(given.count, given.stream_bytes, "stream_bytes");
     hemstitch::need_for(given.count, capacities, "capacities");
     hemstitch::need_for(given.count, output_bytes, "output_bytes");
     hemstitch::need_for(given.count, statuses, "statuses");
-    hemstitch::deflate_restore_async(given, outputs, capacities, max_output_bytes, history_bytes,
+    hemstitch::deflate_restore_async(given, known, outputs, capacities, max_output_bytes, history_bytes,
                                      output_bytes, statuses, {temp, temp_bytes}, stream);
   });
 }

@@ -1,4 +1,4 @@
-// The DEFLATE part of the batch interface on a CUDA device: a caller's arrays become a batch (batch_layout.hpp), the encoder writes between
+// Compressing to DEFLATE in the batch interface on a CUDA device: a caller's arrays become a batch (batch_layout.hpp), the encoder writes between
 // what is the format's, and that is filled in.
 //
 //   begin_streams  one thread a block: what checksums are made of, and how much room there is; none for a block that was left out
@@ -9,7 +9,6 @@
 #include "batch/deflate_batch_device.hpp"
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
-#include "format/deflate/restore/deflate_restore_cuda.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch {
@@ -104,14 +103,6 @@ struct StreamTemp {
   }
 };
 
-cuda::DeviceRestore restore_batch(const hemstitch_deflate_streams& streams, std::size_t max_output_bytes) {
-  return {.d_blocks = reinterpret_cast<const std::byte* const*>(streams.streams),
-          .d_block_bytes = streams.stream_bytes,
-          .count = streams.count,
-          .max_capacity = max_output_bytes,
-          .max_block_bytes = streams.max_stream_bytes};
-}
-
 }  // namespace
 
 std::size_t deflate_compress_temp_bytes(const hemstitch_deflate_blocks& blocks,
@@ -147,26 +138,6 @@ void deflate_compress_async(const hemstitch_deflate_blocks& blocks, const Deflat
                             arrays.d_content_bytes, blocks.count, arrays.d_checksums, stream);
   cuda::launch({.kernel = kEndBudget, .grid = grid, .stream = stream}, end_streams, blocks.count, streams,
                arrays, d_outputs, d_output_bytes, d_statuses);
-}
-
-std::size_t deflate_restore_temp_bytes(const hemstitch_deflate_streams& streams,
-                                       std::size_t max_output_bytes) {
-  cuda::need_device();
-  return cuda::restore_deflate_cuda_scratch_bytes(restore_batch(streams, max_output_bytes));
-}
-
-void deflate_restore_async(const hemstitch_deflate_streams& streams, void* const* d_outputs,
-                           const std::size_t* d_capacities, std::size_t max_output_bytes,
-                           const std::uint32_t* d_history_bytes, std::size_t* d_output_bytes,
-                           hemstitch_status* d_statuses, BatchTemp temp, hemstitch_stream stream) {
-  cuda::need_device();
-  cuda::DeviceRestore batch = restore_batch(streams, max_output_bytes);
-  batch.d_outputs = reinterpret_cast<std::byte* const*>(d_outputs);
-  batch.d_capacities = d_capacities;
-  batch.d_history_bytes = d_history_bytes;
-  batch.d_output_bytes = d_output_bytes;
-  batch.d_statuses = d_statuses;
-  cuda::restore_deflate_cuda(batch, temp.d_temp, temp.bytes, stream);
 }
 
 void deflate_checksums_async(Checksum kind, const void* const* d_spans, const std::size_t* d_span_bytes,

@@ -1,5 +1,5 @@
-// What the DEFLATE part of the batch interface asks of a device, with arguments already checked. One of deflate_batch_cuda.cu and
-// batch_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
+// What the DEFLATE part of the batch interface asks of a device, with arguments already checked. deflate_batch_cuda.cu and
+// deflate_restore_batch_cuda.cu are in builds with CUDA, in others batch_no_device.cpp, which throws kDeviceUnavailable.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,9 @@ void deflate_compress_async(const hemstitch_deflate_blocks& blocks, const Deflat
                             void* const* d_outputs, const std::size_t* d_capacities,
                             std::size_t* d_output_bytes, hemstitch_status* d_statuses, BatchTemp temp,
                             hemstitch_stream stream);
-std::size_t deflate_restore_temp_bytes(const hemstitch_deflate_streams& streams,
+std::size_t deflate_restore_temp_bytes(const hemstitch_deflate_streams& streams, Format format,
                                        std::size_t max_output_bytes);
-void deflate_restore_async(const hemstitch_deflate_streams& streams, void* const* d_outputs,
+void deflate_restore_async(const hemstitch_deflate_streams& streams, Format format, void* const* d_outputs,
                            const std::size_t* d_capacities, std::size_t max_output_bytes,
                            const std::uint32_t* d_history_bytes, std::size_t* d_output_bytes,
                            hemstitch_status* d_statuses, BatchTemp temp, hemstitch_stream stream);

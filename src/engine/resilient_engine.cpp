@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "engine/registry.hpp"
-#include "format/deflate/deflate_formats.hpp"
+#include "format/formats.hpp"
 #include "gpu/device_names.hpp"
 
 namespace hemstitch {
@@ -22,44 +23,28 @@ constexpr std::string_view kWrongBlock = "a block did not restore to what it was
 // What verify() says of a block; no engine says so when it compresses.
 bool is_wrong(const BlockTask& task) { return task.status == Status::kCorruptBlock; }
 
-// Blocks of such a frame are parts of one stream, which goes on behind each of them.
-bool are_parts_of_stream(Format format) { return is_deflate(format) && format != Format::kBgzf; }
-
-// Whether a part restores to `raw`, all of it and nothing else; `room` is for so much.
-bool restores_to(StreamDecoder& decoder, std::span<const std::byte> data, std::span<const std::byte> raw,
-                 std::span<std::byte> room) {
-  std::size_t restored_bytes = 0;
-  for (;;) {
-    const StreamStep step = decoder.restore(data, room.subspan(restored_bytes));
-    data = data.subspan(step.input_bytes);
-    restored_bytes += step.output_bytes;
-    if (step.status != Status::kOk || step.ended) return false;
-    if (step.input_bytes == 0 && step.output_bytes == 0) break;
-  }
-  return data.empty() && restored_bytes == raw.size() &&
-         std::memcmp(room.data(), raw.data(), raw.size()) == 0;
-}
-
-void verify_parts(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std::span<std::byte> room) {
-  for (BlockTask& task : tasks) {
-    if (task.status != Status::kOk) continue;
-    const auto decoder = engine.make_stream_decoder(format, task.history);
-    if (!restores_to(*decoder, task.output.first(task.output_bytes), task.input,
-                     room.first(task.input.size())))
-      task.status = Status::kCorruptBlock;
-  }
-}
+// What makes a whole stream of DEFLATE of a part: an empty block that says that it is the last one. Parts end with a byte.
+constexpr std::array kEndOfStream{std::byte{3}, std::byte{0}};
 
 // Restores into `room` what `engine` made of the tasks.
 void verify(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std::span<std::byte> room) {
-  if (are_parts_of_stream(format)) return verify_parts(engine, tasks, format, room);
   std::vector<BlockTask*> made;
   std::vector<BlockTask> restored;
+  std::size_t streams_bytes = 0;
+  if (FormatTable::instance().of(format).writes_streams())
+    for (const BlockTask& task : tasks) streams_bytes += task.output_bytes + kEndOfStream.size();
+  std::vector<std::byte> streams(streams_bytes);
+  std::span<std::byte> streams_left = streams;
   for (BlockTask& task : tasks) {
     if (task.status != Status::kOk) continue;
     made.push_back(&task);
     BlockTask& back = restored.emplace_back();
     back.input = task.output.first(task.output_bytes);
+    if (!streams.empty()) {
+      std::ranges::copy(kEndOfStream, std::ranges::copy(back.input, streams_left.begin()).out);
+      back.input = streams_left.first(back.input.size() + kEndOfStream.size());
+      streams_left = streams_left.subspan(back.input.size());
+    }
     back.history = task.history;
     back.output = room.first(task.input.size());
     room = room.subspan(task.input.size());
@@ -119,7 +104,10 @@ bool ResilientEngine::has_fallback(Format format, Direction direction) const {
 }
 
 BlockEngine& ResilientEngine::fallback_engine(Format format, Direction direction) {
-  const Backend& backend = fallback(format, direction);
+  return fallback_engine(fallback(format, direction));
+}
+
+BlockEngine& ResilientEngine::fallback_engine(const Backend& backend) {
   const std::scoped_lock lock(mutex_);
   if (fallback_engines_.empty()) fallback_backend_ = backend.name();
   std::unique_ptr<BlockEngine>& engine = fallback_engines_[&backend];
@@ -225,10 +213,12 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
   if (auto decoder = engine_->make_stream_decoder(format.id(), history)) return decoder;
   const std::string reason = fmt::format("backend '{}' restores no {} whose blocks cannot be told apart",
                                          backend_->name(), format.title());
+  // A stream holds the same whoever restores it, so that the fastest may.
+  const Backend& cpu = BackendRegistry::instance().find_usable("cpu");
+  const Backend& other =
+      cpu.supports(format.id(), Direction::kRestore) ? cpu : fallback(format.id(), Direction::kRestore);
   auto decoder =
-      has_fallback(format.id(), Direction::kRestore)
-          ? fallback_engine(format.id(), Direction::kRestore).make_stream_decoder(format.id(), history)
-          : nullptr;
+      &other != backend_ ? fallback_engine(other).make_stream_decoder(format.id(), history) : nullptr;
   if (!decoder) throw Error(Status::kInvalidOption, reason);
   const std::scoped_lock lock(mutex_);
   ++fallback_blocks_;

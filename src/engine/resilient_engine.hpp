@@ -53,8 +53,8 @@ class ResilientEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters,
                 std::span<std::byte> verify_room = {});
   void restore(std::span<BlockTask> tasks, Format format);
-  // For a frame whose blocks cannot be told apart: counts as a block that was redone where the backend makes none and another
-  // one does. Throws kInvalidOption where nobody does.
+  // For a frame whose blocks cannot be told apart: counts as a block that was redone where the backend makes none and `cpu`, or else the
+  // fallback, does. Throws kInvalidOption where nobody does.
   std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameFormat& format,
                                                      std::span<const std::byte> history);
 
@@ -70,6 +70,7 @@ class ResilientEngine {
   StageTimer host_timer() { return {*time_line_, Stage::kKernel, time_line_->next_batch()}; }
   bool has_fallback(Format format, Direction direction) const;
   BlockEngine& fallback_engine(Format format, Direction direction);
+  BlockEngine& fallback_engine(const Backend& backend);
   void compress_elsewhere(std::span<BlockTask> tasks, const EncodeParameters& parameters,
                           std::span<std::byte> verify_room);
   void count_failed_call(const std::string& reason);

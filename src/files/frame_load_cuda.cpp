@@ -82,13 +82,14 @@ class Arrays {
   cuda::Carver h_, d_;
 };
 
+// `count` elements from `first` on.
 template <class T>
-void upload(const Arrays::Array<T>& array, std::size_t count, cudaStream_t stream) {
-  copy_async(array.d, array.h, count * sizeof(T), cudaMemcpyHostToDevice, stream);
+void upload(const Arrays::Array<T>& array, std::size_t first, std::size_t count, cudaStream_t stream) {
+  copy_async(array.d + first, array.h + first, count * sizeof(T), cudaMemcpyHostToDevice, stream);
 }
 template <class T>
-void download(const Arrays::Array<T>& array, std::size_t count, cudaStream_t stream) {
-  copy_async(array.h, array.d, count * sizeof(T), cudaMemcpyDeviceToHost, stream);
+void download(const Arrays::Array<T>& array, std::size_t first, std::size_t count, cudaStream_t stream) {
+  copy_async(array.h + first, array.d + first, count * sizeof(T), cudaMemcpyDeviceToHost, stream);
 }
 
 struct GroupArrays {
@@ -103,7 +104,7 @@ struct GroupArrays {
   Arrays::Array<std::uint64_t> stored_at;  // in the group's buffer
   Arrays::Array<std::uint32_t> stored_bytes;
   Arrays::Array<std::byte*> stored_rooms;
-  // Of those with a checksum.
+  // Of those with a checksum, of their data or of their content.
   Arrays::Array<const std::byte*> checked;
   Arrays::Array<std::size_t> checked_bytes;
   Arrays::Array<std::uint32_t> checksums;
@@ -209,6 +210,9 @@ class FrameLoader {
   }
 
  private:
+  // Of the blocks that FramePlanner plans; those of BGZF are read as gzip's. Within a group's arrays one format's stand together.
+  static constexpr std::array kFormats{Format::kLz4, Format::kGzip};
+
   PieceSizes piece_sizes() const {
     std::uint64_t all_bytes = 0;
     for (const std::uint64_t bytes : file_bytes_) all_bytes += bytes;
@@ -434,62 +438,84 @@ class FrameLoader {
     slot.arrays = GroupArrays(placed, encoded_count, stored_count, checked_count);
     const GroupArrays& arrays = slot.arrays;
 
-    cuda::DeviceRestore batch{.d_blocks = arrays.data.d,
-                              .d_block_bytes = arrays.data_bytes.d,
-                              .d_outputs = arrays.rooms.d,
-                              .d_capacities = arrays.room_bytes.d,
-                              .d_output_bytes = arrays.restored_bytes.d,
-                              .d_statuses = arrays.statuses.d,
-                              .count = encoded_count};
-    std::size_t encoded = 0, stored = 0, checked = 0;
+    std::size_t stored = 0;
     for (const GroupBlock& one : slot.blocks) {
-      const std::byte* const d_data = slot.buffer.get() + one.buffer_at;
-      std::byte* const d_room = files_[one.file].content.data() + one.block.content_at;
-      if (is_checked(one)) {
-        arrays.checked.h[checked] = d_data;
-        arrays.checked_bytes.h[checked++] = one.block.data_bytes;
-      }
-      if (one.block.stored) {
-        arrays.stored_at.h[stored] = one.buffer_at;
-        arrays.stored_bytes.h[stored] = one.block.data_bytes;
-        arrays.stored_rooms.h[stored++] = d_room;
-      } else {
-        arrays.data.h[encoded] = d_data;
-        arrays.data_bytes.h[encoded] = one.block.data_bytes;
-        arrays.rooms.h[encoded] = d_room;
-        arrays.room_bytes.h[encoded++] = one.block.room_bytes;
-        batch.max_capacity = std::max<std::size_t>(batch.max_capacity, one.block.room_bytes);
-        batch.max_block_bytes = std::max<std::size_t>(batch.max_block_bytes, one.block.data_bytes);
-      }
-    }
-    if (encoded_count != 0) {
-      upload(arrays.data, encoded_count, stream);
-      upload(arrays.data_bytes, encoded_count, stream);
-      upload(arrays.rooms, encoded_count, stream);
-      upload(arrays.room_bytes, encoded_count, stream);
-      const std::size_t scratch_bytes = format_.restore_scratch_bytes(batch);
-      format_.restore(batch, slot.scratch.at_least(scratch_bytes, stream), scratch_bytes, stream);
-      download(arrays.restored_bytes, encoded_count, stream);
-      download(arrays.statuses, encoded_count, stream);
+      if (!one.block.stored) continue;
+      arrays.stored_at.h[stored] = one.buffer_at;
+      arrays.stored_bytes.h[stored] = one.block.data_bytes;
+      arrays.stored_rooms.h[stored++] = room_of(one);
     }
     if (stored_count != 0) {
-      upload(arrays.stored_at, stored_count, stream);
-      upload(arrays.stored_bytes, stored_count, stream);
-      upload(arrays.stored_rooms, stored_count, stream);
+      upload(arrays.stored_at, 0, stored_count, stream);
+      upload(arrays.stored_bytes, 0, stored_count, stream);
+      upload(arrays.stored_rooms, 0, stored_count, stream);
       cuda::scatter_pieces_cuda(slot.buffer.get(), arrays.stored_at.d, arrays.stored_bytes.d, stored_count,
                                 arrays.stored_rooms.d, nullptr, 0, stream);
     }
-    if (checked_count != 0) {
-      upload(arrays.checked, checked_count, stream);
-      upload(arrays.checked_bytes, checked_count, stream);
-      format_.checksums(arrays.checked.d, arrays.checked_bytes.d, checked_count, arrays.checksums.d, stream);
-      download(arrays.checksums, checked_count, stream);
-    }
+    BlocksDone done;
+    for (const Format format : kFormats) send_blocks(slot, format, done);
     slot.done.record(stream);
   }
 
+  // Of a group's blocks, those that are on their way.
+  struct BlocksDone {
+    std::size_t encoded = 0, checked = 0;
+  };
+
+  // Restores the group's blocks of one format, and computes their checksums: of data, or of what was restored.
+  void send_blocks(GroupSlot& slot, Format id, BlocksDone& done) {
+    cudaStream_t const stream = slot.stream.get();
+    const GroupArrays& arrays = slot.arrays;
+    const BlocksDone first = done;
+    cuda::DeviceRestore batch{.d_blocks = arrays.data.d + first.encoded,
+                              .d_block_bytes = arrays.data_bytes.d + first.encoded,
+                              .d_outputs = arrays.rooms.d + first.encoded,
+                              .d_capacities = arrays.room_bytes.d + first.encoded,
+                              .d_output_bytes = arrays.restored_bytes.d + first.encoded,
+                              .d_statuses = arrays.statuses.d + first.encoded};
+    for (const GroupBlock& one : slot.blocks) {
+      if (one.block.format != id) continue;
+      const std::byte* const d_data = slot.buffer.get() + one.buffer_at;
+      if (is_checked(one)) {
+        arrays.checked.h[done.checked] = one.block.checksum ? d_data : room_of(one);
+        arrays.checked_bytes.h[done.checked++] =
+            one.block.checksum ? one.block.data_bytes : one.block.room_bytes;
+      }
+      if (one.block.stored) continue;
+      arrays.data.h[done.encoded] = d_data;
+      arrays.data_bytes.h[done.encoded] = one.block.data_bytes;
+      arrays.rooms.h[done.encoded] = room_of(one);
+      arrays.room_bytes.h[done.encoded++] = one.block.room_bytes;
+      batch.max_capacity = std::max<std::size_t>(batch.max_capacity, one.block.room_bytes);
+      batch.max_block_bytes = std::max<std::size_t>(batch.max_block_bytes, one.block.data_bytes);
+    }
+    const cuda::DeviceFormat& format = *cuda::device_format(id);
+    batch.count = done.encoded - first.encoded;
+    if (batch.count != 0) {
+      upload(arrays.data, first.encoded, batch.count, stream);
+      upload(arrays.data_bytes, first.encoded, batch.count, stream);
+      upload(arrays.rooms, first.encoded, batch.count, stream);
+      upload(arrays.room_bytes, first.encoded, batch.count, stream);
+      const std::size_t scratch_bytes = format.restore_scratch_bytes(batch);
+      format.restore(batch, slot.scratch.at_least(scratch_bytes, stream), scratch_bytes, stream);
+      download(arrays.restored_bytes, first.encoded, batch.count, stream);
+      download(arrays.statuses, first.encoded, batch.count, stream);
+    }
+    const std::size_t checked_count = done.checked - first.checked;
+    if (checked_count == 0) return;
+    upload(arrays.checked, first.checked, checked_count, stream);
+    upload(arrays.checked_bytes, first.checked, checked_count, stream);
+    format.checksums(arrays.checked.d + first.checked, arrays.checked_bytes.d + first.checked, checked_count,
+                     arrays.checksums.d + first.checked, stream);
+    download(arrays.checksums, first.checked, checked_count, stream);
+  }
+
+  std::byte* room_of(const GroupBlock& block) const {
+    return files_[block.file].content.data() + block.block.content_at;
+  }
+
   bool is_checked(const GroupBlock& block) const {
-    return options_.verify_checksums && block.block.checksum.has_value();
+    return options_.verify_checksums && (block.block.checksum || block.block.content_checksum);
   }
 
   // Sees to it that every room of the group's blocks is there.
@@ -541,18 +567,22 @@ class FrameLoader {
 
   void judge(const GroupSlot& slot) {
     const GroupArrays& arrays = slot.arrays;
-    std::size_t encoded = 0, checked = 0;
-    for (const GroupBlock& one : slot.blocks) {
-      bool good = !is_checked(one) || arrays.checksums.h[checked++] == *one.block.checksum;
-      std::uint64_t bytes = one.block.data_bytes;
-      if (!one.block.stored) {
-        good = good && arrays.statuses.h[encoded] == HEMSTITCH_OK;
-        bytes = arrays.restored_bytes.h[encoded++];
+    BlocksDone done;
+    for (const Format format : kFormats) {
+      for (const GroupBlock& one : slot.blocks) {
+        if (one.block.format != format) continue;
+        const auto expected = one.block.checksum ? one.block.checksum : one.block.content_checksum;
+        bool good = !is_checked(one) || arrays.checksums.h[done.checked++] == *expected;
+        std::uint64_t bytes = one.block.data_bytes;
+        if (!one.block.stored) {
+          good = good && arrays.statuses.h[done.encoded] == HEMSTITCH_OK;
+          bytes = arrays.restored_bytes.h[done.encoded++];
+        }
+        if (good && one.block.content_bytes.value_or(bytes) == bytes)
+          files_[one.file].restored.add(one.block, bytes);
+        else
+          planner_.leave(one.file);
       }
-      if (good)
-        files_[one.file].restored.add(one.block, bytes);
-      else
-        planner_.leave(one.file);
     }
   }
 
@@ -623,8 +653,9 @@ class FrameLoader {
     const DeviceBuffer<const std::byte*> d_spans = uploaded(spans);
     const DeviceBuffer<std::size_t> d_span_bytes = uploaded(span_bytes);
     const DeviceBuffer<std::uint32_t> d_found(expected.size(), memory_stream_.get(), device_.memory());
-    format_.checksums(d_spans.get(), d_span_bytes.get(), expected.size(), d_found.get(),
-                      memory_stream_.get());
+    // Of these formats only LZ4's frames have one.
+    const cuda::DeviceFormat& format = *cuda::device_format(Format::kLz4);
+    format.checksums(d_spans.get(), d_span_bytes.get(), expected.size(), d_found.get(), memory_stream_.get());
     std::vector<std::uint32_t> found(expected.size());
     d_found.download(found);
     memory_stream_.synchronize();
@@ -637,7 +668,6 @@ class FrameLoader {
   std::vector<std::uint64_t> file_bytes_;
   const FrameLoadOptions& options_;
   const FrameLoadSizes& sizes_;
-  const cuda::DeviceFormat& format_ = *cuda::device_format(Format::kLz4);
   unsigned readers_;
   FilePiecePlan plan_;
   GroupPlanner planner_;  // one thread at a time: planning_

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/bytes.hpp"
 #include "format/formats.hpp"
 
 namespace hemstitch {
@@ -10,8 +9,8 @@ namespace {
 
 using Event = FrameReader::Event;
 
-// A length of 255 takes a byte: nothing in the format makes more of one.
-constexpr std::uint64_t kMostBytesOfByte = 255;
+// In LZ4 a length of 255 takes a byte: nothing in the format makes more of one. In DEFLATE a match of 258 bytes takes two bits.
+constexpr std::uint64_t kMostBytesOfByte = 255, kMostBytesOfDeflateByte = 258 * 4;
 
 // Frames and blocks of a file are kept track of, so there may only be so many: a frame of nothing but zeros in blocks of 64 KB
 // has a block every 278 bytes.
@@ -30,14 +29,12 @@ bool FramePlanner::take(std::span<const std::byte> piece, std::vector<PlannedBlo
         position_ += taken;
         if (passing_bytes_ == 0 && !passed()) return false;
       } else {
-        // Of a block, its checksum.
-        const std::size_t wanted = in_block_ ? sizeof(std::uint32_t) : stream_.wanted_bytes();
+        const std::size_t wanted = stream_.wanted_bytes() - (in_block_ ? block_.data_bytes : 0);
         taken = std::min(wanted - gathered_.size(), piece.size());
         gathered_.insert(gathered_.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(taken));
         position_ += taken;
         if (gathered_.size() == wanted) {
           if (in_block_) {
-            block_.checksum = load_le32(gathered_.data());
             end_block();
           } else if (!react(stream_.step(gathered_), blocks)) {
             return false;
@@ -81,7 +78,7 @@ bool FramePlanner::react(Event event, std::vector<PlannedBlock>& blocks) {
     case Event::kBlockBegin:
       return begin_block(blocks);
     case Event::kFrameEnd:
-      if (!settle(std::nullopt, blocks)) return false;
+      if (stream_.reader().end_missing() || !settle(std::nullopt, blocks)) return false;
       frames_.back().content_checksum = stream_.reader().content_checksum();
       return true;
     case Event::kSkip:
@@ -98,7 +95,8 @@ bool FramePlanner::react(Event event, std::vector<PlannedBlock>& blocks) {
 
 bool FramePlanner::begin_frame() {
   const FrameHeader& header = stream_.reader().header();
-  if (stream_.format().id() != Format::kLz4 || header.legacy || header.dictionary_id ||
+  const Format format = stream_.format().id();
+  if ((format != Format::kLz4 && format != Format::kGzip) || header.legacy || header.dictionary_id ||
       header.block_kind == BlockKind::kStream)
     return false;
   // A size that cannot be is damage, and must not decide how much memory is asked for.
@@ -121,6 +119,7 @@ bool FramePlanner::begin_block(std::vector<PlannedBlock>& blocks) {
   block_.at = position_;
   block_.data_bytes = data_bytes;
   block_.stored = announced.stored;
+  block_.format = stream_.format().id();
   block_.frame = frames_.size() - 1;
   in_block_ = true;
   passing_bytes_ = data_bytes;
@@ -135,13 +134,17 @@ bool FramePlanner::passed() {
     reader.skipped(reader.skip_bytes());
     return !has_too_many();
   }
-  if (!reader.header().block_checksums) end_block();
+  if (stream_.wanted_bytes() == block_.data_bytes) end_block();
   return true;
 }
 
 void FramePlanner::end_block() {
   in_block_ = false;
-  stream_.reader().block_skipped(stream_.wanted_bytes());
+  FrameReader& reader = stream_.reader();
+  reader.data_skipped(gathered_);
+  block_.checksum = reader.block().checksum;
+  block_.content_checksum = reader.block().content_checksum;
+  block_.content_bytes = reader.block().content_bytes;
   last_ = block_;
 }
 
@@ -151,8 +154,12 @@ bool FramePlanner::settle(std::optional<std::uint32_t> next_stored_bytes, std::v
   if (!last_) return true;
   const PlannedFrame& frame = frames_.back();
   std::uint64_t room = last_->data_bytes;
-  if (!last_->stored)
+  if (last_->content_bytes) {
+    if (*last_->content_bytes > room * kMostBytesOfDeflateByte) return false;
+    room = *last_->content_bytes;
+  } else if (!last_->stored) {
     room = std::min<std::uint64_t>(stream_.reader().header().block_bytes, room * kMostBytesOfByte);
+  }
   if (frame.content_bytes) {
     std::uint64_t left =
         *frame.content_bytes - std::min(*frame.content_bytes, content_end_ - frame.content_at);

@@ -8,11 +8,11 @@
 // Places. A block's size is known when it is restored, its place has to be known before. So each gets a room: as much as it can
 // restore to, which for all but the last block of a frame is what it does restore to in the frames that people write. What a room
 // is at most follows from the frame's block size, from the block's own bytes (LZ4 makes of a byte 255 at most) and from the
-// content's size, where the header says that. Rooms never overlap; where a block leaves some of its room, the blocks behind it
+// content's size, where the header says that. A block that says its size, as those of BGZF do, gets just that. Rooms never overlap; where a block leaves some of its room, the blocks behind it
 // are moved up afterwards.
 //
 // What is not for a device, or wrong, is left to the reader of streams (pipeline/restore_stream.cpp), which also finds the words for
-// it: linked blocks, dictionaries, legacy frames, other formats, damage, something behind the last frame, and more
+// it: linked blocks, streams as an ordinary .gz is one, dictionaries, legacy frames, other formats, damage, something behind the last frame, and more
 // frames and blocks than a file of such a size should have.
 #pragma once
 
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "format/frame_reader.hpp"
+#include "hemstitch/hemstitch.hpp"
 
 namespace hemstitch {
 
@@ -30,10 +31,13 @@ struct PlannedBlock {
   std::uint64_t at = 0;  // of its data, in the file
   std::uint32_t data_bytes = 0;
   bool stored = false;
+  Format format = Format::kLz4;
   std::optional<std::uint32_t> checksum;  // of its data
-  std::uint64_t content_at = 0;           // its room, in the content
-  std::uint32_t room_bytes = 0;           // exactly its size, where it is stored
-  std::size_t frame = 0;                  // in frames()
+  // Where the block says it; then `room_bytes` is its size.
+  std::optional<std::uint32_t> content_checksum, content_bytes;
+  std::uint64_t content_at = 0;  // its room, in the content
+  std::uint32_t room_bytes = 0;  // exactly its size, where it is stored
+  std::size_t frame = 0;         // in frames()
 };
 
 struct PlannedFrame {
@@ -79,7 +83,7 @@ class FramePlanner {
   std::uint64_t position_ = 0;
   std::vector<std::byte> gathered_;  // of what is wanted next
   std::uint64_t passing_bytes_ = 0;  // still to be passed over
-  bool in_block_ = false;            // its data is passed over, then its checksum gathered
+  bool in_block_ = false;            // its data is passed over, then gathered what stands behind that
   bool in_skippable_ = false;
   PlannedBlock block_;                // that is passed over
   std::optional<PlannedBlock> last_;  // complete; its room depends on what comes next

@@ -13,6 +13,7 @@
 
 #include "core/block_plan.hpp"
 #include "format/checksum.hpp"
+#include "format/frame_index.hpp"
 #include "format/frame_reader.hpp"
 #include "format/frame_writer.hpp"
 #include "format/side_index.hpp"
@@ -52,6 +53,9 @@ class FrameFormat {
   // Of blocks, of the content, and the one that names a dictionary.
   virtual Checksum checksum() const = 0;
 
+  // Whether a frame is written as one stream, of which the blocks are parts: nobody restores one of them by itself as it stands.
+  virtual bool writes_streams() const { return false; }
+
   // What the matches in its blocks keep to, and what finds those of a level where the project writes its own bytes; nothing for
   // formats without matches. `history_bytes` is the most that any block has before it.
   virtual std::optional<BlockPlan> match_limits() const { return std::nullopt; }
@@ -66,6 +70,13 @@ class FrameFormat {
 
   // The index that may stand beside files of the format; null where there is none.
   virtual std::unique_ptr<SideIndex> make_side_index() const { return nullptr; }
+
+  // A file that is one frame, which is a stream and one short enough for a single thread of a device: its data, as a block with checksum and
+  // size of the content; nothing for others. Only what is restored tells whether it was one: then it fills that size, and nothing of the data is left.
+  virtual std::optional<IndexedBlock> whole_stream(std::span<const std::byte> /*file*/,
+                                                   bool /*verify_header_checksum*/) const {
+    return std::nullopt;
+  }
 
   // How many bytes a block that is not stored restores to, found without restoring it; nothing where it cannot restore.
   virtual std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const = 0;

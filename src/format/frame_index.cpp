@@ -256,6 +256,27 @@ FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_ch
   return Indexer(true).run(frames, MemoryInput(stream));
 }
 
+std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file,
+                                                bool verify_header_checksum) {
+  const FrameFormat* const format =
+      FormatTable::instance().of_data(file.first(std::min(file.size(), kIdentifyBytes)));
+  const auto stream = format != nullptr ? format->whole_stream(file, verify_header_checksum) : std::nullopt;
+  if (!stream) {
+    FrameIndex index = index_frames(file, verify_header_checksum);
+    return index.has_separate_blocks() ? std::optional(std::move(index)) : std::nullopt;
+  }
+  FrameIndex index;
+  index.format = format;
+  index.blocks.push_back(*stream);
+  IndexedFrame& frame = index.frames.emplace_back();
+  frame.header.kind = frame.header.description = format->name();
+  frame.header.block_bytes = frame.content_bytes = stream->content_bytes.value();
+  frame.header.most_data_bytes = stream->data_bytes;
+  frame.bytes = file.size();
+  frame.block_count = 1;
+  return index;
+}
+
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
                         const FrameFormat* known_format) {
   FrameStream frames = known_format ? FrameStream(true, *known_format) : FrameStream(true);

@@ -62,6 +62,10 @@ struct FrameIndex {
 // blocks cannot be told apart.
 FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_checksum);
 
+// A file in memory whose blocks can be restored one by one (FrameIndex::has_separate_blocks()); so may be a file that is one stream
+// (FrameFormat::whole_stream()), which has that as its block. Nothing for others. Throws as above.
+std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file, bool verify_header_checksum);
+
 // The frames of a stream; blocks are measured where a header does not say what they add up to, and are not kept, so that
 // the index is small whatever the stream is. A frame whose blocks cannot be told apart is restored by what `make_decoder` gives,
 // and is kUnsupportedFeature without. `known_format`: null where the first bytes tell it. Throws Error as FrameReader does, and kCorruptBlock.

@@ -34,6 +34,12 @@ void FrameReader::block_skipped(std::uint64_t count) {
   leave_block();
 }
 
+void FrameReader::data_skipped(std::span<const std::byte> behind) {
+  take_behind_data(behind);
+  position_ += wanted_bytes_;
+  leave_block();
+}
+
 void FrameReader::stream_passed(const StreamStep& step, bool at_end) {
   position_ += step.input_bytes;
   if (step.status != Status::kOk)

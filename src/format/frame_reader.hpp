@@ -82,6 +82,8 @@ class FrameReader {
   // Instead of the step() after kBlockBegin: wanted_bytes() bytes were passed over, `count` of them were
   // really there.
   void block_skipped(std::uint64_t count);
+  // The same where the last of them are at hand, `behind`: all that stands behind the data. Sets block()'s checksums. Throws Error as step().
+  void data_skipped(std::span<const std::byte> behind);
   // From the kFrameBegin of a stream until its end.
   bool in_stream() const { return in_stream_; }
   // What became of the bytes that follow. `at_end`: there are no more than were taken. Throws Error of the corrupt family.
@@ -107,6 +109,8 @@ class FrameReader {
   FrameReader() = default;
   FrameReader(const FrameReader&) = default;
 
+  // What stands behind a block's data, of formats that have such.
+  virtual void take_behind_data(std::span<const std::byte> /*behind*/) {}
   // A block's bytes were taken or passed over: sets what is wanted behind it.
   virtual void leave_block() = 0;
   // The stream has ended: sets what is wanted behind it. Only of formats that have such frames, which set in_stream_.

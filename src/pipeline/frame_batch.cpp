@@ -201,10 +201,10 @@ FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimi
 
 std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const std::byte> input) const {
   Frames frames;
-  frames.index = index_frames(input, options_.verify_checksums);
+  std::optional<FrameIndex> index = index_separate_blocks(input, options_.verify_checksums);
+  if (!index || !engine_.supports(*index->format, Direction::kRestore)) return std::nullopt;
+  frames.index = std::move(*index);
   const FrameFormat& format = *frames.index.format;
-  if (!frames.index.has_separate_blocks() || !engine_.supports(format, Direction::kRestore))
-    return std::nullopt;
   frames.block_content_bytes.reserve(frames.index.blocks.size());
   for (const IndexedFrame& frame : frames.index.frames) {
     const FrameHeader& header = frame.header;

@@ -21,12 +21,11 @@ std::uint64_t most_restored_bytes(const FrameIndex& index, const IndexedFrame& f
 
 std::optional<FrameIndex> index_text(std::span<const std::byte> file) {
   try {
-    FrameIndex index = index_frames(file, true);
+    std::optional<FrameIndex> index = index_separate_blocks(file, true);
     const auto takes_dictionary = [](const IndexedFrame& frame) {
       return frame.header.dictionary_id.has_value();
     };
-    if (!index.has_separate_blocks() || std::ranges::any_of(index.frames, takes_dictionary))
-      return std::nullopt;
+    if (!index || std::ranges::any_of(index->frames, takes_dictionary)) return std::nullopt;
     return index;
   } catch (const Error&) {
     return std::nullopt;

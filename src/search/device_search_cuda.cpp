@@ -185,12 +185,15 @@ class CudaSearch : public DeviceSearch {
     return done;
   }
 
-  // What every file restores to. Files that do not, or to something else than they say, are not good.
+  // What every file restores to. Files that do not, or to something else than they say, are not good. What a block says of itself is
+  // believed here, and held against what it is restored to.
   void measure() {
     std::vector<std::size_t> encoded;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       if (blocks_[i].block.stored)
         blocks_[i].restored_bytes = blocks_[i].block.data_bytes;
+      else if (blocks_[i].block.content_bytes)
+        blocks_[i].restored_bytes = *blocks_[i].block.content_bytes;
       else
         encoded.push_back(i);
     }
@@ -267,6 +270,8 @@ class CudaSearch : public DeviceSearch {
             encoded.push_back(number);
             outputs.push_back(d_text + at);
           }
+          if (block.block.content_checksum)
+            check_span(file, *block.block.content_checksum, d_text + at, block.restored_bytes);
           at += block.restored_bytes;
         }
         if (frame.content_checksum)

@@ -12,6 +12,7 @@
 #include "engine/reference/reference_backend.hpp"
 #include "engine/registry.hpp"
 #include "engine/several_engines.hpp"
+#include "format/deflate/block/deflate_stored.hpp"
 #include "gpu/cuda/device_pool.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/pinned_pool.hpp"
@@ -176,6 +177,95 @@ TEST_F(CudaEngineTest, RestoresAsTheReferenceDoes) {
   engine.restore(ours.tasks(), Format::kLz4);
   make_reference_backend()->make_engine({})->restore(theirs.tasks(), Format::kLz4);
   ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "restoring"));
+}
+
+// Whole streams of DEFLATE, with and without the history that they need, sound, cut off, damaged and followed by more.
+TEST_F(CudaEngineTest, RestoresDeflateAsTheReferenceDoes) {
+  const Bytes text = mixed_bytes(1'000'000, 3);
+  const std::span<const std::byte> all(text);
+  const auto reference = make_reference_backend()->make_engine({});
+  std::vector<Bytes> blocks;
+  std::vector<std::span<const std::byte>> histories;
+  std::vector<std::size_t> sizes;
+  for (const std::size_t bytes : {0, 1, 100, 4096, 65'280, 65'536, 300'000})
+    for (const std::size_t history : {0, 20'000, 32'768, 65'536}) {
+      TaskSet made;
+      made.add(all.subspan(100'000, bytes), all.subspan(100'000 - history, history),
+               deflate_data_room(bytes));
+      reference->compress(made.tasks(), {.format = Format::kBgzf, .level = 6, .block_bytes = 1 << 20});
+      ASSERT_EQ(made.tasks()[0].status, Status::kOk);
+      const Bytes block(made.result(0).begin(), made.result(0).end());
+      Bytes damaged = block, longer = block;
+      damaged[damaged.size() / 3] ^= std::byte{0x55};
+      longer.push_back(std::byte{0});
+      for (const Bytes& one :
+           {block, Bytes(block.begin(), block.begin() + std::ssize(block) / 2), damaged, longer})
+        for (const bool with_history : {true, false}) {
+          blocks.push_back(one);
+          histories.push_back(with_history ? made.tasks()[0].history : std::span<const std::byte>());
+          sizes.push_back(bytes);
+        }
+    }
+  TaskSet ours, theirs;
+  for (TaskSet* const set : {&ours, &theirs})
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      for (const std::size_t room : {sizes[i], sizes[i] + 1000, sizes[i] - (sizes[i] == 0 ? 0 : 1)})
+        set->add(blocks[i], histories[i], room);
+  cuda::CudaEngine engine(cuda::open_device({}));
+  engine.restore(ours.tasks(), Format::kGzip);
+  reference->restore(theirs.tasks(), Format::kGzip);
+  std::size_t sound = 0;
+  for (std::size_t i = 0; i < theirs.tasks().size(); ++i) {
+    ASSERT_EQ(ours.tasks()[i].status, theirs.tasks()[i].status) << i;
+    if (ours.tasks()[i].status != Status::kOk) continue;
+    ASSERT_TRUE(std::ranges::equal(ours.result(i), theirs.result(i))) << i;
+    ++sound;
+  }
+  EXPECT_GT(sound, 50u);
+}
+
+// BGZF block by block, also a part of it; streams by the processor, which the report tells. Every format is verified where it was made.
+TEST_F(CudaEngineTest, FramesOfDeflateGoRound) {
+  const Bytes text = mixed_bytes(3'000'000, 8);
+  for (const Format format : {Format::kBgzf, Format::kGzip, Format::kZlib, Format::kDeflate}) {
+    CompressOptions options;
+    options.format = format;
+    options.backend = "reference";
+    const Bytes expected = compress(text, options);
+    options.backend = "cuda";
+    options.verify = true;
+    MemorySource content(text);
+    CollectSink packed;
+    EXPECT_EQ(compress_stream(content, packed, options).fallback_blocks, 0u);
+    ASSERT_TRUE(packed.content == expected) << static_cast<int>(format);
+    RestoreOptions back;
+    back.backend = "cuda";
+    if (format == Format::kZlib || format == Format::kDeflate) back.format = format;
+    MemorySource source(expected);
+    CollectSink sink;
+    const StreamReport report = restore_stream(source, sink, back);
+    EXPECT_TRUE(sink.content == text) << static_cast<int>(format);
+    EXPECT_EQ(report.backend, "cuda");
+    EXPECT_EQ(report.fallback_blocks, format == Format::kBgzf ? 0u : 1u) << report.fallback_reason;
+    if (format != Format::kBgzf) {
+      EXPECT_EQ(report.fallback_backend, "cpu");
+      continue;
+    }
+    for (int turn = 0; turn < 20; ++turn) {
+      Bytes damaged = expected;
+      damaged[100 + static_cast<std::size_t>(turn) * 10'007 % (expected.size() - 100)] ^= std::byte{0x11};
+      const auto outcome = [&](const char* backend) {
+        RestoreOptions by;
+        by.backend = backend;
+        try {
+          return std::string(restore(damaged, by) == text ? "right" : "other bytes");
+        } catch (const Error& error) {
+          return std::string(error.what());
+        }
+      };
+      EXPECT_EQ(outcome("cuda"), outcome("cpu")) << turn;
+    }
+  }
 }
 
 TEST_F(CudaEngineTest, NothingToDoIsDone) {

@@ -4,13 +4,17 @@
 
 #include <cstring>
 
+#include "core/bytes.hpp"
 #include "cuda_test.hpp"
 #include "format/checksum.hpp"
 #include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/compress/deflate_compress_reference.hpp"
+#include "format/deflate/frame/deflate_stream_reference.hpp"
+#include "gzip_members.hpp"
 #include "hemstitch/batch.h"
 #include "hemstitch/hemstitch.hpp"
 #include "lz4_batch.hpp"
+#include "restore_batch.hpp"
 #include "zlib_oracle.hpp"
 
 namespace hemstitch {
@@ -158,13 +162,15 @@ TEST_F(DeflateBatchDeviceTest, RestoresWhatItCompressed) {
   const hemstitch_deflate_streams given{d_begins.get(), d_sizes.get(), cases.size(),
                                         *std::max_element(sizes.begin(), sizes.end())};
   std::size_t temp_bytes = 0;
-  ASSERT_EQ(hemstitch_deflate_restore_temp_bytes(&given, 70'000, &temp_bytes), HEMSTITCH_OK);
+  ASSERT_EQ(hemstitch_deflate_restore_temp_bytes(&given, HEMSTITCH_DEFLATE_RAW, 70'000, &temp_bytes),
+            HEMSTITCH_OK);
   const Scratch temp(temp_bytes, stream.get());
   for (const bool sizes_alone : {false, true}) {
     const OutputRooms rooms(capacities, stream.get());
     const cuda::DeviceLz4Output output = rooms.output();
     ASSERT_EQ(hemstitch_deflate_restore_async(
-                  &given, sizes_alone ? nullptr : reinterpret_cast<void* const*>(output.d_outputs),
+                  &given, HEMSTITCH_DEFLATE_RAW,
+                  sizes_alone ? nullptr : reinterpret_cast<void* const*>(output.d_outputs),
                   output.d_capacities, 70'000, nullptr, output.d_output_bytes, output.d_statuses, temp.get(),
                   temp.bytes(), stream.get()),
               HEMSTITCH_OK)
@@ -179,6 +185,173 @@ TEST_F(DeflateBatchDeviceTest, RestoresWhatItCompressed) {
         EXPECT_TRUE(got.blocks[i] == content) << cases[i].name;
       }
     }
+  }
+}
+
+Format format_of(std::int32_t format) {
+  constexpr Format kIds[] = {Format::kDeflate, Format::kZlib, Format::kGzip, Format::kBgzf};
+  return kIds[format];
+}
+
+std::vector<Chunk> chunks_of(std::int32_t format) {
+  std::vector<StreamCase> cases = format == HEMSTITCH_DEFLATE_ZLIB   ? zlib_cases()
+                                  : format == HEMSTITCH_DEFLATE_GZIP ? gzip_cases()
+                                                                     : bgzf_cases();
+  std::vector<Chunk> chunks;
+  for (StreamCase& one : cases)
+    chunks.push_back({std::move(one.stream), one.capacity, std::move(one.history), "a case"});
+  // Whatever its streams are, each of real size.
+  for (Shape& shape : shapes_of(60'000)) {
+    const Bytes stream = format == HEMSTITCH_DEFLATE_ZLIB
+                             ? zlib_stream(shape.bytes, 6, Z_DEFAULT_STRATEGY, 8, MAX_WBITS)
+                         : format == HEMSTITCH_DEFLATE_GZIP ? gzip_member(shape.bytes)
+                                                            : bgzf_member(shape.bytes);
+    chunks.push_back({stream, shape.bytes.size(), {}, shape.name});
+    chunks.push_back({changed_at(stream, stream.size() / 2), shape.bytes.size(), {}, shape.name});
+  }
+  return chunks;
+}
+
+Restored restored_by_reference(std::int32_t format, const Chunk& chunk) {
+  Restored restored;
+  restored.output.resize(chunk.capacity);
+  const DeflateStreamRestored got =
+      restore_deflate_stream_reference(format_of(format), chunk.block, chunk.history, restored.output);
+  restored.status = static_cast<hemstitch_status>(got.status);
+  restored.bytes = got.output_bytes;
+  restored.output.resize(restored.bytes);
+  return restored;
+}
+
+// Sizes alone: what only the content, or the dictionary, could tell is not told.
+Restored sized_by_reference(std::int32_t format, const Chunk& chunk) {
+  Restored restored = restored_by_reference(format, chunk);
+  if (restored.status != HEMSTITCH_CONTENT_CHECKSUM_MISMATCH &&
+      restored.status != HEMSTITCH_BLOCK_CHECKSUM_MISMATCH)
+    return restored;
+  restored.status = HEMSTITCH_OK;
+  restored.bytes =
+      format == HEMSTITCH_DEFLATE_ZLIB ? 300 : load_le32(chunk.block.data() + chunk.block.size() - 4);
+  return restored;
+}
+
+// Captured in a graph, which is launched twice.
+TEST_F(DeflateBatchDeviceTest, StreamsHaveTheReferencesStatusesSizesAndBytes) {
+  const cuda::Stream stream;
+  for (const std::int32_t format : {HEMSTITCH_DEFLATE_ZLIB, HEMSTITCH_DEFLATE_GZIP, HEMSTITCH_DEFLATE_BGZF})
+    for (const bool sizes_alone : {false, true}) {
+      std::vector<Chunk> chunks = chunks_of(format);
+      if (sizes_alone)
+        std::erase_if(chunks, [&](const Chunk& chunk) {
+          return restored_by_reference(format, chunk).status == HEMSTITCH_DICTIONARY_MISMATCH;
+        });
+      RestoreBatch rooms(chunks, stream.get());
+      const cuda::DeviceRestore& batch = rooms.batch();
+      const hemstitch_deflate_streams given{reinterpret_cast<const void* const*>(batch.d_blocks),
+                                            batch.d_block_bytes, batch.count, batch.max_block_bytes};
+      std::size_t temp_bytes = 0;
+      ASSERT_EQ(hemstitch_deflate_restore_temp_bytes(&given, format, batch.max_capacity, &temp_bytes),
+                HEMSTITCH_OK);
+      const Scratch temp(temp_bytes, stream.get());
+      stream.synchronize();
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t executable = nullptr;
+      cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capture");
+      ASSERT_EQ(hemstitch_deflate_restore_async(
+                    &given, format, sizes_alone ? nullptr : reinterpret_cast<void* const*>(batch.d_outputs),
+                    batch.d_capacities, batch.max_capacity, batch.d_history_bytes, batch.d_output_bytes,
+                    batch.d_statuses, temp.get(), temp.bytes(), stream.get()),
+                HEMSTITCH_OK)
+          << hemstitch_last_error_message();
+      cuda::check(cudaStreamEndCapture(stream.get(), &graph), "capture");
+      cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+      for (int launch = 0; launch < 2; ++launch) {
+        rooms.poison();
+        cuda::check(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+        const std::vector<Restored> restored = rooms.results();
+        ASSERT_TRUE(same(
+            chunks, restored,
+            [&](const Chunk& chunk) {
+              return sizes_alone ? sized_by_reference(format, chunk) : restored_by_reference(format, chunk);
+            },
+            sizes_alone))
+            << "format " << format << (sizes_alone ? ", sizes alone" : "");
+      }
+      cudaGraphExecDestroy(executable);
+      cudaGraphDestroy(graph);
+    }
+}
+
+// Every stream that breaks one, and no other.
+TEST_F(DeflateBatchDeviceTest, StreamsThatBreakABoundAreToldOf) {
+  const cuda::Stream stream;
+  const Bytes content = wordy_bytes(1000), small = wordy_bytes(10);
+  const std::vector<Chunk> chunks = {{gzip_member(small), 10},
+                                     {gzip_member(content), 1000},
+                                     {gzip_member(small), 1001},
+                                     {gzip_member(small), 10}};
+  RestoreBatch rooms(chunks, stream.get());
+  const cuda::DeviceRestore& batch = rooms.batch();
+  for (const auto& [max_stream_bytes, max_output_bytes] :
+       {std::pair(chunks[0].block.size(), std::size_t{1001}),
+        std::pair(batch.max_block_bytes, std::size_t{1000})}) {
+    const hemstitch_deflate_streams given{reinterpret_cast<const void* const*>(batch.d_blocks),
+                                          batch.d_block_bytes, batch.count, max_stream_bytes};
+    std::size_t temp_bytes = 0;
+    ASSERT_EQ(
+        hemstitch_deflate_restore_temp_bytes(&given, HEMSTITCH_DEFLATE_GZIP, max_output_bytes, &temp_bytes),
+        HEMSTITCH_OK);
+    const Scratch temp(temp_bytes, stream.get());
+    const auto restore = [&](std::size_t given_temp_bytes) {
+      return hemstitch_deflate_restore_async(
+          &given, HEMSTITCH_DEFLATE_GZIP, reinterpret_cast<void* const*>(batch.d_outputs), batch.d_capacities,
+          max_output_bytes, nullptr, batch.d_output_bytes, batch.d_statuses, temp.get(), given_temp_bytes,
+          stream.get());
+    };
+    EXPECT_EQ(restore(temp.bytes() - 1), HEMSTITCH_INVALID_OPTION);
+    rooms.poison();
+    ASSERT_EQ(restore(temp.bytes()), HEMSTITCH_OK) << hemstitch_last_error_message();
+    const std::vector<Restored> restored = rooms.results();
+    const std::size_t broken = max_output_bytes == 1000 ? 2 : 1;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      EXPECT_EQ(restored[i].status, i == broken ? HEMSTITCH_INVALID_OPTION : HEMSTITCH_OK) << i;
+      EXPECT_EQ(restored[i].bytes, i == broken ? 0 : i == 1 ? 1000u : 10u) << i;
+    }
+  }
+}
+
+// What was compressed here comes back, in every format.
+TEST_F(DeflateBatchDeviceTest, StreamsThatWereCompressedHereAreRestoredHere) {
+  const cuda::Stream stream;
+  std::vector<FinderCase> cases;
+  for (Shape& shape : shapes_of(65'280)) cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
+  const GivenBlocks blocks(cases, stream);
+  for (const std::int32_t format : kFormats) {
+    const std::size_t bound = hemstitch_deflate_compress_bound(format, blocks.given.max_block_bytes);
+    const OutputRooms::Result made =
+        compress(blocks.given, format, 6, std::vector<std::size_t>(cases.size(), bound), false, stream);
+    std::vector<Chunk> chunks;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      chunks.push_back({made.blocks[i], cases[i].data.size(), {}, cases[i].name});
+    RestoreBatch rooms(chunks, stream.get());
+    const cuda::DeviceRestore& batch = rooms.batch();
+    const hemstitch_deflate_streams given{reinterpret_cast<const void* const*>(batch.d_blocks),
+                                          batch.d_block_bytes, batch.count, batch.max_block_bytes};
+    std::size_t temp_bytes = 0;
+    ASSERT_EQ(hemstitch_deflate_restore_temp_bytes(&given, format, batch.max_capacity, &temp_bytes),
+              HEMSTITCH_OK);
+    const Scratch temp(temp_bytes, stream.get());
+    rooms.poison();
+    ASSERT_EQ(
+        hemstitch_deflate_restore_async(&given, format, reinterpret_cast<void* const*>(batch.d_outputs),
+                                        batch.d_capacities, batch.max_capacity, nullptr, batch.d_output_bytes,
+                                        batch.d_statuses, temp.get(), temp.bytes(), stream.get()),
+        HEMSTITCH_OK)
+        << hemstitch_last_error_message();
+    const std::vector<Restored> restored = rooms.results();
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      EXPECT_TRUE(restored[i].status == HEMSTITCH_OK && restored[i].output == cases[i].data)
+          << "format " << format << ", " << cases[i].name << ": status " << restored[i].status;
   }
 }
 

@@ -103,7 +103,10 @@ TEST_F(FrameFilesDeviceTest, LoadsFramesOfEveryKind) {
   const Bytes text = testing::wordy_bytes(700'000), noise = testing::random_bytes(300'000);
   const Bytes both = joined({noise, text, noise});
   CompressOptions unsized = plain(text), checked = plain(both), bare = plain(noise), linked = plain(text),
-                  large = plain(both);
+                  large = plain(both), bgzf, gzip;
+  bgzf.backend = gzip.backend = "cpu";
+  bgzf.format = Format::kBgzf;
+  gzip.format = Format::kGzip;
   unsized.content_bytes.reset();
   checked.content_checksum = true;
   bare.block_checksums = false;
@@ -128,6 +131,10 @@ TEST_F(FrameFilesDeviceTest, LoadsFramesOfEveryKind) {
       {{}, compress({}, unsized)},
       {Bytes(1), compress(Bytes(1), plain(Bytes(1)))},
       {text, compress(text, linked), false},
+      {text, compress(text, bgzf)},
+      {{}, compress({}, bgzf)},
+      {joined({both, text}), joined({compress(both, bgzf), compress(text, bgzf)})},
+      {text, compress(text, gzip), false},
   };
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < cases.size(); ++i) paths.push_back(write(std::to_string(i), cases[i].file));
@@ -272,7 +279,10 @@ TEST_F(FrameFilesDeviceTest, MutatedFilesEndAsOnTheProcessor) {
   RestoreOptions on_processor;
   on_processor.backend = "cpu";
   std::mt19937 random(1);
-  for (const Bytes& good : {compress(text, plain(text)), compress(text, bare)})
+  CompressOptions bgzf;
+  bgzf.backend = "cpu";
+  bgzf.format = Format::kBgzf;
+  for (const Bytes& good : {compress(text, plain(text)), compress(text, bare), compress(text, bgzf)})
     for (int round = 0; round < 60; ++round) {
       Bytes file = good;
       for (std::size_t flips = 1 + random() % 3; flips > 0; --flips) {

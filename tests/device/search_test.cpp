@@ -152,6 +152,17 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   add(std::string(3'000'000, 'a'), checked);
   const std::string text = testing::random_letters(150'000, "abcdefgh", 1);
   for (const std::size_t byte : {1u, 6u, 300u, 30'000u}) add(text, checked, byte);
+  // BGZF, whose last member is 28 bytes; a short file of gzip, which goes as one block, and a long one.
+  CompressOptions bgzf, gzip;
+  bgzf.format = Format::kBgzf;
+  gzip.format = Format::kGzip;
+  for (const std::size_t bytes : {0u, 1u, 65'280u, 65'281u, 300'000u})
+    for (const CompressOptions& options : {bgzf, gzip})
+      add(testing::random_letters(bytes, "abcdefgh \n", static_cast<std::uint32_t>(bytes)), options);
+  for (const std::size_t byte : {30u, 36u, 5000u}) add(text, bgzf, byte);
+  for (const std::size_t byte : {1u, 8u, 5000u}) add(text, gzip, byte);
+  add(std::string(3'000'000, 'a'), gzip);
+  whole.back() = false;
   std::ofstream(folder + "/plain") << text;
   paths.push_back(folder + "/plain");
   contents.push_back(text);

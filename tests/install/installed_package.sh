@@ -172,6 +172,15 @@ if [[ -n $cuda_toolkit ]]; then
   else
     grep -q -E 'driver version is insufficient|no CUDA-capable device' "$work/output" || fail "$(cat "$work/output")"
   fi
+  mkdir "$work/chunks"
+  split --bytes 4096 "$work/sample" "$work/chunks/"
+  "$prefix/bin/hemstitch" --format zlib -q --rm "$work"/chunks/* || fail "the tool makes no chunks"
+  if "$work/cuda/inflate_chunks" 4096 "$work/array" "$work"/chunks/*.zz > "$work/output" 2>&1; then
+    grep -q "became an array of $(stat --format %s "$work/sample")" "$work/output" || fail "$(cat "$work/output")"
+    cmp "$work/array" "$work/sample" || fail "inflate_chunks restores something else"
+  else
+    grep -q -E 'driver version is insufficient|no CUDA-capable device' "$work/output" || fail "$(cat "$work/output")"
+  fi
   if "$work/cuda/checkpoint" "$work" > "$work/output" 2>&1; then
     grep -q 'restored exactly' "$work/output" || fail "$(cat "$work/output")"
     lz4 -tq "$work/layer0.lz4" || fail "checkpoint: lz4 refuses what it wrote"

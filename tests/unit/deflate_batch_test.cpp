@@ -54,11 +54,16 @@ TEST(DeflateBatch, ErrorsNameTheFieldThatIsWrong) {
                                                 nullptr),
                "blocks");
   hemstitch_deflate_streams streams{};
-  EXPECT_PRED2(names, hemstitch_deflate_restore_temp_bytes(nullptr, 1, &bytes), "streams");
-  EXPECT_PRED2(names, hemstitch_deflate_restore_temp_bytes(&streams, 1, nullptr), "temp_bytes");
+  EXPECT_PRED2(names, hemstitch_deflate_restore_temp_bytes(nullptr, 0, 1, &bytes), "streams");
+  EXPECT_PRED2(names, hemstitch_deflate_restore_temp_bytes(&streams, 0, 1, nullptr), "temp_bytes");
+  EXPECT_PRED2(names, hemstitch_deflate_restore_temp_bytes(&streams, 4, 1, &bytes), "format");
+  EXPECT_PRED2(names,
+               hemstitch_deflate_restore_async(&streams, -1, nullptr, nullptr, 1, nullptr, nullptr, nullptr,
+                                               nullptr, 0, nullptr),
+               "format");
   streams.count = 1;
   EXPECT_PRED2(names,
-               hemstitch_deflate_restore_async(&streams, nullptr, nullptr, 1, nullptr, nullptr, nullptr,
+               hemstitch_deflate_restore_async(&streams, 0, nullptr, nullptr, 1, nullptr, nullptr, nullptr,
                                                nullptr, 0, nullptr),
                "streams");
   EXPECT_PRED2(names, hemstitch_crc32_async(nullptr, nullptr, 1, nullptr, nullptr), "spans");
@@ -78,6 +83,12 @@ TEST(DeflateBatch, WithoutADeviceTheReasonIsGiven) {
   EXPECT_PRED1(unavailable, hemstitch_deflate_compress_temp_bytes(&blocks, 0, 1, &bytes));
   EXPECT_PRED1(unavailable, hemstitch_deflate_compress_async(&blocks, 0, 1, nullptr, nullptr, nullptr,
                                                              nullptr, nullptr, 0, nullptr));
+  const hemstitch_deflate_streams streams{};
+  EXPECT_PRED1(unavailable,
+               hemstitch_deflate_restore_temp_bytes(&streams, HEMSTITCH_DEFLATE_ZLIB, 1, &bytes));
+  EXPECT_PRED1(unavailable,
+               hemstitch_deflate_restore_async(&streams, HEMSTITCH_DEFLATE_ZLIB, nullptr, nullptr, 1, nullptr,
+                                               nullptr, nullptr, nullptr, 0, nullptr));
   EXPECT_PRED1(unavailable, hemstitch_crc32_async(nullptr, nullptr, 0, nullptr, nullptr));
   EXPECT_PRED1(unavailable, hemstitch_adler32_async(nullptr, nullptr, 0, nullptr, nullptr));
 }

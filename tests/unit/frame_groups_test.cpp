@@ -6,11 +6,13 @@
 
 #include "core/bytes.hpp"
 #include "files/frame_batches.hpp"
+#include "format/deflate/restore/deflate_restore_reference.hpp"
 #include "format/formats.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
+#include "gzip_members.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
 
@@ -62,6 +64,15 @@ std::vector<std::optional<Bytes>> load(const std::vector<Bytes>& files, const Pi
         EXPECT_EQ(room.size(), data.size());
         std::copy(data.begin(), data.end(), room.begin());
         restored[one.file].add(one.block, data.size());
+        continue;
+      }
+      if (one.block.format == Format::kGzip) {
+        const DeflateRestored block = deflate_restore_reference(data, {}, room);
+        EXPECT_EQ(room.size(), one.block.content_bytes);
+        if (deflate_block_status(block, data.size()) != Status::kOk || block.output_bytes != room.size() ||
+            checksum_of(Checksum::kCrc32, room) != one.block.content_checksum)
+          planner.leave(one.file);
+        restored[one.file].add(one.block, block.output_bytes);
         continue;
       }
       const DecodedBlock block = restore_lz4_block_reference(data, {}, room);
@@ -210,6 +221,52 @@ TEST(FrameGroups, BlocksMayBeOfAnySize) {
       }
     }
   }
+}
+
+// Among LZ4's files, and cut anywhere.
+TEST(FrameGroups, BgzfIsLoadedBlockByBlock) {
+  const Bytes text = testing::wordy_bytes(200'000), zeros(300'000);
+  const Bytes odd = joined(
+      {testing::bgzf_member(testing::wordy_bytes(100),
+                            testing::bytes_of("ab") + testing::le(1, 2) + testing::bytes_of("c")),
+       testing::bgzf_member({}), testing::bgzf_file(testing::wordy_bytes(70'000)), testing::bgzf_file(text)});
+  const std::vector<Bytes> files{testing::bgzf_file(text), compress(text, sized(text.size())),
+                                 testing::bgzf_marker(), testing::bgzf_file(zeros, 65'536), odd};
+  const std::vector<Bytes> contents{
+      text, text, {}, zeros, joined({testing::wordy_bytes(100), testing::wordy_bytes(70'000), text})};
+  for (const std::size_t cut : {1u, 7u, 27u, 28u, 1000u, 30'001u, 1'000'000u}) {
+    const auto loaded = load(files, {cut, 1, cut, 1});
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      ASSERT_TRUE(loaded[i]) << i << " in pieces of " << cut;
+      ASSERT_TRUE(*loaded[i] == contents[i]) << i << " in pieces of " << cut;
+    }
+  }
+  for (const std::size_t group_bytes : {100'000u, 3'000'000u}) {
+    const auto loaded = load(files, {50'000, 3, group_bytes, 5});
+    for (std::size_t i = 0; i < files.size(); ++i) ASSERT_TRUE(loaded[i] && *loaded[i] == contents[i]) << i;
+  }
+}
+
+TEST(FrameGroups, LeavesToStreamsWhatIsNoWholeBgzf) {
+  const Bytes text = testing::wordy_bytes(100'000), good = testing::bgzf_file(text);
+  const Bytes marker = testing::bgzf_marker(), member = testing::bgzf_member(Bytes(1000));
+  std::vector<Bytes> files{testing::gzip_member(text), joined({good, testing::gzip_member(text)}),
+                           Bytes(good.begin(), good.end() - static_cast<std::ptrdiff_t>(marker.size())),
+                           joined({good, Bytes(3)}), joined({good, testing::bytes_of("more")}),
+                           // What a member says of its size, and its checksum.
+                           joined({testing::changed_at(member, member.size() - 4), marker}),
+                           joined({testing::changed_at(member, member.size() - 8), marker}),
+                           joined({testing::changed_at(member, member.size() - 1), marker}),
+                           // More than so little data can be.
+                           joined({testing::changed_at(member, member.size() - 2), marker})};
+  for (std::size_t bytes = 1; bytes < good.size(); bytes += bytes < 100 ? 1 : 1009)
+    files.push_back(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes)));
+  files.push_back(testing::changed_at(good, 3000));
+  files.push_back(good);
+  const auto loaded = load(files, {50'000, 2, 200'000, 4});
+  for (std::size_t i = 0; i + 1 < files.size(); ++i) EXPECT_FALSE(loaded[i]) << i;
+  ASSERT_TRUE(loaded.back());
+  EXPECT_TRUE(*loaded.back() == text);
 }
 
 TEST(FrameGroups, LeavesToStreamsWhatIsNotPlain) {

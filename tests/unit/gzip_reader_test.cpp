@@ -12,6 +12,7 @@
 #include "format/checksum.hpp"
 #include "format/deflate/frame/bgzf_places.hpp"
 #include "format/identify.hpp"
+#include "gzip_members.hpp"
 #include "pipeline/frame_batch.hpp"
 #include "pipeline/stream.hpp"
 #include "threads.hpp"
@@ -20,51 +21,6 @@ namespace hemstitch::testing {
 namespace {
 
 constexpr int kGzipWindow = MAX_WBITS + 16, kZlibWindow = MAX_WBITS;
-
-Bytes le(std::uint64_t value, int count) {
-  Bytes bytes;
-  for (int i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
-  return bytes;
-}
-
-struct Fields {
-  std::optional<Bytes> extra = {};
-  std::optional<std::string> name = {}, comment = {};
-  bool header_checksum = false;
-  unsigned flags = 0;  // besides those
-  unsigned method = 8;
-  std::uint32_t time = 0;
-};
-
-Bytes gzip_member(const Bytes& content, const Fields& fields = {}) {
-  const unsigned flags = fields.flags | (fields.header_checksum ? 2 : 0) | (fields.extra ? 4 : 0) |
-                         (fields.name ? 8 : 0) | (fields.comment ? 16 : 0);
-  Bytes member = le(0x8B1F, 2) + le(fields.method, 1) + le(flags, 1) + le(fields.time, 4) + le(0xFF00, 2);
-  if (fields.extra) member = member + le(fields.extra->size(), 2) + *fields.extra;
-  for (const auto& text : {fields.name, fields.comment})
-    if (text) member = member + bytes_of(*text) + le(0, 1);
-  if (fields.header_checksum) member = member + le(checksum_of(Checksum::kCrc32, member) & 0xFFFF, 2);
-  return member + zlib_stream(content) + le(checksum_of(Checksum::kCrc32, content), 4) +
-         le(content.size(), 4);
-}
-
-Bytes bgzf_member(const Bytes& content, const Bytes& other_subfields = {}) {
-  const Bytes data = zlib_stream(content);
-  const std::size_t bytes = 18 + other_subfields.size() + data.size() + 8;
-  Fields fields;
-  fields.extra = other_subfields + bytes_of("BC") + le(2, 2) + le(bytes - 1, 2);
-  return gzip_member(content, fields);
-}
-const Bytes kMarker = bgzf_member({});
-
-Bytes bgzf_file(const Bytes& content, std::size_t block_bytes = 65'280) {
-  Bytes file;
-  for (std::size_t at = 0; at < content.size(); at += block_bytes)
-    file = file + bgzf_member(Bytes(content.begin() + static_cast<std::ptrdiff_t>(at),
-                                    content.begin() + static_cast<std::ptrdiff_t>(
-                                                          std::min(content.size(), at + block_bytes))));
-  return file + kMarker;
-}
 
 RestoreOptions reading(std::string_view backend = "auto", std::optional<Format> format = {}) {
   RestoreOptions options;
@@ -123,18 +79,18 @@ TEST_WITH_THREADS(Gzip, MembersOfEveryKindAreRestored) {
   require_content(gzip_member(one), one);
   require_content(gzip_member({}), {});
   require_content(gzip_member({}) + gzip_member(two) + gzip_member({}) + gzip_member(one), two + one);
-  Fields all;
+  GzipFields all;
   all.extra = bytes_of("XY") + le(3, 2) + bytes_of("abc");
   all.name = "a name";
   all.comment = "a comment, with \xE9";
   all.header_checksum = true;
   all.flags = 1;  // text, which says nothing to us
   require_content(gzip_member(two, all) + gzip_member(two), two + two);
-  Fields no_extra;
+  GzipFields no_extra;
   no_extra.extra = Bytes();
   no_extra.comment = "";
   require_content(gzip_member(two, no_extra), two);
-  Fields long_name;
+  GzipFields long_name;
   long_name.name = std::string(10'000, 'n');
   require_content(gzip_member(two, long_name), two);
 }
@@ -146,19 +102,20 @@ TEST_WITH_THREADS(Gzip, BgzfIsFramesOfBlocks) {
   EXPECT_EQ(restored(file).report.frame_count, 1u);
   EXPECT_EQ(restored(file).report.block_count, 14u);
   EXPECT_FALSE(restored(file).report.end_missing);
-  require_content(kMarker, {});
+  require_content(bgzf_marker(), {});
   // One behind the other, with ordinary members between them.
   const Bytes small = bgzf_file(copied_bytes(100, 2));
-  const Bytes many = file + small + kMarker + gzip_member(content) + small + gzip_member({});
+  const Bytes many = file + small + bgzf_marker() + gzip_member(content) + small + gzip_member({});
   require_content(many, content + copied_bytes(100, 2) + content + copied_bytes(100, 2));
   EXPECT_EQ(restored(many).report.frame_count, 6u);
   // Other subfields stand beside BC; the largest member.
   const Bytes beside = bytes_of("XY") + le(2, 2) + le(7, 2);
-  require_content(bgzf_member(content.size() > 65'536 ? random_bytes(65'000) : content, beside) + kMarker,
-                  random_bytes(65'000));
-  require_content(bgzf_member(equal_bytes(65'536)) + kMarker, equal_bytes(65'536));
+  require_content(
+      bgzf_member(content.size() > 65'536 ? random_bytes(65'000) : content, beside) + bgzf_marker(),
+      random_bytes(65'000));
+  require_content(bgzf_member(equal_bytes(65'536)) + bgzf_marker(), equal_bytes(65'536));
   // Where BC says less than the header has, it says nothing.
-  Fields wrong;
+  GzipFields wrong;
   wrong.extra = bytes_of("BC") + le(2, 2) + le(20, 2);
   require_content(gzip_member(content, wrong), content);
   EXPECT_EQ(restored(gzip_member(content, wrong)).report.block_count, 1u);
@@ -166,7 +123,7 @@ TEST_WITH_THREADS(Gzip, BgzfIsFramesOfBlocks) {
 
 TEST(Gzip, AMissingEndMarkerIsTold) {
   const Bytes content = wordy_bytes(200'000), whole = bgzf_file(content);
-  const Bytes cut(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(kMarker.size()));
+  const Bytes cut(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(bgzf_marker().size()));
   for (const Bytes& file : {cut, cut + gzip_member({}), cut + le(0, 6)}) {
     const Restored result = restored(file);
     EXPECT_EQ(result.status, Status::kOk) << result.message;
@@ -206,7 +163,7 @@ TEST(Gzip, WhatIsWrongIsToldWithItsPlace) {
     bytes[bytes.size() - from_end] ^= std::byte{1};
     return bytes;
   };
-  Fields reserved, method, header_checksum;
+  GzipFields reserved, method, header_checksum;
   reserved.flags = 0x20;
   method.method = 7;
   header_checksum.header_checksum = true;
@@ -215,7 +172,8 @@ TEST(Gzip, WhatIsWrongIsToldWithItsPlace) {
   bad_header[10] ^= std::byte{1};
   Bytes too_large = bgzf_member(content);
   too_large[too_large.size() - 1] = std::byte{1};
-  Bytes marker_data = kMarker, marker_crc = changed(kMarker, 8), marker_size = changed(kMarker, 1);
+  Bytes marker_data = bgzf_marker(), marker_crc = changed(bgzf_marker(), 8),
+        marker_size = changed(bgzf_marker(), 1);
   marker_data[18] = std::byte{5};
   Bytes damaged = good;
   damaged[10] |= std::byte{7};  // a block of the reserved type
@@ -258,7 +216,7 @@ TEST(Gzip, WhatIsWrongIsToldWithItsPlace) {
 }
 
 TEST(Gzip, EveryTruncatedFileIsTold) {
-  Fields all;
+  GzipFields all;
   all.extra = bytes_of("XY") + le(3, 2) + bytes_of("abc");
   all.name = all.comment = "text";
   all.header_checksum = true;
@@ -267,7 +225,7 @@ TEST(Gzip, EveryTruncatedFileIsTold) {
     EXPECT_EQ(restored(Bytes(member.begin(), member.begin() + static_cast<std::ptrdiff_t>(bytes))).status,
               Status::kTruncated)
         << bytes;
-  const Bytes first = bgzf_member(content), file = first + first + kMarker;
+  const Bytes first = bgzf_member(content), file = first + first + bgzf_marker();
   for (std::size_t bytes = 2; bytes < file.size(); ++bytes) {
     const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes));
     const std::size_t in_member = bytes % first.size();
@@ -283,7 +241,7 @@ TEST(Gzip, EveryTruncatedFileIsTold) {
 
 // zlib's inflate reads one member; what follows a flipped bit may be none.
 TEST(Gzip, EveryFlippedBitHasZlibsVerdict) {
-  Fields all;
+  GzipFields all;
   all.extra = bytes_of("XY") + le(3, 2) + bytes_of("abc");
   all.name = "text";
   all.header_checksum = true;
@@ -419,6 +377,52 @@ TEST(Bgzf, ContentBetweenMembersIsMeasured) {
   EXPECT_THROW(bgzf_content_bytes(source, 100), Error);
   source.seek(0);
   EXPECT_THROW(bgzf_content_bytes(source, file.size() + 1), Error);
+}
+
+// Short files of one member: all in one call, each with the content that a stream restores. What is more than that, or damaged, is left to streams.
+TEST(Gzip, ShortFilesAreRestoredTogether) {
+  const Bytes content = wordy_bytes(40'000);
+  GzipFields all;
+  all.extra = bytes_of("xx") + le(0, 2);
+  all.name = "name";
+  all.comment = "comment";
+  all.header_checksum = true;
+  const Bytes member = gzip_member(content), cut(member.begin(), member.end() - 1);
+  Bytes too_large_size = gzip_member({});
+  too_large_size[too_large_size.size() - 2] = std::byte{1};
+  const std::vector<Bytes> alone = {member,
+                                    gzip_member({}),
+                                    gzip_member(content, all),
+                                    gzip_member(equal_bytes(60'000)),
+                                    gzip_member(random_bytes(50'000)),
+                                    bgzf_file(content)};
+  const std::vector<Bytes> left = {member + gzip_member(content),
+                                   member + Bytes(10),
+                                   cut,
+                                   changed_at(member, member.size() / 2),
+                                   changed_at(member, member.size() - 8),
+                                   changed_at(member, member.size() - 4),
+                                   changed_at(gzip_member(content, all), 12),
+                                   gzip_member(equal_bytes((1 << 20) + 1)),
+                                   too_large_size,
+                                   bgzf_member(content)};
+  for (const char* backend : {"cpu", "reference"}) {
+    std::vector<std::span<const std::byte>> inputs(alone.begin(), alone.end());
+    inputs.insert(inputs.end(), left.begin(), left.end());
+    FrameRestorer restorer(reading(backend));
+    LargeBuffer room = restorer.make_output();
+    std::vector<std::optional<Bytes>> contents;
+    while (contents.size() < inputs.size())
+      for (const auto& one : restorer.restore(std::span(inputs).subspan(contents.size()), room)) {
+        contents.emplace_back();
+        if (one.content) contents.back().emplace(one.content->begin(), one.content->end());
+      }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      ASSERT_EQ(contents[i].has_value(), i < alone.size()) << backend << " " << i;
+      if (!contents[i]) continue;
+      EXPECT_TRUE(*contents[i] == restored(alone[i]).content) << i;
+    }
+  }
 }
 
 }  // namespace

@@ -650,6 +650,55 @@ TEST_F_WITH_THREADS(FakeBackendTest, WrongBytesAreCaughtWhereTheyAreVerified) {
   EXPECT_EQ(compress(content_, options), linked);
 }
 
+// Blocks of gzip, zlib and raw DEFLATE are parts of one stream, and are verified as such; those of BGZF by themselves.
+TEST_F_WITH_THREADS(FakeBackendTest, PartsOfStreamsAreVerifiedWhereTheyWereMade) {
+  for (const Format format : {Format::kGzip, Format::kZlib, Format::kDeflate, Format::kBgzf}) {
+    CompressOptions options;
+    options.format = format;
+    options.level = 1;
+    options.content_bytes = content_.size();
+    const Bytes expected = compress(content_, options);
+    options.verify = true;
+    options.backend = "fake";
+    {
+      const WithFake fake{FakePlan{}};
+      EXPECT_EQ(compress(content_, options), expected);
+    }
+    FakePlan plan;
+    plan.wrong_bytes_calls = {1};
+    const WithFake fake(plan);
+    MemorySource source(content_);
+    CollectSink sink;
+    const StreamReport report = compress_stream(source, sink, options);
+    EXPECT_EQ(sink.content, expected);
+    EXPECT_GE(report.fallback_blocks, 1u);
+    EXPECT_EQ(report.fallback_reason, "a block did not restore to what it was made of");
+  }
+}
+
+// Blocks of BGZF are the backend's, and what it restores wrong is redone; an ordinary stream is restored by the processor, which is told.
+TEST_F_WITH_THREADS(FakeBackendTest, BlocksOfDeflateAreRestoredThereAndStreamsByTheProcessor) {
+  for (const Format format : {Format::kBgzf, Format::kGzip}) {
+    CompressOptions options;
+    options.format = format;
+    options.level = 1;
+    const Bytes packed = compress(content_, options);
+    FakePlan plan;
+    plan.inner = "reference";
+    if (format == Format::kBgzf) plan.failing_block_calls = {2};
+    const WithFake fake(plan);
+    RestoreOptions back;
+    back.backend = "fake";
+    MemorySource source(packed);
+    CollectSink sink;
+    const StreamReport report = restore_stream(source, sink, back);
+    EXPECT_EQ(sink.content, content_);
+    EXPECT_EQ(report.backend, "fake");
+    EXPECT_EQ(report.fallback_blocks, 1u);
+    EXPECT_EQ(report.fallback_backend, format == Format::kBgzf ? "reference" : "cpu");
+  }
+}
+
 TEST_F_WITH_THREADS(FakeBackendTest, ADeviceThatFailsAgainIsDropped) {
   FakePlan plan;
   plan.failing_block_calls = {1, 3};

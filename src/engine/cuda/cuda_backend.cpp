@@ -16,7 +16,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::string_view kWork = "LZ4, and compressing to DEFLATE,";
+constexpr std::string_view kWork = "LZ4 and DEFLATE";
 
 class CudaBackend : public Backend {
  public:

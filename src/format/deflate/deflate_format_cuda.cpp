@@ -4,6 +4,7 @@
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
+#include "format/deflate/restore/deflate_restore_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::cuda {
@@ -22,6 +23,16 @@ class DeflateDeviceFormat : public DeviceFormat {
                      void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) const override {
     compress_deflate_span_cuda(blocks, deflate_level(level), deflate_end_of_blocks(id_), span, d_scratch,
                                scratch_bytes, stream);
+  }
+
+  // Of blocks that are whole streams of DEFLATE: BGZF's, and what else a caller made such.
+  bool restores() const override { return true; }
+  std::size_t restore_scratch_bytes(const DeviceRestore& batch) const override {
+    return restore_deflate_cuda_scratch_bytes(batch);
+  }
+  void restore(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
+               cudaStream_t stream) const override {
+    restore_deflate_cuda(batch, d_scratch, scratch_bytes, stream);
   }
 
   void checksums(const std::byte* const* d_spans, const std::size_t* d_sizes, std::uint64_t count,

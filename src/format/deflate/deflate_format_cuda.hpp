@@ -1,4 +1,4 @@
-// The formats whose blocks are DEFLATE as those that CUDA devices know. Devices compress to them; they restore none of them.
+// The formats whose blocks are DEFLATE as those that CUDA devices know. They compress to all of them, and restore blocks that can be told apart.
 #pragma once
 
 #include <memory>

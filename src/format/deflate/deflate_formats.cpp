@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "core/bytes.hpp"
 #include "core/options.hpp"
 #include "core/status.hpp"
+#include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/bgzf_index.hpp"
+#include "format/deflate/frame/deflate_head.hpp"
 #include "format/deflate/frame/deflate_writers.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
 #include "format/deflate/frame/zlib_reader.hpp"
@@ -18,6 +22,32 @@ namespace {
 constexpr std::array<std::size_t, 1> kStreamBlockSizes{kDeflateBlockBytes};
 constexpr std::array<std::size_t, 1> kBgzfBlockSizes{kBgzfBlockBytes};
 constexpr int kDefaultDeflateLevel = 6;
+
+// What a thread of a device restores of a stream in some 30 ms.
+constexpr std::uint32_t kMostWholeStreamBytes = 1 << 20;
+// 258 bytes of content take two bits at least.
+constexpr std::uint64_t kMostBytesOfByte = 258 * 4;
+
+std::optional<IndexedBlock> whole_gzip_stream(std::span<const std::byte> file, bool verify_header_checksum) {
+  // Blocks of BGZF are no streams.
+  if (read_bgzf_head(file.data(), file.size()).status != Status::kUnknownFormat) return std::nullopt;
+  const DeflateHead head = read_gzip_head(file.data(), file.size());
+  if (head.status != Status::kOk) return std::nullopt;
+  const std::byte* const trailer = file.data() + file.size() - kGzipTrailerBytes;
+  const std::uint64_t data_bytes = file.size() - head.bytes - kGzipTrailerBytes;
+  const std::uint32_t content_bytes = load_le32(trailer + 4);
+  if (content_bytes > std::min<std::uint64_t>(kMostWholeStreamBytes, data_bytes * kMostBytesOfByte) ||
+      data_bytes > deflate_data_room(kMostWholeStreamBytes))
+    return std::nullopt;
+  if (verify_header_checksum && head.has_checksum &&
+      deflate_head_checksum_status(Format::kGzip, head,
+                                   checksum_of(Checksum::kCrc32, file.first(head.bytes - 2))) != Status::kOk)
+    return std::nullopt;
+  return IndexedBlock{.at = head.bytes,
+                      .data_bytes = static_cast<std::uint32_t>(data_bytes),
+                      .content_checksum = load_le32(trailer),
+                      .content_bytes = content_bytes};
+}
 
 class DeflateFormat : public FrameFormat {
  public:
@@ -44,6 +74,7 @@ class DeflateFormat : public FrameFormat {
       throw Error(Status::kInvalidOption, "stored_name has a byte of 0, which would end it");
   }
   Checksum checksum() const override { return Checksum::kNone; }
+  bool writes_streams() const override { return deflate_end_of_blocks(id()) == DeflateEnd::kFlush; }
 
   std::optional<BlockPlan> match_limits() const override { return deflate_block_plan(); }
   std::optional<AnyFinder> finder(int level, std::size_t, std::size_t) const override {
@@ -88,6 +119,11 @@ class GzipFormat : public DeflateFormat {
   Checksum checksum() const override { return Checksum::kCrc32; }
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
     return std::make_unique<GzipReader>(verify_header_checksum);
+  }
+
+  std::optional<IndexedBlock> whole_stream(std::span<const std::byte> file,
+                                           bool verify_header_checksum) const override {
+    return whole_gzip_stream(file, verify_header_checksum);
   }
 
   FormatChoices choices() const override { return {.stored_name = true}; }

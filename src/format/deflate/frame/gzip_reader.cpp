@@ -7,43 +7,21 @@
 #include "core/bytes.hpp"
 #include "format/checksum.hpp"
 #include "format/deflate/frame/deflate_frame.hpp"
+#include "format/deflate/frame/deflate_head.hpp"
 #include "format/identify.hpp"
 
 namespace hemstitch {
 namespace {
 
-constexpr unsigned kHeaderChecksumFlag = 2, kExtraFlag = 4, kNameFlag = 8, kCommentFlag = 16;
-constexpr unsigned kReservedFlags = 0xE0;
-
-constexpr std::size_t kFixedPartBytes = 6;  // behind the first four
+constexpr std::size_t kFixedPartBytes = kGzipFixedBytes - kIdentifyBytes;
 constexpr std::size_t kExtraSizeBytes = 2;
-constexpr std::size_t kTrailerBytes = 8;
 
-constexpr std::size_t kMostMemberBytes = 65536, kMostMemberContentBytes = 65536;
-constexpr std::uint32_t kMarkerBytes = 28;
-constexpr std::size_t kMarkerDataBytes = 2;
+constexpr std::size_t kMostMemberBytes = 65536;
 
 constexpr std::size_t kZerosBytes = 4096;
 
 // Longer ones, which no file system has, are read over.
 constexpr std::size_t kMostNameBytes = 4096;
-
-unsigned le16(const std::byte* bytes) {
-  return static_cast<unsigned>(bytes[0]) | static_cast<unsigned>(bytes[1]) << 8;
-}
-
-// From the extra field of a BGZF member its size; nothing where it is none.
-std::optional<std::uint32_t> bgzf_member_bytes(std::span<const std::byte> extra) {
-  constexpr std::size_t kSubfieldHeadBytes = 4;
-  while (extra.size() >= kSubfieldHeadBytes) {
-    const std::size_t bytes = le16(extra.data() + 2);
-    if (bytes > extra.size() - kSubfieldHeadBytes) break;
-    if (extra[0] == std::byte{'B'} && extra[1] == std::byte{'C'} && bytes == 2)
-      return le16(extra.data() + kSubfieldHeadBytes) + 1;
-    extra = extra.subspan(kSubfieldHeadBytes + bytes);
-  }
-  return std::nullopt;
-}
 
 bool all_zero(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
@@ -114,7 +92,7 @@ GzipReader::Event GzipReader::read_zeros(std::span<const std::byte> bytes) {
 // What stands behind a BGZF member: another one, or the frame is over without its marker.
 GzipReader::Event GzipReader::read_between(std::span<const std::byte> bytes) {
   if (is_gzip(bytes) && bytes.size() == kIdentifyBytes && static_cast<unsigned>(bytes[2]) == kDeflateMethod &&
-      static_cast<unsigned>(bytes[3]) == kExtraFlag)
+      static_cast<unsigned>(bytes[3]) == kGzipExtraFlag)
     return begin_header(bytes);
   first_count_ = bytes.size();
   std::ranges::copy(bytes, first_bytes_.begin());
@@ -131,13 +109,13 @@ GzipReader::Event GzipReader::begin_header(std::span<const std::byte> bytes) {
   flags_ = static_cast<unsigned>(bytes[3]);
   if (method != kDeflateMethod)
     fail(Status::kUnsupportedFeature, fmt::format("compression method {}; that of gzip is 8", method));
-  if ((flags_ & kReservedFlags) != 0)
+  if ((flags_ & kGzipReservedFlags) != 0)
     fail(Status::kUnsupportedFeature, "a reserved flag of the header is set");
   header_crc_ = checksum_of(Checksum::kCrc32, bytes);
   header_bytes_ = bytes.size();
   member_bytes_.reset();
   name_.clear();
-  return want(State::kFixedPart, kFixedPartBytes + ((flags_ & kExtraFlag) != 0 ? kExtraSizeBytes : 0),
+  return want(State::kFixedPart, kFixedPartBytes + ((flags_ & kGzipExtraFlag) != 0 ? kExtraSizeBytes : 0),
               Event::kMore);
 }
 
@@ -145,7 +123,7 @@ GzipReader::Event GzipReader::begin_header(std::span<const std::byte> bytes) {
 GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
   header_bytes_ += bytes.size();
   if (state_ == State::kHeaderChecksum) {
-    const unsigned found = header_crc_ & 0xFFFF, expected = le16(bytes.data());
+    const unsigned found = header_crc_ & 0xFFFF, expected = load_le16(bytes.data());
     if (verify_header_checksum_ && found != expected)
       fail(Status::kHeaderChecksumMismatch,
            fmt::format("the header's checksum is {:#06x}, it should be {:#06x}", found, expected));
@@ -155,12 +133,14 @@ GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
   switch (state_) {
     case State::kFixedPart:
       time_ = load_le32(bytes.data());
-      if ((flags_ & kExtraFlag) == 0) return next_field(State::kExtra);
-      if (const unsigned extra_bytes = le16(bytes.data() + kFixedPartBytes); extra_bytes != 0)
+      if ((flags_ & kGzipExtraFlag) == 0) return next_field(State::kExtra);
+      if (const unsigned extra_bytes = load_le16(bytes.data() + kFixedPartBytes); extra_bytes != 0)
         return want(State::kExtra, extra_bytes, Event::kMore);
       return next_field(State::kExtra);
     case State::kExtra:
-      if (flags_ == kExtraFlag) member_bytes_ = bgzf_member_bytes(bytes);
+      if (flags_ == kGzipExtraFlag)
+        if (const std::uint32_t told = bgzf_member_bytes(bytes.data(), bytes.size()); told != 0)
+          member_bytes_ = told;
       return next_field(State::kExtra);
     default:  // a byte of a name or a comment
       if (bytes[0] == std::byte{0}) return next_field(state_);
@@ -171,15 +151,16 @@ GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
 }
 
 GzipReader::Event GzipReader::next_field(State done) {
-  if (done == State::kExtra && (flags_ & kNameFlag) != 0) return want(State::kName, 1, Event::kMore);
-  if (done != State::kComment && (flags_ & kCommentFlag) != 0) return want(State::kComment, 1, Event::kMore);
-  if ((flags_ & kHeaderChecksumFlag) != 0) return want(State::kHeaderChecksum, 2, Event::kMore);
+  if (done == State::kExtra && (flags_ & kGzipNameFlag) != 0) return want(State::kName, 1, Event::kMore);
+  if (done != State::kComment && (flags_ & kGzipCommentFlag) != 0)
+    return want(State::kComment, 1, Event::kMore);
+  if ((flags_ & kGzipHeaderChecksumFlag) != 0) return want(State::kHeaderChecksum, 2, Event::kMore);
   return end_header();
 }
 
 GzipReader::Event GzipReader::end_header() {
   // One that leaves no room for data and trailer says nothing; without it, the member is an ordinary one.
-  if (member_bytes_ && *member_bytes_ < header_bytes_ + kMarkerDataBytes + kTrailerBytes)
+  if (member_bytes_ && *member_bytes_ < header_bytes_ + kBgzfLeastDataBytes + kGzipTrailerBytes)
     member_bytes_.reset();
   if (!in_bgzf_) return begin_frame();
   if (member_bytes_) return announce_block();
@@ -200,7 +181,7 @@ GzipReader::Event GzipReader::begin_frame() {
     header_.kind = "bgzf";
     header_.description = "bgzf, blocks";
     header_.block_content_checksums = true;
-    header_.block_bytes = kMostMemberContentBytes;
+    header_.block_bytes = kBgzfMostContentBytes;
     header_.most_data_bytes = kMostMemberBytes;
     in_bgzf_ = true;
     return want(State::kFirstBlock, 0, Event::kFrameBegin);
@@ -213,26 +194,29 @@ GzipReader::Event GzipReader::begin_frame() {
   header_.block_bytes = header_.most_data_bytes = kDeflatePieceBytes;
   position_ += header_bytes_;
   in_stream_ = true;
-  return want(State::kTrailer, kTrailerBytes, Event::kFrameBegin);
+  return want(State::kTrailer, kGzipTrailerBytes, Event::kFrameBegin);
 }
 
 GzipReader::Event GzipReader::announce_block() {
   const std::uint64_t at = position_;
   position_ += header_bytes_;
-  const auto data_bytes = static_cast<std::size_t>(*member_bytes_ - header_bytes_ - kTrailerBytes);
-  if (*member_bytes_ == kMarkerBytes && data_bytes == kMarkerDataBytes)
-    return want(State::kMarker, kMarkerDataBytes + kTrailerBytes, Event::kMore);
+  const auto data_bytes = static_cast<std::size_t>(*member_bytes_ - header_bytes_ - kGzipTrailerBytes);
+  if (*member_bytes_ == kBgzfMarkerBytes && data_bytes == kBgzfLeastDataBytes)
+    return want(State::kMarker, kBgzfLeastDataBytes + kGzipTrailerBytes, Event::kMore);
   block_ = {data_bytes, false, std::nullopt, block_.number + 1, at};
-  return want(State::kBlock, data_bytes + kTrailerBytes, Event::kBlockBegin);
+  return want(State::kBlock, data_bytes + kGzipTrailerBytes, Event::kBlockBegin);
+}
+
+void GzipReader::take_behind_data(std::span<const std::byte> behind) {
+  block_.content_checksum = load_le32(behind.data());
+  block_.content_bytes = load_le32(behind.data() + 4);
+  if (*block_.content_bytes > kBgzfMostContentBytes)
+    fail(Status::kCorruptBlock, fmt::format("the member announces {} bytes, a BGZF member holds at most {}",
+                                            *block_.content_bytes, kBgzfMostContentBytes));
 }
 
 GzipReader::Event GzipReader::read_block(std::span<const std::byte> bytes) {
-  const std::byte* const trailer = bytes.data() + block_.data_bytes;
-  block_.content_checksum = load_le32(trailer);
-  block_.content_bytes = load_le32(trailer + 4);
-  if (*block_.content_bytes > kMostMemberContentBytes)
-    fail(Status::kCorruptBlock, fmt::format("the member announces {} bytes, a BGZF member holds at most {}",
-                                            *block_.content_bytes, kMostMemberContentBytes));
+  take_behind_data(bytes.subspan(block_.data_bytes));
   position_ += bytes.size();
   leave_block();
   return Event::kBlockEnd;
@@ -242,11 +226,11 @@ GzipReader::Event GzipReader::read_block(std::span<const std::byte> bytes) {
 GzipReader::Event GzipReader::read_marker(std::span<const std::byte> bytes) {
   if (bytes[0] != std::byte{3} || (bytes[1] & std::byte{3}) != std::byte{0})
     fail(Status::kCorruptBlock, "the data of the end marker is not that of an empty member");
-  if (const std::uint32_t found = load_le32(bytes.data() + kMarkerDataBytes); found != 0)
+  if (const std::uint32_t size = load_le32(bytes.data() + kBgzfLeastDataBytes + 4); size != 0)
+    fail(Status::kContentSizeMismatch, fmt::format("the end marker announces {} bytes, it has none", size));
+  if (const std::uint32_t found = load_le32(bytes.data() + kBgzfLeastDataBytes); found != 0)
     fail(Status::kBlockChecksumMismatch,
          fmt::format("the checksum of the end marker's content is 0, it should be {:#010x}", found));
-  if (const std::uint32_t size = load_le32(bytes.data() + kMarkerDataBytes + 4); size != 0)
-    fail(Status::kContentSizeMismatch, fmt::format("the end marker announces {} bytes, it has none", size));
   position_ += bytes.size();
   in_bgzf_ = false;
   return want(State::kMember, kIdentifyBytes, Event::kFrameEnd);

@@ -53,7 +53,6 @@ class GzipReader : public FrameReader {
   Event read_between(std::span<const std::byte> bytes);
   Event begin_header(std::span<const std::byte> bytes);
   Event read_header(std::span<const std::byte> bytes);
-  Event read_fixed_part(std::span<const std::byte> bytes);
   Event next_field(State done);
   Event end_header();
   Event begin_frame();
@@ -61,6 +60,7 @@ class GzipReader : public FrameReader {
   Event read_block(std::span<const std::byte> bytes);
   Event read_marker(std::span<const std::byte> bytes);
   Event read_zeros(std::span<const std::byte> bytes);
+  void take_behind_data(std::span<const std::byte> behind) override;
   void leave_block() override { want(State::kMember, kIdentifyBytes, Event::kBlockEnd); }
   void leave_stream() override { want(State::kTrailer, 8, Event::kMore); }
 

@@ -3,20 +3,9 @@
 #include <fmt/format.h>
 
 #include "format/deflate/frame/deflate_frame.hpp"
+#include "format/deflate/frame/deflate_head.hpp"
 
 namespace hemstitch {
-namespace {
-
-constexpr unsigned kMostWindowLog = 7;  // of 32 KB, less 8
-constexpr unsigned kDictionaryFlag = 32;
-
-std::uint32_t be32(std::span<const std::byte> bytes) {
-  std::uint32_t value = 0;
-  for (const std::byte byte : bytes) value = value << 8 | static_cast<std::uint32_t>(byte);
-  return value;
-}
-
-}  // namespace
 
 DeflateReader::Event DeflateReader::want(State state, std::size_t bytes, Event event) {
   state_ = state;
@@ -68,23 +57,24 @@ ZlibReader::Event ZlibReader::read_header(std::span<const std::byte> bytes) {
   if ((method_byte << 8 | flags) % 31 != 0) not_zlib("its first two bytes are not divisible by 31");
   if ((method_byte & 15) != kDeflateMethod)
     not_zlib(fmt::format("compression method {} instead of 8", method_byte & 15));
-  if (method_byte >> 4 > kMostWindowLog) fail(Status::kUnsupportedFeature, "a window of more than 32 KB");
+  if (const Status status = zlib_header_status(method_byte, flags); status != Status::kOk)
+    fail(status, "a window of more than 32 KB");
   frame_number_ = 1;
   position_ += bytes.size();
   header_.kind = header_.description = "zlib";
   header_.content_checksum = true;
-  if ((flags & kDictionaryFlag) != 0) return want(State::kDictionary, 4, Event::kMore);
+  if ((flags & kZlibDictionaryFlag) != 0) return want(State::kDictionary, 4, Event::kMore);
   return begin_stream();
 }
 
 ZlibReader::Event ZlibReader::read_dictionary(std::span<const std::byte> bytes) {
   position_ += bytes.size();
-  header_.dictionary_id = be32(bytes);
+  header_.dictionary_id = load_be32(bytes.data());
   return begin_stream();
 }
 
 ZlibReader::Event ZlibReader::read_trailer(std::span<const std::byte> bytes) {
-  content_checksum_ = be32(bytes);
+  content_checksum_ = load_be32(bytes.data());
   return end_frame(Event::kFrameEnd);
 }
 

@@ -69,6 +69,10 @@ Lz4FrameParser::Event Lz4FrameParser::want(State state, std::size_t bytes, Event
   return event;
 }
 
+void Lz4FrameParser::take_behind_data(std::span<const std::byte> behind) {
+  if (header_.block_checksums) block_.checksum = load_le32(behind.data());
+}
+
 void Lz4FrameParser::leave_block() {
   want(header_.legacy ? State::kLegacyBlockSize : State::kBlockSize, kBlockHeaderBytes, Event::kBlockEnd);
 }
@@ -97,7 +101,7 @@ Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
     case State::kLegacyBlockSize:
       return read_legacy_block_size(bytes);
     case State::kBlockData:
-      if (header_.block_checksums) block_.checksum = load_le32(bytes.data() + block_.data_bytes);
+      take_behind_data(bytes.subspan(block_.data_bytes));
       position_ += bytes.size();
       leave_block();
       return Event::kBlockEnd;

@@ -67,6 +67,7 @@ class Lz4FrameParser : public FrameReader {
   Event read_behind_legacy_blocks(std::span<const std::byte> bytes);
   Event announce_block(std::uint32_t data_bytes, bool stored);
   Event want(State state, std::size_t bytes, Event event);
+  void take_behind_data(std::span<const std::byte> behind) override;
   void leave_block() override;
 
   bool verify_header_checksum_;

@@ -34,6 +34,24 @@ find tree -type f ! -name '*.lz4' -delete
 hemstitch -drq --rm --backend cuda tree
 find alone -name '*.lz4' -delete
 diff -r alone tree && echo 'and back'
+# BGZF block by block; a stream by the processor, which is told; every format verified where it was made.
+for format in bgzf gzip zlib deflate; do
+  hemstitch -f --backend cuda --verify --format $format data -o gpu.$format
+  hemstitch -f --backend reference --format $format data -o twin.$format
+  same gpu.$format twin.$format
+  hemstitch -dcq --backend cuda --format $format gpu.$format | cmp - data
+done
+hemstitch -t --backend cuda gpu.bgzf
+hemstitch -dc --backend cuda --range 100000-100050 gpu.bgzf | cmp - <(tail -c +100001 data | head -c 50)
+hemstitch search -zc --backend cuda the gpu.bgzf >on_device || true
+hemstitch search -zc --backend cpu the gpu.bgzf | cmp - on_device
+hemstitch bench --backend cuda --seconds 0 -1 --span kernel --format bgzf data | awk 'END { print $1, $2, $NF }'
+hemstitch -rq --format gzip alone
+find alone -type f ! -name '*.gz' -delete
+cp -r alone members
+hemstitch -drq --rm --format gzip --backend cuda alone
+hemstitch -drq --rm --format gzip --backend cpu members
+diff -r alone members && echo 'and from gzip'
 head -c 100000 gpu.lz4 >cut.lz4
 status_of hemstitch -t --backend cuda cut.lz4
 hemstitch bench --backend cuda --seconds 0 -1 --span kernel data | awk 'END { print $1, $2, $NF }'
