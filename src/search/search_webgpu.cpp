@@ -8,7 +8,7 @@
 namespace hemstitch::webgpu {
 namespace {
 
-constexpr std::string_view kShader = "search/search.wgsl";
+constexpr std::string_view kSearchShader = "search/search.wgsl";
 // Larger pieces gain nothing: each fills a large GPU many times over.
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostTurnMatches = std::uint64_t{1} << 20;
@@ -82,7 +82,7 @@ Step TextSearch::step(std::string_view entry_point, std::uint32_t positions, std
   const auto tiles = static_cast<std::uint32_t>(divided_up(positions, kSearchTilePositions));
   const PatternPlaces& places = table_.places;
   const bool writes = entry_point == "write";
-  return {kShader,
+  return {kSearchShader,
           entry_point,
           {positions, text_count, tiles, places.pattern_count, places.ignore_case, places.first_word,
            places.first_mask, places.filter_at, places.first_at, places.lists_at, first_match, room},

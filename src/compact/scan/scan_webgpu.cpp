@@ -2,7 +2,7 @@
 
 namespace hemstitch::webgpu {
 namespace {
-constexpr std::string_view kShader = "compact/scan/scan.wgsl";
+constexpr std::string_view kScanShader = "compact/scan/scan.wgsl";
 // Sums that one workgroup adds up without help.
 constexpr std::uint32_t kScanMostSums = 256;
 // Tiles whose workgroups add up the elements of those before, instead of waiting for a pass that does.
@@ -32,13 +32,13 @@ void record_level(Recording& recording, BufferId sizes, BufferId begins, const S
                       : tiles <= kScanMostSums ? kTileSumsKnown
                                                : kTileBeginsKnown;
   if (known != kNothingKnown)
-    recording.dispatch({kShader,
+    recording.dispatch({kScanShader,
                         "reduce",
                         {count, tiles, known},
                         {{sizes, Access::kRead}, {sums, Access::kReadWrite}, {begins, Access::kReadWrite}},
                         tiles});
   if (known == kTileBeginsKnown) record_level(recording, sums, tile_begins, buffers, tiles, level + 1);
-  recording.dispatch({kShader,
+  recording.dispatch({kScanShader,
                       "apply",
                       {count, tiles, known},
                       {{sizes, Access::kRead},

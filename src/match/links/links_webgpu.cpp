@@ -5,7 +5,7 @@
 namespace hemstitch::webgpu {
 namespace {
 
-constexpr std::string_view kShader = "match/links/links.wgsl";
+constexpr std::string_view kLinksShader = "match/links/links.wgsl";
 constexpr std::uint32_t kTurnPositions = 32768;
 
 // Of data behind the first byte; half as much again is gone through where the distance is 32 KB.
@@ -38,7 +38,7 @@ void record_links(Recording& recording, const BlockBatch& batch, BufferId heads,
   if (pieces) bindings.push_back({pieces->pieces, Access::kRead});
   std::uint32_t first_position = 0;
   do {
-    recording.dispatch({kShader,
+    recording.dispatch({kLinksShader,
                         pieces ? "link_pieces" : "link",
                         {batch.block_count, parameters.hash_bits, parameters.most_distance, first_position,
                          parameters.hashed_bytes, piece_count, 0, 0},

@@ -11,9 +11,10 @@ namespace {
 constexpr std::uint32_t kPassPositions = 8192;  // as whole_blocks.wgsl has it
 
 // kPassPositions of every block a step, from the last ones on.
-void record(Recording& recording, std::string_view shader, const BlockBatch& batch, const BlockPlan& plan,
-            std::uint32_t literal_cost, std::uint32_t match_cost, const std::vector<Binding>& bindings,
-            const std::vector<std::pair<std::string, double>>& constants) {
+void record_exact(Recording& recording, std::string_view shader, const BlockBatch& batch,
+                  const BlockPlan& plan, std::uint32_t literal_cost, std::uint32_t match_cost,
+                  const std::vector<Binding>& bindings,
+                  const std::vector<std::pair<std::string, double>>& constants) {
   for (std::uint64_t solved = 0; solved < batch.longest_bytes; solved += kPassPositions)
     recording.dispatch({shader, "solve",
                         plan_parameters(plan, {batch.block_count, static_cast<std::uint32_t>(solved),
@@ -31,8 +32,8 @@ std::vector<Binding> shared_bindings(const BlockBatch& batch, const OptimalExact
 void record_whole_units(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
                         const BlockPlan& plan, std::uint32_t literal_cost, std::uint32_t match_cost,
                         bool lz4_costs) {
-  record(recording, "parse/optimal/optimal_exact.wgsl", batch, plan, literal_cost, match_cost,
-         shared_bindings(batch, buffers), {{"lz4_costs", lz4_costs ? 1.0 : 0.0}});
+  record_exact(recording, "parse/optimal/optimal_exact.wgsl", batch, plan, literal_cost, match_cost,
+               shared_bindings(batch, buffers), {{"lz4_costs", lz4_costs ? 1.0 : 0.0}});
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ void record_optimal_exact(Recording& recording, const BlockBatch& batch, const O
                           const BlockPlan& plan, BufferId prices) {
   std::vector<Binding> bindings = shared_bindings(batch, buffers);
   bindings.push_back({prices, Access::kRead});
-  record(recording, "parse/optimal/optimal_exact_table.wgsl", batch, plan, 0, 0, bindings, {});
+  record_exact(recording, "parse/optimal/optimal_exact_table.wgsl", batch, plan, 0, 0, bindings, {});
 }
 
 }  // namespace hemstitch::webgpu
