@@ -1,10 +1,11 @@
-// What scan, gather and scatter cost on a CUDA device.
+// What scan, gather, scatter, shuffle and unshuffle cost on a CUDA device.
 //
-//   compact_device_bench [--rows NAME]      NAME: rows alone whose name contains it; that of scans is scan
+//   compact_device_bench [--rows NAME]      NAME: rows alone whose name contains it; that of scans is scan, that of shuffles begins so
 //
 // Every figure is the median of 21 runs after one to warm up. A scan's time, also that of gather with its scan, is that of a
 // graph of 20, divided by 20: what it costs in the middle of a pipeline, without the launch from the host. The peer of gather and scatter is
-// CUB's batched copy over arrays of pointers. Prints one row of a recorded run a line.
+// CUB's batched copy over arrays of pointers; that of shuffle and unshuffle is a plain copy of as many bytes, the rate that they cannot
+// pass. Prints one row of a recorded run a line.
 #include <algorithm>
 #include <cstdio>
 #include <cub/device/device_memcpy.cuh>
@@ -18,6 +19,8 @@
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
+#include "compact/shuffle/shuffle.hpp"
+#include "compact/shuffle/shuffle_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
@@ -204,6 +207,76 @@ void gather_and_scatter(const char* name, const std::vector<std::uint32_t>& size
   print("scatter", back_seconds, verified_back);
 }
 
+// Buffers of one size, `gap` bytes apart, shuffled and back.
+void shuffle_there_and_back(const char* name, std::size_t count, std::size_t size, std::size_t gap,
+                            std::uint32_t element_bytes, cudaStream_t stream) {
+  const std::size_t all_bytes = count * (size + gap), bytes = count * size;
+  std::vector<std::byte> source(all_bytes);
+  std::mt19937_64 random(4);
+  for (std::size_t i = 0; i + 8 <= all_bytes; i += 8) {
+    const std::uint64_t word = random();
+    std::copy_n(reinterpret_cast<const std::byte*>(&word), 8, source.data() + i);
+  }
+  DeviceBuffer<std::byte> d_source(all_bytes, stream), d_planes(all_bytes, stream);
+  d_source.upload(source);
+  std::vector<const std::byte*> sources(count), planes_sources(count);
+  std::vector<std::byte*> targets(count), planes_targets(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    sources[i] = targets[i] = d_source.get() + i * (size + gap);
+    planes_sources[i] = planes_targets[i] = d_planes.get() + i * (size + gap);
+  }
+  DeviceBuffer<const std::byte*> d_sources(count, stream), d_planes_sources(count, stream);
+  d_sources.upload(sources);
+  d_planes_sources.upload(planes_sources);
+  DeviceBuffer<std::byte*> d_targets(count, stream), d_planes_targets(count, stream);
+  d_targets.upload(targets);
+  d_planes_targets.upload(planes_targets);
+  DeviceBuffer<std::size_t> d_sizes(count, stream);
+  d_sizes.upload(std::vector<std::size_t>(count, size));
+  DeviceBuffer<std::byte> d_scratch(cuda::shuffle_cuda_scratch_bytes(count), stream);
+  const double peer_seconds = median_seconds(stream, [&] {
+    check(cudaMemcpyAsync(d_planes.get(), d_source.get(), all_bytes, cudaMemcpyDeviceToDevice, stream),
+          "peer");
+  });
+  const double seconds = median_seconds(stream, [&] {
+    cuda::shuffle_cuda({d_sources.get(), d_sizes.get(), d_planes_targets.get(), count, element_bytes},
+                       d_scratch.get(), d_scratch.bytes(), stream);
+  });
+  std::vector<std::byte> planes(all_bytes), back(all_bytes), expected(size);
+  d_planes.download(planes);
+  check(cudaMemsetAsync(d_source.get(), 0xA5, all_bytes, stream), "cudaMemsetAsync");
+  const double back_seconds = median_seconds(stream, [&] {
+    cuda::unshuffle_cuda({d_planes_sources.get(), d_sizes.get(), d_targets.get(), count, element_bytes},
+                         d_scratch.get(), d_scratch.bytes(), stream);
+  });
+  d_source.download(back);
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  bool verified = true, verified_back = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = i * (size + gap);
+    if (i % 97 == 0) {
+      shuffle_bytes(std::span(source).subspan(at, size), element_bytes, expected);
+      verified &=
+          std::equal(expected.begin(), expected.end(), planes.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    const auto begin = static_cast<std::ptrdiff_t>(at);
+    verified_back &=
+        std::equal(source.begin() + begin, source.begin() + begin + static_cast<std::ptrdiff_t>(size),
+                   back.begin() + begin);
+  }
+  const auto print = [&](const char* what, double took, bool right) {
+    std::printf(
+        "{\"what\":\"%s\",\"backend\":\"cuda\",\"level\":\"%s, elements of %u\",\"items\":%zu,\"bytes\":%zu,"
+        "\"milliseconds\":%.4f,\"gbps\":%.1f,\"span\":\"kernel\",\"peer\":\"cudaMemcpyAsync, device to "
+        "device\","
+        "\"peer_gbps\":%.1f,\"verified\":%s}\n",
+        what, name, element_bytes, count, bytes, took * 1e3, static_cast<double>(bytes) / took / 1e9,
+        static_cast<double>(all_bytes) / peer_seconds / 1e9, right ? "true" : "false");
+  };
+  print("shuffle", seconds, verified);
+  print("unshuffle", back_seconds, verified_back);
+}
+
 std::vector<std::uint32_t> random_sizes(std::size_t count, std::uint32_t least, std::uint32_t most) {
   std::mt19937 random(3);
   std::vector<std::uint32_t> sizes(count);
@@ -230,6 +303,16 @@ int bench(const std::string& name) {
   std::vector<std::uint32_t> one_large = random_sizes(10'000, 1, 2000);
   one_large[5000] = 500'000'000;
   copies("one of 500 MB among 10,000 small", one_large, 1);
+  const auto shuffles = [&](const char* what, std::size_t count, std::size_t size, std::size_t gap,
+                            std::uint32_t element_bytes) {
+    if (("shuffle: " + std::string(what)).find(name) != std::string::npos)
+      shuffle_there_and_back(what, count, size, gap, element_bytes, stream.get());
+  };
+  for (const std::uint32_t element_bytes : {2u, 3u, 4u, 8u, 16u})
+    shuffles("16,000 of 65,536 bytes", 16'000, 65'536, 0, element_bytes);
+  shuffles("16,000 of 65,532 bytes at any alignment", 16'000, 65'532, 7, 4);
+  shuffles("1,000,000 of 1,000 bytes", 1'000'000, 1000, 0, 4);
+  shuffles("one of 1 GB", 1, 1'000'000'000, 0, 4);
   return 0;
 }
 

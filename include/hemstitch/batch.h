@@ -15,6 +15,7 @@
  *   hemstitch_deflate_restore_...    and back, or to their restored sizes
  *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
  *   hemstitch_scan_..., _gather_, _scatter_   sizes -> places; many pieces <-> one span
+ *   hemstitch_shuffle_..., _unshuffle_   elements <-> planes of their bytes: HDF5's shuffle filter
  *
  * The results are those of the reference engine (`reference`), byte for byte, on every device, run after run.
  *
@@ -509,6 +510,30 @@ HEMSTITCH_API hemstitch_status hemstitch_scatter_async(const void* input, const 
                                                        const uint32_t* sizes, uint64_t count,
                                                        void* const* targets, void* temp, size_t temp_bytes,
                                                        hemstitch_stream stream);
+
+/* ---- Shuffling ---- */
+
+/* HDF5's shuffle filter: of a buffer of n elements of element_bytes bytes, first the n first bytes, then the n second ones, and so
+ * on; bytes that fill no element stay behind them. unshuffle is the way back. Buffers have any size, 0 included, and any alignment;
+ * work is divided by bytes. Elements of 2, 4, 8 and 16 bytes are the fast ones. */
+
+/* Temporary device memory for either call below. */
+HEMSTITCH_API hemstitch_status hemstitch_shuffle_temp_bytes(uint64_t count, size_t* temp_bytes);
+
+/* Moves sizes[i] bytes from sources[i] to targets[i]. Targets overlap neither each other nor a source. The caller answers for the
+ * room.
+ * sources        device: count pointers to device memory
+ * sizes          device: count elements, bytes
+ * targets        device: count pointers to device memory
+ * element_bytes  1..256, else HEMSTITCH_INVALID_OPTION; the same for all buffers */
+HEMSTITCH_API hemstitch_status hemstitch_shuffle_async(const void* const* sources, const size_t* sizes,
+                                                       void* const* targets, uint64_t count,
+                                                       uint32_t element_bytes, void* temp, size_t temp_bytes,
+                                                       hemstitch_stream stream);
+HEMSTITCH_API hemstitch_status hemstitch_unshuffle_async(const void* const* sources, const size_t* sizes,
+                                                         void* const* targets, uint64_t count,
+                                                         uint32_t element_bytes, void* temp,
+                                                         size_t temp_bytes, hemstitch_stream stream);
 
 #ifdef __cplusplus
 }

@@ -325,4 +325,30 @@ inline void deflate_restore(const Streams& streams, hemstitch_deflate_format for
       outputs.statuses.data(), temp.data(), temp.size(), stream));
 }
 
+// ---- Shuffling ----
+
+inline std::size_t shuffle_temp_bytes(std::uint64_t count) {
+  std::size_t bytes = 0;
+  detail::check(hemstitch_shuffle_temp_bytes(count, &bytes));
+  return bytes;
+}
+
+inline void shuffle(std::span<const void* const> sources, std::span<const std::size_t> sizes,
+                    std::span<void* const> targets, std::uint32_t element_bytes, Temp temp,
+                    hemstitch_stream stream) {
+  detail::same_count(sizes.size(), sources.size(), "sizes");
+  detail::same_count(targets.size(), sources.size(), "targets");
+  detail::check(hemstitch_shuffle_async(sources.data(), sizes.data(), targets.data(), sources.size(),
+                                        element_bytes, temp.data(), temp.size(), stream));
+}
+
+inline void unshuffle(std::span<const void* const> sources, std::span<const std::size_t> sizes,
+                      std::span<void* const> targets, std::uint32_t element_bytes, Temp temp,
+                      hemstitch_stream stream) {
+  detail::same_count(sizes.size(), sources.size(), "sizes");
+  detail::same_count(targets.size(), sources.size(), "targets");
+  detail::check(hemstitch_unshuffle_async(sources.data(), sizes.data(), targets.data(), sources.size(),
+                                          element_bytes, temp.data(), temp.size(), stream));
+}
+
 }  // namespace hemstitch::batch

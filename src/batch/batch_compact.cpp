@@ -1,11 +1,24 @@
 // Compaction in the batch interface: arguments are checked; batch_compact_device.hpp does the rest.
 #include "batch/batch_compact_device.hpp"
+#include "compact/shuffle/shuffle.hpp"
 #include "core/c_call.hpp"
 #include "core/status.hpp"
 
 using hemstitch::guarded;
 using hemstitch::need_for;
 using hemstitch::needed;
+
+namespace {
+
+void check_shuffling(const void* const* sources, const size_t* sizes, void* const* targets, uint64_t count,
+                     uint32_t element_bytes) {
+  need_for(count, sources, "sources");
+  need_for(count, sizes, "sizes");
+  need_for(count, targets, "targets");
+  hemstitch::check_element_bytes(element_bytes);
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -58,6 +71,31 @@ hemstitch_status hemstitch_scatter_async(const void* input, const uint64_t* offs
     need_for(count, sizes, "sizes");
     need_for(count, targets, "targets");
     hemstitch::batch_scatter_async(input, offsets, sizes, count, targets, temp, temp_bytes, stream);
+  });
+}
+
+hemstitch_status hemstitch_shuffle_temp_bytes(uint64_t count, size_t* temp_bytes) {
+  return guarded([&] {
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes = hemstitch::batch_shuffle_temp_bytes(count);
+  });
+}
+
+hemstitch_status hemstitch_shuffle_async(const void* const* sources, const size_t* sizes,
+                                         void* const* targets, uint64_t count, uint32_t element_bytes,
+                                         void* temp, size_t temp_bytes, hemstitch_stream stream) {
+  return guarded([&] {
+    check_shuffling(sources, sizes, targets, count, element_bytes);
+    hemstitch::batch_shuffle_async(sources, sizes, targets, count, element_bytes, temp, temp_bytes, stream);
+  });
+}
+
+hemstitch_status hemstitch_unshuffle_async(const void* const* sources, const size_t* sizes,
+                                           void* const* targets, uint64_t count, uint32_t element_bytes,
+                                           void* temp, size_t temp_bytes, hemstitch_stream stream) {
+  return guarded([&] {
+    check_shuffling(sources, sizes, targets, count, element_bytes);
+    hemstitch::batch_unshuffle_async(sources, sizes, targets, count, element_bytes, temp, temp_bytes, stream);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
+#include "compact/shuffle/shuffle_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch {
@@ -11,6 +12,12 @@ namespace {
 void need_device() {
   int device = 0;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+}
+
+cuda::ShuffleBatch shuffle_batch(const void* const* d_sources, const std::size_t* d_sizes,
+                                 void* const* d_targets, std::uint64_t count, std::uint32_t element_bytes) {
+  return {reinterpret_cast<const std::byte* const*>(d_sources), d_sizes,
+          reinterpret_cast<std::byte* const*>(d_targets), count, element_bytes};
 }
 
 }  // namespace
@@ -50,6 +57,27 @@ void batch_scatter_async(const void* d_input, const std::uint64_t* d_offsets, co
   need_device();
   cuda::scatter_pieces_cuda(static_cast<const std::byte*>(d_input), d_offsets, d_sizes, count,
                             reinterpret_cast<std::byte* const*>(d_targets), d_temp, temp_bytes, stream);
+}
+
+std::size_t batch_shuffle_temp_bytes(std::uint64_t count) {
+  need_device();
+  return cuda::shuffle_cuda_scratch_bytes(count);
+}
+
+void batch_shuffle_async(const void* const* d_sources, const std::size_t* d_sizes, void* const* d_targets,
+                         std::uint64_t count, std::uint32_t element_bytes, void* d_temp,
+                         std::size_t temp_bytes, hemstitch_stream stream) {
+  need_device();
+  cuda::shuffle_cuda(shuffle_batch(d_sources, d_sizes, d_targets, count, element_bytes), d_temp, temp_bytes,
+                     stream);
+}
+
+void batch_unshuffle_async(const void* const* d_sources, const std::size_t* d_sizes, void* const* d_targets,
+                           std::uint64_t count, std::uint32_t element_bytes, void* d_temp,
+                           std::size_t temp_bytes, hemstitch_stream stream) {
+  need_device();
+  cuda::unshuffle_cuda(shuffle_batch(d_sources, d_sizes, d_targets, count, element_bytes), d_temp, temp_bytes,
+                       stream);
 }
 
 }  // namespace hemstitch

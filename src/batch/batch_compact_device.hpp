@@ -24,4 +24,12 @@ void batch_scatter_async(const void* d_input, const std::uint64_t* d_offsets, co
                          std::uint64_t count, void* const* d_targets, void* d_temp, std::size_t temp_bytes,
                          hemstitch_stream stream);
 
+std::size_t batch_shuffle_temp_bytes(std::uint64_t count);
+void batch_shuffle_async(const void* const* d_sources, const std::size_t* d_sizes, void* const* d_targets,
+                         std::uint64_t count, std::uint32_t element_bytes, void* d_temp,
+                         std::size_t temp_bytes, hemstitch_stream stream);
+void batch_unshuffle_async(const void* const* d_sources, const std::size_t* d_sizes, void* const* d_targets,
+                           std::uint64_t count, std::uint32_t element_bytes, void* d_temp,
+                           std::size_t temp_bytes, hemstitch_stream stream);
+
 }  // namespace hemstitch

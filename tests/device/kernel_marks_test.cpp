@@ -10,6 +10,8 @@
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/pieces/copy_pieces_tuning.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
+#include "compact/shuffle/shuffle_cuda.hpp"
+#include "compact/shuffle/shuffle_tuning.hpp"
 #include "cuda_test.hpp"
 #include "deflate_prices.hpp"
 #include "finder_cases.hpp"
@@ -342,6 +344,19 @@ TEST_F(KernelMarksTest, SharesOfScatteredPieces) {
   cuda::scatter_pieces_cuda(d_from.get(), d_offsets.get(), d_sizes.get(), 1, d_targets.get(), nullptr, 0,
                             stream());
   EXPECT_EQ(marks({cuda::kTraceCopyShare}), "1016:0");
+}
+
+// Tiles are given out one by one where there are few.
+TEST_F(KernelMarksTest, BuffersThatAreShuffled) {
+  const cuda::DeviceBuffer<std::byte> d_from(2 * kShuffleTileBytes, stream()),
+      d_to(2 * kShuffleTileBytes, stream());
+  const auto d_sizes = on_device<std::size_t>({kShuffleTileBytes + 4, 100});
+  const auto d_sources = on_device<const std::byte*>({d_from.get(), d_from.get() + kShuffleTileBytes + 4});
+  const auto d_targets = on_device<std::byte*>({d_to.get(), d_to.get() + kShuffleTileBytes + 4});
+  const testing::Scratch scratch(cuda::shuffle_cuda_scratch_bytes(2), stream());
+  cuda::shuffle_cuda({d_sources.get(), d_sizes.get(), d_targets.get(), 2, 4}, scratch.get(), scratch.bytes(),
+                     stream());
+  EXPECT_EQ(marks({cuda::kTraceShuffleBuffer}), "1024:0 1024:0 1024:1");
 }
 
 }  // namespace

@@ -161,6 +161,24 @@ TEST(Batch, CompactionNeedsItsArrays) {
   EXPECT_NE(std::string(hemstitch_last_error_message()).find("targets"), std::string::npos);
 }
 
+TEST(Batch, ShufflingNeedsItsArraysAndElements) {
+  EXPECT_EQ(hemstitch_shuffle_temp_bytes(1, nullptr), HEMSTITCH_INVALID_OPTION);
+  const void* source = nullptr;
+  void* target = nullptr;
+  const std::size_t size = 0;
+  for (const auto call : {hemstitch_shuffle_async, hemstitch_unshuffle_async}) {
+    EXPECT_EQ(call(nullptr, &size, &target, 1, 4, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    EXPECT_NE(std::string(hemstitch_last_error_message()).find("sources"), std::string::npos);
+    EXPECT_EQ(call(&source, nullptr, &target, 1, 4, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(&source, &size, nullptr, 1, 4, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    for (const std::uint32_t element_bytes : {0u, 257u}) {
+      EXPECT_EQ(call(&source, &size, &target, 1, element_bytes, nullptr, 0, nullptr),
+                HEMSTITCH_INVALID_OPTION);
+      EXPECT_NE(std::string(hemstitch_last_error_message()).find("element_bytes"), std::string::npos);
+    }
+  }
+}
+
 TEST(Batch, WithoutADeviceTheReasonIsGiven) {
   const hemstitch_batch batch = empty_batch();
   hemstitch_find_options find{};

@@ -9,6 +9,7 @@
 #include "compact/pieces/piece_words.hpp"
 #include "compact/scan/scan.hpp"
 #include "compact/scatter/scatter.hpp"
+#include "compact/shuffle/shuffle.hpp"
 #include "core/status.hpp"
 #include "threads.hpp"
 
@@ -235,6 +236,47 @@ TEST(PieceWords, SharesHaveEveryByteOnce) {
         }
         ASSERT_EQ(expected_begin, bytes);
       }
+}
+
+TEST(Shuffle, PutsTheBytesOfElementsInPlanes) {
+  const auto bytes_of = [](std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  std::vector<std::byte> result(11);
+  shuffle_bytes(bytes_of("abcdefghijk"), 4, result);
+  EXPECT_EQ(result, bytes_of("aebfcgdhijk"));
+  unshuffle_bytes(bytes_of("aebfcgdhijk"), 4, result);
+  EXPECT_EQ(result, bytes_of("abcdefghijk"));
+}
+
+// numpy: source[:n * S].reshape(n, S).T.tobytes() + source[n * S:]
+TEST(Shuffle, IsATransposedTable) {
+  std::mt19937 random(4);
+  for (std::uint32_t element_bytes = 1; element_bytes <= kMostElementBytes;
+       element_bytes += element_bytes / 9 + 1)
+    for (const std::size_t bytes :
+         {std::size_t{0}, std::size_t{1}, std::size_t{element_bytes} - 1, std::size_t{element_bytes},
+          std::size_t{element_bytes} + 1, std::size_t{5003}}) {
+      std::vector<std::byte> source(bytes), expected(bytes), result(bytes);
+      for (std::byte& byte : source) byte = static_cast<std::byte>(random());
+      expected = source;
+      const std::size_t elements = bytes / element_bytes;
+      for (std::size_t i = 0; i < elements * element_bytes; ++i)
+        expected[i % element_bytes * elements + i / element_bytes] = source[i];
+      shuffle_bytes(source, element_bytes, result);
+      ASSERT_EQ(result, expected) << bytes << " bytes, elements of " << element_bytes;
+      unshuffle_bytes(expected, element_bytes, result);
+      ASSERT_EQ(result, source) << bytes << " bytes, elements of " << element_bytes;
+    }
+}
+
+TEST(Shuffle, RefusesOtherSizes) {
+  std::vector<std::byte> bytes(8), other(9);
+  EXPECT_EQ(status_of([&] { shuffle_bytes(bytes, 4, other); }), Status::kInvalidOption);
+  EXPECT_EQ(status_of([&] { unshuffle_bytes(bytes, 4, other); }), Status::kInvalidOption);
+  EXPECT_EQ(status_of([&] { shuffle_bytes(bytes, 0, bytes); }), Status::kInvalidOption);
+  EXPECT_EQ(status_of([&] { unshuffle_bytes(bytes, 257, bytes); }), Status::kInvalidOption);
 }
 
 }  // namespace

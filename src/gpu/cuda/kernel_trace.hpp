@@ -63,6 +63,7 @@ enum TraceMarker : std::uint32_t {
   kTracePackTile = 1021,   // deflate.pack_chunks: a tile of tokens; the number of its first one in the chunk
   kTraceDeflateChecksum = 1022,  // deflate.crc32_spans and .adler32_spans: a span; its number
   kTraceRestoreStream = 1023,    // deflate_restore.*: a stream; its number in the batch
+  kTraceShuffleBuffer = 1024,    // shuffle.move_tiles: a run of one buffer's tiles; the buffer's number
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

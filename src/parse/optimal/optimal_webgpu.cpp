@@ -10,9 +10,10 @@ static_assert(kSegmentPositions == kTilePositions && kLookAheadPositions == 256,
               "segments.wgsl has these numbers");
 
 // `bindings` of solve; take uses the first four.
-void record(Recording& recording, std::string_view shader, const BlockBatch& batch, const BlockPlan& plan,
-            std::uint32_t literal_cost, std::uint32_t match_cost, const std::vector<Binding>& bindings,
-            const std::vector<std::pair<std::string, double>>& constants) {
+void record_optimal(Recording& recording, std::string_view shader, const BlockBatch& batch,
+                    const BlockPlan& plan, std::uint32_t literal_cost, std::uint32_t match_cost,
+                    const std::vector<Binding>& bindings,
+                    const std::vector<std::pair<std::string, double>>& constants) {
   constexpr std::uint32_t kLanes = 32;
   const auto workgroups = static_cast<std::uint32_t>(divided_up(batch.tile_count, kLanes));
   const std::vector<std::uint32_t> parameters =
@@ -32,8 +33,8 @@ std::vector<Binding> shared_bindings(const BlockBatch& batch, BufferId records, 
 void record_whole_units(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                         const BlockPlan& plan, std::uint32_t literal_cost, std::uint32_t match_cost,
                         bool lz4_costs) {
-  record(recording, "parse/optimal/optimal.wgsl", batch, plan, literal_cost, match_cost,
-         shared_bindings(batch, records, decisions), {{"lz4_costs", lz4_costs ? 1.0 : 0.0}});
+  record_optimal(recording, "parse/optimal/optimal.wgsl", batch, plan, literal_cost, match_cost,
+                 shared_bindings(batch, records, decisions), {{"lz4_costs", lz4_costs ? 1.0 : 0.0}});
 }
 
 }  // namespace
@@ -60,7 +61,7 @@ void record_optimal(Recording& recording, const BlockBatch& batch, BufferId reco
   std::vector<Binding> bindings = shared_bindings(batch, records, decisions);
   bindings.push_back({table.prices, Access::kRead});
   bindings.push_back({table.ahead, Access::kReadWrite});
-  record(recording, "parse/optimal/optimal_table.wgsl", batch, plan, 0, 0, bindings, {});
+  record_optimal(recording, "parse/optimal/optimal_table.wgsl", batch, plan, 0, 0, bindings, {});
 }
 
 }  // namespace hemstitch::webgpu

@@ -3,13 +3,13 @@
 namespace hemstitch::webgpu {
 namespace {
 
-constexpr std::string_view kEncodeShader = "format/lz4/compress/lz4_encode.wgsl";
+constexpr std::string_view kLz4EncodeShader = "format/lz4/compress/lz4_encode.wgsl";
 constexpr std::uint32_t kThreads = 256;
 
 Step step(std::string_view entry_point, const BlockBatch& batch, std::uint64_t invocations,
           std::vector<Binding> bindings) {
   const std::uint64_t workgroups = divided_up(invocations, kThreads);
-  return {kEncodeShader,
+  return {kLz4EncodeShader,
           entry_point,
           {batch.tile_count, batch.block_count, static_cast<std::uint32_t>(workgroups)},
           std::move(bindings),

@@ -1,0 +1,119 @@
+// shuffle and unshuffle on a CUDA device, against their twin, between guard bytes.
+#include "compact/shuffle/shuffle.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <random>
+
+#include "compact/shuffle/shuffle_cuda.hpp"
+#include "cuda_test.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "hemstitch/batch.hpp"
+
+namespace hemstitch {
+namespace {
+
+class ShuffleDeviceTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
+  }
+  cudaStream_t stream() const { return stream_->get(); }
+
+  // Buffers of `sizes`, each behind a gap so that it has the next alignment of 16, on either side another one.
+  void expect_moved(const std::vector<std::size_t>& sizes, std::uint32_t element_bytes, bool forth,
+                    std::size_t source_step, std::size_t target_step) const {
+    const auto place_all = [&](std::size_t step) {
+      std::vector<std::size_t> places;
+      std::size_t end = 0;
+      for (const std::size_t size : sizes) {
+        places.push_back((end + 15) / 16 * 16 + places.size() * step % 16);
+        end = places.back() + size;
+      }
+      places.push_back(end + 64);
+      return places;
+    };
+    const std::vector<std::size_t> from = place_all(source_step), to = place_all(target_step);
+    std::mt19937 random(element_bytes);
+    std::vector<std::byte> source(from.back()), expected(to.back(), std::byte{0xA5}), result(to.back());
+    for (std::byte& byte : source) byte = static_cast<std::byte>(random());
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      (forth ? shuffle_bytes : unshuffle_bytes)(std::span(source).subspan(from[i], sizes[i]), element_bytes,
+                                                std::span(expected).subspan(to[i], sizes[i]));
+
+    const cuda::DeviceBuffer<std::byte> d_source(source.size(), stream()), d_target(to.back(), stream());
+    d_source.upload(source);
+    cuda::check(cudaMemsetAsync(d_target.get(), 0xA5, to.back(), stream()), "cudaMemsetAsync");
+    std::vector<const void*> sources;
+    std::vector<void*> targets;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      sources.push_back(d_source.get() + from[i]);
+      targets.push_back(d_target.get() + to[i]);
+    }
+    const cuda::DeviceBuffer<const void*> d_sources(sizes.size(), stream());
+    d_sources.upload(sources);
+    const cuda::DeviceBuffer<void*> d_targets(sizes.size(), stream());
+    d_targets.upload(targets);
+    const cuda::DeviceBuffer<std::size_t> d_sizes(sizes.size(), stream());
+    d_sizes.upload(sizes);
+    const cuda::DeviceBuffer<std::byte> d_temp(batch::shuffle_temp_bytes(sizes.size()), stream());
+    (forth ? batch::shuffle : batch::unshuffle)(
+        {d_sources.get(), sizes.size()}, {d_sizes.get(), sizes.size()}, {d_targets.get(), sizes.size()},
+        element_bytes, {d_temp.get(), d_temp.bytes()}, stream());
+    d_target.download(result);
+    cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+    const auto wrong = std::mismatch(result.begin(), result.end(), expected.begin()).first;
+    ASSERT_TRUE(wrong == result.end())
+        << (forth ? "shuffle" : "unshuffle") << ", elements of " << element_bytes << ", steps of "
+        << source_step << " and " << target_step << ": byte " << wrong - result.begin() << " of "
+        << result.size();
+  }
+
+ private:
+  std::optional<cuda::Stream> stream_;
+};
+
+TEST_F(ShuffleDeviceTest, MovesBuffersOfEverySizeAtEveryAlignment) {
+  for (const std::uint32_t element_bytes : {1u, 2u, 3u, 4u, 5u, 8u, 12u, 16u, 17u, 24u, 255u, 256u}) {
+    const std::size_t tile = std::size_t{shuffle_tile_elements(element_bytes)} * element_bytes;
+    std::vector<std::size_t> sizes = {
+        0,        1,    element_bytes - 1, element_bytes,        element_bytes + 1, 0, 0,
+        tile - 1, tile, tile + 1,          tile + element_bytes, 3 * tile + 5};
+    for (std::size_t elements = 1; elements <= 70; ++elements)
+      sizes.push_back(elements * element_bytes + elements % 3);
+    for (const bool forth : {true, false})
+      for (const auto& [source_step, target_step] :
+           {std::pair{0u, 0u}, {1u, 0u}, {0u, 1u}, {3u, 7u}, {5u, 15u}})
+        expect_moved(sizes, element_bytes, forth, source_step, target_step);
+  }
+}
+
+TEST_F(ShuffleDeviceTest, MovesAnyNumberOfBuffers) {
+  std::mt19937 random(2);
+  for (const std::size_t count : {1u, 31u, 33u, 1025u, 50'000u}) {
+    std::vector<std::size_t> sizes(count);
+    for (std::size_t& size : sizes) size = random() % 5 == 0 ? 0 : random() % 300;
+    sizes[count / 2] = 5'000'003;  // one large one among small ones
+    for (const bool forth : {true, false}) expect_moved(sizes, 4, forth, 3, 5);
+  }
+  expect_moved(std::vector<std::size_t>(10'000, 0), 8, true, 0, 0);
+  expect_moved(std::vector<std::size_t>(300, 65536), 8, false, 0, 0);
+}
+
+TEST_F(ShuffleDeviceTest, NeedsItsMemoryAndElementsThatThereAre) {
+  const std::size_t bytes = cuda::shuffle_cuda_scratch_bytes(100);
+  const cuda::DeviceBuffer<std::byte> d_scratch(bytes, stream());
+  cuda::ShuffleBatch batch{nullptr, nullptr, nullptr, 100, 4};
+  EXPECT_THROW(cuda::shuffle_cuda(batch, d_scratch.get(), bytes - 1, stream()), Error);
+  batch.element_bytes = 0;
+  EXPECT_THROW(cuda::shuffle_cuda(batch, d_scratch.get(), bytes, stream()), Error);
+  batch.element_bytes = kMostElementBytes + 1;
+  EXPECT_THROW(cuda::unshuffle_cuda(batch, d_scratch.get(), bytes, stream()), Error);
+  batch = {nullptr, nullptr, nullptr, 0, 4};
+  EXPECT_NO_THROW(cuda::shuffle_cuda(batch, d_scratch.get(), bytes, stream()));
+}
+
+}  // namespace
+}  // namespace hemstitch
