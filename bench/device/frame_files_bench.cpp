@@ -8,6 +8,7 @@
 //   load           load_frame(), in restored bytes a second; beside reading the uncompressed file into pinned pieces and uploading
 //                  these, by 16 threads, in the same run
 //   load, first    the one that warms up: memory is pinned and asked for
+//   load, each device   the same file to each of several devices at once, where there are several; beside one after the other
 //   load, many     load_frames() of 2000 files of 256 KB each
 //   save           save_frame(), in content bytes a second; beside the floor: what 16 threads take to write as many bytes as it
 //                  wrote to a new file
@@ -191,6 +192,39 @@ void print_row(const std::string& what, int level, std::size_t items, std::size_
   std::fflush(stdout);
 }
 
+unsigned device_count() {
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  return static_cast<unsigned>(count);
+}
+
+// Seconds until each device has the file's content, all of them at once. The content is compared once.
+double load_to_every_device(const std::string& path, unsigned devices, const Content& content,
+                            std::size_t bytes, std::vector<cuda::PinnedBuffer<std::byte>>& pinned,
+                            bool& verified) {
+  double best = 1e9;
+  for (int i = 0; i <= kRuns; ++i) {
+    std::vector<DeviceContent> loaded(devices);
+    const double seconds = seconds_of([&] {
+      std::vector<std::thread> threads;
+      for (unsigned device = 0; device < devices; ++device)
+        threads.emplace_back([&, device] {
+          check(cudaSetDevice(static_cast<int>(device)), "cudaSetDevice");
+          loaded[device] = load_frame(path, {.threads = kThreads, .device = std::to_string(device)});
+        });
+      for (std::thread& thread : threads) thread.join();
+    });
+    if (i > 0) best = std::min(best, seconds);
+    for (unsigned device = 0; i == 0 && device < devices; ++device) {
+      check(cudaSetDevice(static_cast<int>(device)), "cudaSetDevice");
+      verified &= loaded[device].restored_on_device() && loaded[device].bytes() == bytes &&
+                  is_content(loaded[device].data(), bytes, content, pinned);
+    }
+    check(cudaSetDevice(0), "cudaSetDevice");
+  }
+  return best;
+}
+
 int run(const fs::path& corpora, const std::string& folder) {
   Bytes files;
   for (const auto& file : fs::directory_iterator(corpora / "silesia")) {
@@ -249,6 +283,12 @@ int run(const fs::path& corpora, const std::string& folder) {
     if (level == 1) print_row("load, first", level, 1, bytes, ratio, first, "", 0, verified);
     print_row("load", level, 1, bytes, ratio, loading, "read and upload the uncompressed file", plain,
               verified);
+    if (const unsigned devices = device_count(); devices > 1) {
+      bool each_verified = true;
+      const double each = load_to_every_device(compressed, devices, content, bytes, pinned, each_verified);
+      print_row("load, each device", level, devices, devices * bytes, ratio, each,
+                "one device after the other", devices * loading, each_verified);
+    }
     unlink(compressed.c_str());
   }
 

@@ -1,4 +1,4 @@
-// How long batches of a format's blocks take on the CUDA device, without the pipeline around them: for `hemstitch bench`.
+// How long batches of a format's blocks take on CUDA devices, without the pipeline around them: for `hemstitch bench`.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct BatchTiming {
   double restore_seconds = 0;
 };
 
-// On the device that is meant (CompressOptions::device): compresses and restores `data` in independent blocks, over and over for at
+// On the devices that are meant (CompressOptions::device), which divide the data among them: compresses and restores `data` in independent blocks, over and over for at
 // least `seconds` each, once at least after one run to warm up. What was restored is compared. Throws kInternal where it differs,
 // kInvalidOption for a format that devices do not know, kDeviceUnavailable where there is no device or no CUDA in the build, and the
 // other errors of the device family.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -201,27 +201,90 @@ void require_equal(std::span<const std::byte> restored, std::span<const std::byt
     throw Error(Status::kInternal, "the restored data differs from the original");
 }
 
-BatchTiming time_kernels(cuda::Device& device, const cuda::DeviceFormat& format,
+// A slice and the device that it lies on.
+struct PlacedSlice {
+  cuda::Device* device;
+  std::unique_ptr<DeviceSlice> slice;
+  std::span<const std::byte> data;
+};
+
+// Begins together on a thread for each slice; the time until the last has ended.
+double seconds_together(std::span<const PlacedSlice> parts, const std::function<void(DeviceSlice&)>& work) {
+  using Clock = std::chrono::steady_clock;
+  std::barrier ready(static_cast<std::ptrdiff_t>(parts.size()));
+  std::vector<Clock::time_point> begins(parts.size()), ends(parts.size());
+  std::vector<std::exception_ptr> errors(parts.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    threads.emplace_back([&, i] {
+      try {
+        parts[i].device->make_current();
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+      ready.arrive_and_wait();
+      begins[i] = Clock::now();
+      try {
+        if (!errors[i]) work(*parts[i].slice);
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+      ends[i] = Clock::now();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+  return std::chrono::duration<double>(*std::ranges::max_element(ends) - *std::ranges::min_element(begins))
+      .count();
+}
+
+// One device's kernels are timed by the device; several devices take a part of the data each, and are timed from outside.
+BatchTiming time_kernels(std::span<cuda::Device* const> devices, const cuda::DeviceFormat& format,
                          std::span<const std::byte> data, const TimedWork& work, double seconds) {
-  DeviceSlice slice(device, format, data.size(), work.block_bytes, work.level);
-  const auto kernel_seconds = [&](const auto& enqueue) {
+  const std::size_t block_count = (data.size() + work.block_bytes - 1) / work.block_bytes;
+  const std::size_t part_bytes = (block_count + devices.size() - 1) / devices.size() * work.block_bytes;
+  std::vector<PlacedSlice> parts;
+  for (std::size_t at = 0; at < data.size(); at += part_bytes) {
+    cuda::Device& device = *devices[parts.size()];
+    const auto part = data.subspan(at, std::min(part_bytes, data.size() - at));
+    device.make_current();
+    parts.push_back({&device,
+                     std::make_unique<DeviceSlice>(device, format, part.size(), work.block_bytes, work.level),
+                     part});
+    check(cudaMemcpy(parts.back().slice->d_raw(), part.data(), part.size(), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+  }
+  const auto kernel_seconds = [&](const std::function<void(DeviceSlice&)>& enqueue) {
+    if (parts.size() > 1)
+      return seconds_together(parts, [&](DeviceSlice& slice) { enqueue(slice), slice.synchronize(); });
+    parts[0].device->make_current();
+    DeviceSlice& slice = *parts[0].slice;
     Event begin(Event::Kind::kTiming), end(Event::Kind::kTiming);
     begin.record(slice.stream());
-    enqueue();
+    enqueue(slice);
     end.record(slice.stream());
     end.synchronize();
     return static_cast<double>(end.milliseconds_since(begin)) / 1e3;
   };
-  check(cudaMemcpy(slice.d_raw(), data.data(), data.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+
   BatchTiming timing;
-  timing.compress_seconds = fastest(seconds, [&] { return kernel_seconds([&] { slice.compress(); }); });
-  const CompressedSlice compressed = slice.compressed();
-  timing.compressed_bytes = compressed.bytes();
-  slice.set_compressed(compressed);
-  timing.restore_seconds = fastest(seconds, [&] { return kernel_seconds([&] { slice.restore(); }); });
-  std::vector<std::byte> restored(data.size());
-  check(cudaMemcpy(restored.data(), slice.d_restored(), data.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
-  require_equal(restored, data);
+  timing.compress_seconds =
+      fastest(seconds, [&] { return kernel_seconds([](DeviceSlice& slice) { slice.compress(); }); });
+  for (const PlacedSlice& part : parts) {
+    part.device->make_current();
+    const CompressedSlice compressed = part.slice->compressed();
+    timing.compressed_bytes += compressed.bytes();
+    part.slice->set_compressed(compressed);
+  }
+  timing.restore_seconds =
+      fastest(seconds, [&] { return kernel_seconds([](DeviceSlice& slice) { slice.restore(); }); });
+  for (const PlacedSlice& part : parts) {
+    part.device->make_current();
+    std::vector<std::byte> restored(part.data.size());
+    check(cudaMemcpy(restored.data(), part.slice->d_restored(), part.data.size(), cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
+    require_equal(restored, part.data);
+  }
   return timing;
 }
 
@@ -229,7 +292,8 @@ void copy(const DeviceSlice& slice, void* to, const void* from, std::size_t byte
   check(cudaMemcpyAsync(to, from, bytes, kind, slice.stream()), "cudaMemcpyAsync");
 }
 
-BatchTiming time_pinned(cuda::Device& device, const cuda::DeviceFormat& format,
+// Several devices have as many slices each, and take the next part of the data as they come to it.
+BatchTiming time_pinned(std::span<cuda::Device* const> devices, const cuda::DeviceFormat& format,
                         std::span<const std::byte> data, const TimedWork& work, double seconds) {
   const std::size_t slice_bytes =
       std::max(work.batch_bytes / work.block_bytes, std::size_t{1}) * work.block_bytes;
@@ -238,32 +302,23 @@ BatchTiming time_pinned(cuda::Device& device, const cuda::DeviceFormat& format,
   const PinnedBuffer<std::byte> raw(data.size()), spans(data.size()), restored(data.size());
   std::copy(data.begin(), data.end(), raw.span().begin());
   std::vector<CompressedSlice> compressed(slice_count);
-  std::vector<std::unique_ptr<DeviceSlice>> slices;
+  std::vector<PlacedSlice> slices;
   for (unsigned i = 0; i < work.batch_count; ++i)
-    slices.push_back(std::make_unique<DeviceSlice>(device, format, std::min(slice_bytes, data.size()),
-                                                   work.block_bytes, work.level));
+    for (cuda::Device* device : devices) {
+      device->make_current();
+      slices.push_back({device,
+                        std::make_unique<DeviceSlice>(*device, format, std::min(slice_bytes, data.size()),
+                                                      work.block_bytes, work.level),
+                        {}});
+    }
 
   // run(slice, number) for every part of the data, on a thread for each slice.
   const auto seconds_of = [&](const auto& run) {
     std::atomic<std::size_t> next = 0;
-    std::exception_ptr error;
-    std::mutex mutex;
-    const auto begin = std::chrono::steady_clock::now();
-    std::vector<std::thread> threads;
-    for (const auto& slice : slices)
-      threads.emplace_back([&] {
-        try {
-          device.make_current();
-          for (std::size_t i; (i = next++) < slice_count;) run(*slice, i);
-          slice->synchronize();
-        } catch (...) {
-          const std::lock_guard lock(mutex);
-          error = std::current_exception();
-        }
-      });
-    for (std::thread& thread : threads) thread.join();
-    if (error) std::rethrow_exception(error);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return seconds_together(slices, [&](DeviceSlice& slice) {
+      for (std::size_t i; (i = next++) < slice_count;) run(slice, i);
+      slice.synchronize();
+    });
   };
   BatchTiming timing;
   timing.compress_seconds = fastest(seconds, [&] {
@@ -301,10 +356,9 @@ BatchTiming time_batches(std::span<const std::byte> data, const TimedWork& work,
   if (format == nullptr || !format->restores() || frames.writes_streams())
     throw Error(Status::kInvalidOption,
                 fmt::format("CUDA devices do not restore {} block by block", frames.title()));
-  cuda::Device& device = cuda::open_device(wanted_device(wanted));
-  device.make_current();
-  return work.span == TimedSpan::kKernel ? time_kernels(device, *format, data, work, seconds)
-                                         : time_pinned(device, *format, data, work, seconds);
+  const std::vector<cuda::Device*> devices = cuda::open_devices(wanted_device(wanted));
+  return work.span == TimedSpan::kKernel ? time_kernels(devices, *format, data, work, seconds)
+                                         : time_pinned(devices, *format, data, work, seconds);
 }
 
 }  // namespace hemstitch
