@@ -82,9 +82,10 @@ struct HostFigures {
   double from_device_gbps = 0;  // to such memory
 };
 
-// The table: figures of what was measured, for other devices scaled by their facts (multiprocessors or cores, memory, bus). Nothing for a
-// backend that no table speaks of: it is not chosen unless it was measured.
-HEMSTITCH_API std::optional<BackendFigures> default_figures(const BackendFacts& facts);
+// The table: figures of what was measured, for other devices scaled by their facts (multiprocessors or cores, memory, bus). gzip, BGZF, zlib and
+// raw DEFLATE have the same. Nothing for a backend that no table speaks of: it is not chosen unless it was measured.
+HEMSTITCH_API std::optional<BackendFigures> default_figures(const BackendFacts& facts,
+                                                            Format format = Format::kLz4);
 HEMSTITCH_API HostFigures default_host_figures(unsigned cores);
 
 // What a run is predicted to take.

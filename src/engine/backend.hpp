@@ -124,12 +124,10 @@ class Backend {
   virtual std::optional<std::string> no_engine_reason() const { return std::nullopt; }
   // Whether `auto` may choose it, where it pays off: there may be hardware behind it. Never for the twins.
   virtual bool chosen_by_auto() const = 0;
-  // Of the formats that it takes, those that its figures speak of: for others `auto` knows nothing to choose it by.
-  virtual bool is_measured_for(Format /*format*/) const { return true; }
   // What `auto` chooses by (hemstitch/choice.hpp); a software adapter says that it is one. Asked where the device can be used.
   virtual BackendFacts facts(std::string_view /*device*/) const { return {.backend = std::string(name())}; }
-  virtual std::optional<BackendFigures> figures(const BackendFacts& facts) const {
-    return default_figures(facts);
+  virtual std::optional<BackendFigures> figures(const BackendFacts& facts, Format format) const {
+    return default_figures(facts, format);
   }
   // Whether this process has paid for the device's start already.
   virtual bool is_started() const { return false; }

@@ -84,8 +84,8 @@ class WithFake {
     }
     bool chosen_by_auto() const override { return current() && current()->chosen_by_auto(); }
     BackendFacts facts(std::string_view) const override { return current()->facts({}); }
-    std::optional<BackendFigures> figures(const BackendFacts& facts) const override {
-      return current()->figures(facts);
+    std::optional<BackendFigures> figures(const BackendFacts& facts, Format format) const override {
+      return current()->figures(facts, format);
     }
     std::string_view fallback_name() const override { return current()->fallback_name(); }
     bool supports(Format format, Direction direction) const override {

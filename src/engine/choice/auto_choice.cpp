@@ -9,6 +9,7 @@
 
 #include "core/options.hpp"
 #include "engine/choice/choice_tuning.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch {
 namespace {
@@ -39,13 +40,31 @@ HostFigures host_figures(const KeptFigures* kept, unsigned cores) {
   return host;
 }
 
-BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept, unsigned cores) {
+// What is known where a format is not.
+Format format_of(const Workload& work) { return work.format.value_or(Format::kLz4); }
+
+// What was measured here is LZ4's. For another format the table says what its rates are to those.
+std::optional<BackendFigures> kept_figures_for(const KeptFigures::Row& row, const BackendFacts& facts,
+                                               Format format) {
+  if (format == Format::kLz4) return row.figures;
+  const std::optional<BackendFigures> measured = default_figures(facts),
+                                      wanted = default_figures(facts, format);
+  if (!measured || !wanted) return std::nullopt;
+  BackendFigures figures = row.figures;
+  for (std::size_t i = 0; i < figures.compress.size(); ++i)
+    figures.compress[i] *= wanted->compress[i] / measured->compress[i];
+  figures.restore *= wanted->restore / measured->restore;
+  return figures;
+}
+
+BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept, unsigned cores,
+                                     Format format) {
   BackendCandidate candidate;
   candidate.facts = {
       .backend = std::string(processor_of(choosers)), .kind = BackendKind::kProcessor, .units = cores};
-  candidate.figures = default_figures(candidate.facts);
+  candidate.figures = default_figures(candidate.facts, format);
   if (const KeptFigures::Row* row = kept != nullptr ? kept->of(candidate.facts.backend) : nullptr) {
-    candidate.figures = row->figures;
+    candidate.figures = kept_figures_for(*row, candidate.facts, format);
     const double part = std::pow(double(cores) / kept->cores, kCoresExponent);
     for (double& rate : candidate.figures->compress) rate *= part;
     candidate.figures->restore *= part;
@@ -54,30 +73,34 @@ BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept,
 }
 
 bool is_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
-  return backend.chosen_by_auto() && backend.takes(work) &&
-         (!work.format || backend.is_measured_for(*work.format)) &&
+  // One thread restores a stream, wherever it is.
+  const bool is_stream = work.format && work.direction == Direction::kRestore &&
+                         FormatTable::instance().of(*work.format).writes_streams();
+  return backend.chosen_by_auto() && backend.takes(work) && !is_stream &&
          (choosers == Choosers::kAuto || backend.fallback_name() == processor_of(choosers));
 }
 
 // Without asking for the device: whichever the figures are of, at best.
-BackendCandidate best_candidate(const Backend& backend, const KeptFigures* kept) {
+BackendCandidate best_candidate(const Backend& backend, const KeptFigures* kept, Format format) {
   BackendCandidate candidate;
   candidate.facts = {.backend = std::string(backend.name()),
                      .kind = BackendKind::kDevice,
                      .is_started = backend.is_started()};
   const KeptFigures::Row* const row = kept != nullptr ? kept->of(backend.name()) : nullptr;
-  candidate.figures = row != nullptr ? row->figures : backend.figures(candidate.facts);
+  candidate.figures = row != nullptr ? kept_figures_for(*row, candidate.facts, format)
+                                     : backend.figures(candidate.facts, format);
   return candidate;
 }
 
-BackendCandidate device_candidate(const Backend& backend, std::string_view device, const KeptFigures* kept) {
+BackendCandidate device_candidate(const Backend& backend, std::string_view device, const KeptFigures* kept,
+                                  Format format) {
   BackendCandidate candidate;
   candidate.facts = backend.facts(device);
   candidate.facts.is_started = backend.is_started();
   const KeptFigures::Row* const row = kept != nullptr ? kept->of(backend.name()) : nullptr;
   candidate.figures = row != nullptr && row->device == candidate.facts.device
-                          ? row->figures
-                          : backend.figures(candidate.facts);
+                          ? kept_figures_for(*row, candidate.facts, format)
+                          : backend.figures(candidate.facts, format);
   return candidate;
 }
 
@@ -93,16 +116,17 @@ BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std
       if (is_candidate(*backend, choosers, work) && !backend->unavailable_reason(device))
         return {std::string(backend->name()), fmt::format("{} does not take the format", processor), {}};
   const unsigned cores = cores_of(work);
+  const Format format = format_of(work);
   if (!work.content_bytes && !work.compressed_bytes)
-    return select_backend(std::vector{processor_candidate(choosers, nullptr, cores)},
+    return select_backend(std::vector{processor_candidate(choosers, nullptr, cores, format)},
                           default_host_figures(cores), work);
   const KeptFigures* const kept = of_this_machine(kept_figures());
   const HostFigures host = host_figures(kept, cores);
-  std::vector<BackendCandidate> candidates = {processor_candidate(choosers, kept, cores)};
+  std::vector<BackendCandidate> candidates = {processor_candidate(choosers, kept, cores, format)};
   std::optional<BackendChoice> at_best;
   for (const auto& backend : registry.backends()) {
     if (!is_candidate(*backend, choosers, work)) continue;
-    const BackendCandidate best = best_candidate(*backend, kept);
+    const BackendCandidate best = best_candidate(*backend, kept, format);
     BackendChoice choice = select_backend(std::vector{candidates.front(), best}, host, work);
     const bool may_pay = choice.backend == backend->name();
     if (best.figures && (!at_best || may_pay)) {
@@ -110,7 +134,7 @@ BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std
       at_best->reason += " at best";  // whether there is one was not asked
     }
     if (may_pay && !backend->unavailable_reason(device))
-      candidates.push_back(device_candidate(*backend, device, kept));
+      candidates.push_back(device_candidate(*backend, device, kept, format));
   }
   if (candidates.size() == 1 && at_best && at_best->backend == candidates.front().facts.backend)
     return *at_best;
@@ -121,10 +145,11 @@ ChoiceTable choice_table(const BackendRegistry& registry, Choosers choosers, std
                          const std::optional<KeptFigures>& kept_on_disk) {
   const KeptFigures* const kept = of_this_machine(kept_on_disk);
   const unsigned cores = resolve_threads(0);
-  ChoiceTable table{kept != nullptr, host_figures(kept, cores), {processor_candidate(choosers, kept, cores)}};
+  ChoiceTable table{
+      kept != nullptr, host_figures(kept, cores), {processor_candidate(choosers, kept, cores, Format::kLz4)}};
   for (const auto& backend : registry.backends())
     if (is_candidate(*backend, choosers, {}) && !backend->unavailable_reason(device))
-      table.candidates.push_back(device_candidate(*backend, device, kept));
+      table.candidates.push_back(device_candidate(*backend, device, kept, Format::kLz4));
   return table;
 }
 

@@ -56,15 +56,17 @@ std::string seconds_text(double seconds) { return fmt::format("{:.2g} s", second
 
 }  // namespace
 
-std::optional<BackendFigures> default_figures(const BackendFacts& facts) {
+std::optional<BackendFigures> default_figures(const BackendFacts& facts, Format format) {
+  const FigureTable& table = format == Format::kLz4 ? kLz4Figures : kDeflateFigures;
   if (facts.backend == "cpu" || facts.backend == "reference") {
     const bool is_cpu = facts.backend == "cpu";
     const double factor = std::pow(share(facts.units, is_cpu ? kCpuCores : kReferenceCores), kCoresExponent);
-    return scaled(is_cpu ? kCpu : kReference, factor, factor);
+    return scaled(is_cpu ? table.cpu : table.reference, factor, factor);
   }
   if (facts.backend != "cuda") return std::nullopt;
   const double units = share(facts.units, kCudaMultiprocessors);
-  BackendFigures figures = scaled(kCuda, units, std::min(units, share(facts.memory_gbps, kCudaMemoryGbps)));
+  BackendFigures figures =
+      scaled(table.cuda, units, std::min(units, share(facts.memory_gbps, kCudaMemoryGbps)));
   if (facts.bus_gbps > 0) figures.bus_gbps = facts.bus_gbps;
   return figures;
 }

@@ -10,12 +10,12 @@ namespace hemstitch::choice_tuning {
 // commit 2af4f062e929); level 3 from file to file ("nvidia-h200-lz4-files" of 2026-11-21, commit f6dafcb99f9a). Level 9 is 12.6 s for
 // 4.03 GB, files, on such a host; 6 and 12 stand to 3 and 9 as `hemstitch bench -3 -6 -9 -12` has them on 2 cores for the nine Silesia files.
 inline constexpr unsigned kCpuCores = 16;
-inline constexpr BackendFigures kCpu = {
+inline constexpr BackendFigures kLz4Cpu = {
     .start_seconds = 0.004, .compress = {5.9, 1.37, 0.46, 0.32, 0.13}, .restore = 7.8, .overlap = 0.8};
 
 // The twins, on one core ("amd-epyc-2-cores-lz4-twins" of 2026-11-21, commit 50ab494d3057); restoring by `hemstitch bench`.
 inline constexpr unsigned kReferenceCores = 1;
-inline constexpr BackendFigures kReference = {
+inline constexpr BackendFigures kLz4Reference = {
     .compress = {0.050, 0.026, 0.021, 0.016, 0.0093}, .restore = 0.25, .overlap = 0.8};
 
 // Twice as many cores are 1.74 times as fast: 1.13 and 5.9 GB/s on 2 and 16 ("amd-epyc-2-cores-lz4-cpu").
@@ -26,13 +26,32 @@ inline constexpr double kCoresExponent = 0.8;
 // 20.5 GB/s from memory to memory ("nvidia-h200-lz4-spans") of these rates. Pinning is 0.72 s a GiB, for three slots with 32 MiB each way.
 inline constexpr unsigned kCudaMultiprocessors = 132;
 inline constexpr double kCudaMemoryGbps = 4917;  // as its driver tells it
-inline constexpr BackendFigures kCuda = {.start_seconds = 0.4,
-                                         .pin_seconds = 0.67,
-                                         .pinned_bytes = 6.0 * (32 << 20),
-                                         .compress = {31.3, 18.0, 13.9, 8.4, 4.2},
-                                         .restore = 307,
-                                         .bus_gbps = 55,
-                                         .overlap = 0.4};
+inline constexpr BackendFigures kLz4Cuda = {.start_seconds = 0.4,
+                                            .pin_seconds = 0.67,
+                                            .pinned_bytes = 6.0 * (32 << 20),
+                                            .compress = {31.3, 18.0, 13.9, 8.4, 4.2},
+                                            .restore = 307,
+                                            .bus_gbps = 55,
+                                            .overlap = 0.4};
+
+// What is kept of a format.
+struct FigureTable {
+  BackendFigures cpu, reference, cuda;
+};
+inline constexpr FigureTable kLz4Figures = {kLz4Cpu, kLz4Reference, kLz4Cuda};
+
+// gzip, BGZF, zlib and raw DEFLATE: 16 cores and an H200, from memory to memory and kernels; the twin on one core
+// ("amd-epyc-2-cores-deflate-twins" of 2026-11-23). What is restored is BGZF: a stream is restored by one thread, and no device is chosen for it.
+inline constexpr FigureTable kDeflateFigures = {
+    .cpu = {.start_seconds = 0.004, .compress = {3.0, 1.4, 0.75, 0.24, 0.05}, .restore = 5.7, .overlap = 0.8},
+    .reference = {.compress = {0.0062, 0.0059, 0.0047, 0.0032, 0.0019}, .restore = 0.05, .overlap = 0.8},
+    .cuda = {.start_seconds = 0.4,
+             .pin_seconds = 0.67,
+             .pinned_bytes = 6.0 * (32 << 20),
+             .compress = {16.6, 14, 11.8, 7.6, 3.4},
+             .restore = 113,
+             .bus_gbps = 55,
+             .overlap = 0.4}};
 
 // That host again, by 16 threads, with their count: reading and copying grow nearly with it. A new file, in memory, is written at 2.2 to 3.4,
 // by however many: where the system has to find pages for it, that is what is waited for.

@@ -63,7 +63,6 @@ class CudaBackend : public Backend {
   }
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool is_measured_for(Format format) const override { return format == Format::kLz4; }
   bool supports(Format format, Direction direction) const override {
     const cuda::DeviceFormat* const known = cuda::device_format(format);
     return known != nullptr && (direction == Direction::kCompress || known->restores());

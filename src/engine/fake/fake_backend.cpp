@@ -104,7 +104,7 @@ class FakeBackend : public Backend {
     return {.backend = std::string(name()), .kind = BackendKind::kDevice};
   }
   // Whatever the work, it pays off.
-  std::optional<BackendFigures> figures(const BackendFacts&) const override {
+  std::optional<BackendFigures> figures(const BackendFacts&, Format) const override {
     constexpr double kGbps = 1e4;
     return BackendFigures{.compress = {kGbps, kGbps, kGbps, kGbps, kGbps}, .restore = kGbps, .overlap = 1};
   }

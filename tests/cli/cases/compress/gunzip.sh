@@ -40,6 +40,13 @@ same kept z
 hemstitch -dc --format zlib <z.zz | cmp - kept
 status_of hemstitch -dc - <z.zz
 hemstitch -dc --format deflate raw | cmp - kept
+# Who wants to know is told what all threads restore.
+head -c 2000000 /dev/zero >zeros
+gzip -kn zeros
+hemstitch -tv zeros.gz 2>&1 | grep -o 'a gzip stream.*'
+hemstitch -c --format bgzf zeros >zeros.bgz
+hemstitch -tv zeros.bgz 2>&1 | grep -c 'a gzip stream'
+rm zeros*
 # Name and time from the header, without its folders.
 python3 -c '
 import gzip
