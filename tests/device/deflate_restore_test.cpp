@@ -285,6 +285,17 @@ TEST_F(DeflateRestoreDeviceTest, CodesThatDoNotPutThemselvesRight) {
     for (const std::byte byte : content) writer.code(std::to_integer<unsigned>(byte), 8);
     chunks.push_back({writer.code(255, 8).bytes(), content.size(), {}, "all of 8 bits"});
   }
+  // Blocks of a byte each: what stands behind them in a window means nothing to their codes.
+  std::vector<std::uint8_t> two(257, 0);
+  two['a'] = two[256] = 1;
+  DeflateBitWriter small_blocks;
+  for (unsigned i = 0; i < 1000; ++i) {
+    if (i % 2 == 0)
+      small_blocks.dynamic(false, two, {0}).code(0, 1).code(1, 1);
+    else
+      small_blocks.dynamic(i == 999, flat, {0}).code('a', 8).code(255, 8);
+  }
+  chunks.push_back({small_blocks.bytes(), 1000, {}, "blocks of a byte"});
   for (const std::uint32_t alphabet : {130u, 200u, 240u, 250u, 255u, 256u}) {
     const Bytes content = testing::random_bytes(100'000, alphabet, alphabet);
     for (const int strategy : {Z_HUFFMAN_ONLY, Z_FIXED, Z_DEFAULT_STRATEGY})

@@ -3,8 +3,9 @@
 //
 // Each warp makes its own segments agree, as one warp alone does. Then warps look at how they left off: the first one that was not entered
 // where the one before it left begins anew from there. Those behind it are told in which phase they will be entered (deflate_phases.cuh). Most
-// warps have to go over their first segment again, and no more. Each turn settles one warp at the least, so the work is bounded as a
-// warp's is: nothing is decoded more often than a decoder would that goes segment by segment, with a turn for each.
+// warps have to go over their first segment again, and no more. A warp that does not settle in some rounds is not waited for until it is the
+// first one, since it may stand behind the end of the block, where codes mean nothing. Each turn settles one warp at the least, so there are as many
+// turns as warps at the most, of 32 rounds each.
 #pragma once
 
 #include <algorithm>
@@ -51,10 +52,13 @@ struct DeflateGroupWindow {
   }
 };
 
+inline constexpr unsigned kNotSettled = ~0u;  // no exit is that
+
 // What the others are to know of a warp's segments: where the first one was entered and the last one left, which phase leads to which,
 // and how many tokens they have.
 struct DeflateWarpSegments {
-  unsigned start, exit;
+  unsigned start;  // kNotSettled: they do not agree yet
+  unsigned exit;
   std::uint32_t phases;
   unsigned count;
 };
@@ -73,18 +77,20 @@ struct DeflateGroupMemory {
 __device__ inline void settle_warps(DeflateGroupMemory& sh, DeflateSegment& segment, unsigned thread) {
   const unsigned lane = thread % 32, warp = thread / 32;
   unsigned start = __shfl_sync(kAllLanes, segment.start, 0), plain_rounds = kDeflatePlainRounds;
+  unsigned wrong = 0;  // the first warp that was not entered where the one before it left, or has not settled
   while (true) {
-    settle_segments(sh.window, sh.tables, start, segment, plain_rounds, lane);
+    const bool settled = settle_segments(sh.window, sh.tables, start, segment, plain_rounds,
+                                         warp == wrong ? kDeflateMostRounds : kDeflateTurnRounds, lane);
     plain_rounds = 0;
     const unsigned exit = __shfl_sync(kAllLanes, segment.exit, static_cast<int>(last_lane(segment)));
     const std::uint32_t phases = phases_of_lanes(segment.phases, lane);
     if (lane == 0) {
-      sh.warps[warp].start = start;
+      sh.warps[warp].start = settled ? start : kNotSettled;
       sh.warps[warp].exit = exit;
       sh.warps[warp].phases = phases;
     }
     __syncthreads();
-    unsigned wrong = 1;  // the first warp that was not entered where the one before it left
+    wrong = 1;
     while (wrong < kGroupWarps && sh.warps[wrong].start == sh.warps[wrong - 1].exit) ++wrong;
     if (wrong == kGroupWarps || (sh.warps[wrong - 1].exit & kDeflateStopped) != 0) return;
     if (warp >= wrong) {

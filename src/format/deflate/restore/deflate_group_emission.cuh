@@ -62,13 +62,12 @@ __device__ inline void write_group(const DeflateThreadTokens& tokens, std::uint3
   const std::uint32_t up_to_lane = kAllLanes >> (31 - thread % 32);
   // Byte i of this thread is byte first_at + 32 * i: a warp takes stripes side by side.
   const unsigned first_at = thread / 32 * (32 * kDeflateThreadBytes) + thread % 32;
-  for (std::uint32_t begin = 0; begin < bytes; begin += kPartBytes) {
+  for (std::uint32_t begin = 0; begin < bytes; begin += kPartBytes, d_output += kPartBytes) {
     for (unsigned i = thread; i < kPartStripes; i += kGroupThreads) part.starts[i] = 0;
     __syncthreads();
     map_starts(tokens, begin, part, thread);
     __syncthreads();
     const std::uint32_t part_bytes = min(kPartBytes, bytes - begin);
-    std::uint8_t* const d_part = d_output + begin;
     std::uint32_t points = 0;  // bit i: byte i points to one that may point on
 #pragma unroll 1
     for (unsigned first = 0; first < kDeflateThreadBytes; first += kDeflateFetchedBytes) {
@@ -84,7 +83,7 @@ __device__ inline void write_group(const DeflateThreadTokens& tokens, std::uint3
           if ((values[i] & kDeflateMatch) != 0) {
             const auto source = static_cast<std::int32_t>(at - (values[i] & ~kDeflateMatch));
             if (source < 0) {
-              values[i] = d_part[source];
+              values[i] = d_output[source];
             } else {
               root = static_cast<std::uint32_t>(source);
               points |= 1u << (first + i);
@@ -111,10 +110,10 @@ __device__ inline void write_group(const DeflateThreadTokens& tokens, std::uint3
       for (unsigned i = 0; i < kDeflateThreadBytes; ++i)
         if ((points >> i & 1) != 0) part.roots[first_at + 32 * i] = static_cast<std::uint16_t>(nexts[i]);
     }
-#pragma unroll
+#pragma unroll kDeflateFetchedBytes
     for (unsigned i = 0; i < kDeflateThreadBytes; ++i) {
       const std::uint32_t at = first_at + 32 * i;
-      if (at < part_bytes) d_part[at] = part.values[part.roots[at]];
+      if (at < part_bytes) d_output[at] = part.values[part.roots[at]];
     }
     __syncthreads();
   }

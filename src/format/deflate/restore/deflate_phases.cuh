@@ -3,8 +3,7 @@
 //
 // What such a decoder does keep is its phase, the bit that its tokens begin at modulo 8, until a code of another length moves
 // it. So each lane keeps a word of eight times three bits: in which phase a decoder leaves its segment that enters it in each of the eight. What it has
-// decoded it knows; of the others it guesses that they keep their phase, or, where all that it decoded left in one phase, that they leave in
-// that one as well. One walk over the words of all lanes then says in which phase each segment is entered, from the first one on that is not settled.
+// decoded it knows; of the others it guesses that they keep their phase, or, where two starts led to the same exit, that all do. One walk over the words of all lanes then says in which phase each segment is entered, from the first one on that is not settled.
 //
 // Rounds go on as they did, and confirm or decode again. So nothing that is restored rests on a guess, and each round settles one segment at
 // the least.

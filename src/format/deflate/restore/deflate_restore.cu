@@ -38,7 +38,8 @@ class WarpTeam {
     const auto first_bit = static_cast<unsigned>(bit % 32);
     DeflateSegment segment =
         open_segment(sh_.window, sh_.tables, thread, first_bit, stream.end_bit - bit / 32 * 32);
-    settle_segments(sh_.window, sh_.tables, first_bit, segment, kDeflatePlainRounds, thread);
+    settle_segments(sh_.window, sh_.tables, first_bit, segment, kDeflatePlainRounds, kDeflateMostRounds,
+                    thread);
     return list_tokens(sh_.window, segment, thread);
   }
 

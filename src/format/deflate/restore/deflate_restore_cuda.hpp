@@ -3,8 +3,8 @@
 // it; deflate_block_status() says what else is none.
 //
 // A warp restores a stream: it makes tables of each block's codes, finds the tokens of about 900 bytes at a time (deflate_window.cuh), and
-// writes what 32 of them say together (deflate_emission.cuh). Every read and write is checked. What does not come out even is
-// left to a second kernel, which goes token by token (deflate_sequential.cuh).
+// writes what 32 of them say together (deflate_emission.cuh). Where streams are too few for that, several warps do it (deflate_group.cuh). Every read
+// and write is checked. What does not come out even is left to another kernel, which goes token by token (deflate_sequential.cuh).
 #pragma once
 
 #include <cuda_runtime.h>

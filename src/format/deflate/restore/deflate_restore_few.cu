@@ -45,7 +45,7 @@ class GroupTeam {
 
 // Restores sound streams.
 //
-// Mapping: a thread block a stream. Shared memory: 44 KB with eight warps. Synchronisation: barriers of the thread block. Work: linear in
+// Mapping: a thread block a stream. Shared memory: 38 KB with eight warps. Synchronisation: barriers of the thread block. Work: linear in
 // bytes read and written, times 32 and the number of warps where codes do not put themselves right and guesses fail. CPU twin: deflate_restore_reference.
 __global__ void __launch_bounds__(kGroupThreads, kDeflateGroupResidency)
     restore_few_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left) {

@@ -21,9 +21,12 @@ inline constexpr unsigned kDeflateResidency = 8;
 // Rounds of a window before phases are asked for.
 inline constexpr unsigned kDeflatePlainRounds = 4;
 
-// Where streams are few: warps a stream, and how many such thread blocks a multiprocessor is to hold.
+// Where streams are few: warps a stream, and how many such thread blocks a multiprocessor is to hold. 32 warps in all leave 64 registers a
+// thread.
 inline constexpr unsigned kDeflateGroupWarps = 8;
 inline constexpr unsigned kDeflateGroupResidency = 4;
+// Rounds in which a warp's segments have to agree before the others go on.
+inline constexpr unsigned kDeflateTurnRounds = 8;
 // Tokens that a thread reads at once; bytes that it writes at once, and how many of these it fetches at once.
 inline constexpr unsigned kDeflateThreadTokens = 4;
 inline constexpr unsigned kDeflateThreadBytes = 8;

@@ -41,6 +41,9 @@ struct DeflateWindow {
   }
 };
 
+// Each settles a segment at the least.
+inline constexpr unsigned kDeflateMostRounds = 32;
+
 // What a lane knows of its segment.
 struct DeflateSegment {
   unsigned index;        // in the window
@@ -113,10 +116,12 @@ __device__ inline void decode_again(Window& window, const DeflateTables& tables,
 }
 
 // Makes the marks and exits of the lanes' segments, which stand side by side, those of a decoder that begins at `first_bit` in the first
-// one. What lanes behind the first one that stopped have means nothing. The first `plain_rounds` rounds do without phases.
+// one. What lanes behind the first one that stopped have means nothing. The first `plain_rounds` rounds do without phases; false where there
+// would have to be more than `most_rounds`, for which kDeflateMostRounds is enough.
 template <class Window>
-__device__ inline void settle_segments(Window& window, const DeflateTables& tables, unsigned first_bit,
-                                       DeflateSegment& segment, unsigned plain_rounds, unsigned lane) {
+__device__ inline bool settle_segments(Window& window, const DeflateTables& tables, unsigned first_bit,
+                                       DeflateSegment& segment, unsigned plain_rounds, unsigned most_rounds,
+                                       unsigned lane) {
   for (unsigned round = 0;; ++round) {
     unsigned entered = __shfl_up_sync(kAllLanes, segment.exit, 1);
     if (lane == 0) entered = first_bit;
@@ -124,7 +129,8 @@ __device__ inline void settle_segments(Window& window, const DeflateTables& tabl
     const unsigned unsettled = __ballot_sync(kAllLanes, decodes);
     const unsigned stopped = __ballot_sync(kAllLanes, (segment.exit & kDeflateStopped) != 0);
     const unsigned settled = ~unsettled & (unsettled - 1);  // the lanes before the first one that is not
-    if (unsettled == 0 || (stopped & settled) != 0) return;
+    if (unsettled == 0 || (stopped & settled) != 0) return true;
+    if (round == most_rounds) return false;
     if (round >= plain_rounds) {
       const auto first = static_cast<unsigned>(__popc(settled));
       const unsigned phase = entered_phase(segment.phases, first,
