@@ -100,7 +100,9 @@ class FrameReader {
   std::uint32_t skip_bytes() const { return skip_bytes_; }
   std::uint64_t garbage_at() const { return position_; }
 
-  std::uint64_t position() const { return position_; }          // bytes taken so far
+  std::uint64_t position() const { return position_; }  // bytes taken so far, but for:
+  // Those behind position() that were taken of what is not complete yet, or belongs to the next frame.
+  std::uint64_t held_bytes() const { return held_bytes_; }
   std::uint64_t frame_number() const { return frame_number_; }  // from 1; skippable frames count
   std::uint64_t frame_at() const { return frame_at_; }          // where the frame begins
   Place place() const;                                          // the frame and, inside one, the block
@@ -121,6 +123,7 @@ class FrameReader {
 
   std::size_t wanted_bytes_ = kIdentifyBytes;
   std::uint64_t position_ = 0;
+  std::uint64_t held_bytes_ = 0;
   std::uint64_t frame_at_ = 0;
   std::uint64_t frame_number_ = 0;
   std::uint32_t skip_bytes_ = 0;
@@ -147,6 +150,8 @@ class FrameStream {
   // The first one throws kTruncated, kForeignFormat or kUnknownFormat where the stream begins with no frame.
   FrameReader::Event step(std::span<const std::byte> bytes);
   std::uint64_t position() const { return reader_ ? reader_->position() : 0; }
+  // Where the source stands.
+  std::uint64_t taken_bytes() const { return reader_ ? reader_->position() + reader_->held_bytes() : 0; }
 
   // After the first step.
   const FrameFormat& format() const { return *format_; }

@@ -173,13 +173,13 @@ std::size_t RestoreJob::bytes_ahead(Source& source) const {
   if (!total_bytes || range_ || header_.legacy || in_block_ || gathered_bytes_ != 0 || is_stream() ||
       !unused_.empty())
     return 0;
-  const std::uint64_t begin = stream_.position();
+  const std::uint64_t begin = stream_.taken_bytes();
   std::uint64_t end = begin;
   try {
     FrameStream ahead(stream_);
     std::array<std::byte, kBesideDataBytes> announcement;
     bool in_block = false;
-    for (std::uint64_t blocks = 0; blocks < plan_.blocks_per_batch; end = ahead.position()) {
+    for (std::uint64_t blocks = 0; blocks < plan_.blocks_per_batch; end = ahead.taken_bytes()) {
       const std::size_t wanted = ahead.wanted_bytes();
       if (end + wanted > *total_bytes || end + wanted - begin > slot_input_bytes()) break;
       if (std::exchange(in_block, false)) {
@@ -192,7 +192,7 @@ std::size_t RestoreJob::bytes_ahead(Source& source) const {
       const FrameReader::Event event = ahead.step(bytes);
       in_block = event == FrameReader::Event::kBlockBegin;
       if (event == FrameReader::Event::kFrameEnd) {
-        end = ahead.position();
+        end = ahead.taken_bytes();
         break;
       }
     }
@@ -212,7 +212,7 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
     slot.input_bytes = at += wanted;
   }
   // In a file that changes meanwhile there may be less, or other blocks, than was seen. What was not taken is read again.
-  if (at != bytes && !source.seek(stream_.position()))
+  if (at != bytes && !source.seek(stream_.taken_bytes()))
     throw Error(Status::kReadFailed, "the source cannot go back");
   return event;
 }

@@ -1,8 +1,8 @@
 // Compressed files as a device restores them: all their blocks at once, so each by itself. And small ones on the processor.
 //
-// Taken are files of whole frames whose blocks do not depend on each other (FrameIndex::has_separate_blocks()). Others
-// (linked blocks, legacy frames, dictionaries, damage, something behind the last frame) are not, and stay with the reader
-// of streams (pipeline/restore_stream.cpp), which knows what to say of them.
+// Taken are files of whole frames whose blocks do not depend on each other, and short files that are one stream
+// (index_separate_blocks()). Others (linked blocks, longer streams, legacy frames, dictionaries, damage, something behind the
+// last frame) are not, and stay with the reader of streams (pipeline/restore_stream.cpp), which knows what to say of them.
 #pragma once
 
 #include <cstddef>

@@ -19,11 +19,12 @@ using namespace testing;
 
 std::atomic<int> buffers_made{0}, moved_blocks{0};
 std::atomic<bool> fails{false}, is_wrong{false};
+std::atomic<std::size_t> batch_bytes{std::size_t{8} << 20};
 
 class LargeBatchEngine : public BlockEngine {
  public:
   LargeBatchEngine() : inner_(BackendRegistry::instance().find_usable("cpu").make_engine({})) {}
-  std::size_t preferred_batch_bytes() const override { return std::size_t{8} << 20; }
+  std::size_t preferred_batch_bytes() const override { return batch_bytes; }
   unsigned preferred_batches_in_flight(unsigned threads) const override { return threads == 1 ? 1 : 3; }
   LargeBuffer make_buffer(std::size_t bytes) const override {
     ++buffers_made;
@@ -260,6 +261,44 @@ TEST_F_WITH_THREADS(LargeBatches, ASourceThatChangesIsReadAsItIsThen) {
       EXPECT_TRUE(family == StatusFamily::kFormat || family == StatusFamily::kCorrupt) << error.what();
     }
   }
+}
+
+class CountingSource : public MemorySource {
+ public:
+  using MemorySource::MemorySource;
+  std::size_t read_in_parallel(std::span<std::byte> into) override {
+    ++parallel_reads;
+    return read(into);
+  }
+  int parallel_reads = 0;
+};
+
+// Members are read ahead from wherever a reader of gzip stands: behind a header that it has taken, too.
+TEST_F_WITH_THREADS(LargeBatches, BgzfIsReadInLargePieces) {
+  const Bytes noise = random_bytes(20'000'000), words = wordy_bytes(1'000'000);
+  // Blocks are a little smaller than their rooms, and what is read ahead is to be a large piece.
+  batch_bytes = std::size_t{9} << 20;
+  CompressOptions options = writing("cpu", 0);
+  options.level = 1;
+  options.format = Format::kBgzf;
+  const Bytes large = written(noise, options), small = written(words, options);
+  options.format = Format::kGzip;
+  const Bytes stream = written(words, options);
+  const Bytes cut(large.begin(), large.end() - 28);  // without its end marker
+  for (const auto& [file, content] :
+       {std::pair(large, noise), std::pair(large + large + small, noise + noise + words),
+        std::pair(stream + large + stream, words + noise + words), std::pair(cut + stream, noise + words),
+        std::pair(cut + large + Bytes(100), noise + noise)}) {
+    RestoreOptions back;
+    back.backend = "large-batches";
+    back.threads = 4;
+    CountingSource source(file);
+    CountingSink sink;
+    EXPECT_FALSE(restore_stream(source, sink, back).trailing_garbage_at);
+    EXPECT_TRUE(sink.bytes == content);
+    EXPECT_GE(source.parallel_reads, 1);
+  }
+  batch_bytes = std::size_t{8} << 20;
 }
 
 }  // namespace

@@ -80,11 +80,13 @@ GzipReader::Event GzipReader::read_member(std::span<const std::byte> bytes) {
   }
   if (bytes.empty()) return want(State::kMember, kIdentifyBytes, Event::kEnd);
   // Files are padded with zeros, on tapes and in pages; gzip ignores these.
+  held_bytes_ = bytes.size();
   if (all_zero(bytes)) return want(State::kZeros, kZerosBytes, Event::kMore);
   return want(State::kMember, kIdentifyBytes, Event::kGarbage);
 }
 
 GzipReader::Event GzipReader::read_zeros(std::span<const std::byte> bytes) {
+  held_bytes_ += bytes.size();
   if (!all_zero(bytes)) return want(State::kMember, kIdentifyBytes, Event::kGarbage);
   return bytes.size() == kZerosBytes ? Event::kMore : want(State::kMember, kIdentifyBytes, Event::kEnd);
 }
@@ -94,7 +96,7 @@ GzipReader::Event GzipReader::read_between(std::span<const std::byte> bytes) {
   if (is_gzip(bytes) && bytes.size() == kIdentifyBytes && static_cast<unsigned>(bytes[2]) == kDeflateMethod &&
       static_cast<unsigned>(bytes[3]) == kGzipExtraFlag)
     return begin_header(bytes);
-  first_count_ = bytes.size();
+  held_bytes_ = first_count_ = bytes.size();
   std::ranges::copy(bytes, first_bytes_.begin());
   header_bytes_ = 0;
   in_bgzf_ = false;
@@ -112,7 +114,7 @@ GzipReader::Event GzipReader::begin_header(std::span<const std::byte> bytes) {
   if ((flags_ & kGzipReservedFlags) != 0)
     fail(Status::kUnsupportedFeature, "a reserved flag of the header is set");
   header_crc_ = checksum_of(Checksum::kCrc32, bytes);
-  header_bytes_ = bytes.size();
+  held_bytes_ = header_bytes_ = bytes.size();
   member_bytes_.reset();
   name_.clear();
   return want(State::kFixedPart, kFixedPartBytes + ((flags_ & kGzipExtraFlag) != 0 ? kExtraSizeBytes : 0),
@@ -121,7 +123,7 @@ GzipReader::Event GzipReader::begin_header(std::span<const std::byte> bytes) {
 
 // A part of the header behind its first bytes.
 GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
-  header_bytes_ += bytes.size();
+  held_bytes_ = header_bytes_ += bytes.size();
   if (state_ == State::kHeaderChecksum) {
     const unsigned found = header_crc_ & 0xFFFF, expected = load_le16(bytes.data());
     if (verify_header_checksum_ && found != expected)
@@ -192,14 +194,19 @@ GzipReader::Event GzipReader::begin_frame() {
   header_.block_kind = BlockKind::kStream;
   header_.content_checksum = true;
   header_.block_bytes = header_.most_data_bytes = kDeflatePieceBytes;
-  position_ += header_bytes_;
+  pass_header();
   in_stream_ = true;
   return want(State::kTrailer, kGzipTrailerBytes, Event::kFrameBegin);
 }
 
+void GzipReader::pass_header() {
+  position_ += header_bytes_;
+  held_bytes_ = 0;
+}
+
 GzipReader::Event GzipReader::announce_block() {
   const std::uint64_t at = position_;
-  position_ += header_bytes_;
+  pass_header();
   const auto data_bytes = static_cast<std::size_t>(*member_bytes_ - header_bytes_ - kGzipTrailerBytes);
   if (*member_bytes_ == kBgzfMarkerBytes && data_bytes == kBgzfLeastDataBytes)
     return want(State::kMarker, kBgzfLeastDataBytes + kGzipTrailerBytes, Event::kMore);

@@ -56,6 +56,7 @@ class GzipReader : public FrameReader {
   Event next_field(State done);
   Event end_header();
   Event begin_frame();
+  void pass_header();
   Event announce_block();
   Event read_block(std::span<const std::byte> bytes);
   Event read_marker(std::span<const std::byte> bytes);
