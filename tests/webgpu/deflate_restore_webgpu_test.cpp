@@ -1,5 +1,7 @@
 // DEFLATE restored by shaders against the reference decoder: statuses, sizes and bytes, of sound streams and of all kinds of damage. What
 // it says of bytes is zlib's word as well. No byte outside a stream's room is written.
+#include "format/deflate/restore/deflate_restore_webgpu.hpp"
+
 #include <gtest/gtest.h>
 #include <libdeflate.h>
 
@@ -10,7 +12,6 @@
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "engine_cases.hpp"
 #include "format/deflate/restore/deflate_restore_reference.hpp"
-#include "format/deflate/restore/deflate_restore_webgpu.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -31,8 +32,9 @@ struct Verdict {
 Verdict by_reference(const Case& one) {
   Verdict verdict{Status::kOk, Bytes(one.room)};
   const DeflateRestored restored = deflate_restore_reference(one.input, one.history, verdict.bytes);
-  verdict.status = restored.status == Status::kOutputTooSmall ? restored.status
-                                                              : deflate_block_status(restored, one.input.size());
+  verdict.status = restored.status == Status::kOutputTooSmall
+                       ? restored.status
+                       : deflate_block_status(restored, one.input.size());
   verdict.bytes.resize(verdict.status == Status::kOk ? restored.output_bytes : 0);
   return verdict;
 }
@@ -61,8 +63,8 @@ class WebgpuDeflateRestore : public testing::WebgpuTest {
   static std::vector<Verdict> restored(Device& one, const std::vector<Case>& cases) {
     DeflateRestoreTable table;
     for (const Case& each : cases)
-      table.add(static_cast<std::uint32_t>(each.history.size()), static_cast<std::uint32_t>(each.input.size()),
-                static_cast<std::uint32_t>(each.room));
+      table.add(static_cast<std::uint32_t>(each.history.size()),
+                static_cast<std::uint32_t>(each.input.size()), static_cast<std::uint32_t>(each.room));
     // Noise between the streams, which nobody is to read.
     Bytes data = testing::random_bytes(static_cast<std::size_t>(table.data_bytes), 8);
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -158,7 +160,8 @@ TEST_F(WebgpuDeflateRestore, MatchesReachAsFarAsHistory) {
 
 TEST_F(WebgpuDeflateRestore, SmallStreamsCutAnywhereAndFlipped) {
   std::vector<Case> cases;
-  for (const auto& [level, strategy] : {std::pair{0, Z_DEFAULT_STRATEGY}, {9, Z_DEFAULT_STRATEGY}, {6, Z_FIXED}})
+  for (const auto& [level, strategy] :
+       {std::pair{0, Z_DEFAULT_STRATEGY}, {9, Z_DEFAULT_STRATEGY}, {6, Z_FIXED}})
     for (const Bytes& content :
          {Bytes(), testing::equal_bytes(300), testing::wordy_bytes(90), testing::random_bytes(200, 9, 3)}) {
       const Bytes stream = zlib_stream(content, level, strategy);
@@ -181,14 +184,16 @@ TEST_F(WebgpuDeflateRestore, SmallStreamsCutAnywhereAndFlipped) {
 TEST_F(WebgpuDeflateRestore, UnusualCodes) {
   std::vector<Case> cases;
   const auto add = [&](const DeflateBitWriter& writer, const std::string& name) {
-    for (const std::size_t room : {0u, 1u, 2u, 3u, 14u, 17u, 100u}) cases.push_back({name, {}, writer.bytes(), room});
+    for (const std::size_t room : {0u, 1u, 2u, 3u, 14u, 17u, 100u})
+      cases.push_back({name, {}, writer.bytes(), room});
   };
   std::vector<std::uint8_t> litlens(257, 0);
   litlens[256] = 1;
   add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1), "the end alone, of one bit");
   add(DeflateBitWriter().dynamic(true, litlens, {0}).code(1, 1), "what is no code beside the end");
   litlens['a'] = 1;
-  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1), "two codes of one bit");
+  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1),
+      "two codes of one bit");
   // Codes of 1 to 15 bits: the longest are those of the end and of length 3.
   std::vector<std::uint8_t> deep(258, 0);
   for (std::uint8_t i = 1; i <= 14; ++i) deep[i] = i;
@@ -204,7 +209,8 @@ TEST_F(WebgpuDeflateRestore, UnusualCodes) {
   add(DeflateBitWriter().block(false, 1).code(0, 7).block(true, 0).align().bits(0, 16).bits(0xFFFF, 16),
       "blocks of nothing");
   add(DeflateBitWriter().block(true, 3), "the reserved type");
-  add(DeflateBitWriter().block(true, 0).align().bits(2, 16).bits(0xFFFF, 16).bits(0, 16), "sizes that contradict");
+  add(DeflateBitWriter().block(true, 0).align().bits(2, 16).bits(0xFFFF, 16).bits(0, 16),
+      "sizes that contradict");
   for (const unsigned symbol : {286u, 287u})
     add(DeflateBitWriter().block(true, 1).code(0b11000000 + symbol - 280, 8).code(0, 7),
         "fixed codes that are none");
@@ -241,7 +247,8 @@ TEST_F(WebgpuDeflateRestore, MutatedStreamsAndNoise) {
   std::mt19937 random(5);
   std::vector<Bytes> contents, streams;
   for (std::uint32_t i = 0; i < 12; ++i) {
-    contents.push_back(i % 3 == 0 ? testing::runs_bytes(200 + 40 * i, i) : testing::wordy_bytes(300 + 50 * i, i));
+    contents.push_back(i % 3 == 0 ? testing::runs_bytes(200 + 40 * i, i)
+                                  : testing::wordy_bytes(300 + 50 * i, i));
     streams.push_back(i % 2 == 0 ? zlib_stream(contents[i], 9, Z_DEFAULT_STRATEGY, i % 4 == 0 ? 1 : 8)
                                  : libdeflate_stream(contents[i], 12));
   }
@@ -249,7 +256,8 @@ TEST_F(WebgpuDeflateRestore, MutatedStreamsAndNoise) {
   for (int i = 0; i < 500; ++i) {
     const std::size_t which = random() % streams.size();
     Case one{"mutated", {}, streams[which], contents[which].size() - 1 + random() % 3};
-    const std::size_t reach = random() % 2 == 0 ? std::min<std::size_t>(one.input.size(), 60) : one.input.size();
+    const std::size_t reach =
+        random() % 2 == 0 ? std::min<std::size_t>(one.input.size(), 60) : one.input.size();
     for (auto changes = random() % 4; changes > 0; --changes)
       one.input[random() % reach] ^= std::byte{1} << random() % 8;
     if (random() % 8 == 0) one.input.resize(random() % (one.input.size() + 1));
@@ -264,7 +272,9 @@ TEST_F(WebgpuDeflateRestore, MutatedStreamsAndNoise) {
 TEST_F(WebgpuDeflateRestore, TheEngineRestoresBlocksOfBgzf) {
   const auto engine = webgpu::make_engine({std::shared_ptr<void>(), &device()});
   std::vector<Case> cases = {{"the empty block alone", {}, zlib_stream({}), 0}};
-  const auto restoring = [](BlockEngine& one, std::span<BlockTask> tasks) { one.restore(tasks, Format::kBgzf); };
+  const auto restoring = [](BlockEngine& one, std::span<BlockTask> tasks) {
+    one.restore(tasks, Format::kBgzf);
+  };
   testing::expect_twins(*engine, cases, restoring);
   for (const testing::Shape& shape : testing::shapes_of(65'280))
     cases.push_back({shape.name, {}, zlib_stream(shape.bytes), shape.bytes.size()});

@@ -22,8 +22,9 @@ Status restore_status(const DeflateRestoreState& state) {
 void DeflateRestoreTable::add(std::uint32_t history_bytes, std::uint32_t stream_bytes,
                               std::uint32_t room_bytes) {
   if (stream_bytes > kMostDeflateStreamBytes)
-    throw Error(Status::kInvalidOption, fmt::format("a DEFLATE stream of {} bytes: WebGPU restores those of at most {}",
-                                                    stream_bytes, kMostDeflateStreamBytes));
+    throw Error(Status::kInvalidOption,
+                fmt::format("a DEFLATE stream of {} bytes: WebGPU restores those of at most {}", stream_bytes,
+                            kMostDeflateStreamBytes));
   DeflateRestoreRow row;
   row.begin = static_cast<std::uint32_t>(data_bytes);
   row.history_bytes = history_bytes;
