@@ -17,6 +17,7 @@
 
 #include "core/status.hpp"
 #include "format/stream_decoder.hpp"
+#include "hemstitch/hemstitch.hpp"
 
 namespace hemstitch {
 
@@ -47,6 +48,8 @@ struct FrameHeader {
   // Of the file whose content it is, where the frame keeps them: its name, and when it was last changed, in seconds since 1970.
   std::string file_name = {};
   std::uint32_t file_seconds = 0;
+  // Where the format is another one than data is read as that begins so: BGZF, which is gzip to whoever reads it.
+  std::optional<Format> format = {};
 };
 
 class FrameReader {

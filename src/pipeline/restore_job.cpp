@@ -46,7 +46,7 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
 
 void RestoreJob::choose_engine() {
   Workload work{.direction = Direction::kRestore,
-                .format = stream_.format().id(),
+                .format = frame_format(),
                 .content_bytes = header_.content_bytes,
                 .compressed_bytes = total_bytes_,
                 .linked_blocks = header_.block_kind != BlockKind::kIndependent,
@@ -93,6 +93,7 @@ void RestoreJob::begin_frame() {
   needs.memory_limit_bytes = options_.memory_limit_bytes;
   needs.device =
       engine.device_needs({.direction = Direction::kRestore,
+                           .format = frame_format(),
                            .block_bytes = header.block_bytes,
                            .history_bytes = works_in_order() ? kHistoryBytes : dictionary_.size()});
   needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
@@ -387,7 +388,7 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
     }
     checked_blocks++;
   }
-  engine_->restore(tasks, stream_.format().id());
+  engine_->restore(tasks, frame_format());
   auto task = tasks.begin();
   std::exception_ptr not_restored;
   std::size_t restored_blocks = 0;
@@ -427,7 +428,7 @@ void RestoreJob::work_in_order(RestoreSlot& slot) {
       task.input = block.data;
       task.history = {at - std::min<std::size_t>(kHistoryBytes, at - begin), at};
       task.output = {at, header_.block_bytes};
-      engine_->restore({&task, 1}, stream_.format().id());
+      engine_->restore({&task, 1}, frame_format());
       require_restored(task, block.place);
       block.content = task.output.first(task.output_bytes);
     }

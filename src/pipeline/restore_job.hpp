@@ -131,6 +131,8 @@ class RestoreJob {
 
  private:
   bool is_stream() const { return header_.block_kind == BlockKind::kStream; }
+  // Of the frame at hand.
+  Format frame_format() const { return header_.format.value_or(stream_.format().id()); }
   static std::size_t stream_bytes(const RestoreSlot& slot) {
     return slot.blocks.empty() ? 0 : slot.blocks[0].content.size();
   }

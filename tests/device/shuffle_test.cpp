@@ -43,7 +43,7 @@ class ShuffleDeviceTest : public CudaTest {
       (forth ? shuffle_bytes : unshuffle_bytes)(std::span(source).subspan(from[i], sizes[i]), element_bytes,
                                                 std::span(expected).subspan(to[i], sizes[i]));
 
-    const cuda::DeviceBuffer<std::byte> d_source(source.size(), stream()), d_target(to.back(), stream());
+    cuda::DeviceBuffer<std::byte> d_source(source.size(), stream()), d_target(to.back(), stream());
     d_source.upload(source);
     cuda::check(cudaMemsetAsync(d_target.get(), 0xA5, to.back(), stream()), "cudaMemsetAsync");
     std::vector<const void*> sources;
@@ -52,11 +52,11 @@ class ShuffleDeviceTest : public CudaTest {
       sources.push_back(d_source.get() + from[i]);
       targets.push_back(d_target.get() + to[i]);
     }
-    const cuda::DeviceBuffer<const void*> d_sources(sizes.size(), stream());
+    cuda::DeviceBuffer<const void*> d_sources(sizes.size(), stream());
     d_sources.upload(sources);
-    const cuda::DeviceBuffer<void*> d_targets(sizes.size(), stream());
+    cuda::DeviceBuffer<void*> d_targets(sizes.size(), stream());
     d_targets.upload(targets);
-    const cuda::DeviceBuffer<std::size_t> d_sizes(sizes.size(), stream());
+    cuda::DeviceBuffer<std::size_t> d_sizes(sizes.size(), stream());
     d_sizes.upload(sizes);
     const cuda::DeviceBuffer<std::byte> d_temp(batch::shuffle_temp_bytes(sizes.size()), stream());
     (forth ? batch::shuffle : batch::unshuffle)(

@@ -12,6 +12,7 @@
 #include "core/status.hpp"
 #include "format/deflate/compress/deflate_compress_webgpu.hpp"
 #include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/restore/deflate_restore_webgpu.hpp"
 #include "format/lz4/compress/lz4_compress_webgpu.hpp"
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
 #include "gpu/webgpu/growing_buffer.hpp"
@@ -87,12 +88,19 @@ struct RestoreSlot {
   BufferSet buffers;
 };
 
+struct DeflateRestoreSlot {
+  DeflateRestoreCapacity capacity;
+  DeflateRestorePlan plan;
+  BufferSet buffers;
+};
+
 struct Slot {
   GrowingBuffer upload{BufferUse::kUpload};
   GrowingBuffer download{BufferUse::kDownload};
   CompressSlot compress;
   DeflateSlot deflate;
   RestoreSlot restore;
+  DeflateRestoreSlot deflate_restore;
 };
 
 // Each block behind its history, where its row says.
@@ -166,13 +174,21 @@ class Engine : public BlockEngine {
         [&](Slot& slot, std::span<BlockTask> batch) { compress_batch(slot, batch, level); });
   }
 
-  void restore(std::span<BlockTask> tasks, Format) override {
+  void restore(std::span<BlockTask> tasks, Format format) override {
     for_each_batch(
         tasks, tasks.size(), batch_bytes_,
         [](const BlockTask& task) {
           return std::max(task.history.size() + task.input.size() + kShortestBlockBytes, task.output.size());
         },
-        [&](Slot& slot, std::span<BlockTask> batch) { restore_batch(slot, batch); });
+        [&](Slot& slot, std::span<BlockTask> batch) {
+          if (is_deflate(format)) {
+            restore_batch<DeflateRestoreTable, DeflateRestoreState>(
+                slot, slot.deflate_restore, batch, plan_deflate_restore, record_deflate_restore);
+          } else {
+            restore_batch<RestoreTable, RestoreResult>(slot, slot.restore, batch, plan_lz4_restore,
+                                                       record_lz4_restore);
+          }
+        });
   }
 
  private:
@@ -227,17 +243,23 @@ class Engine : public BlockEngine {
       staging = capacity.data_bytes + capacity.output_bytes;
     }
     if (work.direction == Direction::kRestore || work.verify) {
-      RestoreTable table;
-      for (std::uint32_t i = 0; i < count; ++i)
-        table.add(static_cast<std::uint32_t>(work.history_bytes),
-                  static_cast<std::uint32_t>(work.block_bytes), static_cast<std::uint32_t>(work.block_bytes));
-      RestoreCapacity capacity = capacity_of(table);
-      capacity.data_bytes = grown(capacity.data_bytes);
-      capacity.output_bytes = grown(capacity.output_bytes);
-      capacity.block_count += more;
-      capacity.sequence_count += more;
-      bytes += plan_lz4_restore(capacity).buffers.total_bytes();
-      staging = std::max(staging, capacity.data_bytes + capacity.output_bytes);
+      const auto add_restoring = [&](auto table, auto make_plan) {
+        for (std::uint32_t i = 0; i < count; ++i)
+          table.add(static_cast<std::uint32_t>(work.history_bytes),
+                    static_cast<std::uint32_t>(work.block_bytes),
+                    static_cast<std::uint32_t>(work.block_bytes));
+        auto capacity = capacity_of(table);
+        capacity.data_bytes = grown(capacity.data_bytes);
+        capacity.output_bytes = grown(capacity.output_bytes);
+        capacity.block_count += more;
+        if constexpr (requires { capacity.sequence_count; }) capacity.sequence_count += more;
+        bytes += make_plan(capacity).buffers.total_bytes();
+        staging = std::max(staging, capacity.data_bytes + capacity.output_bytes);
+      };
+      if (is_deflate(work.format))
+        add_restoring(DeflateRestoreTable(), plan_deflate_restore);
+      else
+        add_restoring(RestoreTable(), plan_lz4_restore);
     }
     return bytes + staging + staging / 4;  // those grow by a quarter (core/grown_size.hpp)
   }
@@ -421,15 +443,16 @@ class Engine : public BlockEngine {
     clock.ended(Stage::kDownload);
   }
 
-  void restore_batch(Slot& slot, std::span<BlockTask> tasks) {
-    RestoreTable table;
+  template <class Table, class Result, class Part, class MakePlan, class Record>
+  void restore_batch(Slot& slot, Part& part, std::span<BlockTask> tasks, MakePlan make_plan, Record record) {
+    Table table;
     for (const BlockTask& task : tasks)
       table.add(static_cast<std::uint32_t>(task.history.size()),
                 static_cast<std::uint32_t>(task.input.size()),
                 static_cast<std::uint32_t>(task.output.size()));
-    make_room(slot.restore, capacity_of(table), plan_lz4_restore);
-    const Lz4RestorePlan& plan = slot.restore.plan;
-    const BufferSet& buffers = slot.restore.buffers;
+    make_room(part, capacity_of(table), make_plan);
+    const auto& plan = part.plan;
+    const BufferSet& buffers = part.buffers;
     BatchClock clock(line_);
 
     Upload upload;
@@ -442,18 +465,18 @@ class Engine : public BlockEngine {
     device_->unmap(staging);
 
     // Blocks restore to their whole room but for the last of a file, so everything is read at once.
-    const std::uint64_t results_bytes = tasks.size() * sizeof(RestoreResult);
+    const std::uint64_t results_bytes = tasks.size() * sizeof(Result);
     const Buffer& download = slot.download.at_least(results_bytes + table.output_bytes, *device_);
     const Copy after[] = {{&buffers[plan.results.index], 0, &download, 0, results_bytes},
                           {&buffers[plan.output.index], 0, &download, results_bytes, table.output_bytes}};
-    device_->submit(upload.copies(staging, buffers), record_lz4_restore(plan, table), buffers, after);
+    device_->submit(upload.copies(staging, buffers), record(plan, table), buffers, after);
     clock.ended(Stage::kUpload);
 
     const std::byte* const read = device_->map_for_reading(download, results_bytes + table.output_bytes);
     clock.ended(Stage::kKernel);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       BlockTask& task = tasks[i];
-      RestoreResult result;
+      Result result;
       std::memcpy(&result, read + i * sizeof result, sizeof result);
       task.status = restore_status(result);
       // The room is the frame's, so a block that restores to more is damaged.

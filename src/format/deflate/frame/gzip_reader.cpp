@@ -181,6 +181,7 @@ GzipReader::Event GzipReader::begin_frame() {
   end_missing_ = false;
   if (member_bytes_) {
     header_.kind = "bgzf";
+    header_.format = Format::kBgzf;
     header_.description = "bgzf, blocks";
     header_.block_content_checksums = true;
     header_.block_bytes = kBgzfMostContentBytes;

@@ -26,7 +26,7 @@ hemstitch -dc --backend webgpu --range 100000-100050 gpu.lz4 | cmp - <(tail -c +
 text 700000 >many
 hemstitch -c --backend webgpu -1 -B64K many | tee many.lz4 | lz4 -dqc | cmp - many
 hemstitch -dc --backend webgpu many.lz4 | cmp - many
-# DEFLATE is compressed there and restored elsewhere.
+# DEFLATE is compressed there; single streams of it are restored elsewhere.
 for options in '--format gzip -1' '--format bgzf -3' '--format zlib -6' '--format deflate -9'; do
   # shellcheck disable=SC2086
   hemstitch -f --backend webgpu $options plain -o gpu.deflate
@@ -36,6 +36,14 @@ for options in '--format gzip -1' '--format bgzf -3' '--format zlib -6' '--forma
 done
 hemstitch -c --backend webgpu --format gzip plain | gzip -dc | cmp - plain
 hemstitch -c --backend webgpu --format gzip </dev/null | gzip -dc | cmp - /dev/null
+# BGZF is restored there: what we wrote, what is damaged, and a range.
+hemstitch -f --backend webgpu --format bgzf --verify -6 plain -o gpu.gz
+hemstitch -dc --backend webgpu gpu.gz | cmp - plain
+hemstitch -dc --backend webgpu --format bgzf --range 100000-100050 gpu.gz | cmp - <(tail -c +100001 plain | head -c 50)
+{ head -c 20000 gpu.gz; printf 'damaged'; tail -c +20008 gpu.gz; } >broken.gz
+status_of hemstitch -t --backend webgpu broken.gz
+hemstitch -c --format gzip plain >stream.gz
+status_of hemstitch -t --backend webgpu stream.gz
 # More than a block.
 cat many many >blocks
 hemstitch -f --backend webgpu --format gzip -1 blocks -o gpu.deflate

@@ -1,0 +1,76 @@
+#include "format/deflate/restore/deflate_restore_webgpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hemstitch::webgpu {
+
+Status restore_status(const DeflateRestoreState& state) {
+  switch (state.status) {
+    case 0:
+      return Status::kOk;
+    case 1:
+      return Status::kCorruptBlock;
+    case 2:
+      return Status::kOutputTooSmall;
+    default:
+      return Status::kDeviceFault;
+  }
+}
+
+void DeflateRestoreTable::add(std::uint32_t history_bytes, std::uint32_t stream_bytes,
+                              std::uint32_t room_bytes) {
+  if (stream_bytes > kMostDeflateStreamBytes)
+    throw Error(Status::kInvalidOption,
+                fmt::format("a DEFLATE stream of {} bytes: WebGPU restores those of at most {}", stream_bytes,
+                            kMostDeflateStreamBytes));
+  DeflateRestoreRow row;
+  row.begin = static_cast<std::uint32_t>(data_bytes);
+  row.history_bytes = history_bytes;
+  row.stream_bytes = stream_bytes;
+  row.room_bytes = room_bytes;
+  row.output_begin = static_cast<std::uint32_t>(output_bytes);
+  rows.push_back(row);
+  data_bytes += divided_up(std::uint64_t{history_bytes} + stream_bytes, 4) * 4;
+  output_bytes += divided_up(room_bytes, 4) * 4;
+  // A turn gets through more than as much of the one or the other, in blocks of more than a few bytes, even where every segment
+  // of a window is decoded in a round of its own. Turns in which nothing is left to do cost next to nothing.
+  constexpr std::uint32_t kTurnInputBytes = 8192, kTurnOutputBytes = 32768;
+  turns = std::max(turns, stream_bytes / kTurnInputBytes + room_bytes / kTurnOutputBytes + 2);
+}
+
+bool DeflateRestoreCapacity::holds(const DeflateRestoreCapacity& other) const {
+  return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
+         block_count >= other.block_count;
+}
+
+DeflateRestoreCapacity capacity_of(const DeflateRestoreTable& table) {
+  return {table.data_bytes, table.output_bytes, static_cast<std::uint32_t>(table.rows.size())};
+}
+
+DeflateRestorePlan plan_deflate_restore(const DeflateRestoreCapacity& capacity) {
+  DeflateRestorePlan plan;
+  plan.data = plan.buffers.add("data", capacity.data_bytes);
+  plan.rows = plan.buffers.add("streams", capacity.block_count * sizeof(DeflateRestoreRow));
+  plan.results = plan.buffers.add("states", capacity.block_count * sizeof(DeflateRestoreState));
+  plan.output = plan.buffers.add("output", capacity.output_bytes);
+  return plan;
+}
+
+Recording record_deflate_restore(const DeflateRestorePlan& plan, const DeflateRestoreTable& table) {
+  const auto stream_count = static_cast<std::uint32_t>(table.rows.size());
+  Recording recording;
+  for (std::uint32_t turn = 0; turn < table.turns; ++turn)
+    recording.dispatch({"format/deflate/restore/deflate_restore.wgsl",
+                        "restore",
+                        {stream_count, turn},
+                        {{plan.data, Access::kRead},
+                         {plan.rows, Access::kRead},
+                         {plan.results, Access::kReadWrite},
+                         {plan.output, Access::kReadWrite}},
+                        stream_count});
+  return recording;
+}
+
+}  // namespace hemstitch::webgpu
