@@ -10,7 +10,8 @@
 
 namespace hemstitch::cuda {
 
-static_assert(kDeflateThreadBytes % kDeflateFetchedBytes == 0 && kDeflateThreadBytes <= 32);
+static_assert(kDeflateThreadBytes % kDeflateFetchedBytes == 0 && kDeflateThreadBytes % 2 == 0 &&
+              kDeflateThreadBytes <= 32);
 
 // Of a value of each thread: the sum over the threads before this one, and over all. Has a barrier inside; another one must be between two calls.
 struct DeflateSums {
@@ -97,18 +98,19 @@ __device__ inline void write_group(const DeflateThreadTokens& tokens, std::uint3
         part.values[first_at + 32 * (first + i)] = static_cast<std::uint8_t>(values[i]);
     }
     while (__syncthreads_or(points != 0 ? 1 : 0) != 0) {
-      std::uint32_t nexts[kDeflateThreadBytes];
+      std::uint32_t nexts[kDeflateThreadBytes / 2] = {};  // two each: registers are few
 #pragma unroll
       for (unsigned i = 0; i < kDeflateThreadBytes; ++i) {
         if ((points >> i & 1) == 0) continue;
-        const std::uint32_t root = part.roots[first_at + 32 * i];
-        nexts[i] = part.roots[root];
-        if (nexts[i] == root) points &= ~(1u << i);
+        const std::uint32_t root = part.roots[first_at + 32 * i], next = part.roots[root];
+        if (next == root) points &= ~(1u << i);
+        nexts[i / 2] |= next << 16 * (i % 2);
       }
       __syncthreads();
 #pragma unroll
       for (unsigned i = 0; i < kDeflateThreadBytes; ++i)
-        if ((points >> i & 1) != 0) part.roots[first_at + 32 * i] = static_cast<std::uint16_t>(nexts[i]);
+        if ((points >> i & 1) != 0)
+          part.roots[first_at + 32 * i] = static_cast<std::uint16_t>(nexts[i / 2] >> 16 * (i % 2));
     }
 #pragma unroll kDeflateFetchedBytes
     for (unsigned i = 0; i < kDeflateThreadBytes; ++i) {
