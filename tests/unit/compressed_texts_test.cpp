@@ -5,6 +5,7 @@
 
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
+#include "gzip_members.hpp"
 #include "lz4f_oracle.hpp"
 
 namespace hemstitch {
@@ -88,6 +89,32 @@ TEST(CompressedTexts, LinkedBlocksAreLeftUnlessTheFirstAloneIsCompressed) {
     EXPECT_EQ(found->blocks.size(), 2u);
     EXPECT_EQ(restored(ours, *found), content);
   }
+}
+
+// A short file of one gzip member is a block; BGZF's blocks are its own.
+TEST(CompressedTexts, ShortStreamsAreOneBlock) {
+  const Bytes content = testing::wordy_bytes(50'000);
+  const Bytes member = testing::gzip_member(content, {.name = "name", .header_checksum = true});
+  const auto text = index_text(member);
+  ASSERT_TRUE(text);
+  ASSERT_EQ(text->blocks.size(), 1u);
+  EXPECT_EQ(text->blocks[0].content_bytes, content.size());
+  EXPECT_EQ(text->blocks[0].content_checksum, checksum_of(Checksum::kCrc32, content));
+  const Bytes data = testing::zlib_stream(content);
+  EXPECT_TRUE(std::ranges::equal(text->blocks[0].data(member), data));
+  EXPECT_EQ(index_text(testing::bgzf_file(content, 10'000))->blocks.size(), 5u);
+  // Its header's checksum; more than a thread of a device should do; more than so little data can be.
+  EXPECT_FALSE(index_text(testing::changed_at(member, 12)));
+  EXPECT_FALSE(index_text(testing::gzip_member(testing::equal_bytes((1 << 20) + 1))));
+  EXPECT_TRUE(index_text(testing::gzip_member(testing::random_bytes(1 << 20))));
+  EXPECT_FALSE(index_text(testing::gzip_member(testing::random_bytes((1 << 20) + 1))));
+  const Bytes empty = testing::gzip_member({});
+  EXPECT_FALSE(index_text(testing::changed_at(empty, empty.size() - 2)));
+  TextRestorer restorer(std::size_t{4} << 20);
+  EXPECT_TRUE(std::ranges::equal(restorer.restore(member).value(), content));
+  EXPECT_FALSE(restorer.restore(testing::changed_at(member, member.size() - 8)));
+  EXPECT_FALSE(restorer.restore(testing::changed_at(member, member.size() - 4)));
+  EXPECT_FALSE(restorer.restore(testing::operator+(member, member)));
 }
 
 TEST(CompressedTexts, EverythingElseIsLeft) {

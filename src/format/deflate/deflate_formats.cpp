@@ -8,7 +8,6 @@
 #include "core/bytes.hpp"
 #include "core/options.hpp"
 #include "core/status.hpp"
-#include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/bgzf_index.hpp"
 #include "format/deflate/frame/deflate_head.hpp"
@@ -23,10 +22,10 @@ constexpr std::array<std::size_t, 1> kStreamBlockSizes{kDeflateBlockBytes};
 constexpr std::array<std::size_t, 1> kBgzfBlockSizes{kBgzfBlockBytes};
 constexpr int kDefaultDeflateLevel = 6;
 
-// What a thread of a device restores of a stream in some 30 ms.
+// A stream is one warp's work on a device, and the longest of a batch keeps all waiting. Data may take a little more than its content.
 constexpr std::uint32_t kMostWholeStreamBytes = 1 << 20;
 // 258 bytes of content take two bits at least.
-constexpr std::uint64_t kMostBytesOfByte = 258 * 4;
+constexpr std::uint64_t kMostContentOfByte = 258 * 4;
 
 std::optional<IndexedBlock> whole_gzip_stream(std::span<const std::byte> file, bool verify_header_checksum) {
   // Blocks of BGZF are no streams.
@@ -36,8 +35,8 @@ std::optional<IndexedBlock> whole_gzip_stream(std::span<const std::byte> file, b
   const std::byte* const trailer = file.data() + file.size() - kGzipTrailerBytes;
   const std::uint64_t data_bytes = file.size() - head.bytes - kGzipTrailerBytes;
   const std::uint32_t content_bytes = load_le32(trailer + 4);
-  if (content_bytes > std::min<std::uint64_t>(kMostWholeStreamBytes, data_bytes * kMostBytesOfByte) ||
-      data_bytes > deflate_data_room(kMostWholeStreamBytes))
+  if (content_bytes > std::min<std::uint64_t>(kMostWholeStreamBytes, data_bytes * kMostContentOfByte) ||
+      data_bytes > 2 * kMostWholeStreamBytes)
     return std::nullopt;
   if (verify_header_checksum && head.has_checksum &&
       deflate_head_checksum_status(Format::kGzip, head,
