@@ -49,7 +49,6 @@ class WebgpuBackend : public Backend {
   }
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool is_measured_for(Format format) const override { return format == Format::kLz4; }
   bool supports(Format format, Direction direction) const override {
     // Of the others no block can be told apart, and a stream is decoded one token after the other.
     return format == Format::kLz4 || format == Format::kBgzf ||
