@@ -133,7 +133,7 @@ double write_new(const std::string& path, std::size_t bytes,
 
 // The peer of loading: the uncompressed file through pinned pieces, two a thread.
 double read_and_upload(const std::string& path, std::size_t bytes, std::byte* d_to,
-                       std::vector<cuda::PinnedBuffer<std::byte>>& pinned) {
+                       std::vector<cuda::PinnedBuffer<std::byte>>& pinned, int device = 0) {
   std::atomic<unsigned> started = 0;
   return seconds_of([&] {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -162,10 +162,11 @@ double read_and_upload(const std::string& path, std::size_t bytes, std::byte* d_
 }
 
 bool is_content(const std::byte* d_bytes, std::size_t bytes, const Content& content,
-                std::vector<cuda::PinnedBuffer<std::byte>>& pinned) {
+                std::vector<cuda::PinnedBuffer<std::byte>>& pinned, int device = 0) {
   std::atomic<unsigned> started = 0;
   std::atomic<bool> same = true;
   on_threads(pieces_of(bytes), [&](const std::function<std::size_t()>& take) {
+    check(cudaSetDevice(device), "cudaSetDevice");
     const std::span<std::byte> memory = pinned[started++].span();
     for (std::size_t number; (number = take()) < pieces_of(bytes);) {
       const std::size_t at = number * kPieceBytes;
@@ -218,7 +219,7 @@ double load_to_every_device(const std::string& path, unsigned devices, const Con
     for (unsigned device = 0; i == 0 && device < devices; ++device) {
       check(cudaSetDevice(static_cast<int>(device)), "cudaSetDevice");
       verified &= loaded[device].restored_on_device() && loaded[device].bytes() == bytes &&
-                  is_content(loaded[device].data(), bytes, content, pinned);
+                  is_content(loaded[device].data(), bytes, content, pinned, static_cast<int>(device));
     }
     check(cudaSetDevice(0), "cudaSetDevice");
   }

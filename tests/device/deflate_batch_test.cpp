@@ -230,8 +230,15 @@ Restored sized_by_reference(std::int32_t format, const Chunk& chunk) {
       restored.status != HEMSTITCH_BLOCK_CHECKSUM_MISMATCH)
     return restored;
   restored.status = HEMSTITCH_OK;
-  restored.bytes =
-      format == HEMSTITCH_DEFLATE_ZLIB ? 300 : load_le32(chunk.block.data() + chunk.block.size() - 4);
+  if (format != HEMSTITCH_DEFLATE_ZLIB) {
+    restored.bytes = load_le32(chunk.block.data() + chunk.block.size() - 4);
+    return restored;
+  }
+  // What stands between header, dictionary's checksum where it is named, and trailer.
+  const std::ptrdiff_t lead = (std::to_integer<unsigned>(chunk.block[1]) & 0x20) != 0 ? 6 : 2;
+  Chunk inside = chunk;
+  inside.block = Bytes(chunk.block.begin() + lead, chunk.block.end() - 4);
+  restored.bytes = restored_by_reference(HEMSTITCH_DEFLATE_RAW, inside).bytes;
   return restored;
 }
 

@@ -123,7 +123,9 @@ __device__ inline DeflateListed find_group_tokens(const DeflateStream& stream, s
   for (unsigned i = 0; i < kGroupWarps; ++i) {
     const DeflateWarpSegments of_warp = sh.warps[i];
     if (listed.count + of_warp.count > kGroupListedTokens) break;
-    if (i == warp) list_marks(sh.window, thread, sh.window.tokens + listed.count + (up_to_lane - count));
+    // Lanes behind the one that stopped have marks that mean nothing, and no room for them.
+    if (i == warp && count != 0)
+      list_marks(sh.window, thread, sh.window.tokens + listed.count + (up_to_lane - count));
     listed = {listed.count + of_warp.count, of_warp.exit};
     if ((of_warp.exit & kDeflateStopped) != 0) break;
   }
