@@ -133,7 +133,7 @@ double write_new(const std::string& path, std::size_t bytes,
 
 // The peer of loading: the uncompressed file through pinned pieces, two a thread.
 double read_and_upload(const std::string& path, std::size_t bytes, std::byte* d_to,
-                       std::vector<cuda::PinnedBuffer<std::byte>>& pinned, int device = 0) {
+                       std::vector<cuda::PinnedBuffer<std::byte>>& pinned) {
   std::atomic<unsigned> started = 0;
   return seconds_of([&] {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
