@@ -941,6 +941,23 @@ TEST_F_WITH_THREADS(FakeBackendTest, AutoTakesADeviceAndFallsBackToCpu) {
   EXPECT_EQ(packed, expected_);
 }
 
+TEST_F_WITH_THREADS(FakeBackendTest, AutoLeavesStreamsToTheProcessor) {
+  FakePlan plan;
+  plan.chosen_by_auto = true;
+  WithFake fake(plan);
+  for (const auto& [format, restores] : {std::pair(Format::kBgzf, "fake"), {Format::kGzip, "cpu"}}) {
+    CompressOptions options;
+    options.format = format;
+    MemorySource raw(content_);
+    CollectSink packed;
+    EXPECT_EQ(compress_stream(raw, packed, options).backend, "fake");
+    MemorySource source(packed.content);
+    CollectSink restored;
+    EXPECT_EQ(restore_stream(source, restored, {}).backend, restores);
+    EXPECT_EQ(restored.content, content_);
+  }
+}
+
 TEST_F_WITH_THREADS(FakeBackendTest, AutoChoosesBySizeWhereItIsKnown) {
   FakePlan plan;
   plan.chosen_by_auto = true;
