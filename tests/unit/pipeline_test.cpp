@@ -948,6 +948,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, AutoLeavesStreamsToTheProcessor) {
   for (const auto& [format, restores] : {std::pair(Format::kBgzf, "fake"), {Format::kGzip, "cpu"}}) {
     CompressOptions options;
     options.format = format;
+    options.content_bytes = content_.size();
     MemorySource raw(content_);
     CollectSink packed;
     EXPECT_EQ(compress_stream(raw, packed, options).backend, "fake");
