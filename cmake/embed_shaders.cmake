@@ -28,7 +28,7 @@ foreach(shader IN LISTS SHADERS)
   endwhile()
   file(WRITE ${EXPANDED_DIR}/${shader} "${text}")
   # A string literal may not be longer than 64 KB everywhere; none of ours comes near.
-  string(APPEND entries "    {\"${shader}\", R\"wgsl(${text})wgsl\"},\n")
+  string(APPEND entries "    {\"${shader}\", R\"wgsl(${text})wgsl\"sv},\n")
 endforeach()
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
 // Made by cmake/embed_shaders.cmake.
@@ -37,6 +37,7 @@ file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
 namespace hemstitch::webgpu {
 
 std::span<const EmbeddedShader> embedded_shaders() {
+  using namespace std::string_view_literals;  // whose lengths are known: clang counts no more than a million steps
   static constexpr EmbeddedShader kShaders[] = {
 @entries@  };
   return kShaders;
