@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (bytes.empty()) return 0;
 
   const auto all = std::span<const std::byte>(bytes);
-  const std::size_t history = std::min<std::size_t>(all.size() * history_sixteenths / 16, kDeflateWindowBytes);
+  const std::size_t history =
+      std::min<std::size_t>(all.size() * history_sixteenths / 16, kDeflateWindowBytes);
   const std::size_t cut = history + (all.size() - history) * cut_sixteenths / 16;
   static DeflateCompressorCpu compressor;
   Bytes stream;
@@ -37,8 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   add(history, cut, false);
   add(cut, all.size(), true);
-  const auto restored =
-      testing::inflated_by_zlib(stream, testing::ZlibKind::kDeflate, all.first(history));
+  const auto restored = testing::inflated_by_zlib(stream, testing::ZlibKind::kDeflate, all.first(history));
   require(restored && std::ranges::equal(*restored, all.subspan(history)));
   return 0;
 }

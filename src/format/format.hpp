@@ -71,7 +71,7 @@ class FrameFormat {
   // The index that may stand beside files of the format; null where there is none.
   virtual std::unique_ptr<SideIndex> make_side_index() const { return nullptr; }
 
-  // A file that is one frame, which is a stream and one short enough for a single thread of a device: its data, as a block with checksum and
+  // A file that is one frame, which is a stream, and short enough to be one block of a batch on a device: its data, as a block with checksum and
   // size of the content; nothing for others. Only what is restored tells whether it was one: then it fills that size, and nothing of the data is left.
   virtual std::optional<IndexedBlock> whole_stream(std::span<const std::byte> /*file*/,
                                                    bool /*verify_header_checksum*/) const {

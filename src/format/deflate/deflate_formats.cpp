@@ -22,7 +22,7 @@ constexpr std::array<std::size_t, 1> kStreamBlockSizes{kDeflateBlockBytes};
 constexpr std::array<std::size_t, 1> kBgzfBlockSizes{kBgzfBlockBytes};
 constexpr int kDefaultDeflateLevel = 6;
 
-// A stream is one warp's work on a device, and the longest of a batch keeps all waiting. Data may take a little more than its content.
+// The longest stream of a batch keeps all others of it waiting on a device. Data may take a little more than its content.
 constexpr std::uint32_t kMostWholeStreamBytes = 1 << 20;
 // 258 bytes of content take two bits at least.
 constexpr std::uint64_t kMostContentOfByte = 258 * 4;
