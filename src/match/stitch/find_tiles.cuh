@@ -173,8 +173,11 @@ struct RingWord {
 __device__ inline std::uint32_t slot_before(std::uint32_t slot, std::uint32_t distance,
                                             std::uint32_t ring_positions) {
   const std::uint32_t back = slot - distance;
-  return min(back, back + ring_positions);  // a negative number is a huge one
+  return __viaddmin_u32(back, ring_positions, back);  // the smaller of two: a negative number is a huge one
 }
+
+// Makes the compiler keep a number that it would find out anew in an inner loop, where registers are short.
+__device__ inline void keep_in_register(std::uint32_t& number) { asm("" : "+r"(number)); }
 
 // 16 bytes at `x` bytes behind `base`, which is aligned to 16; zeros outside [begin, end).
 __device__ inline uint4 load_chunk(const std::byte* base, std::uint32_t x, std::uint32_t begin,
@@ -400,7 +403,8 @@ class SegmentFinder {
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
       const std::uint32_t index = index_in_row(row), position = tile + index;
-      const std::uint32_t slot = slot_in_tile(index);
+      std::uint32_t slot = slot_in_tile(index);
+      keep_in_register(slot);
       Rank rank = 0;
       const std::uint32_t limit =
           position < walked_positions_ ? min(finding_.cap_bytes, readable_ - position) : 0;
@@ -455,7 +459,7 @@ class SegmentFinder {
                                 std::uint32_t link, std::uint32_t limit) const {
     Rank rank = 0;
     std::uint32_t offset = 0, step = link, decisive = 0, decisive_word = own.word;
-    for (std::uint32_t walked = 0; walked < finding_.depth; ++walked) {
+    for (std::uint32_t left = finding_.depth; left > 0; --left) {
       offset += step;
       if (step == 0 || offset > finding_.window_bytes) break;
       const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
