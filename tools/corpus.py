@@ -37,6 +37,16 @@ def usable_backends(tool, names):
     return [name for name in names if name in usable]
 
 
+def bench_rows(tool, options, file):
+    """The rows of `hemstitch bench`, which writes beside the file. Ends the program where it fails."""
+    command = [str(word) for word in (tool, "bench", "--json", *options, file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          env={**os.environ, "TMPDIR": str(file.parent)})
+    if done.returncode != 0:
+        sys.exit(f"{Path(sys.argv[0]).name}: exit {done.returncode} from: {' '.join(command)}\n{done.stderr}")
+    return json.loads(done.stdout)["rows"]
+
+
 def memory_folder(prefix):
     """A temporary folder in memory, where that can be had, so that no disk is measured."""
     return tempfile.TemporaryDirectory(prefix=prefix, dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
