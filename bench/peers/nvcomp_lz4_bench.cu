@@ -10,8 +10,6 @@
 #include <cuda_runtime.h>
 #include <lz4.h>
 #include <nvcomp/lz4.h>
-#include <nvcomp/version.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,108 +25,19 @@
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "format/lz4/restore/lz4_restore_cuda.hpp"
-#include "gpu/cuda/device_buffer.hpp"
+#include "peer_chunks.cuh"
 #include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
 
+using bench::check;
+using bench::Chunks;
+using bench::round2;
 using testing::Bytes;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFiles[] = {"dickens", "mr", "nci", "osdb", "samba", "xml", "x-ray"};
-// nvCOMP asks for 4; this is what allocations have.
-constexpr std::size_t kAlignmentBytes = 16;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
-}
-
-void check(nvcompStatus_t status, const char* call) {
-  if (status != nvcompSuccess)
-    throw std::runtime_error(std::string(call) + ": nvCOMP status " + std::to_string(int(status)));
-}
-
-__global__ void count_differences(const std::byte* const* d_left, const std::byte* const* d_right,
-                                  const std::size_t* d_bytes, const std::size_t* d_got_bytes,
-                                  std::uint64_t count, unsigned long long* d_differences) {
-  unsigned long long differences = 0;
-  for (std::uint64_t chunk = blockIdx.x; chunk < count; chunk += gridDim.x) {
-    differences += d_bytes[chunk] != d_got_bytes[chunk];
-    for (std::size_t i = threadIdx.x; i < d_bytes[chunk]; i += blockDim.x)
-      differences += d_left[chunk][i] != d_right[chunk][i];
-  }
-  if (differences > 0) atomicAdd(d_differences, differences);
-}
-
-// An array of one element a chunk, in device memory.
-template <class T>
-cuda::DeviceBuffer<T> on_device(const std::vector<T>& elements, const cuda::Stream& stream) {
-  cuda::DeviceBuffer<T> d_elements(elements.size(), stream.get());
-  d_elements.upload(elements);
-  stream.synchronize();
-  return d_elements;
-}
-
-// A file's chunks, repeated in device memory, with room for each one's compressed form and for what is restored.
-struct Chunks {
-  Chunks(const Bytes& file, std::size_t chunk_bytes, std::uint64_t total_bytes, const cuda::Stream& stream)
-      : copies(std::max<std::uint64_t>(1, total_bytes / file.size())),
-        per_copy((file.size() + chunk_bytes - 1) / chunk_bytes),
-        room_bytes(aligned(cuda::max_lz4_block_bytes(chunk_bytes) + 64)),
-        bytes(copies * file.size()),
-        d_data(copies * aligned(file.size()), stream.get()),
-        d_restored(copies * aligned(file.size()), stream.get()),
-        d_rooms(copies * per_copy * room_bytes, stream.get()) {
-    std::vector<DeviceBlock> blocks;
-    std::vector<std::byte*> data, restored, rooms;
-    std::vector<std::size_t> sizes;
-    std::uint64_t position = 0;
-    for (std::uint64_t copy = 0; copy < copies; ++copy) {
-      std::byte* const d_copy = d_data.get() + copy * aligned(file.size());
-      cuda::check(cudaMemcpyAsync(d_copy, file.data(), file.size(), cudaMemcpyHostToDevice, stream.get()),
-                  "cudaMemcpyAsync");
-      for (std::size_t begin = 0; begin < file.size(); begin += chunk_bytes) {
-        const std::size_t size = std::min(chunk_bytes, file.size() - begin);
-        blocks.push_back({d_copy + begin, static_cast<std::uint32_t>(size), 0, position});
-        position += size;
-        data.push_back(d_copy + begin);
-        restored.push_back(d_restored.get() + copy * aligned(file.size()) + begin);
-        rooms.push_back(d_rooms.get() + rooms.size() * room_bytes);
-        sizes.push_back(size);
-      }
-    }
-    d_blocks = on_device(blocks, stream);
-    d_data_pointers = on_device(data, stream);
-    d_restored_pointers = on_device(restored, stream);
-    d_room_pointers = on_device(rooms, stream);
-    d_sizes = on_device(sizes, stream);
-    d_room_sizes = on_device(std::vector<std::size_t>(sizes.size(), room_bytes), stream);
-    d_compressed_sizes = cuda::DeviceBuffer<std::size_t>(sizes.size(), stream.get());
-    d_restored_sizes = cuda::DeviceBuffer<std::size_t>(sizes.size(), stream.get());
-    d_statuses = cuda::DeviceBuffer<hemstitch_status>(sizes.size(), stream.get());
-    d_peer_statuses = cuda::DeviceBuffer<nvcompStatus_t>(sizes.size(), stream.get());
-    batch = {d_blocks.get(), static_cast<std::uint32_t>(sizes.size()),
-             static_cast<std::uint32_t>(chunk_bytes), 0, bytes};
-    host_rooms = rooms;
-    stream.synchronize();
-  }
-
-  std::uint64_t count() const { return copies * per_copy; }
-
-  std::uint64_t copies;
-  std::size_t per_copy, room_bytes;
-  std::uint64_t bytes;
-  cuda::DeviceBuffer<std::byte> d_data, d_restored, d_rooms;
-  cuda::DeviceBuffer<DeviceBlock> d_blocks;
-  cuda::DeviceBuffer<std::byte*> d_data_pointers, d_restored_pointers, d_room_pointers;
-  cuda::DeviceBuffer<std::size_t> d_sizes, d_room_sizes, d_compressed_sizes, d_restored_sizes;
-  cuda::DeviceBuffer<hemstitch_status> d_statuses;
-  cuda::DeviceBuffer<nvcompStatus_t> d_peer_statuses;
-  DeviceBlocks batch;
-  std::vector<std::byte*> host_rooms;
-};
-
 void print_row(const Json& row) {
   std::puts(row.dump().c_str());
   std::fflush(stdout);
@@ -139,24 +48,29 @@ class Bench {
   Bench(std::uint64_t total_bytes, int runs) : total_bytes_(total_bytes), runs_(runs) {}
 
   void run(const std::string& name, const Bytes& file, std::size_t chunk_bytes) {
-    Chunks chunks(file, chunk_bytes, total_bytes_, stream_);
-    const std::size_t bytes = write_streams(file, chunk_bytes, chunks);
+    Chunks chunks(file, chunk_bytes, cuda::max_lz4_block_bytes(chunk_bytes) + 64, total_bytes_, stream_);
+    const std::size_t bytes = chunks.write_streams(
+        file, chunk_bytes, stream_, [](std::span<const std::byte> chunk, std::span<std::byte> room) {
+          return static_cast<std::size_t>(LZ4_compress_default(
+              reinterpret_cast<const char*>(chunk.data()), reinterpret_cast<char*>(room.data()),
+              static_cast<int>(chunk.size()), static_cast<int>(room.size())));
+        });
     const double ratio = static_cast<double>(file.size()) / static_cast<double>(bytes);
 
     const double seconds = restore_ours(chunks);
-    bool verified = restored_well(chunks);
+    bool verified = chunks.restored_well(stream_);
     const double peer_seconds = restore_peers(chunks);
-    verified = restored_well(chunks) && verified;
+    verified = chunks.restored_well(stream_) && verified;
     print("restore", chunk_bytes, name, chunks.bytes, seconds, peer_seconds, ratio, ratio, verified);
 
     const double compress_seconds = compress_ours(chunks, chunk_bytes);
-    const double our_ratio = ratio_of(chunks);
+    const double our_ratio = chunks.ratio(stream_);
     restore_peers(chunks, 1);
-    verified = restored_well(chunks);
+    verified = chunks.restored_well(stream_);
     const double peer_compress_seconds = compress_peers(chunks, chunk_bytes);
-    const double peer_ratio = ratio_of(chunks);
+    const double peer_ratio = chunks.ratio(stream_);
     restore_ours(chunks, 1);
-    verified = restored_well(chunks) && verified;
+    verified = chunks.restored_well(stream_) && verified;
     print("compress", chunk_bytes, name, chunks.bytes, compress_seconds, peer_compress_seconds, our_ratio,
           peer_ratio, verified);
   }
@@ -202,35 +116,8 @@ class Bench {
   bool all_verified() const { return all_verified_; }
 
  private:
-  static double round2(double value) { return std::round(value * 100) / 100; }
-
-  // liblz4's blocks of the file, in the rooms of all its copies. Returns what the file becomes.
-  std::size_t write_streams(const Bytes& file, std::size_t chunk_bytes, Chunks& chunks) {
-    std::vector<std::byte> rooms(chunks.per_copy * chunks.room_bytes);
-    std::vector<std::size_t> sizes(chunks.per_copy);
-    tbb::parallel_for(std::size_t{0}, chunks.per_copy, [&](std::size_t chunk) {
-      const std::size_t begin = chunk * chunk_bytes, size = std::min(chunk_bytes, file.size() - begin);
-      sizes[chunk] = static_cast<std::size_t>(
-          LZ4_compress_default(reinterpret_cast<const char*>(file.data() + begin),
-                               reinterpret_cast<char*>(rooms.data() + chunk * chunks.room_bytes),
-                               static_cast<int>(size), static_cast<int>(chunks.room_bytes)));
-    });
-    std::vector<std::size_t> all_sizes;
-    for (std::uint64_t copy = 0; copy < chunks.copies; ++copy) {
-      cuda::check(cudaMemcpyAsync(chunks.d_rooms.get() + copy * rooms.size(), rooms.data(), rooms.size(),
-                                  cudaMemcpyHostToDevice, stream_.get()),
-                  "cudaMemcpyAsync");
-      all_sizes.insert(all_sizes.end(), sizes.begin(), sizes.end());
-    }
-    chunks.d_compressed_sizes.upload({all_sizes.data(), all_sizes.size()});
-    stream_.synchronize();
-    std::size_t bytes = 0;
-    for (const std::size_t size : sizes) bytes += size;
-    return bytes;
-  }
-
   double restore_ours(Chunks& chunks, int runs = 0) {
-    forget_output(chunks);
+    chunks.forget_output(stream_);
     const cuda::DeviceRestore batch{.d_blocks = chunks.d_room_pointers.get(),
                                     .d_block_bytes = chunks.d_compressed_sizes.get(),
                                     .d_outputs = chunks.d_restored_pointers.get(),
@@ -246,7 +133,7 @@ class Bench {
   }
 
   double restore_peers(Chunks& chunks, int runs = 0) {
-    forget_output(chunks);
+    chunks.forget_output(stream_);
     const std::size_t chunk_bytes = chunks.batch.max_block_bytes;
     std::size_t temp_bytes = 0;
     check(nvcompBatchedLZ4DecompressGetTempSize(chunks.count(), chunk_bytes,
@@ -298,36 +185,6 @@ class Bench {
     return bench::median_seconds(stream_.get(), runs == 0 ? runs_ : runs, call);
   }
 
-  void forget_output(Chunks& chunks) {
-    cuda::check(cudaMemsetAsync(chunks.d_restored.get(), 0xA5, chunks.d_restored.bytes(), stream_.get()),
-                "cudaMemsetAsync");
-    cuda::check(
-        cudaMemsetAsync(chunks.d_restored_sizes.get(), 0, chunks.d_restored_sizes.bytes(), stream_.get()),
-        "cudaMemsetAsync");
-  }
-
-  bool restored_well(Chunks& chunks) {
-    std::vector<unsigned long long> differences{0};
-    cuda::DeviceBuffer<unsigned long long> d_differences = on_device(differences, stream_);
-    constexpr int kBlocks = 4096, kThreads = 256;
-    count_differences<<<kBlocks, kThreads, 0, stream_.get()>>>(
-        chunks.d_data_pointers.get(), chunks.d_restored_pointers.get(), chunks.d_sizes.get(),
-        chunks.d_restored_sizes.get(), chunks.count(), d_differences.get());
-    cuda::check_launch("count_differences");
-    d_differences.download({differences.data(), differences.size()});
-    stream_.synchronize();
-    return differences[0] == 0;
-  }
-
-  double ratio_of(Chunks& chunks) {
-    std::vector<std::size_t> sizes(chunks.count());
-    chunks.d_compressed_sizes.download({sizes.data(), sizes.size()});
-    stream_.synchronize();
-    std::uint64_t total = 0;
-    for (const std::size_t size : sizes) total += size;
-    return static_cast<double>(chunks.bytes) / static_cast<double>(total);
-  }
-
   void print(const char* what, std::size_t chunk_bytes, const std::string& file, std::uint64_t bytes,
              double seconds, double peer_seconds, double ratio, double peer_ratio, bool verified) {
     const auto gbps = [bytes](double time) { return round2(static_cast<double>(bytes) / time / 1e9); };
@@ -349,9 +206,7 @@ class Bench {
     all_verified_ = all_verified_ && verified;
   }
 
-  const std::string peer_ = "nvCOMP " + std::to_string(NVCOMP_VER_MAJOR) + "." +
-                            std::to_string(NVCOMP_VER_MINOR) + "." + std::to_string(NVCOMP_VER_PATCH) + "." +
-                            std::to_string(NVCOMP_VER_BUILD);
+  const std::string peer_ = bench::peer_name();
   std::uint64_t total_bytes_;
   int runs_;
   cuda::Stream stream_;
