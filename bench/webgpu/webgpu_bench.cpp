@@ -12,10 +12,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -29,13 +27,18 @@
 #include "gpu/webgpu/device.hpp"
 #include "gpu/webgpu/devices.hpp"
 #include "shapes.hpp"
+#include "webgpu_timing.hpp"
 
 namespace hemstitch {
 namespace {
 
 using namespace webgpu;
+using bench::Clock;
+using bench::measure;
+using bench::median;
+using bench::require;
+using bench::seconds_since;
 using testing::Bytes;
-using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBlockBytes = 65536;
@@ -43,27 +46,15 @@ constexpr std::size_t kBlockBytes = 65536;
 constexpr std::size_t kLargeBlockBytes = std::size_t{4} << 20;
 constexpr const char* kFiles[] = {"silesia/dickens", "silesia/samba"};
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  fmt::print(stderr, "WRONG: {}\n", what);
-  std::exit(1);
-}
-
 struct Setting {
   int runs = 5;
   std::string file;
   int level = 0;
 };
+
+std::string name_of(const Setting& setting, const char* what, std::size_t block_bytes) {
+  return fmt::format("{} level {} {}, {} KB", setting.file, setting.level, what, block_bytes >> 10);
+}
 
 void print_row(const Setting& setting, const char* what, std::size_t block_bytes, double ratio, double gbps,
                const char* span, const std::string& clock) {
@@ -80,41 +71,6 @@ void print_row(const Setting& setting, const char* what, std::size_t block_bytes
            {"verified", true}};
   fmt::print("{}\n", row.dump());
   std::fflush(stdout);
-}
-
-// Runs a recording, and gives the median of the device's time for all of it; prints the median of each pass. Where the device
-// has no timestamps, the host's clock from submission to the last pass's end counts.
-double measure(Device& device, const Recording& recording, const BufferSet& buffers, const Setting& setting,
-               const std::string& what, std::string& clock) {
-  std::vector<double> totals;
-  std::map<std::string, std::vector<double>> passes;
-  std::vector<std::string> order;
-  clock = "device";
-  for (int run = 0; run <= setting.runs; ++run) {
-    std::vector<StepTime> times;
-    const auto begin = Clock::now();
-    device.run(recording, buffers, &times);
-    if (!device.has_timestamps()) {
-      std::uint32_t word = 0;
-      device.read(buffers[0], std::as_writable_bytes(std::span(&word, 1)));
-    }
-    double total = 0;
-    std::map<std::string, double> sums;
-    for (const StepTime& time : times) {
-      if (!time.seconds) clock = "host";
-      total += time.seconds.value_or(0);
-      if (std::find(order.begin(), order.end(), time.name) == order.end()) order.push_back(time.name);
-      sums[time.name] += time.seconds.value_or(0);
-    }
-    if (clock == "host") total = seconds_since(begin);
-    if (run == 0) continue;
-    totals.push_back(total);
-    for (const auto& [name, seconds] : sums) passes[name].push_back(seconds);
-  }
-  for (const std::string& name : order)
-    fmt::print(stderr, "{} level {} {} {:.3f} ms {}\n", setting.file, setting.level, what,
-               1e3 * median(passes[name]), name);
-  return median(totals);
 }
 
 void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, const Setting& setting) {
@@ -136,7 +92,7 @@ void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, con
     device.write(buffers[plan.batch.tiles.index], std::as_bytes(std::span(table.tiles)));
     std::string clock;
     const double seconds = measure(device, record_lz4_compress(plan, table, level, data.size()), buffers,
-                                   setting, fmt::format("compress, {} KB", block_bytes >> 10), clock);
+                                   setting.runs, name_of(setting, "compress", block_bytes), clock);
     device.read(buffers[plan.sizes.index], std::as_writable_bytes(std::span(sizes)));
     device.read(buffers[plan.begins.index], std::as_writable_bytes(std::span(begins)));
     output.resize(begins.back());
@@ -180,8 +136,8 @@ void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, con
   device.write(buffers[restore_plan.data.index], packed);
   device.write(buffers[restore_plan.rows.index], std::as_bytes(std::span(restore_table.rows)));
   std::string clock;
-  const double seconds = measure(device, record_lz4_restore(restore_plan, restore_table), buffers, setting,
-                                 fmt::format("restore, {} KB", block_bytes >> 10), clock);
+  const double seconds = measure(device, record_lz4_restore(restore_plan, restore_table), buffers,
+                                 setting.runs, name_of(setting, "restore", block_bytes), clock);
   Bytes back(restore_table.output_bytes);
   device.read(buffers[restore_plan.output.index], back);
   for (std::size_t k = 0; k < restored.size(); ++k) {
