@@ -103,6 +103,38 @@ def files_table(runs):
             + (f"The start: {starts}. " if starts else "") + source_text([name], runs))
 
 
+def gzip_peer_table(runs):
+    """DEFLATE's kernels beside another library's, of the newest run of both: all files by the sum of their seconds."""
+    found = [(run["date"], name) for name, run in runs.items() if name.endswith("-deflate-peer.json")]
+    if not found:
+        return "No run is recorded yet."
+    name = max(found)[1]
+    speeds = {}  # of each way, writer and level, by what the row is about
+    for row in runs[name]["rows"]:
+        speeds.setdefault((row["what"], row.get("peer", "Hemstitch"), row["level"]), {})[row["file"]] = row
+    lines = [[what, who, level, f"{rows['total']['ratio']:.3f}", *(speed_text(rows[file]["gbps"]) for file in ("total", "mean", "worst"))]
+             for (what, who, level), rows in speeds.items() if "total" in rows]
+    return (markdown_table(["what", "by", "level or setting", "ratio", "GB/s in total", "mean", "worst file"], lines) + "\n\n" +
+            source_text([name], runs))
+
+
+def gzip_table(runs):
+    """gzip and BGZF over the tool's spans, and others' programs, of the newest run on a machine with a GPU."""
+    found = [(name.endswith("-device-gzip.json"), run["date"], name) for name, run in runs.items() if name.endswith("-gzip.json")]
+    if not found:
+        return "No run is recorded yet."
+    name = max(found)[2]
+    lines = []
+    for row in runs[name]["rows"]:
+        has_floor = "peer_gbps" in row
+        who = row["backend"] or f"{row['peer']}, {row['threads']} threads"
+        cpu = f"{row['cpu_seconds_per_gb']:.2f}" if "cpu_seconds_per_gb" in row else ""
+        lines.append([row["what"], who, row["format"], str(row["level"]), row["span"], f"{row['ratio']:.3f}", speed_text(row["gbps"]),
+                      f"{100 * row['gbps'] / row['peer_gbps']:.0f}%" if has_floor else "", cpu])
+    return (markdown_table(["what", "by", "format", "level", "span", "ratio", "GB/s", "of floor", "CPU s/GB"], lines) + "\n\n" +
+            source_text([name], runs))
+
+
 class Sizes:
     """The newest run over sizes, of a machine with a GPU where there is one."""
 
@@ -236,5 +268,7 @@ def sections(runs):
     drawn = {"spans": spans_plots(runs), "sizes": sizes_plots(runs), "gpus": devices_plot(runs)}
     return {"spans": "\n\n".join(filter(None, [spans_table(runs), pictures(drawn["spans"])])),
             "files": files_table(runs),
+            "gzip": gzip_table(runs),
+            "gzip-peers": gzip_peer_table(runs),
             "sizes": "\n\n".join(filter(None, [choices_table(runs), pictures(drawn["sizes"])])),
             "gpus": pictures(drawn["gpus"]) or "No run is recorded yet."}
