@@ -116,15 +116,21 @@ Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory)
 }
 
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks) {
+  // A copy takes as long to begin as some tens of kilobytes take to travel.
+  constexpr std::size_t kMostUnusedBytes = 4096;
   std::vector<StagedSpan> spans;
+  std::size_t unused_bytes = 0;  // of the last span's last room
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].status != Status::kOk || tasks[i].output_bytes == 0) continue;
     const StagedSpan span{staging.tasks[i].output_at, tasks[i].output.first(tasks[i].output_bytes)};
-    if (!spans.empty() && spans.back().at + spans.back().to.size() == span.at &&
-        spans.back().to.data() + spans.back().to.size() == span.to.data())
-      spans.back().to = {spans.back().to.data(), spans.back().to.size() + span.to.size()};
+    const std::size_t passed_bytes =
+        spans.empty() ? 0 : spans.back().to.size() + (unused_bytes <= kMostUnusedBytes ? unused_bytes : 0);
+    if (!spans.empty() && spans.back().at + passed_bytes == span.at &&
+        spans.back().to.data() + passed_bytes == span.to.data())
+      spans.back().to = {spans.back().to.data(), passed_bytes + span.to.size()};
     else
       spans.push_back(span);
+    unused_bytes = tasks[i].output.size() - tasks[i].output_bytes;
   }
   return spans;
 }

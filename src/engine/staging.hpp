@@ -55,7 +55,8 @@ Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory 
 std::span<const std::byte> whole_input(std::span<const BlockTask> tasks);
 
 // Of the output span, once each task's output_bytes is known: its parts that hold results (tasks with status kOk), as
-// few as they can be, and the outputs, memory of the host, to which each of them belongs.
+// few as they can be, and the outputs, memory of the host, to which each of them belongs. Where a block does not quite fill its room,
+// as members of BGZF do not, and the next one's room follows in both memories, what is left of the room is a part of the span.
 struct StagedSpan {
   std::size_t at = 0;
   std::span<std::byte> to;

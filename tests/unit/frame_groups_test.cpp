@@ -166,41 +166,55 @@ TEST(FilePiecePlan, CoversEveryByteOnceInOrder) {
   EXPECT_TRUE(plan_pieces(std::vector<std::uint64_t>{0, 0}, {1, 1, 1, 1}).pieces.empty());
 }
 
-TEST(FrameGroups, FilesMayBeCutAnywhere) {
-  const Bytes text = testing::wordy_bytes(200'000), noise = testing::random_bytes(70'000);
-  CompressOptions unsized = sized(0);
-  unsized.content_bytes.reset();
-  CompressOptions with_content_checksum = sized(text.size());
-  with_content_checksum.content_checksum = true;
-  CompressOptions bare = sized(noise.size());
-  bare.block_checksums = false;
-  const Bytes both = joined({noise, text});
-  const std::vector<Bytes> contents{text, noise, text, text, joined({text, both, {}, noise}), {}, both};
-  const std::vector<Bytes> files{
-      compress(text, sized(text.size())),
-      compress(noise, bare),
-      compress(text, unsized),
-      compress(text, with_content_checksum),
-      joined({compress(text, unsized), skippable_frame(500), compress(both, sized(both.size())),
-              compress({}, unsized), skippable_frame(0), compress(noise, bare), skippable_frame(3)}),
-      compress({}, unsized),
-      compress(both, sized(both.size(), 9)),
-  };
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (std::size_t cut = 1; cut < files[i].size();
-         cut += cut < 50 || files[i].size() - cut < 30 ? 1 : 4999) {
-      const auto loaded = load({files[i]}, {cut, 1, cut, 1});
-      ASSERT_TRUE(loaded[0]) << i << " in pieces of " << cut;
-      ASSERT_EQ(*loaded[0], contents[i]) << i << " in pieces of " << cut;
-    }
+// Frames of all kinds, and what they hold.
+struct KindsOfFiles {
+  KindsOfFiles(const Bytes& text, const Bytes& noise) {
+    CompressOptions unsized = sized(0);
+    unsized.content_bytes.reset();
+    CompressOptions with_content_checksum = sized(text.size());
+    with_content_checksum.content_checksum = true;
+    CompressOptions bare = sized(noise.size());
+    bare.block_checksums = false;
+    const Bytes both = joined({noise, text});
+    contents = {text, noise, text, text, joined({text, both, {}, noise}), {}, both};
+    files = {
+        compress(text, sized(text.size())),
+        compress(noise, bare),
+        compress(text, unsized),
+        compress(text, with_content_checksum),
+        joined({compress(text, unsized), skippable_frame(500), compress(both, sized(both.size())),
+                compress({}, unsized), skippable_frame(0), compress(noise, bare), skippable_frame(3)}),
+        compress({}, unsized),
+        compress(both, sized(both.size(), 9)),
+    };
   }
+  void expect_loaded_in_pieces(std::size_t i, std::size_t piece_bytes) const {
+    const auto loaded = load({files[i]}, {piece_bytes, 1, piece_bytes, 1});
+    ASSERT_TRUE(loaded[0]) << i << " in pieces of " << piece_bytes;
+    ASSERT_EQ(*loaded[0], contents[i]) << i << " in pieces of " << piece_bytes;
+  }
+
+  std::vector<Bytes> contents, files;
+};
+
+TEST(FrameGroups, FilesMayBeCutAnywhere) {
+  const KindsOfFiles small(testing::wordy_bytes(2000), testing::random_bytes(700));
+  for (std::size_t i = 0; i < small.files.size(); ++i)
+    for (std::size_t cut = 1; cut < small.files[i].size(); ++cut)
+      ASSERT_NO_FATAL_FAILURE(small.expect_loaded_in_pieces(i, cut));
+
+  const KindsOfFiles large(testing::wordy_bytes(200'000), testing::random_bytes(70'000));
+  for (std::size_t i = 0; i < large.files.size(); ++i)
+    for (std::size_t cut = 4999; cut < large.files[i].size();
+         cut += large.files[i].size() - cut < 30 ? 1 : 4999)
+      ASSERT_NO_FATAL_FAILURE(large.expect_loaded_in_pieces(i, cut));
   // All of them together, in pieces of several files and groups of several pieces.
   for (const std::size_t piece_bytes : {1000u, 30'001u, 1'000'000u})
     for (const std::size_t group_bytes : {1'000'000u, 3'000'000u}) {
-      const auto loaded = load(files, {piece_bytes, 3, group_bytes, 5});
-      for (std::size_t i = 0; i < files.size(); ++i) {
+      const auto loaded = load(large.files, {piece_bytes, 3, group_bytes, 5});
+      for (std::size_t i = 0; i < large.files.size(); ++i) {
         ASSERT_TRUE(loaded[i]) << i;
-        ASSERT_EQ(*loaded[i], contents[i]) << i;
+        ASSERT_EQ(*loaded[i], large.contents[i]) << i;
       }
     }
 }

@@ -157,15 +157,30 @@ TEST_F(StagingTest, FullBlocksComeDownInOnePiece) {
   std::vector<BlockTask> elsewhere = tasks;  // on the device side by side, in the host's memory not
   elsewhere[2].output = std::span(room_).subspan(50'000, 3000);
   EXPECT_EQ(results_of(staging, elsewhere).size(), 3u);
-  tasks[1].output_bytes = 10;
+  tasks[1].output_bytes = 2900;  // what is left of its room comes along
   tasks[3].status = Status::kCorruptBlock;
   tasks[4].output_bytes = 0;
   const std::vector<StagedSpan> spans = results_of(staging, tasks);
-  ASSERT_EQ(spans.size(), 3u);
-  EXPECT_EQ(spans[0].to.size(), 3010u);
-  EXPECT_EQ(spans[1].at, 6000u);
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].at, 0u);
+  EXPECT_EQ(spans[0].to.size(), 9000u);
+  EXPECT_EQ(spans[1].at, 15'000u);
   EXPECT_EQ(spans[1].to.size(), 3000u);
-  EXPECT_EQ(spans[2].at, 15'000u);
+}
+
+TEST_F(StagingTest, LargeRoomsThatAreNearlyEmptyDoNotComeDown) {
+  std::vector<BlockTask> tasks;
+  for (std::size_t i = 0; i < 3; ++i) {
+    tasks.push_back(task(i * 1000, 1000, 0, 20'000));
+    tasks.back().output = std::span(room_).subspan(i * 20'000, 20'000);
+    tasks.back().status = Status::kOk;
+    tasks.back().output_bytes = i == 0 ? 15'904 : 15'903;  // 4096 bytes left, and one more
+  }
+  const std::vector<StagedSpan> spans = results_of(stage_for_restoration(tasks), tasks);
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].to.size(), 35'903u);
+  EXPECT_EQ(spans[1].at, 40'000u);
+  EXPECT_EQ(spans[1].to.size(), 15'903u);
 }
 
 }  // namespace
