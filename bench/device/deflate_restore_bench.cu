@@ -5,7 +5,7 @@
 // FOLDER holds silesia/. Streams are written at level 6, by libdeflate as BGZF's members (65,280 bytes) and by zlib (64 KB), of each file; by zlib of 4 KB, 256 KB
 // and 1 MB of all files behind one another; and of bytes that hardly shrink. They are repeated, each copy at addresses of its own, until there
 // are GIGABYTES (1.2) of output; "1000" and "100 streams" are as many. Batches of all files, and of bytes that hardly shrink, are restored by each way besides the one that
-// is chosen: "a warp each", "several warps each". Every figure is the median of five runs after one to warm up.
+// is chosen: "a warp each", "several warps each", "many warps each". Every figure is the median of five runs after one to warm up.
 // Prints one row of a recorded run a line; a row is verified when all statuses and sizes, and all bytes of the first and the last
 // copy, are right. "mean" is the harmonic mean over the nine files, "worst" the slowest of them.
 #include <libdeflate.h>
@@ -138,6 +138,7 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
   if (ways == Ways::kAll) {
     measure_way(what + ", a warp each", cuda::DeflateWay::kMany);
     measure_way(what + ", several warps each", cuda::DeflateWay::kFew);
+    measure_way(what + ", many warps each", cuda::DeflateWay::kFewest);
   }
   return measure_way(what, cuda::deflate_way(batch));
 }

@@ -41,9 +41,12 @@ Restored by_reference(const Chunk& chunk) {
   return expected;
 }
 
-constexpr cuda::DeflateWay kWays[] = {cuda::DeflateWay::kMany, cuda::DeflateWay::kFew};
+constexpr cuda::DeflateWay kWays[] = {cuda::DeflateWay::kMany, cuda::DeflateWay::kFew,
+                                      cuda::DeflateWay::kFewest};
 const char* name_of(cuda::DeflateWay way) {
-  return way == cuda::DeflateWay::kMany ? "a warp a stream" : "several warps a stream";
+  return way == cuda::DeflateWay::kMany  ? "a warp a stream"
+         : way == cuda::DeflateWay::kFew ? "several warps a stream"
+                                         : "many warps a stream";
 }
 
 void restore(RestoreBatch& on_device, cuda::DeflateWay way) {
@@ -334,7 +337,9 @@ TEST_F(DeflateRestoreDeviceTest, TheBatchChoosesTheWay) {
     batch.max_block_bytes = bytes;
     return cuda::deflate_way(batch);
   };
-  EXPECT_EQ(way(1, 1 << 20), cuda::DeflateWay::kFew);
+  EXPECT_EQ(way(1, 1 << 20), cuda::DeflateWay::kFewest);
+  EXPECT_EQ(way(cuda::kDeflateFewStreams - 1, 1 << 20), cuda::DeflateWay::kFewest);
+  EXPECT_EQ(way(cuda::kDeflateFewStreams, 1 << 20), cuda::DeflateWay::kFew);
   EXPECT_EQ(way(cuda::kDeflateManyStreams - 1, cuda::kDeflateGroupLeastBytes), cuda::DeflateWay::kFew);
   EXPECT_EQ(way(cuda::kDeflateManyStreams, 1 << 20), cuda::DeflateWay::kMany);
   EXPECT_EQ(way(1, cuda::kDeflateGroupLeastBytes - 1), cuda::DeflateWay::kMany);

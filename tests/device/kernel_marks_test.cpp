@@ -256,8 +256,10 @@ TEST_F(KernelMarksTest, StreamsOfDeflateThatAreRestored) {
 }
 
 TEST_F(KernelMarksTest, FewStreamsOfDeflateThatAreRestored) {
-  restore(two_letters(), 1, deflate_way(cuda::DeflateWay::kFew));
-  EXPECT_EQ(marks({cuda::kTraceRestoreStream}), "1023:0 1023:1");
+  for (const auto way : {cuda::DeflateWay::kFew, cuda::DeflateWay::kFewest}) {
+    restore(two_letters(), 1, deflate_way(way));
+    EXPECT_EQ(marks({cuda::kTraceRestoreStream}), "1023:0 1023:1");
+  }
 }
 
 TEST_F(KernelMarksTest, PagesThatAreFilled) {

@@ -15,24 +15,33 @@
 
 namespace hemstitch::cuda {
 
-inline constexpr unsigned kGroupWarps = kDeflateGroupWarps, kGroupThreads = 32 * kGroupWarps;
-inline constexpr unsigned kGroupWindowWords = kGroupWarps * kDeflateWindowWords;
-// All tokens of a warp's window fit, be they of one bit: so every window gets on.
-inline constexpr unsigned kGroupListedTokens = std::max(kGroupWarps * 1024, 32 * kDeflateSegmentBits);
-inline constexpr unsigned kGroupReadTokens = kGroupThreads * kDeflateThreadTokens;
-inline constexpr unsigned kPartBytes = kGroupThreads * kDeflateThreadBytes, kPartStripes = kPartBytes / 32;
+// The numbers of a group of so many warps.
+template <unsigned kWarps>
+struct DeflateGroup {
+  static constexpr unsigned kThreads = 32 * kWarps;
+  static constexpr unsigned kWindowWords = kWarps * kDeflateWindowWords;
+  // All tokens of a warp's window fit, be they of one bit: so every window gets on.
+  static constexpr unsigned kListedTokens = std::max(kWarps * 1024, 32 * kDeflateSegmentBits);
+  static constexpr unsigned kReadTokens = kThreads * kDeflateThreadTokens;
+  static constexpr unsigned kPartBytes = kThreads * kDeflateThreadBytes, kPartStripes = kPartBytes / 32;
+};
 
 // A part of the output while it is written (deflate_group_emission.cuh).
+template <unsigned kWarps>
 struct DeflatePart {
-  std::uint32_t starts[kPartStripes];         // a bit for each byte that a token begins at
-  std::uint32_t tokens_before[kPartStripes];  // how many of the group's tokens begin before the stripe
-  std::uint16_t roots[kPartBytes];            // the byte of the part that a byte is a copy of
-  std::uint8_t values[kPartBytes];
-};
-static_assert(kPartBytes <= 1u << 16, "roots have 16 bits");
+  static constexpr unsigned kBytes = DeflateGroup<kWarps>::kPartBytes,
+                            kStripes = DeflateGroup<kWarps>::kPartStripes;
+  static_assert(kBytes <= 1u << 16, "roots have 16 bits");
 
+  std::uint32_t starts[kStripes];         // a bit for each byte that a token begins at
+  std::uint32_t tokens_before[kStripes];  // how many of the group's tokens begin before the stripe
+  std::uint16_t roots[kBytes];            // the byte of the part that a byte is a copy of
+  std::uint8_t values[kBytes];
+};
+
+template <unsigned kWarps>
 struct DeflateGroupWindow {
-  static constexpr unsigned kWords = kGroupWindowWords;
+  static constexpr unsigned kWords = DeflateGroup<kWarps>::kWindowWords;
   using Token = std::conditional_t<32 * kWords <= 1u << 16, std::uint16_t, std::uint32_t>;
 
   std::uint32_t words[kWords + kDeflateSpareWords];
@@ -40,9 +49,9 @@ struct DeflateGroupWindow {
     struct {
       union {
         std::uint32_t marks[kWords];
-        DeflatePart part;  // when all is listed
+        DeflatePart<kWarps> part;  // when all is listed
       };
-      Token tokens[kGroupListedTokens];
+      Token tokens[DeflateGroup<kWarps>::kListedTokens];
     };
     DeflateTableWork table_work;
   };
@@ -63,18 +72,21 @@ struct DeflateWarpSegments {
   unsigned count;
 };
 
+template <unsigned kWarps>
 struct DeflateGroupMemory {
   DeflateTables tables;
-  DeflateGroupWindow window;
-  DeflateWarpSegments warps[kGroupWarps];
-  std::uint32_t infos[kGroupReadTokens];  // of tokens that are read, as DeflateTokenBytes has them
-  std::uint32_t sums[kGroupWarps];
+  DeflateGroupWindow<kWarps> window;
+  DeflateWarpSegments warps[kWarps];
+  std::uint32_t
+      infos[DeflateGroup<kWarps>::kReadTokens];  // of tokens that are read, as DeflateTokenBytes has them
+  std::uint32_t sums[kWarps];
   std::uint64_t bit;  // behind the header of a block, 0 where it is none
   DeflateStream stream;
 };
 
 // Makes the marks of all warps' segments those of one decoder. Ends with a barrier, behind which sh.warps is complete but for counts.
-__device__ inline void settle_warps(DeflateGroupMemory& sh, DeflateSegment& segment, unsigned thread) {
+template <unsigned kWarps>
+__device__ void settle_warps(DeflateGroupMemory<kWarps>& sh, DeflateSegment& segment, unsigned thread) {
   const unsigned lane = thread % 32, warp = thread / 32;
   unsigned start = __shfl_sync(kAllLanes, segment.start, 0), plain_rounds = kDeflatePlainRounds;
   unsigned wrong = 0;  // the first warp that was not entered where the one before it left, or has not settled
@@ -91,8 +103,8 @@ __device__ inline void settle_warps(DeflateGroupMemory& sh, DeflateSegment& segm
     }
     __syncthreads();
     wrong = 1;
-    while (wrong < kGroupWarps && sh.warps[wrong].start == sh.warps[wrong - 1].exit) ++wrong;
-    if (wrong == kGroupWarps || (sh.warps[wrong - 1].exit & kDeflateStopped) != 0) return;
+    while (wrong < kWarps && sh.warps[wrong].start == sh.warps[wrong - 1].exit) ++wrong;
+    if (wrong == kWarps || (sh.warps[wrong - 1].exit & kDeflateStopped) != 0) return;
     if (warp >= wrong) {
       unsigned phase = sh.warps[wrong - 1].exit % kDeflatePhases;
       for (unsigned i = wrong; i < warp; ++i) phase = next_phase(sh.warps[i].phases, phase);
@@ -106,10 +118,11 @@ __device__ inline void settle_warps(DeflateGroupMemory& sh, DeflateSegment& segm
 
 // Lists where the tokens of the window at `bit` of the stream begin: those of the first warps, up to one that stopped, as many of them as
 // the list has room for. Begins and ends with a barrier.
-__device__ inline DeflateListed find_group_tokens(const DeflateStream& stream, std::uint64_t bit,
-                                                  DeflateGroupMemory& sh, unsigned thread) {
+template <unsigned kWarps>
+__device__ DeflateListed find_group_tokens(const DeflateStream& stream, std::uint64_t bit,
+                                           DeflateGroupMemory<kWarps>& sh, unsigned thread) {
   const unsigned lane = thread % 32, warp = thread / 32;
-  load_window<kGroupThreads>(stream, bit / 32, sh.window, thread);
+  load_window<DeflateGroup<kWarps>::kThreads>(stream, bit / 32, sh.window, thread);
   __syncthreads();
   DeflateSegment segment = open_segment(sh.window, sh.tables, thread, static_cast<unsigned>(bit % 32),
                                         stream.end_bit - bit / 32 * 32);
@@ -120,9 +133,9 @@ __device__ inline DeflateListed find_group_tokens(const DeflateStream& stream, s
   if (lane == 31) sh.warps[warp].count = up_to_lane;
   __syncthreads();
   DeflateListed listed{0, 0};
-  for (unsigned i = 0; i < kGroupWarps; ++i) {
+  for (unsigned i = 0; i < kWarps; ++i) {
     const DeflateWarpSegments of_warp = sh.warps[i];
-    if (listed.count + of_warp.count > kGroupListedTokens) break;
+    if (listed.count + of_warp.count > DeflateGroup<kWarps>::kListedTokens) break;
     // Lanes behind the one that stopped have marks that mean nothing, and no room for them.
     if (i == warp && count != 0)
       list_marks(sh.window, thread, sh.window.tokens + listed.count + (up_to_lane - count));

@@ -17,15 +17,16 @@ static_assert(kDeflateThreadBytes % kDeflateFetchedBytes == 0 && kDeflateThreadB
 struct DeflateSums {
   std::uint32_t before, all;
 };
-__device__ inline DeflateSums sum_over_group(std::uint32_t value, std::uint32_t (&sh_sums)[kGroupWarps],
-                                             unsigned thread) {
+template <unsigned kWarps>
+__device__ DeflateSums sum_over_group(std::uint32_t value, std::uint32_t (&sh_sums)[kWarps],
+                                      unsigned thread) {
   const unsigned lane = thread % 32, warp = thread / 32;
   const std::uint32_t up_to_lane = sum_up_to_lane(value, lane);
   if (lane == 31) sh_sums[warp] = up_to_lane;
   __syncthreads();
   DeflateSums sums{up_to_lane - value, 0};
 #pragma unroll
-  for (unsigned i = 0; i < kGroupWarps; ++i) {
+  for (unsigned i = 0; i < kWarps; ++i) {
     if (i < warp) sums.before += sh_sums[i];
     sums.all += sh_sums[i];
   }
@@ -38,8 +39,9 @@ struct DeflateThreadTokens {
 };
 
 // Says for the part that begins at `begin` which tokens begin in it.
-__device__ inline void map_starts(const DeflateThreadTokens& tokens, std::uint32_t begin, DeflatePart& part,
-                                  unsigned thread) {
+template <unsigned kWarps>
+__device__ void map_starts(const DeflateThreadTokens& tokens, std::uint32_t begin, DeflatePart<kWarps>& part,
+                           unsigned thread) {
   const std::uint32_t first_stripe = begin / 32;
   if (begin == 0 && thread == 0) part.tokens_before[0] = 0;
 #pragma unroll
@@ -47,9 +49,9 @@ __device__ inline void map_starts(const DeflateThreadTokens& tokens, std::uint32
     const std::uint32_t token_begin = tokens.begins[i], token_end = tokens.begins[i + 1];
     if (token_begin == token_end) continue;
     const std::uint32_t at = token_begin - begin;
-    if (at < kPartBytes) atomicOr(&part.starts[at / 32], 1u << at % 32);
+    if (at < part.kBytes) atomicOr(&part.starts[at / 32], 1u << at % 32);
     // Stripes that begin inside of it or where it ends.
-    const std::uint32_t last = min(token_end / 32, first_stripe + kPartStripes - 1);
+    const std::uint32_t last = min(token_end / 32, first_stripe + part.kStripes - 1);
     for (std::uint32_t stripe = max(token_begin / 32 + 1, first_stripe); stripe <= last; ++stripe)
       part.tokens_before[stripe - first_stripe] = kDeflateThreadTokens * thread + i + 1;
   }
@@ -57,14 +59,16 @@ __device__ inline void map_starts(const DeflateThreadTokens& tokens, std::uint32
 
 // Writes the `bytes` that the tokens in sh.infos say from d_output on. All sources are there: in the output before it, or in the
 // history. Begins and ends with a barrier.
-__device__ inline void write_group(const DeflateThreadTokens& tokens, std::uint32_t bytes,
-                                   std::uint8_t* d_output, DeflateGroupMemory& sh, unsigned thread) {
-  DeflatePart& part = sh.window.part;
+template <unsigned kWarps>
+__device__ void write_group(const DeflateThreadTokens& tokens, std::uint32_t bytes, std::uint8_t* d_output,
+                            DeflateGroupMemory<kWarps>& sh, unsigned thread) {
+  constexpr unsigned kThreads = DeflateGroup<kWarps>::kThreads, kPartBytes = DeflateGroup<kWarps>::kPartBytes;
+  DeflatePart<kWarps>& part = sh.window.part;
   const std::uint32_t up_to_lane = kAllLanes >> (31 - thread % 32);
   // Byte i of this thread is byte first_at + 32 * i: a warp takes stripes side by side.
   const unsigned first_at = thread / 32 * (32 * kDeflateThreadBytes) + thread % 32;
   for (std::uint32_t begin = 0; begin < bytes; begin += kPartBytes, d_output += kPartBytes) {
-    for (unsigned i = thread; i < kPartStripes; i += kGroupThreads) part.starts[i] = 0;
+    for (unsigned i = thread; i < part.kStripes; i += kThreads) part.starts[i] = 0;
     __syncthreads();
     map_starts(tokens, begin, part, thread);
     __syncthreads();
@@ -122,9 +126,10 @@ __device__ inline void write_group(const DeflateThreadTokens& tokens, std::uint3
 }
 
 // Writes the `count` tokens that are listed, and moves `written`; false where one reaches too far back, or does not fit. Ends with a barrier.
-__device__ inline bool restore_group_tokens(const DeflateStream& stream, unsigned count,
-                                            std::uint64_t& written, DeflateGroupMemory& sh, unsigned thread) {
-  for (unsigned first = 0; first < count; first += kGroupReadTokens) {
+template <unsigned kWarps>
+__device__ bool restore_group_tokens(const DeflateStream& stream, unsigned count, std::uint64_t& written,
+                                     DeflateGroupMemory<kWarps>& sh, unsigned thread) {
+  for (unsigned first = 0; first < count; first += DeflateGroup<kWarps>::kReadTokens) {
     const unsigned own = kDeflateThreadTokens * thread;
     DeflateThreadTokens tokens;
     std::uint32_t own_bytes = 0, reach = 0;  // how far back before the tokens' output the farthest match goes

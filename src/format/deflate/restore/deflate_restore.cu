@@ -141,8 +141,11 @@ std::size_t restore_deflate_cuda_scratch_bytes(const DeviceRestore& batch) {
 }
 
 DeflateWay deflate_way(const DeviceRestore& batch) {
-  const bool few = batch.count < kDeflateManyStreams && batch.max_block_bytes >= kDeflateGroupLeastBytes;
-  return few && few_deflate_streams_fit() ? DeflateWay::kFew : DeflateWay::kMany;
+  if (batch.count >= kDeflateManyStreams || batch.max_block_bytes < kDeflateGroupLeastBytes)
+    return DeflateWay::kMany;
+  if (batch.count < kDeflateFewStreams && few_deflate_streams_fit(DeflateWay::kFewest))
+    return DeflateWay::kFewest;
+  return few_deflate_streams_fit(DeflateWay::kFew) ? DeflateWay::kFew : DeflateWay::kMany;
 }
 
 void restore_deflate_cuda(DeflateWay way, const DeviceRestore& batch, void* d_scratch,
@@ -152,8 +155,8 @@ void restore_deflate_cuda(DeflateWay way, const DeviceRestore& batch, void* d_sc
   Carver carve(d_scratch);
   const LeftDeflateStreams left = take_left(carve, batch);
   check(cudaMemsetAsync(left.d_count, 0, sizeof *left.d_count, stream), "deflate_restore");
-  if (way == DeflateWay::kFew)
-    launch_few_deflate_streams(batch, left, stream);
+  if (way != DeflateWay::kMany)
+    launch_few_deflate_streams(way, batch, left, stream);
   else
     launch(
         {.kernel = kStreamsBudget,

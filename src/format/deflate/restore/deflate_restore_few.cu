@@ -10,17 +10,19 @@ namespace hemstitch::cuda {
 namespace {
 
 // A thread block, as a team (deflate_blocks.cuh).
+template <unsigned kWarps>
 class GroupTeam {
  public:
-  static constexpr unsigned kThreads = kGroupThreads;
+  static constexpr unsigned kThreads = DeflateGroup<kWarps>::kThreads;
 
-  __device__ GroupTeam(DeflateGroupMemory& memory, unsigned own_thread) : thread(own_thread), sh_(memory) {}
+  __device__ GroupTeam(DeflateGroupMemory<kWarps>& memory, unsigned own_thread)
+      : thread(own_thread), sh_(memory) {}
 
   const unsigned thread;
 
   __device__ void meet() const { __syncthreads(); }
   __device__ const DeflateTables& tables() const { return sh_.tables; }
-  __device__ const DeflateGroupWindow& window() const { return sh_.window; }
+  __device__ const DeflateGroupWindow<kWarps>& window() const { return sh_.window; }
 
   // By the first warp: for more there is too little to do.
   __device__ bool make_tables(const DeflateStream& stream, DeflateBlockType type, std::uint64_t& bit) {
@@ -40,17 +42,19 @@ class GroupTeam {
   }
 
  private:
-  DeflateGroupMemory& sh_;
+  DeflateGroupMemory<kWarps>& sh_;
 };
 
 // Restores sound streams.
 //
-// Mapping: a thread block a stream. Shared memory: 38 KB with eight warps. Synchronisation: barriers of the thread block. Work: linear in
-// bytes read and written, times 32 and the number of warps where codes do not put themselves right and guesses fail. CPU twin: deflate_restore_reference.
-__global__ void __launch_bounds__(kGroupThreads, kDeflateGroupResidency)
+// Mapping: a thread block a stream. Shared memory: 38 KB with eight warps, 212 KB with 32. Synchronisation: barriers of the thread block. Work:
+// linear in bytes read and written, times 32 and the number of warps where codes do not put themselves right and guesses fail. CPU twin:
+// deflate_restore_reference.
+template <unsigned kWarps>
+__global__ void __launch_bounds__(DeflateGroup<kWarps>::kThreads, kDeflateResidentWarps / kWarps)
     restore_few_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left) {
   extern __shared__ uint4 sh_all[];
-  DeflateGroupMemory& sh = *reinterpret_cast<DeflateGroupMemory*>(sh_all);
+  DeflateGroupMemory<kWarps>& sh = *reinterpret_cast<DeflateGroupMemory<kWarps>*>(sh_all);
   const unsigned thread = threadIdx.x;
   {
     DeflateStream stream;
@@ -59,26 +63,42 @@ __global__ void __launch_bounds__(kGroupThreads, kDeflateGroupResidency)
   }
   __syncthreads();
   DeflateProgress at{sh.stream.begin_bit, 0};
-  GroupTeam team(sh, thread);
+  GroupTeam<kWarps> team(sh, thread);
   const bool done = restore_blocks(sh.stream, team, at);
   if (thread == 0) close_deflate_stream(batch, left, blockIdx.x, done, at.written);
 }
 
-constexpr KernelBudget kFewStreamsBudget("deflate_restore.few_streams", "restore_few_deflate_streams",
-                                         {.threads = kGroupThreads,
-                                          .dynamic_shared_bytes = sizeof(DeflateGroupMemory),
-                                          .registers = 65536 / (kGroupThreads * kDeflateGroupResidency),
-                                          .shared_bytes = sizeof(DeflateGroupMemory)});
-const KernelRegistration kFewStreamsRegistration(kFewStreamsBudget, restore_few_deflate_streams);
+template <unsigned kWarps>
+consteval KernelBudget few_streams_budget(std::string_view name) {
+  return {name,
+          "restore_few_deflate_streams",
+          {.threads = DeflateGroup<kWarps>::kThreads,
+           .dynamic_shared_bytes = sizeof(DeflateGroupMemory<kWarps>),
+           .registers = 65536 / (32 * kDeflateResidentWarps),
+           .shared_bytes = sizeof(DeflateGroupMemory<kWarps>)}};
+}
+constexpr KernelBudget kFewBudget = few_streams_budget<kDeflateFewWarps>("deflate_restore.few_streams");
+constexpr KernelBudget kFewestBudget =
+    few_streams_budget<kDeflateFewestWarps>("deflate_restore.fewest_streams");
+const KernelRegistration kFewRegistration(kFewBudget, restore_few_deflate_streams<kDeflateFewWarps>);
+const KernelRegistration kFewestRegistration(kFewestBudget, restore_few_deflate_streams<kDeflateFewestWarps>);
 
 }  // namespace
 
-bool few_deflate_streams_fit() { return fits_shared_memory(kFewStreamsBudget); }
+bool few_deflate_streams_fit(DeflateWay way) {
+  return fits_shared_memory(way == DeflateWay::kFew ? kFewBudget : kFewestBudget);
+}
 
-void launch_few_deflate_streams(const DeviceRestore& batch, const LeftDeflateStreams& left,
+void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, const LeftDeflateStreams& left,
                                 cudaStream_t stream) {
-  launch({.kernel = kFewStreamsBudget, .grid = static_cast<unsigned>(batch.count), .stream = stream},
-         restore_few_deflate_streams, batch, left);
+  const auto launch_by = [&](const KernelBudget& budget, auto kernel) {
+    launch({.kernel = budget, .grid = static_cast<unsigned>(batch.count), .stream = stream}, kernel, batch,
+           left);
+  };
+  if (way == DeflateWay::kFew)
+    launch_by(kFewBudget, restore_few_deflate_streams<kDeflateFewWarps>);
+  else
+    launch_by(kFewestBudget, restore_few_deflate_streams<kDeflateFewestWarps>);
 }
 
 }  // namespace hemstitch::cuda

@@ -21,10 +21,11 @@ inline constexpr unsigned kDeflateResidency = 8;
 // Rounds of a window before phases are asked for.
 inline constexpr unsigned kDeflatePlainRounds = 4;
 
-// Where streams are few: warps a stream, and how many such thread blocks a multiprocessor is to hold. 32 warps in all leave 64 registers a
-// thread.
-inline constexpr unsigned kDeflateGroupWarps = 8;
-inline constexpr unsigned kDeflateGroupResidency = 4;
+// Where streams are few: warps a stream, and where they are fewest. A multiprocessor is to hold 32 warps in all, which leaves 64 registers
+// a thread.
+inline constexpr unsigned kDeflateFewWarps = 8;
+inline constexpr unsigned kDeflateFewestWarps = 32;
+inline constexpr unsigned kDeflateResidentWarps = 32;
 // Rounds in which a warp's segments have to agree before the others go on.
 inline constexpr unsigned kDeflateTurnRounds = 8;
 // Tokens that a thread reads at once; bytes that it writes at once, and how many of these it fetches at once.
@@ -32,8 +33,10 @@ inline constexpr unsigned kDeflateThreadTokens = 4;
 inline constexpr unsigned kDeflateThreadBytes = 8;
 inline constexpr unsigned kDeflateFetchedBytes = 4;
 
-// Batches of so many streams fill a device with a warp each; and streams of so few bytes would leave most of a group idle.
+// Batches of so many streams fill a device with a warp each, or with kDeflateFewWarps each; and streams of so few bytes would leave most of
+// a group idle.
 inline constexpr std::uint64_t kDeflateManyStreams = 8192;
+inline constexpr std::uint64_t kDeflateFewStreams = 1025;
 inline constexpr std::uint64_t kDeflateGroupLeastBytes = 4096;
 
 }  // namespace hemstitch::cuda

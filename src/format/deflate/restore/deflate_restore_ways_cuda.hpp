@@ -6,11 +6,12 @@
 namespace hemstitch::cuda {
 
 enum class DeflateWay {
-  kMany,  // a warp a stream: with as little work as can be
-  kFew,   // kDeflateGroupWarps a stream: for batches that are too small to fill the device with a warp each
+  kMany,    // a warp a stream: with as little work as can be
+  kFew,     // kDeflateFewWarps a stream: for batches that are too small to fill the device with a warp each
+  kFewest,  // kDeflateFewestWarps a stream: for those that are too small for kFew, too
 };
 
-// The one that the batch takes. kMany where the device has too little shared memory for the other.
+// The one that the batch takes: of these, one for whose shared memory the device has room. kMany always is.
 DeflateWay deflate_way(const DeviceRestore& batch);
 
 // restore_deflate_cuda() by a given way.
@@ -23,9 +24,9 @@ struct LeftDeflateStreams {
   std::uint32_t* d_indices;
 };
 
-// The kernel of kFew, and whether the device has room for it.
-void launch_few_deflate_streams(const DeviceRestore& batch, const LeftDeflateStreams& left,
+// The kernel of kFew or kFewest, and whether the device has room for it.
+void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, const LeftDeflateStreams& left,
                                 cudaStream_t stream);
-bool few_deflate_streams_fit();
+bool few_deflate_streams_fit(DeflateWay way);
 
 }  // namespace hemstitch::cuda
