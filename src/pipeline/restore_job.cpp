@@ -103,6 +103,7 @@ void RestoreJob::begin_frame() {
   report_.planned_device_bytes = std::max(report_.planned_device_bytes, plan_.device_workspace.total_bytes());
   report_.device_limit_bytes = plan_.device_limit_bytes;
 
+  batch_input_bytes_ = 0;
   last_block_content_bytes_.reset();
   frame_content_at_ = content_at_;
   linked_history_ = dictionary_;
@@ -168,13 +169,22 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
   return take(slot, {begin, std::exchange(gathered_bytes_, 0)});
 }
 
-std::size_t RestoreJob::bytes_ahead(Source& source) const {
+std::size_t RestoreJob::bytes_ahead(const RestoreSlot& slot, Source& source) const {
   const std::optional<std::uint64_t> total_bytes = source.total_bytes();
   // A legacy frame ends before a word that is read already; behind a stream more may have been.
   if (!total_bytes || range_ || header_.legacy || in_block_ || gathered_bytes_ != 0 || is_stream() ||
       !unused_.empty())
     return 0;
   const std::uint64_t begin = stream_.taken_bytes();
+  if (batch_input_bytes_ != 0) {
+    // Blocks are much like those before them, and what is read too much is read again: cheaper than to look at each block.
+    const std::uint64_t guess =
+        batch_input_bytes_ * (plan_.blocks_per_batch - slot.blocks.size()) / plan_.blocks_per_batch;
+    return static_cast<std::size_t>(
+        std::min({guess + guess / 64, std::uint64_t{slot_input_bytes() - slot.input_bytes},
+                  *total_bytes - std::min(begin, *total_bytes)}));
+  }
+  if (!slot.blocks.empty()) return 0;
   std::uint64_t end = begin;
   try {
     FrameStream ahead(stream_);
@@ -206,14 +216,19 @@ std::size_t RestoreJob::bytes_ahead(Source& source) const {
 
 RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t bytes, Source& source) {
   Event event = Event::kMore;
-  std::size_t at = 0;
-  while (event != Event::kFrameEnd && !full(slot) && at + stream_.wanted_bytes() <= bytes) {
-    const std::size_t wanted = stream_.wanted_bytes();
+  const std::size_t begin = slot.input_bytes, end = begin + bytes;
+  while (event != Event::kFrameEnd && !full(slot) && slot.input_bytes + stream_.wanted_bytes() <= end) {
+    const std::size_t at = slot.input_bytes, wanted = stream_.wanted_bytes();
     event = take(slot, {slot.input.get() + at, wanted});
-    slot.input_bytes = at += wanted;
+    slot.input_bytes = at + wanted;
   }
-  // In a file that changes meanwhile there may be less, or other blocks, than was seen. What was not taken is read again.
-  if (at != bytes && !source.seek(stream_.taken_bytes()))
+  // Where nothing came of it the next block is gathered by itself.
+  batch_input_bytes_ = slot.input_bytes == begin || slot.blocks.empty()
+                           ? 0
+                           : std::uint64_t{slot.input_bytes} * plan_.blocks_per_batch / slot.blocks.size();
+  // There may be more than the slot has room for; and in a file that changes meanwhile less, or other blocks, than was seen. What was not
+  // taken is read again.
+  if (slot.input_bytes != end && !source.seek(stream_.taken_bytes()))
     throw Error(Status::kReadFailed, "the source cannot go back");
   return event;
 }
@@ -368,7 +383,12 @@ void RestoreJob::require_restored(const BlockTask& task, const Place& place) con
 }
 
 void RestoreJob::work_independent(RestoreSlot& slot) {
-  const std::size_t block_bytes = header_.block_bytes;
+  // Where blocks say how much they hold they get so much room: contents then stand side by side, and travel as one.
+  const auto said_bytes = [&](const RestoreSlot::Block& block) {
+    return static_cast<std::size_t>(
+        std::min<std::uint64_t>(block.content_bytes.value_or(header_.block_bytes), header_.block_bytes));
+  };
+  std::byte* room = slot.output.get();
   std::vector<BlockTask> tasks;
   std::exception_ptr bad_checksum;
   std::size_t checked_blocks = 0;
@@ -383,7 +403,8 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
       BlockTask task;
       task.input = block.data;
       task.history = dictionary_;
-      task.output = {slot.output.get() + checked_blocks * block_bytes, block_bytes};
+      task.output = {room, said_bytes(block)};
+      room += task.output.size();
       tasks.push_back(task);
     }
     checked_blocks++;
@@ -391,6 +412,8 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
   engine_->restore(tasks, frame_format());
   auto task = tasks.begin();
   std::exception_ptr not_restored;
+  std::vector<std::byte>
+      whole_room;  // of a block that may hold more than it says: then that is what is wrong with it
   std::size_t restored_blocks = 0;
   for (; restored_blocks < checked_blocks; restored_blocks++) {
     RestoreSlot::Block& block = slot.blocks[restored_blocks];
@@ -399,6 +422,11 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
       continue;
     }
     try {
+      if (task->status != Status::kOk && task->output.size() < header_.block_bytes && whole_room.empty()) {
+        whole_room.resize(header_.block_bytes);
+        task->output = whole_room;
+        engine_->restore({&*task, 1}, frame_format());
+      }
       require_restored(*task, block.place);
     } catch (...) {
       not_restored = std::current_exception();

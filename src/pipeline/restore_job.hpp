@@ -97,11 +97,11 @@ class RestoreJob {
   std::span<std::byte> room(RestoreSlot& slot);
   // `bytes` bytes came; fewer than room() gave only when more will follow, or at_end.
   Event received(RestoreSlot& slot, std::size_t bytes, bool at_end);
-  // Instead of that, for an empty slot: how many bytes, from where the stream has come to, are blocks that the slot has room for,
-  // with what stands between them and behind the last one of the frame. Looks at what announces the blocks, and goes back; 0
-  // where the source cannot, or where that shows nothing.
-  std::size_t bytes_ahead(Source& source) const;
-  // The first so many bytes of slot.input came from `source`, at most bytes_ahead().
+  // Instead of that: how many bytes, from where the stream has come to, are blocks that the slot has room for, with what stands between them
+  // and behind the last one of the frame. For the frame's first slot looks at what announces the blocks, and goes back; 0 where the
+  // source cannot, or where that shows nothing. Later it is a guess: as much as the blocks before had, and a little more.
+  std::size_t bytes_ahead(const RestoreSlot& slot, Source& source) const;
+  // So many bytes from slot.input_bytes on came from `source`, at most bytes_ahead().
   Event received_ahead(RestoreSlot& slot, std::size_t bytes, Source& source);
   std::uint64_t skip_bytes() const { return skip_bytes_; }
   void skipped(std::uint64_t count);
@@ -192,6 +192,8 @@ class RestoreJob {
   // emitting
   std::uint64_t emitted_batches_ = 0;
   std::uint64_t frame_content_bytes_ = 0;
+  std::size_t batch_input_bytes_ =
+      0;  // of the frame's last batch that came ahead and filled its slot; 0: none did
   std::optional<RunningChecksum> content_checksum_;  // of a frame that has one
   StreamReport report_;
 };

@@ -7,6 +7,9 @@
 namespace hemstitch {
 namespace {
 
+// Fewer bytes than these are as well read block by block.
+constexpr std::size_t kLeastAheadBytes = std::size_t{1} << 20;
+
 // Reads what the job wants next and tells it; passes over what it skips.
 RestoreJob::Event advance(RestoreJob& job, RestoreSlot& slot, Source& source) {
   const auto room = job.room(slot);
@@ -42,10 +45,12 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
         const StageTimer timer(job.time_line(), Stage::kRead, ++batches);
         while (!ended() && !job.full(slot)) {
           throw_if_cancelled(hooks);
-          if (const std::size_t ahead = reads_ahead && slot.blocks.empty() ? job.bytes_ahead(source) : 0;
-              ahead >= kLargePieceBytes)
+          if (const std::size_t ahead = reads_ahead ? job.bytes_ahead(slot, source) : 0;
+              ahead >= kLeastAheadBytes)
             event = job.received_ahead(
-                slot, read_piece(source, std::span(slot.input.get(), ahead), job.threads()), source);
+                slot,
+                read_piece(source, std::span(slot.input.get() + slot.input_bytes, ahead), job.threads()),
+                source);
           else
             event = advance(job, slot, source);
         }

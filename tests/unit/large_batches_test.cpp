@@ -89,11 +89,9 @@ class ChangingSource : public MemorySource {
  public:
   ChangingSource(std::span<const std::byte> seen, std::span<const std::byte> later)
       : MemorySource(seen), later_(later) {}
-  std::size_t read_in_parallel(std::span<std::byte> into) override {
-    changed_ = true;
-    return read(into);
-  }
+  std::size_t read_in_parallel(std::span<std::byte> into) override { return read(into); }
   std::size_t read(std::span<std::byte> into) override {
+    changed_ = changed_ || into.size() > kBlockBytes;
     std::size_t bytes = MemorySource::read(into);
     if (changed_) {
       const std::span<const std::byte> rest = later_.subspan(std::min(at_, later_.size()));
@@ -109,6 +107,8 @@ class ChangingSource : public MemorySource {
   }
 
  private:
+  static constexpr std::size_t kBlockBytes = std::size_t{64} << 10;  // as the frames have
+
   std::span<const std::byte> later_;
   std::size_t at_ = 0;
   bool changed_ = false;
