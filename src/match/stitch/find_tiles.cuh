@@ -73,6 +73,7 @@ enum class Candidates {
 struct TileFinding {
   DeviceBlocks batch;
   Links links;
+  HashWidths widths;
   MatchRecord* d_records;
   MatchRecord* d_carries;  // one a segment: the record that the position behind it inherits
   std::uint32_t segments_per_block;
@@ -287,7 +288,8 @@ class SegmentFinder {
         walked_positions_(min(readable_, kSegmentPositions + kReach)),
         records_(finding.d_records + block.position + segment_begin),
         before_(static_cast<std::uint32_t>(
-            min(std::uint64_t{block.history_bytes} + segment_begin, std::uint64_t{2 * kMaxRecordOffset}))) {
+            min(std::uint64_t{block.history_bytes} + segment_begin, std::uint64_t{2 * kMaxRecordOffset}))),
+        hash_width_(finding.widths.of_block(block_index)) {
     const std::byte* here = block.d_block + segment_begin;
     const std::uint32_t lead = min(before_, finding.window_bytes);
     misaligned_ = reinterpret_cast<std::uintptr_t>(here - lead) % 16;
@@ -297,7 +299,7 @@ class SegmentFinder {
 
     std::uint32_t linked_before = segment_begin;
     if constexpr (kCandidates == Candidates::kChain)
-      if (continues_previous(finding.batch, block_index, finding.window_bytes))
+      if (continues_previous(finding.batch, block_index, finding.window_bytes, finding.widths))
         linked_before += finding.window_bytes;
     first_block_position_ = -static_cast<std::int32_t>(min(linked_before, 2 * kMaxRecordOffset));
     block_links_ = finding.links.of_block(block) + segment_begin;
@@ -450,20 +452,27 @@ class SegmentFinder {
     return 0;
   }
 
+  // What is hashed of the position at a slot, whose first four bytes are `word`.
+  __device__ std::uint32_t hashed_word(std::uint32_t word, std::uint32_t slot) const {
+    if (hash_width_ == kHashedBytes) return word;
+    return wide_word(word, RingWord(sh_ring_, slot + hash_width_ - 4).word);
+  }
+
   // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
   __device__ Rank best_of_chain(std::uint32_t position, std::uint32_t slot, const RingWord& own,
                                 std::uint32_t link, std::uint32_t limit) const {
     Rank rank = 0;
     std::uint32_t offset = 0, step = link, decisive = 0, decisive_word = own.word;
+    [[maybe_unused]] const std::uint32_t hashed = kExactLinks ? 0 : hashed_word(own.word, slot);
     for (std::uint32_t walked = 0; walked < finding_.depth; ++walked) {
       offset += step;
       if (step == 0 || offset > finding_.window_bytes) break;
       const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
       if constexpr (!kExactLinks) {
         // A head older than 65535 positions is not a link at all (build_chains.cuh).
-        const std::uint32_t word = RingWord(sh_ring_, candidate_slot).word;
-        if (word != own.word &&
-            hash_word(word, finding_.hash_bits) != hash_word(own.word, finding_.hash_bits))
+        const std::uint32_t word = hashed_word(RingWord(sh_ring_, candidate_slot).word, candidate_slot);
+        if (word != hashed &&
+            hash_word(word, finding_.hash_bits) != hash_word(hashed, finding_.hash_bits))
           break;
       }
       if (RingWord(sh_ring_, candidate_slot + decisive).word == decisive_word) {
@@ -685,6 +694,7 @@ class SegmentFinder {
   const std::uint32_t segment_positions_, walked_positions_;
   MatchRecord* const records_;
   const std::uint32_t before_;  // bytes before the segment, where that matters
+  const std::uint32_t hash_width_;
   // Ring coordinates x: 0 at the 16-byte boundary at or before the first byte that a match can point to.
   std::uint32_t misaligned_, base_end_;
   const std::byte* base_;
