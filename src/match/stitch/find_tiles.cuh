@@ -445,17 +445,25 @@ class SegmentFinder {
   __device__ Rank nearest(std::uint32_t position, std::uint32_t slot, const RingWord& own,
                           std::uint32_t offset, std::uint32_t limit) const {
     if (offset != 0 && offset <= finding_.window_bytes) {
-      const RingWord candidate(sh_ring_, slot_before(slot, offset, ring_positions_));
-      if (candidate.word == own.word)
+      const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
+      const RingWord candidate(sh_ring_, candidate_slot);
+      // Where four bytes are hashed, a link that is none leads to other bytes.
+      if (candidate.word == own.word && (hash_width_ == kHashedBytes || same_hash(own, slot, candidate, candidate_slot)))
         return rank_of(offset, agreeing(own, candidate, position, offset, limit));
     }
     return 0;
   }
 
-  // What is hashed of the position at a slot, whose first four bytes are `word`.
-  __device__ std::uint32_t hashed_word(std::uint32_t word, std::uint32_t slot) const {
-    if (hash_width_ == kHashedBytes) return word;
-    return wide_word(word, RingWord(sh_ring_, slot + hash_width_ - 4).word);
+  // Whether the positions at two slots have one hash.
+  __device__ bool same_hash(const RingWord& own, std::uint32_t slot, const RingWord& candidate,
+                            std::uint32_t candidate_slot) const {
+    std::uint32_t own_word = own.word, candidate_word = candidate.word;
+    if (hash_width_ != kHashedBytes) {
+      own_word = wide_word(own_word, RingWord(sh_ring_, slot + hash_width_ - 4).word);
+      candidate_word = wide_word(candidate_word, RingWord(sh_ring_, candidate_slot + hash_width_ - 4).word);
+    }
+    return own_word == candidate_word ||
+           hash_word(own_word, finding_.hash_bits) == hash_word(candidate_word, finding_.hash_bits);
   }
 
   // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
@@ -463,17 +471,13 @@ class SegmentFinder {
                                 std::uint32_t link, std::uint32_t limit) const {
     Rank rank = 0;
     std::uint32_t offset = 0, step = link, decisive = 0, decisive_word = own.word;
-    [[maybe_unused]] const std::uint32_t hashed = kExactLinks ? 0 : hashed_word(own.word, slot);
     for (std::uint32_t walked = 0; walked < finding_.depth; ++walked) {
       offset += step;
       if (step == 0 || offset > finding_.window_bytes) break;
       const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
       if constexpr (!kExactLinks) {
         // A head older than 65535 positions is not a link at all (build_chains.cuh).
-        const std::uint32_t word = hashed_word(RingWord(sh_ring_, candidate_slot).word, candidate_slot);
-        if (word != hashed &&
-            hash_word(word, finding_.hash_bits) != hash_word(hashed, finding_.hash_bits))
-          break;
+        if (!same_hash(own, slot, RingWord(sh_ring_, candidate_slot), candidate_slot)) break;
       }
       if (RingWord(sh_ring_, candidate_slot + decisive).word == decisive_word) {
         const RingWord candidate(sh_ring_, candidate_slot);
