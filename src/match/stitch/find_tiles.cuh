@@ -404,9 +404,10 @@ class SegmentFinder {
       const std::uint32_t index = index_in_row(row), position = tile + index;
       const std::uint32_t slot = slot_in_tile(index);
       Rank rank = 0;
-      const std::uint32_t limit =
-          position < walked_positions_ ? min(finding_.cap_bytes, readable_ - position) : 0;
-      if (limit >= kHashedBytes) {
+      const std::uint32_t left = position < walked_positions_ ? readable_ - position : 0;
+      const std::uint32_t limit = min(finding_.cap_bytes, left);
+      // The others may have the links of the block that goes on from this one.
+      if (left >= hash_width_) {
         const RingWord own(sh_ring_, slot);
         if constexpr (kCandidates == Candidates::kStep)
           rank = best_of_step(position, slot, own, links_[row], limit);
