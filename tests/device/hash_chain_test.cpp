@@ -35,8 +35,8 @@ void expect_equal(const std::vector<FinderCase>& cases,
               "")
         << "bits " << parameters.hash_bits << ", depth " << parameters.depth << ", cap "
         << parameters.cap_bytes << ", window " << parameters.window_bytes << ", stitch " << parameters.stitch
-        << ", reach " << parameters.stitch_reach << ", hashes of " << parameters.hash_bytes << ", of few values "
-        << parameters.few_values_hash_bytes;
+        << ", reach " << parameters.stitch_reach << ", hashes of " << parameters.hash_bytes
+        << ", of few values " << parameters.few_values_hash_bytes;
     EXPECT_TRUE(records == find_on_device(batch, parameters, stream)) << "a second run differs";
   }
 }
@@ -195,8 +195,10 @@ TEST_F(HashChainCuda, EqualsItsTwinWhereBlocksChooseTheirHashWidth) {
       cases.push_back({"four letters", random_bytes(size + history, 3, 4), history});
     cases.push_back({"words", wordy_bytes(100'000 + history, 4), history});
     cases.push_back({"zeros", Bytes(100'000 + history, std::byte{0}), history});
-    cases.push_back({"words, then four letters", wordy_bytes(history, 4) + random_bytes(70'001, 5, 4), history});
-    cases.push_back({"four letters, then words", random_bytes(history, 5, 4) + wordy_bytes(70'001, 4), history});
+    cases.push_back(
+        {"words, then four letters", wordy_bytes(history, 4) + random_bytes(70'001, 5, 4), history});
+    cases.push_back(
+        {"four letters, then words", random_bytes(history, 5, 4) + wordy_bytes(70'001, 4), history});
   }
   for (std::size_t period = 530; period < 560; ++period)
     cases.push_back({"period", periodic_bytes(9000 + period, period), 0});
@@ -222,9 +224,11 @@ TEST_F(HashChainCuda, EqualsItsTwinOnRowsOfChosenHashWidths) {
       const FinderBatch batch(file, cases, stream);
       for (const HashChainParameters& parameters :
            {HashChainParameters{.hash_bits = 11, .depth = 1, .few_values_hash_bytes = 7},
-            HashChainParameters{.hash_bits = 11, .depth = 4, .window_bytes = 5000, .few_values_hash_bytes = 7},
+            HashChainParameters{
+                .hash_bits = 11, .depth = 4, .window_bytes = 5000, .few_values_hash_bytes = 7},
             HashChainParameters{.hash_bits = 12, .depth = 8, .window_bytes = 9, .few_values_hash_bytes = 6},
-            HashChainParameters{.hash_bits = 12, .depth = 16, .window_bytes = 65535, .few_values_hash_bytes = 8}})
+            HashChainParameters{
+                .hash_bits = 12, .depth = 16, .window_bytes = 65535, .few_values_hash_bytes = 8}})
         EXPECT_EQ(
             first_difference(cases, batch, find_on_device(batch, parameters, stream),
                              [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),

@@ -37,7 +37,8 @@ inline std::size_t chain_hash_width(std::span<const std::byte> block, const Hash
   for (std::size_t stretch = 0; stretch < 16; ++stretch)
     for (std::size_t i = 0; i < 256; ++i) ++slots[hash_at(block, stretch * step + step / 2 - 128 + i, 11)];
   std::uint64_t used = 0, pairs = 0;
-  for (const std::uint64_t words : slots) used += words > 0 ? 1 : 0, pairs += words * (words - (words > 0)) / 2;
+  for (const std::uint64_t words : slots)
+    used += words > 0 ? 1 : 0, pairs += words * (words - (words > 0)) / 2;
   const bool few_values = used >= 16 && used <= 480 && 4 * used * pairs <= 5ull * 4096 * 4096;
   return few_values ? parameters.few_values_hash_bytes - (block.size() <= 65536 ? 1 : 0)
                     : parameters.hash_bytes;

@@ -70,9 +70,10 @@ TEST(HashChain, EqualsItsDefinitionAtEveryHashWidth) {
 }
 
 TEST(HashChain, EqualsItsDefinitionWhereTheBlockChoosesItsHashWidth) {
-  const std::vector<Shape> shapes = {{"four letters", random_bytes(9000, 3, 4)},
-                                     {"words", wordy_bytes(9000, 1)},
-                                     {"words, then four letters", wordy_bytes(700, 1) + random_bytes(8300, 3, 4)}};
+  const std::vector<Shape> shapes = {
+      {"four letters", random_bytes(9000, 3, 4)},
+      {"words", wordy_bytes(9000, 1)},
+      {"words, then four letters", wordy_bytes(700, 1) + random_bytes(8300, 3, 4)}};
   for (const Shape& shape : shapes)
     for (const std::size_t history : {0, 700, 809})
       for (const std::uint32_t few_values_hash_bytes : {5u, 8u}) {

@@ -173,7 +173,8 @@ TEST_F(WebgpuFinders, HashChainIsItsTwinAtEveryHashWidth) {
   for (const std::size_t period : {537u, 541u, 545u, 549u})
     blocks.push_back({"period", testing::periodic_bytes(9000, period), 0});
   expect_twin(blocks, HashChainParameters{.hash_bits = 14, .depth = 8, .few_values_hash_bytes = 7});
-  expect_twin(blocks, HashChainParameters{.hash_bits = 12, .depth = 2, .hash_bytes = 5, .few_values_hash_bytes = 8});
+  expect_twin(blocks,
+              HashChainParameters{.hash_bits = 12, .depth = 2, .hash_bytes = 5, .few_values_hash_bytes = 8});
 }
 
 TEST_F(WebgpuFinders, HashStepIsItsTwin) {

@@ -40,14 +40,13 @@ inline Lz4Level lz4_level(int level, std::size_t block_bytes, std::size_t histor
                                 .stitch_reach = kHashChainFastStitchReach},
             LazyParse{}};
   const std::uint32_t depth = level <= 5 ? 4 : level <= 8 ? 8 : level <= 11 ? 16 : 64;
-  return {
-      HashChainParameters{.hash_bits = hash_chain_bits(block_bytes),
-                          .depth = depth,
-                          .cap_bytes = kHashChainCapBytes,
-                          .stitch_reach = level <= 11 ? kHashChainStitchReach : kHashChainDeepStitchReach,
-                          .few_values_hash_bytes =
-                              level <= 11 ? kHashChainFewValuesBytes : kHashChainDeepFewValuesBytes},
-      OptimalParse<Lz4CostModel>{}};
+  return {HashChainParameters{
+              .hash_bits = hash_chain_bits(block_bytes),
+              .depth = depth,
+              .cap_bytes = kHashChainCapBytes,
+              .stitch_reach = level <= 11 ? kHashChainStitchReach : kHashChainDeepStitchReach,
+              .few_values_hash_bytes = level <= 11 ? kHashChainFewValuesBytes : kHashChainDeepFewValuesBytes},
+          OptimalParse<Lz4CostModel>{}};
 }
 
 }  // namespace hemstitch

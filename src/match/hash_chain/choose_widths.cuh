@@ -62,14 +62,14 @@ static __global__ void __launch_bounds__(kChooseThreads)
   if (thread % 32 == 0) atomicAdd(&sh_pairs, warp_pairs);
   __syncthreads();
   if (thread == 0)
-    d_widths[blockIdx.x] =
-        static_cast<std::uint8_t>(are_few_values(used, sh_pairs)
-                                      ? few_values_width(few_values_hash_bytes, block.block_bytes)
-                                      : hash_bytes);
+    d_widths[blockIdx.x] = static_cast<std::uint8_t>(
+        are_few_values(used, sh_pairs) ? few_values_width(few_values_hash_bytes, block.block_bytes)
+                                       : hash_bytes);
 }
 
-constexpr KernelBudget kChooseWidthsBudget(
-    "hash_chain.choose_widths", "choose_widths",
-    {.threads = kChooseThreads, .registers = 32, .shared_bytes = 9 * 1024});
+constexpr KernelBudget kChooseWidthsBudget("hash_chain.choose_widths", "choose_widths",
+                                           {.threads = kChooseThreads,
+                                            .registers = 32,
+                                            .shared_bytes = 9 * 1024});
 
 }  // namespace hemstitch::cuda

@@ -1,5 +1,5 @@
-#include "gpu/cuda/shared_memory.hpp"
 #include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/shared_memory.hpp"
 #include "match/hash_chain/choose_widths.cuh"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/stitch/build_chains.cuh"
@@ -85,12 +85,10 @@ void build_hash_chains_cuda(const DeviceBlocks& batch, const HashChainParameters
   check_scratch("hash_chain", scratch_bytes, scratch.bytes());
   const bool chooses = chooses_widths(batch, parameters);
   if (chooses)
-    launch({.kernel = kChooseWidthsBudget,
-            .grid = batch.block_count,
-            .stream = stream,
-            .work = work_of(batch)},
-           choose_widths, batch, parameters.hash_bytes, parameters.few_values_hash_bytes,
-           scratch.chosen_widths(d_scratch));
+    launch(
+        {.kernel = kChooseWidthsBudget, .grid = batch.block_count, .stream = stream, .work = work_of(batch)},
+        choose_widths, batch, parameters.hash_bytes, parameters.few_values_hash_bytes,
+        scratch.chosen_widths(d_scratch));
   const Links links = scratch.links(d_scratch, batch);
   const HashWidths widths = scratch.widths(d_scratch);
   const bool sweeping = parameters.depth > 1 && parameters.window_bytes <= kSweptWindowBytes;

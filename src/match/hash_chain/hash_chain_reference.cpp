@@ -83,8 +83,7 @@ bool has_few_values(std::span<const std::byte> block) {
   std::vector<std::uint16_t> words_in_slot(std::size_t{1} << kSampleSlotBits);
   std::uint32_t used = 0, pairs = 0;
   for (std::uint32_t stretch = 0; stretch < kSampledStretches; ++stretch) {
-    const std::byte* begin =
-        block.data() + stretch_begin(stretch, static_cast<std::uint32_t>(block.size()));
+    const std::byte* begin = block.data() + stretch_begin(stretch, static_cast<std::uint32_t>(block.size()));
     for (std::uint32_t i = 0; i < kStretchPositions; ++i) {
       std::uint16_t& words = words_in_slot[hash_word(load_le32(begin + i), kSampleSlotBits)];
       used += words == 0 ? 1 : 0;

@@ -19,16 +19,16 @@ void record_hash_chain(Recording& recording, const BlockBatch& batch, const Hash
   check_hash_chain_parameters(parameters);
   const bool chooses = parameters.few_values_hash_bytes != 0;
   if (chooses && pieces)
-    throw Error(Status::kInvalidOption, "hash_chain: few_values_hash_bytes must be 0 where links are built by pieces");
+    throw Error(Status::kInvalidOption,
+                "hash_chain: few_values_hash_bytes must be 0 where links are built by pieces");
   if (chooses)
-    recording.dispatch({"match/hash_chain/hash_width.wgsl",
-                        "choose",
-                        {batch.block_count, first_link_width(batch.block_count, parameters.hash_bits),
-                         parameters.hash_bytes, parameters.few_values_hash_bytes},
-                        {{batch.data, Access::kRead},
-                         {batch.rows, Access::kRead},
-                         {buffers.heads, Access::kReadWrite}},
-                        batch.block_count});
+    recording.dispatch(
+        {"match/hash_chain/hash_width.wgsl",
+         "choose",
+         {batch.block_count, first_link_width(batch.block_count, parameters.hash_bits), parameters.hash_bytes,
+          parameters.few_values_hash_bytes},
+         {{batch.data, Access::kRead}, {batch.rows, Access::kRead}, {buffers.heads, Access::kReadWrite}},
+         batch.block_count});
   record_links(recording, batch, buffers.heads, buffers.other,
                {.hash_bits = parameters.hash_bits,
                 .most_distance = parameters.window_bytes,

@@ -181,9 +181,8 @@ void launch_build_chains(const DeviceBlocks& batch, const Links& links, unsigned
                              shared_bytes),
         name);
   build_chains<kKeyBytes><<<static_cast<unsigned>((segments + segments_per_warp - 1) / segments_per_warp), 32,
-                            shared_bytes, stream>>>(batch, links, segments_per_block(batch),
-                                                    segments_per_warp, hash_bits, window_bytes, sweeping,
-                                                    widths);
+                            shared_bytes, stream>>>(
+      batch, links, segments_per_block(batch), segments_per_warp, hash_bits, window_bytes, sweeping, widths);
   check_launch(name);
 }
 

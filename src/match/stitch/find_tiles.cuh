@@ -449,7 +449,8 @@ class SegmentFinder {
       const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
       const RingWord candidate(sh_ring_, candidate_slot);
       // Where four bytes are hashed, a link that is none leads to other bytes.
-      if (candidate.word == own.word && (hash_width_ == kHashedBytes || same_hash(own, slot, candidate, candidate_slot)))
+      if (candidate.word == own.word &&
+          (hash_width_ == kHashedBytes || same_hash(own, slot, candidate, candidate_slot)))
         return rank_of(offset, agreeing(own, candidate, position, offset, limit));
     }
     return 0;
