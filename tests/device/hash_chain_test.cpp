@@ -200,8 +200,7 @@ TEST_F(HashChainCuda, EqualsItsTwinWhereBlocksChooseTheirHashWidth) {
     cases.push_back(
         {"four letters, then words", random_bytes(history, 5, 4) + wordy_bytes(70'001, 4), history});
   }
-  for (std::size_t period = 530; period < 560; ++period)
-    cases.push_back({"period", periodic_bytes(9000 + period, period), 0});
+  for (FinderCase& one : few_values_cases()) cases.push_back(std::move(one));
   expect_equal(cases,
                {{.hash_bits = 14, .depth = 4, .few_values_hash_bytes = 7},
                 {.hash_bits = 14, .depth = 64, .stitch_reach = 16, .few_values_hash_bytes = 6},

@@ -136,17 +136,16 @@ TEST(HashWidth, ThresholdsAreExact) {
       runs.insert(runs.end(), 512, static_cast<std::byte>(stretch % values));
     EXPECT_EQ(has_few_values(runs), values == 16) << values;
   }
-  // A period has as many values as bytes; some share slots.
+  // How many of each kind have few values: some, not all.
   const HashChainParameters parameters{.few_values_hash_bytes = 7};
-  std::size_t few = 0, many = 0;
-  for (std::size_t period = 520; period < 580; ++period) {
-    const Bytes block = periodic_bytes(70'000, period);
-    const std::uint32_t width = hash_width_of(block, parameters);
-    ASSERT_EQ(width, chain_hash_width(block, parameters)) << period;
-    (width == 7 ? few : many) += 1;
+  std::size_t fifth = 0, behind_zeros = 0;
+  for (const FinderCase& one : few_values_cases()) {
+    const std::uint32_t width = hash_width_of(one.data, parameters);
+    ASSERT_EQ(width, chain_hash_width(one.data, parameters)) << one.name;
+    (one.name[0] == 'a' ? fifth : behind_zeros) += width == 6 ? 1 : 0;
   }
-  EXPECT_GT(few, 0u);
-  EXPECT_GT(many, 0u);
+  EXPECT_TRUE(fifth > 5 && fifth < 30) << fifth;
+  EXPECT_TRUE(behind_zeros > 5 && behind_zeros < 27) << behind_zeros;
 }
 
 TEST(HashChain, GivesTrueMatchesOnLargeBlocksWithHistory) {
