@@ -82,7 +82,7 @@ struct FinderParameters {
   std::uint32_t far_step = 8;        // offsets, at least 1: kLazyScan beyond near_range
   std::uint32_t literal_cost = 9;    // bits, 1..4096: what Parse::kOptimal believes that a literal costs
   std::uint32_t match_fixed_cost = 25;  // bits, 1..4096: what it believes that any match costs
-  // The rest is kHashChain's but for one, the first also kHashStep's and kHashPairs', the second also kHashStep's.
+  // The rest is kHashChain's, the first also kHashStep's and kHashPairs', the second also kHashStep's.
   std::uint32_t hash_bits = 14;        // the table has 2^hash_bits entries, 8..16
   std::uint32_t cap_bytes = 64;        // bytes, 4..65535: where comparing stops; true lengths are found later
   std::uint32_t depth = 8;             // candidates of a position, at least 1

@@ -13,15 +13,14 @@
 //   used   how many slots have any word
 //   pairs  how many pairs of words share a slot
 //
-// The block has few values if used is 16 to 480 and used * pairs at most 1.25 * 4096^2. The second says that the words are spread
+// The block has few values if `used` is 16 to 480 and used * pairs at most 1.25 * 4096^2. The second says that the words are spread
 // over the slots that they use: of words spread evenly over N values there are 4096^2 / 2N pairs, and N must be 0.4 of `used` or
-// more. So text with long runs of spaces, pictures with empty margins and records with many numbers, which have few values as well, keep four
-// bytes: there most words are one, or a few, and the others are worth finding by four bytes. Blocks of fewer than 8192 bytes have too
-// short chains for all this. The history of a block has no say.
+// more. So text with long runs of spaces, pictures with empty margins and tables of numbers, which have few values as well, keep
+// four bytes: there most words are one and the same, or a few, and the others are worth finding by four bytes. Blocks of fewer than
+// 8192 bytes keep them too: their chains are short. The history of a block has no say.
 //
-// Why a sample of the whole block and not its beginning: pictures and programs begin with zeros. Why counts: a maximum and a sum
-// come out the same in whatever order threads add to them, and `used` only grows, so that a device may stop early, once it is above 480. In
-// text and programs a quarter of the sample is enough for that.
+// Why a sample of the whole block and not its beginning: pictures and programs begin with zeros. Why counts: sums come out the same
+// in whatever order threads add to them, and `used` only grows, so that a device may stop early, once it is above 480.
 #pragma once
 
 #include <cstddef>
