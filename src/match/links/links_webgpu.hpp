@@ -22,8 +22,8 @@ struct LinkParameters {
   unsigned hash_bits = 0;
   std::uint32_t most_distance = 0;
   std::uint32_t hashed_bytes = 4;  // 3 to 8
-  bool widths_in_heads =
-      false;  // instead, each block's stands at first_link_width() in its heads; not with pieces
+  // Instead, each block's stands behind all heads, from first_link_width() on; not with pieces.
+  bool widths_in_heads = false;
 };
 
 // As links.wgsl has it. Positions count from the first byte of the block's data, which is its history's.

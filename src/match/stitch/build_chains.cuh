@@ -13,9 +13,9 @@
 // Heads are 16 bits: a position, plus one, modulo 65536. So a head that is 65536 positions old or older stands for a
 // younger position q, and one that was never written stands for some q as well. That is harmless: if q had this hash, q
 // itself would have become the head. So a link to a position of another hash is none, and the chain ends there; at depth 1
-// the bytes differ anyway, if four are hashed. A walk need not look at hashes where links are exact: in tables of no more than 65536 positions,
-// and for windows of up to 32 KB, for which the table is swept of old heads before 65536 positions have passed since it
-// was cleared, and then about every 32 KB.
+// the bytes differ anyway, if four are hashed. A walk need not look at hashes where links are exact: in tables of no more than
+// 65536 positions, and for windows of up to 32 KB, for which the table is swept of old heads before 65536 positions have passed
+// since it was cleared, and then about every 32 KB.
 //
 // Steps do not overlap, but the words of a group of steps set out a group earlier.
 //
