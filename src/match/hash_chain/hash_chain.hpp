@@ -59,9 +59,8 @@ struct HashChainParameters {
   bool stitch = true;                                  // step 4
   std::uint32_t stitch_reach = kHashChainStitchReach;  // positions it carries a match back over, 1..16
   std::uint32_t hash_bytes = kHashedBytes;             // the hash width, 4..8
-  std::uint32_t few_values_hash_bytes =
-      0;  // the same in blocks with few values, 5..8, and one less where these have up to 64 KB; 0:
-          // no difference
+  // The same in blocks with few values, 5..8, and one less where these have up to 64 KB; 0: no difference.
+  std::uint32_t few_values_hash_bytes = 0;
 
   static constexpr std::string_view kName = "hash_chain";
   static constexpr std::array<std::string_view, 8> kFields = {
