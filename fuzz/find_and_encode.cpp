@@ -39,7 +39,9 @@ MatchRecords find_hashed(FuzzedDataProvider& input, const FinderInput& data, uns
         .window_bytes =
             input.ConsumeBool() ? kMaxRecordOffset : input.ConsumeIntegralInRange<std::uint32_t>(1, 300),
         .stitch = stitch,
-        .stitch_reach = input.ConsumeIntegralInRange<std::uint32_t>(1, kHashChainMostStitchReach)};
+        .stitch_reach = input.ConsumeIntegralInRange<std::uint32_t>(1, kHashChainMostStitchReach),
+        .hash_bytes = input.ConsumeIntegralInRange<std::uint32_t>(kHashedBytes, kMostHashedBytes),
+        .few_values_hash_bytes = input.ConsumeBool() ? 7u : 0u};
     MatchRecords records = find_hash_chain(data, parameters);
     if (defined) require(records == testing::hash_chain_by_definition(data, parameters));
     return records;

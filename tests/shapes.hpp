@@ -187,6 +187,20 @@ inline std::vector<FinderCase> finder_cases(std::size_t count) {
   return cases;
 }
 
+// Blocks on both sides of where hash_chain tells few values from many (match/hash_chain/hash_width.hpp), and whose matches show which side
+// it took: four letters, with a fifth one in more and more of the block, or behind more and more zeros.
+inline std::vector<FinderCase> few_values_cases() {
+  constexpr std::size_t kBytes = 9000;
+  std::vector<FinderCase> cases;
+  for (std::size_t fifth = 1340; fifth < 1480; fifth += 4)
+    cases.push_back({"a fifth letter in " + std::to_string(fifth),
+                     random_bytes(fifth, 3, 5) + random_bytes(kBytes - fifth, 1, 4), 0});
+  for (std::size_t zeros = 700; zeros < 860; zeros += 5)
+    cases.push_back({"letters behind zeros, " + std::to_string(zeros),
+                     Bytes(zeros, std::byte{0}) + random_bytes(kBytes - zeros, 1, 4), 0});
+  return cases;
+}
+
 // The folder of real files that HEMSTITCH_CORPORA names, or nothing.
 inline std::optional<std::filesystem::path> corpora() {
   const char* folder = std::getenv("HEMSTITCH_CORPORA");

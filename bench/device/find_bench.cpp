@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "device_timing.hpp"
+#include "format/lz4/lz4_levels.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/common/device_block.hpp"
@@ -340,7 +341,7 @@ int measure_all(int argument_count, char** arguments) {
       {"d4s", 65536, 0, chain(4, 64, 65535), false, true},
       {"d64s", 65536, 0, chain(64, 64, 65535), false, true},
       {"hash_step", 65536, 0, HashStepParameters{.hash_bits = 13, .cap_bytes = 16}, false, true},
-      {"lz4 3", 262'144, 0, chain(4, 64, 65535), false, true},
+      {"lz4 3", 262'144, 0, lz4_level(3, 262'144).finder, false, true},
       {"hash_step", 4096, 0, HashStepParameters{.hash_bits = 11, .cap_bytes = 16}, false, true},
       {"lazy_scan", 65536, 32768, LazyScanParameters::from(LazyScanParameters::defaults()), false, true},
   };

@@ -33,9 +33,9 @@ DESCRIPTION is NAME[:PRESET][:FIELD=VALUE]..., with
                         stride, near_range, band_origin, top_k, top_k_policy
                         (longest, bucket), stitch (on, off), good_match_len,
                         far_step, literal_cost, match_fixed_cost, hash_bits,
-                        cap_bytes, depth, stitch_reach, group_positions (each
-                        of the finders that read it), and backend (reference,
-                        cuda, webgpu)
+                        cap_bytes, depth, stitch_reach, group_positions,
+                        hash_bytes, few_values_hash_bytes (each of the finders
+                        that read it), and backend (reference, cuda, webgpu)
 )";
 
 constexpr int kNamesIndent = 24;

@@ -360,6 +360,10 @@ typedef struct hemstitch_find_options {
   uint32_t depth;           /* hash_chain: candidates a position, at least 1 */
   uint32_t window_bytes;    /* the largest offset, 1..65535; coop_stitch: the offsets of a band */
   uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..16; hash_step: 4 */
+  uint32_t hash_bytes;      /* hash_chain: bytes that are hashed, 4..8 */
+  /* hash_chain: the same in blocks of 8 KB and more whose words have few values, as genomes': 5..8 (one less in
+   * blocks of up to 64 KB); 0: no difference */
+  uint32_t few_values_hash_bytes;
 
   /* What searches a window knows the shortest and the longest match; what hashes leaves them to the parse. */
   uint32_t min_match_bytes; /* 3..max_match_bytes: what is shorter is no candidate */

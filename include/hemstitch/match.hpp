@@ -88,6 +88,10 @@ struct FinderParameters {
   std::uint32_t depth = 8;             // candidates of a position, at least 1
   std::uint32_t stitch_reach = 8;      // positions, 1..16, that the stitch carries a match back over
   std::uint32_t group_positions = 32;  // kHashStep: positions, at least 1, looked up before they are entered
+  // kHashChain: bytes that are hashed, 4..8, and how many in blocks of 8 KB and more whose words have few values, as
+  // genomes': 5..8 (one less in blocks of up to 64 KB), or 0, no difference. LZ4's levels 3 to 12 take 4, and 7 or 6.
+  std::uint32_t hash_bytes = 4;
+  std::uint32_t few_values_hash_bytes = 0;
 };
 
 // What a finder takes where nobody says otherwise: its own sizes, the lengths and costs above.

@@ -82,6 +82,8 @@ AnyFinder finder_of(const hemstitch_find_options* options) {
   parameters.depth = options->depth;
   parameters.stitch_reach = options->stitch_reach;
   parameters.group_positions = options->group_positions;
+  parameters.hash_bytes = options->hash_bytes;
+  parameters.few_values_hash_bytes = options->few_values_hash_bytes;
   AnyFinder finder = row.with(parameters);
   std::visit([](const auto& own) { check_parameters(own); }, finder);
   return finder;
@@ -98,6 +100,8 @@ hemstitch_find_options options_for(std::int32_t finder) {
   options.depth = parameters.depth;
   options.window_bytes = parameters.window_size;
   options.stitch_reach = parameters.stitch_reach;
+  options.hash_bytes = parameters.hash_bytes;
+  options.few_values_hash_bytes = parameters.few_values_hash_bytes;
   options.min_match_bytes = parameters.min_match_len;
   options.max_match_bytes = parameters.max_match_len;
   options.near_range = parameters.near_range;
@@ -169,6 +173,8 @@ hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_byte
     options->depth = chain.depth;
     options->window_bytes = chain.window_bytes;
     options->stitch_reach = chain.stitch_reach;
+    options->hash_bytes = chain.hash_bytes;
+    options->few_values_hash_bytes = chain.few_values_hash_bytes;
   });
 }
 

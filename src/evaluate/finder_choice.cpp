@@ -48,6 +48,8 @@ constexpr std::array kFields = {
     Field{"depth", &FinderParameters::depth},
     Field{"stitch_reach", &FinderParameters::stitch_reach},
     Field{"group_positions", &FinderParameters::group_positions},
+    Field{"hash_bytes", &FinderParameters::hash_bytes},
+    Field{"few_values_hash_bytes", &FinderParameters::few_values_hash_bytes},
 };
 
 Error invalid(const std::string& what) { return Error(Status::kInvalidOption, what); }
@@ -112,6 +114,8 @@ void start_from_level(FinderChoice& choice, const std::string& word) {
   choice.parameters.cap_bytes = chain.cap_bytes;
   choice.parameters.depth = chain.depth;
   choice.parameters.stitch_reach = chain.stitch_reach;
+  choice.parameters.hash_bytes = chain.hash_bytes;
+  choice.parameters.few_values_hash_bytes = chain.few_values_hash_bytes;
 }
 
 void start_from_name(FinderChoice& choice, const std::string& name) {

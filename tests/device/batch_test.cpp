@@ -161,6 +161,7 @@ std::vector<Block> mixed_blocks() {
     const Bytes bytes = wordy_bytes(100'000, i);
     blocks.push_back({bytes, i * 5500});
   }
+  blocks.push_back({random_bytes(30'000, 1, 4), 2000});  // few values
   return blocks;
 }
 
@@ -195,12 +196,15 @@ MatchRecords twin_candidates(const hemstitch_find_options& options, const Block&
                                                               .group_positions = options.group_positions,
                                                               .cap_bytes = options.cap_bytes,
                                                               .stitch = options.stitch != 0});
-  return find_hash_chain({block.data, block.history_bytes}, {.hash_bits = options.hash_bits,
-                                                             .depth = options.depth,
-                                                             .cap_bytes = options.cap_bytes,
-                                                             .window_bytes = options.window_bytes,
-                                                             .stitch = options.stitch != 0,
-                                                             .stitch_reach = options.stitch_reach});
+  return find_hash_chain({block.data, block.history_bytes},
+                         {.hash_bits = options.hash_bits,
+                          .depth = options.depth,
+                          .cap_bytes = options.cap_bytes,
+                          .window_bytes = options.window_bytes,
+                          .stitch = options.stitch != 0,
+                          .stitch_reach = options.stitch_reach,
+                          .hash_bytes = options.hash_bytes,
+                          .few_values_hash_bytes = options.few_values_hash_bytes});
 }
 
 std::vector<Sequence> twin_sequences(const hemstitch_parse_options& options, const MatchRecords& records) {

@@ -35,7 +35,8 @@ void expect_equal(const std::vector<FinderCase>& cases,
               "")
         << "bits " << parameters.hash_bits << ", depth " << parameters.depth << ", cap "
         << parameters.cap_bytes << ", window " << parameters.window_bytes << ", stitch " << parameters.stitch
-        << ", reach " << parameters.stitch_reach;
+        << ", reach " << parameters.stitch_reach << ", hashes of " << parameters.hash_bytes
+        << ", of few values " << parameters.few_values_hash_bytes;
     EXPECT_TRUE(records == find_on_device(batch, parameters, stream)) << "a second run differs";
   }
 }
@@ -168,6 +169,74 @@ TEST_F(HashChainCuda, EqualsItsTwinOnLongRows) {
     }
 }
 
+TEST_F(HashChainCuda, EqualsItsTwinAtEveryHashWidth) {
+  std::vector<HashChainParameters> all;
+  for (const std::uint32_t hash_bytes : {5u, 6u, 7u, 8u})
+    all.push_back({.hash_bits = 11, .depth = 4, .hash_bytes = hash_bytes});
+  expect_equal(small_cases(), all);
+  std::vector<FinderCase> cases;
+  for (const std::size_t history : {0, 32768, 65536})
+    for (const std::size_t size : {65535, 65537, 200'000}) {
+      cases.push_back({"four letters", random_bytes(size + history, 3, 4), history});
+      cases.push_back({"words", wordy_bytes(size + history, 4), history});
+      cases.push_back({"period 7", periodic_bytes(size + history, 7), history});
+    }
+  expect_equal(cases, {{.hash_bits = 14, .depth = 1, .cap_bytes = 16, .hash_bytes = 6},
+                       {.hash_bits = 14, .depth = 4, .hash_bytes = 7},
+                       {.hash_bits = 14, .depth = 64, .stitch_reach = 16, .hash_bytes = 8},
+                       {.hash_bits = 12, .depth = 16, .window_bytes = 32768, .hash_bytes = 5}});
+}
+
+// Blocks that hash four bytes beside such as hash more, on both sides of where they are told apart.
+TEST_F(HashChainCuda, EqualsItsTwinWhereBlocksChooseTheirHashWidth) {
+  std::vector<FinderCase> cases;
+  for (const std::size_t history : {0, 1000, 65536}) {
+    for (const std::size_t size : {8191, 8192, 8193, 65536, 65537, 262'144})
+      cases.push_back({"four letters", random_bytes(size + history, 3, 4), history});
+    cases.push_back({"words", wordy_bytes(100'000 + history, 4), history});
+    cases.push_back({"zeros", Bytes(100'000 + history, std::byte{0}), history});
+    cases.push_back(
+        {"words, then four letters", wordy_bytes(history, 4) + random_bytes(70'001, 5, 4), history});
+    cases.push_back(
+        {"four letters, then words", random_bytes(history, 5, 4) + wordy_bytes(70'001, 4), history});
+  }
+  for (FinderCase& one : few_values_cases()) cases.push_back(std::move(one));
+  expect_equal(cases,
+               {{.hash_bits = 14, .depth = 4, .few_values_hash_bytes = 7},
+                {.hash_bits = 14, .depth = 64, .stitch_reach = 16, .few_values_hash_bytes = 6},
+                {.hash_bits = 14, .depth = 16, .window_bytes = 32768, .few_values_hash_bytes = 8},
+                {.hash_bits = 12, .depth = 1, .cap_bytes = 16, .hash_bytes = 5, .few_values_hash_bytes = 8}});
+}
+
+// Blocks in a row that choose different widths: the links of one do not serve for the history of the next. With empty blocks behind
+// them, so that a warp takes several.
+TEST_F(HashChainCuda, EqualsItsTwinOnRowsOfChosenHashWidths) {
+  constexpr std::size_t kEnoughBlocks = 30'000;
+  const cuda::Stream stream;
+  Bytes file;
+  for (std::uint32_t part = 0; part < 12; ++part)
+    file = file + (part % 3 == 1 ? wordy_bytes(70'000, part) : random_bytes(60'000 + 10'000 * part, part, 4));
+  for (const std::size_t history_bytes : {0, 5000, 9001})
+    for (const std::size_t block_bytes : {9001, 66'000}) {
+      std::vector<FinderCase> cases = row_cases(file, block_bytes, history_bytes);
+      cases.resize(kEnoughBlocks);
+      const FinderBatch batch(file, cases, stream);
+      for (const HashChainParameters& parameters :
+           {HashChainParameters{.hash_bits = 11, .depth = 1, .few_values_hash_bytes = 7},
+            HashChainParameters{
+                .hash_bits = 11, .depth = 4, .window_bytes = 5000, .few_values_hash_bytes = 7},
+            HashChainParameters{.hash_bits = 12, .depth = 8, .window_bytes = 9, .few_values_hash_bytes = 6},
+            HashChainParameters{
+                .hash_bits = 12, .depth = 16, .window_bytes = 65535, .few_values_hash_bytes = 8}})
+        EXPECT_EQ(
+            first_difference(cases, batch, find_on_device(batch, parameters, stream),
+                             [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
+            "")
+            << "blocks of " << block_bytes << ", history " << history_bytes << ", depth " << parameters.depth
+            << ", window " << parameters.window_bytes;
+    }
+}
+
 TEST_F(HashChainCuda, RunsInAGraph) {
   const cuda::Stream stream;
   const std::vector<FinderCase> cases = {{"words", wordy_bytes(100'000, 1), 1000}};
@@ -207,7 +276,8 @@ TEST(HashChainCudaParameters, RefusesWhatTheTwinRefuses) {
        {HashChainParameters{.hash_bits = 7}, HashChainParameters{.hash_bits = 17},
         HashChainParameters{.depth = 0}, HashChainParameters{.cap_bytes = 3},
         HashChainParameters{.cap_bytes = 65536}, HashChainParameters{.window_bytes = 0},
-        HashChainParameters{.window_bytes = 65536}}) {
+        HashChainParameters{.window_bytes = 65536}, HashChainParameters{.hash_bytes = 3},
+        HashChainParameters{.few_values_hash_bytes = 4}}) {
     std::string twins_message = "no error";
     try {
       find_hash_chain({}, parameters);

@@ -19,6 +19,8 @@ TEST(Batch, LevelsNameTheirFinderAndParse) {
   EXPECT_EQ(find.finder, HEMSTITCH_FINDER_HASH_CHAIN);
   EXPECT_EQ(find.depth, 64u);
   EXPECT_EQ(find.window_bytes, 65535u);
+  EXPECT_EQ(find.hash_bytes, 4u);
+  EXPECT_EQ(find.few_values_hash_bytes, 6u);
 
   hemstitch_parse_options parse{};
   ASSERT_EQ(hemstitch_parse_options_for_level(2, &parse), HEMSTITCH_OK);

@@ -29,14 +29,36 @@ inline std::uint32_t hash_at(std::span<const std::byte> data, std::size_t p, uns
   return hash_word(load_le32(&data[p]), hash_bits);
 }
 
+// How many bytes hash_chain hashes in a block, by the rule of hash_width.hpp.
+inline std::size_t chain_hash_width(std::span<const std::byte> block, const HashChainParameters& parameters) {
+  if (parameters.few_values_hash_bytes == 0 || block.size() < 8192) return parameters.hash_bytes;
+  std::vector<std::uint64_t> slots(2048);
+  const std::size_t step = block.size() / 16;
+  for (std::size_t stretch = 0; stretch < 16; ++stretch)
+    for (std::size_t i = 0; i < 256; ++i) ++slots[hash_at(block, stretch * step + step / 2 - 128 + i, 11)];
+  std::uint64_t used = 0, pairs = 0;
+  for (const std::uint64_t words : slots)
+    used += words > 0 ? 1 : 0, pairs += words * (words - (words > 0)) / 2;
+  const bool few_values = used >= 16 && used <= 480 && 4 * used * pairs <= 5ull * 4096 * 4096;
+  return few_values ? parameters.few_values_hash_bytes - (block.size() <= 65536 ? 1 : 0)
+                    : parameters.hash_bytes;
+}
+
+inline std::uint32_t chain_hash_at(std::span<const std::byte> data, std::size_t p, std::size_t width,
+                                   unsigned hash_bits) {
+  if (width == 4) return hash_at(data, p, hash_bits);
+  return hash_word(wide_word(load_le32(&data[p]), load_le32(&data[p + width - 4])), hash_bits);
+}
+
 // Steps 1 and 2 of hash_chain for one position.
-inline Match chain_choice(std::span<const std::byte> data, std::size_t p,
+inline Match chain_choice(std::span<const std::byte> data, std::size_t p, std::size_t width,
                           const HashChainParameters& parameters) {
   Match best;
-  if (!has_hash(data, p)) return best;
+  if (data.size() - p < width) return best;
+  const std::uint32_t hash = chain_hash_at(data, p, width, parameters.hash_bits);
   std::uint32_t seen = 0;
   for (std::size_t offset = 1; offset <= std::min<std::size_t>(p, parameters.window_bytes); ++offset) {
-    if (hash_at(data, p - offset, parameters.hash_bits) != hash_at(data, p, parameters.hash_bits)) continue;
+    if (chain_hash_at(data, p - offset, width, parameters.hash_bits) != hash) continue;
     if (++seen > parameters.depth) break;
     const std::size_t length = agreeing_bytes(data, p, p - offset, parameters.cap_bytes);
     if (length < 4) continue;
@@ -104,9 +126,10 @@ inline MatchRecords finished_records(const FinderInput& input, std::vector<Match
 
 inline MatchRecords hash_chain_by_definition(const FinderInput& input,
                                              const HashChainParameters& parameters) {
+  const std::size_t width = chain_hash_width(input.data.subspan(input.history_bytes), parameters);
   std::vector<Match> matches;
   for (std::size_t p = input.history_bytes; p < input.data.size(); ++p)
-    matches.push_back(chain_choice(input.data, p, parameters));
+    matches.push_back(chain_choice(input.data, p, width, parameters));
   return finished_records(input, std::move(matches), parameters.cap_bytes,
                           parameters.stitch ? parameters.stitch_reach : 0);
 }

@@ -439,7 +439,8 @@ TEST(Finders, RowsNameTheFieldsThatTheirFindersRead) {
       {"cap_bytes", [](auto& p) { p.cap_bytes = 4; }},
       {"depth", [](auto& p) { p.depth = 1; }},
       {"stitch_reach", [](auto& p) { p.stitch_reach = 1; }},
-      {"group_positions", [](auto& p) { p.group_positions = 500; }}};
+      {"group_positions", [](auto& p) { p.group_positions = 500; }},
+      {"hash_bytes", [](auto& p) { p.hash_bytes = 6; }}};
   const FinderParameters usual{.window_size = 900, .depth = 2};
   for (const FinderRow& row : finder_rows()) {
     const auto find = [&](const FinderParameters& parameters) {
@@ -451,6 +452,19 @@ TEST(Finders, RowsNameTheFieldsThatTheirFindersRead) {
       change(parameters);
       EXPECT_EQ(find(parameters) != expected, row.reads(field)) << row.name << " " << field;
     }
+  }
+}
+
+// The one field that only blocks with few values show.
+TEST(Finders, AWidthForFewValuesReachesItsFinder) {
+  const std::vector<std::byte> letters = testing::random_bytes(20'000, 6, 4);
+  for (const FinderRow& row : finder_rows()) {
+    const auto find = [&](std::uint32_t few_values_hash_bytes) {
+      FinderParameters parameters{.window_size = 900, .depth = 2};
+      parameters.few_values_hash_bytes = few_values_hash_bytes;
+      return find_reference(checked_finder(row, parameters), {letters, 0}).records;
+    };
+    EXPECT_EQ(find(8) != find(0), row.reads("few_values_hash_bytes")) << row.name;
   }
 }
 

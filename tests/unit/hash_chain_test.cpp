@@ -6,6 +6,7 @@
 
 #include "core/status.hpp"
 #include "finder_definition.hpp"
+#include "match/hash_chain/hash_width.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -48,6 +49,103 @@ TEST(HashChain, EqualsItsDefinitionForEveryParameter) {
                   << ", window " << window_bytes << ", stitch " << stitch;
             }
   }
+}
+
+TEST(HashChain, EqualsItsDefinitionAtEveryHashWidth) {
+  std::vector<Shape> shapes = {{"four letters", random_bytes(3000, 3, 4)},
+                               {"words", wordy_bytes(3000, 1)},
+                               {"runs", runs_bytes(3000, 3)}};
+  // So short that few positions have a hash, or none.
+  for (std::size_t bytes = 0; bytes < 20; ++bytes) shapes.push_back({"short", periodic_bytes(bytes, 3)});
+  for (const Shape& shape : shapes)
+    for (const std::size_t history : {std::size_t{0}, std::size_t{3}, std::size_t{500}})
+      for (const std::uint32_t hash_bytes : {4u, 5u, 6u, 7u, 8u}) {
+        if (history > shape.bytes.size()) continue;
+        const FinderInput input{shape.bytes, history};
+        const HashChainParameters parameters{.hash_bits = 12, .depth = 4, .hash_bytes = hash_bytes};
+        ASSERT_EQ(find_hash_chain(input, parameters), hash_chain_by_definition(input, parameters))
+            << shape.name << " of " << shape.bytes.size() << ", history " << history << ", hashes of "
+            << hash_bytes;
+      }
+}
+
+TEST(HashChain, EqualsItsDefinitionWhereTheBlockChoosesItsHashWidth) {
+  const std::vector<Shape> shapes = {
+      {"four letters", random_bytes(9000, 3, 4)},
+      {"words", wordy_bytes(9000, 1)},
+      {"words, then four letters", wordy_bytes(700, 1) + random_bytes(8300, 3, 4)}};
+  for (const Shape& shape : shapes)
+    for (const std::size_t history : {0, 700, 809})
+      for (const std::uint32_t few_values_hash_bytes : {5u, 8u}) {
+        const FinderInput input{shape.bytes, history};
+        const HashChainParameters parameters{
+            .hash_bits = 12, .depth = 8, .few_values_hash_bytes = few_values_hash_bytes};
+        ASSERT_EQ(find_hash_chain(input, parameters), hash_chain_by_definition(input, parameters))
+            << shape.name << ", history " << history << ", hashes of " << few_values_hash_bytes;
+      }
+}
+
+TEST(HashWidth, IsMoreThanFourBytesInBlocksWithFewValues) {
+  const HashChainParameters parameters{.few_values_hash_bytes = 7};
+  const auto width = [&](const Bytes& block) { return hash_width_of(block, parameters); };
+  EXPECT_EQ(width(random_bytes(65'536, 1, 4)), 6u);
+  EXPECT_EQ(width(random_bytes(65'537, 1, 4)), 7u);
+  EXPECT_EQ(width(random_bytes(100'000, 1, 2)), 7u);
+  EXPECT_EQ(width(random_bytes(100'000, 1, 5)), 4u);  // 625 values
+  EXPECT_EQ(width(random_bytes(100'000, 1)), 4u);
+  EXPECT_EQ(width(wordy_bytes(100'000)), 4u);
+  EXPECT_EQ(width(Bytes(100'000, std::byte{0})), 4u);
+  EXPECT_EQ(width(runs_bytes(100'000, 1)), 4u);
+  // Few values, but most words are one: a page of zeros with four letters on a third of it.
+  EXPECT_EQ(width(Bytes(70'000, std::byte{0}) + random_bytes(30'000, 1, 4)), 4u);
+  // Four letters, but not at the beginning, or not everywhere.
+  EXPECT_EQ(width(Bytes(3000, std::byte{0}) + random_bytes(100'000, 1, 4)), 7u);
+  EXPECT_EQ(width(random_bytes(80'000, 1, 4) + wordy_bytes(20'000)), 4u);
+  // In lines, as FASTA has them.
+  Bytes lines = random_bytes(100'000, 1, 4);
+  for (std::size_t i = 70; i < lines.size(); i += 71) lines[i] = std::byte{10};
+  EXPECT_EQ(width(lines), 7u);
+}
+
+TEST(HashWidth, IsFourBytesInShortBlocksAndWhereNobodyAsks) {
+  const Bytes letters = random_bytes(100'000, 1, 4);
+  const std::span<const std::byte> all = letters;
+  EXPECT_EQ(hash_width_of(all, {}), 4u);
+  EXPECT_EQ(hash_width_of(all, {.hash_bytes = 5}), 5u);
+  EXPECT_EQ(hash_width_of(all, {.hash_bytes = 5, .few_values_hash_bytes = 8}), 8u);
+  EXPECT_FALSE(has_few_values({}));
+  EXPECT_FALSE(has_few_values(all.first(8191)));
+  EXPECT_TRUE(has_few_values(all.first(8192)));
+}
+
+TEST(HashWidth, ThresholdsAreExact) {
+  EXPECT_FALSE(are_few_values(15, 1000));
+  EXPECT_TRUE(are_few_values(16, 1000));
+  EXPECT_TRUE(are_few_values(480, 43'690));  // 20,971,200 of 20,971,520
+  EXPECT_FALSE(are_few_values(480, 43'691));
+  EXPECT_FALSE(are_few_values(481, 1000));
+  EXPECT_TRUE(are_few_values(64, 327'680));
+  EXPECT_FALSE(are_few_values(64, 327'681));
+  // Products that 32 bits hold only just.
+  EXPECT_FALSE(are_few_values(480, 4096 * 4095 / 2));
+
+  // Blocks on either side. Of sixteen runs each is one stretch of the sample.
+  for (const std::size_t values : {15, 16}) {
+    Bytes runs;
+    for (std::size_t stretch = 0; stretch < 16; ++stretch)
+      runs.insert(runs.end(), 512, static_cast<std::byte>(stretch % values));
+    EXPECT_EQ(has_few_values(runs), values == 16) << values;
+  }
+  // How many of each kind have few values: some, not all.
+  const HashChainParameters parameters{.few_values_hash_bytes = 7};
+  std::size_t fifth = 0, behind_zeros = 0;
+  for (const FinderCase& one : few_values_cases()) {
+    const std::uint32_t width = hash_width_of(one.data, parameters);
+    ASSERT_EQ(width, chain_hash_width(one.data, parameters)) << one.name;
+    (one.name[0] == 'a' ? fifth : behind_zeros) += width == 6 ? 1 : 0;
+  }
+  EXPECT_TRUE(fifth > 5 && fifth < 30) << fifth;
+  EXPECT_TRUE(behind_zeros > 5 && behind_zeros < 27) << behind_zeros;
 }
 
 TEST(HashChain, GivesTrueMatchesOnLargeBlocksWithHistory) {
@@ -123,6 +221,12 @@ TEST(HashChain, InvalidParametersAreErrorsThatNameTheField) {
   EXPECT_NE(message({.stitch_reach = 0}).find("stitch_reach"), std::string::npos);
   EXPECT_NE(message({.stitch_reach = 17}).find("stitch_reach"), std::string::npos);
   EXPECT_EQ(message({.stitch_reach = 16}), "no error");
+  EXPECT_NE(message({.hash_bytes = 3}).find("hash_bytes is 3, must be 4..8"), std::string::npos);
+  EXPECT_NE(message({.hash_bytes = 9}).find("hash_bytes"), std::string::npos);
+  EXPECT_NE(message({.few_values_hash_bytes = 4}).find("few_values_hash_bytes is 4, must be 5..8"),
+            std::string::npos);
+  EXPECT_NE(message({.few_values_hash_bytes = 9}).find("few_values_hash_bytes"), std::string::npos);
+  EXPECT_EQ(message({.hash_bytes = 8, .few_values_hash_bytes = 8}), "no error");
   EXPECT_EQ(message({}), "no error");
 }
 

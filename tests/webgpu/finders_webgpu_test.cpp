@@ -159,6 +159,23 @@ TEST_F(WebgpuFinders, HashChainIsItsTwin) {
   expect_twin(inputs, HashChainParameters{.hash_bits = 10, .depth = 3, .cap_bytes = 16, .stitch = false});
 }
 
+TEST_F(WebgpuFinders, HashChainIsItsTwinAtEveryHashWidth) {
+  const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
+  for (const std::uint32_t hash_bytes : {5u, 6u, 7u, 8u})
+    expect_twin(inputs, HashChainParameters{.hash_bits = 12, .depth = 4, .hash_bytes = hash_bytes});
+  // What a block is decides, on either side of where few values are told from many, and of where blocks are short.
+  std::vector<testing::FinderCase> blocks = {{"four letters", testing::random_bytes(66'000, 1, 4), 0},
+                                             {"words", testing::wordy_bytes(50'000, 2), 1},
+                                             {"four letters", testing::random_bytes(30'001, 3, 4), 10'000},
+                                             {"too short", testing::random_bytes(8191, 4, 4), 0},
+                                             {"just long enough", testing::random_bytes(8292, 5, 4), 100},
+                                             {"zeros", std::vector<std::byte>(20'000), 0}};
+  for (testing::FinderCase& one : testing::few_values_cases()) blocks.push_back(std::move(one));
+  expect_twin(blocks, HashChainParameters{.hash_bits = 14, .depth = 8, .few_values_hash_bytes = 7});
+  expect_twin(blocks,
+              HashChainParameters{.hash_bits = 12, .depth = 2, .hash_bytes = 5, .few_values_hash_bytes = 8});
+}
+
 TEST_F(WebgpuFinders, HashStepIsItsTwin) {
   const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
   expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});

@@ -8,7 +8,8 @@
 //   9-11    hash_chain depth 16, stitch   optimal
 //   12      hash_chain depth 64, stitch   optimal
 //
-// The stitch reaches 4 positions at levels 1 and 2, 16 at level 12, 8 between. Table sizes go by the frame's block size, never by the device.
+// The stitch reaches 4 positions at levels 1 and 2, 16 at level 12, 8 between. Levels 3 to 12 hash more than four bytes in blocks with few
+// values. Table sizes go by the frame's block size, never by the device.
 #pragma once
 
 #include <cstddef>
@@ -39,12 +40,13 @@ inline Lz4Level lz4_level(int level, std::size_t block_bytes, std::size_t histor
                                 .stitch_reach = kHashChainFastStitchReach},
             LazyParse{}};
   const std::uint32_t depth = level <= 5 ? 4 : level <= 8 ? 8 : level <= 11 ? 16 : 64;
-  return {
-      HashChainParameters{.hash_bits = hash_chain_bits(block_bytes),
-                          .depth = depth,
-                          .cap_bytes = kHashChainCapBytes,
-                          .stitch_reach = level <= 11 ? kHashChainStitchReach : kHashChainDeepStitchReach},
-      OptimalParse<Lz4CostModel>{}};
+  return {HashChainParameters{
+              .hash_bits = hash_chain_bits(block_bytes),
+              .depth = depth,
+              .cap_bytes = kHashChainCapBytes,
+              .stitch_reach = level <= 11 ? kHashChainStitchReach : kHashChainDeepStitchReach,
+              .few_values_hash_bytes = level <= 11 ? kHashChainFewValuesBytes : kHashChainDeepFewValuesBytes},
+          OptimalParse<Lz4CostModel>{}};
 }
 
 }  // namespace hemstitch

@@ -1,4 +1,4 @@
-// The hash of the four bytes at a position, by which finders look them up.
+// The hash of the four bytes at a position, or of up to eight, by which finders look them up.
 // It decides which candidates a position has, and so decides bytes: host and device share it.
 #pragma once
 
@@ -9,8 +9,9 @@
 
 namespace hemstitch {
 
-// How many bytes a hash covers. A position with fewer bytes left is neither hashed nor inserted.
+// How many bytes a hash covers, unless a finder says otherwise. A position with fewer bytes left is neither hashed nor inserted.
 inline constexpr std::size_t kHashedBytes = 4;
+inline constexpr std::size_t kMostHashedBytes = 8;
 
 inline constexpr unsigned kMinHashBits = 8;
 inline constexpr unsigned kMaxHashBits = 16;
@@ -20,6 +21,12 @@ inline constexpr unsigned kMaxHashBits = 16;
 // product are its highest ones.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t hash_word(std::uint32_t word, unsigned hash_bits) {
   return (word * 2654435769u) >> (32 - hash_bits);
+}
+
+// What is hashed in place of a word where a hash covers more than four bytes: `word` is the first four of them, `last_word` the last
+// four. Both words are there at one load each, so that no width needs a mask. The factor is a prime with as many ones as zeros.
+HEMSTITCH_HOST_DEVICE constexpr std::uint32_t wide_word(std::uint32_t word, std::uint32_t last_word) {
+  return word + last_word * 2246822519u;
 }
 
 }  // namespace hemstitch

@@ -6,8 +6,9 @@
 //
 //   1. Candidates. The candidates of a position p are the `depth` nearest positions q < p with
 //      hash(q) = hash(p) and p - q <= window. Equal hashes count toward the depth even where the bytes
-//      differ. Positions with fewer than 4 bytes left in the data have no hash: they have no candidates and
-//      are nobody's.
+//      differ. A hash covers the block's *hash width*: 4 bytes or, by parameters, up to 8, also only in blocks that
+//      have few values, as genomes do (hash_width.hpp). Positions with fewer bytes than that left in the data have no
+//      hash: they have no candidates and are nobody's. The history is hashed as wide as the block.
 //   2. Choice. A candidate whose first four bytes differ is no match. Lengths are compared up to `cap_bytes`.
 //      The nearest candidate that reaches the cap ends the walk; otherwise the longest wins, then the nearest.
 //   3. Every capped length becomes its true length, to the end of the data.
@@ -37,12 +38,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/match.hpp"
 #include "hemstitch/match.hpp"
 #include "match/common/finder.hpp"
+#include "match/common/hash_word.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
 
 namespace hemstitch {
@@ -54,18 +58,29 @@ struct HashChainParameters {
   std::uint32_t window_bytes = kMaxRecordOffset;       // the largest distance; 1..65535
   bool stitch = true;                                  // step 4
   std::uint32_t stitch_reach = kHashChainStitchReach;  // positions it carries a match back over, 1..16
+  std::uint32_t hash_bytes = kHashedBytes;             // the hash width, 4..8
+  // The same in blocks with few values, 5..8, and one less where these have up to 64 KB; 0: no difference.
+  std::uint32_t few_values_hash_bytes = 0;
 
   static constexpr std::string_view kName = "hash_chain";
-  static constexpr std::array<std::string_view, 6> kFields = {"window_size", "depth",  "hash_bits",
-                                                              "cap_bytes",   "stitch", "stitch_reach"};
+  static constexpr std::array<std::string_view, 8> kFields = {
+      "window_size", "depth",        "hash_bits",  "cap_bytes",
+      "stitch",      "stitch_reach", "hash_bytes", "few_values_hash_bytes"};
   static FinderParameters defaults() { return {.window_size = 32768}; }
   static HashChainParameters from(const FinderParameters& p) {
-    return {p.hash_bits, p.depth, p.cap_bytes, p.window_size, p.stitch, p.stitch_reach};
+    return {p.hash_bits, p.depth,        p.cap_bytes,  p.window_size,
+            p.stitch,    p.stitch_reach, p.hash_bytes, p.few_values_hash_bytes};
   }
 };
 
 // Throws kInvalidOption, naming the field, for parameters outside their limits.
 void check_hash_chain_parameters(const HashChainParameters& parameters);
+
+// Whether the words of a block have few values (hash_width.hpp).
+bool has_few_values(std::span<const std::byte> block);
+
+// How many bytes its hashes cover.
+std::uint32_t hash_width_of(std::span<const std::byte> block, const HashChainParameters& parameters);
 
 // The best match of every position of the block.
 // Throws kInvalidOption, naming the field, for parameters outside their limits.

@@ -1,7 +1,8 @@
 // hash_chain on a CUDA device: the records of find_hash_chain (hash_chain.hpp), to the byte, for a batch of blocks.
 //
 // Two kernels. The first builds the chains, in order, one warp a segment (match/stitch/build_chains.cuh); the second walks them,
-// extends and stitches (match/stitch/find_tiles.cuh).
+// extends and stitches (match/stitch/find_tiles.cuh). Where blocks differ in their hash width, one before them says which has which
+// (choose_widths.cuh), and chains are built by a launch for each of four bytes and more.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,7 +18,7 @@
 namespace hemstitch::cuda {
 
 // Device memory that find_hash_chain_cuda needs besides the records: 2 bytes a position of the blocks and, above depth 1,
-// of their histories (as many as max_history_bytes for each block), and 4 bytes for every 64 KB.
+// of their histories (as many as max_history_bytes for each block), 4 bytes for every 64 KB, and a byte for every block.
 std::size_t find_hash_chain_cuda_scratch_bytes(const DeviceBlocks& batch,
                                                const HashChainParameters& parameters);
 

@@ -7,6 +7,7 @@
 #include "match/common/parameter_check.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
+#include "match/hash_chain/hash_width.hpp"
 #include "match/stitch/stitch.hpp"
 
 namespace hemstitch {
@@ -20,18 +21,26 @@ void check(const FinderInput& input, const HashChainParameters& parameters) {
   check_parameter("hash_chain", "data bytes", input.data.size(), 0, kNoPosition);
 }
 
+// The hash of the `width` bytes there.
+std::uint32_t hash_at(const std::byte* bytes, std::uint32_t width, unsigned hash_bits) {
+  const std::uint32_t word = load_le32(bytes);
+  if (width == kHashedBytes) return hash_word(word, hash_bits);
+  return hash_word(wide_word(word, load_le32(bytes + width - 4)), hash_bits);
+}
+
 // Steps 1 and 2: lengths are at most the cap.
 MatchRecords walk_chains(const FinderInput& input, const HashChainParameters& parameters) {
   const std::byte* data = input.data.data();
   const std::size_t data_bytes = input.data.size();
   MatchRecords records(input.block_bytes(), 0);
-  if (data_bytes < kHashedBytes) return records;
+  const std::uint32_t width = hash_width_of(input.data.subspan(input.history_bytes), parameters);
+  if (data_bytes < width) return records;
 
   std::vector<std::uint32_t> head(std::size_t{1} << parameters.hash_bits, kNoPosition);
   std::vector<std::uint32_t> previous(data_bytes);
-  for (std::uint32_t position = 0; position <= data_bytes - kHashedBytes; ++position) {
+  for (std::uint32_t position = 0; position <= data_bytes - width; ++position) {
     const std::uint32_t word = load_le32(data + position);
-    const std::uint32_t hash = hash_word(word, parameters.hash_bits);
+    const std::uint32_t hash = hash_at(data + position, width, parameters.hash_bits);
     previous[position] = head[hash];
     head[hash] = position;
     if (position < input.history_bytes) continue;
@@ -63,6 +72,30 @@ void check_hash_chain_parameters(const HashChainParameters& parameters) {
   check_parameter("hash_chain", "cap_bytes", parameters.cap_bytes, kHashedBytes, kMaxRecordLength);
   check_parameter("hash_chain", "window_bytes", parameters.window_bytes, 1, kMaxRecordOffset);
   check_parameter("hash_chain", "stitch_reach", parameters.stitch_reach, 1, kHashChainMostStitchReach);
+  check_parameter("hash_chain", "hash_bytes", parameters.hash_bytes, kHashedBytes, kMostHashedBytes);
+  if (parameters.few_values_hash_bytes != 0)
+    check_parameter("hash_chain", "few_values_hash_bytes", parameters.few_values_hash_bytes, kHashedBytes + 1,
+                    kMostHashedBytes);
+}
+
+bool has_few_values(std::span<const std::byte> block) {
+  if (block.size() < kLeastSampledBlockBytes) return false;
+  std::vector<std::uint16_t> words_in_slot(std::size_t{1} << kSampleSlotBits);
+  std::uint32_t used = 0, pairs = 0;
+  for (std::uint32_t stretch = 0; stretch < kSampledStretches; ++stretch) {
+    const std::byte* begin = block.data() + stretch_begin(stretch, static_cast<std::uint32_t>(block.size()));
+    for (std::uint32_t i = 0; i < kStretchPositions; ++i) {
+      std::uint16_t& words = words_in_slot[hash_word(load_le32(begin + i), kSampleSlotBits)];
+      used += words == 0 ? 1 : 0;
+      pairs += words++;
+    }
+  }
+  return are_few_values(used, pairs);
+}
+
+std::uint32_t hash_width_of(std::span<const std::byte> block, const HashChainParameters& parameters) {
+  if (parameters.few_values_hash_bytes == 0 || !has_few_values(block)) return parameters.hash_bytes;
+  return few_values_width(parameters.few_values_hash_bytes, static_cast<std::uint32_t>(block.size()));
 }
 
 MatchRecords find_hash_chain(const FinderInput& input, const HashChainParameters& parameters) {

@@ -39,6 +39,16 @@ inline constexpr std::uint32_t kHashChainStitchReach = 8;
 inline constexpr std::uint32_t kHashChainDeepStitchReach = 16;
 inline constexpr std::uint32_t kHashChainMostStitchReach = 16;
 
+// The hash width of blocks that have few values (hash_width.hpp), in blocks longer than 64 KB; shorter ones take a byte less. E.coli
+// (4.64 MB), blocks of 256 KB, widths 4 to 8, by bench/lz4_block_sizes.cpp with one number changed:
+//   depth 4:   2.454, 2.113, 1.878, 1.769, 1.831 MB
+//   depth 8:   2.286, 1.989, 1.792, 1.732, 1.801 MB
+//   depth 16:  2.133, 1.876, 1.730, 1.719, 1.797 MB
+//   depth 64:  1.876, 1.717, 1.702, 1.717, 1.797 MB
+// Its first million bytes, blocks of 64 KB, widths 5 to 7: depth 4 0.419, 0.415, 0.464 MB; 16 0.399, 0.410, 0.460; 64 0.395, 0.397, 0.410.
+inline constexpr std::uint32_t kHashChainFewValuesBytes = 7;
+inline constexpr std::uint32_t kHashChainDeepFewValuesBytes = 6;
+
 // Levels 1 and 2, depth 1: a table a bit smaller, since two thirds of what a warp that compresses a block needs of a
 // multiprocessor is its table; comparisons of four words; and the reach that four shuffles give. Ratios of seven files at
 // 4 KB and 64 KB against hash_step, which looks up 32 positions before it enters them: equal within 0.3 %, but for nci and

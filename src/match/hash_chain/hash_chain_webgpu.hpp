@@ -16,8 +16,8 @@ struct HashFinderBuffers {
   BufferId marks;    // 4 bytes a tile
 };
 
-// The records of find_hash_chain(), in `other`; with `pieces`, its links are built by pieces. Throws kInvalidOption as
-// check_hash_chain_parameters() does.
+// The records of find_hash_chain(), in `other`; with `pieces`, its links are built by pieces, and few_values_hash_bytes must be 0.
+// Throws kInvalidOption as check_hash_chain_parameters() does.
 void record_hash_chain(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                        const HashChainParameters& parameters, const std::optional<LinkPieces>& pieces = {});
 

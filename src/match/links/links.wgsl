@@ -5,8 +5,9 @@
 //             link_pieces  a workgroup owns a piece of a block, and does the same over the piece and what of the block may be linked
 //                          to from there: few long blocks keep many workgroups busy so
 // Buffers     data_words (read); blocks (read); heads (written) 4 bytes for each of 2^hash_bits hashes of each block (of each
-//             piece in link_pieces): the newest position with that hash, from 1 on; links (written) 4 bytes a position; pieces
-//             (read by link_pieces) 16 bytes a piece
+//             piece in link_pieces): the newest position with that hash, from 1 on, and behind them 4 bytes a block (read by link
+//             where blocks differ): how many bytes its hashes cover; links (written) 4 bytes a position; pieces (read by link_pieces)
+//             16 bytes a piece
 // Workgroup   256 invocations, 10 KB: for each of 256 buckets of hashes the positions of the group that fall into it, as bits
 //             (8 KB), which of these words are not 0 (1 KB), and the hash of each position of the group (1 KB)
 // Within a group the nearest equal hash is found among the bits below one's own, from the top down. In a run that is the
@@ -23,10 +24,10 @@ struct Parameters {
   hash_bits: u32,
   most_distance: u32,
   first_position: u32,  // of each block's data, or of what a piece looks at: a multiple of 32,768
-  hashed_bytes: u32,    // 3 or 4
+  hashed_bytes: u32,    // 3 to 8
   piece_count: u32,     // link_pieces
-  unused_a: u32,
-  unused_b: u32,
+  first_width: u32,     // which word of heads says it of the first block, where blocks differ; else 0
+  unused: u32,
 }
 
 // Positions count from the first byte of the block's data.
@@ -95,14 +96,29 @@ fn newest_of_32(thread: u32, hash: u32) -> bool {
   return true;
 }
 
+// What is hashed at a place: `width` bytes as one word.
+fn hashed_word(place: u32, width: u32) -> u32 {
+  let word = data_word(place);
+  if (width == 3u) {
+    return word & 0xFFFFFFu;
+  }
+  if (width == 4u) {
+    return word;
+  }
+  return word + data_word(place + width - 4u) * 2246822519u;
+}
+
 fn hash_of(word: u32) -> u32 {
-  let bytes = word & (0xFFFFFFFFu >> (8u * (4u - parameters.hashed_bytes)));
-  return (bytes * 2654435769u) >> (32u - parameters.hash_bits);
+  return (word * 2654435769u) >> (32u - parameters.hash_bits);
 }
 
 // 32,768 positions of what the piece sees, from parameters.first_position on. `number` says whose heads these are.
 fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
   let data_bytes = block.history_bytes + block.block_bytes;
+  var width = parameters.hashed_bytes;
+  if (parameters.first_width != 0u) {
+    width = atomicLoad(&heads[parameters.first_width + piece.block]);
+  }
   let head_count = 1u << parameters.hash_bits;
   let first_head = number * head_count;
   if (parameters.first_position == 0u) {
@@ -117,8 +133,8 @@ fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
   let start = piece.first_seen + parameters.first_position;
   let stop = min(piece.end, start + kTurnPositions);
   var next_word = 0u;
-  if (start + thread + parameters.hashed_bytes <= data_bytes) {
-    next_word = data_word(block.begin + start + thread);
+  if (start + thread + width <= data_bytes) {
+    next_word = hashed_word(block.begin + start + thread, width);
   }
   for (var group = start; group < stop; group += kThreads) {
     // The heads of the group before, or the cleared ones, are there for all, and the bits are cleared.
@@ -126,7 +142,7 @@ fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
     workgroupBarrier();
 
     let position = group + thread;
-    let hashed = position + parameters.hashed_bytes <= data_bytes;
+    let hashed = position + width <= data_bytes;
     var hash = 0xFFFFFFFFu;
     var newest = 0u;
     let bit = 1u << (thread % 32u);
@@ -137,8 +153,8 @@ fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
       atomicOr(&sh_used[hash % kBuckets], 1u << (thread / 32u));
     }
     sh_hashes[thread] = hash;
-    if (position + kThreads + parameters.hashed_bytes <= data_bytes) {
-      next_word = data_word(block.begin + position + kThreads);
+    if (position + kThreads + width <= data_bytes) {
+      next_word = hashed_word(block.begin + position + kThreads, width);
     }
     workgroupBarrier();
 

@@ -31,6 +31,8 @@ void record_links(Recording& recording, const BlockBatch& batch, BufferId heads,
       pieces ? std::min(batch.longest_bytes, kPiecePositions + parameters.most_distance)
              : batch.longest_bytes;
   const std::uint32_t piece_count = pieces ? pieces->count : 0;
+  const std::uint32_t first_width =
+      parameters.widths_in_heads ? first_link_width(batch.block_count, parameters.hash_bits) : 0;
   std::vector<Binding> bindings = {{batch.data, Access::kRead},
                                    {batch.rows, Access::kRead},
                                    {heads, Access::kReadWrite},
@@ -41,7 +43,7 @@ void record_links(Recording& recording, const BlockBatch& batch, BufferId heads,
     recording.dispatch({kLinksShader,
                         pieces ? "link_pieces" : "link",
                         {batch.block_count, parameters.hash_bits, parameters.most_distance, first_position,
-                         parameters.hashed_bytes, piece_count, 0, 0},
+                         parameters.hashed_bytes, piece_count, first_width, 0},
                         bindings,
                         pieces ? piece_count : batch.block_count});
     first_position += kTurnPositions;

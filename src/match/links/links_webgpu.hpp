@@ -21,7 +21,9 @@ namespace hemstitch::webgpu {
 struct LinkParameters {
   unsigned hash_bits = 0;
   std::uint32_t most_distance = 0;
-  std::uint32_t hashed_bytes = 4;  // 3 or 4
+  std::uint32_t hashed_bytes = 4;  // 3 to 8
+  // Instead, each block's stands behind all heads, from first_link_width() on; not with pieces.
+  bool widths_in_heads = false;
 };
 
 // As links.wgsl has it. Positions count from the first byte of the block's data, which is its history's.
@@ -43,9 +45,13 @@ struct LinkPieces {
   std::uint32_t count = 0;
 };
 
-// Heads of all blocks, or of all pieces.
+// Heads of all blocks, or of all pieces, and behind them a word for each.
 constexpr std::uint64_t link_heads_bytes(std::uint64_t count, unsigned hash_bits) {
-  return (count << hash_bits) * sizeof(std::uint32_t);
+  return ((count << hash_bits) + count) * sizeof(std::uint32_t);
+}
+// The first of these words.
+constexpr std::uint32_t first_link_width(std::uint32_t block_count, unsigned hash_bits) {
+  return block_count << hash_bits;
 }
 
 // `links`: 4 bytes for each byte of the data; `heads`: link_heads_bytes(). `pieces` are all those of the batch's blocks, for no smaller

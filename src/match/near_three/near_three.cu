@@ -222,7 +222,7 @@ void find_near_three_cuda(const DeviceBlocks& batch, const NearThreeParameters& 
   check_scratch("near_three", scratch_bytes, find_near_three_cuda_scratch_bytes(batch, parameters));
   const Links links{static_cast<std::uint16_t*>(d_scratch), batch.total_block_bytes,
                     kept_history_bytes(batch, parameters)};
-  launch_build_chains<kNearThreeBytes>(batch, links, parameters.hash_bits, parameters.window_bytes, true,
+  launch_build_chains<kNearThreeBytes>(batch, links, parameters.hash_bits, parameters.window_bytes, true, {},
                                        kBuildBudget.name.data(), stream);
   const std::uint32_t thread_blocks = batch.block_count * segments_per_block(batch);
   if (thread_blocks == 0) return;

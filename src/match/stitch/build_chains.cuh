@@ -1,5 +1,6 @@
-// Builds chains: for every position the distance to the one before it with the same hash. hash_chain's hashes cover four bytes,
-// near_three's three.
+// Builds chains: for every position the distance to the one before it with the same hash. hash_chain's hashes cover four bytes or, in
+// some blocks, more (HashWidths); near_three's three. A launch for four bytes passes over blocks that hash more, and one for
+// kVaryingBytes over those that hash four: so the kernel of most data is free of the other's registers.
 //
 // Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of
 // one pass over the whole block. Where there are many segments a warp takes several, and where one goes on from the other
@@ -12,9 +13,9 @@
 // Heads are 16 bits: a position, plus one, modulo 65536. So a head that is 65536 positions old or older stands for a
 // younger position q, and one that was never written stands for some q as well. That is harmless: if q had this hash, q
 // itself would have become the head. So a link to a position of another hash is none, and the chain ends there; at depth 1
-// the bytes differ anyway. A walk need not look at hashes where links are exact: in tables of no more than 65536 positions,
-// and for windows of up to 32 KB, for which the table is swept of old heads before 65536 positions have passed since it
-// was cleared, and then about every 32 KB.
+// the bytes differ anyway, if four are hashed. A walk need not look at hashes where links are exact: in tables of no more than
+// 65536 positions, and for windows of up to 32 KB, for which the table is swept of old heads before 65536 positions have passed
+// since it was cleared, and then about every 32 KB.
 //
 // Steps do not overlap, but the words of a group of steps set out a group earlier.
 //
@@ -61,7 +62,7 @@ template <std::size_t kKeyBytes>
 __global__ void __launch_bounds__(32)
     build_chains(DeviceBlocks batch, Links links, std::uint32_t segments_per_block,
                  std::uint32_t segments_per_warp, unsigned hash_bits, std::uint32_t window_bytes,
-                 bool sweeping) {
+                 bool sweeping, HashWidths widths) {
   extern __shared__ uint4 sh_memory[];
   auto* sh_heads = reinterpret_cast<std::uint16_t*>(sh_memory);
   const std::uint32_t lane = threadIdx.x;
@@ -76,6 +77,8 @@ __global__ void __launch_bounds__(32)
     const auto segment_begin = static_cast<std::uint32_t>(segment % segments_per_block) * kSegmentPositions;
     const DeviceBlock block = batch.d_blocks[block_index];
     if (segment_begin >= block.block_bytes) continue;
+    const std::uint32_t width = kKeyBytes == 3 ? 3 : widths.of_block(block_index);
+    if (kKeyBytes != 3 && (kKeyBytes == kVaryingBytes) != (width > kHashedBytes)) continue;
     if (lane == 0) trace_mark(kTraceBuildChains, static_cast<std::uint32_t>(segment));
 
     const std::uint64_t before = std::uint64_t{block.history_bytes} + segment_begin;
@@ -84,22 +87,24 @@ __global__ void __launch_bounds__(32)
     const std::byte* here = block.d_block + segment_begin;
     // Links of the history are wanted above depth 1, which is where there is room for them; the first segment leaves them.
     const bool wants_lead = segment_begin == 0 && links.max_history_bytes > 0;
-    const bool continues = wants_lead && continues_previous(batch, block_index, window_bytes);
+    const bool continues = wants_lead && continues_previous(batch, block_index, window_bytes, widths);
     const bool keeps_lead = wants_lead && !continues;
     // The last positions of a block have no hash in it, and have one for the block that continues it: which is the one
     // that leaves their links.
-    const std::uint32_t left_before = continues ? kKeyBytes - 1 : 0;
+    const std::uint32_t left_before = continues ? width - 1 : 0;
     const bool leaves_last =
-        links.max_history_bytes == 0 || !continues_previous(batch, block_index + 1, window_bytes);
+        links.max_history_bytes == 0 || !continues_previous(batch, block_index + 1, window_bytes, widths);
 
     // Where the segment goes on from the run so far, its window is in the table already. Positions before its window may
     // be there too, but not where the history is shorter than the window: they would be within reach.
     const bool goes_on = run.first != nullptr && run.first + run.positions == here && !keeps_lead &&
+                         run.key_bytes() == width &&
                          (run.first == here - lead || (lead == window_bytes && run.first < here - lead));
     if (goes_on) {
       lead = run.positions;
     } else {
       run.first = here - lead;
+      if constexpr (kKeyBytes == kVaryingBytes) run.varying_bytes = width;
       entered = 0;
       next_sweep = kFirstSweep;
       __syncwarp();
@@ -145,7 +150,7 @@ __global__ void __launch_bounds__(32)
     }
     // The last positions of a block have no hash in it, and have one for the block behind it.
     entered = static_cast<std::uint32_t>(
-        min(std::uint64_t{run.positions}, run.readable < kKeyBytes ? 0 : run.readable - (kKeyBytes - 1)));
+        min(std::uint64_t{run.positions}, run.readable < width ? 0 : run.readable - (width - 1)));
   }
 }
 
@@ -161,7 +166,8 @@ consteval KernelBudget build_chains_budget(std::string_view name) {
 // Launches the build over a batch. `sweeping`: so that links are exact; windows of up to kSweptWindowBytes.
 template <std::size_t kKeyBytes>
 void launch_build_chains(const DeviceBlocks& batch, const Links& links, unsigned hash_bits,
-                         std::uint32_t window_bytes, bool sweeping, const char* name, cudaStream_t stream) {
+                         std::uint32_t window_bytes, bool sweeping, const HashWidths& widths,
+                         const char* name, cudaStream_t stream) {
   const std::uint64_t segments = std::uint64_t{batch.block_count} * segments_per_block(batch);
   if (segments == 0) return;
   // Several segments a warp spare it the windows before them, as long as there are warps enough.
@@ -175,8 +181,8 @@ void launch_build_chains(const DeviceBlocks& batch, const Links& links, unsigned
                              shared_bytes),
         name);
   build_chains<kKeyBytes><<<static_cast<unsigned>((segments + segments_per_warp - 1) / segments_per_warp), 32,
-                            shared_bytes, stream>>>(batch, links, segments_per_block(batch),
-                                                    segments_per_warp, hash_bits, window_bytes, sweeping);
+                            shared_bytes, stream>>>(
+      batch, links, segments_per_block(batch), segments_per_warp, hash_bits, window_bytes, sweeping, widths);
   check_launch(name);
 }
 

@@ -73,6 +73,7 @@ enum class Candidates {
 struct TileFinding {
   DeviceBlocks batch;
   Links links;
+  HashWidths widths;
   MatchRecord* d_records;
   MatchRecord* d_carries;  // one a segment: the record that the position behind it inherits
   std::uint32_t segments_per_block;
@@ -290,7 +291,8 @@ class SegmentFinder {
         walked_positions_(min(readable_, kSegmentPositions + kReach)),
         records_(finding.d_records + block.position + segment_begin),
         before_(static_cast<std::uint32_t>(
-            min(std::uint64_t{block.history_bytes} + segment_begin, std::uint64_t{2 * kMaxRecordOffset}))) {
+            min(std::uint64_t{block.history_bytes} + segment_begin, std::uint64_t{2 * kMaxRecordOffset}))),
+        hash_width_(finding.widths.of_block(block_index)) {
     const std::byte* here = block.d_block + segment_begin;
     const std::uint32_t lead = min(before_, finding.window_bytes);
     misaligned_ = reinterpret_cast<std::uintptr_t>(here - lead) % 16;
@@ -300,7 +302,7 @@ class SegmentFinder {
 
     std::uint32_t linked_before = segment_begin;
     if constexpr (kCandidates == Candidates::kChain)
-      if (continues_previous(finding.batch, block_index, finding.window_bytes))
+      if (continues_previous(finding.batch, block_index, finding.window_bytes, finding.widths))
         linked_before += finding.window_bytes;
     first_block_position_ = -static_cast<std::int32_t>(min(linked_before, 2 * kMaxRecordOffset));
     block_links_ = finding.links.of_block(block) + segment_begin;
@@ -406,9 +408,10 @@ class SegmentFinder {
       std::uint32_t slot = slot_in_tile(index);
       keep_in_register(slot);
       Rank rank = 0;
-      const std::uint32_t limit =
-          position < walked_positions_ ? min(finding_.cap_bytes, readable_ - position) : 0;
-      if (limit >= kHashedBytes) {
+      const std::uint32_t left = position < walked_positions_ ? readable_ - position : 0;
+      const std::uint32_t limit = min(finding_.cap_bytes, left);
+      // The others may have the links of the block that goes on from this one.
+      if (left >= hash_width_) {
         const RingWord own(sh_ring_, slot);
         if constexpr (kCandidates == Candidates::kStep)
           rank = best_of_step(position, slot, own, links_[row], limit);
@@ -447,11 +450,26 @@ class SegmentFinder {
   __device__ Rank nearest(std::uint32_t position, std::uint32_t slot, const RingWord& own,
                           std::uint32_t offset, std::uint32_t limit) const {
     if (offset != 0 && offset <= finding_.window_bytes) {
-      const RingWord candidate(sh_ring_, slot_before(slot, offset, ring_positions_));
-      if (candidate.word == own.word)
+      const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
+      const RingWord candidate(sh_ring_, candidate_slot);
+      // Where four bytes are hashed, a link that is none leads to other bytes.
+      if (candidate.word == own.word &&
+          (hash_width_ == kHashedBytes || same_hash(own, slot, candidate, candidate_slot)))
         return rank_of(offset, agreeing(own, candidate, position, offset, limit));
     }
     return 0;
+  }
+
+  // Whether the positions at two slots have one hash.
+  __device__ bool same_hash(const RingWord& own, std::uint32_t slot, const RingWord& candidate,
+                            std::uint32_t candidate_slot) const {
+    std::uint32_t own_word = own.word, candidate_word = candidate.word;
+    if (hash_width_ != kHashedBytes) {
+      own_word = wide_word(own_word, RingWord(sh_ring_, slot + hash_width_ - 4).word);
+      candidate_word = wide_word(candidate_word, RingWord(sh_ring_, candidate_slot + hash_width_ - 4).word);
+    }
+    return own_word == candidate_word ||
+           hash_word(own_word, finding_.hash_bits) == hash_word(candidate_word, finding_.hash_bits);
   }
 
   // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
@@ -465,10 +483,7 @@ class SegmentFinder {
       const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
       if constexpr (!kExactLinks) {
         // A head older than 65535 positions is not a link at all (build_chains.cuh).
-        const std::uint32_t word = RingWord(sh_ring_, candidate_slot).word;
-        if (word != own.word &&
-            hash_word(word, finding_.hash_bits) != hash_word(own.word, finding_.hash_bits))
-          break;
+        if (!same_hash(own, slot, RingWord(sh_ring_, candidate_slot), candidate_slot)) break;
       }
       if (RingWord(sh_ring_, candidate_slot + decisive).word == decisive_word) {
         const RingWord candidate(sh_ring_, candidate_slot);
@@ -689,6 +704,7 @@ class SegmentFinder {
   const std::uint32_t segment_positions_, walked_positions_;
   MatchRecord* const records_;
   const std::uint32_t before_;  // bytes before the segment, where that matters
+  const std::uint32_t hash_width_;
   // Ring coordinates x: 0 at the 16-byte boundary at or before the first byte that a match can point to.
   std::uint32_t misaligned_, base_end_;
   const std::byte* base_;

@@ -1,5 +1,6 @@
 // What the first kernels of hash_chain, near_three and hash_step share: one warp, a table of 16-bit heads in shared memory,
-// and the words that it hashes. kKeyBytes is how many bytes a hash covers, 3 or 4.
+// and the words that it hashes. kKeyBytes is how many bytes a hash covers: 3, 4 or kVaryingBytes, which stands for any number from 5 to
+// kMostHashedBytes, as the run says.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +12,37 @@
 
 namespace hemstitch::cuda {
 
+inline constexpr std::size_t kVaryingBytes = kMostHashedBytes;
+
 // A run of positions that one warp hashes, counted from `first`, where its table begins.
 template <std::size_t kKeyBytes = kHashedBytes>
 struct HashedRun {
   const std::byte* first;
   std::uint32_t positions;
   std::uint64_t
-      readable;  // bytes from `first` to the end of the data; a position with fewer than kKeyBytes has no hash
+      readable;  // bytes from `first` to the end of the data; a position with fewer than key_bytes() has no hash
+  std::uint32_t varying_bytes = 0;  // of kVaryingBytes alone
 
-  __device__ bool hashed(std::uint32_t x) const {
-    return x < positions && std::uint64_t{x} + kKeyBytes <= readable;
+  __device__ std::uint32_t key_bytes() const {
+    if constexpr (kKeyBytes == kVaryingBytes)
+      return varying_bytes;
+    else
+      return kKeyBytes;
   }
 
-  // Whether the positions [x, x + count) and 8 bytes more can be read in whole words.
+  __device__ bool hashed(std::uint32_t x) const {
+    return x < positions && std::uint64_t{x} + key_bytes() <= readable;
+  }
+
+  // Whether what is hashed of the positions [x, x + count) and 8 bytes more can be read in whole words.
   __device__ bool inside(std::uint32_t x, std::uint32_t count) const {
-    return x >= 4 && std::uint64_t{x} + count + 8 <= readable;
+    constexpr std::uint32_t kBehind = kKeyBytes == kVaryingBytes ? 4 + kVaryingBytes : 8;
+    return x >= 4 && std::uint64_t{x} + count + kBehind <= readable;
   }
 };
 
 // The words of kSteps * 32 positions; a lane's are 32 apart. They are shifted into place only when they are asked for, so
-// that a warp that loads them early does not wait for them early.
+// that a warp that loads them early does not wait for them early. Wide ones are in LaneWords<kSteps, kVaryingBytes> below.
 template <unsigned kSteps, std::size_t kKeyBytes = kHashedBytes>
 struct LaneWords {
   using Run = HashedRun<kKeyBytes>;
@@ -62,6 +74,27 @@ struct LaneWords {
         for (std::uint32_t k = 0; k < kKeyBytes; ++k)
           low[i] |= static_cast<std::uint32_t>(run.first[at + k]) << (8 * k);
     }
+  }
+};
+
+// What is hashed of more than four bytes: the first and the last four of them, as one word.
+template <unsigned kSteps>
+struct LaneWords<kSteps, kVaryingBytes> {
+  using Run = HashedRun<kVaryingBytes>;
+  LaneWords<kSteps> first, last;
+
+  __device__ std::uint32_t operator[](unsigned i) const { return wide_word(first[i], last[i]); }
+
+  // Only where run.inside(x, kSteps * 32).
+  __device__ void load_inside(const Run& run, std::uint32_t x, std::uint32_t lane) {
+    const HashedRun<> words{run.first, run.positions, run.readable};
+    first.load_inside(words, x, lane);
+    last.load_inside(words, x + run.key_bytes() - 4, lane);
+  }
+  __device__ void load(const Run& run, std::uint32_t x, std::uint32_t lane) {
+    const HashedRun<> words{run.first, run.positions, run.readable};
+    first.load(words, x, lane);
+    last.load(words, x + run.key_bytes() - 4, lane);
   }
 };
 

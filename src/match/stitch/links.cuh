@@ -26,16 +26,27 @@ struct Links {
   }
 };
 
+// How many bytes the hashes of a block cover.
+struct HashWidths {
+  const std::uint8_t* d_widths = nullptr;  // of each block of the batch; nullptr: of all of them the same
+  std::uint32_t same = kHashedBytes;
+
+  __device__ std::uint32_t of_block(std::uint32_t index) const {
+    return d_widths == nullptr ? same : d_widths[index];
+  }
+};
+
 // Whether a block's history is the end of the block before it in the batch, no shorter than the window: as the blocks of a
-// file follow each other. Then that block's links are those of the history as well. They were made with other bytes before
-// them, but only a link farther than the window can tell.
+// file follow each other. Then that block's links are those of the history as well, if both hash as many bytes. They were made
+// with other bytes before them, but only a link farther than the window can tell.
 __device__ inline bool continues_previous(const DeviceBlocks& batch, std::uint32_t index,
-                                          std::uint32_t window_bytes) {
-  if (index == 0 || index >= batch.block_count || window_bytes < kHashedBytes) return false;
+                                          std::uint32_t window_bytes, const HashWidths& widths = {}) {
+  if (index == 0 || index >= batch.block_count || window_bytes < kMostHashedBytes) return false;
   const DeviceBlock previous = batch.d_blocks[index - 1], block = batch.d_blocks[index];
   return block.block_bytes > 0 && block.history_bytes >= window_bytes &&
          previous.block_bytes >= window_bytes && previous.d_block + previous.block_bytes == block.d_block &&
-         previous.position + previous.block_bytes == block.position;
+         previous.position + previous.block_bytes == block.position &&
+         widths.of_block(index - 1) == widths.of_block(index);
 }
 
 // Throws kInvalidOption where a caller gave too little scratch.
