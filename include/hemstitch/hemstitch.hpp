@@ -111,7 +111,9 @@ struct CompressOptions {
   // formats store neither, nor does gzip unless asked.
   std::string stored_name = {};
   std::uint32_t stored_time = 0;
-  std::string backend = "auto";          // or "reproducible", or a name: see hemstitch/choice.hpp
+  // "auto", "reproducible", or a name: see hemstitch/choice.hpp. A device that one of the first two starts beside a call, and that is not needed any more, is
+  // waited for at the call's end.
+  std::string backend = "auto";
   unsigned threads = 0;                  // 0: one a core
   std::uint64_t memory_limit_bytes = 0;  // 0: none; bounds the buffers, not the program
   // Which device of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name, or a list of both
