@@ -31,6 +31,11 @@ struct Batch {
   std::vector<Status> statuses;
 };
 
+Format block_format(const FrameIndex& index) {
+  const auto frame = std::ranges::find(index.frames, false, &IndexedFrame::skippable);
+  return frame->header.format.value_or(index.format->id());
+}
+
 // The blocks of `input`, with their places in the content. Throws Error, also where blocks cannot be restored one by one.
 std::vector<NeededBlock> placed_blocks(std::span<const std::byte> input, const FrameIndex& index) {
   if (index.trailing_garbage_at)
@@ -103,7 +108,9 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
   std::erase_if(blocks, [](const NeededBlock& block) { return block.ranges.empty(); });
   if (blocks.empty()) return restored;
 
-  Workload work{.direction = Direction::kRestore, .format = index.format->id(), .threads = options.threads};
+  // Blocks of BGZF, which gzip's reader reads, are a format of their own to engines.
+  const Format format = block_format(index);
+  Workload work{.direction = Direction::kRestore, .format = format, .threads = options.threads};
   work.content_bytes = work.compressed_bytes = 0;
   BatchNeeds needs;
   std::uint64_t most_data_bytes = 0;
@@ -125,7 +132,7 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
   needs.preferred_batches_in_flight = preferred.preferred_batches_in_flight(threads);
   needs.memory_limit_bytes = options.memory_limit_bytes;
   needs.device = preferred.device_needs(
-      {.direction = Direction::kRestore, .format = index.format->id(), .block_bytes = needs.block_bytes});
+      {.direction = Direction::kRestore, .format = format, .block_bytes = needs.block_bytes});
   needs.device_limit_bytes = options.gpu_memory_limit_bytes;
   const BatchPlan plan = plan_batches(needs);
 
@@ -169,7 +176,7 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
       at += block.content_bytes;
       numbers.push_back(i);
     }
-    if (!tasks.empty()) engine.restore(tasks, index.format->id());
+    if (!tasks.empty()) engine.restore(tasks, format);
     run_in_parallel(tasks.size(), kBlocksGrain, [&](std::size_t task) {
       const std::size_t i = numbers[task];
       const std::span<const std::byte> content = tasks[task].output;

@@ -80,11 +80,14 @@ TEST(RestoreRanges, DamageIsToldToThoseThatItConcerns) {
   for (const Format format : {Format::kBgzf, Format::kLz4}) {
     Bytes frames = frames_of(content, format);
     frames[frames.size() / 2] ^= std::byte{1};
-    const std::vector<ContentBytes> ranges = {{10, 20}, {0, 500000}, {499000, 499100}, {500001, 500002}, {500000, 500001}};
+    const std::vector<ContentBytes> ranges = {
+        {10, 20}, {0, 500000}, {499000, 499100}, {500001, 500002}, {500000, 500001}};
     const auto restored = restore_ranges(frames, ranges);
     EXPECT_EQ(restored[0].status, Status::kOk);
     EXPECT_TRUE(restored[0].bytes == part(content, ranges[0]));
-    EXPECT_TRUE(restored[1].status == Status::kBlockChecksumMismatch || restored[1].status == Status::kCorruptBlock) << int(restored[1].status);
+    EXPECT_TRUE(restored[1].status == Status::kBlockChecksumMismatch ||
+                restored[1].status == Status::kCorruptBlock)
+        << int(restored[1].status);
     EXPECT_TRUE(restored[1].bytes.empty());
     EXPECT_GT(restored[1].place.byte_offset.value(), frames.size() / 4);
     EXPECT_LE(restored[1].place.byte_offset.value(), frames.size() / 2);
@@ -102,7 +105,8 @@ TEST(RestoreRanges, SayWhatTheyCannotDo) {
   linked.linked_blocks = true;
   linked.block_bytes = 64 << 10;
   EXPECT_EQ(status_of([&] { restore_ranges(compress(content, linked), one); }), Status::kUnsupportedFeature);
-  EXPECT_EQ(status_of([&] { restore_ranges(frames_of(content, Format::kGzip), one); }), Status::kUnsupportedFeature);
+  EXPECT_EQ(status_of([&] { restore_ranges(frames_of(content, Format::kGzip), one); }),
+            Status::kUnsupportedFeature);
   Bytes frames = frames_of(content, Format::kBgzf);
   EXPECT_EQ(status_of([&] { restore_ranges(frames, backwards); }), Status::kInvalidOption);
   RestoreOptions options;
@@ -125,7 +129,8 @@ TEST(RestoreRanges, FromC) {
   EXPECT_EQ(ranges[1].status, HEMSTITCH_OUTPUT_TOO_SMALL);
   EXPECT_EQ(ranges[1].output_bytes, 0u);
   EXPECT_EQ(ranges[2].status, HEMSTITCH_RANGE_OUTSIDE_CONTENT);
-  EXPECT_EQ(hemstitch_restore_ranges(nullptr, frames.data(), frames.size(), nullptr, 1), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_restore_ranges(nullptr, frames.data(), frames.size(), nullptr, 1),
+            HEMSTITCH_INVALID_OPTION);
 }
 
 }  // namespace
