@@ -24,6 +24,7 @@
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
 #include "cli/waiting_streams.hpp"
+#include "engine/device_start.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -56,6 +57,13 @@ int run_words(const std::vector<std::string>& words) {
   return command->run(std::span(words).subspan(1));
 }
 
+int flushed_status(int status, int error_status) {
+  // Tables and help are lost as silently as stdio buffers them, unless asked.
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  print_message("stdout", std::strerror(errno));
+  return error_status;
+}
+
 }  // namespace
 
 int run_tool(int argument_count, char** arguments) {
@@ -63,6 +71,7 @@ int run_tool(int argument_count, char** arguments) {
   setenv("NODEVICE_SELECT", "1", 0);
   occupy_closed_streams();
   let_stdout_wait();
+  let_starts_outlive_runs();
   const bool searches = argument_count > 1 && std::string_view(arguments[1]) == "search";
   const int error_status = searches ? kExitTrouble : kExitError;
   int status = error_status;
@@ -76,11 +85,9 @@ int run_tool(int argument_count, char** arguments) {
   } catch (...) {
     print_message(failure_text());
   }
-  // Tables and help are lost as silently as stdio buffers them, unless asked.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    print_message("stdout", std::strerror(errno));
-    return error_status;
-  }
+  status = flushed_status(status, error_status);
+  // All files are closed and have their names. A driver that still starts must not meet the destructors of exit().
+  if (left_starts().count != 0) std::_Exit(status);
   return status;
 }
 

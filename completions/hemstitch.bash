@@ -35,8 +35,8 @@ _hemstitch() {
           --quiet --verbose --help' ;;
       bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
       backends) choices='--calibrate --json --verbose --help' ;;
-      evaluate) choices='--finder --all --backend --json --help' ;;
-      analyze) choices='--finder --against --svg --json --help' ;;
+      evaluate) choices='--finder --all --format --backend --json --help' ;;
+      analyze) choices='--finder --against --format --svg --json --help' ;;
       search) choices='--regexp --fixed-strings --ignore-case --invert-match --word-regexp --line-regexp --max-count --count
           --files-with-matches --files-without-match --quiet --silent --only-matching --after-context --before-context --context
           --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive

@@ -68,6 +68,7 @@ complete -c hemstitch -n '__fish_seen_subcommand_from backends' -l calibrate -d 
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose -d 'Twice: how full kernels keep a GPU'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l finder -x -a "$finders" -d 'Which finder'
+complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Judge by its costs'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l all -d 'Every finder and preset'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a 'reference cuda webgpu' -d 'Where to search'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l device -x -d 'Which device of the backends cuda and webgpu'

@@ -112,6 +112,7 @@ struct AnalyzeRequest {
   std::string file = {};
   std::string first = "brute_force:window_size=65535", second = "coop_stitch:near-1k:min_match_len=5";
   std::string svg_path = {};
+  const FrameFormat* format = nullptr;
   bool json = false, help = false;
 };
 
@@ -119,6 +120,7 @@ void add_options(OptionTable& table, AnalyzeRequest& request) {
   table.value("--finder", "DESCRIPTION", request.first, fmt::format("which (default: {})", request.first));
   table.value("--against", "DESCRIPTION", request.second,
               fmt::format("the one to compare with (default: {})", request.second));
+  add_judging_format_option(table, request.format);
   table.value("--svg", "OUTPUT", request.svg_path,
               "also draw a map of where the first finder's matches point");
   table.flag("--json", request.json, "as JSON");
@@ -155,7 +157,7 @@ int run_analyze(std::span<const std::string> words) {
   std::array<MatchRecords, 2> records;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     records[i] = choices[i].find({data.bytes, 0});
-    analyses[i] = analyze(data.bytes, choices[i], records[i]);
+    analyses[i] = analyze(data.bytes, choices[i], records[i], request.format);
   }
   const FinderComparison comparison = compare_candidates(records[0], records[1], choices[0].parameters);
   if (request.json) {

@@ -1,6 +1,7 @@
 // hemstitch evaluate: how good finders are on files, by the five criteria of founding document 000 (docs/founding.md).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -68,6 +69,14 @@ constexpr const char* kAllFinders[] = {
     "level:1",
 };
 
+std::uint32_t far_window(const FrameFormat* format) {
+  return format == nullptr ? kFarWindow : std::min(kFarWindow, format->match_limits().value().max_offset);
+}
+
+std::string far_name(const FrameFormat* format) {
+  return fmt::format("{}K", (far_window(format) + 1) / 1024);
+}
+
 struct Optima {
   Optimum near;
   Optimum far;
@@ -76,18 +85,21 @@ struct Optima {
 // The optima depend on the lengths and prices of a finder, which most finders share.
 class OptimaOfFile {
  public:
-  explicit OptimaOfFile(std::span<const std::byte> data) : data_(data) {}
+  OptimaOfFile(std::span<const std::byte> data, const FrameFormat* format) : data_(data), format_(format) {}
 
   const Optima& of(const FinderParameters& p) {
     const auto key = std::make_tuple(p.min_match_len, p.max_match_len, p.literal_cost, p.match_fixed_cost);
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;
-    return known_.emplace(key, Optima{optimum(data_, kNearWindow, p), optimum(data_, kFarWindow, p)})
+    return known_
+        .emplace(key, Optima{optimum(data_, kNearWindow, p, format_),
+                             optimum(data_, far_window(format_), p, format_)})
         .first->second;
   }
 
  private:
   std::span<const std::byte> data_;
+  const FrameFormat* format_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Optima> known_;
 };
 
@@ -97,16 +109,17 @@ std::string percent_above(double value, double base) {
 
 class EvaluationReport {
  public:
-  EvaluationReport(bool json, bool table, const std::string& devices, const std::string& command_line)
-      : json_(json), table_(table), run_(begin_recorded_run(devices, command_line)) {}
+  EvaluationReport(bool json, bool table, const FrameFormat* format, const std::string& devices,
+                   const std::string& command_line)
+      : json_(json), table_(table), format_(format), run_(begin_recorded_run(devices, command_line)) {}
 
   void begin_file(const NamedData& data) {
     if (json_) {
       run_["files"].push_back(describe_data(data.name, data.bytes));
     } else if (table_) {
       fmt::print("{}, {} bytes\n{:>7} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n", shown_name(data.name),
-                 grouped(data.bytes.size()), "cost", "all len", "vs 4K", "vs 64K", "no stitch", "probes",
-                 "compares", "warm ms", "finder");
+                 grouped(data.bytes.size()), "cost", "all len", "vs 4K", "vs " + far_name(format_),
+                 "no stitch", "probes", "compares", "warm ms", "finder");
     }
   }
 
@@ -127,7 +140,9 @@ class EvaluationReport {
 
  private:
   static Json cost_json(const ParseFigures& figures) {
-    return {{"cost", rounded(figures.cost)}, {"cost_all_lengths", rounded(figures.cost_all_lengths)}};
+    Json json{{"cost", rounded(figures.cost)}};
+    if (figures.cost_all_lengths) json["cost_all_lengths"] = rounded(*figures.cost_all_lengths);
+    return json;
   }
 
   static Json figures_json(const ParseFigures& figures) {
@@ -148,7 +163,9 @@ class EvaluationReport {
              {"block_bytes", data.bytes.size()}};
     row.update(figures_json(e.figures));
     row["optimum_4k"] = cost_json(optima.near.figures);
-    row["optimum_64k"] = cost_json(optima.far.figures);
+    if (format_ != nullptr) row["format"] = format_->name();
+    row[format_ == nullptr || far_window(format_) == kFarWindow ? "optimum_64k" : "optimum_32k"] =
+        cost_json(optima.far.figures);
     if (e.without_stitch) row["without_stitch"] = figures_json(*e.without_stitch);
     if (e.counters) {
       const auto a_byte = [&](std::uint64_t count) {
@@ -175,19 +192,24 @@ class EvaluationReport {
                : fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(data.bytes.size()));
   }
 
+  // Of all lengths, where there is such a cost.
+  static std::string all_lengths_text(const ParseFigures& figures) {
+    return figures.cost_all_lengths ? fmt::format("{:.4f}", *figures.cost_all_lengths) : "-";
+  }
+
   static void print_line(const NamedData& data, const FinderChoice& choice, const Evaluation& e,
                          const Optima& optima) {
     const FindCounters counters = e.counters.value_or(FindCounters{});
-    fmt::print("{:>7.4f} {:>8.4f} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9.1f}  {}\n", e.figures.cost,
-               e.figures.cost_all_lengths, percent_above(e.figures.cost, optima.near.figures.cost),
+    fmt::print("{:>7.4f} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9.1f}  {}\n", e.figures.cost,
+               all_lengths_text(e.figures), percent_above(e.figures.cost, optima.near.figures.cost),
                percent_above(e.figures.cost, optima.far.figures.cost),
                e.without_stitch ? fmt::format("{:.4f}", e.without_stitch->cost) : "-",
                counted(counters.probes + counters.lookups, data), counted(counters.byte_comparisons, data),
                e.warm_seconds * 1e3, choice.name);
   }
 
-  static void print_criteria(const NamedData& data, const FinderChoice& choice, const Evaluation& e,
-                             const Optima& optima) {
+  void print_criteria(const NamedData& data, const FinderChoice& choice, const Evaluation& e,
+                      const Optima& optima) const {
     const auto bytes = static_cast<double>(data.bytes.size());
     const ParseFigures& figures = e.figures;
     fmt::print("{}, {} bytes: {}\n", shown_name(data.name), grouped(data.bytes.size()), choice.name);
@@ -199,11 +221,16 @@ class EvaluationReport {
                figures.match_count == 0
                    ? 0.0
                    : static_cast<double>(figures.matched_bytes) / static_cast<double>(figures.match_count));
-    fmt::print("            {:.4f} with matches of all lengths\n", figures.cost_all_lengths);
-    for (const auto& [name, best] : {std::pair{"4K", optima.near}, std::pair{"64K", optima.far}})
-      fmt::print("optimum {:<3} {:.4f}, {:.4f} with all lengths: this finder is {} above\n", name,
-                 best.figures.cost, best.figures.cost_all_lengths,
-                 percent_above(figures.cost, best.figures.cost));
+    if (format_ != nullptr)
+      fmt::print("            as blocks of {}, by its own parse\n", format_->title());
+    else
+      fmt::print("            {} with matches of all lengths\n", all_lengths_text(figures));
+    for (const auto& [name, best] :
+         {std::pair{std::string("4K"), optima.near}, std::pair{far_name(format_), optima.far}})
+      fmt::print(
+          "optimum {:<3} {:.4f}{}: this finder is {} above\n", name, best.figures.cost,
+          format_ != nullptr ? "" : fmt::format(", {} with all lengths", all_lengths_text(best.figures)),
+          percent_above(figures.cost, best.figures.cost));
     if (e.counters) {
       const FindCounters& c = *e.counters;
       fmt::print("search      {} probes a byte", counted(c.probes, data));
@@ -230,6 +257,7 @@ class EvaluationReport {
 
   bool json_;
   bool table_;
+  const FrameFormat* format_;
   Json run_;
 };
 
@@ -237,6 +265,7 @@ struct EvaluateRequest {
   std::vector<std::string> files = {};
   std::vector<std::string> finders = {};
   std::string backend = {}, device = {};
+  const FrameFormat* format = nullptr;
   bool all = false, json = false, help = false;
 };
 
@@ -245,6 +274,7 @@ void add_options(OptionTable& table, EvaluateRequest& request) {
       "--finder", "DESCRIPTION", [&request](const std::string& finder) { request.finders.push_back(finder); },
       "which; several times for a table (default: coop_stitch)");
   table.flag("--all", request.all, "every finder and preset");
+  add_judging_format_option(table, request.format);
   table.value("--backend", "NAME", request.backend, "where to search with all of them (default: reference)");
   add_device_option(table, request.device);
   table.flag("--json", request.json, "as a recorded run");
@@ -308,13 +338,14 @@ int run_evaluate(std::span<const std::string> words) {
 
   std::string command_line = "hemstitch evaluate";
   for (const std::string& word : words) command_line += ' ' + word;
-  EvaluationReport report(request.json, choices.size() > 1, devices_of(choices), command_line);
+  EvaluationReport report(request.json, choices.size() > 1, request.format, devices_of(choices),
+                          command_line);
   for (const std::string& path : request.files) {
     const NamedData data = read_named_data(path);
     report.begin_file(data);
-    OptimaOfFile optima(data.bytes);
+    OptimaOfFile optima(data.bytes, request.format);
     for (const FinderChoice& choice : choices) {
-      const Evaluation evaluation = evaluate(data.bytes, choice);
+      const Evaluation evaluation = evaluate(data.bytes, choice, request.format);
       if (!evaluation.verified)
         throw ToolError(fmt::format("{}: {} gives a wrong match at position {}", shown_name(path),
                                     choice.name, *evaluation.first_wrong_position));

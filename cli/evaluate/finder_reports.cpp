@@ -7,6 +7,8 @@
 
 #include "cli/files/files.hpp"
 #include "cli/messages.hpp"
+#include "cli/options/option_values.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch::cli {
 
@@ -31,6 +33,19 @@ std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descrip
     }
   }
   return choices;
+}
+
+void add_judging_format_option(OptionTable& table, const FrameFormat*& format) {
+  table.value(
+      "--format", "FORMAT",
+      [&format](const std::string& name) {
+        const FormatTable& formats = FormatTable::instance();
+        format = formats.of_name(name);
+        if (format == nullptr) throw UsageError(fmt::format("--format '{}': {}", name, formats.names()));
+        if (!format->match_limits())
+          throw UsageError(fmt::format("--format '{}': {} has no matches", name, format->title()));
+      },
+      "judge by its costs and its parse (default: a literal 9 bits, a match 25)");
 }
 
 std::string devices_of(const std::vector<FinderChoice>& choices) {

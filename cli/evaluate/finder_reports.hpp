@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "cli/bench/recorded_run.hpp"
+#include "cli/options/option_table.hpp"
 #include "evaluate/finder_choice.hpp"
+#include "format/format.hpp"
 
 namespace hemstitch::cli {
 
@@ -21,6 +23,8 @@ NamedData read_named_data(const std::string& path);
 
 // Throws ToolError that names the description.
 std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions);
+// Adds --format, whose costs are to count: `format` stays null where it is not given.
+void add_judging_format_option(OptionTable& table, const FrameFormat*& format);
 // The names of the processor and the GPU, as far as they search.
 std::string devices_of(const std::vector<FinderChoice>& choices);
 Json parameters_json(const FinderChoice& choice);

@@ -144,6 +144,22 @@ HEMSTITCH_API hemstitch_status hemstitch_restore_with(const hemstitch_options* o
                                                       size_t input_bytes, void* output,
                                                       size_t output_capacity, size_t* output_bytes);
 
+/* Bytes [begin, end) of the content of all frames together, and where they go. An end past the content means its end. */
+typedef struct hemstitch_range {
+  uint64_t begin, end;
+  void* output;
+  size_t output_capacity;
+  size_t output_bytes; /* set: 0 unless status is HEMSTITCH_OK */
+  hemstitch_status
+      status; /* set: HEMSTITCH_RANGE_OUTSIDE_CONTENT, HEMSTITCH_OUTPUT_TOO_SMALL, or what is wrong with a block of it */
+} hemstitch_range;
+
+/* Many ranges at once, in any order, from independent blocks (LZ4, BGZF): each block that they touch is restored once, in batches. The call fails where headers
+ * are damaged or blocks depend on each other (HEMSTITCH_UNSUPPORTED_FEATURE); then no range is set. `options` may be NULL. */
+HEMSTITCH_API hemstitch_status hemstitch_restore_ranges(const hemstitch_options* options, const void* input,
+                                                        size_t input_bytes, hemstitch_range* ranges,
+                                                        size_t count);
+
 /* ---- Compressed files to the memory of a CUDA device and back ----
  *
  * Compressed bytes cross the bus; what they restore to is made on the device and never touches the host. In builds without CUDA,

@@ -111,7 +111,9 @@ struct CompressOptions {
   // formats store neither, nor does gzip unless asked.
   std::string stored_name = {};
   std::uint32_t stored_time = 0;
-  std::string backend = "auto";          // or "reproducible", or a name: see hemstitch/choice.hpp
+  // "auto", "reproducible", or a name: see hemstitch/choice.hpp. A device that one of the first two starts beside a call, and that is not needed any more, is
+  // waited for at the call's end.
+  std::string backend = "auto";
   unsigned threads = 0;                  // 0: one a core
   std::uint64_t memory_limit_bytes = 0;  // 0: none; bounds the buffers, not the program
   // Which device of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name, or a list of both
@@ -141,6 +143,27 @@ HEMSTITCH_API std::vector<std::byte> compress(std::span<const std::byte> input,
 // Restores every frame in `input`, one after the other. Throws Error.
 HEMSTITCH_API std::vector<std::byte> restore(std::span<const std::byte> input,
                                              const RestoreOptions& options = {});
+
+// Bytes of the content, counted over all frames. An end past the content means its end.
+struct ContentBytes {
+  std::uint64_t begin = 0, end = UINT64_MAX;
+};
+
+struct RestoredRange {
+  Status status = Status::
+      kOk;  // kRangeOutsideContent: it begins past the content. Else what is wrong with its first bad block
+  Place place = {};                   // of that
+  std::vector<std::byte> bytes = {};  // empty where there is a status
+};
+
+// Many ranges of `input`, which holds all of its frames (a mapped file does): a block that several ranges touch is restored once, all of
+// them in batches, on the backend of the options, and on the processor by all threads. Ranges may overlap and come in any order; each has its own
+// status, and damage elsewhere is nobody's. Headers are all read. For independent blocks: LZ4 and BGZF (RFC 1952, SAM specification 4.1); others, and frames that need a
+// dictionary, throw kUnsupportedFeature. Throws kInvalidOption where a range ends before it begins or the options have a dictionary, and as restore() does for
+// headers. Checksums of blocks are verified, those of whole contents are not.
+HEMSTITCH_API std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
+                                                        std::span<const ContentBytes> ranges,
+                                                        const RestoreOptions& options = {});
 
 // The size of what restore() would give, found without writing it. Throws Error on damaged data.
 HEMSTITCH_API std::uint64_t restored_bytes(std::span<const std::byte> input);

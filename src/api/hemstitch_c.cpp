@@ -158,6 +158,29 @@ hemstitch_status hemstitch_restore_with(const hemstitch_options* given, const vo
   });
 }
 
+hemstitch_status hemstitch_restore_ranges(const hemstitch_options* given, const void* input,
+                                          size_t input_bytes, hemstitch_range* ranges, size_t count) {
+  return guarded([&] {
+    need_for(input_bytes, input, "input");
+    need_for(count, ranges, "ranges");
+    std::vector<hemstitch::ContentBytes> wanted;
+    for (const hemstitch_range& range : std::span(ranges, count)) {
+      need_for(range.output_capacity, range.output, "a range's output");
+      wanted.push_back({range.begin, range.end});
+    }
+    hemstitch::RestoreOptions options;
+    take_options(given, options);
+    const auto restored = hemstitch::restore_ranges(as_bytes(input, input_bytes), wanted, options);
+    for (size_t i = 0; i < count; ++i) {
+      const std::vector<std::byte>& bytes = restored[i].bytes;
+      const bool fits = bytes.size() <= ranges[i].output_capacity;
+      if (fits) std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(ranges[i].output));
+      ranges[i].output_bytes = fits ? bytes.size() : 0;
+      ranges[i].status = static_cast<hemstitch_status>(fits ? restored[i].status : Status::kOutputTooSmall);
+    }
+  });
+}
+
 hemstitch_status hemstitch_load_frame(const char* path, const hemstitch_frame_load_options* options,
                                       hemstitch_device_content* content) {
   return hemstitch_load_frames(&path, 1, options, content);

@@ -131,6 +131,8 @@ class Backend {
   }
   // Whether this process has paid for the device's start already.
   virtual bool is_started() const { return false; }
+  // Whether an engine is made so soon that nothing is worth doing meanwhile.
+  virtual bool starts_at_once() const { return is_started(); }
   // The backend that redoes a block which failed here, when this backend was asked for by name.
   virtual std::string_view fallback_name() const = 0;
 

@@ -104,6 +104,17 @@ const Backend& BackendRegistry::choose(std::string_view requested, std::string_v
                                          : fmt::format("those that do: {}", fmt::join(others, ", "))));
 }
 
+std::optional<std::string> BackendRegistry::choice_at_hand(std::string_view requested,
+                                                           std::string_view device,
+                                                           const Workload& work) const {
+  const std::string_view name = requested_or_forced(requested);
+  if (!leaves_choice(requested)) return std::string(name);
+  const Choosers choosers = name == kAuto ? Choosers::kAuto : Choosers::kReproducible;
+  if (!device.empty()) return std::string(processor_of(choosers));
+  const std::optional<BackendChoice> choice = choose_at_hand(*this, choosers, wanted_device({}), work);
+  return choice ? std::optional(choice->backend) : std::nullopt;
+}
+
 bool BackendRegistry::leaves_choice(std::string_view requested) const {
   const std::string_view name = requested_or_forced(requested);
   return name == kAuto || name == kReproducible;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,10 @@ class BackendRegistry {
   // never silently replaced. Throws kInvalidOption where the named one does not do such work, or none does, and says which do.
   const Backend& choose(std::string_view requested, std::string_view device = {}, const Workload& work = {},
                         std::string* reason = nullptr) const;
+  // The name of what choose() gives, where that is known without asking a device that takes its time to start; else
+  // nothing.
+  std::optional<std::string> choice_at_hand(std::string_view requested, std::string_view device,
+                                            const Workload& work) const;
   // Whether it is ours to choose.
   bool leaves_choice(std::string_view requested) const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,12 @@ namespace {
 
 // One failure may have been the moment's: memory that another process held, say.
 constexpr unsigned kFailedCallsToDrop = 2;
+
+// Of a stream whose size nobody knows: from where on it is asked whether a device pays off for as much again, and then whenever so
+// many times less have come than there were.
+constexpr std::uint64_t kFirstQuestionBytes = 1 << 20, kQuestionStep = 4;
+
+constexpr std::string_view kSomeDevice = "a device";
 
 constexpr std::string_view kWrongBlock = "a block did not restore to what it was made of";
 
@@ -62,23 +69,104 @@ void verify(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std:
 
 }  // namespace
 
-ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device, const Workload& work)
+ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device, const Workload& work,
+                                 DeviceTime time)
     : requested_(requested),
-      time_line_(std::make_unique<TimeLine>(TimeLine::Clock::now())),
-      backend_(&BackendRegistry::instance().choose(requested, device, work, &choice_reason_)) {
+      device_(device),
+      work_(work),
+      time_line_(std::make_unique<TimeLine>(TimeLine::Clock::now())) {
   const BackendRegistry& registry = BackendRegistry::instance();
+  if (time == DeviceTime::kBeside && registry.leaves_choice(requested)) {
+    // Until it has started, the choice is as where nobody knows the size.
+    Workload unknown = work;
+    unknown.content_bytes.reset(), unknown.compressed_bytes.reset();
+    if (!registry.choice_at_hand(requested, device, work)) {
+      backend_ = &registry.choose(requested, device, unknown);
+      start_device();
+    } else if (!work.content_bytes && !work.compressed_bytes) {
+      next_question_ = kFirstQuestionBytes;
+    }
+  }
+  if (backend_ == nullptr) backend_ = &registry.choose(requested, device, work, &choice_reason_);
   try {
     engine_ = backend_->make_engine(wanted_device(device));
   } catch (const Error& error) {
     if (status_family(error.status()) != StatusFamily::kDevice || !registry.leaves_choice(requested)) throw;
     const Backend& other = registry.fallback_for(*backend_, requested, work);
     if (&other == backend_) throw;
-    choice_reason_ = fmt::format("{} does not start: {}", backend_->name(), error.what());
-    backend_ = &other;
+    const std::string_view name = std::exchange(backend_, &other)->name();
     engine_ = backend_->make_engine({});
+    not_started(name, std::current_exception());
   }
   engine_keeps_time_ = engine_->keep_time(*time_line_);
   time_line_->add({Stage::kStart, 0, 0, time_line_->now()});
+}
+
+void ResilientEngine::start_device() {
+  next_question_.reset();
+  try {
+    start_.emplace(requested_, device_, work_, *backend_);
+  } catch (const std::system_error&) {
+    not_started(kSomeDevice, std::current_exception());
+  }
+}
+
+void ResilientEngine::not_started(std::string_view backend, const std::exception_ptr& failure) {
+  std::string text;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    text = fmt::format("{} does not start: {}", backend, error.what());
+  }
+  const std::scoped_lock lock(mutex_);
+  choice_reason_ = text;
+  fallback_reason_ = std::move(text);
+  fallback_backend_ = backend_->name();
+  in_place_of_device_ = true;
+}
+
+void ResilientEngine::progressed(std::uint64_t input_bytes) {
+  if (!next_question_ || input_bytes < *next_question_) return;
+  next_question_ = input_bytes + input_bytes / kQuestionStep;
+  (work_.direction == Direction::kCompress ? work_.content_bytes : work_.compressed_bytes) = input_bytes;
+  if (BackendRegistry::instance().choice_at_hand(requested_, device_, work_) != backend_->name())
+    start_device();
+}
+
+bool ResilientEngine::device_is_ready() {
+  if (!start_ || !start_->is_done()) return false;
+  if (start_->has_engine()) return true;
+  const StartedDevice started = start_->take();
+  start_.reset();
+  if (started.failure)
+    not_started(started.backend != nullptr ? started.backend->name() : kSomeDevice, started.failure);
+  else
+    choice_reason_ = started.reason;
+  return false;
+}
+
+void ResilientEngine::take_device() {
+  StartedDevice started = start_->take();
+  start_.reset();
+  processor_ = std::exchange(backend_, started.backend);
+  processor_engine_ = std::exchange(engine_, std::move(started.engine));
+  processor_blocks_ = done_blocks_.load();
+  choice_reason_ = std::move(started.reason);
+  engine_keeps_time_ = engine_->keep_time(*time_line_);
+  time_line_->add(
+      {Stage::kStart, 0, time_line_->seconds_at(started.begin), time_line_->seconds_at(started.end)});
+}
+
+void ResilientEngine::refuse_device(std::string_view reason) {
+  choice_reason_ = fmt::format("{} is not taken: {}", backend_->name(), reason);
+  backend_ = std::exchange(processor_, nullptr);
+  engine_ = std::move(processor_engine_);
+  engine_keeps_time_ = engine_->keep_time(*time_line_);
+}
+
+void ResilientEngine::count_done(std::uint64_t blocks) {
+  done_blocks_ += blocks;
+  if (in_place_of_device_) count_fallback(blocks);
 }
 
 const Backend& ResilientEngine::fallback(Format format, Direction direction) const {
@@ -146,6 +234,7 @@ void ResilientEngine::compress_elsewhere(std::span<BlockTask> tasks, const Encod
 
 void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters,
                                std::span<std::byte> verify_room) {
+  count_done(tasks.size());
   const bool redo = has_fallback(parameters.format, Direction::kCompress);
   if (redo && dropped()) return compress_elsewhere(tasks, parameters, verify_room);
   // An engine that fails may have moved the outputs of a part of the batch by then: whoever redoes it has the rooms as they were.
@@ -180,6 +269,7 @@ void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameter
 }
 
 void ResilientEngine::restore(std::span<BlockTask> tasks, Format format) {
+  count_done(tasks.size());
   const bool redo = has_fallback(format, Direction::kRestore);
   const auto redo_all = [&] {
     const StageTimer timer = host_timer();
@@ -232,6 +322,11 @@ void ResilientEngine::report(EngineReport& report) const {
   report.backend = backend_->name();
   report.lost_devices = engine_->lost_devices();
   report.choice_reason = choice_reason_;
+  if (start_)
+    report.choice_reason = "done before a device had started";
+  else if (processor_ != nullptr)
+    report.choice_reason +=
+        fmt::format("; {} blocks by {} until it had started", processor_blocks_.load(), processor_->name());
   report.fallback_blocks = fallback_blocks_;
   report.fallback_reason = fallback_reason_;
   if (fallback_blocks_ > 0) report.fallback_backend = fallback_backend_;

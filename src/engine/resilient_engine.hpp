@@ -2,6 +2,12 @@
 // by another backend, the fallback, counted, and reported with the first reason. A backend that fails in a second call is dropped: the
 // fallback does what comes then.
 //
+// Starting. Where the choice was left to us and a device may pay off, the caller may let it start beside the run (DeviceTime::kBeside): the
+// processor works until device_is_ready(), and take_device() changes over between two batches: any of the two may write any block,
+// since what a block refers to is content. Where nobody knows how much there is, progressed() tells how much has come, and a device
+// starts once it would pay off for as much again. So it leaves no more than half of a stream for which it pays to the
+// processor, and what comes while it starts; a start that was for nothing costs a thread for a moment.
+//
 // Verifying. What was compressed is restored by the engine that made it and compared with what it was made of. A block that
 // comes out otherwise counts as failed, and what the fallback makes of it is verified as well. Outputs that the engine moved
 // are restored from where they stand; they leave no room for a block to be redone alone, so that the whole batch is.
@@ -11,13 +17,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "engine/backend.hpp"
+#include "engine/device_start.hpp"
 #include "format/format.hpp"
 
 namespace hemstitch {
@@ -34,11 +43,25 @@ struct EngineReport {
   TimeReport times;
 };
 
+// When a device starts that we choose: before the constructor returns, or while the caller does what it can without.
+enum class DeviceTime { kBefore, kBeside };
+
 class ResilientEngine {
  public:
   // Backend and device as in the options: a name or "auto", which chooses for the work, and which of its devices. Throws where the
   // registry does, and where a device that was asked for by name does not start; one that we chose is replaced.
-  ResilientEngine(std::string_view requested, std::string_view device, const Workload& work = {});
+  ResilientEngine(std::string_view requested, std::string_view device, const Workload& work = {},
+                  DeviceTime time = DeviceTime::kBefore);
+
+  // With kBeside. These are called by one thread at a time; take_device() and refuse_device() while no batch is worked on, and buffers
+  // and plans made for preferred() are made anew then.
+  //
+  // So many bytes of input have come.
+  void progressed(std::uint64_t input_bytes);
+  bool device_is_ready();
+  void take_device();
+  // Back to the processor: there is no plan for that device.
+  void refuse_device(std::string_view reason);
 
   const BlockEngine& preferred() const { return *engine_; }
   bool supports(const FrameFormat& format, Direction direction) const {
@@ -75,14 +98,25 @@ class ResilientEngine {
                           std::span<std::byte> verify_room);
   void count_failed_call(const std::string& reason);
   void count_fallback(std::uint64_t blocks);
+  void count_done(std::uint64_t blocks);
+  void start_device();
+  void not_started(std::string_view backend, const std::exception_ptr& failure);
   bool dropped() const;
 
-  std::string requested_;
+  std::string requested_, device_;
+  Workload work_;
   std::unique_ptr<TimeLine> time_line_;
   std::string choice_reason_;
-  const Backend* backend_;
+  const Backend* backend_ = nullptr;
   std::unique_ptr<BlockEngine> engine_;
   bool engine_keeps_time_ = false;
+
+  std::optional<DeviceStart> start_;
+  std::optional<std::uint64_t> next_question_;  // of progressed(): from so many bytes on
+  const Backend* processor_ = nullptr;          // once a device has taken its place
+  std::unique_ptr<BlockEngine> processor_engine_;
+  std::atomic<bool> in_place_of_device_ = false;  // that did not start
+  std::atomic<std::uint64_t> done_blocks_ = 0, processor_blocks_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<const Backend*, std::unique_ptr<BlockEngine>> fallback_engines_;

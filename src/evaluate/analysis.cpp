@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/status.hpp"
+#include "evaluate/evaluation.hpp"
 #include "match/finders.hpp"
-#include "parse/choose_matches.hpp"
 
 namespace hemstitch {
 namespace {
@@ -27,13 +28,14 @@ std::size_t distance_class(std::uint32_t offset) { return class_of(offset, kDist
 std::size_t length_class(std::uint32_t length) { return class_of(length, kLengthClassEnds); }
 
 MatchAnalysis analyze(std::span<const std::byte> data, const FinderChoice& choice,
-                      const MatchRecords& records) {
+                      const MatchRecords& records, const FrameFormat* format) {
   if (const auto wrong = first_wrong_record({data, 0}, records))
     throw Error(Status::kInternal, fmt::format("{}: the match at position {} does not stand for equal bytes",
                                                choice.name, *wrong));
   MatchAnalysis analysis;
   analysis.finder = choice.name;
-  analysis.matches = choose_matches(records, choice.parameters);
+  JudgedMatches judged = judge(data, records, choice.parameters, format);
+  analysis.matches = std::move(judged.matches);
   for (const PositionedMatch& match : analysis.matches)
     for (MatchShare* share : {&analysis.all, &analysis.by_distance[distance_class(match.offset)],
                               &analysis.by_length[length_class(match.length)]}) {
@@ -41,9 +43,7 @@ MatchAnalysis analyze(std::span<const std::byte> data, const FinderChoice& choic
       share->matched_bytes += match.length;
     }
   analysis.literal_count = data.size() - analysis.all.matched_bytes;
-  const std::uint64_t bits = analysis.literal_count * choice.parameters.literal_cost +
-                             analysis.all.match_count * choice.parameters.match_fixed_cost;
-  analysis.cost = static_cast<double>(bits) / (8.0 * static_cast<double>(data.size()));
+  analysis.cost = static_cast<double>(judged.bits) / (8.0 * static_cast<double>(data.size()));
   return analysis;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "evaluate/finder_choice.hpp"
+#include "format/format.hpp"
 #include "hemstitch/match.hpp"
 
 namespace hemstitch {
@@ -43,9 +44,9 @@ struct MatchAnalysis {
   std::vector<PositionedMatch> matches;
 };
 
-// Throws kInternal where a record's match does not stand for equal bytes.
+// `format` as in evaluation.hpp. Throws kInternal where a record's match does not stand for equal bytes.
 MatchAnalysis analyze(std::span<const std::byte> data, const FinderChoice& choice,
-                      const MatchRecords& records);
+                      const MatchRecords& records, const FrameFormat* format = nullptr);
 
 // One finder's candidates against another's, position by position.
 struct FinderComparison {

@@ -37,27 +37,38 @@ std::uint64_t cost_all_lengths_bits(const MatchRecords& records, const FinderPar
   return cost.front();
 }
 
-ParseFigures parse_figures(const MatchRecords& records, const FinderParameters& parameters) {
+JudgedMatches judge(std::span<const std::byte> data, const MatchRecords& records,
+                    const FinderParameters& parameters, const FrameFormat* format) {
+  if (format != nullptr) return format->judge(data, records).value();
+  JudgedMatches judged{0, choose_matches(records, parameters)};
+  std::uint64_t literal_count = records.size();
+  for (const PositionedMatch& match : judged.matches) literal_count -= match.length;
+  judged.bits = literal_count * parameters.literal_cost + judged.matches.size() * parameters.match_fixed_cost;
+  return judged;
+}
+
+ParseFigures parse_figures(std::span<const std::byte> data, const MatchRecords& records,
+                           const FinderParameters& parameters, const FrameFormat* format) {
   ParseFigures figures;
-  for (const PositionedMatch& match : choose_matches(records, parameters)) {
+  const JudgedMatches judged = judge(data, records, parameters, format);
+  for (const PositionedMatch& match : judged.matches) {
     ++figures.match_count;
     figures.matched_bytes += match.length;
   }
   figures.literal_count = records.size() - figures.matched_bytes;
   const double raw_bits = 8.0 * static_cast<double>(records.size());
-  const std::uint64_t bits =
-      figures.literal_count * parameters.literal_cost + figures.match_count * parameters.match_fixed_cost;
-  figures.cost = static_cast<double>(bits) / raw_bits;
-  figures.cost_all_lengths = static_cast<double>(cost_all_lengths_bits(records, parameters)) / raw_bits;
+  figures.cost = static_cast<double>(judged.bits) / raw_bits;
+  if (format == nullptr)
+    figures.cost_all_lengths = static_cast<double>(cost_all_lengths_bits(records, parameters)) / raw_bits;
   return figures;
 }
 
-Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice) {
+Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice, const FrameFormat* format) {
   Evaluation result;
   // Latency before all else: the first call is only once the first.
   const FinderInput start{data.first(std::min(data.size(), kLatencyBytes)), 0};
   result.latency_bytes = start.data.size();
-  const auto find_and_parse = [&] { choose_matches(choice.find(start), choice.parameters); };
+  const auto find_and_parse = [&] { judge(start.data, choice.find(start), choice.parameters, format); };
   result.first_call_seconds = result.warm_seconds = seconds_of(find_and_parse);
   for (int call = 0; call < kWarmCalls; ++call) {
     const double seconds = seconds_of(find_and_parse);
@@ -72,17 +83,23 @@ Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice)
     result.first_wrong_position = first_wrong_record(input, *found.before_stitch);
   result.verified = !result.first_wrong_position;
   result.counters = found.counters;
-  result.figures = parse_figures(found.records, choice.parameters);
-  if (found.before_stitch) result.without_stitch = parse_figures(*found.before_stitch, choice.parameters);
+  result.figures = parse_figures(data, found.records, choice.parameters, format);
+  if (found.before_stitch)
+    result.without_stitch = parse_figures(data, *found.before_stitch, choice.parameters, format);
   return result;
 }
 
 Optimum optimum(std::span<const std::byte> data, std::uint32_t window_bytes,
-                const FinderParameters& parameters) {
+                const FinderParameters& parameters, const FrameFormat* format) {
   FinderParameters exhaustive = parameters;
   exhaustive.window_size = window_bytes;
+  if (format != nullptr) {
+    const BlockPlan limits = format->match_limits().value();
+    exhaustive.min_match_len = limits.min_match_length;
+    exhaustive.max_match_len = std::min<std::uint32_t>(limits.max_match_length, kMaxRecordLength);
+  }
   const FoundMatches found = find_reference({data, 0}, BruteForceParameters::from(exhaustive));
-  return {window_bytes, parse_figures(found.records, exhaustive)};
+  return {window_bytes, parse_figures(data, found.records, exhaustive, format)};
 }
 
 }  // namespace hemstitch

@@ -8,6 +8,9 @@
 //   all lengths  each candidate at any length from min_match_len on. Since all matches cost the same, the
 //                longest match of each position makes this the optimum over every choice of matches that the
 //                offsets allow.
+// With a format they are judged by its costs instead: its own parse takes the matches, at the lengths that it tries, and the cost is the size of
+// the blocks that are written with them. Optima keep to the format's lengths and offsets then.
+//
 // Whole files are one block, and every offset that a finder has stays inside its window, which slides.
 #pragma once
 
@@ -18,14 +21,15 @@
 #include <vector>
 
 #include "evaluate/finder_choice.hpp"
+#include "format/format.hpp"
 #include "hemstitch/match.hpp"
 
 namespace hemstitch {
 
 struct ParseFigures {
-  double cost = 0;  // of the input's own bits, full lengths
-  double cost_all_lengths = 0;
-  std::uint64_t literal_count = 0;  // with full lengths, like the rest
+  double cost = 0;                         // of the input's own bits, full lengths
+  std::optional<double> cost_all_lengths;  // under flat prices
+  std::uint64_t literal_count = 0;         // of the parse that `cost` is of, like the rest
   std::uint64_t match_count = 0;
   std::uint64_t matched_bytes = 0;
 };
@@ -56,13 +60,17 @@ struct Optimum {
 
 inline constexpr std::size_t kLatencyBytes = 256 * 1024;
 
-// `data` is not empty.
-Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice);
+// `data` is not empty. `format` says whose costs count, and has matches (FrameFormat::match_limits()); null: the flat prices of the parameters.
+Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice,
+                    const FrameFormat* format = nullptr);
 Optimum optimum(std::span<const std::byte> data, std::uint32_t window_bytes,
-                const FinderParameters& parameters);
+                const FinderParameters& parameters, const FrameFormat* format = nullptr);
 
-// What a perfect parse makes of one record a position.
-ParseFigures parse_figures(const MatchRecords& records, const FinderParameters& parameters);
+// What a perfect parse, or the format's, makes of one record a byte.
+JudgedMatches judge(std::span<const std::byte> data, const MatchRecords& records,
+                    const FinderParameters& parameters, const FrameFormat* format = nullptr);
+ParseFigures parse_figures(std::span<const std::byte> data, const MatchRecords& records,
+                           const FinderParameters& parameters, const FrameFormat* format = nullptr);
 
 // Bits, exactly.
 std::uint64_t cost_all_lengths_bits(const MatchRecords& records, const FinderParameters& parameters);

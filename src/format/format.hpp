@@ -16,6 +16,7 @@
 #include "format/frame_index.hpp"
 #include "format/frame_reader.hpp"
 #include "format/frame_writer.hpp"
+#include "format/judged_matches.hpp"
 #include "format/side_index.hpp"
 #include "match/finder_rows.hpp"
 
@@ -61,6 +62,11 @@ class FrameFormat {
   virtual std::optional<BlockPlan> match_limits() const { return std::nullopt; }
   virtual std::optional<AnyFinder> finder(int /*level*/, std::size_t /*block_bytes*/,
                                           std::size_t /*history_bytes*/) const {
+    return std::nullopt;
+  }
+  // What becomes of these matches of `content`, one record a byte, by the costs of the format; nothing for formats without matches.
+  virtual std::optional<JudgedMatches> judge(std::span<const std::byte> /*content*/,
+                                             std::span<const MatchRecord> /*records*/) const {
     return std::nullopt;
   }
 

@@ -21,7 +21,7 @@ void add_piece(std::vector<std::span<const std::byte>>& pieces, std::span<const 
 
 }  // namespace
 
-CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& places)
+CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& places, DeviceTime time)
     : options_(checked_options(given)),
       format_(FormatTable::instance().of(given.format)),
       dictionary_(copied(effective_dictionary(given.dictionary))),
@@ -33,7 +33,8 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
                .content_bytes = given.content_bytes,
                .from = places.from,
                .to = places.to,
-               .threads = given.threads}),
+               .threads = given.threads},
+              time),
       threads_(resolve_threads(given.threads)),
       history_bytes_(writer_->history_bytes()),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
@@ -46,6 +47,15 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
                  .behind_block_bytes = frame_room_.behind_block_bytes,
                  .movable_outputs = true};
 
+  append_history(linked_history_, dictionary_, history_bytes_);
+  if (writer_->has_content_checksum()) content_checksum_.emplace(format_.checksum());
+  report_.threads = threads_;
+  plan_for_engine();
+}
+
+// Of what is still to come.
+void CompressJob::plan_for_engine() {
+  const CompressOptions& options = options_;
   if (options.verify) engine_.require_verifying(format_);
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
@@ -53,7 +63,8 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
       options.block_bytes + output_bytes_per_block() + (options.verify ? options.block_bytes : 0) +
       engine_.preferred().staging_bytes(options.block_bytes, output_bytes_per_block());
   needs.buffer_bytes_per_batch = history_bytes_ + held_bytes_;
-  needs.content_bytes = options.content_bytes;
+  if (options.content_bytes)
+    needs.content_bytes = *options.content_bytes - std::min(*options.content_bytes, report_.input_bytes);
   needs.preferred_batch_bytes = std::max(engine_.preferred().preferred_batch_bytes(),
                                          engine_.preferred().preferred_batch_blocks() * options.block_bytes);
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
@@ -69,12 +80,19 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
   plan_ = plan_batches(needs);
   batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
 
-  append_history(linked_history_, dictionary_, history_bytes_);
-  if (writer_->has_content_checksum()) content_checksum_.emplace(format_.checksum());
-  report_.threads = threads_;
-  report_.planned_bytes = plan_.workspace.total_bytes();
+  report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
   report_.planned_device_bytes = plan_.device_workspace.total_bytes();
   report_.device_limit_bytes = plan_.device_limit_bytes;
+}
+
+void CompressJob::take_device() {
+  engine_.take_device();
+  try {
+    plan_for_engine();
+  } catch (const Error& error) {
+    engine_.refuse_device(error.what());
+    plan_for_engine();
+  }
 }
 
 void CompressJob::make_memory(CompressSlot& slot) const {

@@ -44,8 +44,10 @@ struct CompressSlot {
 
 class CompressJob {
  public:
-  // Validates, chooses the backend, plans. Throws before anything is read or written.
-  explicit CompressJob(const CompressOptions& options, const StreamPlaces& places = {});
+  // Validates, chooses the backend, plans. Throws before anything is read or written. With kBeside the owner asks device_is_ready() before a slot
+  // is filled.
+  explicit CompressJob(const CompressOptions& options, const StreamPlaces& places = {},
+                       DeviceTime time = DeviceTime::kBefore);
 
   const BatchPlan& plan() const { return plan_; }
   // More than there are batches would find nothing to do, and TBB's threads search for it in vain at some length; but large
@@ -54,6 +56,14 @@ class CompressJob {
     if (plan_.batches_in_flight == 1) return 1;
     return batch_bytes_ < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
+
+  // Whether a device may take over from the processor. Then, once all slots are emitted, take_device() plans anew; slots are made anew
+  // as well.
+  bool device_is_ready() {
+    engine_.progressed(report_.input_bytes);
+    return engine_.device_is_ready();
+  }
+  void take_device();
 
   // Where whoever reads for it says how long that took.
   TimeLine& time_line() { return engine_.time_line(); }
@@ -81,6 +91,7 @@ class CompressJob {
   std::size_t output_bytes_per_block() const {
     return writer_->block_room_bytes(options_.block_bytes) + frame_room_.around_block_bytes();
   }
+  void plan_for_engine();
   void make_memory(CompressSlot& slot) const;
   void begin_slot(CompressSlot& slot);
   bool combines_checksums() const { return content_checksum_ && checksums_combine(format_.checksum()); }
@@ -97,7 +108,7 @@ class CompressJob {
   std::size_t history_bytes_;  // of the content, that a block may refer to
   std::size_t held_bytes_;     // of each slot but the last: 0 or 1
   BatchPlan plan_;
-  std::size_t batch_bytes_;
+  std::size_t batch_bytes_ = 0;
   std::uint64_t batches_ = 0;              // begun
   std::optional<std::byte> held_byte_;     // of the slot before the one being filled
   std::vector<std::byte> linked_history_;  // the last history_bytes_ before the slot being filled

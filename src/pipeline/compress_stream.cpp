@@ -6,13 +6,14 @@ namespace hemstitch {
 
 StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& options,
                              const StreamHooks& hooks, const StreamPlaces& places) {
-  CompressJob job(options, places);
-  std::vector<CompressSlot> slots(job.plan().batches_in_flight);
+  CompressJob job(options, places, DeviceTime::kBeside);
 
   job.begin(sink);
-  bool ended = false;
+  bool ended = false, changes_over = false;
   const auto fill = [&](CompressSlot& slot) {
     throw_if_cancelled(hooks);
+    changes_over = !ended && job.device_is_ready();
+    if (changes_over) return false;
     while (!ended && !job.full(slot)) {
       const auto room = job.room(slot);
       const std::size_t bytes = [&] {
@@ -28,8 +29,16 @@ StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& 
     job.emit(slot, sink);
     if (hooks.progress) hooks.progress(job.emitted_input_bytes(), job.emitted_output_bytes());
   };
-  run_ring(
-      job.threads(), slots, false, fill, [&](CompressSlot& slot) { job.work(slot); }, emit);
+  const auto run = [&] {
+    std::vector<CompressSlot> slots(job.plan().batches_in_flight);
+    run_ring(
+        job.threads(), slots, false, fill, [&](CompressSlot& slot) { job.work(slot); }, emit);
+  };
+  run();
+  while (changes_over) {
+    job.take_device();
+    run();
+  }
   job.end(sink);
   return job.report();
 }

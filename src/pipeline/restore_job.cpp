@@ -25,11 +25,12 @@ RestoreOptions validated(const RestoreOptions& options) {
 }  // namespace
 
 RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
-                       const StreamPlaces& places, std::optional<std::uint64_t> total_bytes)
+                       const StreamPlaces& places, std::optional<std::uint64_t> total_bytes, DeviceTime time)
     : options_(validated(options)),
       range_(range),
       places_(places),
       total_bytes_(total_bytes),
+      time_(time),
       threads_(resolve_threads(options.threads)),
       stream_(options.format
                   ? FrameStream(options.verify_checksums, FormatTable::instance().of(*options.format))
@@ -57,7 +58,49 @@ void RestoreJob::choose_engine() {
     work.content_bytes = range_->end - range_->begin;
     work.compressed_bytes.reset();
   }
-  engine_.emplace(options_.backend, options_.device, work);
+  engine_.emplace(options_.backend, options_.device, work, time_);
+}
+
+bool RestoreJob::device_is_ready() {
+  // Blocks that need each other stay where they are, and so does a stream.
+  if (header_.block_kind != BlockKind::kIndependent) return false;
+  engine_->progressed(stream_.position());
+  return engine_->device_is_ready();
+}
+
+void RestoreJob::take_device() {
+  engine_->take_device();
+  try {
+    plan_for_engine();
+  } catch (const Error& error) {
+    engine_->refuse_device(error.what());
+    plan_for_engine();
+  }
+}
+
+void RestoreJob::plan_for_engine() {
+  const FrameHeader& header = header_;
+  const BlockEngine& engine = engine_->preferred();
+  BatchNeeds needs;
+  needs.block_bytes = header.block_bytes;
+  needs.buffer_bytes_per_block = header.most_data_bytes + kBesideDataBytes + header.block_bytes +
+                                 engine.staging_bytes(header.most_data_bytes, header.block_bytes);
+  needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
+  needs.preferred_batch_bytes =
+      std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
+  needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
+  needs.content_bytes = header.content_bytes;
+  needs.memory_limit_bytes = options_.memory_limit_bytes;
+  needs.device =
+      engine.device_needs({.direction = Direction::kRestore,
+                           .format = frame_format(),
+                           .block_bytes = header.block_bytes,
+                           .history_bytes = works_in_order() ? kHistoryBytes : dictionary_.size()});
+  needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
+  plan_ = plan_batches(needs);
+  report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
+  report_.planned_device_bytes = std::max(report_.planned_device_bytes, plan_.device_workspace.total_bytes());
+  report_.device_limit_bytes = plan_.device_limit_bytes;
 }
 
 void RestoreJob::begin_frame() {
@@ -79,29 +122,8 @@ void RestoreJob::begin_frame() {
                 place);
 
   if (!engine_) choose_engine();
-  const BlockEngine& engine = engine_->preferred();
-
-  BatchNeeds needs;
-  needs.block_bytes = header.block_bytes;
-  needs.buffer_bytes_per_block = header.most_data_bytes + kBesideDataBytes + header.block_bytes +
-                                 engine.staging_bytes(header.most_data_bytes, header.block_bytes);
-  needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
-  needs.preferred_batch_bytes =
-      std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
-  needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
-  needs.content_bytes = header.content_bytes;
-  needs.memory_limit_bytes = options_.memory_limit_bytes;
-  needs.device =
-      engine.device_needs({.direction = Direction::kRestore,
-                           .format = frame_format(),
-                           .block_bytes = header.block_bytes,
-                           .history_bytes = works_in_order() ? kHistoryBytes : dictionary_.size()});
-  needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
-  plan_ = plan_batches(needs);
+  plan_for_engine();
   keeps_slots_ = slot_shape() == shape_before;
-  report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
-  report_.planned_device_bytes = std::max(report_.planned_device_bytes, plan_.device_workspace.total_bytes());
-  report_.device_limit_bytes = plan_.device_limit_bytes;
 
   batch_input_bytes_ = 0;
   last_block_content_bytes_.reset();

@@ -72,7 +72,8 @@ class RestoreJob {
 
   // `total_bytes` of the stream, where they are known: for the choice of a backend by "auto", which waits for the first frame's header.
   RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
-             const StreamPlaces& places = {}, std::optional<std::uint64_t> total_bytes = std::nullopt);
+             const StreamPlaces& places = {}, std::optional<std::uint64_t> total_bytes = std::nullopt,
+             DeviceTime time = DeviceTime::kBefore);
 
   // Of the current frame.
   const FrameHeader& frame_header() const { return header_; }
@@ -86,6 +87,10 @@ class RestoreJob {
     if (plan_.batches_in_flight == 1) return 1;
     return batch_bytes() < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
+  // Whether a device may take over from the processor, inside a frame. Then, once all slots are emitted, take_device() plans anew;
+  // slots are made anew as well.
+  bool device_is_ready();
+  void take_device();
   RestoreSlot make_slot();
   // Of the run, from the first frame on.
   TimeLine& time_line() { return engine_->time_line(); }
@@ -138,6 +143,7 @@ class RestoreJob {
   }
   void begin_frame();
   void choose_engine();
+  void plan_for_engine();
   void begin_stream();
   Event restore_stream(RestoreSlot& slot, bool at_end);
   bool sums_up_blocks() const { return content_checksum_ && checksums_combine(stream_.format().checksum()); }
@@ -164,6 +170,7 @@ class RestoreJob {
   std::optional<ContentRange> range_;
   StreamPlaces places_;
   std::optional<std::uint64_t> total_bytes_;
+  DeviceTime time_;
   std::optional<ResilientEngine>
       engine_;  // from the first frame on, which tells the format and how much there is
   unsigned threads_;

@@ -22,7 +22,7 @@ RestoreJob::Event advance(RestoreJob& job, RestoreSlot& slot, Source& source) {
 StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, const StreamHooks& hooks,
                      const StreamPlaces& places, std::optional<ContentRange> range) {
   using Event = RestoreJob::Event;
-  RestoreJob job(options, range, places, source.total_bytes());
+  RestoreJob job(options, range, places, source.total_bytes(), DeviceTime::kBeside);
   std::vector<RestoreSlot> slots(1);
   std::uint64_t batches = 0;  // read
   for (Event event = Event::kMore; event != Event::kEnd;) {
@@ -33,13 +33,12 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     if (range)
       if (const auto last = last_of_full_blocks(job.frame_stream(), source)) job.frame_has_full_blocks(*last);
     if (!job.keeps_slots()) slots.clear();
-    slots.resize(job.plan().batches_in_flight);
-    // Where batches are small there is nothing to divide among threads.
-    const bool reads_ahead = job.threads() > 1 && job.batch_bytes() >= kLargePieceBytes;
+    bool reads_ahead = false, changes_over = false;
     const auto fill = [&](RestoreSlot& slot) {
       try {
         const auto ended = [&] { return event == Event::kFrameEnd || event == Event::kEnd; };
-        if (ended()) return false;
+        changes_over = !ended() && job.device_is_ready();
+        if (ended() || changes_over) return false;
         // Made when they are first needed: memory that a device writes takes time to make, and others work meanwhile.
         if (slot.input.get() == nullptr) slot = job.make_slot();
         const StageTimer timer(job.time_line(), Stage::kRead, ++batches);
@@ -66,8 +65,19 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
       job.emit(slot, sink);
       if (hooks.progress) hooks.progress(input_position, job.emitted_output_bytes());
     };
-    run_ring(
-        job.threads(), slots, job.works_in_order(), fill, [&](RestoreSlot& slot) { job.work(slot); }, emit);
+    const auto run = [&] {
+      slots.resize(job.plan().batches_in_flight);
+      // Where batches are small there is nothing to divide among threads.
+      reads_ahead = job.threads() > 1 && job.batch_bytes() >= kLargePieceBytes;
+      run_ring(
+          job.threads(), slots, job.works_in_order(), fill, [&](RestoreSlot& slot) { job.work(slot); }, emit);
+    };
+    run();
+    while (changes_over) {
+      slots.clear();
+      job.take_device();
+      run();
+    }
     job.end_frame();
   }
   job.require_range_inside_content();

@@ -1,9 +1,14 @@
 // The instruments that judge finders: costs, counts, descriptions, and the map.
 #include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <tuple>
 
 #include "core/status.hpp"
 #include "evaluate/analysis.hpp"
 #include "evaluate/evaluation.hpp"
+#include "format/formats.hpp"
 #include "match/common/scan_offsets.hpp"
 #include "shapes.hpp"
 
@@ -30,7 +35,7 @@ TEST(Evaluation, CostsAreTheCheapestOfAllParses) {
     FindCounters counters;
     const MatchRecords records = brute_force_reference({data, 0}, parameters, counters);
     EXPECT_EQ(cost_all_lengths_bits(records, parameters), cheapest(records, parameters, 0, true)) << seed;
-    const ParseFigures figures = parse_figures(records, parameters);
+    const ParseFigures figures = parse_figures({}, records, parameters);
     EXPECT_DOUBLE_EQ(figures.cost * 8 * 14, static_cast<double>(cheapest(records, parameters, 0, false)))
         << seed;
     EXPECT_EQ(figures.literal_count + figures.matched_bytes, 14u);
@@ -42,9 +47,43 @@ TEST(Evaluation, AWiderWindowNeverCostsMore) {
   const std::vector<std::byte> data = testing::copied_bytes(20'000, 3);
   double before = 2;
   for (const std::uint32_t window : {16u, 256u, 4096u, 65535u}) {
-    const double cost = optimum(data, window, {}).figures.cost_all_lengths;
+    const double cost = optimum(data, window, {}).figures.cost_all_lengths.value();
     EXPECT_LT(cost, before) << window;
     before = cost;
+  }
+}
+
+// Of a format the cost is a size: near zlib's, whose matches are as many and whose parse is another.
+TEST(Evaluation, JudgesByTheCostsOfAFormat) {
+  const std::vector<std::byte> data = testing::wordy_bytes(300'000);
+  const FinderChoice choice = choose_finder("hash_chain:depth=64:min_match_len=3");
+  const auto judged_by = [&](Format format) {
+    return judge(data, choice.find({data, 0}), choice.parameters, &FormatTable::instance().of(format));
+  };
+  uLongf zlib_bytes = compressBound(data.size());
+  std::vector<Bytef> packed(zlib_bytes);
+  ASSERT_EQ(
+      compress2(packed.data(), &zlib_bytes, reinterpret_cast<const Bytef*>(data.data()), data.size(), 9),
+      Z_OK);
+  const JudgedMatches gzip = judged_by(Format::kGzip), bgzf = judged_by(Format::kBgzf),
+                      lz4 = judged_by(Format::kLz4);
+  EXPECT_NEAR(double(gzip.bits) / 8 / double(zlib_bytes), 1, 0.1);
+  EXPECT_EQ(judged_by(Format::kZlib).bits, gzip.bits);
+  EXPECT_EQ(judged_by(Format::kDeflate).bits, gzip.bits);
+  EXPECT_GT(bgzf.bits, gzip.bits);
+  EXPECT_GT(lz4.bits, gzip.bits);
+  for (const auto& [judged, most_offset, chunk_bytes] :
+       {std::tuple{&gzip, 32768u, std::size_t{65536}}, {&bgzf, 32768u, 65280}, {&lz4, 65535u, data.size()}}) {
+    ASSERT_FALSE(judged->matches.empty());
+    for (const PositionedMatch& match : judged->matches) {
+      EXPECT_LE(match.offset, most_offset);
+      EXPECT_LE(match.position % chunk_bytes + match.length, chunk_bytes);
+      if (judged == &bgzf) {
+        EXPECT_LE(match.offset, match.position % chunk_bytes);
+      }
+      EXPECT_TRUE(std::equal(data.begin() + match.position, data.begin() + match.position + match.length,
+                             data.begin() + match.position - match.offset));
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "collect_sink.hpp"
 #include "core/status.hpp"
+#include "engine/device_start.hpp"
 #include "engine/fake/fake_backend.hpp"
 #include "engine/registry.hpp"
 #include "engine/resilient_engine.hpp"
@@ -87,6 +88,7 @@ class WithFake {
     std::optional<BackendFigures> figures(const BackendFacts& facts, Format format) const override {
       return current()->figures(facts, format);
     }
+    bool starts_at_once() const override { return current()->starts_at_once(); }
     std::string_view fallback_name() const override { return current()->fallback_name(); }
     bool supports(Format format, Direction direction) const override {
       return current()->supports(format, direction);
@@ -969,7 +971,8 @@ TEST_F_WITH_THREADS(FakeBackendTest, AutoChoosesBySizeWhereItIsKnown) {
   EXPECT_NE(report.choice_reason.find("fake"), std::string::npos);
   EXPECT_TRUE(compress_with_fake(packed).choice_reason.empty());
 
-  PipeSource pipe(content_);
+  const Bytes little = wordy_bytes(100000);
+  PipeSource pipe(little);
   CollectSink sink;
   const StreamReport piped = compress_stream(pipe, sink, {});
   EXPECT_EQ(piped.backend, "cpu");
@@ -1031,6 +1034,199 @@ TEST_F_WITH_THREADS(FakeBackendTest, WithoutAnotherBackendADeviceErrorIsAnError)
   WithFake fake(plan);
   Bytes packed;
   EXPECT_EQ(status_of([&] { compress_with_fake(packed); }), Status::kUnknownBackend);
+}
+
+// Gives its content, again and again where it is endless, until the fake backend has worked; waits in the middle, or
+// where enough has come to ask for a device, until that has started.
+class WaitingSource : public Source {
+ public:
+  WaitingSource(std::span<const std::byte> content, std::shared_ptr<FakeCounts> counts, bool is_endless)
+      : content_(content),
+        counts_(std::move(counts)),
+        is_endless_(is_endless),
+        wait_at_(is_endless ? 8 << 20 : content.size() / 2) {}
+
+  std::size_t read(std::span<std::byte> into) override {
+    std::size_t filled = 0;
+    while (filled < into.size()) {
+      if (at_ == content_.size()) {
+        if (!is_endless_ || counts_->calls > 0 || times_ == kMostTimes) break;
+        at_ = 0, ++times_;
+      }
+      const std::size_t bytes = std::min(into.size() - filled, content_.size() - at_);
+      std::copy_n(content_.begin() + at_, bytes, into.begin() + filled);
+      filled += bytes, at_ += bytes;
+    }
+    given_ += filled;
+    while (given_ > wait_at_ && counts_->starts == 0) std::this_thread::yield();
+    // What the thread that starts it does then takes less than this, in most reads even on a busy machine.
+    if (counts_->starts > 0 && counts_->calls == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return filled;
+  }
+  std::optional<std::uint64_t> total_bytes() const override {
+    return is_endless_ ? std::nullopt : std::optional<std::uint64_t>(content_.size());
+  }
+  std::size_t times() const { return times_; }
+
+ private:
+  static constexpr std::size_t kMostTimes = 1000;
+  std::span<const std::byte> content_;
+  std::shared_ptr<FakeCounts> counts_;
+  bool is_endless_;
+  const std::size_t wait_at_;
+  std::size_t given_ = 0, at_ = 0, times_ = 1;
+};
+
+Bytes repeated(const Bytes& content, std::size_t times) {
+  Bytes all;
+  for (std::size_t i = 0; i < times; ++i) all.insert(all.end(), content.begin(), content.end());
+  return all;
+}
+
+// A device that takes a while to start; its bytes are the project's own, and so are not cpu's.
+FakePlan late_plan() {
+  FakePlan plan;
+  plan.inner = "reference";
+  plan.start = std::chrono::milliseconds(5);
+  plan.chosen_by_auto = true;
+  plan.counts = std::make_shared<FakeCounts>();
+  return plan;
+}
+
+struct LateForm {
+  Format format;
+  bool linked;
+  unsigned threads;
+};
+
+TEST_F_WITH_THREADS(FakeBackendTest, ADeviceStartsBesideTheRun) {
+  const Bytes once = mixed_bytes(2500000, 12);
+  for (const LateForm form : {LateForm{Format::kLz4, false, 1},
+                              {Format::kLz4, true, 3},
+                              {Format::kGzip, false, 3},
+                              {Format::kBgzf, false, 3}})
+    for (const bool is_pipe : {false, true}) {
+      SCOPED_TRACE(fmt::format("format {} linked {} pipe {}", int(form.format), form.linked, is_pipe));
+      const unsigned threads = form.threads;
+      CompressOptions options;
+      options.format = form.format;
+      options.level = 1;
+      options.linked_blocks = form.linked;
+      options.threads = threads;
+      if (form.format == Format::kLz4) options.block_bytes = 64 * kKB;
+      if (!is_pipe) options.content_bytes = once.size();
+      Bytes packed;
+      std::size_t times = 1;
+      {
+        FakePlan plan = late_plan();
+        if (is_pipe) plan.inner = "cpu";  // sooner done
+        WithFake fake(plan);
+        WaitingSource source(once, plan.counts, is_pipe);
+        CollectSink sink;
+        const StreamReport report = compress_stream(source, sink, options);
+        times = source.times();
+        EXPECT_EQ(report.backend, "fake");
+        EXPECT_EQ(report.fallback_blocks, 0u);
+        EXPECT_NE(report.choice_reason.find("blocks by cpu until it had started"), std::string::npos)
+            << report.choice_reason;
+        packed = sink.content;
+      }
+      const Bytes content = repeated(once, times);
+      EXPECT_EQ(restore(packed), content);
+      if (form.linked || form.format == Format::kGzip) continue;
+
+      FakePlan plan = late_plan();
+      if (is_pipe) plan.inner = "cpu";  // sooner done
+      WithFake fake(plan);
+      WaitingSource source(packed, plan.counts, is_pipe);
+      CollectSink sink;
+      RestoreOptions restoring;
+      restoring.threads = threads;
+      EXPECT_EQ(restore_stream(source, sink, restoring).backend, "fake");
+      EXPECT_TRUE(sink.content == repeated(content, source.times()));
+    }
+}
+
+TEST_F_WITH_THREADS(FakeBackendTest, ReproducibleBytesStayThoseOfTheReferenceWhileADeviceStarts) {
+  CompressOptions options;
+  options.backend = "reproducible";
+  options.block_bytes = 64 * kKB;
+  const FakePlan plan = late_plan();
+  WithFake fake(plan);
+  WaitingSource source(content_, plan.counts, true);
+  CollectSink sink;
+  EXPECT_EQ(compress_stream(source, sink, options).backend, "fake");
+  options.backend = "reference";
+  const Bytes all = repeated(content_, source.times());
+  PipeSource pipe(all);
+  CollectSink twin;
+  compress_stream(pipe, twin, options);
+  EXPECT_TRUE(sink.content == twin.content);
+}
+
+TEST_F_WITH_THREADS(FakeBackendTest, ADeviceThatFailsToStartBesideTheRunIsReplacedAndTold) {
+  FakePlan plan = late_plan();
+  plan.starts = false;
+  WithFake fake(plan);
+  CompressOptions options;
+  options.block_bytes = 64 * kKB;
+  options.content_bytes = content_.size();
+  WaitingSource source(content_, plan.counts, false);
+  CollectSink sink;
+  const StreamReport report = compress_stream(source, sink, options);
+  EXPECT_EQ(report.backend, "cpu");
+  EXPECT_EQ(report.fallback_backend, "cpu");
+  EXPECT_GT(report.fallback_blocks, 0u);
+  EXPECT_EQ(report.fallback_reason.find("fake does not start: fake device: it does not start"), 0u)
+      << report.fallback_reason;
+  EXPECT_EQ(restore(sink.content), content_);
+}
+
+TEST_F_WITH_THREADS(FakeBackendTest, ADeviceWithoutRoomIsNotTaken) {
+  FakePlan plan = late_plan();
+  plan.device_bytes_per_byte = 3;
+  WithFake fake(plan);
+  CompressOptions options;
+  options.gpu_memory_limit_bytes = 1000;
+  options.content_bytes = content_.size();
+  options.block_bytes = 64 * kKB;
+  WaitingSource source(content_, plan.counts, false);
+  CollectSink sink;
+  const StreamReport report = compress_stream(source, sink, options);
+  EXPECT_EQ(report.backend, "cpu");
+  EXPECT_EQ(report.choice_reason.find("fake is not taken: "), 0u) << report.choice_reason;
+  EXPECT_EQ(restore(sink.content), content_);
+}
+
+// A run that ends during the start: a library waits, since a driver must not outlive main(); the tool does not.
+TEST_F_WITH_THREADS(FakeBackendTest, ShortRunsLeaveDevicesThatStillStart) {
+  const Bytes content = wordy_bytes(100);
+  CompressOptions options;
+  options.content_bytes = content.size();
+  const Bytes expected = compress(content, options);
+  FakePlan plan = late_plan();
+  plan.start = std::chrono::milliseconds(20);
+  WithFake fake(plan);
+  const auto run = [&] {
+    MemorySource source(content);
+    CollectSink sink;
+    const StreamReport report = compress_stream(source, sink, options);
+    return sink.content == expected && report.backend == "cpu";
+  };
+  EXPECT_TRUE(run());
+  EXPECT_EQ(plan.counts->starts, 1u);
+  EXPECT_EQ(left_starts().count, 0u);
+
+  let_starts_outlive_runs();
+  int right = 0;
+  constexpr int kRuns = 2000;
+  for (int i = 0; i < kRuns; ++i) right += run();
+  let_starts_outlive_runs(false);
+  EXPECT_EQ(right, kRuns);
+  EXPECT_GT(left_starts().count, 0u);
+  while (left_starts().unfinished > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(plan.counts->starts, 1u + kRuns);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "engine_cases.hpp"
+#include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -225,6 +226,29 @@ TEST(WebgpuWorkspace, AtMostTwelveBytesForAByteOfInput) {
     const WorkspacePlan plan = webgpu::device_workspace(block_bytes, bytes);
     EXPECT_LE(plan.total_bytes(), 12 * bytes) << plan.text();
     EXPECT_GE(plan.total_bytes(), 10 * bytes) << plan.text();
+  }
+}
+
+// Ranges of many blocks, some of them twice, in one run.
+TEST_F(WebgpuEngine, ManyRangesAreThoseOfTheContent) {
+  const Bytes text = testing::mixed_bytes(600'000, 9);
+  for (const Format format : {Format::kBgzf, Format::kLz4}) {
+    CompressOptions options;
+    options.format = format;
+    const Bytes frames = compress(text, options);
+    std::vector<ContentBytes> ranges;
+    for (std::uint64_t begin = 0; begin < text.size(); begin += 20'001)
+      ranges.push_back({begin, begin + begin / 10});
+    RestoreOptions back;
+    back.backend = "webgpu";
+    const std::vector<RestoredRange> restored = restore_ranges(frames, ranges, back);
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const std::size_t end = std::min<std::uint64_t>(ranges[i].end, text.size());
+      ASSERT_EQ(restored[i].status, Status::kOk) << i;
+      ASSERT_TRUE(std::ranges::equal(restored[i].bytes,
+                                     std::span(text).subspan(ranges[i].begin, end - ranges[i].begin)))
+          << i;
+    }
   }
 }
 

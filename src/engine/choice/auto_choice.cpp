@@ -108,13 +108,17 @@ BackendCandidate device_candidate(const Backend& backend, std::string_view devic
 
 std::string_view processor_of(Choosers choosers) { return choosers == Choosers::kAuto ? "cpu" : "reference"; }
 
-BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std::string_view device,
-                         const Workload& work) {
+namespace {
+
+std::optional<BackendChoice> choose_among(const BackendRegistry& registry, Choosers choosers,
+                                          std::string_view device, const Workload& work,
+                                          bool starts_drivers) {
   const std::string_view processor = processor_of(choosers);
   if (!registry.find_usable(processor).takes(work))
     for (const auto& backend : registry.backends())
       if (is_candidate(*backend, choosers, work) && !backend->unavailable_reason(device))
-        return {std::string(backend->name()), fmt::format("{} does not take the format", processor), {}};
+        return BackendChoice{
+            std::string(backend->name()), fmt::format("{} does not take the format", processor), {}};
   const unsigned cores = cores_of(work);
   const Format format = format_of(work);
   if (!work.content_bytes && !work.compressed_bytes)
@@ -133,12 +137,25 @@ BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std
       at_best = std::move(choice);
       at_best->reason += " at best";  // whether there is one was not asked
     }
+    if (may_pay && !starts_drivers && !backend->starts_at_once()) return std::nullopt;
     if (may_pay && !backend->unavailable_reason(device))
       candidates.push_back(device_candidate(*backend, device, kept, format));
   }
   if (candidates.size() == 1 && at_best && at_best->backend == candidates.front().facts.backend)
     return *at_best;
   return select_backend(candidates, host, work);
+}
+
+}  // namespace
+
+BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std::string_view device,
+                         const Workload& work) {
+  return *choose_among(registry, choosers, device, work, true);
+}
+
+std::optional<BackendChoice> choose_at_hand(const BackendRegistry& registry, Choosers choosers,
+                                            std::string_view device, const Workload& work) {
+  return choose_among(registry, choosers, device, work, false);
 }
 
 ChoiceTable choice_table(const BackendRegistry& registry, Choosers choosers, std::string_view device,

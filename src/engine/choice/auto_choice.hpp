@@ -3,6 +3,7 @@
 // best device that figures are known of would pay off.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,10 @@ std::string_view processor_of(Choosers choosers);
 // `device` as wanted_device() gives it. The choice's backend is one that can be used here.
 BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std::string_view device,
                          const Workload& work);
+
+// The same where no device has to be asked that takes its time to start; else nothing.
+std::optional<BackendChoice> choose_at_hand(const BackendRegistry& registry, Choosers choosers,
+                                            std::string_view device, const Workload& work);
 
 // Everything that `auto` chooses among here, with its facts: starts the drivers.
 struct ChoiceTable {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <sstream>
@@ -14,9 +13,10 @@ namespace hemstitch {
 namespace {
 
 struct FakeState {
-  explicit FakeState(FakePlan the_plan) : plan(std::move(the_plan)) {}
+  explicit FakeState(FakePlan the_plan)
+      : plan(std::move(the_plan)), counts(plan.counts ? plan.counts : std::make_shared<FakeCounts>()) {}
   const FakePlan plan;
-  std::atomic<std::uint64_t> calls{0};
+  const std::shared_ptr<FakeCounts> counts;
   std::mutex upload, kernel, download;  // one batch at a time
 };
 
@@ -53,7 +53,7 @@ class FakeEngine : public BlockEngine {
   template <class Work>
   void run(std::span<BlockTask> tasks, Work work) {
     const FakePlan& plan = state_->plan;
-    const std::uint64_t call = ++state_->calls;
+    const std::uint64_t call = ++state_->counts->calls;
     std::this_thread::sleep_for(plan.delay * (1 + call % 2));
     if (plan.lost_from_call != 0 && call >= plan.lost_from_call)
       throw Error(Status::kDeviceLost, fmt::format("fake device: lost at call {}", call));
@@ -108,11 +108,14 @@ class FakeBackend : public Backend {
     constexpr double kGbps = 1e4;
     return BackendFigures{.compress = {kGbps, kGbps, kGbps, kGbps, kGbps}, .restore = kGbps, .overlap = 1};
   }
+  bool starts_at_once() const override { return state_->plan.start.count() == 0; }
   std::string_view fallback_name() const override { return state_->plan.inner; }
   bool supports(Format format, Direction direction) const override {
     return BackendRegistry::instance().find_usable(state_->plan.inner).supports(format, direction);
   }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
+    std::this_thread::sleep_for(state_->plan.start);
+    ++state_->counts->starts;
     if (!state_->plan.starts) throw Error(Status::kDeviceFault, "fake device: it does not start");
     return std::make_unique<FakeEngine>(
         state_, BackendRegistry::instance().find_usable(state_->plan.inner).make_engine({}));
@@ -139,6 +142,8 @@ FakePlan fake_plan_from_environment() {
     const auto number = [&] { return std::strtoull(value.c_str(), nullptr, 10); };
     if (key == "inner")
       plan.inner = value;
+    else if (key == "start_us")
+      plan.start = std::chrono::microseconds(number());
     else if (key == "delay_us")
       plan.delay = std::chrono::microseconds(number());
     else if (key == "stage_us")
@@ -161,7 +166,7 @@ FakePlan fake_plan_from_environment() {
       plan.unavailable_reason = value;
     else
       throw Error(Status::kInvalidOption,
-                  fmt::format("HEMSTITCH_FAKE has '{}', it takes inner, delay_us, "
+                  fmt::format("HEMSTITCH_FAKE has '{}', it takes inner, start_us, delay_us, "
                               "stage_us, oom, fail, wrong, lost, memory, auto, nostart, "
                               "unavailable",
                               word));

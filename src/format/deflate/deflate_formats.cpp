@@ -8,6 +8,7 @@
 #include "core/bytes.hpp"
 #include "core/options.hpp"
 #include "core/status.hpp"
+#include "format/deflate/compress/deflate_judge.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/bgzf_index.hpp"
 #include "format/deflate/frame/deflate_head.hpp"
@@ -78,6 +79,12 @@ class DeflateFormat : public FrameFormat {
   std::optional<BlockPlan> match_limits() const override { return deflate_block_plan(); }
   std::optional<AnyFinder> finder(int level, std::size_t, std::size_t) const override {
     return deflate_level(level).finder;
+  }
+  std::optional<JudgedMatches> judge(std::span<const std::byte> content,
+                                     std::span<const MatchRecord> records) const override {
+    const bool has_history = writes_streams();
+    return judge_deflate_matches(content, records, has_history ? kDeflateChunkBytes : kBgzfBlockBytes,
+                                 has_history);
   }
 
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<DeflateReader>(); }

@@ -7,6 +7,7 @@
 #include "core/bytes.hpp"
 #include "core/options.hpp"
 #include "format/lz4/block/lz4_block_size.hpp"
+#include "format/lz4/compress/lz4_judge.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/frame/lz4_frame_layout.hpp"
 #include "format/lz4/lz4_levels.hpp"
@@ -109,6 +110,10 @@ class Lz4Format : public FrameFormat {
   std::optional<AnyFinder> finder(int level, std::size_t block_bytes,
                                   std::size_t history_bytes) const override {
     return lz4_level(level, block_bytes, history_bytes).finder;
+  }
+  std::optional<JudgedMatches> judge(std::span<const std::byte>,
+                                     std::span<const MatchRecord> records) const override {
+    return judge_lz4_matches(records);
   }
 
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {

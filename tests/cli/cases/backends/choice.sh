@@ -1,5 +1,5 @@
 # What auto takes: figures measured and kept, sizes that go where, and what each says of it.
-needs python3
+needs python3 lz4
 figures=$XDG_CACHE_HOME/hemstitch/figures
 hemstitch backends | grep -c 'by default; --calibrate measures this machine'
 hemstitch backends --calibrate | grep -E '^measured' | sed "s|$XDG_CACHE_HOME|CACHE|"
@@ -25,7 +25,7 @@ taken() { grep -oE 'backend [a-z]+ \(auto: [a-z0-9 .,-]+\)'; }
 hemstitch-fake -fv small 2>&1 | taken
 hemstitch-fake -fv large 2>&1 | taken
 hemstitch-fake -v <large 2>&1 >/dev/null | taken
-hemstitch-fake -v < <(cat large) 2>&1 >/dev/null | taken
+hemstitch-fake -v < <(cat small) 2>&1 >/dev/null | taken
 hemstitch-fake -tv small.lz4 2>&1 | taken
 hemstitch-fake -tv large.lz4 2>&1 | taken
 hemstitch-fake -fv --backend cpu large 2>&1 | grep -o 'backend [a-z]*,'
@@ -43,6 +43,18 @@ HEMSTITCH_FAKE='auto inner=reference' hemstitch-fake -v -c --reproducible small 
 taken <told | grep -o 'backend [a-z]*'
 HEMSTITCH_FAKE='auto inner=cpu' hemstitch-fake -v -c --reproducible small 2>told | cmp - reference
 taken <told | grep -o 'backend [a-z]*'
+# What a device that starts for an hour would have done is done before; then nobody waits for it.
+HEMSTITCH_FAKE='auto start_us=3600000000' hemstitch-fake -fv small large 2>&1 | taken
+HEMSTITCH_FAKE='auto start_us=3600000000' hemstitch-fake -c <large | lz4 -d | cmp - large
+HEMSTITCH_FAKE='auto start_us=3600000000' hemstitch-fake -dc large.lz4 | cmp - large
+# One that starts a moment later takes the rest, of pipes as well; tools read what both wrote.
+for format in lz4 gzip; do
+  (cat large large large && sleep 0.1 && cat large large large) >longer
+  (cat large large large && sleep 0.1 && cat large large large) |
+    HEMSTITCH_FAKE='auto inner=reference start_us=1000' hemstitch-fake -c --format "$format" |
+    if [[ $format == lz4 ]]; then lz4 -d; else gzip -d; fi | cmp - longer
+done
+rm longer
 # Nowhere to keep them is told, and nothing is left.
 status_of env -u HOME XDG_CACHE_HOME=relative hemstitch backends --calibrate
 ls

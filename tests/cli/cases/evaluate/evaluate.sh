@@ -18,6 +18,15 @@ for row in run["rows"]:
     assert abs(row["cost"] - (9 * row["literals"] + 25 * row["matches"]) / (8 * len(data))) < 1e-5
     print(row["what"], row["finder"], row["parameters"], "without_stitch" in row, "a_byte" in row)
 END
+# By a format's costs: sizes of blocks, and no offset beyond its own.
+for format in gzip bgzf lz4; do
+  hemstitch evaluate --format $format --json --finder hash_chain:depth=16:min_match_len=4 data | python3 -c '
+import json, sys
+(row,) = json.load(sys.stdin)["rows"]
+print(row["format"], 0 < row["cost"] < 1, "cost_all_lengths" in row, sorted(key for key in row if key.startswith("optimum")))'
+done
+hemstitch evaluate --format lz4 --finder hash_chain --finder hash_step data | awk 'NR == 2 { print $5, $6, $7, $8 }'
+status_of hemstitch evaluate --format zip data
 : >empty
 for arguments in '' empty missing '--finder stitch data' '--finder coop_stitch:stride=9999 data' '--all --finder lazy_scan data' \
   '--backend abacus data' '--stitch data'; do
