@@ -140,10 +140,12 @@ DeflatePieceDecoder::Stop DeflatePieceDecoder::restore_block(std::span<const std
 DeflatePieceDecoder::Stop DeflatePieceDecoder::restore_tokens(std::span<const std::byte> input,
                                                               std::uint64_t& position_bits, Output& output,
                                                               DeflatePieceGuide& guide) {
-  // Tokens near the end of the input are read with what stands behind it, and do not count where they reach into that.
-  static_assert(kDeflateReadBehindBytes >= kDeflateNearInputBytes + 8);
-  const std::span<const std::byte> readable(input.data(),
-                                            input.size() + static_cast<std::size_t>(kDeflateNearInputBytes));
+  // A word is read ahead of the tokens: so that the last ones are not near the end, some bytes behind it are taken for input. Tokens that
+  // reach into those do not count.
+  constexpr std::size_t kTakenBehindBytes =
+      sizeof(std::uint64_t) + static_cast<std::size_t>(kDeflateNearInputBytes);
+  static_assert(kDeflateReadBehindBytes >= kTakenBehindBytes);
+  const std::span<const std::byte> readable(input.data(), input.size() + kTakenBehindBytes);
   // Some at once: 32 K symbols, or so many bytes. Returns whether the block goes on.
   const auto some = [&]<class Element>(Element* begin, Element*& at, Element* end, std::ptrdiff_t most,
                                        bool& bad) {
