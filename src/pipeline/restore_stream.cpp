@@ -32,7 +32,8 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     if (!job.keeps_slots()) slots.clear();
     slots.resize(job.plan().batches_in_flight);
     // Where batches are small there is nothing to divide among threads.
-    const bool reads_ahead = job.threads() > 1 && job.batch_bytes() >= kLargePieceBytes;
+    const unsigned ring_threads = hooks.stays_on_thread ? 1 : job.threads();
+    const bool reads_ahead = ring_threads > 1 && job.batch_bytes() >= kLargePieceBytes;
     const auto fill = [&](RestoreSlot& slot) {
       try {
         const auto ended = [&] { return event == Event::kFrameEnd || event == Event::kEnd; };
@@ -62,7 +63,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
       if (hooks.progress) hooks.progress(input_position, job.emitted_output_bytes());
     };
     run_ring(
-        job.threads(), slots, job.works_in_order(), fill, [&](RestoreSlot& slot) { job.work(slot); }, emit);
+        ring_threads, slots, job.works_in_order(), fill, [&](RestoreSlot& slot) { job.work(slot); }, emit);
     job.end_frame();
   }
   job.require_range_inside_content();
