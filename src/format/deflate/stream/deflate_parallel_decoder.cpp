@@ -44,6 +44,7 @@ struct DeflateParallelDecoder::Piece {
   };
   enum class Start { kUnknown, kFound, kNone };
 
+  std::uint64_t number = 0;
   std::uint64_t begin = 0;                    // of its input, in all that was given
   std::size_t own_bytes = 0, held_bytes = 0;  // without and with those of the next piece
   LargeBuffer input;
@@ -156,6 +157,7 @@ std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
     if (last == nullptr || last->sealed || last->own_bytes == limits_.piece_bytes) {
       if (pieces_.size() >= limits_.pieces) break;
       auto piece = std::make_shared<Piece>();
+      piece->number = piece_count_++;
       piece->begin = taken_bytes_;
       const std::scoped_lock lock(mutex_);
       if (idle_inputs_.empty()) {
@@ -453,6 +455,7 @@ void DeflateParallelDecoder::release(std::uint64_t before_byte) {
     if (piece.begin + piece.own_bytes > before_byte || &piece == current_.get() || !piece.sealed) break;
     piece.cancelled = true;
     if (piece.state == Piece::State::kWorking || (piece.resolving && !piece.resolved)) break;
+    if (piece.state == Piece::State::kDone) ++useless_pieces_;
     idle_inputs_.push_back(std::move(piece.input));
     if (piece.content.get() != nullptr) idle_contents_.push_back(std::move(piece.content));
     piece.linked_next = nullptr;
@@ -501,6 +504,7 @@ DeflateParallelDecoder::Task DeflateParallelDecoder::next_task(bool helps) {
   for (const auto& piece : pieces_) {
     if (piece->state == Piece::State::kLinked && !piece->resolving) return {piece, true};
     if (piece->state != Piece::State::kWaiting || first != nullptr || (shares && helps)) continue;
+    if (useless_pieces_ >= kDeflateStreamMostUseless && piece->number % kDeflateStreamTriedOf != 0) continue;
     if (piece->begin >= from_byte) first = &piece;
   }
   return first == nullptr ? Task{} : Task{*first, false};
@@ -604,6 +608,7 @@ void DeflateParallelDecoder::link() {
     next->window_behind = deflate_window_behind(part, content, link_window_);
     next->window = std::exchange(link_window_, next->window_behind);
     next->state = Piece::State::kLinked;
+    useless_pieces_ = 0;
     if (linked_last_) linked_last_->linked_next = next;
     linked_last_ = next;
     link_key_ = next->key_at(part.end_bits);

@@ -111,6 +111,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t taken_bytes_ = 0;
   std::uint64_t position_ = 0;  // up to which is restored, but for a few bits
   std::uint64_t alone_bytes_ = 0;
+  std::uint64_t piece_count_ = 0;
   std::uint64_t linked_bytes_ = 0;
   DeflateDecoder serial_;
   std::unique_ptr<DeflatePieceDecoder> own_decoder_;
@@ -126,6 +127,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   bool stops_ = false;
   bool serial_goes_on_ = true;  // the calling thread would restore the piece before it
   std::uint64_t reached_byte_ = 0;
+  unsigned useless_pieces_ = 0;  // since the last one that was linked
   // Where the last linked piece, or the calling thread, ends: the next link.
   bool links_ = false;
   std::uint64_t link_key_ = 0;

@@ -18,5 +18,8 @@ inline constexpr std::size_t kDeflateStreamBeginBytes = std::size_t{1} << 20;
 // How far behind the place that the calling thread has reached one other thread begins a piece, in eighths of one: that thread takes 1.6 times
 // as long.
 inline constexpr std::size_t kDeflateStreamLeadEighths = 13;
+// After so many pieces in a row that fitted nowhere, as in data without block starts to find, only one of some is tried, until one fits again: the
+// calling thread may want the core, or its caches.
+inline constexpr unsigned kDeflateStreamMostUseless = 8, kDeflateStreamTriedOf = 8;
 
 }  // namespace hemstitch
