@@ -21,15 +21,6 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr std::size_t kCopyBytes = 256 * 1024;
-// So much content takes long enough for several threads to be worth a word.
-constexpr std::uint64_t kWorthThreads = 1 << 20;
-
-bool is_gzip_stream(const RestoreOptions& options, FileSource& source) {
-  if (options.format) return *options.format == Format::kGzip;
-  const FrameFormat* const format = FormatTable::instance().of_data(source.first_bytes());
-  return format != nullptr && format->id() == Format::kGzip;
-}
-
 void copy_unchanged(FileSource& source, Sink& sink) {
   std::vector<std::byte> buffer(kCopyBytes);
   while (const std::size_t count = source.read(buffer)) sink.write(std::span(buffer).first(count));
@@ -85,7 +76,6 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
     return report_warning(request, path, sink->complete(source));
   }
   const RestoreOptions options = options_to_restore(given, source);
-  const bool is_gzip = is_gzip_stream(options, source);
 
   std::unique_ptr<FileSink> file;
   NullSink nowhere;
@@ -107,11 +97,6 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
   if (request.remove_source && !report.trailing_garbage_at && !report.end_missing)
     kept = remove_source(request, source);
   report_stream(request, path, report, seconds);
-  if (request.verbosity > 0 && is_gzip && report.output_bytes >= kWorthThreads)
-    print_message(
-        path,
-        "a gzip stream is restored by one thread; BGZF, which every reader of gzip takes, by all of them "
-        "(hemstitch --format bgzf)");
   const Outcome attributes = report_warning(request, path, lost_attribute);
   const Outcome garbage = worst(report_warning(request, path, end_warning(report.end_missing)),
                                 report_warning(request, path, garbage_warning(report.trailing_garbage_at)));

@@ -107,7 +107,8 @@ void FileSearcher::search_restored(const std::string& name, Source& source, File
 void FileSearcher::restore(Source& source, PieceSearch& pieces) {
   RestoreOptions options;
   options.backend = "cpu";
-  options.threads = 1;  // files are restored side by side
+  // Files are restored side by side; a stream that is alone, by all threads.
+  options.threads = request_.is_of_one_file() ? memory_.threads : 1;
   options.memory_limit_bytes = room_.restoring_bytes(restoring_.bytes());
   const SharedMemory::Share share(restoring_, options.memory_limit_bytes);
   try {

@@ -30,6 +30,8 @@ struct SearchRequest {
   std::optional<bool> with_names;
   std::optional<std::uint64_t> memory_bytes;
 
+  // A file, or standard input, alone.
+  bool is_of_one_file() const { return !recursive && paths.size() <= 1; }
   // Lines are shown, rather than counted or asked about.
   bool shows_lines() const { return !quiet && !count && names == Names::kNo; }
 };

@@ -97,10 +97,15 @@ class BlockEngine {
   // outputs are unspecified then.
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) = 0;
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
+  // How much memory a decoder of streams takes of what it may use.
+  virtual std::uint64_t stream_memory_bytes(Format /*format*/, const StreamMeans& /*means*/) const {
+    return 0;
+  }
   // For a frame of the format whose blocks cannot be told apart; null where the engine restores none. `history` is the dictionary,
   // and stays.
   virtual std::unique_ptr<StreamDecoder> make_stream_decoder(Format /*format*/,
-                                                             std::span<const std::byte> /*history*/) {
+                                                             std::span<const std::byte> /*history*/,
+                                                             const StreamMeans& /*means*/) {
     return nullptr;
   }
 };

@@ -299,8 +299,9 @@ void ResilientEngine::restore(std::span<BlockTask> tasks, Format format) {
 }
 
 std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameFormat& format,
-                                                                    std::span<const std::byte> history) {
-  if (auto decoder = engine_->make_stream_decoder(format.id(), history)) return decoder;
+                                                                    std::span<const std::byte> history,
+                                                                    const StreamMeans& means) {
+  if (auto decoder = engine_->make_stream_decoder(format.id(), history, means)) return decoder;
   const std::string reason = fmt::format("backend '{}' restores no {} whose blocks cannot be told apart",
                                          backend_->name(), format.title());
   // A stream holds the same whoever restores it, so that the fastest may.
@@ -308,7 +309,7 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
   const Backend& other =
       cpu.supports(format.id(), Direction::kRestore) ? cpu : fallback(format.id(), Direction::kRestore);
   auto decoder =
-      &other != backend_ ? fallback_engine(other).make_stream_decoder(format.id(), history) : nullptr;
+      &other != backend_ ? fallback_engine(other).make_stream_decoder(format.id(), history, means) : nullptr;
   if (!decoder) throw Error(Status::kInvalidOption, reason);
   const std::scoped_lock lock(mutex_);
   ++fallback_blocks_;

@@ -79,7 +79,8 @@ class ResilientEngine {
   // For a frame whose blocks cannot be told apart: counts as a block that was redone where the backend makes none and `cpu`, or else the
   // fallback, does. Throws kInvalidOption where nobody does.
   std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameFormat& format,
-                                                     std::span<const std::byte> history);
+                                                     std::span<const std::byte> history,
+                                                     const StreamMeans& means = {});
 
   // Of the run, from before the backend was chosen.
   TimeLine& time_line() { return *time_line_; }

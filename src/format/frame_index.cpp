@@ -73,7 +73,7 @@ std::uint64_t pass_stream(FrameReader& reader, Input& input, StreamDecoder& deco
   while (reader.in_stream()) {
     const std::span<const std::byte> piece = input.read(kPieceBytes);
     const StreamStep step = decoder.restore(piece, content);
-    reader.stream_passed(step, piece.empty());
+    reader.stream_passed(step, step.input_bytes, piece.empty());
     input.give_back(piece.size() - step.input_bytes);
     content_bytes += step.output_bytes;
   }

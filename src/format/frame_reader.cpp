@@ -40,8 +40,8 @@ void FrameReader::data_skipped(std::span<const std::byte> behind) {
   leave_block();
 }
 
-void FrameReader::stream_passed(const StreamStep& step, bool at_end) {
-  position_ += step.input_bytes;
+void FrameReader::stream_passed(const StreamStep& step, std::uint64_t passed_bytes, bool at_end) {
+  position_ += passed_bytes;
   if (step.status != Status::kOk)
     fail(step.status, step.detail.empty() ? "what stands here cannot be restored" : std::string(step.detail));
   if (step.ended) {

@@ -89,8 +89,9 @@ class FrameReader {
   void data_skipped(std::span<const std::byte> behind);
   // From the kFrameBegin of a stream until its end.
   bool in_stream() const { return in_stream_; }
-  // What became of the bytes that follow. `at_end`: there are no more than were taken. Throws Error of the corrupt family.
-  void stream_passed(const StreamStep& step, bool at_end);
+  // What became of the bytes that follow, of which the stream has come past `passed_bytes`: those that were taken, but of a decoder that reads
+  // ahead. `at_end`: there are no more than were taken. Throws Error of the corrupt family.
+  void stream_passed(const StreamStep& step, std::uint64_t passed_bytes, bool at_end);
   // Another one that goes on from here by itself.
   virtual std::unique_ptr<FrameReader> clone() const = 0;
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -26,6 +28,22 @@ class StreamDecoder {
   // Goes on until the stream has ended, all input is taken, or the output is full: then there may be more of it, also without
   // input. Throws Error (device family) where the device failed.
   virtual StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) = 0;
+
+  // Of a decoder that reads ahead: how many bytes of those it took are not restored yet, or stand behind the end of a stream that has ended.
+  // Without input it goes on with these.
+  virtual std::uint64_t ahead_bytes() const { return 0; }
+  // Takes back those behind the end of a stream that has ended, as many as there is room for; they stand before any input to come.
+  virtual std::size_t read_ahead(std::span<std::byte> /*to*/) { return 0; }
+  // Begins another stream, of the same format, where reading ahead has come to, or with the input to come. False where a decoder serves
+  // one stream alone.
+  virtual bool begin_next(std::span<const std::byte> /*history*/) { return false; }
+};
+
+// What a decoder may use besides the thread that calls it.
+struct StreamMeans {
+  unsigned threads = 1;                           // that one among them
+  std::uint64_t memory_bytes = 0;                 // besides what one thread needs; 0: as much as it likes
+  std::optional<std::uint64_t> input_bytes = {};  // of all streams that it may be given, where that is known
 };
 
 }  // namespace hemstitch

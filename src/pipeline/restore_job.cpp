@@ -98,6 +98,8 @@ void RestoreJob::plan_for_engine() {
                            .history_bytes = works_in_order() ? kHistoryBytes : dictionary_.size()});
   needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
+  if (is_stream()) plan_stream();
+  batch_input_bytes_ = 0;
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
   report_.planned_device_bytes = std::max(report_.planned_device_bytes, plan_.device_workspace.total_bytes());
   report_.device_limit_bytes = plan_.device_limit_bytes;
@@ -125,7 +127,6 @@ void RestoreJob::begin_frame() {
   plan_for_engine();
   keeps_slots_ = slot_shape() == shape_before;
 
-  batch_input_bytes_ = 0;
   last_block_content_bytes_.reset();
   frame_content_at_ = content_at_;
   linked_history_ = dictionary_;
@@ -136,8 +137,21 @@ void RestoreJob::begin_frame() {
   if (is_stream()) begin_stream();
 }
 
+// What batches leave of the memory is the decoder's.
+void RestoreJob::plan_stream() {
+  const std::uint64_t planned_bytes = plan_.workspace.total_bytes(),
+                      limit_bytes = options_.memory_limit_bytes;
+  stream_means_ = {.threads = limit_bytes != 0 && limit_bytes <= planned_bytes ? 1 : threads_,
+                   .memory_bytes = limit_bytes == 0 ? 0 : limit_bytes - planned_bytes,
+                   .input_bytes = total_bytes_};
+  const std::uint64_t decoder_bytes = engine_->preferred().stream_memory_bytes(frame_format(), stream_means_);
+  stream_has_threads_ = decoder_bytes != 0;
+  if (stream_has_threads_) plan_.workspace.add("read ahead", decoder_bytes, 1, "the frame");
+}
+
 void RestoreJob::begin_stream() {
-  decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary_);
+  if (!decoder_ || !decoder_->begin_next(dictionary_))
+    decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary_, stream_means_);
   if (stream_input_.size() >= slot_input_bytes()) return;
   std::vector<std::byte> input(slot_input_bytes());
   std::copy(unused_.begin(), unused_.end(), input.begin());
@@ -167,12 +181,17 @@ std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
   const std::size_t wanted_bytes = stream_.wanted_bytes();
   if (!in_block_ && header_bytes_.size() < wanted_bytes) header_bytes_.resize(wanted_bytes);
   std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
-  const std::span<const std::byte> kept =
-      unused_.first(std::min(unused_.size(), wanted_bytes - gathered_bytes_));
-  std::copy(kept.begin(), kept.end(), begin + gathered_bytes_);
-  gathered_bytes_ += kept.size();
-  unused_ = unused_.subspan(kept.size());
+  gathered_bytes_ += take_unused({begin + gathered_bytes_, wanted_bytes - gathered_bytes_});
   return {begin + gathered_bytes_, wanted_bytes - gathered_bytes_};
+}
+
+// What was received before and not taken, or taken by a decoder that reads ahead; how much there was room for.
+std::size_t RestoreJob::take_unused(std::span<std::byte> to) {
+  const std::size_t ahead = decoder_ ? decoder_->read_ahead(to) : 0;
+  const auto kept = unused_.first(std::min(unused_.size(), to.size() - ahead));
+  std::copy(kept.begin(), kept.end(), to.begin() + static_cast<std::ptrdiff_t>(ahead));
+  unused_ = unused_.subspan(kept.size());
+  return ahead + kept.size();
 }
 
 Place RestoreJob::block_place() const {
@@ -195,7 +214,7 @@ std::size_t RestoreJob::bytes_ahead(const RestoreSlot& slot, Source& source) con
   const std::optional<std::uint64_t> total_bytes = source.total_bytes();
   // A legacy frame ends before a word that is read already; behind a stream more may have been.
   if (!total_bytes || range_ || header_.legacy || in_block_ || gathered_bytes_ != 0 || is_stream() ||
-      !unused_.empty())
+      !unused_.empty() || (decoder_ && decoder_->ahead_bytes() != 0))
     return 0;
   const std::uint64_t begin = stream_.taken_bytes();
   if (batch_input_bytes_ != 0) {
@@ -257,7 +276,9 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
 
 RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   const std::span<std::byte> room(slot.output.get() + stream_bytes(slot), batch_bytes() - stream_bytes(slot));
+  const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
   const StreamStep step = decoder_->restore(unused_, room);
+  const std::uint64_t passed_bytes = step.input_bytes + ahead_bytes - decoder_->ahead_bytes();
   unused_ = unused_.subspan(step.input_bytes);
   const std::uint64_t content_at = content_at_;
   content_at_ += step.output_bytes;
@@ -272,7 +293,7 @@ RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   } else if (!content.empty()) {
     slot.blocks[0].content = {slot.blocks[0].content.data(), stream_bytes(slot) + content.size()};
   }
-  stream_.reader().stream_passed(step, at_end);
+  stream_.reader().stream_passed(step, passed_bytes, at_end);
   return range_done_or(full(slot) ? Event::kBlock : Event::kMore);
 }
 

@@ -85,6 +85,8 @@ class RestoreJob {
   // batches are read and written by all of them.
   unsigned threads() const {
     if (plan_.batches_in_flight == 1) return 1;
+    // Its own threads restore a stream; here one hands over content, another writes it.
+    if (is_stream() && stream_has_threads_) return 2;
     return batch_bytes() < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
   // Whether a device may take over from the processor, inside a frame. Then, once all slots are emitted, take_device() plans anew;
@@ -144,6 +146,7 @@ class RestoreJob {
   void begin_frame();
   void choose_engine();
   void plan_for_engine();
+  void plan_stream();
   void begin_stream();
   Event restore_stream(RestoreSlot& slot, bool at_end);
   bool sums_up_blocks() const { return content_checksum_ && checksums_combine(stream_.format().checksum()); }
@@ -153,6 +156,7 @@ class RestoreJob {
   void sum_up(RestoreSlot& slot, std::size_t count) const;
   std::size_t slot_input_bytes() const;
   std::size_t slot_output_bytes() const;
+  std::size_t take_unused(std::span<std::byte> to);
   Event take(RestoreSlot& slot, std::span<const std::byte> gathered);
   Place block_place() const;
   std::uint64_t announced_content_bytes() const;
@@ -187,8 +191,11 @@ class RestoreJob {
   std::uint64_t skip_bytes_ = 0;
   std::uint64_t skipped_bytes_ = 0;  // besides those: of what is unused
   std::unique_ptr<StreamDecoder> decoder_;
+  StreamMeans stream_means_;
+  bool stream_has_threads_ = false;
   std::vector<std::byte> stream_input_;
-  std::span<const std::byte> unused_;                      // of stream_input_: received, and not taken yet
+  std::span<const std::byte>
+      unused_;  // of stream_input_: received, and not taken yet; decoder_ may have taken more
   std::optional<std::uint64_t> last_block_content_bytes_;  // where a block's place follows from its number
   std::uint64_t content_at_ = 0;        // ranges: content bytes of all blocks passed so far
   std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins

@@ -68,9 +68,10 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     const auto run = [&] {
       slots.resize(job.plan().batches_in_flight);
       // Where batches are small there is nothing to divide among threads.
-      reads_ahead = job.threads() > 1 && job.batch_bytes() >= kLargePieceBytes;
+      const unsigned ring_threads = hooks.stays_on_thread ? 1 : job.threads();
+      reads_ahead = ring_threads > 1 && job.batch_bytes() >= kLargePieceBytes;
       run_ring(
-          job.threads(), slots, job.works_in_order(), fill, [&](RestoreSlot& slot) { job.work(slot); }, emit);
+          ring_threads, slots, job.works_in_order(), fill, [&](RestoreSlot& slot) { job.work(slot); }, emit);
     };
     run();
     while (changes_over) {

@@ -42,6 +42,8 @@ struct StreamHooks {
   std::function<void(std::uint64_t input_bytes, std::uint64_t output_bytes)> progress;
   // Once true, the stream stops with kCancelled.
   const std::atomic<bool>* cancelled = nullptr;
+  // Restoring: source and sink are used by the calling thread alone, whatever others do.
+  bool stays_on_thread = false;
 };
 
 inline void throw_if_cancelled(const StreamHooks& hooks) {

@@ -75,7 +75,8 @@ std::optional<std::uint64_t> search_restored(Source& source, PieceSearch& pieces
   std::atomic<bool> done = false;
   PieceSink sink(pieces, done);
   try {
-    const StreamReport report = restore_stream(source, sink, options, {.progress = {}, .cancelled = &done});
+    const StreamReport report =
+        restore_stream(source, sink, options, {.progress = {}, .cancelled = &done, .stays_on_thread = true});
     return done ? std::nullopt : report.trailing_garbage_at;
   } catch (const Error&) {
     if (done) return std::nullopt;

@@ -296,7 +296,8 @@ class RunsEngine : public BlockEngine {
     for (BlockTask& task : tasks) restore_block(task);
   }
 
-  std::unique_ptr<StreamDecoder> make_stream_decoder(Format, std::span<const std::byte>) override {
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format, std::span<const std::byte>,
+                                                     const StreamMeans&) override {
     return std::make_unique<RunsDecoder>();
   }
 
@@ -356,7 +357,8 @@ class FailingRunsBackend : public RunsBackend {
       RunsEngine::restore(tasks, format);
       fail(tasks);
     }
-    std::unique_ptr<StreamDecoder> make_stream_decoder(Format, std::span<const std::byte>) override {
+    std::unique_ptr<StreamDecoder> make_stream_decoder(Format, std::span<const std::byte>,
+                                                       const StreamMeans&) override {
       return nullptr;
     }
 

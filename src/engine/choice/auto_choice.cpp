@@ -73,7 +73,7 @@ BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept,
 }
 
 bool is_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
-  // One thread restores a stream, wherever it is.
+  // The processor restores a stream, wherever it is.
   const bool is_stream = work.format && work.direction == Direction::kRestore &&
                          FormatTable::instance().of(*work.format).writes_streams();
   return backend.chosen_by_auto() && backend.takes(work) && !is_stream &&

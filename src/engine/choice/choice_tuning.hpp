@@ -42,8 +42,8 @@ inline constexpr FigureTable kLz4Figures = {kLz4Cpu, kLz4Reference, kLz4Cuda};
 
 // gzip, BGZF, zlib and raw DEFLATE. 16 cores: `hemstitch bench --backend cpu --format bgzf --span memory -1 -3 -6 -9 -12` over dickens, samba
 // and xml beside an H200, commit b0e7606e0489. Its kernels: "nvidia-h200-device-deflate-compress" and "-restore" of 2026-11-23, level 3 put
-// between 1 and 6. The twin on one core: "amd-epyc-2-cores-deflate-twins" of 2026-11-23. What is restored is BGZF: one thread restores a stream, and no
-// device is chosen for it.
+// between 1 and 6. The twin on one core: "amd-epyc-2-cores-deflate-twins" of 2026-11-23. What is restored is BGZF: no device is
+// chosen for a stream.
 inline constexpr FigureTable kDeflateFigures = {
     .cpu = {.start_seconds = 0.004, .compress = {5.1, 1.7, 0.72, 0.12, 0.06}, .restore = 6.3, .overlap = 0.8},
     .reference = {.compress = {0.0062, 0.0059, 0.0047, 0.0032, 0.0019}, .restore = 0.05, .overlap = 0.8},

@@ -12,6 +12,7 @@
 #include "format/deflate/compress/deflate_compress_cpu.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
+#include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
 
 namespace hemstitch {
@@ -116,10 +117,17 @@ class CpuEngine : public BlockEngine {
     }
   }
 
-  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format,
-                                                     std::span<const std::byte> history) override {
+  std::uint64_t stream_memory_bytes(Format format, const StreamMeans& means) const override {
+    const DeflateParallelLimits limits = deflate_parallel_limits(means);
+    return is_deflate(format) && limits.threads > 1 ? limits.memory_bytes() : 0;
+  }
+
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
+                                                     const StreamMeans& means) override {
     if (!is_deflate(format)) return nullptr;
-    return std::make_unique<DeflateDecoder>(history);
+    const DeflateParallelLimits limits = deflate_parallel_limits(means);
+    if (limits.threads == 1) return std::make_unique<DeflateDecoder>(history);
+    return std::make_unique<DeflateParallelDecoder>(history, format == Format::kGzip, limits);
   }
 
  private:

@@ -38,8 +38,8 @@ class ReferenceEngine : public BlockEngine {
     }
   }
 
-  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format,
-                                                     std::span<const std::byte> history) override {
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
+                                                     const StreamMeans&) override {
     if (!is_deflate(format)) return nullptr;
     return std::make_unique<DeflateReferenceDecoder>(history);
   }

@@ -2,13 +2,11 @@
 //
 // Why not a library's: zlib takes twice the time; ISA-L and libdeflate take codes that are incomplete, and other headers that zlib
 // refuses, so that one file would be sound here and damaged there (docs/formats/deflate.md has the differences). Headers are read by
-// the code that the reference reads them by. Tokens are found in tables, several bits at a time: a table is looked up by the next bits,
-// and says how many of them a symbol has with its extra bits, and what it is; codes too long for it go on in a second table. Far
-// from the ends of input and output nothing is checked but that a match lies inside the content; near them every token is
+// the code that the reference reads them by. Tokens are found in tables, several bits at a time (deflate_table.hpp). Far from the ends of
+// input and output nothing is checked but that a match lies inside the content (deflate_tokens.hpp); near them every token is
 // checked for its bits and its room before anything is written.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,22 +15,10 @@
 
 #include "format/deflate/restore/deflate_header.hpp"
 #include "format/deflate/restore/deflate_restore_reference.hpp"
+#include "format/deflate/restore/deflate_table.hpp"
 #include "format/stream_decoder.hpp"
 
 namespace hemstitch {
-
-// What the next bits are. A word:
-//   bits 0-5: how many bits to take, those of the code and its extra bits | bits 8-11: how many of them are the code's
-//   bits 12-15: flags | bits 16-31: the literal, the smallest length or distance, or where the second table begins
-// Where a second table follows, bits 0-5 are those that found it, bits 8-11 those that are looked up in it.
-template <unsigned Bits, unsigned Symbols>
-struct DeflateTable {
-  static constexpr unsigned kBits = Bits;
-  // A second table for codes of up to n bits more is shared by at least n + 1 codes.
-  static constexpr unsigned kMoreBits = kDeflateMaxCodeBits - Bits;
-  static constexpr unsigned kMostEntries = (1u << Bits) + Symbols / (kMoreBits + 1) * (1u << kMoreBits);
-  std::array<std::uint32_t, kMostEntries> entries;
-};
 
 class DeflateDecoder : public StreamDecoder {
  public:
@@ -40,17 +26,33 @@ class DeflateDecoder : public StreamDecoder {
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
 
+  // Begins anew, at the header of a block inside a stream: behind the first `taken_bits` bits, 7 at most, of `first_byte`, which is no part
+  // of the input to come where there are such. `history`: the content before it. What the decoder was given before is forgotten.
+  void begin(std::span<const std::byte> history, std::byte first_byte, unsigned taken_bits);
+  // As restore(), but stops before the first block whose header begins at this bit of the input, or behind it. The bit may stand before
+  // the input, in what was given before.
+  StreamStep restore_until(std::int64_t stop_bits, std::span<const std::byte> input,
+                           std::span<std::byte> output);
+  // What comes next is a block's header.
+  bool is_between_blocks() const { return part_ == Part::kBlockHeader; }
+  // Of all that was given, those not restored yet.
+  std::uint64_t unread_bits() const { return pending_.size() * std::uint64_t{8} - pending_bits_; }
+  // The last 32 KB of the content and of what stands before it. Until the next call.
+  std::span<const std::byte> window() const { return window_; }
+
   // A whole stream, as deflate_restore_reference() does it. What the decoder was given before is forgotten.
   DeflateRestored restore_whole(std::span<const std::byte> input, std::span<const std::byte> history,
                                 std::span<std::byte> output);
 
  private:
+  static constexpr std::int64_t kNoStop = INT64_MAX;
   enum class Part { kBlockHeader, kStored, kTokens, kEnd };
-  enum class Stop { kNone, kInput, kRoom, kDamage };
+  enum class Stop { kNone, kInput, kRoom, kDamage, kBlock };
   // A piece of the stream.
   struct Input {
     std::span<const std::byte> bytes;
     std::uint64_t position_bits = 0;
+    std::int64_t stop_bits = kNoStop;  // where no block is begun any more
     std::uint64_t left_bits() const { return bytes.size() * std::uint64_t{8} - position_bits; }
   };
   // The room for a piece of content.
@@ -68,10 +70,6 @@ class DeflateDecoder : public StreamDecoder {
   Stop restore_stored(Input& input, Output& output);
   Stop restore_tokens(Input& input, Output& output);
   Stop restore_tokens_fast(Input& input, Output& output);
-  Stop restore_tokens_far_from_ends(Input& input, Output& output);
-#ifdef __x86_64__
-  Stop restore_tokens_fast_bmi2(Input& input, Output& output);
-#endif
   Stop restore_token(Input& input, Output& output);
   Stop restore_match(Output& output);
   Stop damaged(std::string_view what);
@@ -87,8 +85,8 @@ class DeflateDecoder : public StreamDecoder {
   std::vector<std::byte> pending_;     // bytes whose items are not restored
   unsigned pending_bits_ = 0;          // of the first one, that are
 
-  DeflateTable<11, kDeflateFixedLitlenCount> litlen_;
-  DeflateTable<8, kDeflateFixedDistanceCount> distance_;
+  DeflateLitlenTable litlen_;
+  DeflateDistanceTable distance_;
 };
 
 }  // namespace hemstitch

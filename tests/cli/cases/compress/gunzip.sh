@@ -40,13 +40,20 @@ same kept z
 hemstitch -dc --format zlib <z.zz | cmp - kept
 status_of hemstitch -dc - <z.zz
 hemstitch -dc --format deflate raw | cmp - kept
-# Who wants to know is told what all threads restore.
-head -c 2000000 /dev/zero >zeros
-gzip -kn zeros
-hemstitch -tv zeros.gz 2>&1 | grep -o 'a gzip stream.*'
-hemstitch -c --format bgzf zeros >zeros.bgz
-hemstitch -tv zeros.bgz 2>&1 | grep -c 'a gzip stream'
-rm zeros*
+# A long stream is restored by all threads: from a file and from a pipe, and as far as it goes where it is cut off.
+head -c 5000000 /dev/urandom | base64 >long
+gzip -1k long
+printf 'the end' | gzip | cat long.gz - >longer.gz
+hemstitch -dc -T4 long.gz | cmp - long
+hemstitch -dc -T3 < <(cat longer.gz) | tail -c 7
+echo
+hemstitch -t -T4 longer.gz
+head -c 4000000 long.gz >long_cut.gz
+for threads in 1 4; do status_of hemstitch -dc -T$threads long_cut.gz >long_cut$threads; done
+same long_cut1 long_cut4
+tail -c 7 long_cut4
+hemstitch search -zc -T4 / long.gz | cmp - <(grep -c / long)
+rm long*
 # Name and time from the header, without its folders.
 python3 -c '
 import gzip

@@ -1,0 +1,619 @@
+#include "format/deflate/stream/deflate_parallel_decoder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "format/deflate/stream/deflate_finder.hpp"
+#include "format/deflate/stream/deflate_markers.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::int64_t kNever = INT64_MAX;
+// A piece that begins with something else than a block is tried again, a few times.
+constexpr unsigned kMostStarts = 8;
+
+}  // namespace
+
+DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
+  DeflateParallelLimits limits;
+  const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces;
+  // One each that is restored, and some that wait to be handed over.
+  std::uint64_t pieces = std::uint64_t{means.threads} + means.threads / 2 + 2;
+  if (means.memory_bytes != 0) pieces = std::min(pieces, means.memory_bytes / a_piece);
+  if (means.input_bytes) pieces = std::min(pieces, *means.input_bytes / limits.piece_bytes);
+  limits.pieces = static_cast<std::size_t>(pieces);
+  // A piece is not looked at before the next one has come.
+  limits.threads = pieces < 3 ? 1 : static_cast<unsigned>(std::min<std::uint64_t>(means.threads, pieces));
+  return limits;
+}
+
+struct DeflateParallelDecoder::Piece {
+  enum class State {
+    kFilling,  // by the calling thread, alone
+    kWaiting,  // for a thread; from here on its input stays as it is
+    kWorking,
+    kDone,
+    kLinked,  // it is what stands here: `window` is set
+    kPassed,  // nobody wants it
+  };
+  enum class Start { kUnknown, kFound, kNone };
+
+  std::uint64_t number = 0;
+  std::uint64_t begin = 0;                    // of its input, in all that was given
+  std::size_t own_bytes = 0, held_bytes = 0;  // without and with those of the next piece
+  LargeBuffer input;
+  bool sealed = false;  // nothing more comes; of the calling thread
+
+  // Guarded by the decoder's mutex.
+  std::shared_ptr<Piece> next;
+  State state = State::kFilling;
+  Start start = Start::kUnknown;
+  std::uint64_t start_bits = 0, start_key = 0;
+  bool resolving = false, resolved = false;
+  std::shared_ptr<Piece> linked_next;
+
+  std::atomic<bool> cancelled = false;
+
+  // Of whoever works on it, then of all.
+  LargeBuffer content;
+  std::vector<DeflatePart> parts;
+  std::vector<std::byte> window, window_behind;  // of the first part, once linked
+
+  std::span<const std::byte> held() const { return {input.get(), held_bytes}; }
+  std::span<const std::byte> own() const { return {input.get(), own_bytes}; }
+  std::uint64_t key_at(std::uint64_t bits) const { return deflate_start_key(held(), bits) + begin * 16; }
+  bool waits_or_works() const { return state == State::kWaiting || state == State::kWorking; }
+};
+
+// A piece ends where the next one begins, if that is found, or has gone too far.
+class DeflateParallelDecoder::Guide : public DeflatePieceGuide {
+ public:
+  Guide(DeflateParallelDecoder& decoder, Piece& piece) : decoder_(decoder), piece_(piece) {}
+
+  bool ends_at(std::uint64_t bits) override {
+    if (bits < piece_.own_bytes * std::uint64_t{8}) return false;
+    const std::uint64_t key = piece_.key_at(bits);
+    std::unique_lock lock(decoder_.mutex_);
+    const std::shared_ptr<Piece> next = piece_.next;
+    if (!next) return false;
+    if (next->start == Piece::Start::kUnknown && !std::exchange(searched_, true)) {
+      lock.unlock();
+      const auto found = find_deflate_start(piece_.held(), piece_.own_bytes * std::uint64_t{8},
+                                            piece_.held_bytes * std::uint64_t{8});
+      lock.lock();
+      if (found && next->start == Piece::Start::kUnknown) {
+        next->start = Piece::Start::kFound;
+        next->start_bits = *found - piece_.own_bytes * std::uint64_t{8};
+        next->start_key = piece_.key_at(*found);
+      }
+    }
+    return next->start == Piece::Start::kFound && key >= next->start_key;
+  }
+  bool is_cancelled() override { return piece_.cancelled.load(std::memory_order_relaxed); }
+
+ private:
+  DeflateParallelDecoder& decoder_;
+  Piece& piece_;
+  bool searched_ = false;
+};
+
+DeflateParallelDecoder::DeflateParallelDecoder(std::span<const std::byte> history, bool members,
+                                               const DeflateParallelLimits& limits)
+    : limits_(limits), members_(members), serial_(history) {}
+
+DeflateParallelDecoder::~DeflateParallelDecoder() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stops_ = true;
+    for (const auto& piece : pieces_) piece->cancelled = true;
+  }
+  work_comes_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  // One after the other, not each by the one before it.
+  for (const auto& piece : pieces_) piece->next = piece->linked_next = nullptr;
+}
+
+// ---- the calling thread
+
+StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
+  if (mode_ == Mode::kAlone) {
+    const StreamStep step = serial_.restore(input, output);
+    taken_bytes_ = position_ += step.input_bytes;
+    alone_bytes_ += step.input_bytes;
+    if (step.ended)
+      mode_ = Mode::kEnded;
+    else if (alone_bytes_ >= limits_.begin_bytes && step.status == Status::kOk)
+      mode_ = Mode::kSerial;
+    return step;
+  }
+  StreamStep step;
+  for (;;) {
+    step.input_bytes += take(input.subspan(step.input_bytes));
+    if (input.empty()) seal_all();
+    const bool is_filled = step.input_bytes < input.size();
+    produce(step, output, input.empty() || is_filled, is_filled);
+    if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
+        input.empty())
+      return step;
+    // There is no room for a piece but that of one that somebody still works on in vain.
+    std::unique_lock lock(mutex_);
+    wait_until(lock, [&] { return pieces_.front()->state != Piece::State::kWorking; });
+    lock.unlock();
+    release(position_);
+  }
+}
+
+// Copies input into pieces; how much there was room for.
+std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
+  std::size_t taken = 0;
+  while (taken < input.size()) {
+    Piece* last = pieces_.empty() ? nullptr : pieces_.back().get();
+    if (last == nullptr || last->sealed || last->own_bytes == limits_.piece_bytes) {
+      if (pieces_.size() >= limits_.pieces) break;
+      auto piece = std::make_shared<Piece>();
+      piece->number = piece_count_++;
+      piece->begin = taken_bytes_;
+      const std::scoped_lock lock(mutex_);
+      if (idle_inputs_.empty()) {
+        piece->input = LargeBuffer(limits_.piece_bytes + limits_.overlap_bytes + kDeflateReadBehindBytes);
+      } else {
+        piece->input = std::move(idle_inputs_.back());
+        idle_inputs_.pop_back();
+      }
+      pieces_.push_back(piece);
+      if (last != nullptr) last->next = piece;
+      last = piece.get();
+    }
+    const auto some =
+        input.subspan(taken, std::min(input.size() - taken, limits_.piece_bytes - last->own_bytes));
+    std::memcpy(last->input.get() + last->own_bytes, some.data(), some.size());
+    last->own_bytes = last->held_bytes = last->own_bytes + some.size();
+    if (pieces_.size() > 1) {
+      Piece& before = **(pieces_.end() - 2);
+      if (!before.sealed) {
+        const std::size_t more =
+            std::min(some.size(), limits_.overlap_bytes - (before.held_bytes - before.own_bytes));
+        std::memcpy(before.input.get() + before.held_bytes, some.data(), more);
+        before.held_bytes += more;
+        if (before.held_bytes - before.own_bytes == limits_.overlap_bytes) seal(before);
+      }
+    }
+    taken += some.size();
+    taken_bytes_ += some.size();
+  }
+  return taken;
+}
+
+void DeflateParallelDecoder::seal(Piece& piece) {
+  std::memset(piece.input.get() + piece.held_bytes, 0, kDeflateReadBehindBytes);
+  piece.sealed = true;
+  start_threads();
+  {
+    const std::scoped_lock lock(mutex_);
+    piece.state = Piece::State::kWaiting;
+  }
+  work_comes_.notify_one();
+}
+
+// No more input is known of.
+void DeflateParallelDecoder::seal_all() {
+  for (const auto& piece : pieces_)
+    if (!piece->sealed) seal(*piece);
+}
+
+// Threads that cannot be started are done without.
+void DeflateParallelDecoder::start_threads() {
+  if (!threads_.empty() || limits_.threads < 2) return;
+  try {
+    threads_.reserve(limits_.threads - 1);
+    while (threads_.size() < limits_.threads - 1) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+  }
+}
+
+// `waits`: whether to wait for others where nothing is at hand. Where there is still room for pieces, the calling thread restores less at once,
+// so that they fill up.
+void DeflateParallelDecoder::produce(StreamStep& step, std::span<std::byte> output, bool waits,
+                                     bool is_filled) {
+  const std::span<std::byte> serial_room =
+      waits || is_filled ? output : output.first((output.size() + 3) / 4);
+  for (bool goes_on = true; goes_on && step.output_bytes < output.size() && !step.ended;) {
+    switch (mode_) {
+      case Mode::kSerial:
+        if (step.output_bytes >= serial_room.size()) return;
+        goes_on = restore_serially(step, serial_room);
+        break;
+      case Mode::kBoundary:
+        goes_on = look_for_piece(waits);
+        break;
+      case Mode::kPiece:
+        goes_on = hand_over(step, output, waits);
+        break;
+      case Mode::kAlone:
+      case Mode::kEnded:
+        return;
+    }
+  }
+}
+
+const DeflateParallelDecoder::Piece* DeflateParallelDecoder::piece_of(std::uint64_t byte) const {
+  for (const auto& piece : pieces_)
+    if (byte >= piece->begin && byte < piece->begin + piece->own_bytes) return piece.get();
+  return nullptr;
+}
+
+// Of a header that begins in what was taken.
+std::uint64_t DeflateParallelDecoder::key_at(std::uint64_t bits) const {
+  const Piece* const piece = piece_of(bits / 8);
+  return piece == nullptr ? UINT64_MAX : piece->key_at(bits - piece->begin * 8);
+}
+
+// The first bit from `from_bits` on at which a header may be that of a piece's beginning.
+std::int64_t DeflateParallelDecoder::next_start(std::uint64_t from_bits) {
+  std::uint64_t next = UINT64_MAX;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& piece : pieces_) {
+    if (piece->start != Piece::Start::kFound || piece->state == Piece::State::kPassed) continue;
+    // A stored block's header may begin some bits before its sizes: the bits of 0 between them are 7 at most, and 3.
+    const bool stored = piece->start_key % 2 != 0;
+    if (piece->start_key / 2 >= from_bits + (stored ? 3 : 0))
+      next = std::min(next, std::max(from_bits, piece->start_key / 2 - (stored ? 10 : 0)));
+  }
+  return next == UINT64_MAX ? kNever : static_cast<std::int64_t>(next);
+}
+
+// Returns whether there is more to do at once.
+bool DeflateParallelDecoder::restore_serially(StreamStep& step, std::span<std::byte> output) {
+  const Piece* const piece = piece_of(position_);
+  const std::span<const std::byte> input =
+      piece == nullptr ? std::span<const std::byte>() : piece->own().subspan(position_ - piece->begin);
+  const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
+  const std::int64_t stop_bits = next_start(bits_before() + (serial_.is_between_blocks() ? 1 : 0));
+  const StreamStep done = serial_.restore_until(
+      stop_bits == kNever ? kNever : stop_bits - static_cast<std::int64_t>(position_ * 8), input,
+      output.subspan(step.output_bytes));
+  position_ += done.input_bytes;
+  step.output_bytes += done.output_bytes;
+  step.status = done.status;
+  step.detail = done.detail;
+  if (done.status != Status::kOk) return false;
+  if (done.ended) {
+    end_stream(step, position_);
+    return false;
+  }
+  release(bits_before() / 8);
+  if (serial_.is_between_blocks() && static_cast<std::int64_t>(bits_before()) >= stop_bits) {
+    const auto window = serial_.window();
+    window_.assign(window.begin(), window.end());
+    go_on_at(bits_before());
+    return true;
+  }
+  return done.input_bytes != 0 || done.output_bytes != 0;
+}
+
+void DeflateParallelDecoder::go_on_at(std::uint64_t bits) {
+  mode_ = Mode::kBoundary;
+  boundary_bits_ = bits;
+  position_ = (bits + 7) / 8;
+  release(bits / 8);
+}
+
+void DeflateParallelDecoder::go_on_serially() {
+  const auto taken_bits = static_cast<unsigned>(boundary_bits_ % 8);
+  const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(boundary_bits_ / 8);
+  serial_.begin(window_, piece == nullptr ? std::byte{0} : piece->own()[boundary_bits_ / 8 - piece->begin],
+                taken_bits);
+  mode_ = Mode::kSerial;
+  const std::scoped_lock lock(mutex_);
+  links_ = false;
+  serial_goes_on_ = true;
+}
+
+// Whether a piece begins here that fits.
+bool DeflateParallelDecoder::look_for_piece(bool waits) {
+  const std::uint64_t key = key_at(boundary_bits_);
+  std::unique_lock lock(mutex_);
+  std::shared_ptr<Piece> found;
+  for (const auto& piece : pieces_) {
+    if (piece->start != Piece::Start::kFound || piece->state == Piece::State::kPassed) continue;
+    if (piece->start_key == key && piece->state != Piece::State::kWaiting) found = piece;
+    if (piece->start_key >= key) break;
+    piece->cancelled = true;
+  }
+  if (found) {
+    // It may follow what was linked before.
+    if (found->state != Piece::State::kLinked) {
+      links_ = true;
+      link_key_ = key;
+      link_window_ = window_;
+      linked_last_ = nullptr;
+      link();
+      work_comes_.notify_all();
+    }
+    const auto works = [&] { return found->state == Piece::State::kWorking && found->start_key == key; };
+    if (works() && !waits) return false;
+    wait_until(lock, [&] { return !works(); });
+    if (found->state == Piece::State::kLinked) {
+      serial_goes_on_ = false;
+      lock.unlock();
+      current_ = found;
+      part_ = part_at_ = 0;
+      mode_ = Mode::kPiece;
+      return true;
+    }
+  }
+  lock.unlock();
+  go_on_serially();
+  return true;
+}
+
+bool DeflateParallelDecoder::hand_over(StreamStep& step, std::span<std::byte> output, bool waits) {
+  Piece& piece = *current_;
+  const DeflatePart& part = piece.parts[part_];
+  if (part_ == 0 && part_at_ == 0) {
+    std::unique_lock lock(mutex_);
+    if (!piece.resolved && !waits) return false;
+    wait_until(lock, [&] { return piece.resolved; });
+  }
+  while (part_at_ < part.content_bytes() && step.output_bytes < output.size()) {
+    const bool of_symbols = part_at_ < part.symbol_count;
+    const std::size_t at =
+        of_symbols ? part.symbols_at + part_at_ : part.bytes_at + part_at_ - part.symbol_count;
+    const std::size_t left = of_symbols ? part.symbol_count - part_at_ : part.content_bytes() - part_at_;
+    const std::size_t count = std::min(left, output.size() - step.output_bytes);
+    std::memcpy(output.data() + step.output_bytes, piece.content.get() + at, count);
+    part_at_ += count;
+    step.output_bytes += count;
+    linked_bytes_ += count;
+  }
+  if (part_at_ < part.content_bytes()) return false;
+  if (part.final) {
+    end_stream(step, piece.begin + (part.end_bits + 7) / 8);
+    return false;
+  }
+  leave_part();
+  return true;
+}
+
+// All of it is handed over, and the stream goes on.
+void DeflateParallelDecoder::leave_part() {
+  const DeflatePart& part = current_->parts[part_];
+  const std::uint64_t end_bits = current_->begin * 8 + part.end_bits;
+  std::unique_lock lock(mutex_);
+  if (part_ == 0 && current_->linked_next) {
+    current_ = current_->linked_next;
+    part_ = part_at_ = 0;
+    const std::uint64_t begin = current_->begin;
+    lock.unlock();
+    position_ = (end_bits + 7) / 8;
+    release(begin);
+    return;
+  }
+  lock.unlock();
+  window_ = part_ == 0 ? current_->window_behind
+                       : deflate_window_behind(part, {current_->content.get(), limits_.content_bytes}, {});
+  current_ = nullptr;
+  go_on_at(end_bits);
+}
+
+void DeflateParallelDecoder::end_stream(StreamStep& step, std::uint64_t next_byte) {
+  step.ended = true;
+  mode_ = Mode::kEnded;
+  position_ = next_byte;
+  const std::scoped_lock lock(mutex_);
+  links_ = false;
+}
+
+std::size_t DeflateParallelDecoder::read_ahead(std::span<std::byte> to) {
+  std::size_t count = 0;
+  while (count < to.size()) {
+    const Piece* const piece = piece_of(position_);
+    if (piece == nullptr) break;
+    const auto from = piece->own().subspan(position_ - piece->begin);
+    const std::size_t some = std::min(from.size(), to.size() - count);
+    std::memcpy(to.data() + count, from.data(), some);
+    count += some;
+    position_ += some;
+  }
+  return count;
+}
+
+bool DeflateParallelDecoder::begin_next(std::span<const std::byte> history) {
+  window_.assign(history.begin(), history.end());
+  if (position_ == taken_bytes_) {
+    current_ = nullptr;
+    release(position_);
+    serial_.begin(history, std::byte{0}, 0);
+    mode_ = Mode::kAlone;
+    return true;
+  }
+  // The next part of the piece that the stream before ended in?
+  if (current_ && part_ + 1 < current_->parts.size() &&
+      current_->begin * 8 + current_->parts[part_ + 1].begin_bits == position_ * 8 && history.empty()) {
+    ++part_;
+    part_at_ = 0;
+    mode_ = Mode::kPiece;
+    return true;
+  }
+  current_ = nullptr;
+  go_on_at(position_ * 8);
+  return true;
+}
+
+// Lets pieces go of which nothing is needed any more.
+void DeflateParallelDecoder::release(std::uint64_t before_byte) {
+  const std::scoped_lock lock(mutex_);
+  reached_byte_ = std::max(reached_byte_, before_byte);
+  while (!pieces_.empty()) {
+    Piece& piece = *pieces_.front();
+    if (piece.begin + piece.own_bytes > before_byte || &piece == current_.get() || !piece.sealed) break;
+    piece.cancelled = true;
+    if (piece.state == Piece::State::kWorking || (piece.resolving && !piece.resolved)) break;
+    if (piece.state == Piece::State::kDone) ++useless_pieces_;
+    idle_inputs_.push_back(std::move(piece.input));
+    if (piece.content.get() != nullptr) idle_contents_.push_back(std::move(piece.content));
+    piece.linked_next = nullptr;
+    piece.next = nullptr;
+    if (linked_last_.get() == &piece) linked_last_ = nullptr;
+    pieces_.pop_front();
+  }
+}
+
+// While others work, so does the one that waits.
+template <class Condition>
+void DeflateParallelDecoder::wait_until(std::unique_lock<std::mutex>& lock, const Condition& condition) {
+  while (!condition()) {
+    const Task task = next_task(true);
+    if (!task.piece) {
+      work_is_done_.wait(lock);
+      continue;
+    }
+    if (!own_decoder_) own_decoder_ = std::make_unique<DeflatePieceDecoder>();
+    run(task, *own_decoder_, lock);
+  }
+}
+
+// ---- threads
+
+void DeflateParallelDecoder::work() {
+  std::unique_ptr<DeflatePieceDecoder> decoder(new (std::nothrow) DeflatePieceDecoder);
+  if (!decoder) return;
+  std::unique_lock lock(mutex_);
+  while (!stops_) {
+    const Task task = next_task(false);
+    if (task.piece)
+      run(task, *decoder, lock);
+    else
+      work_comes_.wait(lock);
+  }
+}
+
+// What is wanted first. The calling thread is faster, since it knows the window. With one thread besides it, it restores what stands before a
+// piece that this one may have done in time, and does not help; more threads leave it nothing to restore.
+DeflateParallelDecoder::Task DeflateParallelDecoder::next_task(bool helps) {
+  const std::shared_ptr<Piece>* first = nullptr;
+  const bool shares = limits_.threads == 2;
+  const std::uint64_t from_byte =
+      reached_byte_ + (shares && serial_goes_on_ ? limits_.piece_bytes * kDeflateStreamLeadEighths / 8 : 1);
+  for (const auto& piece : pieces_) {
+    if (piece->state == Piece::State::kLinked && !piece->resolving) return {piece, true};
+    if (piece->state != Piece::State::kWaiting || first != nullptr || (shares && helps)) continue;
+    if (useless_pieces_ >= kDeflateStreamMostUseless && piece->number % kDeflateStreamTriedOf != 0) continue;
+    if (piece->begin >= from_byte) first = &piece;
+  }
+  return first == nullptr ? Task{} : Task{*first, false};
+}
+
+void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
+                                 std::unique_lock<std::mutex>& lock) {
+  Piece& piece = *task.piece;
+  if (task.resolves) {
+    piece.resolving = true;
+    lock.unlock();
+    const DeflatePart& part = piece.parts.front();
+    std::byte* const at = piece.content.get() + part.symbols_at;
+    resolve_markers(reinterpret_cast<const std::uint16_t*>(at), part.symbol_count, piece.window, at);
+    lock.lock();
+    piece.resolved = true;
+  } else {
+    piece.state = Piece::State::kWorking;
+    if (!idle_contents_.empty()) {
+      piece.content = std::move(idle_contents_.back());
+      idle_contents_.pop_back();
+    }
+    lock.unlock();
+    bool failed = false;
+    try {
+      restore_piece(piece, decoder);
+    } catch (const std::bad_alloc&) {
+      failed = true;  // the calling thread goes on without it
+    }
+    lock.lock();
+    if (failed) piece.parts.clear();
+    piece.state = Piece::State::kDone;
+    try {
+      link();
+    } catch (const std::bad_alloc&) {
+      links_ = false;
+    }
+    work_comes_.notify_all();
+  }
+  work_is_done_.notify_all();
+}
+
+void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& decoder) {
+  if (piece.content.get() == nullptr) piece.content = LargeBuffer(limits_.content_bytes);
+  Guide guide(*this, piece);
+  std::optional<std::uint64_t> start;
+  std::uint64_t from_bits = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (piece.start == Piece::Start::kFound) start = piece.start_bits;
+  }
+  for (unsigned tried = 0; tried < kMostStarts && !guide.is_cancelled(); ++tried) {
+    if (!start) {
+      start = find_deflate_start(piece.held(), from_bits, piece.own_bytes * std::uint64_t{8});
+      const std::scoped_lock lock(mutex_);
+      // The piece before may have looked meanwhile.
+      if (tried == 0 && piece.start == Piece::Start::kFound) {
+        start = piece.start_bits;
+      } else if (start) {
+        piece.start = Piece::Start::kFound;
+        piece.start_bits = *start;
+        piece.start_key = piece.key_at(*start);
+      } else {
+        piece.start = Piece::Start::kNone;
+        return;
+      }
+    }
+    piece.parts =
+        decoder.restore(piece.held(), *start, members_, {piece.content.get(), limits_.content_bytes}, guide);
+    if (!piece.parts.empty()) return;
+    from_bits = *std::exchange(start, std::nullopt) + 1;
+  }
+}
+
+// Links what is done and fits, one piece after the other. Under the lock: this is little work.
+void DeflateParallelDecoder::link() {
+  while (links_) {
+    std::shared_ptr<Piece> next;
+    for (const auto& piece : pieces_) {
+      if (piece->start == Piece::Start::kUnknown) {
+        if (piece->state == Piece::State::kFilling) return;
+        if (piece->begin * 16 + 16 * piece->own_bytes <= link_key_ || piece->state == Piece::State::kPassed)
+          continue;
+        return;  // it may yet begin where the last one ends
+      }
+      if (piece->start == Piece::Start::kNone || piece->start_key < link_key_) continue;
+      next = piece;
+      break;
+    }
+    if (next && next->start_key == link_key_ && next->waits_or_works()) return;
+    links_ = false;
+    if (!next || next->start_key != link_key_ || next->state != Piece::State::kDone || next->parts.empty())
+      return;
+    const DeflatePart& part = next->parts.front();
+    const std::span<const std::byte> content(next->content.get(), limits_.content_bytes);
+    // A match that reaches back before the content's beginning is the calling thread's to find.
+    if (link_window_.size() < kDeflateWindowBytes &&
+        oldest_marker({reinterpret_cast<const std::uint16_t*>(content.data() + part.symbols_at),
+                       part.symbol_count}) < kDeflateWindowBytes - link_window_.size())
+      return;
+    next->window_behind = deflate_window_behind(part, content, link_window_);
+    next->window = std::exchange(link_window_, next->window_behind);
+    next->state = Piece::State::kLinked;
+    useless_pieces_ = 0;
+    if (linked_last_) linked_last_->linked_next = next;
+    linked_last_ = next;
+    link_key_ = next->key_at(part.end_bits);
+    links_ = !part.final && next->parts.size() == 1;
+  }
+}
+
+}  // namespace hemstitch

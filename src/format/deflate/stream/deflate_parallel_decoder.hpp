@@ -1,0 +1,140 @@
+// Restores one stream of DEFLATE by several threads (docs/formats/gzip-in-parallel.md explains how).
+//
+// What is given is cut into pieces. Threads look for a block's beginning in each and restore from there, to symbols at first
+// (deflate_piece.hpp). Meanwhile the calling thread restores the stream from its beginning by the decoder for one thread, which is
+// always right. Where it comes, at a block's end, to the very place from which a piece was restored, the piece is what follows, since what
+// follows a header depends on nothing but the bits from there on and the window, which is known now: the piece is linked, its markers become
+// bytes, and its end is where the next link is looked for. Where no piece fits, the calling thread goes on by itself. So damage is met by the
+// decoder for one thread alone, in the same place, with the same content before it.
+//
+// Of gzip, members that follow each other are pieces like any others: what stands between them is looked over to find where the next one
+// begins, and read and judged by whoever calls.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "core/large_buffer.hpp"
+#include "format/deflate/restore/deflate_restore.hpp"
+#include "format/deflate/stream/deflate_piece.hpp"
+#include "format/deflate/stream/deflate_stream_tuning.hpp"
+#include "format/stream_decoder.hpp"
+
+namespace hemstitch {
+
+struct DeflateParallelLimits {
+  unsigned threads = 2;    // the calling one among them
+  std::size_t pieces = 4;  // in memory at once
+  std::size_t piece_bytes = kDeflateStreamPieceBytes;
+  std::size_t overlap_bytes = kDeflateStreamOverlapBytes;  // at most a piece
+  std::size_t content_bytes = kDeflateStreamContentBytes;
+  std::size_t begin_bytes = kDeflateStreamBeginBytes;
+
+  std::uint64_t memory_bytes() const {
+    return pieces * std::uint64_t{piece_bytes + overlap_bytes + content_bytes};
+  }
+};
+
+// One thread where there is no memory, or not enough input, for more.
+DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means);
+
+class DeflateParallelDecoder : public StreamDecoder {
+ public:
+  // `members`: streams are those of gzip members.
+  DeflateParallelDecoder(std::span<const std::byte> history, bool members,
+                         const DeflateParallelLimits& limits);
+  ~DeflateParallelDecoder() override;
+  DeflateParallelDecoder(const DeflateParallelDecoder&) = delete;
+  DeflateParallelDecoder& operator=(const DeflateParallelDecoder&) = delete;
+
+  StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
+  std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
+  std::size_t read_ahead(std::span<std::byte> to) override;
+  bool begin_next(std::span<const std::byte> history) override;
+
+  // How much of the content pieces gave, for tests and measurements.
+  std::uint64_t linked_bytes() const { return linked_bytes_; }
+
+ private:
+  struct Piece;
+  class Guide;
+  using Pieces = std::deque<std::shared_ptr<Piece>>;
+  enum class Mode {
+    kAlone,     // nothing is read ahead
+    kSerial,    // the calling thread restores
+    kBoundary,  // it stands between two blocks, and looks for a piece that fits
+    kPiece,     // it hands over a piece
+    kEnded,
+  };
+  struct Task {
+    std::shared_ptr<Piece> piece;
+    bool resolves = false;
+  };
+
+  std::size_t take(std::span<const std::byte> input);
+  void seal(Piece& piece);
+  void seal_all();
+  void produce(StreamStep& step, std::span<std::byte> output, bool waits, bool is_filled);
+  bool restore_serially(StreamStep& step, std::span<std::byte> output);
+  bool look_for_piece(bool waits);
+  bool hand_over(StreamStep& step, std::span<std::byte> output, bool waits);
+  void leave_part();
+  void go_on_at(std::uint64_t bits);
+  void go_on_serially();
+  void end_stream(StreamStep& step, std::uint64_t next_byte);
+  void release(std::uint64_t before_byte);
+  const Piece* piece_of(std::uint64_t byte) const;
+  std::uint64_t key_at(std::uint64_t bits) const;
+  std::int64_t next_start(std::uint64_t from_bits);
+
+  void start_threads();
+  void work();
+  Task next_task(bool helps);
+  void run(const Task& task, DeflatePieceDecoder& decoder, std::unique_lock<std::mutex>& lock);
+  void restore_piece(Piece& piece, DeflatePieceDecoder& decoder);
+  void link();
+  template <class Condition>
+  void wait_until(std::unique_lock<std::mutex>& lock, const Condition& condition);
+
+  const DeflateParallelLimits limits_;
+  const bool members_;
+
+  // Of the calling thread. Positions count all bytes that were given.
+  Mode mode_ = Mode::kAlone;
+  std::uint64_t taken_bytes_ = 0;
+  std::uint64_t position_ = 0;  // up to which is restored, but for a few bits
+  std::uint64_t alone_bytes_ = 0;
+  std::uint64_t piece_count_ = 0;
+  std::uint64_t linked_bytes_ = 0;
+  DeflateDecoder serial_;
+  std::unique_ptr<DeflatePieceDecoder> own_decoder_;
+  std::uint64_t boundary_bits_ = 0;  // of kBoundary, and what stands before it:
+  std::vector<std::byte> window_;
+  std::shared_ptr<Piece> current_;  // of kPiece
+  std::size_t part_ = 0, part_at_ = 0;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable work_comes_, work_is_done_;
+  Pieces pieces_;
+  std::vector<LargeBuffer> idle_inputs_, idle_contents_;
+  bool stops_ = false;
+  bool serial_goes_on_ = true;  // the calling thread would restore the piece before it
+  std::uint64_t reached_byte_ = 0;
+  unsigned useless_pieces_ = 0;  // since the last one that was linked
+  // Where the last linked piece, or the calling thread, ends: the next link.
+  bool links_ = false;
+  std::uint64_t link_key_ = 0;
+  std::vector<std::byte> link_window_;
+  std::shared_ptr<Piece> linked_last_;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace hemstitch

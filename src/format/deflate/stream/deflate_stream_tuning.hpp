@@ -1,0 +1,25 @@
+// Numbers of restoring one stream by several threads. None of them shows in what is restored.
+#pragma once
+
+#include <cstddef>
+
+namespace hemstitch {
+
+// Compressed bytes of a piece. Larger ones spend less of their time on symbols, which takes twice as long as bytes; smaller ones take less
+// memory and leave less to wait for at the end.
+inline constexpr std::size_t kDeflateStreamPieceBytes = std::size_t{1} << 20;
+// Of the next piece, so much is also at hand: blocks that reach further into it are left to the calling thread. Those of common
+// encoders have 10 to 130 KB.
+inline constexpr std::size_t kDeflateStreamOverlapBytes = std::size_t{256} << 10;
+// For the content of a piece: at one byte to 24 of content where windows are known soon, one to 12 where they never are.
+inline constexpr std::size_t kDeflateStreamContentBytes = std::size_t{24} << 20;
+// So much is restored before anything is read ahead: shorter streams are done sooner than threads start.
+inline constexpr std::size_t kDeflateStreamBeginBytes = std::size_t{1} << 20;
+// How far behind the place that the calling thread has reached one other thread begins a piece, in eighths of one: that thread takes 1.6 times
+// as long.
+inline constexpr std::size_t kDeflateStreamLeadEighths = 13;
+// After so many pieces in a row that fitted nowhere, as in data without block starts to find, only one of some is tried, until one fits again: the
+// calling thread may want the core, or its caches.
+inline constexpr unsigned kDeflateStreamMostUseless = 8, kDeflateStreamTriedOf = 8;
+
+}  // namespace hemstitch
