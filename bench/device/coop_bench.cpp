@@ -106,7 +106,8 @@ double cost_of(const MatchRecords& records, std::size_t bytes, const FinderParam
       [&](const tbb::blocked_range<std::size_t>& blocks, std::uint64_t sum) {
         for (std::size_t block = blocks.begin(); block != blocks.end(); ++block) {
           const auto first = records.begin() + static_cast<std::ptrdiff_t>(block * kBlockBytes);
-          const ParseFigures figures = parse_figures(MatchRecords(first, first + kBlockBytes), parameters);
+          const ParseFigures figures =
+              parse_figures({}, MatchRecords(first, first + kBlockBytes), parameters);
           sum += figures.literal_count * parameters.literal_cost +
                  figures.match_count * parameters.match_fixed_cost;
         }

@@ -160,7 +160,7 @@ class Insertion {
             const std::size_t history = std::min<std::size_t>(begin, kWindowBytes);
             const Bytes text = text_before(begin + kPieceBytes, history + kPieceBytes);
             if (first_wrong_record({text, history}, pieces[i])) verified = false;
-            const ParseFigures figures = parse_figures(pieces[i], parameters);
+            const ParseFigures figures = parse_figures({}, pieces[i], parameters);
             sum += figures.literal_count * parameters.literal_cost +
                    figures.match_count * parameters.match_fixed_cost;
           }

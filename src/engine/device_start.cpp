@@ -10,7 +10,7 @@ namespace {
 
 // Never destroyed before a thread that was left is done with them: they have no destructors.
 std::atomic<bool> runs_leave_starts = false;
-std::atomic<std::uint64_t> left = 0, left_and_finished = 0;
+std::atomic<std::uint64_t> left_count = 0, left_and_finished = 0;
 
 void choose_and_start(StartedDevice& started, const std::string& requested, const std::string& device,
                       const Workload& work, const Backend& processor) noexcept {
@@ -42,12 +42,12 @@ DeviceStart::DeviceStart(std::string requested, std::string device, const Worklo
 DeviceStart::~DeviceStart() {
   if (!thread_.joinable()) return;
   if (runs_leave_starts) {
-    ++left;
+    ++left_count;
     if (!state_->one_has_gone.exchange(true)) {
       thread_.detach();
       return;
     }
-    --left;
+    --left_count;
   }
   thread_.join();
 }
@@ -60,7 +60,7 @@ StartedDevice DeviceStart::take() {
 void let_starts_outlive_runs(bool let) { runs_leave_starts = let; }
 
 LeftStarts left_starts() {
-  const std::uint64_t finished = left_and_finished, all = left;
+  const std::uint64_t finished = left_and_finished, all = left_count;
   return {all, all - finished};
 }
 

@@ -66,7 +66,7 @@ Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice,
 Optimum optimum(std::span<const std::byte> data, std::uint32_t window_bytes,
                 const FinderParameters& parameters, const FrameFormat* format = nullptr);
 
-// What a perfect parse, or the format's, makes of one record a byte.
+// What a perfect parse, or the format's, makes of one record a byte. Without a format `data` may be empty.
 JudgedMatches judge(std::span<const std::byte> data, const MatchRecords& records,
                     const FinderParameters& parameters, const FrameFormat* format = nullptr);
 ParseFigures parse_figures(std::span<const std::byte> data, const MatchRecords& records,
