@@ -391,6 +391,8 @@ TEST(DeflateParallel, TakesNoMoreThanItMay) {
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .memory_bytes = 1}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .input_bytes = 1'000'000}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 1}).threads, 1u);
+  EXPECT_EQ(deflate_parallel_limits({.threads = 3}).threads, 1u) << "one goes through as fast";
+  EXPECT_EQ(deflate_parallel_limits({.threads = 4}).threads, 4u);
 }
 
 // Every block with codes of its own but the last, and no other place.

@@ -49,7 +49,8 @@ class Shader:
         others = [other for names in self.names.values() for other in names if other != name]
         said = re.split(r", (?=(?:" + "|".join(others) + r")\b)", said[0])[0] if others else said[0]
         if size := re.search(r"(\d+) bytes for each of 2\^hash_bits hashes of each block", said):
-            return int(size[1]) * counts["hash"]
+            behind = re.search(r"behind them (\d+) bytes a block", said)
+            return int(size[1]) * counts["hash"] + (int(behind[1]) * counts["block"] if behind else 0)
         if (size := re.search(r"(\d+) bytes an? (\w+)", said)) and size[2] in counts:
             total = re.search(r"the total", self.buffers.split(name, 1)[1][:80])
             return int(size[1]) * (counts[size[2]] + (1 if total else 0))
