@@ -32,7 +32,9 @@ DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   if (means.input_bytes) pieces = std::min(pieces, *means.input_bytes / limits.piece_bytes);
   limits.pieces = static_cast<std::size_t>(pieces);
   // A piece is not looked at before the next one has come.
-  limits.threads = pieces < 3 || means.threads < kLeastThreads ? 1 : static_cast<unsigned>(std::min<std::uint64_t>(means.threads, pieces));
+  limits.threads = pieces < 3 || means.threads < kLeastThreads
+                       ? 1
+                       : static_cast<unsigned>(std::min<std::uint64_t>(means.threads, pieces));
   return limits;
 }
 
