@@ -200,7 +200,7 @@ struct KindsOfFiles {
 TEST(FrameGroups, FilesMayBeCutAnywhere) {
   const KindsOfFiles small(testing::wordy_bytes(2000), testing::random_bytes(700));
   for (std::size_t i = 0; i < small.files.size(); ++i)
-    for (std::size_t cut = 1; cut < small.files[i].size(); ++cut)
+    for (std::size_t cut = 1; cut < small.files[i].size(); cut += cut < 100 ? 1 : 13)
       ASSERT_NO_FATAL_FAILURE(small.expect_loaded_in_pieces(i, cut));
 
   const KindsOfFiles large(testing::wordy_bytes(200'000), testing::random_bytes(70'000));
