@@ -21,6 +21,7 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr std::size_t kCopyBytes = 256 * 1024;
+
 void copy_unchanged(FileSource& source, Sink& sink) {
   std::vector<std::byte> buffer(kCopyBytes);
   while (const std::size_t count = source.read(buffer)) sink.write(std::span(buffer).first(count));
