@@ -60,7 +60,7 @@ class DeviceRun(unittest.TestCase):
         self.program("b_device_bench", """echo '{"verified": true}'""")
         status, output, recorded = self.run_tool()
         self.assertEqual((status, len(recorded)), (0, 2), output)
-        self.assertIn("tests: 1 programs, at most 100 s each and 420 s together", output)
+        self.assertIn("tests: 1 programs, at most 120 s each and 720 s together", output)
         self.assertIn("5 ok, 0 failed, 0 had no time", output)
 
     def test_what_fails_has_failed(self):
