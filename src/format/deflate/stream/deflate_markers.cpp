@@ -39,19 +39,20 @@ void resolve_markers(const std::uint16_t* symbols, std::size_t count, std::span<
   for (unsigned byte = 0; byte < 256; ++byte) meanings[byte] = static_cast<std::byte>(byte);
   std::copy(window.begin(), window.end(), meanings.end() - static_cast<std::ptrdiff_t>(window.size()));
   // Bytes may be written over symbols that were read: through memcpy, since those are other objects.
-  const auto* const read = reinterpret_cast<const std::byte*>(symbols);
+  const auto* read = reinterpret_cast<const std::byte*>(symbols);
   constexpr std::size_t kAtOnce = 32;
-  std::size_t i = 0;
-  for (; i + kAtOnce <= count; i += kAtOnce) {
+  for (; count >= kAtOnce; count -= kAtOnce) {
     std::uint16_t some[kAtOnce];
-    std::memcpy(some, read + 2 * i, sizeof some);
+    std::memcpy(some, read, sizeof some);
     std::byte narrow[kAtOnce];
     for (std::size_t j = 0; j < kAtOnce; ++j) narrow[j] = meanings[some[j]];
-    std::memcpy(bytes + i, narrow, sizeof narrow);
+    std::memcpy(bytes, narrow, sizeof narrow);
+    read += sizeof some;
+    bytes += kAtOnce;
   }
-  for (; i < count; ++i) {
+  for (std::size_t i = 0; i < count % kAtOnce; ++i) {
     std::uint16_t symbol;
-    std::memcpy(&symbol, read + 2 * i, sizeof symbol);
+    std::memcpy(&symbol, read + sizeof symbol * i, sizeof symbol);
     bytes[i] = meanings[symbol];
   }
 }
