@@ -8,10 +8,10 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr KernelBudget kBuildBudget = build_chains_budget("hash_chain.build");
+constexpr KernelBudget kBuildBudget = build_chains_budget("hash_chain.build", "build_chains<4>");
 const KernelRegistration kBuildRegistration(kBuildBudget, build_chains<kHashedBytes>);
 
-constexpr KernelBudget kBuildWideBudget = build_chains_budget("hash_chain.build_wide");
+constexpr KernelBudget kBuildWideBudget = build_chains_budget("hash_chain.build_wide", "build_chains<8>", 80);
 const KernelRegistration kBuildWideRegistration(kBuildWideBudget, build_chains<kVaryingBytes>);
 const KernelRegistration kChooseRegistration(kChooseWidthsBudget, choose_widths);
 

@@ -69,17 +69,19 @@ __global__ void __launch_bounds__(DeflateGroup<kWarps>::kThreads, kDeflateReside
 }
 
 template <unsigned kWarps>
-consteval KernelBudget few_streams_budget(std::string_view name) {
+consteval KernelBudget few_streams_budget(std::string_view name, std::string_view entry) {
   return {name,
-          "restore_few_deflate_streams",
+          entry,
           {.threads = DeflateGroup<kWarps>::kThreads,
            .dynamic_shared_bytes = sizeof(DeflateGroupMemory<kWarps>),
            .registers = 65536 / (32 * kDeflateResidentWarps),
            .shared_bytes = sizeof(DeflateGroupMemory<kWarps>)}};
 }
-constexpr KernelBudget kFewBudget = few_streams_budget<kDeflateFewWarps>("deflate_restore.few_streams");
-constexpr KernelBudget kFewestBudget =
-    few_streams_budget<kDeflateFewestWarps>("deflate_restore.fewest_streams");
+static_assert(kDeflateFewWarps == 8 && kDeflateFewestWarps == 32, "the entries below name them");
+constexpr KernelBudget kFewBudget =
+    few_streams_budget<kDeflateFewWarps>("deflate_restore.few_streams", "restore_few_deflate_streams<8>");
+constexpr KernelBudget kFewestBudget = few_streams_budget<kDeflateFewestWarps>(
+    "deflate_restore.fewest_streams", "restore_few_deflate_streams<32>");
 const KernelRegistration kFewRegistration(kFewBudget, restore_few_deflate_streams<kDeflateFewWarps>);
 const KernelRegistration kFewestRegistration(kFewestBudget, restore_few_deflate_streams<kDeflateFewestWarps>);
 
