@@ -190,9 +190,7 @@ TEST_F(MallocTool, RestoresAFolder) {
   try_command({"-d", "-r", "-T2", "d"}, made);
 }
 
-TEST_F(MallocTool, ReadsArgumentsOfASearch) {
-  try_command({"search", "-n", "words", "d/1"}, folder(), 1);
-}
+TEST_F(MallocTool, ReadsArgumentsOfASearch) { try_command({"search", "-n", "words", "d/1"}, folder(), 1); }
 
 TEST_F(MallocTool, Searches) {
   for (const char* option : {"-n", "-c", "-l", "--json"})

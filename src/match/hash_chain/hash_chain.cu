@@ -17,7 +17,8 @@ const KernelRegistration kChooseRegistration(kChooseWidthsBudget, choose_widths)
 
 constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
 // One thread block a multiprocessor, so it may have the registers of two.
-constexpr KernelBudget kFarFindBudget = find_tiles_budget("hash_chain.find_tiles_far", 96);
+constexpr KernelBudget kFarFindBudget =
+    find_tiles_budget("hash_chain.find_tiles_far", "find_tiles<(cuda::Candidates)1, true, false, 64>", 96);
 const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
 const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
 const KernelRegistration kRingDeepRegistration(

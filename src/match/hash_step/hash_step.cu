@@ -41,19 +41,11 @@ __global__ void __launch_bounds__(32)
   std::uint16_t* run_links = links.of_block(block) + begin - lead;
 
   clear_heads(sh_heads, hash_bits, lane);
-  std::uint32_t slots[kBuildSteps], distances[kBuildSteps];
-  LaneWords<kBuildSteps> words;
-  words.load(run, 0, lane);
-  for (std::uint32_t x = 0; x < lead; x += kBuildGroup) {
-    take_slots(words, hash_bits, slots);
-    words.load(run, x + kBuildGroup, lane);
-    if (x + kBuildGroup <= lead && run.inside(x + 4, kBuildGroup))
-      enter_group<true, false>(sh_heads, run, x, lead, lane, slots, distances);
-    else
-      enter_group<false, false>(sh_heads, run, x, lead, lane, slots, distances);
-  }
+  enter_unlinked(sh_heads, run, lead, lane, hash_bits);
 
   if (group_positions == 32) {
+    std::uint32_t slots[kBuildSteps], distances[kBuildSteps];
+    LaneWords<kBuildSteps> words;
     words.load(run, lead, lane);
     for (std::uint32_t x = lead; x < run.positions; x += kBuildGroup) {
       take_slots(words, hash_bits, slots);

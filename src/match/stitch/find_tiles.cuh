@@ -765,9 +765,10 @@ constexpr KernelBudget kJoinBudget("stitch.join_segments", "join_segments", {.th
 
 }  // namespace tiles
 
-consteval KernelBudget find_tiles_budget(std::string_view name, std::uint32_t registers = 64) {
+consteval KernelBudget find_tiles_budget(std::string_view name, std::string_view entry = "find_tiles",
+                                         std::uint32_t registers = 64) {
   return {name,
-          "find_tiles",
+          entry,
           {.threads = kTileThreads,
            .dynamic_shared_bytes = tiles::shared_bytes<kDeepNearBytes>(
                tiles::ring_positions<kDeepNearBytes>(kMaxRecordOffset), true),
