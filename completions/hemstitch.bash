@@ -18,7 +18,7 @@ _hemstitch() {
     --color | --colour) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='always never auto' ;;
     --span) choices='memory file pinned kernel' ;;
     --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --repeat-to | --range | --virtual | -m | --max-count | -A | -C | \
+    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --batch | --batches | --repeat-to | --range | --virtual | -m | --max-count | -A | -C | \
       --after-context | --before-context | --context | --include | --exclude | --exclude-dir) return ;;
   esac
   if [[ $previous == --output-dir ]]; then
@@ -33,7 +33,7 @@ _hemstitch() {
     case $command in
       cat) choices='--threads --memory --gpu-memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
           --quiet --verbose --help' ;;
-      bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
+      bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --batch --batches --repeat-to --json --compare --help' ;;
       backends) choices='--calibrate --json --verbose --help' ;;
       evaluate) choices='--finder --all --format --backend --json --help' ;;
       analyze) choices='--finder --against --format --svg --json --help' ;;

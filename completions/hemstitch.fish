@@ -61,6 +61,8 @@ complete -c hemstitch -n $main -s v -l verbose -d 'Backend, threads, ratio and s
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Format to write'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Least time for each row'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l span -x -a 'memory file pinned kernel' -d 'What is timed'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l batch -x -d 'Data of a batch, of span pinned'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l batches -x -d 'Batches at once, of span pinned'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l repeat-to -x -d 'Each file over and over, up to SIZE'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l compare -d 'Hold two recorded runs against each other'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze search' -l json -d 'As JSON'

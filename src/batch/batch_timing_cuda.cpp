@@ -77,8 +77,10 @@ class DeviceSlice {
   std::byte* d_span() const { return d_span_.get(); }
   std::byte* d_restored() const { return d_restored_.get(); }
 
-  // How much of the data the next calls are about.
+  // How much of the data the next calls are about. Most batches have as much as the one before; what is uploaded for others waits
+  // behind the data of all batches.
   void set_bytes(std::size_t bytes) {
+    if (bytes == bytes_) return;
     bytes_ = bytes;
     std::vector<DeviceBlock> blocks;
     for (std::size_t at = 0; at < bytes; at += block_bytes_)

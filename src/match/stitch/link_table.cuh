@@ -131,37 +131,23 @@ __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>&
   }
 }
 
-// Enters the positions [0, end) of a run into a table that was cleared, where nobody wants their links: of each slot only the newest
-// counts, so the rows of a group are stored one behind the other, and only a lane that finds a lower one of its row in its slot
-// stores again. Heads only rise by that. `end` is below 65536. Takes a third of the steps that wait for each other in enter_group.
+// Enters the positions [0, end) of a run into a table that was cleared, where nobody wants their links. `end` is below 65536.
 template <std::size_t kKeyBytes>
 __device__ void enter_unlinked(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>& run, std::uint32_t end,
                                std::uint32_t lane, unsigned hash_bits) {
+  const std::uint32_t key_bytes = run.key_bytes();
+  const auto hashed_end = static_cast<std::uint32_t>(
+      min(std::uint64_t{end}, run.readable < key_bytes ? 0 : run.readable - (key_bytes - 1)));
   LaneWords<kBuildSteps, kKeyBytes> words;
   words.load(run, 0, lane);
-  for (std::uint32_t group = 0; group < end; group += kBuildGroup) {
+  for (std::uint32_t group = 0; group < hashed_end; group += kBuildGroup) {
     std::uint32_t slots[kBuildSteps];
     take_slots(words, hash_bits, slots);
     words.load(run, group + kBuildGroup, lane);
-    bool stores[kBuildSteps];
+    bool enters[kBuildSteps];
 #pragma unroll
-    for (unsigned i = 0; i < kBuildSteps; ++i) {
-      const std::uint32_t x = group + i * 32 + lane;
-      stores[i] = x < end && run.hashed(x);
-    }
-    bool again;
-    do {
-#pragma unroll
-      for (unsigned i = 0; i < kBuildSteps; ++i)
-        if (stores[i]) sh_heads[slots[i]] = static_cast<std::uint16_t>(group + i * 32 + lane + 1);
-      __syncwarp();
-      again = false;
-#pragma unroll
-      for (unsigned i = 0; i < kBuildSteps; ++i) {
-        stores[i] = stores[i] && sh_heads[slots[i]] < group + i * 32 + lane + 1;
-        again |= stores[i];
-      }
-    } while (__any_sync(~0u, again));
+    for (unsigned i = 0; i < kBuildSteps; ++i) enters[i] = group + i * 32 + lane < hashed_end;
+    enter_rows_unlinked(sh_heads, slots, enters, group + lane + 1);
   }
 }
 
