@@ -83,6 +83,15 @@ class FrameFormat {
                                                    bool /*verify_header_checksum*/) const {
     return std::nullopt;
   }
+  // The same in two steps, for those who have a file in pieces. Where the data of such a stream stands in a file of `file_bytes`, behind a sound
+  // header of `head_bytes`; nothing where it is too long. And then what the bytes from its end to the file's say: false where it is none.
+  virtual std::optional<IndexedBlock> short_stream(std::uint64_t /*head_bytes*/,
+                                                   std::uint64_t /*file_bytes*/) const {
+    return std::nullopt;
+  }
+  virtual bool end_short_stream(std::span<const std::byte> /*trailer*/, IndexedBlock& /*stream*/) const {
+    return false;
+  }
 
   // How many bytes a block that is not stored restores to, found without restoring it; nothing where it cannot restore.
   virtual std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const = 0;
