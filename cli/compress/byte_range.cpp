@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cli/compress/bgzf_range.hpp"
+#include "cli/compress/gzip_range.hpp"
 #include "cli/messages.hpp"
 #include "pipeline/stream.hpp"
 

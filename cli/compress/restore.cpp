@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/compress/bgzf_range.hpp"
+#include "cli/compress/gzip_range.hpp"
 #include "cli/compress/byte_range.hpp"
 #include "cli/compress/compress.hpp"
 #include "cli/files/done_before.hpp"

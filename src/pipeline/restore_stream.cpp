@@ -94,7 +94,7 @@ StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& op
 
 FrameIndex index_stream(Source& source, std::optional<Format> known) {
   std::optional<ResilientEngine> engine;
-  const auto make_decoder = [&](const FrameFormat& format) {
+  const auto make_decoder = [&](const FrameFormat& format, std::uint64_t) {
     if (!engine)
       engine.emplace("auto", "", Workload{.direction = Direction::kRestore, .format = format.id()});
     return engine->make_stream_decoder(format, {});

@@ -1,7 +1,8 @@
-// Parts of BGZF files, whose members can be restored from any of them on: by the index that stands beside a file, and by virtual offsets.
+// Parts of gzip and BGZF files from the middle on: by an index that stands beside the file, and by the virtual offsets of BGZF.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "cli/files/files.hpp"
 #include "cli/request.hpp"
@@ -9,8 +10,12 @@
 
 namespace hemstitch::cli {
 
-// restore_range(), from the last member before the range that FILE.gzi tells of, if there is such a file, it is not older than FILE, and
-// what it says can be. An index of another file makes another part, or an error: nothing else in either tells that.
+// The index that `hemstitch index` and indexed_gzip write beside FILE.
+inline constexpr std::string_view kGzipIndexSuffix = ".gzidx";
+
+// restore_range(), from the last member before the range that FILE.gzi tells of, or the last block that FILE.gzidx does, if there is such a
+// file, it is not older than FILE, and what it says can be. An index of another file makes another part, or an error: of .gzidx the
+// file's size is compared, and nothing else in either tells that.
 StreamReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
                                   const RestoreOptions& options, const StreamHooks& hooks);
 

@@ -1,18 +1,23 @@
-#include "cli/compress/bgzf_range.hpp"
+#include "cli/compress/gzip_range.hpp"
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/messages.hpp"
 #include "format/deflate/frame/bgzf_places.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
 #include "format/formats.hpp"
+#include "pipeline/gzip_points.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
+constexpr std::string_view kMemberIndexSuffix = ".gzi";
 constexpr unsigned kInMemberBits = 16;
 constexpr std::uint64_t kMostIndexBytes = std::uint64_t{64} << 20;  // of 4,194,303 members: some 270 GB
 
@@ -20,24 +25,34 @@ std::pair<time_t, long> changed_at(const FileSource& file) {
   return {file.status().st_mtim.tv_sec, file.status().st_mtim.tv_nsec};
 }
 
-// What FILE.gzi says of the last member that begins at or before that byte of the content.
-std::optional<BgzfPlace> nearest_place(FileSource& source, std::uint64_t content_at) {
-  if (!source.is_regular() || source.is_standard_input() || !is_gzip(source.first_bytes()))
-    return std::nullopt;
-  const FileName name = source.file().beside(source.file().name + ".gzi");
+// The index of that suffix beside a gzip file, if it is not older.
+std::unique_ptr<FileSource> index_beside(FileSource& source, std::string_view suffix) {
+  if (!source.is_regular() || source.is_standard_input() || !is_gzip(source.first_bytes())) return nullptr;
+  const FileName name = source.file().beside(source.file().name + std::string(suffix));
   struct stat status {};
-  if (!name.stat(status) || !S_ISREG(status.st_mode)) return std::nullopt;
-  FileSource index(name);
-  if (changed_at(index) < changed_at(source) || index.total_bytes().value_or(0) > kMostIndexBytes)
-    return std::nullopt;
-  std::vector<std::byte> bytes(static_cast<std::size_t>(index.total_bytes().value_or(0)));
-  bytes.resize(index.read(bytes));
+  if (!name.stat(status) || !S_ISREG(status.st_mode)) return nullptr;
+  auto index = std::make_unique<FileSource>(name);
+  return changed_at(*index) < changed_at(source) ? nullptr : std::move(index);
+}
+
+// What FILE.gzi says of the last member that begins at or before that byte of the content.
+std::optional<BgzfPlace> nearest_member(FileSource& source, std::uint64_t content_at) {
+  const std::unique_ptr<FileSource> index = index_beside(source, kMemberIndexSuffix);
+  if (!index || index->total_bytes().value_or(0) > kMostIndexBytes) return std::nullopt;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(index->total_bytes().value_or(0)));
+  bytes.resize(index->read(bytes));
   const auto places = read_gzi(bytes);
   if (!places) return std::nullopt;
   std::optional<BgzfPlace> nearest;
   for (const BgzfPlace& place : *places)
     if (place.content_at <= content_at && place.at < source.total_bytes().value_or(0)) nearest = place;
   return nearest;
+}
+
+// The same of FILE.gzidx.
+std::optional<GzipPoint> nearest_block(FileSource& source, std::uint64_t content_at) {
+  const std::unique_ptr<FileSource> index = index_beside(source, kGzipIndexSuffix);
+  return index ? nearest_point(*index, source.total_bytes().value_or(0), content_at) : std::nullopt;
 }
 
 // A virtual offset is of a place where a member begins.
@@ -50,10 +65,15 @@ void go_to_member(FileSource& source, std::uint64_t at) {
 
 StreamReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
                                   const RestoreOptions& options, const StreamHooks& hooks) {
-  const std::optional<BgzfPlace> place = nearest_place(source, begin);
-  if (!place || !source.seek(place->at)) return restore_range(source, sink, begin, end, options, hooks);
-  const std::uint64_t before = place->content_at;
-  return restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options, hooks);
+  if (const std::optional<BgzfPlace> place = nearest_member(source, begin);
+      place && source.seek(place->at)) {
+    const std::uint64_t before = place->content_at;
+    return restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options, hooks);
+  }
+  if (const std::optional<GzipPoint> point = nearest_block(source, begin); point && point->content_at != 0)
+    return restore_range_from(source, sink, *point, begin, end, options, hooks);
+  source.seek(0);
+  return restore_range(source, sink, begin, end, options, hooks);
 }
 
 StreamReport restore_virtual(FileSource& source, Sink& sink, const VirtualRange& range,

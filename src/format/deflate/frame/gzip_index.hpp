@@ -1,0 +1,62 @@
+// The index of a gzip file that indexed_gzip keeps beside it (.gzidx), from which it, rapidgzip and we begin in the middle of a stream:
+//
+//   "GZIDX" | version 0 or 1, 1 byte | 0, 1 byte | size of the gzip file, 8 bytes | of its content, 8 bytes | content from one
+//   point to the next, about, 4 bytes | size of a window, 4 bytes | how many points, 4 bytes
+//   for each point: where it is in the file, 8 bytes | and in the content, 8 bytes | bits, 1 byte | whether it has a window, 1 byte
+//   the windows of those that have one, in order
+//
+// A point stands where a block's header begins, or behind the header of a member: at the bit that is so many bits before that byte of the file. Its
+// window is the 32 KB of content before it. Of version 0 points lack their last byte, and all but the first one have a window. Numbers are little-endian.
+// Nothing in an index tells whether its windows are those of the file; only sizes can be compared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/source.hpp"
+
+namespace hemstitch {
+
+inline constexpr std::size_t kGzipWindowBytes = 32768;
+
+// Where restoring may begin.
+struct GzipPoint {
+  std::uint64_t bit = 0;  // of the file
+  std::uint64_t content_at = 0;
+  std::vector<std::byte> window = {};  // empty where a stream begins; else kGzipWindowBytes
+};
+
+// Gathers points, at most a given number of them: where there are more, every second one is dropped, and the distance between those to come
+// doubles. So memory is bounded, whatever the file's size.
+class GzipIndex {
+ public:
+  static constexpr std::uint32_t kSpacingBytes = 4 << 20;
+  static constexpr std::size_t kMostPoints = 4096;
+
+  explicit GzipIndex(std::uint32_t spacing_bytes = kSpacingBytes, std::size_t most_points = kMostPoints)
+      : spacing_bytes_(spacing_bytes), most_points_(most_points) {}
+
+  // Whether a point there would be far enough behind the last one.
+  bool wants(std::uint64_t content_at) const {
+    return points_.empty() || content_at - points_.back().content_at >= spacing_bytes_;
+  }
+  // `window`: at most kGzipWindowBytes; of less, what stands before it counts as zeros.
+  void add(std::uint64_t bit, std::uint64_t content_at, std::span<const std::byte> window);
+  std::span<const GzipPoint> points() const { return points_; }
+  // The file.
+  std::vector<std::byte> bytes(std::uint64_t file_bytes, std::uint64_t content_bytes) const;
+
+ private:
+  std::uint32_t spacing_bytes_;
+  std::size_t most_points_;
+  std::vector<GzipPoint> points_;
+};
+
+// The last point at or before that byte of the content, and no more of the index than that takes. Nothing where `index`, which can seek, is no
+// index of a gzip file of that size.
+std::optional<GzipPoint> nearest_point(Source& index, std::uint64_t file_bytes, std::uint64_t content_at);
+
+}  // namespace hemstitch
