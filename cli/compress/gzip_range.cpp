@@ -52,7 +52,9 @@ std::optional<BgzfPlace> nearest_member(FileSource& source, std::uint64_t conten
 // The same of FILE.gzidx.
 std::optional<GzipPoint> nearest_block(FileSource& source, std::uint64_t content_at) {
   const std::unique_ptr<FileSource> index = index_beside(source, kGzipIndexSuffix);
-  return index ? nearest_point(*index, source.total_bytes().value_or(0), content_at) : std::nullopt;
+  if (!index) return std::nullopt;
+  auto reader = GzipIndexReader::of(*index, source.total_bytes().value_or(0));
+  return reader ? reader->nearest(content_at) : std::nullopt;
 }
 
 // A virtual offset is of a place where a member begins.
@@ -74,6 +76,13 @@ StreamReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t 
     return restore_range_from(source, sink, *point, begin, end, options, hooks);
   source.seek(0);
   return restore_range(source, sink, begin, end, options, hooks);
+}
+
+std::uint64_t content_bytes_of(FileSource& source, std::optional<Format> format) {
+  if (const std::unique_ptr<FileSource> index = index_beside(source, kGzipIndexSuffix))
+    if (const auto reader = GzipIndexReader::of(*index, source.total_bytes().value_or(0)))
+      return reader->content_bytes();
+  return index_stream(source, format).content_bytes();
 }
 
 StreamReport restore_virtual(FileSource& source, Sink& sink, const VirtualRange& range,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "cli/files/files.hpp"
@@ -18,6 +19,9 @@ inline constexpr std::string_view kGzipIndexSuffix = ".gzidx";
 // file's size is compared, and nothing else in either tells that.
 StreamReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
                                   const RestoreOptions& options, const StreamHooks& hooks);
+
+// How much a file holds, which `.gzidx` beside it may tell; else all of it is gone through, from its beginning on.
+std::uint64_t content_bytes_of(FileSource& source, std::optional<Format> format);
 
 // The content between two virtual offsets. Throws ToolError where the source cannot seek or no member begins there, and Error.
 StreamReport restore_virtual(FileSource& source, Sink& sink, const VirtualRange& range,

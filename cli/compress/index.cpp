@@ -1,51 +1,34 @@
-// hemstitch index FILE.gz...: FILE.gz.gzidx, by which parts of the file are restored from its middle.
+// hemstitch index FILE.gz...: FILE.gz.gzidx, by which parts of the file are restored from its middle. What -t --index does.
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "cli/compress/gzip_range.hpp"
+#include "cli/compress/compress.hpp"
 #include "cli/files/each_file.hpp"
-#include "cli/files/files.hpp"
-#include "cli/files/output.hpp"
 #include "cli/messages.hpp"
 #include "cli/options/option_table.hpp"
+#include "cli/options/work_options.hpp"
 #include "cli/signals.hpp"
-#include "pipeline/gzip_points.hpp"
 
 namespace hemstitch::cli {
 namespace {
 
 constexpr const char* kIntroduction =
     R"(hemstitch index [OPTION]... FILE...
-Reads each gzip FILE to its end, verifies it, and writes FILE.gzidx beside it, from
+Restores each gzip FILE to nowhere, verifies it, and writes FILE.gzidx beside it, from
 which --range begins near the part that is asked for. indexed_gzip and rapidgzip read it.
 
 )";
 
 void add_options(OptionTable& table, Request& request) {
   table.flag("-f,--force", request.force, "replace an index that stands there");
+  add_threads_option(table, [&request](unsigned threads) { request.restore.threads = threads; });
+  add_memory_option(
+      table, [&request](std::uint64_t bytes) { request.restore.memory_limit_bytes = bytes; },
+      "bound the memory of buffers, besides the index: 128M at most");
   table.flag("-q,--quiet", request.quiet, "no progress bar, no warnings");
+  table.flag(
+      "-v,--verbose", [&request] { ++request.verbosity; }, "threads and speed of each file");
   table.help_flag("-h,--help");
-}
-
-Outcome index_file(const Request& request, const FileName& file) {
-  const std::string path = file.path();
-  // Asked before it is opened, since opening a named pipe waits for who writes to it.
-  struct stat status {};
-  if (file.is_standard_stream() || (file.stat(status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
-    throw ToolError("an index is made of a file, which can be read from its middle");
-  FileSource source(file);
-  refuse_folder(request, source);
-  FileSink::Target target;
-  target.overwrite = request.force;
-  target.file = source.file().beside(source.file().name + std::string(kGzipIndexSuffix));
-  const std::unique_ptr<FileSink> sink = FileSink::create(target, source);
-  GzipIndex index;
-  Progress progress(path, source.total_bytes(), true, request.quiet);
-  const GzipIndexReport report = index_gzip(source, index, progress_hooks(progress));
-  sink->write(index.bytes(report.input_bytes, report.output_bytes));
-  const std::optional<std::string> warning = sink->complete(source);
-  return worst(report_warning(request, path, garbage_warning(report.trailing_garbage_at)),
-               report_warning(request, path, warning));
 }
 
 }  // namespace
@@ -54,7 +37,8 @@ int run_index(std::span<const std::string> words) {
   Request request;
   OptionTable table;
   add_options(table, request);
-  request.action = Action::kTest;  // for messages and tallies: nothing is named after the inputs but their indexes
+  request.action = Action::kTest;
+  request.write_index = true;
   request.files = table.read(words);
   if (table.help_asked()) {
     fmt::print("{}{}", kIntroduction, index_options_help(nullptr));
@@ -62,7 +46,7 @@ int run_index(std::span<const std::string> words) {
   }
   if (request.files.empty()) throw UsageError("index needs a FILE");
   take_signals();
-  return for_each_file(request, [&](const FileName& file) { return index_file(request, file); });
+  return run_restore(request);
 }
 
 std::string index_options_help(const OptionTable* above) {

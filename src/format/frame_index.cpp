@@ -154,7 +154,7 @@ struct Indexer {
     if (!make_stream_decoder)
       throw Error(Status::kUnsupportedFeature, "where this frame ends is known only by restoring it",
                   reader.place());
-    stream_decoder = make_stream_decoder(stream->format(), reader.position());
+    stream_decoder = make_stream_decoder(stream->format());
     return *stream_decoder;
   }
   void stream_passed(std::uint64_t content_bytes) {

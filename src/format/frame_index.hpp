@@ -67,10 +67,9 @@ FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_ch
 std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file, bool verify_header_checksum);
 
 // The frames of a stream; blocks are measured where a header does not say what they add up to, and are not kept, so that
-// the index is small whatever the stream is. A frame whose blocks cannot be told apart is restored by what `make_decoder` gives
-// for the stream that begins at byte `stream_at` of the source, and is kUnsupportedFeature without. `known_format`: null where the first bytes tell it. Throws Error as FrameReader does, and kCorruptBlock.
-using MakeStreamDecoder =
-    std::function<std::unique_ptr<StreamDecoder>(const FrameFormat&, std::uint64_t stream_at)>;
+// the index is small whatever the stream is. A frame whose blocks cannot be told apart is restored by what `make_decoder` gives,
+// and is kUnsupportedFeature without. `known_format`: null where the first bytes tell it. Throws Error as FrameReader does, and kCorruptBlock.
+using MakeStreamDecoder = std::function<std::unique_ptr<StreamDecoder>(const FrameFormat&)>;
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder = {},
                         const FrameFormat* known_format = nullptr);
 

@@ -5,61 +5,16 @@
 #include <algorithm>
 #include <array>
 
-#include "format/checksum.hpp"
+#include "core/options.hpp"
+#include "core/parallel.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
-#include "format/formats.hpp"
 
 namespace hemstitch {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 constexpr std::uint64_t kTrailerBytes = 8;
-constexpr std::int64_t kBeforeAll = INT64_MIN / 2;  // a bit, of what a decoder was given
-
-// What the streams of all members share while the index is made.
-struct GzipPointSearch {
-  GzipIndex& index;
-  const StreamHooks& hooks;
-  std::uint64_t content_at = 0;
-  std::vector<std::uint32_t> checksums = {};  // of the members
-};
-
-// Restores one member, and adds points where its blocks begin.
-class PointFinder : public StreamDecoder {
- public:
-  PointFinder(GzipPointSearch& search, std::uint64_t stream_at)
-      : search_(search), at_(stream_at), member_(search.checksums.size()), decoder_({}) {
-    search.checksums.push_back(checksum_of(Checksum::kCrc32, {}));
-  }
-
-  StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override {
-    throw_if_cancelled(search_.hooks);
-    StreamStep step;
-    bool stopped = false;  // behind a block, before anything of the piece was used
-    do {
-      if (search_.index.wants(search_.content_at) && decoder_.is_between_blocks())
-        search_.index.add(at_ * 8 - decoder_.unread_bits(), search_.content_at, decoder_.window());
-      // Where a point is wanted still, the next block is where it will be.
-      const bool stops = search_.index.wants(search_.content_at);
-      step = stops ? decoder_.restore_until(kBeforeAll, input, output) : decoder_.restore(input, output);
-      stopped = stops && decoder_.is_between_blocks() && step.status == Status::kOk && step.input_bytes == 0 &&
-                step.output_bytes == 0;
-    } while (stopped);
-    std::uint32_t& checksum = search_.checksums[member_];
-    checksum = checksum_behind(Checksum::kCrc32, checksum, output.first(step.output_bytes));
-    at_ += step.input_bytes;
-    search_.content_at += step.output_bytes;
-    if (search_.hooks.progress) search_.hooks.progress(at_, search_.content_at);
-    return step;
-  }
-
- private:
-  GzipPointSearch& search_;
-  std::uint64_t at_;  // in the file, of the input to come
-  std::size_t member_;
-  DeflateDecoder decoder_;
-};
 
 [[noreturn]] void fail(Status status, const std::string& what, std::uint64_t at) {
   throw Error(status, what, {std::nullopt, std::nullopt, at});
@@ -90,31 +45,6 @@ class RangeSink {
 };
 
 }  // namespace
-
-GzipIndexReport index_gzip(Source& source, GzipIndex& index, const StreamHooks& hooks) {
-  GzipPointSearch search{index, hooks};
-  const FrameIndex frames = index_frames(
-      source,
-      [&](const FrameFormat&, std::uint64_t stream_at) -> std::unique_ptr<StreamDecoder> {
-        return std::make_unique<PointFinder>(search, stream_at);
-      },
-      &FormatTable::instance().of(Format::kGzip));
-  GzipIndexReport report;
-  report.trailing_garbage_at = frames.trailing_garbage_at;
-  std::size_t member = 0;
-  for (const IndexedFrame& frame : frames.frames) {
-    if (frame.header.block_kind != BlockKind::kStream)
-      fail(Status::kUnsupportedFeature, "BGZF needs no such index: its members are found without", frame.at);
-    if (frame.content_bytes_low != static_cast<std::uint32_t>(frame.content_bytes))
-      fail(Status::kContentSizeMismatch, fmt::format("the member holds {} bytes, and says otherwise", frame.content_bytes), frame.at);
-    if (frame.content_checksum != search.checksums[member++])
-      fail(Status::kContentChecksumMismatch, "the member's CRC-32 does not match its content", frame.at);
-  }
-  report.member_count = frames.frames.size();
-  report.output_bytes = search.content_at;
-  report.input_bytes = source.total_bytes().value_or(0);
-  return report;
-}
 
 StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& point, std::uint64_t range_begin,
                                 std::uint64_t range_end, const RestoreOptions& options, const StreamHooks& hooks) {
@@ -174,6 +104,128 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
   rest.output_bytes += report.output_bytes;
   rest.frame_count += report.frame_count;
   return rest;
+}
+
+namespace {
+
+// Content between two points of an index, and the ranges that touch it.
+struct IndexedPart {
+  GzipIndexReader::IndexedPoint point;
+  std::uint64_t end = 0;  // where the next point stands, or the content ends
+  std::vector<std::size_t> ranges = {};
+
+  // How much of a range lies in it.
+  std::uint64_t bytes_of(const ContentBytes& range) const {
+    const std::uint64_t begin = std::max(range.begin, point.content_at);
+    return std::max(begin, std::min(range.end, end)) - begin;
+  }
+};
+
+// Gives to each of some ranges what of the content is its own.
+class RangesSink : public Sink {
+ public:
+  RangesSink(std::uint64_t content_at, std::span<const ContentBytes> ranges,
+             const std::vector<std::size_t>& numbers)
+      : at_(content_at), ranges_(ranges), numbers_(numbers), bytes(numbers.size()) {}
+
+  void write(std::span<const std::byte> piece) override {
+    const std::uint64_t end = at_ + piece.size();
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      const ContentBytes& range = ranges_[numbers_[i]];
+      const std::uint64_t from = std::clamp(range.begin, at_, end), to = std::clamp(range.end, at_, end);
+      const auto wanted = piece.subspan(static_cast<std::size_t>(from - at_), static_cast<std::size_t>(to - from));
+      bytes[i].insert(bytes[i].end(), wanted.begin(), wanted.end());
+    }
+    at_ = end;
+  }
+
+ private:
+  std::uint64_t at_;
+  std::span<const ContentBytes> ranges_;
+  const std::vector<std::size_t>& numbers_;
+
+ public:
+  std::vector<std::vector<std::byte>> bytes;  // of each
+};
+
+}  // namespace
+
+std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> input,
+                                                   std::span<const ContentBytes> ranges,
+                                                   const RestoreOptions& options) {
+  MemorySource index(options.index);
+  auto reader = is_gzip(input) ? GzipIndexReader::of(index, input.size()) : std::nullopt;
+  const auto points = reader ? reader->points() : std::nullopt;
+  if (!points || points->empty() || points->front().content_at != 0)
+    throw Error(Status::kInvalidOption, "index: it is not of this input, or damaged");
+  std::vector<IndexedPart> parts;
+  for (const auto& point : *points) {
+    if (!parts.empty()) parts.back().end = point.content_at;
+    parts.push_back({point, reader->content_bytes()});
+  }
+  std::vector<RestoredRange> restored(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin > reader->content_bytes()) {
+      restored[i].status = Status::kRangeOutsideContent;
+      continue;
+    }
+    auto part = std::ranges::partition_point(
+        parts, [&](const IndexedPart& one) { return one.end <= ranges[i].begin; });
+    for (; part != parts.end() && part->point.content_at < ranges[i].end; ++part) part->ranges.push_back(i);
+  }
+  std::erase_if(parts, [](const IndexedPart& part) { return part.ranges.empty(); });
+
+  RestoreOptions alone = options;
+  alone.threads = 1;
+  alone.backend = "cpu";
+  alone.index = {};
+  struct Done {
+    std::vector<std::vector<std::byte>> bytes;
+    Status status = Status::kOk;
+    Place place = {};
+  };
+  std::vector<Done> done(parts.size());
+  const auto restore_part = [&](std::size_t i) {
+    const IndexedPart& part = parts[i];
+    std::uint64_t begin = UINT64_MAX, end = 0;
+    for (const std::size_t number : part.ranges) {
+      begin = std::min(begin, ranges[number].begin);
+      end = std::max(end, ranges[number].end);
+    }
+    begin = std::max(begin, part.point.content_at);
+    end = std::min(end, part.end);
+    RangesSink sink(begin, ranges, part.ranges);
+    try {
+      MemorySource own_index(options.index), source(input);
+      auto own_reader = GzipIndexReader::of(own_index, input.size());
+      const auto point = own_reader->read(part.point);
+      if (!point) throw Error(Status::kInvalidOption, "index: a window is missing");
+      restore_range_from(source, sink, *point, begin, end, alone);
+    } catch (const Error& error) {
+      done[i].status = error.status();
+      done[i].place = error.place();
+    }
+    done[i].bytes = std::move(sink.bytes);
+  };
+  run_on_threads(resolve_threads(options.threads), [&] { run_in_parallel(parts.size(), 1, restore_part); });
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (std::size_t j = 0; j < parts[i].ranges.size(); ++j) {
+      RestoredRange& range = restored[parts[i].ranges[j]];
+      if (range.status != Status::kOk) continue;
+      std::vector<std::byte>& bytes = done[i].bytes[j];
+      // What is damaged behind it is not its own; content that ends before the index says is not that of the index.
+      if (bytes.size() != parts[i].bytes_of(ranges[parts[i].ranges[j]])) {
+        const bool failed = done[i].status != Status::kOk;
+        range = {failed ? done[i].status : Status::kContentSizeMismatch, done[i].place, {}};
+        continue;
+      }
+      if (range.bytes.empty())
+        range.bytes = std::move(bytes);
+      else
+        range.bytes.insert(range.bytes.end(), bytes.begin(), bytes.end());
+      bytes = {};
+    }
+  return restored;
 }
 
 }  // namespace hemstitch

@@ -23,6 +23,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
                      const StreamPlaces& places, std::optional<ContentRange> range) {
   using Event = RestoreJob::Event;
   RestoreJob job(options, range, places, source.total_bytes(), DeviceTime::kBeside);
+  if (hooks.index != nullptr) job.make_index(*hooks.index);
   std::vector<RestoreSlot> slots(1);
   std::uint64_t batches = 0;  // read
   for (Event event = Event::kMore; event != Event::kEnd;) {
@@ -94,7 +95,7 @@ StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& op
 
 FrameIndex index_stream(Source& source, std::optional<Format> known) {
   std::optional<ResilientEngine> engine;
-  const auto make_decoder = [&](const FrameFormat& format, std::uint64_t) {
+  const auto make_decoder = [&](const FrameFormat& format) {
     if (!engine)
       engine.emplace("auto", "", Workload{.direction = Direction::kRestore, .format = format.id()});
     return engine->make_stream_decoder(format, {});

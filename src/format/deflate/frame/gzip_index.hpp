@@ -6,7 +6,8 @@
 //   the windows of those that have one, in order
 //
 // A point stands where a block's header begins, or behind the header of a member: at the bit that is so many bits before that byte of the file. Its
-// window is the 32 KB of content before it. Of version 0 points lack their last byte, and all but the first one have a window. Numbers are little-endian.
+// window is the 32 KB of content before it. The last point stands at the end of the file, and nothing begins there. Of version 0 points lack their last byte,
+// and all but the first one have a window. Numbers are little-endian.
 // Nothing in an index tells whether its windows are those of the file; only sizes can be compared.
 #pragma once
 
@@ -46,6 +47,8 @@ class GzipIndex {
   // `window`: at most kGzipWindowBytes; of less, what stands before it counts as zeros.
   void add(std::uint64_t bit, std::uint64_t content_at, std::span<const std::byte> window);
   std::span<const GzipPoint> points() const { return points_; }
+  // Of the file, for a gzip file of that size, and points as far apart as usual.
+  static std::uint64_t most_bytes(std::uint64_t file_bytes);
   // The file.
   std::vector<std::byte> bytes(std::uint64_t file_bytes, std::uint64_t content_bytes) const;
 
@@ -55,8 +58,34 @@ class GzipIndex {
   std::vector<GzipPoint> points_;
 };
 
-// The last point at or before that byte of the content, and no more of the index than that takes. Nothing where `index`, which can seek, is no
-// index of a gzip file of that size.
-std::optional<GzipPoint> nearest_point(Source& index, std::uint64_t file_bytes, std::uint64_t content_at);
+// Reads the index of a gzip file, of which it keeps no more than is asked for. What cannot be of a file of that size is no index; whether it is of
+// another file of the same size is not told.
+class GzipIndexReader {
+ public:
+  struct IndexedPoint {
+    std::uint64_t bit = 0;
+    std::uint64_t content_at = 0;
+    std::optional<std::uint64_t> window_number;  // among those of the index
+  };
+
+  // `index` can seek, and outlives the reader. Nothing where it is no index of a gzip file of that size.
+  static std::optional<GzipIndexReader> of(Source& index, std::uint64_t file_bytes);
+
+  std::uint64_t content_bytes() const { return content_bytes_; }
+  // The last point at or before that byte of the content. Nothing where there is none, or where points are not in order.
+  std::optional<GzipPoint> nearest(std::uint64_t content_at);
+  // All of them, without their windows; and one with its window.
+  std::optional<std::vector<IndexedPoint>> points();
+  std::optional<GzipPoint> read(const IndexedPoint& point);
+
+ private:
+  GzipIndexReader(Source& index, std::uint64_t file_bytes) : index_(index), file_bytes_(file_bytes) {}
+  template <class Visit>
+  bool for_each_point(const Visit& visit);
+
+  Source& index_;
+  std::uint64_t file_bytes_, content_bytes_ = 0, point_count_ = 0;
+  bool marked_ = true;  // points tell whether they have a window
+};
 
 }  // namespace hemstitch
