@@ -309,9 +309,12 @@ StreamStep RestoreJob::restore_piece(std::span<std::byte> room) {
         const std::uint64_t at = stream_.reader().position() + ahead_bytes - decoder_->ahead_bytes();
         index_->add(at * 8 - point->bits_before, content_at_, point->window);
       }
-    const bool stops = index_->wants(content_at_);
+    const std::uint64_t to_next = index_->bytes_to_next(content_at_);
+    const bool stops = to_next == 0;
     decoder_->stop_at_points(stops);
-    const StreamStep step = decoder_->restore(unused_, room);
+    const std::size_t room_bytes =
+        stops ? room.size() : static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), to_next));
+    const StreamStep step = decoder_->restore(unused_, room.first(room_bytes));
     if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
         !stops || !decoder_->point())
       return step;

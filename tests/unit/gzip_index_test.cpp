@@ -9,7 +9,9 @@
 #include "core/bytes.hpp"
 #include "deflate_streams.hpp"
 #include "gzip_members.hpp"
+#include "hemstitch/hemstitch.hpp"
 #include "pipeline/gzip_points.hpp"
+#include "threads.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -87,14 +89,13 @@ TEST(GzipIndex, ZlibRestoresFromEveryPoint) {
   const Bytes content = mixed_bytes(700'000);
   for (const int level : {0, 1, 6, 9}) {
     for (const int strategy : {Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED}) {
-      const Bytes file = le(0x0008'8B1F, 4) + le(0, 4) + le(0xFF00, 2) + zlib_stream(content, level, strategy) +
+      const Bytes file = le(0x0008'8B1F, 4) + le(0, 4) + le(0xFF00, 2) + zlib_stream(content, level, strategy, 1) +
                          le(checksum_of(Checksum::kCrc32, content), 4) + le(content.size(), 4);
       const Indexed made = indexed(file, content);
       EXPECT_EQ(made.report.output_bytes, content.size());
       ASSERT_FALSE(made.index.points().empty());
       EXPECT_EQ(made.index.points().front().content_at, 0);
       EXPECT_TRUE(made.index.points().front().window.empty());
-      // One block of fixed codes holds 16,383 symbols of zlib: as everywhere, several points.
       EXPECT_GT(made.index.points().size(), 3) << level << ' ' << strategy;
       for (const GzipPoint& point : made.index.points()) {
         SCOPED_TRACE(::testing::Message() << level << ' ' << strategy << " from " << point.content_at);
@@ -149,8 +150,8 @@ TEST(GzipIndex, VersionZeroIsRead) {
 
 TEST(GzipIndex, PointsAreBoundedInNumber) {
   const Bytes content = wordy_bytes(2'000'000);
-  const Indexed all = indexed(gzip_member(content), content, 20'000);
-  const Indexed few = indexed(gzip_member(content), content, 20'000, 8);
+  const Bytes file = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1, MAX_WBITS + 16);
+  const Indexed all = indexed(file, content, 20'000), few = indexed(file, content, 20'000, 8);
   EXPECT_GT(all.index.points().size(), 16);
   EXPECT_LE(few.index.points().size(), 8);
   EXPECT_GE(few.index.points().size(), 4);
@@ -237,6 +238,116 @@ TEST(GzipIndex, DamagedIndexes) {
     }
   }
   EXPECT_GT(found_count, 1000);
+}
+
+// The library's ranges by an index: made by one thread and by several, of one member and of many.
+TEST_WITH_THREADS(GzipIndex, RangesOfTheLibrary) {
+  const Bytes first = mixed_bytes(9'000'000), second = wordy_bytes(3'000'000, 5);
+  for (const Bytes& file : {gzip_member(first) + gzip_member(second),
+                            gzip_member(first) + gzip_member({}) + gzip_member(second) + Bytes(600)}) {
+    const Bytes content = first + second;
+    for (const unsigned threads : {1u, 2u, 4u}) {
+      RestoreOptions options;
+      options.backend = "cpu";
+      options.threads = threads;
+      const std::vector<std::byte> index = make_index(file, options);
+      options.index = index;
+      const std::vector<ContentBytes> ranges = {{0, 10},
+                                                {4'000'000, 5'000'000},
+                                                {8'999'990, 9'000'010},
+                                                {5, 5},
+                                                {4'500'000, 4'500'001},
+                                                {11'999'999, UINT64_MAX},
+                                                {12'000'000, UINT64_MAX},
+                                                {12'000'001, UINT64_MAX},
+                                                {0, UINT64_MAX}};
+      const std::vector<RestoredRange> found = restore_ranges(file, ranges, options);
+      for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const bool outside = ranges[i].begin > content.size();
+        EXPECT_EQ(found[i].status, outside ? Status::kRangeOutsideContent : Status::kOk) << i;
+        EXPECT_EQ(found[i].bytes == (outside ? Bytes() : part(content, ranges[i].begin, ranges[i].end)), true) << i;
+      }
+    }
+  }
+}
+
+TEST(GzipIndex, RangesBesideDamage) {
+  const Bytes content = wordy_bytes(9'000'000), file = gzip_member(content);
+  RestoreOptions options;
+  const std::vector<std::byte> index = make_index(file, options);
+  options.index = index;
+  Bytes damaged = file;
+  // In the middle of the second part of three.
+  for (std::size_t i = 0; i < 100'000; ++i) damaged[file.size() * 6 / 9 + i] = std::byte{0xFF};
+  const auto found = restore_ranges(
+      damaged, std::vector<ContentBytes>{{0, 1000}, {4'300'000, 4'400'000}, {4'300'000, 8'000'000}, {8'900'000, 9'000'000}},
+      options);
+  EXPECT_EQ(found[0].bytes == part(content, 0, 1000), true);
+  EXPECT_EQ(found[1].bytes == part(content, 4'300'000, 4'400'000), true) << "before the damage";
+  EXPECT_EQ(found[2].status, Status::kCorruptBlock);
+  EXPECT_TRUE(found[2].bytes.empty());
+  EXPECT_EQ(found[3].bytes == part(content, 8'900'000, 9'000'000), true) << "behind it";
+
+  const auto refused = [&](const Bytes& input, std::span<const std::byte> with) {
+    RestoreOptions wrong;
+    wrong.index = with;
+    try {
+      restore_ranges(input, std::vector<ContentBytes>{{0, 1}}, wrong);
+    } catch (const Error& error) {
+      return error.status();
+    }
+    return Status::kOk;
+  };
+  EXPECT_EQ(refused(part(file, 0, file.size() - 1), index), Status::kInvalidOption) << "of another file";
+  EXPECT_EQ(refused(file, std::span(index).first(40)), Status::kInvalidOption) << "cut";
+  EXPECT_EQ(refused(bytes_of("no gzip"), index), Status::kInvalidOption);
+  // One whose last windows are missing serves the parts before them.
+  RestoreOptions cut;
+  cut.index = std::span(index).first(index.size() - 1);
+  const auto some = restore_ranges(file, std::vector<ContentBytes>{{0, 5}, {8'900'000, 9'000'000}}, cut);
+  EXPECT_EQ(some[0].status, Status::kOk);
+  EXPECT_EQ(some[1].status, Status::kInvalidOption);
+}
+
+TEST(GzipIndex, MadeByTheStream) {
+  const Bytes content = wordy_bytes(6'000'000), file = gzip_member(content);
+  RestoreOptions options;
+  options.threads = 1;
+  Bytes restored;
+  Decompressor stream(options, [&](std::span<const std::byte> bytes) {
+    restored.insert(restored.end(), bytes.begin(), bytes.end());
+  });
+  stream.make_index();
+  EXPECT_THROW((void)stream.index(), Error);
+  for (std::size_t at = 0; at < file.size(); at += 10'001)
+    stream.write(std::span(file).subspan(at, std::min<std::size_t>(10'001, file.size() - at)));
+  EXPECT_THROW(stream.make_index(), Error) << "too late";
+  stream.finish();
+  EXPECT_EQ(restored == content, true);
+  EXPECT_EQ(stream.index() == make_index(file, options), true);
+  EXPECT_LE(stream.index().size(), hemstitch_index_bound(file.size()));
+}
+
+TEST(GzipIndex, CInterface) {
+  const Bytes content = wordy_bytes(5'000'000), file = gzip_member(content);
+  Bytes index(hemstitch_index_bound(file.size()));
+  std::size_t index_bytes = 0;
+  ASSERT_EQ(hemstitch_make_index(nullptr, file.data(), file.size(), index.data(), index.size(), &index_bytes), HEMSTITCH_OK);
+  Bytes output(100);
+  hemstitch_range range{4'700'000, 4'700'100, output.data(), output.size(), 0, HEMSTITCH_OK};
+  hemstitch_options options{};
+  options.index = index.data();
+  options.index_bytes = index_bytes;
+  ASSERT_EQ(hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1), HEMSTITCH_OK);
+  EXPECT_EQ(range.status, HEMSTITCH_OK);
+  EXPECT_EQ(output == part(content, 4'700'000, 4'700'100), true);
+  options.index = nullptr;
+  EXPECT_EQ(hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_make_index(nullptr, file.data(), file.size(), index.data(), 10, &index_bytes),
+            HEMSTITCH_OUTPUT_TOO_SMALL);
+  const Bytes blocks = bgzf_file(content);
+  EXPECT_EQ(hemstitch_make_index(nullptr, blocks.data(), blocks.size(), index.data(), index.size(), &index_bytes),
+            HEMSTITCH_UNSUPPORTED_FEATURE);
 }
 
 }  // namespace

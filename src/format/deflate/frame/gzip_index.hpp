@@ -11,6 +11,7 @@
 // Nothing in an index tells whether its windows are those of the file; only sizes can be compared.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,10 +41,12 @@ class GzipIndex {
   explicit GzipIndex(std::uint32_t spacing_bytes = kSpacingBytes, std::size_t most_points = kMostPoints)
       : spacing_bytes_(spacing_bytes), most_points_(most_points) {}
 
-  // Whether a point there would be far enough behind the last one.
-  bool wants(std::uint64_t content_at) const {
-    return points_.empty() || content_at - points_.back().content_at >= spacing_bytes_;
+  // How far behind that place a point is wanted, so that it is far enough behind the last one; 0: here.
+  std::uint64_t bytes_to_next(std::uint64_t content_at) const {
+    const std::uint64_t passed = points_.empty() ? spacing_bytes_ : content_at - points_.back().content_at;
+    return spacing_bytes_ - std::min<std::uint64_t>(passed, spacing_bytes_);
   }
+  bool wants(std::uint64_t content_at) const { return bytes_to_next(content_at) == 0; }
   // `window`: at most kGzipWindowBytes; of less, what stands before it counts as zeros.
   void add(std::uint64_t bit, std::uint64_t content_at, std::span<const std::byte> window);
   std::span<const GzipPoint> points() const { return points_; }
