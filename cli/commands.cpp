@@ -37,6 +37,8 @@ int run_cat(std::span<const std::string> words) { return run_request(read_reques
 
 constexpr Command kCommands[] = {
     {"cat", "[OPTION]... [FILE]...", "restore each FILE to stdout, as -dc", run_cat},
+    {"index", "[OPTION]... FILE...", "write FILE.gzidx, by which --range begins in the middle of a gzip FILE",
+     run_index, index_options_help},
     {"bench", "[OPTION]... [FILE]...", "time round trips; without FILE, made data", run_bench,
      bench_options_help},
     {"backends", "[--calibrate] [--json] [-vv]", "what this build can run on", run_backends,

@@ -25,6 +25,8 @@ std::span<const Command> commands();
 // What is done without a command: to compress, restore, test or list files.
 int run_files(std::span<const std::string> words);
 
+int run_index(std::span<const std::string> words);
+std::string index_options_help(const OptionTable* above);
 int run_bench(std::span<const std::string> words);
 std::string bench_options_help(const OptionTable* above);
 int run_backends(std::span<const std::string> words);

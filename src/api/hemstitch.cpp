@@ -209,6 +209,8 @@ struct Decompressor::Impl {
                   {{}, {}, at});
   }
 
+  GzipIndex index;
+  bool makes_index = false, begun = false, finished = false;
   RestoreJob job;
   OutputSink sink;
   std::vector<RestoreSlot> slots;
@@ -224,15 +226,33 @@ Decompressor::~Decompressor() = default;
 Decompressor::Decompressor(Decompressor&&) noexcept = default;
 Decompressor& Decompressor::operator=(Decompressor&&) noexcept = default;
 
+void Decompressor::make_index() {
+  Impl& impl = present(impl_);
+  if (impl.begun) throw Error(Status::kWrongState, "make_index() comes before what is written");
+  impl.makes_index = true;
+  impl.job.make_index(impl.index);
+}
+
 void Decompressor::write(std::span<const std::byte> piece) {
   Impl& impl = present(impl_);
+  impl.begun = true;
   impl.state.run([&] { impl.write(piece); });
 }
 
 void Decompressor::finish() {
   Impl& impl = present(impl_);
+  impl.begun = true;
   impl.state.run([&] { impl.finish(); });
+  impl.finished = true;
   impl.state.close();
+}
+
+std::vector<std::byte> Decompressor::index() const {
+  const Impl& impl = present(impl_);
+  if (!impl.makes_index || !impl.finished)
+    throw Error(Status::kWrongState, "index() comes after make_index() and finish()");
+  const StreamReport report = impl.job.report();
+  return impl.index.bytes(report.input_bytes, report.output_bytes);
 }
 
 std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options) {
@@ -255,6 +275,19 @@ std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOp
     throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
                 {{}, {}, report.trailing_garbage_at});
   return sink.take();
+}
+
+std::vector<std::byte> make_index(std::span<const std::byte> input, const RestoreOptions& options) {
+  MemorySource source(input);
+  NullSink nowhere;
+  GzipIndex index;
+  StreamHooks hooks;
+  hooks.index = &index;
+  const StreamReport report = restore_stream(source, nowhere, options, hooks);
+  if (report.trailing_garbage_at)
+    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+                {{}, {}, report.trailing_garbage_at});
+  return index.bytes(input.size(), report.output_bytes);
 }
 
 std::uint64_t restored_bytes(std::span<const std::byte> input) {

@@ -21,6 +21,12 @@ struct StreamStep {
   std::string_view detail = {};  // of that: what is wrong, where it is known
 };
 
+// A place in a stream where restoring may begin anew, given the content before it.
+struct StreamPoint {
+  std::uint64_t bits_before = 0;      // the end of what was taken and is not ahead, where it stands
+  std::span<const std::byte> window;  // what stands before it, as far back as what follows may refer. Until the decoder's next call
+};
+
 class StreamDecoder {
  public:
   virtual ~StreamDecoder() = default;
@@ -37,6 +43,12 @@ class StreamDecoder {
   // Begins another stream, of the same format, where reading ahead has come to, or with the input to come. False where a decoder serves
   // one stream alone.
   virtual bool begin_next(std::span<const std::byte> /*history*/) { return false; }
+
+  // Asks that restore() returns at each point that it comes to, even where it did nothing else. For decoders made with
+  // StreamMeans::points.
+  virtual void stop_at_points(bool /*stops*/) {}
+  // The point where it stands, if there is one.
+  virtual std::optional<StreamPoint> point() const { return std::nullopt; }
 };
 
 // What a decoder may use besides the thread that calls it.
@@ -44,6 +56,7 @@ struct StreamMeans {
   unsigned threads = 1;                           // that one among them
   std::uint64_t memory_bytes = 0;                 // besides what one thread needs; 0: as much as it likes
   std::optional<std::uint64_t> input_bytes = {};  // of all streams that it may be given, where that is known
+  bool points = false;                            // it is asked for points: who knows none makes no decoder
 };
 
 }  // namespace hemstitch

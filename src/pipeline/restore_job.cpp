@@ -123,6 +123,7 @@ void RestoreJob::begin_frame() {
                             *header.dictionary_id, dictionary_id()),
                 place);
 
+  if (index_ != nullptr) require_indexable();
   if (!engine_) choose_engine();
   plan_for_engine();
   keeps_slots_ = slot_shape() == shape_before;
@@ -143,7 +144,8 @@ void RestoreJob::plan_stream() {
                       limit_bytes = options_.memory_limit_bytes;
   stream_means_ = {.threads = limit_bytes != 0 && limit_bytes <= planned_bytes ? 1 : threads_,
                    .memory_bytes = limit_bytes == 0 ? 0 : limit_bytes - planned_bytes,
-                   .input_bytes = total_bytes_};
+                   .input_bytes = total_bytes_,
+                   .points = index_ != nullptr};
   const std::uint64_t decoder_bytes = engine_->preferred().stream_memory_bytes(frame_format(), stream_means_);
   stream_has_threads_ = decoder_bytes != 0;
   if (stream_has_threads_) plan_.workspace.add("read ahead", decoder_bytes, 1, "the frame");
@@ -277,7 +279,7 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
 RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   const std::span<std::byte> room(slot.output.get() + stream_bytes(slot), batch_bytes() - stream_bytes(slot));
   const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
-  const StreamStep step = decoder_->restore(unused_, room);
+  const StreamStep step = restore_piece(room);
   const std::uint64_t passed_bytes = step.input_bytes + ahead_bytes - decoder_->ahead_bytes();
   unused_ = unused_.subspan(step.input_bytes);
   const std::uint64_t content_at = content_at_;
@@ -295,6 +297,40 @@ RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   }
   stream_.reader().stream_passed(step, passed_bytes, at_end);
   return range_done_or(full(slot) ? Event::kBlock : Event::kMore);
+}
+
+// Stops where the index wants a point, and goes on.
+StreamStep RestoreJob::restore_piece(std::span<std::byte> room) {
+  if (index_ == nullptr) return decoder_->restore(unused_, room);
+  const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
+  for (;;) {
+    if (index_->wants(content_at_))
+      if (const auto point = decoder_->point()) {
+        const std::uint64_t at = stream_.reader().position() + ahead_bytes - decoder_->ahead_bytes();
+        index_->add(at * 8 - point->bits_before, content_at_, point->window);
+      }
+    const std::uint64_t to_next = index_->bytes_to_next(content_at_);
+    const bool stops = to_next == 0;
+    decoder_->stop_at_points(stops);
+    const std::size_t room_bytes =
+        stops ? room.size() : static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), to_next));
+    const StreamStep step = decoder_->restore(unused_, room.first(room_bytes));
+    if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
+        !stops || !decoder_->point())
+      return step;
+  }
+}
+
+void RestoreJob::require_indexable() const {
+  const FrameReader& reader = stream_.reader();
+  const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
+  if (frame_format() == Format::kBgzf)
+    throw Error(Status::kUnsupportedFeature,
+                "BGZF needs no such index: its members are found without (--index when it is compressed writes "
+                "bgzip's)",
+                place);
+  if (frame_format() != Format::kGzip)
+    throw Error(Status::kUnsupportedFeature, "an index is made of gzip files", place);
 }
 
 RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte> gathered) {

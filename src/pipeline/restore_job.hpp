@@ -25,6 +25,7 @@
 #include "core/options.hpp"
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
+#include "format/deflate/frame/gzip_index.hpp"
 #include "format/formats.hpp"
 #include "pipeline/large_pieces.hpp"
 #include "pipeline/stream.hpp"
@@ -74,6 +75,9 @@ class RestoreJob {
   RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
              const StreamPlaces& places = {}, std::optional<std::uint64_t> total_bytes = std::nullopt,
              DeviceTime time = DeviceTime::kBefore);
+
+  // Before anything is received: adds places to `index`, which outlives the job. Frames then have to be those of gzip, but not BGZF's.
+  void make_index(GzipIndex& index) { index_ = &index; }
 
   // Of the current frame.
   const FrameHeader& frame_header() const { return header_; }
@@ -149,6 +153,8 @@ class RestoreJob {
   void plan_stream();
   void begin_stream();
   Event restore_stream(RestoreSlot& slot, bool at_end);
+  StreamStep restore_piece(std::span<std::byte> room);
+  void require_indexable() const;
   bool sums_up_blocks() const { return content_checksum_ && checksums_combine(stream_.format().checksum()); }
   bool takes_block_checksums() const {
     return sums_up_blocks() || (header_.block_content_checksums && options_.verify_checksums);
@@ -191,13 +197,14 @@ class RestoreJob {
   std::uint64_t skip_bytes_ = 0;
   std::uint64_t skipped_bytes_ = 0;  // besides those: of what is unused
   std::unique_ptr<StreamDecoder> decoder_;
+  GzipIndex* index_ = nullptr;
   StreamMeans stream_means_;
   bool stream_has_threads_ = false;
   std::vector<std::byte> stream_input_;
   std::span<const std::byte>
       unused_;  // of stream_input_: received, and not taken yet; decoder_ may have taken more
   std::optional<std::uint64_t> last_block_content_bytes_;  // where a block's place follows from its number
-  std::uint64_t content_at_ = 0;        // ranges: content bytes of all blocks passed so far
+  std::uint64_t content_at_ = 0;        // ranges and streams: content bytes of all that was passed so far
   std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins
 
   // working, linked frames

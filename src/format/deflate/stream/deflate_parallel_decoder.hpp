@@ -17,6 +17,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -58,6 +59,9 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
+  // Points are where the calling thread stands between two blocks, and where pieces begin.
+  void stop_at_points(bool stops) override;
+  std::optional<StreamPoint> point() const override;
 
   // How much of the content pieces gave, for tests and measurements.
   std::uint64_t linked_bytes() const { return linked_bytes_; }
@@ -97,6 +101,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   void start_threads();
   void work();
   Task next_task(bool helps);
+  std::uint64_t run_goes_on_at() const;
   void run(const Task& task, DeflatePieceDecoder& decoder, std::unique_lock<std::mutex>& lock);
   void restore_piece(Piece& piece, DeflatePieceDecoder& decoder);
   void link();
@@ -113,6 +118,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t alone_bytes_ = 0;
   std::uint64_t piece_count_ = 0;
   std::uint64_t linked_bytes_ = 0;
+  bool stops_at_points_ = false, at_new_point_ = false;
   DeflateDecoder serial_;
   std::unique_ptr<DeflatePieceDecoder> own_decoder_;
   std::uint64_t boundary_bits_ = 0;  // of kBoundary, and what stands before it:
@@ -125,8 +131,8 @@ class DeflateParallelDecoder : public StreamDecoder {
   Pieces pieces_;
   std::vector<LargeBuffer> idle_inputs_, idle_contents_;
   bool stops_ = false;
-  bool serial_goes_on_ = true;  // the calling thread would restore the piece before it
   std::uint64_t reached_byte_ = 0;
+  std::uint64_t run_begin_byte_ = 0, run_end_byte_ = 0;  // of two threads: the pieces that the other one restored last
   unsigned useless_pieces_ = 0;  // since the last one that was linked
   // Where the last linked piece, or the calling thread, ends: the next link.
   bool links_ = false;
