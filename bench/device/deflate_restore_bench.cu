@@ -119,10 +119,10 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
                                   .max_block_bytes = *std::max_element(sizes.begin(), sizes.end())};
   const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(batch);
   const DeviceArray<std::byte> d_scratch(scratch_bytes);
-  const auto measure_way = [&](const std::string& row, cuda::DeflateWay way) {
+  const auto measure_way = [&](const std::string& row, const auto& ways) {
     check(cudaMemset(d_output.data, 0, copies * raw.size()), "cudaMemset");
     const double seconds = bench::median_seconds(nullptr, kRuns, [&] {
-      cuda::restore_deflate_cuda(way, batch, d_scratch.data, scratch_bytes, nullptr);
+      cuda::restore_deflate_cuda(ways, batch, d_scratch.data, scratch_bytes, nullptr);
     });
     bool verified = d_output_bytes.download(0, sizes.size()) == capacities;
     for (const hemstitch_status status : d_statuses.download(0, sizes.size()))
@@ -140,7 +140,7 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
     measure_way(what + ", several warps each", cuda::DeflateWay::kFew);
     measure_way(what + ", many warps each", cuda::DeflateWay::kFewest);
   }
-  return measure_way(what, cuda::deflate_way(batch));
+  return measure_way(what, cuda::deflate_ways(batch));
 }
 
 int run(int argc, char** argv) {

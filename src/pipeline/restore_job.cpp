@@ -325,10 +325,11 @@ void RestoreJob::require_indexable() const {
   const FrameReader& reader = stream_.reader();
   const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
   if (frame_format() == Format::kBgzf)
-    throw Error(Status::kUnsupportedFeature,
-                "BGZF needs no such index: its members are found without (--index when it is compressed writes "
-                "bgzip's)",
-                place);
+    throw Error(
+        Status::kUnsupportedFeature,
+        "BGZF needs no such index: its members are found without (--index when it is compressed writes "
+        "bgzip's)",
+        place);
   if (frame_format() != Format::kGzip)
     throw Error(Status::kUnsupportedFeature, "an index is made of gzip files", place);
 }

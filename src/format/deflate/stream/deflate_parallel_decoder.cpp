@@ -26,7 +26,8 @@ DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   DeflateParallelLimits limits;
   const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces;
   // One each that is restored, and some that wait to be handed over.
-  std::uint64_t pieces = means.threads == 2 ? kDeflateStreamSharedPieces : std::uint64_t{means.threads} + means.threads / 2 + 2;
+  std::uint64_t pieces =
+      means.threads == 2 ? kDeflateStreamSharedPieces : std::uint64_t{means.threads} + means.threads / 2 + 2;
   if (means.memory_bytes != 0) pieces = std::min(pieces, means.memory_bytes / a_piece);
   if (means.input_bytes) pieces = std::min(pieces, *means.input_bytes / limits.piece_bytes);
   limits.pieces = static_cast<std::size_t>(pieces);

@@ -132,8 +132,9 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::vector<LargeBuffer> idle_inputs_, idle_contents_;
   bool stops_ = false;
   std::uint64_t reached_byte_ = 0;
-  std::uint64_t run_begin_byte_ = 0, run_end_byte_ = 0;  // of two threads: the pieces that the other one restored last
-  unsigned useless_pieces_ = 0;  // since the last one that was linked
+  std::uint64_t run_begin_byte_ = 0,
+                run_end_byte_ = 0;  // of two threads: the pieces that the other one restored last
+  unsigned useless_pieces_ = 0;     // since the last one that was linked
   // Where the last linked piece, or the calling thread, ends: the next link.
   bool links_ = false;
   std::uint64_t link_key_ = 0;
