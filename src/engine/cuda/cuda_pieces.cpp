@@ -4,32 +4,28 @@
 #include <cstring>
 #include <utility>
 
-#include "format/deflate/stream/deflate_stream_cuda.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
 
 namespace hemstitch::cuda {
 namespace {
-
-// Kernels read whole words: a piece is given from such a byte of its input on.
-constexpr std::size_t kAlignment = 64;
 
 void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, const Stream& stream) {
   if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream.get()), "cudaMemcpyAsync");
 }
 
 std::size_t input_bytes(const DeflateDeviceLimits& limits) {
-  return limits.lead_bytes + limits.piece_bytes + kDeflateStreamSlackBytes;
+  return limits.lead_bytes + limits.piece_bytes;
 }
 
-std::size_t scratch_bytes(const DeflateDeviceLimits& limits) {
-  return deflate_stream_scratch_bytes(limits.lead_bytes + limits.piece_bytes, limits.content_bytes);
+DeflatePieceLimits limits_of_pieces(const DeflateDeviceLimits& limits) {
+  return deflate_piece_limits(input_bytes(limits), limits.content_bytes);
 }
 
 }  // namespace
 
 std::uint64_t cuda_pieces_bytes(const DeflateDeviceLimits& limits) {
   return limits.inputs * std::uint64_t{input_bytes(limits)} + limits.outputs * std::uint64_t{limits.content_bytes} +
-         scratch_bytes(limits) + kDeflateWindowBytes;
+         restore_deflate_piece_cuda_scratch_bytes(limits_of_pieces(limits)) + kDeflateWindowBytes;
 }
 
 struct CudaPieces::Input {
@@ -48,13 +44,14 @@ struct CudaPieces::Output {
 };
 
 CudaPieces::CudaPieces(Device& device, const DeflateDeviceLimits& limits, DeviceClock* clock)
-    : device_(device), limits_(limits), clock_(clock) {
+    : device_(device), limits_(limits), piece_limits_(limits_of_pieces(limits)), clock_(clock) {
   device_.make_current();
   for (unsigned i = 0; i < limits_.inputs; ++i)
     inputs_.push_back(std::make_unique<Input>(input_bytes(limits_), work_, device_.memory()));
   for (unsigned i = 0; i < limits_.outputs; ++i)
     outputs_.push_back(std::make_unique<Output>(limits_.content_bytes, work_, device_.memory()));
-  scratch_ = DeviceBuffer<std::byte>(scratch_bytes(limits_), work_.get(), device_.memory());
+  scratch_ = DeviceBuffer<std::byte>(restore_deflate_piece_cuda_scratch_bytes(piece_limits_), work_.get(),
+                                     device_.memory());
   window_ = DeviceBuffer<std::byte>(kDeflateWindowBytes, work_.get(), device_.memory());
   h_window_ = device_.pinned().take(kDeflateWindowBytes);
   work_.synchronize();  // other streams use this memory
@@ -100,7 +97,7 @@ DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
   std::memcpy(h_window_.span().data(), work.window.data(), work.window.size());
   copy_async(window_.get(), h_window_.span().data(), work.window.size(), cudaMemcpyHostToDevice, work_);
 
-  const std::size_t base = static_cast<std::size_t>(work.begin_bits / 8) / kAlignment * kAlignment;
+  const auto base = static_cast<std::size_t>(work.begin_bits / 8);
   const std::uint64_t base_bits = base * std::uint64_t{8};
   const DeflatePieceInput piece{.d_bytes = input.bytes.get() + base,
                                 .bytes = work.end - base,
@@ -111,7 +108,8 @@ DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
   Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming};
   begin.record(work_.get());
   const DeflatePieceResult result =
-      restore_deflate_piece(piece, output.bytes.get(), output.bytes.count(), scratch_.get(), scratch_.count(), work_.get());
+      restore_deflate_piece_cuda(piece, piece_limits_, output.bytes.get(), output.bytes.count(),
+                                 scratch_.get(), scratch_.count(), work_.get());
   end.record(work_.get());
 
   DeflatePieceRestored restored{.end_bits = result.end_bits + base_bits,
@@ -119,9 +117,8 @@ DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
                                 .ended = result.ended,
                                 .crc32 = result.crc32};
   std::uint64_t content_at = 0;
-  for (std::size_t i = 0; i < result.members.size(); ++i) {
-    const auto& member = result.members[i];
-    // The one that ended last is the stream at hand.
+  for (const auto& member : result.members) {
+    // Behind which nothing was restored: that is the stream at hand.
     if (member.next_begin_bits == 0) {
       restored.end_bits = member.end_bits + base_bits;
       restored.content_bytes = member.content_end;

@@ -13,6 +13,7 @@
 #include "engine/cuda/device_clock.hpp"
 #include "format/deflate/stream/deflate_device_decoder.hpp"
 #include "format/deflate/stream/deflate_piece_device.hpp"
+#include "format/deflate/stream/deflate_stream_cuda.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
@@ -50,6 +51,7 @@ class CudaPieces : public DeflatePieceDevice {
 
   Device& device_;
   const DeflateDeviceLimits limits_;
+  const DeflatePieceLimits piece_limits_;
   DeviceClock* const clock_;
   Stream up_, work_, down_;
   std::vector<std::unique_ptr<Input>> inputs_;
