@@ -35,7 +35,7 @@
 namespace hemstitch {
 
 struct DeflateDeviceLimits {
-  std::size_t piece_bytes = kDeflateDevicePieceBytes;
+  std::size_t piece_bytes = kDeflateDevicePieceBytes;  // host_pieces of them hold more than the header of a block has
   std::size_t first_piece_bytes = kDeflateDeviceFirstPieceBytes;  // and each later one twice as much
   std::size_t lead_bytes = kDeflateDeviceLeadBytes;
   unsigned inputs = kDeflateDeviceInputs;  // of the device
