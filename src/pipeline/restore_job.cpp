@@ -84,8 +84,9 @@ void RestoreJob::plan_for_engine() {
   const BlockEngine& engine = engine_->preferred();
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
-  needs.buffer_bytes_per_block = header.most_data_bytes + kBesideDataBytes + header.block_bytes +
-                                 engine.staging_bytes(header.most_data_bytes, header.block_bytes);
+  needs.buffer_bytes_per_block = header.most_data_bytes + kBesideDataBytes + header.block_bytes;
+  if (!is_stream())
+    needs.buffer_bytes_per_block += engine.staging_bytes(header.most_data_bytes, header.block_bytes);
   needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
   needs.preferred_batch_bytes =
       std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
