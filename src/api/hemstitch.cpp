@@ -133,6 +133,9 @@ struct Decompressor::Impl {
 
   Impl(const RestoreOptions& options, Output output)
       : job(options, std::nullopt), sink(std::move(output)), slots(1) {}
+  ~Impl() { job.settle(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   void write(std::span<const std::byte> piece) {
     for (;;) {

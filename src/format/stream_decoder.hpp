@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/status.hpp"
@@ -19,6 +21,8 @@ struct StreamStep {
   bool ended = false;
   Status status = Status::kOk;   // kCorruptBlock: this cannot go on
   std::string_view detail = {};  // of that: what is wrong, where it is known
+  bool wants_input =
+      false;  // nothing was restored, but there is room for input again (StreamDecoder::input_room())
 };
 
 // A place in a stream where restoring may begin anew, given the content before it.
@@ -50,6 +54,18 @@ class StreamDecoder {
   virtual void stop_at_points(bool /*stops*/) {}
   // The point where it stands, if there is one.
   virtual std::optional<StreamPoint> point() const { return std::nullopt; }
+
+  // Where input to come may be put before it is given to restore(), which saves a copy: empty where none is taken before more is
+  // restored, nothing where it may stand anywhere. Until the next call of any but settle().
+  virtual std::optional<std::span<std::byte>> input_room() { return std::nullopt; }
+
+  // Of a decoder whose content comes from a device, for a caller who settles (StreamMeans): what the steps so far restored may still be on its way into
+  // its room, up to this number. 0: nothing is.
+  virtual std::uint64_t under_way() const { return 0; }
+  // Returns when all of it up to that number is there. Any thread may call it, also beside the other functions. Throws Error.
+  virtual void settle(std::uint64_t /*number*/) {}
+  // Of a decoder that sums content up: the CRC-32 of what it has restored of the stream at hand, or of the one that ended last.
+  virtual std::optional<std::uint32_t> content_crc32() const { return std::nullopt; }
 };
 
 // What a decoder may use besides the thread that calls it.
@@ -58,6 +74,17 @@ struct StreamMeans {
   std::uint64_t memory_bytes = 0;                 // besides what one thread needs; 0: as much as it likes
   std::optional<std::uint64_t> input_bytes = {};  // of all streams that it may be given, where that is known
   bool points = false;                            // it is asked for points: who knows none makes no decoder
+  std::uint64_t device_memory_bytes = 0;          // 0: half of what is free
+  bool settles = false;                           // the caller settles what is under way
+  // Told of each failure of a device that the decoder went on without, from any thread.
+  std::function<void(const std::string& reason)> on_failure = {};
+};
+
+// And what it takes of it.
+struct StreamMemory {
+  std::uint64_t host_bytes = 0;    // besides what one thread needs
+  std::uint64_t device_bytes = 0;  // 0: no device restores it
+  std::uint64_t device_limit_bytes = 0;
 };
 
 }  // namespace hemstitch

@@ -50,7 +50,7 @@ void RestoreJob::choose_engine() {
                 .format = frame_format(),
                 .content_bytes = header_.content_bytes,
                 .compressed_bytes = total_bytes_,
-                .linked_blocks = header_.block_kind != BlockKind::kIndependent,
+                .linked_blocks = header_.block_kind == BlockKind::kLinked,
                 .from = places_.from,
                 .to = places_.to,
                 .threads = options_.threads};
@@ -58,7 +58,8 @@ void RestoreJob::choose_engine() {
     work.content_bytes = range_->end - range_->begin;
     work.compressed_bytes.reset();
   }
-  engine_.emplace(options_.backend, options_.device, work, time_);
+  // A stream is not handed over once it has begun.
+  engine_.emplace(options_.backend, options_.device, work, is_stream() ? DeviceTime::kBefore : time_);
 }
 
 bool RestoreJob::device_is_ready() {
@@ -83,19 +84,21 @@ void RestoreJob::plan_for_engine() {
   const BlockEngine& engine = engine_->preferred();
   BatchNeeds needs;
   needs.block_bytes = header.block_bytes;
-  needs.buffer_bytes_per_block = header.most_data_bytes + kBesideDataBytes + header.block_bytes +
-                                 engine.staging_bytes(header.most_data_bytes, header.block_bytes);
+  needs.buffer_bytes_per_block = header.most_data_bytes + kBesideDataBytes + header.block_bytes;
+  if (!is_stream())
+    needs.buffer_bytes_per_block += engine.staging_bytes(header.most_data_bytes, header.block_bytes);
   needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
   needs.preferred_batch_bytes =
       std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
-  needs.device =
-      engine.device_needs({.direction = Direction::kRestore,
-                           .format = frame_format(),
-                           .block_bytes = header.block_bytes,
-                           .history_bytes = works_in_order() ? kHistoryBytes : dictionary_.size()});
+  if (!is_stream())
+    needs.device =
+        engine.device_needs({.direction = Direction::kRestore,
+                             .format = frame_format(),
+                             .block_bytes = header.block_bytes,
+                             .history_bytes = works_in_order() ? kHistoryBytes : dictionary_.size()});
   needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
   if (is_stream()) plan_stream();
@@ -135,6 +138,7 @@ void RestoreJob::begin_frame() {
   content_checksum_.reset();
   if (header.content_checksum && options_.verify_checksums && !range_)
     content_checksum_.emplace(stream_.format().checksum());
+  stream_summed_up_ = false;
   if (is_stream()) begin_stream();
 }
 
@@ -145,20 +149,37 @@ void RestoreJob::plan_stream() {
   stream_means_ = {.threads = limit_bytes != 0 && limit_bytes <= planned_bytes ? 1 : threads_,
                    .memory_bytes = limit_bytes == 0 ? 0 : limit_bytes - planned_bytes,
                    .input_bytes = total_bytes_,
-                   .points = index_ != nullptr};
-  const std::uint64_t decoder_bytes = engine_->preferred().stream_memory_bytes(frame_format(), stream_means_);
-  stream_has_threads_ = decoder_bytes != 0;
-  if (stream_has_threads_) plan_.workspace.add("read ahead", decoder_bytes, 1, "the frame");
+                   .points = index_ != nullptr,
+                   .device_memory_bytes = options_.gpu_memory_limit_bytes,
+                   .settles = true};
+  const StreamMemory memory = engine_->preferred().stream_memory(frame_format(), stream_means_);
+  stream_has_threads_ = memory.host_bytes != 0;
+  stream_on_device_ = memory.device_bytes != 0;
+  if (stream_has_threads_) plan_.workspace.add("read ahead", memory.host_bytes, 1, "the frame");
+  if (stream_on_device_) plan_.device_workspace.add("pieces", memory.device_bytes, 1, "the frame");
+  plan_.device_limit_bytes = stream_on_device_ ? memory.device_limit_bytes : 0;
 }
 
 void RestoreJob::begin_stream() {
   if (!decoder_ || !decoder_->begin_next(dictionary_))
     decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary_, stream_means_);
-  if (stream_input_.size() >= slot_input_bytes()) return;
-  std::vector<std::byte> input(slot_input_bytes());
-  std::copy(unused_.begin(), unused_.end(), input.begin());
-  unused_ = std::span(input).first(unused_.size());
-  stream_input_ = std::move(input);
+  stream_summed_up_ =
+      stream_.format().checksum() == Checksum::kCrc32 && decoder_->content_crc32().has_value();
+}
+
+// Where the bytes of a stream are received: only where none that were received are left.
+std::span<std::byte> RestoreJob::stream_room() {
+  if (const auto room = decoder_->input_room()) return *room;
+  if (stream_input_.size() < slot_input_bytes()) stream_input_.resize(slot_input_bytes());
+  return stream_input_;
+}
+
+void RestoreJob::settle() noexcept {
+  if (!decoder_) return;
+  try {
+    decoder_->settle(decoder_->under_way());
+  } catch (...) {  // it will not come
+  }
 }
 
 std::size_t RestoreJob::slot_input_bytes() const {
@@ -179,7 +200,7 @@ RestoreSlot RestoreJob::make_slot() {
 }
 
 std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
-  if (stream_.in_stream()) return unused_.empty() ? std::span(stream_input_) : std::span<std::byte>();
+  if (stream_.in_stream()) return unused_.empty() ? stream_room_ = stream_room() : std::span<std::byte>();
   const std::size_t wanted_bytes = stream_.wanted_bytes();
   if (!in_block_ && header_bytes_.size() < wanted_bytes) header_bytes_.resize(wanted_bytes);
   std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
@@ -203,7 +224,7 @@ Place RestoreJob::block_place() const {
 
 RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, bool at_end) {
   if (stream_.in_stream()) {
-    if (bytes != 0) unused_ = std::span(stream_input_).first(bytes);
+    if (bytes != 0) unused_ = stream_room_.first(bytes);
     return restore_stream(slot, at_end);
   }
   gathered_bytes_ += bytes;
@@ -286,7 +307,8 @@ RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   content_at_ += step.output_bytes;
   const std::span<const std::byte> content = room.first(step.output_bytes);
   if (range_ && content_at_ <= range_->begin) {
-    // Nothing of it is kept.
+    // Nothing of it is kept, and its room is the next step's.
+    decoder_->settle(decoder_->under_way());
   } else if (slot.blocks.empty() && !content.empty()) {
     RestoreSlot::Block block;
     block.content_at = content_at;
@@ -295,6 +317,7 @@ RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   } else if (!content.empty()) {
     slot.blocks[0].content = {slot.blocks[0].content.data(), stream_bytes(slot) + content.size()};
   }
+  slot.under_way = decoder_->under_way();
   stream_.reader().stream_passed(step, passed_bytes, at_end);
   return range_done_or(full(slot) ? Event::kBlock : Event::kMore);
 }
@@ -445,7 +468,8 @@ void RestoreJob::work(RestoreSlot& slot) {
   slot.good_blocks = 0;
   try {
     if (is_stream()) {
-      sum_up(slot, slot.blocks.size());
+      if (slot.under_way != 0) decoder_->settle(slot.under_way);
+      if (!stream_summed_up_) sum_up(slot, slot.blocks.size());
       slot.good_blocks = slot.blocks.size();
     } else if (works_in_order())
       work_in_order(slot);
@@ -564,13 +588,13 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   std::span<const std::byte> run;  // neighbouring blocks that also stand side by side are written at once
   const auto write_run = [&] {
     if (run.empty()) return;
-    if (content_checksum_ && !sums_up_blocks()) content_checksum_->update(run);
+    if (content_checksum_ && !sums_up_blocks() && !stream_summed_up_) content_checksum_->update(run);
     write_piece(sink, run, threads());
     report_.output_bytes += run.size();
   };
   for (std::size_t i = 0; i < slot.good_blocks; i++) {
     frame_content_bytes_ += slot.blocks[i].content.size();
-    if (sums_up_blocks())
+    if (sums_up_blocks() && !stream_summed_up_)
       content_checksum_->append(slot.blocks[i].found_checksum, slot.blocks[i].content.size());
     const auto content = inside_range(slot.blocks[i]);
     if (run.data() + run.size() == content.data()) {
@@ -585,6 +609,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   if (slot.error) std::rethrow_exception(slot.error);
   slot.blocks.clear();
   slot.input_bytes = 0;
+  slot.under_way = 0;
   slot.good_blocks = 0;
 }
 
@@ -607,7 +632,8 @@ void RestoreJob::end_frame() {
                             *reader.content_bytes_low(), frame_content_bytes_),
                 place);
   if (!content_checksum_ || !reader.content_checksum()) return;
-  const std::uint32_t found = content_checksum_->digest();
+  const std::uint32_t found =
+      stream_summed_up_ ? decoder_->content_crc32().value() : content_checksum_->digest();
   if (found != *reader.content_checksum())
     throw Error(Status::kContentChecksumMismatch,
                 fmt::format("the content's checksum is {:#010x}, it should be {:#010x}", found,

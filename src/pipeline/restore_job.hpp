@@ -55,8 +55,10 @@ struct RestoreSlot {
   LargeBuffer output;  // history of linked frames, then the content
   std::size_t input_bytes = 0;
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
-  std::vector<Block> blocks;         // of a stream: one at most, its content
-  std::size_t good_blocks = 0;       // what emit() writes before it throws
+  std::uint64_t under_way =
+      0;  // of a stream: up to where its decoder's content is still to come (StreamDecoder::under_way())
+  std::vector<Block> blocks;    // of a stream: one at most, its content
+  std::size_t good_blocks = 0;  // what emit() writes before it throws
   std::exception_ptr error;
 };
 
@@ -89,8 +91,8 @@ class RestoreJob {
   // batches are read and written by all of them.
   unsigned threads() const {
     if (plan_.batches_in_flight == 1) return 1;
-    // Its own threads restore a stream; here one hands over content, another writes it.
-    if (is_stream() && stream_has_threads_) return 2;
+    // Its own threads restore a stream; here one hands over content, another writes it. From a device it comes fast enough for all of them.
+    if (is_stream() && stream_has_threads_ && !stream_on_device_) return 2;
     return batch_bytes() < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
   // Whether a device may take over from the processor, inside a frame. Then, once all slots are emitted, take_device() plans anew;
@@ -127,6 +129,8 @@ class RestoreJob {
   }
   // What reads the frames; a copy of it looks ahead.
   const FrameStream& frame_stream() const { return stream_; }
+  // Before slots go: nothing comes into them any more.
+  void settle() noexcept;
 
   void seal(RestoreSlot& slot) const { slot.input_position = stream_.position(); }
   void work(RestoreSlot& slot);
@@ -152,6 +156,7 @@ class RestoreJob {
   void plan_for_engine();
   void plan_stream();
   void begin_stream();
+  std::span<std::byte> stream_room();
   Event restore_stream(RestoreSlot& slot, bool at_end);
   StreamStep restore_piece(std::span<std::byte> room);
   void require_indexable() const;
@@ -199,10 +204,12 @@ class RestoreJob {
   std::unique_ptr<StreamDecoder> decoder_;
   GzipIndex* index_ = nullptr;
   StreamMeans stream_means_;
-  bool stream_has_threads_ = false;
+  bool stream_has_threads_ = false, stream_on_device_ = false;
+  bool stream_summed_up_ = false;  // by the decoder
   std::vector<std::byte> stream_input_;
+  std::span<std::byte> stream_room_;  // where bytes are received: there, or where the decoder wants them
   std::span<const std::byte>
-      unused_;  // of stream_input_: received, and not taken yet; decoder_ may have taken more
+      unused_;  // of stream_room_: received, and not taken yet; decoder_ may have taken more
   std::optional<std::uint64_t> last_block_content_bytes_;  // where a block's place follows from its number
   std::uint64_t content_at_ = 0;        // ranges and streams: content bytes of all that was passed so far
   std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins

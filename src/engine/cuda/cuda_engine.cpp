@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
-#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/slot_ring.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
+#include "engine/cuda/cuda_pieces.hpp"
+#include "engine/cuda/device_clock.hpp"
 #include "engine/staging.hpp"
+#include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/stream/deflate_decoder.hpp"
 #include "format/formats_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/lz4_levels.hpp"
@@ -363,43 +366,15 @@ std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
   return bytes + bytes / 4;
 }
 
+// Of a batch that is done.
+void tell(DeviceClock& clock, const Stamps& stamps) {
+  const std::uint64_t batch = clock.line().next_batch();
+  clock.tell(Stage::kUpload, batch, stamps.upload, stamps.kernel);
+  clock.tell(Stage::kKernel, batch, stamps.kernel, stamps.kernel_end);
+  clock.tell(Stage::kDownload, batch, stamps.download, stamps.download_end);
+}
+
 }  // namespace
-
-// Brings the device's clock to the host's: an event of which both say when it was.
-class SlotClock {
- public:
-  explicit SlotClock(TimeLine& line) : line_(line) {}
-
-  // By whoever is about to use a stream that has nothing to do.
-  void start(const Stream& stream) {
-    std::call_once(started_, [&] {
-      zero_.emplace(Event::Kind::kTiming);
-      zero_->record(stream.get());
-      zero_->synchronize();
-      zero_seconds_ = line_.now();
-    });
-  }
-  // Of a batch that is done.
-  void tell(const Stamps& stamps) {
-    const std::uint64_t batch = line_.next_batch();
-    const auto add = [&](Stage stage, const Event& begin, const Event& end) {
-      line_.add({stage, batch, seconds_at(begin), seconds_at(end)});
-    };
-    add(Stage::kUpload, stamps.upload, stamps.kernel);
-    add(Stage::kKernel, stamps.kernel, stamps.kernel_end);
-    add(Stage::kDownload, stamps.download, stamps.download_end);
-  }
-
- private:
-  double seconds_at(const Event& event) const {
-    return zero_seconds_ + double(event.milliseconds_since(*zero_)) / 1000;
-  }
-
-  TimeLine& line_;
-  std::once_flag started_;
-  std::optional<Event> zero_;
-  double zero_seconds_ = 0;
-};
 
 // Those of a device, kept with it. Any thread may take a slot; it waits where none is free.
 class EngineSlots {
@@ -410,7 +385,7 @@ class EngineSlots {
   // Calls work(slot, tasks); for smaller batches, one after the other, where memory does not suffice for all. When it
   // returns, or throws, the slot's stream has nothing left to do.
   template <class Work>
-  void run(std::span<BlockTask> tasks, SlotClock* clock, const Work& work) {
+  void run(std::span<BlockTask> tasks, DeviceClock* clock, const Work& work) {
     if (tasks.empty()) return;
     try {
       const SlotRing<Slot>::Lease slot = slots_.take();
@@ -418,7 +393,7 @@ class EngineSlots {
       try {
         if (clock != nullptr) clock->start(slot->stream);
         work(*slot, tasks);
-        if (clock != nullptr) clock->tell(slot->stamps);
+        if (clock != nullptr) tell(*clock, slot->stamps);
         return;
       } catch (...) {
         slot->release_memory();  // for the other slots, and for the halves
@@ -470,20 +445,23 @@ std::size_t CudaEngine::staging_bytes(std::size_t input_bytes, std::size_t outpu
 DeviceNeeds CudaEngine::device_needs(const BlockWork& work) const {
   DeviceNeeds needs{.batch_bytes = [work](std::uint64_t blocks) { return slot_bytes(work, blocks); },
                     .slots = kEngineSlots,
-                    .free_bytes = std::nullopt};
+                    .free_bytes = free_bytes()};
+  return needs;
+}
+
+std::optional<std::uint64_t> CudaEngine::free_bytes() const {
   try {
     device_.make_current();
     std::size_t free_bytes = 0, total_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
-    needs.free_bytes = free_bytes;
+    return free_bytes;
   } catch (const Error&) {
-    // A device that fails fails in the first call, too, which is redone elsewhere.
+    return std::nullopt;  // a device that fails fails in the first call, too, which is redone elsewhere
   }
-  return needs;
 }
 
 bool CudaEngine::keep_time(TimeLine& line) {
-  clock_ = std::make_unique<SlotClock>(line);
+  clock_ = std::make_unique<DeviceClock>(line);
   return true;
 }
 
@@ -508,6 +486,42 @@ void CudaEngine::restore(std::span<BlockTask> tasks, Format id) {
   const DeviceFormat& format = known_format(id);
   slots_.run(tasks, clock_.get(),
              [&](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch, format); });
+}
+
+std::uint64_t CudaEngine::stream_limit_bytes(const StreamMeans& means) const {
+  return means.device_memory_bytes != 0 ? means.device_memory_bytes : free_bytes().value_or(0) / 2;
+}
+
+StreamMemory CudaEngine::stream_memory(Format format, const StreamMeans& means) const {
+  if (!is_deflate(format)) return {};
+  const std::uint64_t limit_bytes = stream_limit_bytes(means);
+  const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes);
+  if (!limits) return deflate_stream_memory(means);
+  return {limits->memory_bytes(), cuda_pieces_bytes(*limits), limit_bytes};
+}
+
+std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format format,
+                                                               std::span<const std::byte> history,
+                                                               const StreamMeans& means) {
+  if (!is_deflate(format)) return nullptr;
+  const bool members = format == Format::kGzip;
+  std::uint64_t limit_bytes = stream_limit_bytes(means);
+  std::string failure;
+  while (const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes)) {
+    try {
+      return std::make_unique<DeflateDeviceDecoder>(
+          std::make_unique<CudaPieces>(device_, *limits, clock_.get()), history, members, means, *limits);
+    } catch (const Error& error) {
+      if (status_family(error.status()) != StatusFamily::kDevice) throw;
+      failure = error.what();
+      if (error.status() != Status::kDeviceOutOfMemory) break;
+    }
+    // Perhaps slots keep what is wanted, or others have come to need it; else smaller pieces do.
+    release_memory();
+    limit_bytes = cuda_pieces_bytes(*limits) / 2;
+  }
+  if (!failure.empty() && means.on_failure) means.on_failure(failure);
+  return make_deflate_decoder(history, members, means);
 }
 
 }  // namespace hemstitch::cuda

@@ -46,12 +46,24 @@ struct DeflatePlace {
   std::uint32_t begin, total;
 };
 
-// Writes the tokens' bytes from d_output on. All sources are there: in the output before it, or in the history.
+// Where bytes go. Places are counted from the first byte of 32 tokens on; those below 0 are before it.
+struct DeflateByteOutput {
+  std::uint8_t* d_output;
+
+  __device__ std::uint32_t load(std::int32_t at) const { return d_output[at]; }
+  __device__ void store(std::uint32_t at, std::uint32_t value) const {
+    d_output[at] = static_cast<std::uint8_t>(value);
+  }
+};
+
+// Writes what the tokens say. All sources are there: in the output before it, or in the history. An output has load() and store(), as
+// DeflateByteOutput; what it keeps of a byte may be more than a byte (stream/deflate_entries.cu).
+template <class Output>
 __device__ inline void write_tokens(const DeflateTokenBytes& token, const DeflatePlace& place,
-                                    std::uint8_t* d_output, unsigned lane) {
+                                    const Output& output, unsigned lane) {
   constexpr unsigned kStripes = kDeflateTileStripes;
   if (__ballot_sync(kAllLanes, (token.info & kDeflateMatch) != 0) == 0) {
-    if (token.bytes != 0) d_output[lane] = static_cast<std::uint8_t>(token.info);
+    if (token.bytes != 0) output.store(lane, token.info);
     __syncwarp();
     return;
   }
@@ -74,7 +86,7 @@ __device__ inline void write_tokens(const DeflateTokenBytes& token, const Deflat
       if ((info & kDeflateMatch) != 0 && byte < place.total) {
         const auto source = static_cast<std::int32_t>(byte - (info & ~kDeflateMatch));
         sources[s] = source - static_cast<std::int32_t>(tile);
-        if (sources[s] < 0) values[s] = d_output[source];
+        if (sources[s] < 0) values[s] = output.load(source);
       }
     }
 #pragma unroll
@@ -93,7 +105,7 @@ __device__ inline void write_tokens(const DeflateTokenBytes& token, const Deflat
         values[s] = __shfl_sync(kAllLanes, values[s], root);
       }
       const std::uint32_t byte = tile + 32 * s + lane;
-      if (byte < place.total) d_output[byte] = static_cast<std::uint8_t>(values[s]);
+      if (byte < place.total) output.store(byte, values[s]);
     }
     __syncwarp();
   }

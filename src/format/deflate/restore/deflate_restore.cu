@@ -54,7 +54,8 @@ class WarpTeam {
       const bool too_far = (token.info & kDeflateMatch) != 0 &&
                            (token.info & ~kDeflateMatch) > written + place.begin + stream.history_bytes;
       if (__any_sync(kAllLanes, too_far) || place.total > stream.capacity - written) return false;
-      if (stream.d_output != nullptr) write_tokens(token, place, stream.d_output + written, thread);
+      if (stream.d_output != nullptr)
+        write_tokens(token, place, DeflateByteOutput{stream.d_output + written}, thread);
       written += place.total;
     }
     __syncwarp();

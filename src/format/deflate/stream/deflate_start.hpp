@@ -60,6 +60,10 @@ class DeflateCodeSums {
     }
     at_ += times;
   }
+  // More codes than there can be: what is to come cannot make them fit().
+  HEMSTITCH_HOST_DEVICE constexpr bool is_overfull() const {
+    return litlen_filled_ > kCodes || distance_filled_ > kCodes;
+  }
   // Once nothing is left. A block of one literal or length, which is valid and never made, does not count; one distance, or none, does.
   HEMSTITCH_HOST_DEVICE constexpr bool fit() const {
     return has_end_ && litlen_filled_ == kCodes &&

@@ -1,0 +1,176 @@
+#include "core/status.hpp"
+#include "format/deflate/stream/deflate_stream_stages.cuh"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/scratch.hpp"
+
+namespace hemstitch::cuda {
+namespace {
+
+constexpr std::uint32_t kMostPages = (std::uint64_t{1} << 32) / kDeflatePageSymbols - 1;
+
+// All arrays of a piece, cut out of its scratch memory.
+void take_arrays(Carver& carve, const DeflatePieceLimits& limits, DeflatePieceWork& work) {
+  const std::size_t starts = limits.starts, entries = limits.entries, pages = limits.pages;
+  work.d_status = carve.take<DeflateStreamStatus>(1);
+  work.d_candidates = carve.take<std::uint64_t>(limits.candidates);
+  work.d_found = carve.take<std::uint64_t>(starts);
+  work.d_sorted = carve.take<std::uint64_t>(starts);
+  work.d_keys = carve.take<std::uint64_t>(starts);
+  work.d_entry_counts = carve.take<std::uint32_t>(starts + 1);
+  work.d_first_entries = carve.take<std::uint32_t>(starts + 1);
+  work.d_entries = carve.take<DeflateStreamEntry>(entries);
+  work.d_results = carve.take<DeflateEntryResult>(entries);
+  work.d_claims = carve.take<std::uint64_t>(entries);
+  work.d_forced = carve.take<std::uint64_t>(entries);
+  work.d_repairs = carve.take<std::uint32_t>(entries);
+  work.d_jumps = carve.take<std::uint32_t>(entries + 1);
+  work.d_further_jumps = carve.take<std::uint32_t>(entries + 1);
+  work.d_reached = carve.take<std::uint8_t>(entries + 1);
+  work.d_sums = carve.take<DeflateChainSum>(entries + 1);
+  work.d_offsets = carve.take<DeflateChainSum>(entries + 1);
+  work.d_orders = carve.take<std::uint32_t>(entries);
+  work.d_chunks = carve.take<DeflateChunk>(entries);
+  work.d_members = carve.take<DeflateMemberEnd>(entries);
+  work.d_checksums = carve.take<std::uint32_t>(entries + 1);
+  work.d_symbols = carve.take<std::uint16_t>(pages * kDeflatePageSymbols);
+  work.d_owners = carve.take<DeflatePageOwner>(pages);
+  work.d_spans = carve.take<const std::byte*>(pages);
+  work.d_span_bytes = carve.take<std::size_t>(pages);
+  work.d_span_checksums = carve.take<std::uint32_t>(pages);
+  work.d_maps = carve.take<std::uint16_t>(std::size_t{kDeflateWindowGroups} * kDeflateWindowBytes);
+  work.d_further_maps = carve.take<std::uint16_t>(std::size_t{kDeflateWindowGroups} * kDeflateWindowBytes);
+  const std::size_t of_starts = deflate_starts_cub_bytes(limits), of_chain = deflate_chain_cub_bytes(limits);
+  work.cub_bytes = of_starts > of_chain ? of_starts : of_chain;
+  work.d_cub = carve.take<std::byte>(work.cub_bytes);
+}
+
+std::uint32_t at_most(std::uint64_t number, std::uint32_t most) {
+  return number < most ? static_cast<std::uint32_t>(number) : most;
+}
+
+DeflateStreamStatus read_status(const DeflatePieceWork& work, cudaStream_t stream) {
+  DeflateStreamStatus status;
+  check(cudaMemcpyAsync(&status, work.d_status, sizeof status, cudaMemcpyDefault, stream), "deflate_stream");
+  check(cudaStreamSynchronize(stream), "deflate_stream");
+  return status;
+}
+
+template <class T>
+std::vector<T> read_array(const T* d_array, std::size_t count, cudaStream_t stream) {
+  std::vector<T> array(count);
+  check(cudaMemcpyAsync(array.data(), d_array, count * sizeof(T), cudaMemcpyDefault, stream),
+        "deflate_stream");
+  check(cudaStreamSynchronize(stream), "deflate_stream");
+  return array;
+}
+
+void check_limits(const DeflatePieceInput& piece, const DeflatePieceLimits& limits) {
+  if (piece.bytes > kDeflateMostPieceBytes || piece.begin_bits > 8 * std::uint64_t{piece.bytes} ||
+      piece.window_bytes > kDeflateWindowBytes)
+    throw Error(Status::kInvalidOption, "deflate_stream: a piece above its bounds");
+  if (limits.starts < 4 || limits.starts > 1u << 30 || limits.entries < 1 || limits.entries > 1u << 30 ||
+      limits.pages < 1 || limits.pages > kMostPages || limits.spacing_bytes < kDeflateLeastSpacing ||
+      limits.spacing_bytes % 4 != 0 || limits.entry_bytes > kDeflateMostPieceBytes)
+    throw Error(Status::kInvalidOption, "deflate_stream: limits that are none");
+}
+
+}  // namespace
+
+DeflatePieceLimits deflate_piece_limits(std::size_t piece_bytes, std::size_t output_bytes) {
+  DeflatePieceLimits limits;
+  limits.candidates = at_most(std::uint64_t{piece_bytes} / 64 + 4096, 1u << 30);  // of 512 positions one
+  limits.starts = at_most(std::uint64_t{piece_bytes} / 1024 + 4096, 1u << 30);
+  limits.entries = limits.starts;
+  limits.spacing_bytes = kDeflateSpacingBytes;
+  // Content; what is left of the last page of each entry, half of one; and for what leads nowhere a quarter.
+  const std::uint64_t symbols = std::uint64_t{output_bytes} + output_bytes / 4 +
+                                std::uint64_t{piece_bytes} / kDeflateSpacingBytes * (kDeflatePageSymbols / 2);
+  limits.pages = at_most(symbols / kDeflatePageSymbols + 64, kMostPages);
+  limits.entry_bytes = kDeflateEntryBytes;
+  limits.entry_blocks = kDeflateEntryBlocks;
+  limits.repairs = kDeflateRepairs;
+  return limits;
+}
+
+std::size_t restore_deflate_piece_cuda_scratch_bytes(const DeflatePieceLimits& limits) {
+  DeflatePieceWork work{};
+  Carver carve(nullptr);
+  take_arrays(carve, limits, work);
+  return carve.bytes();
+}
+
+DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
+                                              const DeflatePieceLimits& limits, std::byte* d_output,
+                                              std::size_t output_capacity, void* d_scratch,
+                                              std::size_t scratch_bytes, cudaStream_t stream) {
+  check_limits(piece, limits);
+  check_scratch("deflate_stream", restore_deflate_piece_cuda_scratch_bytes(limits), d_scratch, scratch_bytes);
+  DeflatePieceResult result;
+  DeflatePieceWork work{};
+  Carver carve(d_scratch);
+  take_arrays(carve, limits, work);
+  const auto address = reinterpret_cast<std::uintptr_t>(piece.d_bytes);
+  const std::uint64_t lead = 8 * (address & 3);
+  work.stream.d_words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  work.stream.begin_bit = lead;
+  work.stream.end_bit = lead + 8 * std::uint64_t{piece.bytes};
+  work.begin_bit = lead + piece.begin_bits;
+  work.d_window = reinterpret_cast<const std::uint8_t*>(piece.d_window);
+  work.window_bytes = piece.window_bytes;
+  work.members = piece.members;
+  work.d_output = reinterpret_cast<std::uint8_t*>(d_output);
+  work.output_capacity = output_capacity;
+  work.limits = limits;
+
+  DeflateStreamStatus status{};
+  status.pages = 1;  // that of markers
+  check(cudaMemcpyAsync(work.d_status, &status, sizeof status, cudaMemcpyDefault, stream), "deflate_stream");
+  find_deflate_starts(work, stream);
+  status = read_status(work, stream);
+  work.start_count = at_most(status.starts, limits.starts);
+  make_deflate_entries(work, stream);
+  status = read_status(work, stream);
+  work.entry_count = at_most(status.entries, limits.entries);
+  restore_deflate_entries(work, 0, 0, stream);
+  for (std::uint32_t round = 1;; ++round) {
+    follow_deflate_entries(work, stream);
+    if (round > limits.repairs) break;
+    status = read_status(work, stream);
+    if (status.repairs == 0) break;
+    result.repaired += status.repairs;
+    restore_deflate_entries(work, round, status.repairs, stream);
+  }
+  // A source that is before its stream's beginning, which only windows show, ends the piece before its chunk: then once more without
+  // that.
+  for (std::uint32_t first_bad = kDeflateNone;;) {
+    chain_deflate_entries(work, first_bad, stream);
+    status = read_status(work, stream);
+    work.page_count = at_most(status.pages, limits.pages);
+    work.chunk_count = status.chunks;
+    work.member_count = status.members;
+    resolve_deflate_chunks(work, status.content_bytes, stream);
+    status = read_status(work, stream);
+    if (status.bad_source == kDeflateNone) break;
+    first_bad = status.bad_source;
+  }
+
+  result.end_bits = status.end_bit - lead;
+  result.content_bytes = status.content_bytes;
+  result.ended = status.ended != 0;
+  result.why = status.why;
+  result.entries = work.entry_count;
+  result.linked = status.chunks;
+  const std::vector<std::uint32_t> checksums =
+      read_array(work.d_checksums, std::size_t{work.member_count} + 1, stream);
+  result.crc32 = checksums.back();
+  if (work.member_count != 0) {
+    const std::vector<DeflateMemberEnd> ends = read_array(work.d_members, work.member_count, stream);
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      result.members.push_back({ends[i].end_bit - lead, ends[i].content_end,
+                                ends[i].next_begin_bit == 0 ? 0 : ends[i].next_begin_bit - lead,
+                                checksums[i]});
+  }
+  return result;
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,379 @@
+// A piece of one DEFLATE stream on a CUDA device, against zlib: what is given back is a beginning of what zlib restores, its checksums are
+// right, and of sound streams it is all, unless limits are tiny. Guard bytes stand around the input, the output and the scratch memory.
+#include <zlib.h>
+
+#include <memory>
+#include <random>
+
+#include "cuda_test.hpp"
+#include "deflate_streams.hpp"
+#include "format/deflate/stream/deflate_stream_cuda.hpp"
+#include "gpu/cuda/device_buffer.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using cuda::DeflatePieceEnd;
+using cuda::DeflatePieceLimits;
+using cuda::DeflatePieceResult;
+using testing::Bytes;
+using testing::DeflateBitWriter;
+using testing::zlib_stream;
+
+constexpr std::byte kGuard{0xA5};
+constexpr std::size_t kGuardBytes = 64;
+constexpr std::size_t kGzipHeaderBytes = 10;  // as zlib writes it
+constexpr int kGzipBits = MAX_WBITS + 16;
+
+// What zlib's inflate restores of raw DEFLATE before it meets damage, and whether it came to the end.
+struct ByZlib {
+  Bytes content;
+  bool ended = false;
+};
+ByZlib by_zlib(std::span<const std::byte> data) {
+  ByZlib result;
+  z_stream stream{};
+  inflateInit2(&stream, -MAX_WBITS);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(data.data()));
+  stream.avail_in = static_cast<uInt>(data.size());
+  int status = Z_OK;
+  while (status == Z_OK) {
+    result.content.resize(result.content.size() + 1'000'000);
+    stream.next_out = reinterpret_cast<Bytef*>(result.content.data() + stream.total_out);
+    stream.avail_out = static_cast<uInt>(result.content.size() - stream.total_out);
+    status = inflate(&stream, Z_SYNC_FLUSH);
+  }
+  result.content.resize(stream.total_out);
+  result.ended = status == Z_STREAM_END;
+  inflateEnd(&stream);
+  return result;
+}
+
+Bytes joined(std::initializer_list<Bytes> parts) {
+  Bytes all;
+  for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+Bytes gzip(const Bytes& content, int level = 6) {
+  return zlib_stream(content, level, Z_DEFAULT_STRATEGY, 8, kGzipBits);
+}
+
+// Limits that let small inputs cross every border.
+DeflatePieceLimits tight() {
+  DeflatePieceLimits limits = cuda::deflate_piece_limits(std::size_t{1} << 20, std::size_t{4} << 20);
+  limits.spacing_bytes = cuda::kDeflateLeastSpacing;
+  return limits;
+}
+
+struct Piece {
+  std::span<const std::byte> data;
+  std::uint64_t begin_bits = 0;
+  Bytes window = {};
+  bool members = false;
+  std::size_t capacity = 0;
+  std::size_t alignment = 0;
+};
+struct Restored {
+  DeflatePieceResult result;
+  Bytes content;
+};
+
+class DeflateStreamDeviceTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) stream_ = std::make_unique<cuda::Stream>();
+  }
+
+  Restored restore(const Piece& piece, const DeflatePieceLimits& limits) const {
+    const std::size_t scratch_bytes = cuda::restore_deflate_piece_cuda_scratch_bytes(limits);
+    const Buffer input(kGuardBytes + piece.alignment + piece.data.size() + kGuardBytes, stream_->get());
+    const Buffer window(piece.window.size(), stream_->get());
+    const Buffer output(2 * kGuardBytes + piece.alignment + piece.capacity, stream_->get());
+    const Buffer scratch(scratch_bytes + kGuardBytes, stream_->get());
+    std::byte* const d_input = input.get() + kGuardBytes + piece.alignment;
+    std::byte* const d_output = output.get() + kGuardBytes + piece.alignment;
+    for (const Buffer* buffer : {&input, &output, &scratch})
+      cuda::check(
+          cudaMemsetAsync(buffer->get(), std::to_integer<int>(kGuard), buffer->bytes(), stream_->get()),
+          "cudaMemsetAsync");
+    cuda::check(
+        cudaMemcpyAsync(d_input, piece.data.data(), piece.data.size(), cudaMemcpyDefault, stream_->get()),
+        "cudaMemcpyAsync");
+    cuda::check(cudaMemcpyAsync(window.get(), piece.window.data(), piece.window.size(), cudaMemcpyDefault,
+                                stream_->get()),
+                "cudaMemcpyAsync");
+    Restored restored;
+    restored.result = cuda::restore_deflate_piece_cuda(
+        {d_input, piece.data.size(), piece.begin_bits, window.get(),
+         static_cast<std::uint32_t>(piece.window.size()), piece.members},
+        limits, d_output, piece.capacity, scratch.get(), scratch_bytes, stream_->get());
+    Bytes all(output.bytes()), behind_scratch(kGuardBytes);
+    cuda::check(cudaMemcpyAsync(all.data(), output.get(), all.size(), cudaMemcpyDefault, stream_->get()),
+                "cudaMemcpyAsync");
+    cuda::check(cudaMemcpyAsync(behind_scratch.data(), scratch.get() + scratch_bytes, kGuardBytes,
+                                cudaMemcpyDefault, stream_->get()),
+                "cudaMemcpyAsync");
+    stream_->synchronize();
+    const std::size_t begin = kGuardBytes + piece.alignment;
+    EXPECT_LE(restored.result.content_bytes, piece.capacity);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if ((i < begin || i >= begin + piece.capacity) && all[i] != kGuard) {
+        ADD_FAILURE() << "byte " << i << " of the output's surroundings is written";
+        break;
+      }
+    for (const std::byte byte : behind_scratch) EXPECT_EQ(byte, kGuard) << "behind the scratch memory";
+    restored.content.assign(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                            all.begin() + static_cast<std::ptrdiff_t>(begin + restored.result.content_bytes));
+    return restored;
+  }
+
+  // Content, checksums and members against what is expected. Returns whether all of it is there.
+  static bool is_beginning(const Restored& restored, const Bytes& expected, const std::string& name) {
+    const DeflatePieceResult& result = restored.result;
+    const bool begins = restored.content.size() <= expected.size() &&
+                        std::equal(restored.content.begin(), restored.content.end(), expected.begin());
+    EXPECT_TRUE(begins) << name;
+    std::size_t from = 0;
+    const auto checksum = [&](std::size_t to) {
+      const uLong sum = crc32(0, reinterpret_cast<const Bytef*>(restored.content.data() + from),
+                              static_cast<uInt>(to - from));
+      from = to;
+      return sum;
+    };
+    for (const cuda::DeflatePieceMember& member : result.members)
+      EXPECT_EQ(member.crc32, checksum(member.content_end)) << name;
+    EXPECT_EQ(result.crc32, checksum(restored.content.size())) << name;
+    return begins && restored.content.size() == expected.size();
+  }
+
+  void expect_whole(const std::string& name, const Bytes& data, const Bytes& content,
+                    const DeflatePieceLimits& limits, bool members = false) const {
+    for (const std::size_t alignment : {0, 1, 3}) {
+      const Restored restored = restore(
+          {.data = data, .members = members, .capacity = content.size(), .alignment = alignment}, limits);
+      EXPECT_TRUE(is_beginning(restored, content, name) && restored.result.ended)
+          << name << ": " << restored.content.size() << " of " << content.size() << " bytes, end "
+          << static_cast<int>(restored.result.why) << ", " << restored.result.linked << " of "
+          << restored.result.entries << " entries";
+    }
+  }
+
+  using Buffer = cuda::DeviceBuffer<std::byte>;
+  std::unique_ptr<cuda::Stream> stream_;
+};
+
+TEST_F(DeflateStreamDeviceTest, RestoresWhatZlibWrites) {
+  const Bytes flat = testing::random_bytes(300'000, 5, 240), four = testing::random_bytes(300'000, 7, 4);
+  for (const auto& [name, content] : {std::pair<std::string, Bytes>{"nothing", {}},
+                                      {"a byte", Bytes(1)},
+                                      {"words", testing::wordy_bytes(400'000)},
+                                      {"random", testing::random_bytes(200'000, 3)},
+                                      {"hardly shrinks", flat},
+                                      {"four letters", four},
+                                      {"zeros", Bytes(3'000'000)},
+                                      {"runs", testing::runs_bytes(500'000, 1)},
+                                      {"period 32768", testing::periodic_bytes(300'000, 32768)}})
+    for (const DeflatePieceLimits& limits : {tight(), cuda::deflate_piece_limits(1 << 20, 4 << 20)})
+      for (const auto& [level, strategy, mem_level] : {std::tuple{0, Z_DEFAULT_STRATEGY, 8},
+                                                       {1, Z_DEFAULT_STRATEGY, 8},
+                                                       {6, Z_DEFAULT_STRATEGY, 1},
+                                                       {6, Z_DEFAULT_STRATEGY, 9},
+                                                       {9, Z_DEFAULT_STRATEGY, 8},
+                                                       {6, Z_HUFFMAN_ONLY, 8},
+                                                       {6, Z_RLE, 8},
+                                                       {6, Z_FILTERED, 8},
+                                                       {6, Z_FIXED, 8}})
+        expect_whole(name + ", level " + std::to_string(level) + ", strategy " + std::to_string(strategy),
+                     zlib_stream(content, level, strategy, mem_level), content, limits);
+}
+
+TEST_F(DeflateStreamDeviceTest, RestoresRealFiles) {
+  const auto folder = testing::corpora();
+  if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  for (const std::string name : {"dickens", "samba", "nci", "x-ray", "xml", "ooffice"}) {
+    const Bytes content = testing::read_file(*folder / "silesia" / name, 8 << 20);
+    const DeflatePieceLimits limits = cuda::deflate_piece_limits(content.size(), content.size());
+    for (const int level : {1, 6, 9}) expect_whole(name, zlib_stream(content, level), content, limits);
+    expect_whole(name + ", fixed", zlib_stream(content, 6, Z_FIXED), content, limits);
+  }
+}
+
+// Streams inside of streams: true headers that lead nowhere.
+TEST_F(DeflateStreamDeviceTest, StreamsInsideOfStreams) {
+  const Bytes words = testing::wordy_bytes(200'000), noise = testing::random_bytes(100'000, 2);
+  const Bytes once = joined({noise, gzip(words), words, gzip(noise), noise});
+  const Bytes twice = joined({Bytes(100), gzip(once), words});
+  for (const Bytes& content : {once, twice})
+    for (const int level : {0, 1, 6})
+      for (const bool members : {false, true})
+        expect_whole("nested, level " + std::to_string(level), zlib_stream(content, level), content, tight(),
+                     members);
+}
+
+TEST_F(DeflateStreamDeviceTest, EmptyBlocksByTheThousand) {
+  DeflateBitWriter stored, fixed;
+  for (int i = 0; i < 3000; ++i) {
+    stored.block(false, 0).align().bits(0, 16).bits(0xFFFF, 16);
+    fixed.block(false, 1).code(0, 7);
+  }
+  expect_whole("stored", stored.block(true, 1).code(0, 7).bytes(), {}, tight());
+  expect_whole("fixed", fixed.block(true, 1).code(0, 7).bytes(), {}, tight());
+}
+
+// One block of all, whose codes put themselves right, or never do.
+TEST_F(DeflateStreamDeviceTest, OneGiantBlock) {
+  for (const bool flat : {false, true}) {
+    std::vector<std::uint8_t> litlens(257, 0);
+    // Literals of 8 bits alone; or 64 of 7 bits, 96 of 8 and 63 of 9.
+    const unsigned literals = flat ? 255 : 223;
+    for (unsigned i = 0; i < literals; ++i) litlens[i] = flat || (i >= 64 && i < 160) ? 8 : i < 64 ? 7 : 9;
+    litlens[256] = flat ? 8 : 9;
+    std::vector<std::uint32_t> codes(257);
+    std::uint32_t code = 0;
+    for (unsigned bits = 1; bits <= 9; ++bits, code <<= 1)
+      for (unsigned symbol = 0; symbol < 257; ++symbol)
+        if (litlens[symbol] == bits) codes[symbol] = code++;
+    const Bytes content = testing::random_bytes(2'000'000, 4, literals);
+    DeflateBitWriter writer;
+    writer.dynamic(true, litlens, {0});
+    for (const std::byte byte : content) {
+      const auto symbol = std::to_integer<unsigned>(byte);
+      writer.code(codes[symbol], litlens[symbol]);
+    }
+    writer.code(codes[256], litlens[256]);
+    expect_whole(flat ? "flat" : "not flat", writer.bytes(), content,
+                 cuda::deflate_piece_limits(writer.bytes().size(), content.size()));
+  }
+  const Bytes words = testing::wordy_bytes(3'000'000);
+  expect_whole("libz's largest blocks", zlib_stream(words, 6, Z_DEFAULT_STRATEGY, 9), words,
+               cuda::deflate_piece_limits(4 << 20, 4 << 20));
+}
+
+TEST_F(DeflateStreamDeviceTest, Members) {
+  const Bytes words = testing::wordy_bytes(150'000), noise = testing::random_bytes(50'000, 2);
+  Bytes data = joined({gzip(words), gzip(noise), gzip({}), gzip(Bytes(5)), gzip(words, 1)});
+  data.erase(data.begin(), data.begin() + kGzipHeaderBytes);
+  expect_whole("members", data, joined({words, noise, Bytes(5), words}), tight(), true);
+  Bytes small, content;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    const Bytes part(words.begin() + static_cast<std::ptrdiff_t>(i * 50),
+                     words.begin() + static_cast<std::ptrdiff_t>(i * 50 + i % 90));
+    const Bytes member = gzip(part);
+    small.insert(small.end(), member.begin(), member.end());
+    content.insert(content.end(), part.begin(), part.end());
+  }
+  small.erase(small.begin(), small.begin() + kGzipHeaderBytes);
+  DeflatePieceLimits limits = tight();
+  expect_whole("small members", small, content, limits, true);
+  const Restored restored = restore({.data = small, .members = true, .capacity = content.size()}, limits);
+  EXPECT_EQ(restored.result.members.size(), 2000u);
+  limits.starts = 100;  // those beyond are not known, so the piece ends at one of them
+  const Restored fewer = restore({.data = small, .members = true, .capacity = content.size()}, limits);
+  is_beginning(fewer, content, "few starts");
+  EXPECT_TRUE(fewer.result.ended);
+  ASSERT_FALSE(fewer.result.members.empty());
+  EXPECT_NE(fewer.result.members.back().next_begin_bits, 0u);
+  // A match of one member into the one before.
+  const Bytes history(words.begin(), words.begin() + 30'000);
+  Bytes reaching = joined({gzip(history), Bytes(gzip({}).begin(), gzip({}).begin() + kGzipHeaderBytes),
+                           zlib_stream(words, 6, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history)});
+  reaching.erase(reaching.begin(), reaching.begin() + kGzipHeaderBytes);
+  const Restored refused = restore({.data = reaching, .members = true, .capacity = 300'000}, tight());
+  EXPECT_TRUE(is_beginning(refused, history, "a match into another member"));
+  EXPECT_EQ(refused.result.why, DeflatePieceEnd::kUnsound);
+}
+
+// In pieces that each begin where the one before ended, at any bit, with the window before.
+TEST_F(DeflateStreamDeviceTest, PiecesFromAnyBlockOn) {
+  for (const Bytes& content : {testing::wordy_bytes(600'000), testing::random_bytes(300'000, 5, 240)})
+    for (const int strategy : {Z_DEFAULT_STRATEGY, Z_FIXED}) {
+      const Bytes data = zlib_stream(content, 6, strategy, 1);
+      Bytes restored;
+      std::uint64_t at = 0;
+      bool ended = false;
+      for (std::size_t round = 0; !ended && round < 200; ++round) {
+        const std::size_t begin = at / 8,
+                          bytes = std::min<std::size_t>(data.size() - begin, 20'000 + 7'001 * (round % 5));
+        const Bytes window(
+            restored.end() - static_cast<std::ptrdiff_t>(std::min<std::size_t>(32768, restored.size())),
+            restored.end());
+        const Restored piece = restore({.data = std::span(data).subspan(begin, bytes),
+                                        .begin_bits = at % 8,
+                                        .window = window,
+                                        .capacity = 500'000,
+                                        .alignment = round % 4},
+                                       tight());
+        restored.insert(restored.end(), piece.content.begin(), piece.content.end());
+        ended = piece.result.ended;
+        ASSERT_TRUE(ended || piece.result.end_bits > at % 8) << at;
+        at = begin * 8 + piece.result.end_bits;
+      }
+      EXPECT_TRUE(ended);
+      EXPECT_EQ(restored, content);
+    }
+}
+
+TEST_F(DeflateStreamDeviceTest, TinyLimitsGiveLess) {
+  const Bytes content = testing::wordy_bytes(300'000);
+  for (const int mem_level : {1, 8}) {
+    const Bytes data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, mem_level);
+    const auto run = [&](const char* name, auto&& set, std::size_t capacity = 300'000) {
+      DeflatePieceLimits limits = tight();
+      set(limits);
+      return is_beginning(restore({.data = data, .capacity = capacity}, limits), content, name);
+    };
+    for (const std::uint32_t pages : {1, 2, 3, 5, 9, 20})
+      run("pages", [&](DeflatePieceLimits& limits) { limits.pages = pages; });
+    for (const std::uint32_t entries : {1, 2, 7}) {
+      EXPECT_TRUE(run("entries", [&](DeflatePieceLimits& limits) { limits.entries = entries; }));
+      EXPECT_TRUE(run("starts", [&](DeflatePieceLimits& limits) { limits.starts = 3 + entries; }));
+      EXPECT_TRUE(run("candidates", [&](DeflatePieceLimits& limits) { limits.candidates = entries; }));
+      run("blocks", [&](DeflatePieceLimits& limits) { limits.entry_blocks = entries; });
+      run("bytes", [&](DeflatePieceLimits& limits) { limits.entry_bytes = 50 * entries; });
+    }
+    run("repairs", [](DeflatePieceLimits& limits) { limits.repairs = 0; });
+    for (const std::size_t capacity : {0, 1, 1000, 32768, 100'000, 299'999})
+      EXPECT_FALSE(run(
+          "room", [](DeflatePieceLimits&) {}, capacity));
+  }
+  EXPECT_THROW(restore({.data = content, .begin_bits = 8 * content.size() + 1}, tight()), Error);
+}
+
+// Cut and damaged anywhere: never more than what zlib gives before the damage, and what is given is right.
+TEST_F(DeflateStreamDeviceTest, DamageAnywhere) {
+  const Bytes words = testing::wordy_bytes(150'000), flat = testing::random_bytes(100'000, 5, 240);
+  const Bytes nested = joined({flat, gzip(words), words});
+  const std::vector<Bytes> sound = {zlib_stream(words, 6, Z_DEFAULT_STRATEGY, 1),
+                                    zlib_stream(words),
+                                    zlib_stream(flat, 6, Z_DEFAULT_STRATEGY, 9),
+                                    zlib_stream(nested),
+                                    zlib_stream(words, 6, Z_FIXED),
+                                    zlib_stream(nested, 0)};
+  std::mt19937 random(1);
+  std::size_t whole = 0, cut = 0;
+  for (unsigned i = 0; i < 1200; ++i) {
+    Bytes data = sound[i % sound.size()];
+    if (random() % 4 == 0) data.resize(random() % data.size());
+    for (auto changes = random() % 3; changes > 0 && !data.empty(); --changes)
+      data[random() % data.size()] ^= std::byte{1} << random() % 8;
+    const ByZlib expected = by_zlib(data);
+    DeflatePieceLimits limits = i % 2 == 0 ? tight() : cuda::deflate_piece_limits(1 << 20, 1 << 20);
+    const Restored restored =
+        restore({.data = data, .members = i % 5 == 0, .capacity = 400'000, .alignment = i % 4}, limits);
+    if (i % 5 != 0) {
+      const bool all = is_beginning(restored, expected.content, "damage " + std::to_string(i));
+      if (restored.result.ended) EXPECT_TRUE(all && expected.ended) << i;
+      (all ? whole : cut) += 1;
+    } else {
+      EXPECT_LE(restored.content.size(), 400'000u);
+    }
+  }
+  EXPECT_GT(whole, 100u);
+  EXPECT_GT(cut, 100u);
+}
+
+}  // namespace
+}  // namespace hemstitch
