@@ -74,7 +74,7 @@ class StreamState {
 
 struct Compressor::Impl {
   Impl(const CompressOptions& options, Output output)
-      : job(options), sink(std::move(output)), slots(job.plan().batches_in_flight) {}
+      : job(options, {}, DeviceTime::kBeside), sink(std::move(output)), slots(job.plan().batches_in_flight) {}
 
   void write(std::span<const std::byte> piece) {
     while (!piece.empty()) {
@@ -86,7 +86,13 @@ struct Compressor::Impl {
       piece = piece.subspan(bytes);
       if (!job.full(slot)) continue;
       job.seal(slot);
-      if (++filling == slots.size()) flush();
+      if (++filling < slots.size()) continue;
+      flush();
+      if (job.device_is_ready()) {
+        slots.clear();
+        job.take_device();
+        slots.resize(job.plan().batches_in_flight);
+      }
     }
   }
 
@@ -132,7 +138,9 @@ struct Decompressor::Impl {
   using Event = RestoreJob::Event;
 
   Impl(const RestoreOptions& options, Output output)
-      : job(options, std::nullopt), sink(std::move(output)), slots(1) {}
+      : job(options, std::nullopt, {}, std::nullopt, DeviceTime::kBeside),
+        sink(std::move(output)),
+        slots(1) {}
   ~Impl() { job.settle(); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -163,12 +171,17 @@ struct Decompressor::Impl {
         break;
       case Event::kFrameBegin:
         if (!job.keeps_slots()) slots.clear();
-        while (slots.size() < job.plan().batches_in_flight) slots.push_back(job.make_slot());
-        slots.resize(job.plan().batches_in_flight);
+        make_slots();
         break;
       case Event::kBlock:
         if (!job.full(slots[filling])) break;
-        if (++filling == slots.size()) flush();
+        if (++filling < slots.size()) break;
+        flush();
+        if (job.device_is_ready()) {
+          slots.clear();
+          job.take_device();
+          make_slots();
+        }
         break;
       case Event::kFrameEnd:
         if (!slots[filling].blocks.empty()) filling++;
@@ -182,6 +195,11 @@ struct Decompressor::Impl {
         garbage = true;
         break;
     }
+  }
+
+  void make_slots() {
+    while (slots.size() < job.plan().batches_in_flight) slots.push_back(job.make_slot());
+    slots.resize(job.plan().batches_in_flight);
   }
 
   // What is complete before an error is still given out.

@@ -432,9 +432,15 @@ RestoreJob::Event RestoreJob::range_done_or(Event event) {
   return range_ && content_at_ >= range_->end ? Event::kEnd : event;
 }
 
-void RestoreJob::verify_block(const RestoreSlot::Block& block) const {
+// Of a block's data, where it says that and is held to it; otherwise any number.
+std::uint32_t RestoreJob::data_checksum(const RestoreSlot::Block& block) const {
+  if (!block.checksum || !options_.verify_checksums) return 0;
+  return checksum_of(stream_.format().checksum(), block.data);
+}
+
+// `found` is its data_checksum().
+void RestoreJob::verify_data(const RestoreSlot::Block& block, std::uint32_t found) const {
   if (!block.checksum || !options_.verify_checksums) return;
-  const std::uint32_t found = checksum_of(stream_.format().checksum(), block.data);
   if (found != *block.checksum)
     throw Error(
         Status::kBlockChecksumMismatch,
@@ -496,9 +502,12 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
   std::vector<BlockTask> tasks;
   std::exception_ptr bad_checksum;
   std::size_t checked_blocks = 0;
+  std::vector<std::uint32_t> data_checksums(slot.blocks.size());
+  for_each_block(slot.blocks.size(), header_.block_bytes, threads(),
+                 [&](std::size_t i) { data_checksums[i] = data_checksum(slot.blocks[i]); });
   for (RestoreSlot::Block& block : slot.blocks) {
     try {
-      verify_block(block);
+      verify_data(block, data_checksums[checked_blocks]);
     } catch (...) {
       bad_checksum = std::current_exception();  // the blocks before it are still restored
       break;
@@ -551,7 +560,7 @@ void RestoreJob::work_in_order(RestoreSlot& slot) {
   std::byte* const begin = slot.output.get();
   std::byte* at = begin + linked_history_.size();
   for (RestoreSlot::Block& block : slot.blocks) {
-    verify_block(block);
+    verify_data(block, data_checksum(block));
     if (block.stored) {
       std::copy(block.data.begin(), block.data.end(), at);
       block.content = {at, block.data.size()};

@@ -175,7 +175,8 @@ class RestoreJob {
   Event range_done_or(Event event);
   void work_in_order(RestoreSlot& slot);
   void work_independent(RestoreSlot& slot);
-  void verify_block(const RestoreSlot::Block& block) const;
+  std::uint32_t data_checksum(const RestoreSlot::Block& block) const;
+  void verify_data(const RestoreSlot::Block& block, std::uint32_t found) const;
   void verify_content(const RestoreSlot::Block& block) const;
   void require_restored(const BlockTask& task, const Place& place) const;
   std::span<const std::byte> inside_range(const RestoreSlot::Block& block) const;
