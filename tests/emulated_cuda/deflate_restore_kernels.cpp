@@ -18,7 +18,4 @@ namespace hemstitch::cuda {
 
 void check(cudaError_t, std::string_view) {}  // nothing fails there
 
-// Nobody reads the list of kernels there.
-void KernelRegistration::add(RegisteredKernel) {}
-
 }  // namespace hemstitch::cuda

@@ -1,7 +1,7 @@
 // Kernels of CUDA on the processor, so that fuzzers and sanitizers of the host see what they do: every read and write of a kernel's own
 // code is checked, every branch is seen. (Races are not: compute-sanitizer finds those, on a device.)
 //
-// A kernel's source is included where this folder stands before others in the search for headers; cuda_runtime.h and gpu/cuda/launch.hpp are
+// A kernel's source is included where this folder stands before others in the search for headers; cuda_runtime.h and some of gpu/cuda are
 // found here then. Each thread of a block is a fiber with a stack of its own. It runs until it has to wait for others (a shuffle, a
 // vote, a barrier), and goes on when they are there. Blocks run one after the other.
 //
