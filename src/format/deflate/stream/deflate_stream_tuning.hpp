@@ -23,4 +23,7 @@ inline constexpr std::size_t kDeflateStreamSharedPieces = 9;
 // calling thread may want the core, or its caches.
 inline constexpr unsigned kDeflateStreamMostUseless = 8, kDeflateStreamTriedOf = 8;
 
+// Content in a row that is lent; less is copied sooner than handed on by itself.
+inline constexpr std::size_t kDeflateStreamLentBytes = std::size_t{64} << 10;
+
 }  // namespace hemstitch
