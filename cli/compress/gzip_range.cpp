@@ -67,10 +67,10 @@ void go_to_member(FileSource& source, std::uint64_t at) {
 
 StreamReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
                                   const RestoreOptions& options, const StreamHooks& hooks) {
-  if (const std::optional<BgzfPlace> place = nearest_member(source, begin);
-      place && source.seek(place->at)) {
+  if (const std::optional<BgzfPlace> place = nearest_member(source, begin); place && source.seek(place->at)) {
     const std::uint64_t before = place->content_at;
-    return restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options, hooks);
+    return restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options,
+                         hooks);
   }
   if (const std::optional<GzipPoint> point = nearest_block(source, begin); point && point->content_at != 0)
     return restore_range_from(source, sink, *point, begin, end, options, hooks);

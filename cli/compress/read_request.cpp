@@ -345,7 +345,8 @@ void check_index(const Request& request) {
     return;
   }
   if (reads_stdin(request)) throw UsageError("--index stands beside the input, and stdin has no place");
-  if (request.range || request.virtual_range) throw UsageError("--index is of the whole content: leave out --range");
+  if (request.range || request.virtual_range)
+    throw UsageError("--index is of the whole content: leave out --range");
   if (request.remove_source) throw UsageError("--index is of a file that stays: leave out --rm");
 }
 

@@ -121,7 +121,7 @@ typedef struct hemstitch_options {
                                   one that fails is made elsewhere */
   uint64_t gpu_memory_limit_bytes; /* of the device; 0: half of what is free there */
   hemstitch_format format;         /* what is written, or what is restored */
-  const void* index;               /* of hemstitch_restore_ranges(), for gzip: what hemstitch_make_index() wrote, or a
+  const void* index; /* of hemstitch_restore_ranges(), for gzip: what hemstitch_make_index() wrote, or a
                                   .gzidx of indexed_gzip or rapidgzip */
   size_t index_bytes;
 } hemstitch_options;

@@ -185,9 +185,7 @@ hemstitch_status hemstitch_restore_ranges(const hemstitch_options* given, const 
   });
 }
 
-uint64_t hemstitch_index_bound(uint64_t input_bytes) {
-  return hemstitch::GzipIndex::most_bytes(input_bytes);
-}
+uint64_t hemstitch_index_bound(uint64_t input_bytes) { return hemstitch::GzipIndex::most_bytes(input_bytes); }
 
 hemstitch_status hemstitch_make_index(const hemstitch_options* given, const void* input, size_t input_bytes,
                                       void* output, size_t output_capacity, size_t* output_bytes) {

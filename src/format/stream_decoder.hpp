@@ -27,8 +27,9 @@ struct StreamStep {
 
 // A place in a stream where restoring may begin anew, given the content before it.
 struct StreamPoint {
-  std::uint64_t bits_before = 0;      // the end of what was taken and is not ahead, where it stands
-  std::span<const std::byte> window;  // what stands before it, as far back as what follows may refer. Until the decoder's next call
+  std::uint64_t bits_before = 0;  // the end of what was taken and is not ahead, where it stands
+  std::span<const std::byte>
+      window;  // what stands before it, as far back as what follows may refer. Until the decoder's next call
 };
 
 class StreamDecoder {

@@ -47,7 +47,8 @@ class RangeSink {
 }  // namespace
 
 StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& point, std::uint64_t range_begin,
-                                std::uint64_t range_end, const RestoreOptions& options, const StreamHooks& hooks) {
+                                std::uint64_t range_end, const RestoreOptions& options,
+                                const StreamHooks& hooks) {
   StreamReport report;
   std::uint64_t at = point.bit / 8;  // in the source
   if (!source.seek(at)) fail(Status::kReadFailed, "the source cannot be read from its middle", at);
@@ -73,7 +74,8 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
     range.write(std::span(content).first(step.output_bytes));
     ended = step.ended;
     if (step.status != Status::kOk && range.at() < range_end)
-      fail(step.status, step.detail.empty() ? "what stands here cannot be restored" : std::string(step.detail), at);
+      fail(step.status,
+           step.detail.empty() ? "what stands here cannot be restored" : std::string(step.detail), at);
     if (!ended && at_end && step.output_bytes == 0)
       fail(Status::kTruncated, "the end of what is compressed is missing", at);
     if (hooks.progress) hooks.progress(at, range.written());
@@ -133,7 +135,8 @@ class RangesSink : public Sink {
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       const ContentBytes& range = ranges_[numbers_[i]];
       const std::uint64_t from = std::clamp(range.begin, at_, end), to = std::clamp(range.end, at_, end);
-      const auto wanted = piece.subspan(static_cast<std::size_t>(from - at_), static_cast<std::size_t>(to - from));
+      const auto wanted =
+          piece.subspan(static_cast<std::size_t>(from - at_), static_cast<std::size_t>(to - from));
       bytes[i].insert(bytes[i].end(), wanted.begin(), wanted.end());
     }
     at_ = end;

@@ -91,7 +91,8 @@ void RestoreJob::plan_for_engine() {
       std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
   // One writes a stream's content, whoever restores it.
-  if (is_stream()) needs.preferred_batches_in_flight = std::min(needs.preferred_batches_in_flight, kStreamBatches);
+  if (is_stream())
+    needs.preferred_batches_in_flight = std::min(needs.preferred_batches_in_flight, kStreamBatches);
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
   needs.device =
@@ -332,10 +333,11 @@ void RestoreJob::require_indexable() const {
   const FrameReader& reader = stream_.reader();
   const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
   if (frame_format() == Format::kBgzf)
-    throw Error(Status::kUnsupportedFeature,
-                "BGZF needs no such index: its members are found without (--index when it is compressed writes "
-                "bgzip's)",
-                place);
+    throw Error(
+        Status::kUnsupportedFeature,
+        "BGZF needs no such index: its members are found without (--index when it is compressed writes "
+        "bgzip's)",
+        place);
   if (frame_format() != Format::kGzip)
     throw Error(Status::kUnsupportedFeature, "an index is made of gzip files", place);
 }

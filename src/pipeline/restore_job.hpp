@@ -57,7 +57,7 @@ struct RestoreSlot {
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
   std::vector<Block> blocks;  // of a stream: its content, in `output`, and behind that what its decoder lent
   std::shared_ptr<const std::byte> loan;
-  std::size_t good_blocks = 0;       // what emit() writes before it throws
+  std::size_t good_blocks = 0;  // what emit() writes before it throws
   std::exception_ptr error;
 };
 

@@ -138,20 +138,25 @@ TEST(MallocC, Restore) {
 
 // gzip, in two parts of an index: made, and used.
 TEST(MallocC, Index) {
-  const Bytes long_content = wordy_bytes(5'000'000), file = zlib_stream(long_content, 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS + 16);
+  const Bytes long_content = wordy_bytes(5'000'000),
+              file = zlib_stream(long_content, 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS + 16);
   Bytes expected(hemstitch_index_bound(file.size())), room(expected.size());
   std::size_t expected_bytes = 0, bytes = 0;
   hemstitch_options options{};
   options.backend = "cpu";
   options.threads = 1;  // no thread may be there when a trial is forked
-  ASSERT_EQ(hemstitch_make_index(&options, file.data(), file.size(), expected.data(), expected.size(), &expected_bytes),
+  ASSERT_EQ(hemstitch_make_index(&options, file.data(), file.size(), expected.data(), expected.size(),
+                                 &expected_bytes),
             HEMSTITCH_OK);
   expect_of_c(
       [&] {
         bytes = 0;
         return hemstitch_make_index(&options, file.data(), file.size(), room.data(), room.size(), &bytes);
       },
-      [&] { return bytes == expected_bytes && std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(bytes), expected.begin()); });
+      [&] {
+        return bytes == expected_bytes &&
+               std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(bytes), expected.begin());
+      });
   options.index = expected.data();
   options.index_bytes = expected_bytes;
   Bytes output(200'000);
@@ -217,7 +222,8 @@ TEST(MallocStream, SeveralThreads) {
           std::span<const std::byte> left = data;
           for (StreamStep step; !step.ended;) {
             step = decoder.restore(left.first(std::min<std::size_t>(left.size(), 1000)), output);
-            if (step.status != Status::kOk || (step.input_bytes + step.output_bytes == 0 && !step.ended)) break;
+            if (step.status != Status::kOk || (step.input_bytes + step.output_bytes == 0 && !step.ended))
+              break;
             left = left.subspan(step.input_bytes);
             restored.insert(restored.end(), output.begin(),
                             output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));

@@ -284,8 +284,8 @@ TEST_WITH_THREADS(DeflateParallel, MutatedStreams) {
           changed.resize(at + 1);
       }
     }
-    require_as_serial(changed, tiny_pieces(100 + random() % 900, 2 + static_cast<unsigned>(random() % 3)), "mutated",
-                      20 + random() % 4000);
+    require_as_serial(changed, tiny_pieces(100 + random() % 900, 2 + static_cast<unsigned>(random() % 3)),
+                      "mutated", 20 + random() % 4000);
     if (HasFatalFailure()) FAIL() << "round " << round;
   }
 }
@@ -320,7 +320,8 @@ TEST_WITH_THREADS(DeflateParallel, LendsContent) {
         ASSERT_TRUE(step.ended || step.input_bytes + step.output_bytes != 0);
         left = left.subspan(step.input_bytes);
         if (step.lent.empty()) {
-          restored.insert(restored.end(), output.begin(), output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
+          restored.insert(restored.end(), output.begin(),
+                          output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
           continue;
         }
         ASSERT_EQ(step.lent.size(), step.output_bytes);
@@ -389,7 +390,8 @@ TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
 }
 
 TEST_WITH_THREADS(DeflateParallel, AllLevelsAndStrategies) {
-  const Bytes content = mixed_bytes(40'000, 9) + wordy_bytes(40'000, 10) + Bytes(20'000) + random_bytes(20'000, 11, 4);
+  const Bytes content =
+      mixed_bytes(40'000, 9) + wordy_bytes(40'000, 10) + Bytes(20'000) + random_bytes(20'000, 11, 4);
   for (int level = 0; level <= 9; ++level)
     for (const int strategy : {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED}) {
       const Bytes data = zlib_stream(content, level, strategy, 1 + level % 9);
@@ -434,11 +436,13 @@ TEST_WITH_THREADS(DeflateParallel, StopsAtPoints) {
         const bool wants = points.empty() || restored.size() - points.back().content_at >= 15'000;
         const auto point = decoder->point();
         if (wants && point)
-          points.push_back({(stream.data.size() - left.size() - decoder->ahead_bytes()) * 8 - point->bits_before,
-                            restored.size(), Bytes(point->window.begin(), point->window.end())});
+          points.push_back(
+              {(stream.data.size() - left.size() - decoder->ahead_bytes()) * 8 - point->bits_before,
+               restored.size(), Bytes(point->window.begin(), point->window.end())});
         const bool stops = wants && !point;
         decoder->stop_at_points(stops);
-        const StreamStep step = decoder->restore(left.first(std::min<std::size_t>(left.size(), 1100)), output);
+        const StreamStep step =
+            decoder->restore(left.first(std::min<std::size_t>(left.size(), 1100)), output);
         left = left.subspan(step.input_bytes);
         restored.insert(restored.end(), output.begin(),
                         output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
@@ -456,8 +460,8 @@ TEST_WITH_THREADS(DeflateParallel, StopsAtPoints) {
         const ParallelOutcome rest =
             restored_by(from, std::span(stream.data).subspan(byte + (taken != 0 ? 1 : 0)), 20'000, 20'000);
         ASSERT_EQ(rest.status, Status::kOk) << stream.name << threads << " at " << point.content_at;
-        ASSERT_EQ(rest.content == Bytes(content.begin() + static_cast<std::ptrdiff_t>(point.content_at),
-                                        content.end()),
+        ASSERT_EQ(rest.content ==
+                      Bytes(content.begin() + static_cast<std::ptrdiff_t>(point.content_at), content.end()),
                   true)
             << stream.name << threads << " at " << point.content_at;
       }
@@ -607,7 +611,8 @@ TEST(DeflateParallel, TakesNoMoreThanItMay) {
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .input_bytes = 1'000'000}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 1}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 2}).threads, 2u);
-  EXPECT_EQ(deflate_parallel_limits({.threads = 2, .input_bytes = 4'900'000}).threads, 1u) << "nothing to share";
+  EXPECT_EQ(deflate_parallel_limits({.threads = 2, .input_bytes = 4'900'000}).threads, 1u)
+      << "nothing to share";
   EXPECT_EQ(deflate_parallel_limits({.threads = 3}).threads, 3u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 4}).threads, 4u);
 }

@@ -89,7 +89,8 @@ TEST(GzipIndex, ZlibRestoresFromEveryPoint) {
   const Bytes content = mixed_bytes(700'000);
   for (const int level : {0, 1, 6, 9}) {
     for (const int strategy : {Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED}) {
-      const Bytes file = le(0x0008'8B1F, 4) + le(0, 4) + le(0xFF00, 2) + zlib_stream(content, level, strategy, 1) +
+      const Bytes file = le(0x0008'8B1F, 4) + le(0, 4) + le(0xFF00, 2) +
+                         zlib_stream(content, level, strategy, 1) +
                          le(checksum_of(Checksum::kCrc32, content), 4) + le(content.size(), 4);
       const Indexed made = indexed(file, content);
       EXPECT_EQ(made.report.output_bytes, content.size());
@@ -167,14 +168,17 @@ TEST(GzipIndex, PointsAreBoundedInNumber) {
 TEST(GzipIndex, SeveralMembers) {
   const Bytes first = wordy_bytes(100'000), second = mixed_bytes(60'000), third = wordy_bytes(40'000, 7);
   const Bytes content = first + second + third;
-  const Bytes file = gzip_member(first) + gzip_member({}) + gzip_member(second) + gzip_member({}) + gzip_member(third);
+  const Bytes file =
+      gzip_member(first) + gzip_member({}) + gzip_member(second) + gzip_member({}) + gzip_member(third);
   const Indexed made = indexed(file, content);
   EXPECT_EQ(made.report.frame_count, 5);
   for (const GzipPoint& point : made.index.points()) {
-    for (const std::uint64_t begin : {point.content_at, std::uint64_t{100'000}, std::uint64_t{159'999}, std::uint64_t{160'000}}) {
+    for (const std::uint64_t begin :
+         {point.content_at, std::uint64_t{100'000}, std::uint64_t{159'999}, std::uint64_t{160'000}}) {
       if (begin < point.content_at) continue;
       for (const std::uint64_t end : {begin, std::uint64_t{180'000}, UINT64_MAX})
-        EXPECT_EQ(range_from(file, point, begin, end), part(content, begin, std::max(begin, end))) << begin << ' ' << end;
+        EXPECT_EQ(range_from(file, point, begin, end), part(content, begin, std::max(begin, end)))
+            << begin << ' ' << end;
     }
   }
   const GzipPoint& last = made.index.points().back();
@@ -188,7 +192,8 @@ TEST(GzipIndex, WhatFollowsTheMembersIsNoContent) {
     const Indexed made = indexed(file, content);
     EXPECT_EQ(made.report.trailing_garbage_at.has_value(), !zeros);
     EXPECT_EQ(made.report.output_bytes, content.size());
-    EXPECT_EQ(range_from(file, made.index.points().back(), 49'000, UINT64_MAX), part(content, 49'000, 50'000));
+    EXPECT_EQ(range_from(file, made.index.points().back(), 49'000, UINT64_MAX),
+              part(content, 49'000, 50'000));
   }
 }
 
@@ -205,7 +210,8 @@ TEST(GzipIndex, DamagedFilesHaveNone) {
   };
   EXPECT_EQ(verdict(changed_at(file, file.size() - 8)), Status::kContentChecksumMismatch);
   EXPECT_EQ(verdict(changed_at(file, file.size() - 4)), Status::kContentSizeMismatch);
-  for (const std::size_t size : {file.size() - 1, file.size() - 8, file.size() - 9, file.size() / 2, std::size_t{11}})
+  for (const std::size_t size :
+       {file.size() - 1, file.size() - 8, file.size() - 9, file.size() / 2, std::size_t{11}})
     EXPECT_EQ(verdict(part(file, 0, size)), Status::kTruncated) << size;
   EXPECT_EQ(verdict(bgzf_file(content)), Status::kUnsupportedFeature);
 }
@@ -265,7 +271,8 @@ TEST_WITH_THREADS(GzipIndex, RangesOfTheLibrary) {
       for (std::size_t i = 0; i < ranges.size(); ++i) {
         const bool outside = ranges[i].begin > content.size();
         EXPECT_EQ(found[i].status, outside ? Status::kRangeOutsideContent : Status::kOk) << i;
-        EXPECT_EQ(found[i].bytes == (outside ? Bytes() : part(content, ranges[i].begin, ranges[i].end)), true) << i;
+        EXPECT_EQ(found[i].bytes == (outside ? Bytes() : part(content, ranges[i].begin, ranges[i].end)), true)
+            << i;
       }
     }
   }
@@ -279,9 +286,11 @@ TEST(GzipIndex, RangesBesideDamage) {
   Bytes damaged = file;
   // In the middle of the second part of three.
   for (std::size_t i = 0; i < 100'000; ++i) damaged[file.size() * 6 / 9 + i] = std::byte{0xFF};
-  const auto found = restore_ranges(
-      damaged, std::vector<ContentBytes>{{0, 1000}, {4'300'000, 4'400'000}, {4'300'000, 8'000'000}, {8'900'000, 9'000'000}},
-      options);
+  const auto found =
+      restore_ranges(damaged,
+                     std::vector<ContentBytes>{
+                         {0, 1000}, {4'300'000, 4'400'000}, {4'300'000, 8'000'000}, {8'900'000, 9'000'000}},
+                     options);
   EXPECT_EQ(found[0].bytes == part(content, 0, 1000), true);
   EXPECT_EQ(found[1].bytes == part(content, 4'300'000, 4'400'000), true) << "before the damage";
   EXPECT_EQ(found[2].status, Status::kCorruptBlock);
@@ -332,7 +341,8 @@ TEST(GzipIndex, CInterface) {
   const Bytes content = wordy_bytes(5'000'000), file = gzip_member(content);
   Bytes index(hemstitch_index_bound(file.size()));
   std::size_t index_bytes = 0;
-  ASSERT_EQ(hemstitch_make_index(nullptr, file.data(), file.size(), index.data(), index.size(), &index_bytes), HEMSTITCH_OK);
+  ASSERT_EQ(hemstitch_make_index(nullptr, file.data(), file.size(), index.data(), index.size(), &index_bytes),
+            HEMSTITCH_OK);
   Bytes output(100);
   hemstitch_range range{4'700'000, 4'700'100, output.data(), output.size(), 0, HEMSTITCH_OK};
   hemstitch_options options{};
@@ -342,12 +352,14 @@ TEST(GzipIndex, CInterface) {
   EXPECT_EQ(range.status, HEMSTITCH_OK);
   EXPECT_EQ(output == part(content, 4'700'000, 4'700'100), true);
   options.index = nullptr;
-  EXPECT_EQ(hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1),
+            HEMSTITCH_INVALID_OPTION);
   EXPECT_EQ(hemstitch_make_index(nullptr, file.data(), file.size(), index.data(), 10, &index_bytes),
             HEMSTITCH_OUTPUT_TOO_SMALL);
   const Bytes blocks = bgzf_file(content);
-  EXPECT_EQ(hemstitch_make_index(nullptr, blocks.data(), blocks.size(), index.data(), index.size(), &index_bytes),
-            HEMSTITCH_UNSUPPORTED_FEATURE);
+  EXPECT_EQ(
+      hemstitch_make_index(nullptr, blocks.data(), blocks.size(), index.data(), index.size(), &index_bytes),
+      HEMSTITCH_UNSUPPORTED_FEATURE);
 }
 
 }  // namespace

@@ -8,9 +8,10 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::array<std::byte, 5> kMagic{std::byte{'G'}, std::byte{'Z'}, std::byte{'I'}, std::byte{'D'}, std::byte{'X'}};
-constexpr std::size_t kVersionAt = 5, kFileBytesAt = 7, kContentBytesAt = 15, kSpacingAt = 23, kWindowBytesAt = 27,
-                      kPointCountAt = 31, kHeaderBytes = 35;
+constexpr std::array<std::byte, 5> kMagic{std::byte{'G'}, std::byte{'Z'}, std::byte{'I'}, std::byte{'D'},
+                                          std::byte{'X'}};
+constexpr std::size_t kVersionAt = 5, kFileBytesAt = 7, kContentBytesAt = 15, kSpacingAt = 23,
+                      kWindowBytesAt = 27, kPointCountAt = 31, kHeaderBytes = 35;
 // Of a point.
 constexpr std::size_t kContentAt = 8, kBitsAt = 16, kHasWindowAt = 17, kPointBytes = 18;
 constexpr std::uint64_t kPointsAtOnce = 4096;

@@ -51,7 +51,8 @@ class DeflateDecoder : public StreamDecoder {
 
  private:
   static constexpr std::int64_t kNoStop = INT64_MAX;
-  static constexpr std::int64_t kNextBlock = INT64_MIN / 2;  // which begins behind that bit, whatever stands before the input
+  static constexpr std::int64_t kNextBlock =
+      INT64_MIN / 2;  // which begins behind that bit, whatever stands before the input
   enum class Part { kBlockHeader, kStored, kTokens, kEnd };
   enum class Stop { kNone, kInput, kRoom, kDamage, kBlock };
   // A piece of the stream.

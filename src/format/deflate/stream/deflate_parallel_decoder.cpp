@@ -27,7 +27,8 @@ DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces,
                       lent_bytes = means.loans * std::uint64_t{limits.content_bytes};
   // One each that is restored, and some that wait to be handed over.
-  std::uint64_t pieces = means.threads == 2 ? kDeflateStreamSharedPieces : std::uint64_t{means.threads} + means.threads / 2 + 2;
+  std::uint64_t pieces =
+      means.threads == 2 ? kDeflateStreamSharedPieces : std::uint64_t{means.threads} + means.threads / 2 + 2;
   if (means.memory_bytes != 0)
     pieces = std::min(pieces, (means.memory_bytes - std::min(means.memory_bytes, lent_bytes)) / a_piece);
   if (means.input_bytes) pieces = std::min(pieces, *means.input_bytes / limits.piece_bytes);
@@ -54,7 +55,8 @@ class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<
       ++made_;
     }
     std::byte* const bytes = buffer.get();
-    auto back = [pool = shared_from_this(), owned = std::make_shared<LargeBuffer>(std::move(buffer))](std::byte*) {
+    auto back = [pool = shared_from_this(),
+                 owned = std::make_shared<LargeBuffer>(std::move(buffer))](std::byte*) {
       const std::scoped_lock lock(pool->mutex_);
       pool->idle_.push_back(std::move(*owned));
     };

@@ -41,7 +41,8 @@ struct DeflateParallelLimits {
   unsigned loans = 0;
 
   std::uint64_t memory_bytes() const {
-    return pieces * std::uint64_t{piece_bytes + overlap_bytes + content_bytes} + loans * std::uint64_t{content_bytes};
+    return pieces * std::uint64_t{piece_bytes + overlap_bytes + content_bytes} +
+           loans * std::uint64_t{content_bytes};
   }
 };
 
@@ -137,8 +138,9 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::vector<LargeBuffer> idle_inputs_;
   bool stops_ = false;
   std::uint64_t reached_byte_ = 0;
-  std::uint64_t run_begin_byte_ = 0, run_end_byte_ = 0;  // of two threads: the pieces that the other one restored last
-  unsigned useless_pieces_ = 0;  // since the last one that was linked
+  std::uint64_t run_begin_byte_ = 0,
+                run_end_byte_ = 0;  // of two threads: the pieces that the other one restored last
+  unsigned useless_pieces_ = 0;     // since the last one that was linked
   // Where the last linked piece, or the calling thread, ends: the next link.
   bool links_ = false;
   std::uint64_t link_key_ = 0;
