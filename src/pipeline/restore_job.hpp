@@ -25,8 +25,8 @@
 #include "core/options.hpp"
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
-#include "format/deflate/frame/gzip_index.hpp"
 #include "format/formats.hpp"
+#include "format/gzip_index.hpp"
 #include "pipeline/large_pieces.hpp"
 #include "pipeline/stream.hpp"
 
