@@ -34,6 +34,7 @@ _hemstitch() {
       cat) choices='--threads --memory --gpu-memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
           --quiet --verbose --help' ;;
       bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --batch --batches --repeat-to --json --compare --help' ;;
+      index) choices='--force --threads --memory --quiet --verbose --help' ;;
       backends) choices='--calibrate --json --verbose --help' ;;
       evaluate) choices='--finder --all --format --backend --json --help' ;;
       analyze) choices='--finder --against --format --svg --json --help' ;;
@@ -48,7 +49,7 @@ _hemstitch() {
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return
   fi
-  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat bench backends evaluate analyze search' -- "$word")
+  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat index bench backends evaluate analyze search' -- "$word")
   mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
 }
 complete -o filenames -F _hemstitch hemstitch

@@ -4,12 +4,16 @@ function __hemstitch_backends
     hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }'
 end
 
-set -l main 'not __fish_seen_subcommand_from bench backends evaluate analyze search'
+set -l main 'not __fish_seen_subcommand_from index bench backends evaluate analyze search'
 set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze search'
 set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_step hash_pairs level:'
 
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a cat -d 'Restore to stdout'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a bench -d 'Time round trips in memory'
+complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a index -d 'Write FILE.gzidx, for --range'
+complete -c hemstitch -n '__fish_seen_subcommand_from index' -s f -l force -d 'Replace an index that stands there'
+complete -c hemstitch -n '__fish_seen_subcommand_from index' -s q -l quiet -d 'No progress bar, no warnings'
+complete -c hemstitch -n '__fish_seen_subcommand_from index' -s v -l verbose -d 'Threads and speed of each file'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a backends -d 'What this build can run on'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a evaluate -d 'Judge match finders'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a analyze -d 'Show where matches point'
@@ -47,7 +51,7 @@ complete -c hemstitch -n $main -s m -l multiple -d 'Each file has an output of i
 complete -c hemstitch -n $main -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Format to write'
 complete -c hemstitch -n $main -s N -l name -d 'Keep name and time in the header of gzip'
 complete -c hemstitch -n $main -s n -l no-name -d 'Keep neither'
-complete -c hemstitch -n $main -l index -d 'With --format bgzf: write an index'
+complete -c hemstitch -n $main -l index -d 'With --format bgzf, or -d of gzip: write an index'
 complete -c hemstitch -n $main -l check -d 'Checksum each block; =content: the content as well'
 complete -c hemstitch -n $main -l no-check -d 'No checksums'
 complete -c hemstitch -n $main -l verify -d 'Restore and compare each block before it is written'

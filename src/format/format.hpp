@@ -18,6 +18,7 @@
 #include "format/frame_writer.hpp"
 #include "format/judged_matches.hpp"
 #include "format/side_index.hpp"
+#include "format/stream_decoder.hpp"
 #include "match/finder_rows.hpp"
 
 namespace hemstitch {
@@ -73,6 +74,14 @@ class FrameFormat {
   virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
   // `options.dictionary` is the part that serves as history.
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
+
+  // Restores a stream from the middle on, where a block begins: behind the first `taken_bits` bits, 7 at most, of `first_byte`, which is no part of the
+  // input to come where there are such. `window` is the content before. Null where the format has no such streams.
+  virtual std::unique_ptr<StreamDecoder> make_decoder_at(std::span<const std::byte> /*window*/,
+                                                         std::byte /*first_byte*/,
+                                                         unsigned /*taken_bits*/) const {
+    return nullptr;
+  }
 
   // The index that may stand beside files of the format; null where there is none.
   virtual std::unique_ptr<SideIndex> make_side_index() const { return nullptr; }

@@ -7,8 +7,7 @@
 
 #include "core/options.hpp"
 #include "core/parallel.hpp"
-#include "format/deflate/frame/gzip_reader.hpp"
-#include "format/deflate/restore/deflate_restore.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch {
 namespace {
@@ -55,8 +54,8 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
   const auto taken_bits = static_cast<unsigned>(point.bit % 8);
   std::byte first{};
   if (taken_bits != 0) at += source.read(std::span(&first, 1));
-  DeflateDecoder decoder({});
-  decoder.begin(point.window, first, taken_bits);
+  const FrameFormat& gzip = FormatTable::instance().of(Format::kGzip);
+  const std::unique_ptr<StreamDecoder> decoder = gzip.make_decoder_at(point.window, first, taken_bits);
 
   RangeSink range(sink, point.content_at, range_begin, range_end);
   std::vector<std::byte> buffer(kPieceBytes), content(kPieceBytes);
@@ -68,7 +67,7 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
       input = std::span(buffer).first(source.read(buffer));
       at_end = input.empty();
     }
-    const StreamStep step = decoder.restore(input, content);
+    const StreamStep step = decoder->restore(input, content);
     input = input.subspan(step.input_bytes);
     at += step.input_bytes;
     range.write(std::span(content).first(step.output_bytes));
@@ -92,7 +91,7 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
     fail(Status::kTruncated, "the member's trailer is missing", at);
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
   const std::size_t count = source.read(next_bytes);
-  if (!is_gzip(std::span(next_bytes).first(count))) {
+  if (!gzip.begins(std::span(next_bytes).first(count))) {
     if (!std::ranges::all_of(std::span(next_bytes).first(count), is_zero)) report.trailing_garbage_at = next;
     if (before < range_begin)
       throw Error(Status::kRangeOutsideContent,
@@ -157,7 +156,9 @@ std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> in
                                                    std::span<const ContentBytes> ranges,
                                                    const RestoreOptions& options) {
   MemorySource index(options.index);
-  auto reader = is_gzip(input) ? GzipIndexReader::of(index, input.size()) : std::nullopt;
+  auto reader = FormatTable::instance().of(Format::kGzip).begins(input)
+                    ? GzipIndexReader::of(index, input.size())
+                    : std::nullopt;
   const auto points = reader ? reader->points() : std::nullopt;
   if (!points || points->empty() || points->front().content_at != 0)
     throw Error(Status::kInvalidOption, "index: it is not of this input, or damaged");

@@ -1,7 +1,7 @@
 // Restoring parts of a gzip file from places in its middle, which an index tells. StreamHooks::index makes one.
 #pragma once
 
-#include "format/deflate/frame/gzip_index.hpp"
+#include "format/gzip_index.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {

@@ -16,6 +16,7 @@ namespace {
 
 // Of a block, at most, where a slot has room for many: what announces it, and its checksum.
 constexpr std::size_t kBesideDataBytes = 32;
+constexpr unsigned kStreamBatches = 4;
 
 RestoreOptions validated(const RestoreOptions& options) {
   validate(options);
@@ -91,6 +92,9 @@ void RestoreJob::plan_for_engine() {
   needs.preferred_batch_bytes =
       std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
+  // One writes a stream's content, whoever restores it.
+  if (is_stream())
+    needs.preferred_batches_in_flight = std::min(needs.preferred_batches_in_flight, kStreamBatches);
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
   if (!is_stream())
@@ -149,6 +153,7 @@ void RestoreJob::plan_stream() {
   stream_means_ = {.threads = limit_bytes != 0 && limit_bytes <= planned_bytes ? 1 : threads_,
                    .memory_bytes = limit_bytes == 0 ? 0 : limit_bytes - planned_bytes,
                    .input_bytes = total_bytes_,
+                   .loans = borrows_ ? plan_.batches_in_flight : 0,
                    .points = index_ != nullptr,
                    .device_memory_bytes = options_.gpu_memory_limit_bytes,
                    .settles = true};
@@ -163,6 +168,7 @@ void RestoreJob::plan_stream() {
 void RestoreJob::begin_stream() {
   if (!decoder_ || !decoder_->begin_next(dictionary_))
     decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary_, stream_means_);
+  if (borrows_ && stream_has_threads_) decoder_->lend_content();
   stream_summed_up_ =
       stream_.format().checksum() == Checksum::kCrc32 && decoder_->content_crc32().has_value();
 }
@@ -305,15 +311,17 @@ RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   unused_ = unused_.subspan(step.input_bytes);
   const std::uint64_t content_at = content_at_;
   content_at_ += step.output_bytes;
-  const std::span<const std::byte> content = room.first(step.output_bytes);
+  const bool lent = !step.lent.empty();
+  const std::span<const std::byte> content = lent ? step.lent : room.first(step.output_bytes);
   if (range_ && content_at_ <= range_->begin) {
     // Nothing of it is kept, and its room is the next step's.
     decoder_->settle(decoder_->under_way());
-  } else if (slot.blocks.empty() && !content.empty()) {
+  } else if (!content.empty() && (lent || slot.blocks.empty())) {
     RestoreSlot::Block block;
     block.content_at = content_at;
     block.content = content;
     slot.blocks.push_back(block);
+    if (lent) slot.loan = step.owner;
   } else if (!content.empty()) {
     slot.blocks[0].content = {slot.blocks[0].content.data(), stream_bytes(slot) + content.size()};
   }
@@ -617,6 +625,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   if (!is_stream()) report_.block_count += slot.good_blocks;  // else the frame is one
   if (slot.error) std::rethrow_exception(slot.error);
   slot.blocks.clear();
+  slot.loan = nullptr;
   slot.input_bytes = 0;
   slot.under_way = 0;
   slot.good_blocks = 0;

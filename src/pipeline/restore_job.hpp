@@ -25,8 +25,8 @@
 #include "core/options.hpp"
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
-#include "format/deflate/frame/gzip_index.hpp"
 #include "format/formats.hpp"
+#include "format/gzip_index.hpp"
 #include "pipeline/large_pieces.hpp"
 #include "pipeline/stream.hpp"
 
@@ -57,7 +57,8 @@ struct RestoreSlot {
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
   std::uint64_t under_way =
       0;  // of a stream: up to where its decoder's content is still to come (StreamDecoder::under_way())
-  std::vector<Block> blocks;    // of a stream: one at most, its content
+  std::vector<Block> blocks;  // of a stream: its content, in `output`, and behind that what its decoder lent
+  std::shared_ptr<const std::byte> loan;
   std::size_t good_blocks = 0;  // what emit() writes before it throws
   std::exception_ptr error;
 };
@@ -80,6 +81,9 @@ class RestoreJob {
 
   // Before anything is received: adds places to `index`, which outlives the job. Frames then have to be those of gzip, but not BGZF's.
   void make_index(GzipIndex& index) { index_ = &index; }
+
+  // Before anything is received: slots are emitted while others are filled, so that content of a stream may be lent by who restores it.
+  void borrow_content() { borrows_ = true; }
 
   // Of the current frame.
   const FrameHeader& frame_header() const { return header_; }
@@ -119,7 +123,8 @@ class RestoreJob {
   std::uint64_t skip_bytes() const { return skip_bytes_; }
   void skipped(std::uint64_t count);
   bool full(const RestoreSlot& slot) const {
-    return is_stream() ? stream_bytes(slot) == batch_bytes() : slot.blocks.size() == plan_.blocks_per_batch;
+    return is_stream() ? slot.loan || stream_bytes(slot) == batch_bytes()
+                       : slot.blocks.size() == plan_.blocks_per_batch;
   }
 
   // Ranges: all blocks of this frame but the last two are known to be full, and how much the last one holds; so those before
@@ -204,6 +209,7 @@ class RestoreJob {
   std::uint64_t skipped_bytes_ = 0;  // besides those: of what is unused
   std::unique_ptr<StreamDecoder> decoder_;
   GzipIndex* index_ = nullptr;
+  bool borrows_ = false;
   StreamMeans stream_means_;
   bool stream_has_threads_ = false, stream_on_device_ = false;
   bool stream_summed_up_ = false;  // by the decoder

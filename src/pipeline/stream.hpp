@@ -17,8 +17,8 @@
 #include "core/source.hpp"
 #include "core/status.hpp"
 #include "engine/resilient_engine.hpp"
-#include "format/deflate/frame/gzip_index.hpp"
 #include "format/frame_index.hpp"
+#include "format/gzip_index.hpp"
 
 namespace hemstitch {
 

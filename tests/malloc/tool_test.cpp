@@ -175,6 +175,12 @@ TEST_F(MallocTool, Restores) {
   try_command({"-d", "-T2", "-c", "a.lz4"}, made);
 }
 
+TEST_F(MallocTool, MakesAnIndex) {
+  Files made = made_by({"-q", "--format", "gzip", "a"}, one_file());
+  made.erase("a");
+  try_command({"index", "-q", "a.gz"}, made);
+}
+
 TEST_F(MallocTool, Lists) {
   for (const char* option : {"-v", "--json"})
     try_command({"-l", option, "a.lz4"}, made_by({"-q", "a"}, one_file()));

@@ -299,6 +299,54 @@ TEST_WITH_THREADS(DeflateParallel, CutsAtEveryPlace) {
   }
 }
 
+// Loans are given back in any order, also when the decoder is gone.
+TEST_WITH_THREADS(DeflateParallel, LendsContent) {
+  const Bytes content = wordy_bytes(600'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+  std::uint64_t most_lent = 0;
+  for (unsigned run = 0; run < 10; ++run) {
+    std::vector<std::pair<std::shared_ptr<const std::byte>, std::span<const std::byte>>> loans;
+    std::vector<std::size_t> loans_at;
+    Bytes restored, output(500);
+    std::uint64_t lent_bytes = 0;
+    {
+      DeflateParallelLimits limits = tiny_pieces(8192, 2 + run % 3);
+      limits.lent_bytes = 1 + run * 100;
+      DeflateParallelDecoder decoder({}, false, limits);
+      decoder.lend_content();
+      std::span<const std::byte> left = data;
+      for (StreamStep step; !step.ended;) {
+        step = decoder.restore(left.first(std::min<std::size_t>(left.size(), 1500)), output);
+        ASSERT_EQ(step.status, Status::kOk);
+        ASSERT_TRUE(step.ended || step.input_bytes + step.output_bytes != 0);
+        left = left.subspan(step.input_bytes);
+        if (step.lent.empty()) {
+          restored.insert(restored.end(), output.begin(),
+                          output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
+          continue;
+        }
+        ASSERT_EQ(step.lent.size(), step.output_bytes);
+        ASSERT_GE(step.lent.size(), limits.lent_bytes);
+        lent_bytes += step.output_bytes;
+        loans.emplace_back(step.owner, step.lent);
+        loans_at.push_back(restored.size());
+        restored.resize(restored.size() + step.output_bytes);
+        // All but the last four are read, and given back.
+        if (loans.size() < 5) continue;
+        std::copy(loans[0].second.begin(), loans[0].second.end(),
+                  restored.begin() + static_cast<std::ptrdiff_t>(loans_at[0]));
+        loans.erase(loans.begin());
+        loans_at.erase(loans_at.begin());
+      }
+    }
+    for (std::size_t i = 0; i < loans.size(); ++i)
+      std::copy(loans[i].second.begin(), loans[i].second.end(),
+                restored.begin() + static_cast<std::ptrdiff_t>(loans_at[i]));
+    ASSERT_EQ(restored == content, true) << run;
+    most_lent = std::max(most_lent, lent_bytes);
+  }
+  EXPECT_GT(most_lent, content.size() / 10);
+}
+
 // A stream may be one block, as large as anybody likes: with the fixed code, and with codes of its own, one of which has one symbol.
 TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
   Bytes expected;

@@ -1,5 +1,5 @@
 // Indexes of gzip files: that zlib restores from every point, that ranges from points equal the content, and what damaged indexes do.
-#include "format/deflate/frame/gzip_index.hpp"
+#include "format/gzip_index.hpp"
 
 #include <gtest/gtest.h>
 

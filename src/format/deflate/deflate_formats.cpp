@@ -15,6 +15,7 @@
 #include "format/deflate/frame/deflate_writers.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
 #include "format/deflate/frame/zlib_reader.hpp"
+#include "format/deflate/restore/deflate_restore.hpp"
 
 namespace hemstitch {
 namespace {
@@ -95,6 +96,12 @@ class DeflateFormat : public FrameFormat {
   }
 
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<DeflateReader>(); }
+  std::unique_ptr<StreamDecoder> make_decoder_at(std::span<const std::byte> window, std::byte first_byte,
+                                                 unsigned taken_bits) const override {
+    auto decoder = std::make_unique<DeflateDecoder>(std::span<const std::byte>());
+    decoder->begin(window, first_byte, taken_bits);
+    return decoder;
+  }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return make_deflate_writer(options);
   }

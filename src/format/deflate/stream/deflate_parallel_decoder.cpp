@@ -24,18 +24,59 @@ constexpr unsigned kMostStarts = 8;
 
 DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   DeflateParallelLimits limits;
-  const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces;
+  const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces,
+                      lent_bytes = means.loans * std::uint64_t{limits.content_bytes};
   // One each that is restored, and some that wait to be handed over.
   std::uint64_t pieces =
       means.threads == 2 ? kDeflateStreamSharedPieces : std::uint64_t{means.threads} + means.threads / 2 + 2;
-  if (means.memory_bytes != 0) pieces = std::min(pieces, means.memory_bytes / a_piece);
+  if (means.memory_bytes != 0)
+    pieces = std::min(pieces, (means.memory_bytes - std::min(means.memory_bytes, lent_bytes)) / a_piece);
   if (means.input_bytes) pieces = std::min(pieces, *means.input_bytes / limits.piece_bytes);
   limits.pieces = static_cast<std::size_t>(pieces);
+  limits.loans = means.loans;
   limits.threads = pieces < (means.threads == 2 ? kLeastSharedPieces : kLeastPieces)
                        ? 1
                        : static_cast<unsigned>(std::min<std::uint64_t>(std::max(means.threads, 1u), pieces));
   return limits;
 }
+
+// Memory for contents, which comes back when nobody has it any more: it may be lent for longer than there is a decoder.
+class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<ContentPool> {
+ public:
+  explicit ContentPool(std::size_t bytes) : bytes_(bytes) {}
+
+  // Throws std::bad_alloc.
+  std::shared_ptr<std::byte> take() {
+    LargeBuffer buffer = idle();
+    if (buffer.get() == nullptr) {
+      buffer = LargeBuffer(bytes_);
+      const std::scoped_lock lock(mutex_);
+      idle_.reserve(made_ + 1);  // so that giving back needs no memory
+      ++made_;
+    }
+    std::byte* const bytes = buffer.get();
+    auto back = [pool = shared_from_this(),
+                 owned = std::make_shared<LargeBuffer>(std::move(buffer))](std::byte*) {
+      const std::scoped_lock lock(pool->mutex_);
+      pool->idle_.push_back(std::move(*owned));
+    };
+    return {bytes, std::move(back)};
+  }
+
+ private:
+  LargeBuffer idle() {
+    const std::scoped_lock lock(mutex_);
+    if (idle_.empty()) return {};
+    LargeBuffer buffer = std::move(idle_.back());
+    idle_.pop_back();
+    return buffer;
+  }
+
+  const std::size_t bytes_;
+  std::mutex mutex_;
+  std::size_t made_ = 0;
+  std::vector<LargeBuffer> idle_;
+};
 
 struct DeflateParallelDecoder::Piece {
   enum class State {
@@ -65,7 +106,7 @@ struct DeflateParallelDecoder::Piece {
   std::atomic<bool> cancelled = false;
 
   // Of whoever works on it, then of all.
-  LargeBuffer content;
+  std::shared_ptr<std::byte> content;
   std::vector<DeflatePart> parts;
   std::vector<std::byte> window, window_behind;  // of the first part, once linked
 
@@ -109,7 +150,10 @@ class DeflateParallelDecoder::Guide : public DeflatePieceGuide {
 
 DeflateParallelDecoder::DeflateParallelDecoder(std::span<const std::byte> history, bool members,
                                                const DeflateParallelLimits& limits)
-    : limits_(limits), members_(members), serial_(history) {}
+    : limits_(limits),
+      members_(members),
+      contents_(std::make_shared<ContentPool>(limits.content_bytes)),
+      serial_(history) {}
 
 DeflateParallelDecoder::~DeflateParallelDecoder() {
   {
@@ -372,6 +416,16 @@ bool DeflateParallelDecoder::hand_over(StreamStep& step, std::span<std::byte> ou
     const std::size_t at =
         of_symbols ? part.symbols_at + part_at_ : part.bytes_at + part_at_ - part.symbol_count;
     const std::size_t left = of_symbols ? part.symbol_count - part_at_ : part.content_bytes() - part_at_;
+    if (lends_ && left >= limits_.lent_bytes) {
+      // What was restored before goes first.
+      if (step.output_bytes != 0) return false;
+      step.lent = {piece.content.get() + at, left};
+      step.owner = piece.content;
+      step.output_bytes = left;
+      part_at_ += left;
+      linked_bytes_ += left;
+      return false;
+    }
     const std::size_t count = std::min(left, output.size() - step.output_bytes);
     std::memcpy(output.data() + step.output_bytes, piece.content.get() + at, count);
     part_at_ += count;
@@ -489,7 +543,7 @@ void DeflateParallelDecoder::release(std::uint64_t before_byte) {
     if (piece.state == Piece::State::kWorking || (piece.resolving && !piece.resolved)) break;
     if (piece.state == Piece::State::kDone) ++useless_pieces_;
     idle_inputs_.push_back(std::move(piece.input));
-    if (piece.content.get() != nullptr) idle_contents_.push_back(std::move(piece.content));
+    piece.content = nullptr;
     piece.linked_next = nullptr;
     piece.next = nullptr;
     if (linked_last_.get() == &piece) linked_last_ = nullptr;
@@ -567,10 +621,6 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
     piece.resolved = true;
   } else {
     piece.state = Piece::State::kWorking;
-    if (!idle_contents_.empty()) {
-      piece.content = std::move(idle_contents_.back());
-      idle_contents_.pop_back();
-    }
     lock.unlock();
     bool failed = false;
     try {
@@ -592,7 +642,7 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
 }
 
 void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& decoder) {
-  if (piece.content.get() == nullptr) piece.content = LargeBuffer(limits_.content_bytes);
+  if (!piece.content) piece.content = contents_->take();
   Guide guide(*this, piece);
   std::optional<std::uint64_t> start;
   std::uint64_t from_bits = 0;

@@ -37,9 +37,12 @@ struct DeflateParallelLimits {
   std::size_t overlap_bytes = kDeflateStreamOverlapBytes;  // at most a piece
   std::size_t content_bytes = kDeflateStreamContentBytes;
   std::size_t begin_bytes = kDeflateStreamBeginBytes;
+  std::size_t lent_bytes = kDeflateStreamLentBytes;  // so much is lent, where that is allowed
+  unsigned loans = 0;
 
   std::uint64_t memory_bytes() const {
-    return pieces * std::uint64_t{piece_bytes + overlap_bytes + content_bytes};
+    return pieces * std::uint64_t{piece_bytes + overlap_bytes + content_bytes} +
+           loans * std::uint64_t{content_bytes};
   }
 };
 
@@ -60,6 +63,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
   // Points are where the calling thread stands between two blocks, and where pieces begin.
+  void lend_content() override { lends_ = true; }
   void stop_at_points(bool stops) override;
   std::optional<StreamPoint> point() const override;
 
@@ -69,6 +73,7 @@ class DeflateParallelDecoder : public StreamDecoder {
  private:
   struct Piece;
   class Guide;
+  class ContentPool;
   using Pieces = std::deque<std::shared_ptr<Piece>>;
   enum class Mode {
     kAlone,     // nothing is read ahead
@@ -110,6 +115,7 @@ class DeflateParallelDecoder : public StreamDecoder {
 
   const DeflateParallelLimits limits_;
   const bool members_;
+  const std::shared_ptr<ContentPool> contents_;
 
   // Of the calling thread. Positions count all bytes that were given.
   Mode mode_ = Mode::kAlone;
@@ -118,7 +124,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t alone_bytes_ = 0;
   std::uint64_t piece_count_ = 0;
   std::uint64_t linked_bytes_ = 0;
-  bool stops_at_points_ = false, at_new_point_ = false;
+  bool lends_ = false, stops_at_points_ = false, at_new_point_ = false;
   DeflateDecoder serial_;
   std::unique_ptr<DeflatePieceDecoder> own_decoder_;
   std::uint64_t boundary_bits_ = 0;  // of kBoundary, and what stands before it:
@@ -129,7 +135,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_comes_, work_is_done_;
   Pieces pieces_;
-  std::vector<LargeBuffer> idle_inputs_, idle_contents_;
+  std::vector<LargeBuffer> idle_inputs_;
   bool stops_ = false;
   std::uint64_t reached_byte_ = 0;
   std::uint64_t run_begin_byte_ = 0,

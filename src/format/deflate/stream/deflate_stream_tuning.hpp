@@ -23,6 +23,9 @@ inline constexpr std::size_t kDeflateStreamSharedPieces = 9;
 // calling thread may want the core, or its caches.
 inline constexpr unsigned kDeflateStreamMostUseless = 8, kDeflateStreamTriedOf = 8;
 
+// Content in a row that is lent; less is copied sooner than handed on by itself.
+inline constexpr std::size_t kDeflateStreamLentBytes = std::size_t{64} << 10;
+
 // Of a device (deflate_device_decoder.hpp). Compressed bytes of a piece: fewer leave it idle between steps that all of a piece waits for. The first one is
 // smaller, so that content comes soon, and each of the next twice as large.
 inline constexpr std::size_t kDeflateDevicePieceBytes = std::size_t{64} << 20;

@@ -1,4 +1,4 @@
-#include "format/deflate/frame/gzip_index.hpp"
+#include "format/gzip_index.hpp"
 
 #include <algorithm>
 #include <array>
