@@ -64,9 +64,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   DeviceTrouble trouble;
   trouble.follows_members = input.ConsumeBool();
   trouble.most_blocks = input.ConsumeIntegralInRange<std::size_t>(1, 20);
-  for (std::set<unsigned>* const calls : {&trouble.uploads, &trouble.carries, &trouble.restores, &trouble.downloads,
-                                          &trouble.waits, &trouble.nothing, &trouble.nonsense})
-    if (input.ConsumeIntegralInRange<unsigned>(0, 9) == 0) calls->insert(input.ConsumeIntegralInRange<unsigned>(1, 8));
+  for (std::set<unsigned>* const calls :
+       {&trouble.uploads, &trouble.carries, &trouble.restores, &trouble.downloads, &trouble.waits,
+        &trouble.nothing, &trouble.nonsense})
+    if (input.ConsumeIntegralInRange<unsigned>(0, 9) == 0)
+      calls->insert(input.ConsumeIntegralInRange<unsigned>(1, 8));
   const bool members = input.ConsumeBool();
   const std::size_t piece_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 3000);
   const std::size_t room_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 5000);
@@ -76,7 +78,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   DeflateDecoder serial(history);
   StreamMeans means;
   means.settles = true;
-  DeflateDeviceDecoder device(std::make_unique<ProcessorPieces>(limits, trouble), history, members, means, limits);
+  DeflateDeviceDecoder device(std::make_unique<ProcessorPieces>(limits, trouble), history, members, means,
+                              limits);
   std::span<const std::byte> left = stream;
   Outcome expected = restored_by(serial, left, piece_bytes, room_bytes);
   require(restored_by(device, left, piece_bytes, room_bytes) == expected);

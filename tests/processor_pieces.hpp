@@ -23,9 +23,9 @@ namespace hemstitch::testing {
 // What goes wrong, by the number of the call, from 1.
 struct DeviceTrouble {
   std::set<unsigned> uploads = {}, carries = {}, restores = {}, downloads = {}, waits = {};  // that fail
-  std::set<unsigned> nothing = {};    // restores that confirm nothing
-  std::set<unsigned> nonsense = {};   // restores that say what cannot be
-  unsigned lost_from_restore = 0;     // all calls fail after it
+  std::set<unsigned> nothing = {};     // restores that confirm nothing
+  std::set<unsigned> nonsense = {};    // restores that say what cannot be
+  unsigned lost_from_restore = 0;      // all calls fail after it
   std::size_t most_blocks = SIZE_MAX;  // that a call restores
   bool follows_members = true;
 };
@@ -72,8 +72,8 @@ class ProcessorPieces : public DeflatePieceDevice {
     for (std::size_t block = 0; block < trouble_.most_blocks; ++block) {
       const auto left = input.subspan(taken);
       const StreamStep step =
-          decoder.restore_until(static_cast<std::int64_t>(bits) + 1 - static_cast<std::int64_t>(taken * 8), left,
-                                std::span(content).subspan(content_at));
+          decoder.restore_until(static_cast<std::int64_t>(bits) + 1 - static_cast<std::int64_t>(taken * 8),
+                                left, std::span(content).subspan(content_at));
       taken += step.input_bytes;
       if (step.status != Status::kOk || (!step.ended && !decoder.is_between_blocks())) break;
       const std::uint64_t behind = taken * 8 - (step.ended ? 0 : decoder.unread_bits());
@@ -88,9 +88,9 @@ class ProcessorPieces : public DeflatePieceDevice {
       if (!work.members || !trouble_.follows_members || trailer >= input.size()) break;
       const DeflateHead head = read_gzip_head(input.data() + trailer, input.size() - trailer);
       if (head.status != Status::kOk || trailer + head.bytes >= input.size()) break;
-      found.members.push_back({bits, content_at, (trailer + head.bytes) * 8,
-                               checksum_of(Checksum::kCrc32, std::span(content).subspan(
-                                                                 member_at, content_at - member_at))});
+      found.members.push_back(
+          {bits, content_at, (trailer + head.bytes) * 8,
+           checksum_of(Checksum::kCrc32, std::span(content).subspan(member_at, content_at - member_at))});
       member_at = content_at;
       taken = trailer + head.bytes;
       found.end_bits = bits = taken * 8;
@@ -149,8 +149,8 @@ class ProcessorPieces : public DeflatePieceDevice {
         ++i;
         continue;
       }
-      std::copy_n(outputs_[pending.output].begin() + static_cast<std::ptrdiff_t>(pending.at), pending.to.size(),
-                  pending.to.begin());
+      std::copy_n(outputs_[pending.output].begin() + static_cast<std::ptrdiff_t>(pending.at),
+                  pending.to.size(), pending.to.begin());
       i = pending_.erase(i);
     }
   }

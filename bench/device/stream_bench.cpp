@@ -48,7 +48,8 @@ using testing::Bytes;
 
 constexpr unsigned kThreads = 16;
 constexpr int kRuns = 3;
-constexpr std::size_t kContentBytes = 1'100'000'000, kChunkBytes = 131'072, kGzipHeadBytes = 10, kTrailerBytes = 8;
+constexpr std::size_t kContentBytes = 1'100'000'000, kChunkBytes = 131'072, kGzipHeadBytes = 10,
+                      kTrailerBytes = 8;
 constexpr std::uint64_t kLongBytes = 20'000'000'000, kLongGpuMemory = std::uint64_t{8} << 30;
 
 double seconds_of(const std::function<void()>& work) {
@@ -81,8 +82,8 @@ Bytes chunk_of(std::span<const std::byte> content, std::size_t at) {
 }
 
 // A .gz of the content, `times` over: the first chunk refers to nothing before it.
-void write_stream(const std::string& path, std::span<const std::byte> content, const std::vector<Bytes>& chunks,
-                  std::uint64_t times) {
+void write_stream(const std::string& path, std::span<const std::byte> content,
+                  const std::vector<Bytes>& chunks, std::uint64_t times) {
   std::ofstream file(path, std::ios::binary);
   const unsigned char head[kGzipHeadBytes] = {0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3};
   file.write(reinterpret_cast<const char*>(head), sizeof head);
@@ -115,7 +116,8 @@ class CountingSink : public Sink {
   bool sums_up_;
 };
 
-StreamReport restore_file(const std::string& path, Sink& sink, std::string_view backend, std::uint64_t gpu_memory) {
+StreamReport restore_file(const std::string& path, Sink& sink, std::string_view backend,
+                          std::uint64_t gpu_memory) {
   RestoreOptions options;
   options.backend = backend;
   options.threads = kThreads;
@@ -133,12 +135,15 @@ struct Row {
 void print(const Row& row) {
   const auto gbps = [&](double seconds) { return static_cast<double>(row.bytes) / seconds / 1e9; };
   std::string more;
-  if (!row.peer.empty()) more = fmt::format(",\"peer\":\"{}\",\"peer_gbps\":{:.2f}", row.peer, gbps(row.peer_seconds));
+  if (!row.peer.empty())
+    more = fmt::format(",\"peer\":\"{}\",\"peer_gbps\":{:.2f}", row.peer, gbps(row.peer_seconds));
   fmt::print(
-      "{{\"what\":\"restore\",\"backend\":\"cuda\",\"format\":\"gzip\",\"level\":6,\"block_bytes\":0,\"file\":\"{}\",\"bytes\":{},"
-      "\"ratio\":{:.4f},\"seconds\":{:.4f},\"gbps\":{:.2f},\"threads\":{},\"span\":\"{}\"{},\"verified\":true}}\n",
-      row.file, row.bytes, static_cast<double>(row.bytes) / static_cast<double>(row.compressed_bytes), row.seconds,
-      gbps(row.seconds), kThreads, row.span, more);
+      "{{\"what\":\"restore\",\"backend\":\"cuda\",\"format\":\"gzip\",\"level\":6,\"block_bytes\":0,"
+      "\"file\":\"{}\",\"bytes\":{},"
+      "\"ratio\":{:.4f},\"seconds\":{:.4f},\"gbps\":{:.2f},\"threads\":{},\"span\":\"{}\"{},\"verified\":"
+      "true}}\n",
+      row.file, row.bytes, static_cast<double>(row.bytes) / static_cast<double>(row.compressed_bytes),
+      row.seconds, gbps(row.seconds), kThreads, row.span, more);
   std::fflush(stdout);
 }
 
@@ -187,7 +192,8 @@ double pinned_seconds(const Bytes& data, std::uint64_t content_bytes) {
       }
       decoder->settle(decoder->under_way());
     });
-    must(done == content_bytes && decoder->content_crc32() == load_le32(data.data() + data.size() - kTrailerBytes),
+    must(done == content_bytes &&
+             decoder->content_crc32() == load_le32(data.data() + data.size() - kTrailerBytes),
          "verifying");
   });
 }
@@ -199,7 +205,11 @@ void measure(const std::string& path, const std::string& name, std::uint64_t gpu
   std::fprintf(stderr, "%s: device memory %llu of at most %llu; %s\n", name.c_str(),
                static_cast<unsigned long long>(report.planned_device_bytes),
                static_cast<unsigned long long>(report.device_limit_bytes), report.times.text().c_str());
-  Row row{.file = name, .span = "file", .peer = long_one ? "" : "cpu", .bytes = sums.bytes, .compressed_bytes = fs::file_size(path)};
+  Row row{.file = name,
+          .span = "file",
+          .peer = long_one ? "" : "cpu",
+          .bytes = sums.bytes,
+          .compressed_bytes = fs::file_size(path)};
   const auto timed = [&](std::string_view backend) {
     return best_of(backend == "cpu" ? 1 : kRuns, [&] {
       CountingSink nowhere(false);

@@ -25,18 +25,24 @@ constexpr std::size_t kHostInputBytes = std::size_t{1} << 20, kHostOutputBytes =
 // A piece that comes to less than one such part of its bytes, and fills less than half of its room, leaves the host to go on.
 constexpr std::uint64_t kLeastConfirmed = 8;
 
-DeflatePieceLimits limits_for(std::uint64_t piece_bytes, std::uint64_t stream_bytes, std::uint64_t output_bytes) {
+DeflatePieceLimits limits_for(std::uint64_t piece_bytes, std::uint64_t stream_bytes,
+                              std::uint64_t output_bytes) {
   const std::uint64_t piece = std::min(piece_bytes, std::max<std::uint64_t>(stream_bytes, 1));
-  return deflate_piece_limits(
-      static_cast<std::size_t>(piece),
-      static_cast<std::size_t>(std::min(piece * kDeflateDeviceContentFactor, std::max<std::uint64_t>(output_bytes, 1))));
+  return deflate_piece_limits(static_cast<std::size_t>(piece),
+                              static_cast<std::size_t>(std::min(piece * kDeflateDeviceContentFactor,
+                                                                std::max<std::uint64_t>(output_bytes, 1))));
 }
 
 class Restorer {
  public:
-  Restorer(const DeflateStreamInMemory& work, const DeflatePieceLimits& limits, void* d_temp, std::size_t temp_bytes,
-           cudaStream_t stream)
-      : work_(work), limits_(limits), d_temp_(d_temp), temp_bytes_(temp_bytes), stream_(stream), output_(work.output) {}
+  Restorer(const DeflateStreamInMemory& work, const DeflatePieceLimits& limits, void* d_temp,
+           std::size_t temp_bytes, cudaStream_t stream)
+      : work_(work),
+        limits_(limits),
+        d_temp_(d_temp),
+        temp_bytes_(temp_bytes),
+        stream_(stream),
+        output_(work.output) {}
 
   DeflateStreamOutcome run() {
     std::uint64_t at = 0;
@@ -59,12 +65,15 @@ class Restorer {
   void fetch(std::uint64_t at, std::span<std::byte> to) {
     if (to.empty()) return;
     if (work_.arrive) work_.arrive(at + to.size());
-    check(cudaMemcpyAsync(to.data(), work_.d_data + at, to.size(), cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(to.data(), work_.d_data + at, to.size(), cudaMemcpyDeviceToHost, stream_),
+          "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 
   std::uint64_t trailer_bytes() const {
-    return work_.format == Format::kGzip ? kGzipTrailerBytes : work_.format == Format::kZlib ? kZlibTrailerBytes : 0;
+    return work_.format == Format::kGzip   ? kGzipTrailerBytes
+           : work_.format == Format::kZlib ? kZlibTrailerBytes
+                                           : 0;
   }
 
   DeflateHead read_head(std::uint64_t at) {
@@ -88,7 +97,9 @@ class Restorer {
     crc32_ = 0;
   }
 
-  std::uint64_t window_bytes() const { return std::min<std::uint64_t>(done_ - member_at_, kDeflateWindowBytes); }
+  std::uint64_t window_bytes() const {
+    return std::min<std::uint64_t>(done_ - member_at_, kDeflateWindowBytes);
+  }
 
   void add(std::uint32_t crc32, std::uint64_t bytes) {
     crc32_ = combined_checksum(Checksum::kCrc32, crc32_, crc32, bytes);
@@ -137,8 +148,8 @@ class Restorer {
                                   .window_bytes = static_cast<std::uint32_t>(window_bytes()),
                                   .members = work_.format == Format::kGzip};
     const DeflatePieceResult found =
-        restore_deflate_piece_cuda(piece, limits_, output_.data() + done_, static_cast<std::size_t>(room), d_temp_,
-                                   temp_bytes_, stream_);
+        restore_deflate_piece_cuda(piece, limits_, output_.data() + done_, static_cast<std::size_t>(room),
+                                   d_temp_, temp_bytes_, stream_);
     const std::uint64_t begin = done_;
     ended = found.ended;
     for (const DeflatePieceMember& member : found.members) {
@@ -155,7 +166,8 @@ class Restorer {
     bits_ += bits;
     const bool is_much = ended || !found.members.empty() || bits * kLeastConfirmed >= (end - base) * 8 ||
                          done_ - begin >= limits_.output_bytes / 2;
-    if (found.why == DeflatePieceEnd::kRoom && !ended && room < limits_.output_bytes) return grow() || is_much;
+    if (found.why == DeflatePieceEnd::kRoom && !ended && room < limits_.output_bytes)
+      return grow() || is_much;
     return is_much;
   }
 
@@ -178,18 +190,21 @@ class Restorer {
     std::span<const std::byte> input;
     for (;;) {
       if (input.empty()) {
-        bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kHostInputBytes, work_.bytes - position)));
+        bytes.resize(
+            static_cast<std::size_t>(std::min<std::uint64_t>(kHostInputBytes, work_.bytes - position)));
         fetch(position, bytes);
         input = bytes;
       }
-      const auto free_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), output_.size() - done_));
-      const StreamStep step = decoder->restore_until(
-          (static_cast<std::int64_t>(stop) - static_cast<std::int64_t>(position)) * 8, input,
-          std::span(room).first(free_bytes));
+      const auto free_bytes =
+          static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), output_.size() - done_));
+      const StreamStep step =
+          decoder->restore_until((static_cast<std::int64_t>(stop) - static_cast<std::int64_t>(position)) * 8,
+                                 input, std::span(room).first(free_bytes));
       input = input.subspan(step.input_bytes);
       position += step.input_bytes;
       if (step.output_bytes != 0) {
-        check(cudaMemcpyAsync(output_.data() + done_, room.data(), step.output_bytes, cudaMemcpyHostToDevice, stream_),
+        check(cudaMemcpyAsync(output_.data() + done_, room.data(), step.output_bytes, cudaMemcpyHostToDevice,
+                              stream_),
               "cudaMemcpyAsync");
         check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
         host_bytes_ += step.output_bytes;
@@ -234,13 +249,14 @@ class Restorer {
     DeviceBuffer<std::uint32_t> d_found(spans.size(), stream_);
     d_spans.upload(spans);
     d_sizes.upload(sizes);
-    deflate_checksums_async(Checksum::kAdler32, reinterpret_cast<const void* const*>(d_spans.get()), d_sizes.get(),
-                            spans.size(), d_found.get(), stream_);
+    deflate_checksums_async(Checksum::kAdler32, reinterpret_cast<const void* const*>(d_spans.get()),
+                            d_sizes.get(), spans.size(), d_found.get(), stream_);
     std::vector<std::uint32_t> found(spans.size());
     d_found.download(found);
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     std::uint32_t sum = checksum_of(Checksum::kAdler32, {});
-    for (std::size_t i = 0; i < found.size(); ++i) sum = combined_checksum(Checksum::kAdler32, sum, found[i], sizes[i]);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      sum = combined_checksum(Checksum::kAdler32, sum, found[i], sizes[i]);
     return sum;
   }
 
@@ -265,8 +281,8 @@ std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t 
       limits_for(2 * kDeflateDevicePieceBytes, stream_bytes, output_bytes));
 }
 
-DeflateStreamOutcome restore_deflate_stream(const DeflateStreamInMemory& work, void* d_temp, std::size_t temp_bytes,
-                                            cudaStream_t stream) {
+DeflateStreamOutcome restore_deflate_stream(const DeflateStreamInMemory& work, void* d_temp,
+                                            std::size_t temp_bytes, cudaStream_t stream) {
   // Room that grows says nothing of the content's size.
   const std::uint64_t output_bytes = work.grow ? UINT64_MAX : work.output.size();
   std::uint64_t piece_bytes = 2 * kDeflateDevicePieceBytes;

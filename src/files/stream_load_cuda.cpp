@@ -55,7 +55,8 @@ std::optional<Format> stream_format(std::span<const std::byte> head) {
                    bgzf_member_bytes(head.data() + extra_at, extra_bytes) != 0
                ? std::nullopt
                : std::optional(Format::kGzip);
-  if (status == Status::kUnknownFormat && read_zlib_head(head.data(), head.size(), false).status == Status::kOk)
+  if (status == Status::kUnknownFormat &&
+      read_zlib_head(head.data(), head.size(), false).status == Status::kOk)
     return Format::kZlib;
   return std::nullopt;
 }
@@ -63,8 +64,8 @@ std::optional<Format> stream_format(std::span<const std::byte> head) {
 // Pieces of the file on their way to the device.
 class Arrivals {
  public:
-  Arrivals(cuda::Device& device, int descriptor, std::uint64_t file_bytes, std::byte* d_file, unsigned threads,
-           std::size_t piece_bytes)
+  Arrivals(cuda::Device& device, int descriptor, std::uint64_t file_bytes, std::byte* d_file,
+           unsigned threads, std::size_t piece_bytes)
       : device_(device),
         descriptor_(descriptor),
         file_bytes_(file_bytes),
@@ -120,7 +121,8 @@ class Arrivals {
         }
         const std::uint64_t at = piece * std::uint64_t{piece_bytes_};
         const auto room = memory.span().subspan(
-            turn % 2 * piece_bytes_, static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes_, file_bytes_ - at)));
+            turn % 2 * piece_bytes_,
+            static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes_, file_bytes_ - at)));
         passed[turn % 2].synchronize();
         if (!read_at(descriptor_, at, room)) throw Error(Status::kReadFailed, "the file cannot be read");
         auto sent = std::make_unique<Event>();
@@ -168,8 +170,9 @@ bool is_long_stream(const std::string& path, std::uint64_t file_bytes, const Fra
   return descriptor.number() >= 0 && read_at(descriptor.number(), 0, head) && stream_format(head);
 }
 
-std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::string& path, std::uint64_t file_bytes,
-                                            const FrameLoadOptions& options, const FrameLoadSizes& sizes) {
+std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::string& path,
+                                            std::uint64_t file_bytes, const FrameLoadOptions& options,
+                                            const FrameLoadSizes& sizes) {
   try {
     const Descriptor descriptor = opened(path);
     std::vector<std::byte> head(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file_bytes)));

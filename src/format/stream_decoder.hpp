@@ -21,7 +21,8 @@ struct StreamStep {
   bool ended = false;
   Status status = Status::kOk;   // kCorruptBlock: this cannot go on
   std::string_view detail = {};  // of that: what is wrong, where it is known
-  bool wants_input = false;      // nothing was restored, but there is room for input again (StreamDecoder::input_room())
+  bool wants_input =
+      false;  // nothing was restored, but there is room for input again (StreamDecoder::input_room())
 };
 
 class StreamDecoder {

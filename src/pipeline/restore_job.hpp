@@ -54,9 +54,10 @@ struct RestoreSlot {
   LargeBuffer output;  // history of linked frames, then the content
   std::size_t input_bytes = 0;
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
-  std::uint64_t under_way = 0;  // of a stream: up to where its decoder's content is still to come (StreamDecoder::under_way())
-  std::vector<Block> blocks;         // of a stream: one at most, its content
-  std::size_t good_blocks = 0;       // what emit() writes before it throws
+  std::uint64_t under_way =
+      0;  // of a stream: up to where its decoder's content is still to come (StreamDecoder::under_way())
+  std::vector<Block> blocks;    // of a stream: one at most, its content
+  std::size_t good_blocks = 0;  // what emit() writes before it throws
   std::exception_ptr error;
 };
 

@@ -70,8 +70,8 @@ class StreamEngineTest : public EngineTest {
     std::vector<std::string> failures;
     StreamMeans means;
     means.on_failure = [&](const std::string& reason) { failures.push_back(reason); };
-    DeflateDeviceDecoder decoder(std::make_unique<cuda::CudaPieces>(cuda::open_device({}), limits, nullptr), {}, false,
-                                 means, limits);
+    DeflateDeviceDecoder decoder(std::make_unique<cuda::CudaPieces>(cuda::open_device({}), limits, nullptr),
+                                 {}, false, means, limits);
     const Outcome found = restored_by(decoder, data);
     EXPECT_EQ(found.status, expected.status) << what;
     EXPECT_EQ(found.content == expected.content, true) << what;
@@ -88,7 +88,8 @@ TEST_F(StreamEngineTest, RestoresByPieces) {
   for (const std::size_t piece_bytes : {std::size_t{100'000}, std::size_t{400'000}, std::size_t{3'000'000}}) {
     const DeflateDeviceLimits limits = small_pieces(piece_bytes);
     for (const int level : {1, 6, 9})
-      EXPECT_GT(require_as_one_thread(zlib_stream(text, level), limits, "text"), text.size() / 2) << piece_bytes;
+      EXPECT_GT(require_as_one_thread(zlib_stream(text, level), limits, "text"), text.size() / 2)
+          << piece_bytes;
     for (const int strategy : {Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED})
       require_as_one_thread(zlib_stream(mixed, 6, strategy), limits, "strategy");
     require_as_one_thread(zlib_stream(mixed, 6, Z_DEFAULT_STRATEGY, 1), limits, "small blocks");
@@ -111,9 +112,11 @@ TEST_F(StreamEngineTest, JudgesDamageAsOneThreadDoes) {
     else if (round % 3 == 1)
       changed[at] ^= std::byte{1} << random() % 8;
     else
-      changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(at),
-                    changed.begin() + static_cast<std::ptrdiff_t>(std::min(at + 1 + random() % 2000, data.size())));
-    require_as_one_thread(changed, small_pieces(80'000 + random() % 400'000), "round " + std::to_string(round));
+      changed.erase(
+          changed.begin() + static_cast<std::ptrdiff_t>(at),
+          changed.begin() + static_cast<std::ptrdiff_t>(std::min(at + 1 + random() % 2000, data.size())));
+    require_as_one_thread(changed, small_pieces(80'000 + random() % 400'000),
+                          "round " + std::to_string(round));
     if (HasFailure()) return;
   }
 }
@@ -177,13 +180,15 @@ TEST_F(StreamFilesTest, AreRestoredOnTheDevice) {
     EXPECT_GT(found.report.times.of(Stage::kKernel).busy_seconds, 0);
     EXPECT_GT(found.report.times.of(Stage::kDownload).busy_seconds, 0);
   }
-  const Bytes raw = zlib_stream(content(), 1), zlib = zlib_stream(content(), 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS);
+  const Bytes raw = zlib_stream(content(), 1),
+              zlib = zlib_stream(content(), 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS);
   EXPECT_EQ(restored(zlib, "cuda").content == content(), true);
   EXPECT_EQ(restored(raw, "cuda", 0, 0, 0, Format::kDeflate).content == content(), true);
 }
 
 TEST_F(StreamFilesTest, KeepTheirMembersAndWhatIsWrong) {
-  const Bytes small = gzip_of(wordy_bytes(100'000)), two = file() + gzip_of(wordy_bytes(9'000'000), 9) + small;
+  const Bytes small = gzip_of(wordy_bytes(100'000)),
+              two = file() + gzip_of(wordy_bytes(9'000'000), 9) + small;
   Bytes wrong_checksum = file(), damaged = two, many = file();
   wrong_checksum[wrong_checksum.size() - 6] ^= std::byte{1};
   damaged[damaged.size() / 2] ^= std::byte{4};
@@ -216,7 +221,8 @@ TEST_F(StreamFilesTest, HoldMemoryLimits) {
 TEST_F(StreamFilesTest, GoOnWithoutMemoryOfTheDevice) {
   const cuda::DeviceFacts facts = cuda::open_device({}).facts();
   for (const std::size_t megabytes : {0, 30, 120}) {
-    cuda::Device device(facts, cuda::Device::Limits{.memory_bytes = std::max<std::size_t>(megabytes << 20, 1)});
+    cuda::Device device(facts,
+                        cuda::Device::Limits{.memory_bytes = std::max<std::size_t>(megabytes << 20, 1)});
     cuda::CudaEngine engine(device);
     std::vector<std::string> failures;
     StreamMeans means;
@@ -226,7 +232,8 @@ TEST_F(StreamFilesTest, GoOnWithoutMemoryOfTheDevice) {
     const Outcome found = restored_by(*decoder, std::span(file()).subspan(10));
     EXPECT_EQ(found.status, Status::kOk);
     EXPECT_EQ(found.content == content(), true);
-    EXPECT_EQ(failures.size(), dynamic_cast<DeflateDeviceDecoder*>(decoder.get()) == nullptr ? 1u : 0u) << megabytes;
+    EXPECT_EQ(failures.size(), dynamic_cast<DeflateDeviceDecoder*>(decoder.get()) == nullptr ? 1u : 0u)
+        << megabytes;
   }
 }
 
@@ -268,7 +275,8 @@ MemoryResult restored_in_memory(std::span<const std::byte> data, int format, std
   const hemstitch_status status = hemstitch_deflate_stream_restore(
       input.data, data.size(), format, output.data, capacity, &bytes, temp.data, temp_bytes, nullptr);
   Bytes all = output.on_host();
-  EXPECT_TRUE(std::ranges::all_of(std::span(all).subspan(capacity), [](std::byte byte) { return byte == kGuard; }));
+  EXPECT_TRUE(
+      std::ranges::all_of(std::span(all).subspan(capacity), [](std::byte byte) { return byte == kGuard; }));
   EXPECT_LE(bytes, capacity);
   all.resize(bytes);
   return {status, std::move(all)};
@@ -277,7 +285,8 @@ MemoryResult restored_in_memory(std::span<const std::byte> data, int format, std
 TEST_F(StreamFilesTest, AreRestoredInMemory) {
   const Bytes text = wordy_bytes(5'000'000);
   std::size_t least_temp = 0;
-  ASSERT_EQ(hemstitch_deflate_stream_temp_bytes(65536, SIZE_MAX / 4, HEMSTITCH_DEFLATE_GZIP, &least_temp), HEMSTITCH_OK);
+  ASSERT_EQ(hemstitch_deflate_stream_temp_bytes(65536, SIZE_MAX / 4, HEMSTITCH_DEFLATE_GZIP, &least_temp),
+            HEMSTITCH_OK);
   const auto check = [&](const Bytes& data, int format, const Bytes& content, hemstitch_status status,
                          const std::string& what, std::size_t room = SIZE_MAX) {
     for (const std::size_t most_temp : {SIZE_MAX, 4 * least_temp, least_temp}) {
@@ -287,7 +296,8 @@ TEST_F(StreamFilesTest, AreRestoredInMemory) {
       EXPECT_EQ(found.content == content, true) << what;
     }
   };
-  const Bytes zlib = zlib_stream(text, 6, Z_DEFAULT_STRATEGY, 8, MAX_WBITS), raw = zlib_stream(text), gzip = gzip_of(text);
+  const Bytes zlib = zlib_stream(text, 6, Z_DEFAULT_STRATEGY, 8, MAX_WBITS), raw = zlib_stream(text),
+              gzip = gzip_of(text);
   check(gzip, HEMSTITCH_DEFLATE_GZIP, text, HEMSTITCH_OK, "gzip");
   check(zlib, HEMSTITCH_DEFLATE_ZLIB, text, HEMSTITCH_OK, "zlib");
   check(raw, HEMSTITCH_DEFLATE_RAW, text, HEMSTITCH_OK, "raw");
@@ -351,7 +361,8 @@ TEST_F(StreamFilesTest, AreLoadedToTheDevice) {
     ASSERT_EQ(contents.size(), cases.size());
     for (std::size_t i = 0; i < cases.size(); ++i) {
       Bytes bytes(contents[i].bytes());
-      cuda::check(cudaMemcpy(bytes.data(), contents[i].data(), bytes.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+      cuda::check(cudaMemcpy(bytes.data(), contents[i].data(), bytes.size(), cudaMemcpyDeviceToHost),
+                  "cudaMemcpy");
       EXPECT_EQ(bytes == cases[i].content, true) << i;
       EXPECT_TRUE(contents[i].restored_on_device()) << i;
     }

@@ -1,5 +1,7 @@
 // Streams restored by pieces on a device, against the decoder for one thread: the same verdict, the same bytes, the same end. The device is the
 // processor here, with whatever trouble devices make; pieces are tiny, so that small streams cross every border.
+#include "format/deflate/stream/deflate_device_decoder.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,7 +11,6 @@
 
 #include "deflate_streams.hpp"
 #include "engine/registry.hpp"
-#include "format/deflate/stream/deflate_device_decoder.hpp"
 #include "guarded_buffer.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "pipeline/stream.hpp"
@@ -38,8 +39,8 @@ struct Outcome {
 };
 
 // Of one stream, given in pieces of up to `most_in`, with room for `most_out` at once; through the decoder's own room where `own_room`.
-void restore_by(StreamDecoder& decoder, std::span<const std::byte> data, Outcome& outcome, bool own_room = false,
-                std::size_t most_in = 1500, std::size_t most_out = 4000) {
+void restore_by(StreamDecoder& decoder, std::span<const std::byte> data, Outcome& outcome,
+                bool own_room = false, std::size_t most_in = 1500, std::size_t most_out = 4000) {
   GuardedBuffer outputs(most_out);
   std::span<const std::byte> left = data;
   for (;;) {
@@ -76,7 +77,8 @@ struct DecoderOptions {
   DeviceTrouble trouble = {};
 };
 
-std::unique_ptr<DeflateDeviceDecoder> make_decoder(const DeflateDeviceLimits& limits, const DecoderOptions& options,
+std::unique_ptr<DeflateDeviceDecoder> make_decoder(const DeflateDeviceLimits& limits,
+                                                   const DecoderOptions& options,
                                                    std::vector<std::string>& failures, std::mutex& mutex) {
   StreamMeans means;
   means.settles = options.settles;
@@ -130,7 +132,8 @@ struct NamedStream {
 std::vector<NamedStream> streams() {
   const Bytes text = wordy_bytes(150'000), mixed = mixed_bytes(150'000), noise = random_bytes(60'000);
   std::vector<NamedStream> all;
-  for (const int level : {0, 1, 6, 9}) all.push_back({"level", zlib_stream(mixed, level, Z_DEFAULT_STRATEGY, 1)});
+  for (const int level : {0, 1, 6, 9})
+    all.push_back({"level", zlib_stream(mixed, level, Z_DEFAULT_STRATEGY, 1)});
   for (const int strategy : {Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED})
     all.push_back({"strategy", zlib_stream(text, 6, strategy, 1)});
   all.push_back({"large blocks", zlib_stream(text)});
@@ -157,8 +160,8 @@ TEST_WITH_THREADS(DeflateDevice, HasPiecesOfAnySize) {
   const Bytes content = mixed_bytes(4000);
   for (const int level : {0, 6}) {
     const Bytes data = zlib_stream(content, level, Z_DEFAULT_STRATEGY, 1);
-    for (const std::size_t piece_bytes : {std::size_t{300}, std::size_t{301}, data.size() - 1,
-                                          data.size(), data.size() + 1}) {
+    for (const std::size_t piece_bytes :
+         {std::size_t{300}, std::size_t{301}, data.size() - 1, data.size(), data.size() + 1}) {
       require_as_one_thread(data, tiny_pieces(piece_bytes), std::to_string(piece_bytes));
       if (HasFatalFailure()) return;
     }
@@ -214,11 +217,11 @@ TEST_WITH_THREADS(DeflateDevice, GoesOnWhereTheDeviceConfirmsNothing) {
 TEST_WITH_THREADS(DeflateDevice, LosesNothingWhereTheDeviceFails) {
   const Bytes content = wordy_bytes(500'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
   const std::vector<DeviceTrouble> troubles = {
-      {.uploads = {1}},       {.uploads = {7}},        {.uploads = {7, 8}},     {.carries = {2}},
-      {.carries = {1, 3}},    {.restores = {1}},       {.restores = {2}},       {.restores = {3, 5}},
-      {.downloads = {1}},     {.downloads = {9}},      {.downloads = {9, 11}},  {.waits = {1}},
-      {.waits = {8}},         {.waits = {8, 9}},       {.waits = {2, 30}},      {.nonsense = {2}},
-      {.nonsense = {2, 3}},   {.lost_from_restore = 1}, {.lost_from_restore = 2}, {.lost_from_restore = 4}};
+      {.uploads = {1}},     {.uploads = {7}},         {.uploads = {7, 8}},      {.carries = {2}},
+      {.carries = {1, 3}},  {.restores = {1}},        {.restores = {2}},        {.restores = {3, 5}},
+      {.downloads = {1}},   {.downloads = {9}},       {.downloads = {9, 11}},   {.waits = {1}},
+      {.waits = {8}},       {.waits = {8, 9}},        {.waits = {2, 30}},       {.nonsense = {2}},
+      {.nonsense = {2, 3}}, {.lost_from_restore = 1}, {.lost_from_restore = 2}, {.lost_from_restore = 4}};
   for (std::size_t i = 0; i < troubles.size(); ++i)
     for (const bool settles : {false, true}) {
       const Outcome found =
@@ -227,7 +230,8 @@ TEST_WITH_THREADS(DeflateDevice, LosesNothingWhereTheDeviceFails) {
       ASSERT_EQ(found.content == content, true) << i;
       ASSERT_EQ(found.end, data.size()) << i;
       ASSERT_GE(found.failures.size(), 1u) << i;
-      ASSERT_NE(found.failures[0].find(troubles[i].nonsense.empty() ? "injected" : "add up"), std::string::npos)
+      ASSERT_NE(found.failures[0].find(troubles[i].nonsense.empty() ? "injected" : "add up"),
+                std::string::npos)
           << found.failures[0];
     }
 }
@@ -280,7 +284,8 @@ TEST_WITH_THREADS(DeflateDevice, JudgesDamageAsOneThreadDoes) {
     DecoderOptions options;
     options.own_room = round % 2 == 0;
     if (round % 3 == 0) options.trouble.restores = {1 + static_cast<unsigned>(random() % 8)};
-    require_as_one_thread(changed, tiny_pieces(400 + random() % 9000), "round " + std::to_string(round), options);
+    require_as_one_thread(changed, tiny_pieces(400 + random() % 9000), "round " + std::to_string(round),
+                          options);
     if (HasFatalFailure()) return;
   }
 }
@@ -355,7 +360,9 @@ TEST_WITH_THREADS(DeflateDevice, IsGivenUpAtAnyTime) {
 }
 
 TEST(DeflateDevice, TakesNoMoreThanItMay) {
-  const auto device_bytes = [](const DeflateDeviceLimits& limits) { return limits.content_bytes * std::uint64_t{6}; };
+  const auto device_bytes = [](const DeflateDeviceLimits& limits) {
+    return limits.content_bytes * std::uint64_t{6};
+  };
   const auto all = deflate_device_limits({}, 0, device_bytes);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->piece_bytes, kDeflateDevicePieceBytes);
@@ -395,8 +402,9 @@ class PiecesEngine : public BlockEngine {
   std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
                                                      const StreamMeans& means) override {
     const DeflateDeviceLimits limits = tiny_pieces(piece_bytes_of_engine);
-    return std::make_unique<DeflateDeviceDecoder>(std::make_unique<ProcessorPieces>(limits, trouble_of_engine),
-                                                  history, format == Format::kGzip, means, limits);
+    return std::make_unique<DeflateDeviceDecoder>(
+        std::make_unique<ProcessorPieces>(limits, trouble_of_engine), history, format == Format::kGzip, means,
+        limits);
   }
 
  private:

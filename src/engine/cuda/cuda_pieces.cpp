@@ -13,9 +13,7 @@ void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind ki
   if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream.get()), "cudaMemcpyAsync");
 }
 
-std::size_t input_bytes(const DeflateDeviceLimits& limits) {
-  return limits.lead_bytes + limits.piece_bytes;
-}
+std::size_t input_bytes(const DeflateDeviceLimits& limits) { return limits.lead_bytes + limits.piece_bytes; }
 
 DeflatePieceLimits limits_of_pieces(const DeflateDeviceLimits& limits) {
   return deflate_piece_limits(input_bytes(limits), limits.content_bytes);
@@ -24,7 +22,8 @@ DeflatePieceLimits limits_of_pieces(const DeflateDeviceLimits& limits) {
 }  // namespace
 
 std::uint64_t cuda_pieces_bytes(const DeflateDeviceLimits& limits) {
-  return limits.inputs * std::uint64_t{input_bytes(limits)} + limits.outputs * std::uint64_t{limits.content_bytes} +
+  return limits.inputs * std::uint64_t{input_bytes(limits)} +
+         limits.outputs * std::uint64_t{limits.content_bytes} +
          restore_deflate_piece_cuda_scratch_bytes(limits_of_pieces(limits)) + kDeflateWindowBytes;
 }
 
@@ -83,8 +82,8 @@ void CudaPieces::upload(unsigned number, std::size_t at, std::span<const std::by
 void CudaPieces::carry(unsigned from, std::size_t from_at, std::size_t bytes, unsigned to) {
   device_.make_current();
   inputs_[from]->end.hold(work_.get());
-  copy_async(inputs_[to]->bytes.get() + limits_.lead_bytes - bytes, inputs_[from]->bytes.get() + from_at, bytes,
-             cudaMemcpyDeviceToDevice, work_);
+  copy_async(inputs_[to]->bytes.get() + limits_.lead_bytes - bytes, inputs_[from]->bytes.get() + from_at,
+             bytes, cudaMemcpyDeviceToDevice, work_);
 }
 
 DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {

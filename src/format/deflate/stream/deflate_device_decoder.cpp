@@ -125,8 +125,8 @@ struct DeflateDeviceDecoder::Redone {
       position += step.input_bytes;
       part_at += step.output_bytes;
       to = to.subspan(step.output_bytes);
-      if (!to.empty() && (step.status != Status::kOk || step.ended ||
-                          (step.input_bytes == 0 && step.output_bytes == 0)))
+      if (!to.empty() &&
+          (step.status != Status::kOk || step.ended || (step.input_bytes == 0 && step.output_bytes == 0)))
         throw Error(Status::kInternal, "what a device restored is not in the stream");
     }
   }
@@ -208,13 +208,14 @@ std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
     Piece* const piece = piece_to_fill();
     if (piece == nullptr) break;
     std::byte* const at = piece->memory.get() + piece->own_bytes;
-    const auto some = input.subspan(taken, std::min(input.size() - taken, piece->most_bytes - piece->own_bytes));
+    const auto some =
+        input.subspan(taken, std::min(input.size() - taken, piece->most_bytes - piece->own_bytes));
     if (some.data() != at) std::memcpy(at, some.data(), some.size());
     bool is_sent = false;
     if (piece->is_on_device && !is_dropped()) {
       try {
-        device_->upload(static_cast<unsigned>(piece->number % limits_.inputs), limits_.lead_bytes + piece->own_bytes,
-                        {at, some.size()});
+        device_->upload(static_cast<unsigned>(piece->number % limits_.inputs),
+                        limits_.lead_bytes + piece->own_bytes, {at, some.size()});
         is_sent = true;
       } catch (const Error& error) {
         if (status_family(error.status()) != StatusFamily::kDevice) throw;
@@ -264,7 +265,8 @@ DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_to_fill() {
 std::optional<LargeBuffer> DeflateDeviceDecoder::memory_for_piece() {
   const auto idle = [&]() -> std::optional<LargeBuffer> {
     const std::scoped_lock lock(mutex_);
-    const auto unused = std::ranges::find_if(passed_, [](const auto& piece) { return piece.use_count() == 1; });
+    const auto unused =
+        std::ranges::find_if(passed_, [](const auto& piece) { return piece.use_count() == 1; });
     if (unused == passed_.end()) return std::nullopt;
     LargeBuffer memory = std::move((*unused)->memory);
     passed_.erase(unused);
@@ -336,7 +338,8 @@ bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byt
   const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
   const bool is_dropped = this->is_dropped();
   const std::int64_t stop_bits =
-      is_dropped ? INT64_MAX : (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8;
+      is_dropped ? INT64_MAX
+                 : (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8;
   const auto room = output.subspan(step.output_bytes);
   const StreamStep done = serial_.restore_until(stop_bits, input, room);
   sum_up(room.first(done.output_bytes));
@@ -397,8 +400,7 @@ bool DeflateDeviceDecoder::hand_over(StreamStep& step, std::span<std::byte> outp
   step.output_bytes += count;
   device_bytes_ += count;
   if (part_at_ < part.content_bytes) return false;
-  if (members_)
-    crc32_ = combined_checksum(Checksum::kCrc32, crc32_, part.crc32, part.content_bytes);
+  if (members_) crc32_ = combined_checksum(Checksum::kCrc32, crc32_, part.crc32, part.content_bytes);
   if (part.final) {
     end_stream(step, (part.end_bits + 7) / 8);
     return false;

@@ -35,16 +35,19 @@
 namespace hemstitch {
 
 struct DeflateDeviceLimits {
-  std::size_t piece_bytes = kDeflateDevicePieceBytes;  // host_pieces of them hold more than the header of a block has
+  std::size_t piece_bytes =
+      kDeflateDevicePieceBytes;  // host_pieces of them hold more than the header of a block has
   std::size_t first_piece_bytes = kDeflateDeviceFirstPieceBytes;  // and each later one twice as much
   std::size_t lead_bytes = kDeflateDeviceLeadBytes;
   unsigned inputs = kDeflateDeviceInputs;  // of the device
   unsigned outputs = kDeflateDeviceOutputs;
-  std::size_t host_pieces = kDeflateDeviceInputs + kDeflateDeviceOutputs;  // pieces in memory at once, more than inputs
+  std::size_t host_pieces =
+      kDeflateDeviceInputs + kDeflateDeviceOutputs;      // pieces in memory at once, more than inputs
   std::size_t gather_bytes = kDeflateDeviceGatherBytes;  // asked for at once
   std::size_t content_bytes = kDeflateDevicePieceBytes * kDeflateDeviceContentFactor;  // of an output
-  std::size_t begin_bytes = 0;                           // the first ones, which the device is not asked for
-  std::size_t serial_bytes = kDeflateDeviceSerialBytes;  // the least that the calling thread restores before it asks again
+  std::size_t begin_bytes = 0;  // the first ones, which the device is not asked for
+  std::size_t serial_bytes =
+      kDeflateDeviceSerialBytes;  // the least that the calling thread restores before it asks again
 
   std::uint64_t memory_bytes() const { return host_pieces * std::uint64_t{piece_bytes}; }
 };
@@ -164,10 +167,10 @@ class DeflateDeviceDecoder : public StreamDecoder {
   Pieces passed_;  // of which others may still need the bytes
   std::size_t memory_count_ = 0;
   bool stops_ = false;
-  bool no_more_ = false;        // no more input is known of
-  std::optional<Link> link_;    // from which the device is to go on
+  bool no_more_ = false;          // no more input is known of
+  std::optional<Link> link_;      // from which the device is to go on
   std::optional<Link> given_up_;  // from which it did not
-  std::uint64_t epoch_ = 0;         // results of an earlier one are nobody's
+  std::uint64_t epoch_ = 0;       // results of an earlier one are nobody's
   const Task* worked_on_ = nullptr;
   std::deque<std::shared_ptr<Restored>> restored_;
   std::vector<unsigned> idle_outputs_;

@@ -17,8 +17,8 @@ namespace hemstitch {
 // What to restore: from a block's header on, as far as it goes.
 struct DeflatePieceWork {
   unsigned input = 0;
-  std::uint64_t begin_bits = 0;  // in the input: of the header
-  std::size_t end = 0;           // of the input's bytes
+  std::uint64_t begin_bits = 0;            // in the input: of the header
+  std::size_t end = 0;                     // of the input's bytes
   std::span<const std::byte> window = {};  // the content before, at most 32 KB of it
   bool members = false;                    // gzip: a member may follow another
   unsigned output = 0;
@@ -26,8 +26,8 @@ struct DeflatePieceWork {
 
 // A member of gzip that ended inside the piece.
 struct DeflatePieceMember {
-  std::uint64_t end_bits = 0;     // behind its last block
-  std::uint64_t content_end = 0;  // in the piece's content
+  std::uint64_t end_bits = 0;         // behind its last block
+  std::uint64_t content_end = 0;      // in the piece's content
   std::uint64_t next_begin_bits = 0;  // of the next member's first block header; 0: none is restored here
   std::uint32_t crc32 = 0;            // of what the piece has of its content
 };
@@ -38,7 +38,7 @@ struct DeflatePieceRestored {
   std::uint64_t content_bytes = 0;
   bool ended = false;  // that was the last one of the last stream
   std::vector<DeflatePieceMember> members = {};
-  std::uint32_t crc32 = 0;              // of the content behind the last of these
+  std::uint32_t crc32 = 0;                 // of the content behind the last of these
   std::vector<std::byte> last_bytes = {};  // of that content, at most 32 KB
 };
 
