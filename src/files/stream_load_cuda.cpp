@@ -151,7 +151,8 @@ bool is_long_stream(const std::string& path, std::uint64_t file_bytes, const Fra
   if (file_bytes < sizes.least_stream_bytes) return false;
   const Descriptor descriptor = opened(path);
   std::vector<std::byte> head(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file_bytes)));
-  return descriptor.number() >= 0 && read_at(descriptor.number(), 0, head) && cuda::deflate_stream_format(head);
+  return descriptor.number() >= 0 && read_at(descriptor.number(), 0, head) &&
+         cuda::deflate_stream_format(head);
 }
 
 std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::string& path,
