@@ -111,7 +111,13 @@ class ProcessorPieces : public DeflatePieceDevice {
     return number_;
   }
   void wait(std::uint64_t download) override {
-    fail(trouble_.waits, waits_, "wait");
+    try {
+      fail(trouble_.waits, waits_, "wait");
+    } catch (const Error&) {
+      const std::scoped_lock lock(mutex_);
+      pending_.erase(pending_.begin(), pending_.upper_bound(download));
+      throw;
+    }
     come_down(download, UINT_MAX);
   }
 

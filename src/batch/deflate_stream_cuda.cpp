@@ -276,6 +276,20 @@ class Restorer {
 
 }  // namespace
 
+std::optional<Format> deflate_stream_format(std::span<const std::byte> head) {
+  std::uint64_t extra_at = 0, extra_bytes = 0;
+  const Status status = read_gzip_fields(head.data(), head.size(), extra_at, extra_bytes).status;
+  if (status == Status::kOk || status == Status::kTruncated)
+    return extra_bytes != 0 && extra_at + extra_bytes <= head.size() &&
+                   bgzf_member_bytes(head.data() + extra_at, extra_bytes) != 0
+               ? std::nullopt
+               : std::optional(Format::kGzip);
+  if (status == Status::kUnknownFormat &&
+      read_zlib_head(head.data(), head.size(), false).status == Status::kOk)
+    return Format::kZlib;
+  return std::nullopt;
+}
+
 std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t output_bytes) {
   return restore_deflate_piece_cuda_scratch_bytes(
       limits_for(2 * kDeflateDevicePieceBytes, stream_bytes, output_bytes));

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "core/status.hpp"
@@ -32,6 +33,9 @@ struct DeflateStreamOutcome {
   std::uint64_t content_bytes = 0;  // good ones, whatever the status
   std::uint64_t host_bytes = 0;     // of these, restored on the host
 };
+
+// By a file's first bytes: kGzip or kZlib; nothing for all else, BGZF among it.
+std::optional<Format> deflate_stream_format(std::span<const std::byte> head);
 
 std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t output_bytes);
 

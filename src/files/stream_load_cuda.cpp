@@ -19,7 +19,6 @@
 #include "core/descriptor.hpp"
 #include "core/options.hpp"
 #include "files/read_contents.hpp"
-#include "format/deflate/frame/deflate_head.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
 
@@ -45,21 +44,6 @@ bool read_at(int descriptor, std::uint64_t at, std::span<std::byte> into) {
 }
 
 Descriptor opened(const std::string& path) { return Descriptor(open(path.c_str(), kReadContentsFlags)); }
-
-// kGzip or kZlib; nothing for all else, BGZF among it.
-std::optional<Format> stream_format(std::span<const std::byte> head) {
-  std::uint64_t extra_at = 0, extra_bytes = 0;
-  const Status status = read_gzip_fields(head.data(), head.size(), extra_at, extra_bytes).status;
-  if (status == Status::kOk || status == Status::kTruncated)
-    return extra_bytes != 0 && extra_at + extra_bytes <= head.size() &&
-                   bgzf_member_bytes(head.data() + extra_at, extra_bytes) != 0
-               ? std::nullopt
-               : std::optional(Format::kGzip);
-  if (status == Status::kUnknownFormat &&
-      read_zlib_head(head.data(), head.size(), false).status == Status::kOk)
-    return Format::kZlib;
-  return std::nullopt;
-}
 
 // Pieces of the file on their way to the device.
 class Arrivals {
@@ -167,7 +151,8 @@ bool is_long_stream(const std::string& path, std::uint64_t file_bytes, const Fra
   if (file_bytes < sizes.least_stream_bytes) return false;
   const Descriptor descriptor = opened(path);
   std::vector<std::byte> head(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file_bytes)));
-  return descriptor.number() >= 0 && read_at(descriptor.number(), 0, head) && stream_format(head);
+  return descriptor.number() >= 0 && read_at(descriptor.number(), 0, head) &&
+         cuda::deflate_stream_format(head);
 }
 
 std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::string& path,
@@ -180,7 +165,7 @@ std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::str
     if (descriptor.number() < 0 || !read_at(descriptor.number(), 0, head) ||
         !read_at(descriptor.number(), file_bytes - sizeof tail, tail))
       return std::nullopt;
-    const std::optional<Format> format = stream_format(head);
+    const std::optional<Format> format = cuda::deflate_stream_format(head);
     if (!format) return std::nullopt;
 
     const cuda::Stream stream;

@@ -168,6 +168,21 @@ TEST_WITH_THREADS(DeflateDevice, HasPiecesOfAnySize) {
   }
 }
 
+// A cut block waits for a piece that does not come.
+TEST_WITH_THREADS(DeflateDevice, EndsWithAFullPiece) {
+  const Bytes content = mixed_bytes(20'000);
+  for (const std::size_t cut : {0, 1, 100}) {
+    Bytes data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+    data.resize(data.size() - cut);
+    DeflateDeviceLimits limits = tiny_pieces(data.size());
+    limits.first_piece_bytes = limits.lead_bytes = data.size();
+    for (const bool own_room : {false, true})
+      require_as_one_thread(data, limits, std::to_string(cut), {.own_room = own_room});
+    limits.piece_bytes = limits.first_piece_bytes = (data.size() + 1) / 2;
+    require_as_one_thread(data, limits, std::to_string(cut));
+  }
+}
+
 // The device restores what it can: the tests above mean something.
 TEST_WITH_THREADS(DeflateDevice, LeavesLittleToTheProcessor) {
   const Bytes content = wordy_bytes(600'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);

@@ -186,6 +186,7 @@ StreamStep DeflateDeviceDecoder::restore(std::span<const std::byte> input, std::
     const std::scoped_lock lock(mutex_);
     no_more_ = true;
     if (pieces_.back()->own_bytes != 0) seal(*pieces_.back());
+    work_comes_.notify_all();  // what waited for more goes on without
   }
   do {
     step.input_bytes += take(input.subspan(step.input_bytes));
@@ -584,6 +585,7 @@ void DeflateDeviceDecoder::fail(const std::string& reason) {
   {
     const std::scoped_lock lock(mutex_);
     ++failures_;
+    work_comes_.notify_all();
   }
   if (on_failure_) on_failure_(reason);
 }

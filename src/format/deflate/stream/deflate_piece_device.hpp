@@ -60,7 +60,7 @@ class DeflatePieceDevice {
   virtual DeflatePieceRestored restore(const DeflatePieceWork& work) = 0;
   // Sets off the way down of a part of an output's content. Returns a number for wait(), larger than all before.
   virtual std::uint64_t download(unsigned output, std::uint64_t at, std::span<std::byte> to) = 0;
-  // Until the download is over.
+  // Until the download is over; where it fails, nothing more of it comes.
   virtual void wait(std::uint64_t download) = 0;
 };
 
