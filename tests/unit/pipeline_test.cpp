@@ -785,9 +785,14 @@ TEST_F_WITH_THREADS(FakeBackendTest, TheTimeLineShowsOverlap) {
   options.backend = "fake";
   for (const unsigned threads : {1u, 3u}) {
     options.threads = threads;
-    MemorySource source(content_);
-    CollectSink sink;
-    const TimeReport times = compress_stream(source, sink, options).times;
+    const auto timed = [&] {
+      MemorySource source(content_);
+      CollectSink sink;
+      return compress_stream(source, sink, options).times;
+    };
+    TimeReport times = timed();
+    // A busy machine may hold up one thread or the other, but not each time.
+    for (int again = 0; threads > 1 && again < 9 && !overlaps(times); ++again) times = timed();
     EXPECT_EQ(overlaps(times), threads > 1);
     EXPECT_EQ(times.bound_by(), Stage::kKernel) << times.text();
     for (const Stage stage : {Stage::kUpload, Stage::kKernel, Stage::kDownload}) {
