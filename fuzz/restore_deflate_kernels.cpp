@@ -30,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const RestoredByKernel expected = restored_by_reference(streams[i]);
     require(restored[i].status == expected.status && restored[i].content == expected.content);
-    const bool sound = verdicts[i].status == Status::kOk && verdicts[i].input_bytes == streams[i].data.size() &&
+    const bool sound = verdicts[i].status == Status::kOk &&
+                       verdicts[i].input_bytes == streams[i].data.size() &&
                        verdicts[i].content.size() <= streams[i].capacity;
     require((restored[i].status == HEMSTITCH_OK) == sound);
     if (sound) require(restored[i].content == verdicts[i].content);

@@ -29,8 +29,9 @@ bool FramePlanner::take(std::span<const std::byte> piece, std::vector<PlannedBlo
         position_ += taken;
         if (passing_bytes_ == 0 && !passed()) return false;
       } else {
-        const std::size_t wanted = short_stream_ ? static_cast<std::size_t>(file_bytes_ - short_stream_end())
-                                                 : stream_.wanted_bytes() - (in_block_ ? block_.data_bytes : 0);
+        const std::size_t wanted = short_stream_
+                                       ? static_cast<std::size_t>(file_bytes_ - short_stream_end())
+                                       : stream_.wanted_bytes() - (in_block_ ? block_.data_bytes : 0);
         taken = std::min(wanted - gathered_.size(), piece.size());
         gathered_.insert(gathered_.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(taken));
         position_ += taken;

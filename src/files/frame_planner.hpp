@@ -90,9 +90,9 @@ class FramePlanner {
   std::uint64_t passing_bytes_ = 0;  // still to be passed over
   bool in_block_ = false;            // its data is passed over, then gathered what stands behind that
   bool in_skippable_ = false;
-  PlannedBlock block_;                // that is passed over
+  PlannedBlock block_;                        // that is passed over
   std::optional<IndexedBlock> short_stream_;  // all that the file holds
-  std::optional<PlannedBlock> last_;  // complete; its room depends on what comes next
+  std::optional<PlannedBlock> last_;          // complete; its room depends on what comes next
   std::uint64_t frame_blocks_ = 0;
   std::uint64_t entries_ = 0;  // frames and blocks
   std::uint64_t content_end_ = 0;

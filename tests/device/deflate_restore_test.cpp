@@ -346,8 +346,8 @@ TEST_F(DeflateRestoreDeviceTest, LongStreamsAmongShortOnes) {
   for (const std::size_t long_count : {std::size_t{4}, std::size_t{cuda::kDeflateMostLongStreams} + 2}) {
     std::vector<Chunk> chunks(1500, {zlib_stream(text), text.size(), {}, "short"});
     on_all_cores(long_count, [&](std::size_t i) {
-      const Bytes content = testing::random_bytes(cuda::kDeflateLongStreamBytes + 30'000,
-                                                  static_cast<std::uint32_t>(i));
+      const Bytes content =
+          testing::random_bytes(cuda::kDeflateLongStreamBytes + 30'000, static_cast<std::uint32_t>(i));
       // Stored, but for some of them.
       Chunk& chunk = chunks[7 + 11 * i];
       chunk = {zlib_stream(content, 0), content.size(), {}, "long"};

@@ -287,8 +287,8 @@ TEST_F(FrameFilesDeviceTest, MutatedFilesEndAsOnTheProcessor) {
   bgzf.format = Format::kBgzf;
   CompressOptions gzip = bgzf;
   gzip.format = Format::kGzip;
-  for (const Bytes& good : {compress(text, plain(text)), compress(text, bare), compress(text, bgzf),
-                            compress(text, gzip)})
+  for (const Bytes& good :
+       {compress(text, plain(text)), compress(text, bare), compress(text, bgzf), compress(text, gzip)})
     for (int round = 0; round < 60; ++round) {
       Bytes file = good;
       for (std::size_t flips = 1 + random() % 3; flips > 0; --flips) {

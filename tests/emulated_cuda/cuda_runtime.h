@@ -75,14 +75,16 @@ Value __shfl_xor_sync(unsigned mask, Value value, unsigned step) {
   return exchanged(mask, value, this_lane() ^ step, hemstitch::emulated::Meeting::kShuffle);
 }
 inline unsigned __ballot_sync(unsigned mask, bool is_so) {
-  const std::uint64_t* all = hemstitch::emulated::meet_lanes(mask, hemstitch::emulated::Meeting::kVote, is_so);
+  const std::uint64_t* all =
+      hemstitch::emulated::meet_lanes(mask, hemstitch::emulated::Meeting::kVote, is_so);
   unsigned bits = 0;
   for (unsigned lane = 0; lane < 32; ++lane) bits |= static_cast<unsigned>(all[lane]) << lane;
   return bits;
 }
 inline int __any_sync(unsigned mask, bool is_so) { return __ballot_sync(mask, is_so) != 0 ? 1 : 0; }
 inline unsigned __match_any_sync(unsigned mask, std::uint32_t value) {
-  const std::uint64_t* all = hemstitch::emulated::meet_lanes(mask, hemstitch::emulated::Meeting::kMatch, value);
+  const std::uint64_t* all =
+      hemstitch::emulated::meet_lanes(mask, hemstitch::emulated::Meeting::kMatch, value);
   unsigned bits = 0;
   for (unsigned lane = 0; lane < 32; ++lane) bits |= (all[lane] == value ? 1u : 0u) << lane;
   return bits;

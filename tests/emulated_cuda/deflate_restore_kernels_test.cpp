@@ -38,11 +38,13 @@ void expect_by_reference(std::span<const KernelStream> streams, const DeflateWay
 TEST(EmulatedDeflateRestore, StreamsOfEveryKind) {
   std::vector<Bytes> streams;
   std::vector<std::size_t> sizes;
-  for (const Bytes& content : {Bytes(), equal_bytes(1), equal_bytes(3000), wordy_bytes(5000), runs_bytes(3000, 1),
-                               random_bytes(2500, 7, 240), random_bytes(2000, 3)})
-    for (const auto& [level, strategy, memory] :
-         {std::tuple{0, Z_DEFAULT_STRATEGY, 8}, {1, Z_DEFAULT_STRATEGY, 8}, {9, Z_DEFAULT_STRATEGY, 1},
-          {6, Z_FIXED, 8}, {6, Z_HUFFMAN_ONLY, 8}}) {
+  for (const Bytes& content : {Bytes(), equal_bytes(1), equal_bytes(3000), wordy_bytes(5000),
+                               runs_bytes(3000, 1), random_bytes(2500, 7, 240), random_bytes(2000, 3)})
+    for (const auto& [level, strategy, memory] : {std::tuple{0, Z_DEFAULT_STRATEGY, 8},
+                                                  {1, Z_DEFAULT_STRATEGY, 8},
+                                                  {9, Z_DEFAULT_STRATEGY, 1},
+                                                  {6, Z_FIXED, 8},
+                                                  {6, Z_HUFFMAN_ONLY, 8}}) {
       streams.push_back(zlib_stream(content, level, strategy, memory));
       sizes.push_back(content.size());
     }

@@ -39,7 +39,7 @@ struct MeetingPlace {
   std::uint64_t round = 0;
   Meeting how = Meeting::kWarp;
   bool says_so = false;
-  std::array<bool, 2> said_so = {};                             // of the last two rounds
+  std::array<bool, 2> said_so = {};                               // of the last two rounds
   std::array<std::array<std::uint64_t, kLanes>, 2> brought = {};  // likewise
 
   bool complete() const { return expected != 0 && arrived == expected; }
@@ -152,7 +152,8 @@ class Fibers {
 #if defined(HEMSTITCH_TELLS_SANITIZER)
     const bool to_caller = to == &caller_;
     __sanitizer_start_switch_fiber(for_good ? nullptr : &from.sanitizer_stack,
-                                   to_caller ? caller_stack_ : to->stack, to_caller ? caller_bytes_ : kStackBytes);
+                                   to_caller ? caller_stack_ : to->stack,
+                                   to_caller ? caller_bytes_ : kStackBytes);
 #else
     static_cast<void>(for_good);
 #endif
@@ -166,7 +167,8 @@ class Fibers {
     const void* stack = nullptr;
     std::size_t bytes = 0;
     __sanitizer_finish_switch_fiber(sanitizer_stack, &stack, &bytes);
-    if (caller_stack_ == nullptr) caller_stack_ = stack, caller_bytes_ = bytes;  // the first switch is the caller's
+    if (caller_stack_ == nullptr)
+      caller_stack_ = stack, caller_bytes_ = bytes;  // the first switch is the caller's
 #endif
   }
 

@@ -59,8 +59,7 @@ inline std::vector<RestoredByKernel> restored_by_kernels(std::span<const KernelS
   std::vector<RestoredByKernel> restored;
   for (std::size_t i = 0; i < count; ++i) {
     restored.push_back({statuses[i], Bytes(statuses[i] == HEMSTITCH_OK ? output_bytes[i] : 0)});
-    if (!sizes_alone)
-      std::copy_n(output_at[i], restored[i].content.size(), restored[i].content.begin());
+    if (!sizes_alone) std::copy_n(output_at[i], restored[i].content.size(), restored[i].content.begin());
   }
   return restored;
 }

@@ -331,7 +331,8 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNoShortStream) {
   files.push_back(good);
   for (const std::size_t cut : {11u, 1000u, 5'000'000u}) {
     const auto loaded = load(files, {cut, 1, cut, 1});
-    for (std::size_t i = 0; i + 1 < files.size(); ++i) EXPECT_FALSE(loaded[i]) << i << " in pieces of " << cut;
+    for (std::size_t i = 0; i + 1 < files.size(); ++i)
+      EXPECT_FALSE(loaded[i]) << i << " in pieces of " << cut;
     ASSERT_TRUE(loaded.back() && *loaded.back() == text);
   }
   // Of a long one no more is read than its header.

@@ -162,7 +162,7 @@ std::size_t restore_deflate_cuda_scratch_bytes(const DeviceRestore& batch) {
 DeflateWays deflate_ways(const DeviceRestore& batch) {
   const auto groups_for = [](std::uint64_t count) {
     return count < kDeflateFewStreams && few_deflate_streams_fit(DeflateWay::kFewest) ? DeflateWay::kFewest
-                                                                                     : DeflateWay::kFew;
+                                                                                      : DeflateWay::kFew;
   };
   if (batch.count >= kDeflateManyStreams || batch.max_block_bytes < kDeflateGroupLeastBytes ||
       !few_deflate_streams_fit(DeflateWay::kFew))
@@ -186,13 +186,14 @@ void restore_deflate_cuda(const DeflateWays& ways, const DeviceRestore& batch, v
   DeviceRestore by_warps = batch;
   by_warps.count = ways.warp_count;
   launch({.kernel = kStreamsBudget,
-          .grid = static_cast<unsigned>((by_warps.count + kDeflateStreamsPerBlock - 1) /
-                                        kDeflateStreamsPerBlock),
+          .grid =
+              static_cast<unsigned>((by_warps.count + kDeflateStreamsPerBlock - 1) / kDeflateStreamsPerBlock),
           .stream = stream},
          restore_deflate_streams, by_warps, scratch.left, scratch.apart);
   if (ways.warp_count < batch.count)
     launch_few_deflate_streams(ways.others, batch, ways.warp_count, scratch.left,
-                               ways.others == DeflateWay::kFewest ? LongDeflateStreams{} : scratch.apart, stream);
+                               ways.others == DeflateWay::kFewest ? LongDeflateStreams{} : scratch.apart,
+                               stream);
   if (sets_apart) launch_long_deflate_streams(batch, scratch.left, scratch.apart, stream);
   launch({.kernel = kLeftBudget,
           .grid = static_cast<unsigned>(batch.count < kMostLeftBlocks ? batch.count : kMostLeftBlocks),

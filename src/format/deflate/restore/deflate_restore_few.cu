@@ -132,8 +132,8 @@ void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, std:
 
 void launch_long_deflate_streams(const DeviceRestore& batch, const LeftDeflateStreams& left,
                                  const LongDeflateStreams& streams, cudaStream_t stream) {
-  launch({.kernel = kLongBudget, .grid = kDeflateMostLongStreams, .stream = stream}, restore_long_deflate_streams,
-         batch, left, streams);
+  launch({.kernel = kLongBudget, .grid = kDeflateMostLongStreams, .stream = stream},
+         restore_long_deflate_streams, batch, left, streams);
 }
 
 }  // namespace hemstitch::cuda

@@ -40,7 +40,7 @@ struct LeftDeflateStreams {
 // Streams that are much longer than a batch's others most likely are: they are set apart, and groups of kDeflateFewestWarps restore them
 // when the others are done. Of those that find no room there is one batch as any other.
 struct LongDeflateStreams {
-  std::uint32_t* d_count;  // may be above kDeflateMostLongStreams
+  std::uint32_t* d_count;    // may be above kDeflateMostLongStreams
   std::uint32_t* d_indices;  // kDeflateMostLongStreams; nullptr: none is set apart
 };
 
