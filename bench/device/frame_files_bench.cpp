@@ -6,7 +6,7 @@
 // best of three runs after one that warms up, blocks of 256K:
 //
 //   load           load_frame(), in restored bytes a second; beside reading the uncompressed file into pinned pieces and uploading
-//                  these, by 16 threads, in the same run; of BGZF at level 6 as well
+//                  these, by 16 threads, in the same run; "load, BGZF": of a file of it, at level 6
 //   load, first    the one that warms up: memory is pinned and asked for
 //   load, each device   the same file to each of several devices at once, where there are several; beside one after the other
 //   load, many     load_frames() of 2000 files of 256 KB each: frames of LZ4, and .gz of one member
@@ -261,7 +261,7 @@ void load_bgzf(const Bytes& files, const std::string& path, std::size_t most_byt
                  is_content(loaded.data(), bytes, content, pinned);
   }
   unlink(path.c_str());
-  print_row("load", "bgzf", kMemberBytes, kLevel, 1, bytes,
+  print_row("load, BGZF", "bgzf", kMemberBytes, kLevel, 1, bytes,
             static_cast<double>(bytes) / static_cast<double>(copies * members.size()), loading,
             "read and upload the uncompressed file",
             plain * static_cast<double>(bytes) / static_cast<double>(most_bytes), verified);
