@@ -242,7 +242,7 @@ TEST(FrameGroups, BgzfIsLoadedBlockByBlock) {
   const Bytes text = testing::wordy_bytes(200'000), zeros(300'000);
   const Bytes odd = joined(
       {testing::bgzf_member(testing::wordy_bytes(100),
-                            testing::bytes_of("ab") + testing::le(1, 2) + testing::bytes_of("c")),
+                            joined({testing::bytes_of("ab"), testing::le(1, 2), testing::bytes_of("c")})),
        testing::bgzf_member({}), testing::bgzf_file(testing::wordy_bytes(70'000)), testing::bgzf_file(text)});
   const std::vector<Bytes> files{testing::bgzf_file(text), compress(text, sized(text.size())),
                                  testing::bgzf_marker(), testing::bgzf_file(zeros, 65'536), odd};
