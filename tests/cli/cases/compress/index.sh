@@ -28,6 +28,25 @@ hemstitch -dc --range 9000000-9001000 data.gz | cmp - <(cut 9000000 9001000)
 text 10 | gzip >other.gz
 cp kept other.gz.gzidx
 hemstitch -dc --range 0-3 other.gz | cmp - <(head -c 3 data)
+# In the same pass as content: the same index. Damage leaves neither.
+cp kept data.gz.gzidx
+rm data.gz.gzidx
+hemstitch -d --index -o restored data.gz
+cmp restored data
+cmp data.gz.gzidx kept
+rm data.gz.gzidx
+hemstitch cat --index data.gz | cmp - data
+cmp data.gz.gzidx kept
+hemstitch -t -f --index data.gz
+cmp data.gz.gzidx kept
+rm restored
+head -c 90000 data.gz >part.gz
+status_of hemstitch -d --index part.gz
+rm part.gz
+status_of hemstitch -d --index --rm data.gz
+status_of hemstitch -d --index <data.gz
+status_of hemstitch -dc --index --range 1-2 data.gz
+status_of hemstitch -l --index data.gz
 # What stands there is not replaced unasked; a file that is damaged, is BGZF, or is no gzip gets none, nor does a pipe.
 status_of hemstitch index data.gz
 hemstitch index -f data.gz
