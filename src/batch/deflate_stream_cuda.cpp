@@ -126,122 +126,168 @@ class Restorer {
   Status restore_members(std::uint64_t& at) {
     std::uint64_t host_bytes = kDeflateDeviceSerialBytes;
     for (bool ended = false;;) {
-      const bool is_much = ended || !found.members.empty() ||
-                           (bits != 0 && (bits * kLeastConfirmed >= (end - base) * 8 ||
-                                          done_ - begin >= sizes_.content_bytes / 2));
-      if (found.why == DeflatePieceEnd::kRoom && !ended && room < sizes_.content_bytes)
-        return grow() || is_much;
-      return is_much;
+      const bool is_much = restore_piece(ended);
+      if (trouble_ != Status::kOk) return trouble_;
+      if (!ended && !is_much) {
+        const Status status = restore_on_host(host_bytes, ended);
+        if (status != Status::kOk) return status;
+        host_bytes = std::min<std::uint64_t>(2 * host_bytes, kDeflateDevicePieceBytes);
+      } else {
+        host_bytes = kDeflateDeviceSerialBytes;
+      }
+      if (!ended) continue;
+      at = (bits_ + 7) / 8;
+      const Status status = judge_trailer(at, done_);
+      at = std::min(work_.bytes, at + trailer_bytes());
+      return status;
     }
+  }
 
-    // To a block's beginning at least so many bytes on.
-    Status restore_on_host(std::uint64_t least_bytes, bool& ended) {
-      std::vector<std::byte> window(static_cast<std::size_t>(window_bytes()));
-      if (!window.empty())
-        check(cudaMemcpyAsync(window.data(), output_.data() + done_ - window.size(), window.size(),
-                              cudaMemcpyDeviceToHost, stream_),
+  // Returns whether the device came far. `trouble_`: a member that ended inside is not what its trailer says.
+  bool restore_piece(bool& ended) {
+    const std::uint64_t base = bits_ / 8;
+    const std::uint64_t end = std::min<std::uint64_t>(work_.bytes, base + sizes_.bytes);
+    const std::uint64_t room = std::min<std::uint64_t>(output_.size() - done_, sizes_.content_bytes);
+    if (base == end) return false;
+    if (work_.arrive) work_.arrive(end);
+    const DeflatePieceInput piece{.d_bytes = work_.d_data + base,
+                                  .bytes = static_cast<std::size_t>(end - base),
+                                  .begin_bits = bits_ % 8,
+                                  .d_window = output_.data() + done_ - window_bytes(),
+                                  .window_bytes = static_cast<std::uint32_t>(window_bytes()),
+                                  .members = work_.format == Format::kGzip};
+    const DeflatePieceResult found =
+        restore_deflate_piece_cuda(piece, limits_, output_.data() + done_, static_cast<std::size_t>(room),
+                                   d_temp_, temp_bytes_, stream_);
+    const std::uint64_t begin = done_;
+    ended = found.ended;
+    for (const DeflatePieceMember& member : found.members) {
+      add(member.crc32, begin + member.content_end - done_);
+      bits_ = base * 8 + member.end_bits;
+      if (member.next_begin_bits == 0) return true;
+      trouble_ = judge_trailer((bits_ + 7) / 8, done_);
+      if (trouble_ != Status::kOk) return false;
+      bits_ = base * 8 + member.next_begin_bits;
+      begin_member();
+    }
+    add(found.crc32, begin + found.content_bytes - done_);
+    const std::uint64_t bits = base * 8 + found.end_bits - bits_;
+    bits_ += bits;
+    const bool is_much = ended || !found.members.empty() ||
+                         (bits != 0 && (bits * kLeastConfirmed >= (end - base) * 8 ||
+                                        done_ - begin >= sizes_.content_bytes / 2));
+    if (found.why == DeflatePieceEnd::kRoom && !ended && room < sizes_.content_bytes)
+      return grow() || is_much;
+    return is_much;
+  }
+
+  // To a block's beginning at least so many bytes on.
+  Status restore_on_host(std::uint64_t least_bytes, bool& ended) {
+    std::vector<std::byte> window(static_cast<std::size_t>(window_bytes()));
+    if (!window.empty())
+      check(cudaMemcpyAsync(window.data(), output_.data() + done_ - window.size(), window.size(),
+                            cudaMemcpyDeviceToHost, stream_),
+            "cudaMemcpyAsync");
+    std::byte first{0};
+    if (bits_ % 8 != 0) fetch(bits_ / 8, {&first, 1});
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    const auto decoder = std::make_unique<DeflateDecoder>(std::span<const std::byte>());
+    decoder->begin(window, first, static_cast<unsigned>(bits_ % 8));
+
+    std::vector<std::byte> room(kHostOutputBytes), bytes;
+    std::uint64_t position = (bits_ + 7) / 8;
+    const std::uint64_t stop = position + least_bytes;
+    std::span<const std::byte> input;
+    for (;;) {
+      if (input.empty()) {
+        bytes.resize(
+            static_cast<std::size_t>(std::min<std::uint64_t>(kHostInputBytes, work_.bytes - position)));
+        fetch(position, bytes);
+        input = bytes;
+      }
+      const auto free_bytes =
+          static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), output_.size() - done_));
+      const StreamStep step =
+          decoder->restore_until((static_cast<std::int64_t>(stop) - static_cast<std::int64_t>(position)) * 8,
+                                 input, std::span(room).first(free_bytes));
+      input = input.subspan(step.input_bytes);
+      position += step.input_bytes;
+      if (step.output_bytes != 0) {
+        check(cudaMemcpyAsync(output_.data() + done_, room.data(), step.output_bytes, cudaMemcpyHostToDevice,
+                              stream_),
               "cudaMemcpyAsync");
-      std::byte first{0};
-      if (bits_ % 8 != 0) fetch(bits_ / 8, {&first, 1});
-      check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-      const auto decoder = std::make_unique<DeflateDecoder>(std::span<const std::byte>());
-      decoder->begin(window, first, static_cast<unsigned>(bits_ % 8));
-
-      std::vector<std::byte> room(kHostOutputBytes), bytes;
-      std::uint64_t position = (bits_ + 7) / 8;
-      const std::uint64_t stop = position + least_bytes;
-      std::span<const std::byte> input;
-      for (;;) {
-        if (input.empty()) {
-          bytes.resize(
-              static_cast<std::size_t>(std::min<std::uint64_t>(kHostInputBytes, work_.bytes - position)));
-          fetch(position, bytes);
-          input = bytes;
-        }
-        const auto free_bytes =
-            static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), output_.size() - done_));
-        const StreamStep step = decoder->restore_until(
-            (static_cast<std::int64_t>(stop) - static_cast<std::int64_t>(position)) * 8, input,
-            std::span(room).first(free_bytes));
-        input = input.subspan(step.input_bytes);
-        position += step.input_bytes;
-        if (step.output_bytes != 0) {
-          check(cudaMemcpyAsync(output_.data() + done_, room.data(), step.output_bytes,
-                                cudaMemcpyHostToDevice, stream_),
-                "cudaMemcpyAsync");
-          check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-          host_bytes_ += step.output_bytes;
-          add(checksum_of(Checksum::kCrc32, std::span(room).first(step.output_bytes)), step.output_bytes);
-        }
-        if (step.status != Status::kOk) return step.status;
-        ended = step.ended;
-        bits_ = position * 8 - (ended ? 0 : decoder->unread_bits());
-        if (ended || (decoder->is_between_blocks() && bits_ >= stop * 8)) return Status::kOk;
-        if (step.input_bytes != 0 || step.output_bytes != 0) continue;
-        if (output_.size() == done_ && grow()) continue;
-        // As in batches: what is cut off is damaged.
-        return output_.size() == done_ && !input.empty() ? Status::kOutputTooSmall : Status::kCorruptBlock;
+        check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+        host_bytes_ += step.output_bytes;
+        add(checksum_of(Checksum::kCrc32, std::span(room).first(step.output_bytes)), step.output_bytes);
       }
+      if (step.status != Status::kOk) return step.status;
+      ended = step.ended;
+      bits_ = position * 8 - (ended ? 0 : decoder->unread_bits());
+      if (ended || (decoder->is_between_blocks() && bits_ >= stop * 8)) return Status::kOk;
+      if (step.input_bytes != 0 || step.output_bytes != 0) continue;
+      if (output_.size() == done_ && grow()) continue;
+      // As in batches: what is cut off is damaged.
+      return output_.size() == done_ && !input.empty() ? Status::kOutputTooSmall : Status::kCorruptBlock;
     }
+  }
 
-    // Of the member that ends with the content so far.
-    Status judge_trailer(std::uint64_t at, std::uint64_t content_end) {
-      if (trailer_bytes() == 0) return Status::kOk;
-      if (work_.bytes - std::min(at, work_.bytes) < trailer_bytes()) return Status::kCorruptBlock;
-      std::byte trailer[kGzipTrailerBytes];
-      fetch(at, std::span(trailer).first(static_cast<std::size_t>(trailer_bytes())));
-      if (work_.format == Format::kZlib)
-        return adler32(content_end) == load_be32(trailer) ? Status::kOk : Status::kContentChecksumMismatch;
-      if (load_le32(trailer + 4) != static_cast<std::uint32_t>(content_end - member_at_))
-        return Status::kContentSizeMismatch;
-      return load_le32(trailer) == crc32_ ? Status::kOk : Status::kContentChecksumMismatch;
+  // Of the member that ends with the content so far.
+  Status judge_trailer(std::uint64_t at, std::uint64_t content_end) {
+    if (trailer_bytes() == 0) return Status::kOk;
+    if (work_.bytes - std::min(at, work_.bytes) < trailer_bytes()) return Status::kCorruptBlock;
+    std::byte trailer[kGzipTrailerBytes];
+    fetch(at, std::span(trailer).first(static_cast<std::size_t>(trailer_bytes())));
+    if (work_.format == Format::kZlib)
+      return adler32(content_end) == load_be32(trailer) ? Status::kOk : Status::kContentChecksumMismatch;
+    if (load_le32(trailer + 4) != static_cast<std::uint32_t>(content_end - member_at_))
+      return Status::kContentSizeMismatch;
+    return load_le32(trailer) == crc32_ ? Status::kOk : Status::kContentChecksumMismatch;
+  }
+
+  // Of the content since the stream's beginning, which stands in device memory.
+  std::uint32_t adler32(std::uint64_t content_end) {
+    constexpr std::uint64_t kSpanBytes = std::uint64_t{1} << 16;
+    std::vector<const std::byte*> spans;
+    std::vector<std::size_t> sizes;
+    for (std::uint64_t at = member_at_; at < content_end; at += kSpanBytes) {
+      spans.push_back(output_.data() + at);
+      sizes.push_back(static_cast<std::size_t>(std::min(kSpanBytes, content_end - at)));
     }
+    if (spans.empty()) return checksum_of(Checksum::kAdler32, {});
+    DeviceBuffer<const std::byte*> d_spans(spans.size(), stream_);
+    DeviceBuffer<std::size_t> d_sizes(spans.size(), stream_);
+    DeviceBuffer<std::uint32_t> d_found(spans.size(), stream_);
+    d_spans.upload(spans);
+    d_sizes.upload(sizes);
+    deflate_checksums_async(Checksum::kAdler32, reinterpret_cast<const void* const*>(d_spans.get()),
+                            d_sizes.get(), spans.size(), d_found.get(), stream_);
+    std::vector<std::uint32_t> found(spans.size());
+    d_found.download(found);
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    std::uint32_t sum = checksum_of(Checksum::kAdler32, {});
+    for (std::size_t i = 0; i < found.size(); ++i)
+      sum = combined_checksum(Checksum::kAdler32, sum, found[i], sizes[i]);
+    return sum;
+  }
 
-    // Of the content since the stream's beginning, which stands in device memory.
-    std::uint32_t adler32(std::uint64_t content_end) {
-      constexpr std::uint64_t kSpanBytes = std::uint64_t{1} << 16;
-      std::vector<const std::byte*> spans;
-      std::vector<std::size_t> sizes;
-      for (std::uint64_t at = member_at_; at < content_end; at += kSpanBytes) {
-        spans.push_back(output_.data() + at);
-        sizes.push_back(static_cast<std::size_t>(std::min(kSpanBytes, content_end - at)));
-      }
-      if (spans.empty()) return checksum_of(Checksum::kAdler32, {});
-      DeviceBuffer<const std::byte*> d_spans(spans.size(), stream_);
-      DeviceBuffer<std::size_t> d_sizes(spans.size(), stream_);
-      DeviceBuffer<std::uint32_t> d_found(spans.size(), stream_);
-      d_spans.upload(spans);
-      d_sizes.upload(sizes);
-      deflate_checksums_async(Checksum::kAdler32, reinterpret_cast<const void* const*>(d_spans.get()),
-                              d_sizes.get(), spans.size(), d_found.get(), stream_);
-      std::vector<std::uint32_t> found(spans.size());
-      d_found.download(found);
-      check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-      std::uint32_t sum = checksum_of(Checksum::kAdler32, {});
-      for (std::size_t i = 0; i < found.size(); ++i)
-        sum = combined_checksum(Checksum::kAdler32, sum, found[i], sizes[i]);
-      return sum;
-    }
-
-    const DeflateStreamInMemory& work_;
-    const Sizes sizes_;
-    const DeflatePieceLimits limits_;
-    void* const d_temp_;
-    const std::size_t temp_bytes_;
-    cudaStream_t const stream_;
-    std::span<std::byte> output_;
-    std::uint64_t bits_ = 0;       // of the stream, that are restored
-    std::uint64_t done_ = 0;       // of the content
-    std::uint64_t member_at_ = 0;  // in the content: of the member at hand
-    std::uint64_t host_bytes_ = 0;
-    std::uint32_t crc32_ = 0;
-    Status trouble_ = Status::kOk;
-  };
+  const DeflateStreamInMemory& work_;
+  const Sizes sizes_;
+  const DeflatePieceLimits limits_;
+  void* const d_temp_;
+  const std::size_t temp_bytes_;
+  cudaStream_t const stream_;
+  std::span<std::byte> output_;
+  std::uint64_t bits_ = 0;       // of the stream, that are restored
+  std::uint64_t done_ = 0;       // of the content
+  std::uint64_t member_at_ = 0;  // in the content: of the member at hand
+  std::uint64_t host_bytes_ = 0;
+  std::uint32_t crc32_ = 0;
+  Status trouble_ = Status::kOk;
+};
 
 }  // namespace
 
-std::optional<Format>
-deflate_stream_format(std::span<const std::byte> head) {
+std::optional<Format> deflate_stream_format(std::span<const std::byte> head) {
   std::uint64_t extra_at = 0, extra_bytes = 0;
   const Status status = read_gzip_fields(head.data(), head.size(), extra_at, extra_bytes).status;
   if (status == Status::kOk || status == Status::kTruncated)
