@@ -279,7 +279,8 @@ TEST_F(DeflateStreamDeviceTest, Members) {
   EXPECT_NE(fewer.result.members.back().next_begin_bits, 0u);
   // A match of one member into the one before.
   const Bytes history(words.begin(), words.begin() + 30'000);
-  Bytes reaching = joined({gzip(history), Bytes(gzip({}).begin(), gzip({}).begin() + kGzipHeaderBytes),
+  const Bytes first = gzip(history);
+  Bytes reaching = joined({first, Bytes(first.begin(), first.begin() + kGzipHeaderBytes),
                            zlib_stream(words, 6, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history)});
   reaching.erase(reaching.begin(), reaching.begin() + kGzipHeaderBytes);
   const Restored refused = restore({.data = reaching, .members = true, .capacity = 300'000}, tight());

@@ -138,6 +138,16 @@ __global__ void __launch_bounds__(32) cut_chain(const DeflatePieceWork work, std
                  : bad.begin + bad.symbols > work.output_capacity ? DeflatePieceEnd::kRoom
                                                                   : why_of(work.d_results[bad.entry].end);
   }
+  if (status.end_chunk == 0) {
+    // Not even the first entry's last block has room.
+    status.end_chunk = status.chunks = 1;
+    status.members = status.ended = 0;
+    status.content_bytes = 0;
+    status.end_bit = work.begin_bit;
+    work.d_chunks[0].symbols = 0;
+    work.d_chunks[0].place = {0, 0};
+    return;
+  }
   DeflateChunk& chunk = work.d_chunks[status.end_chunk - 1];
   const DeflateEntryResult& result = work.d_results[chunk.entry];
   // Nothing that is bad cuts at its whole end, but for a stream's that stops there.

@@ -145,8 +145,7 @@ __global__ void __launch_bounds__(kMapThreads, 1)
         if (place >= own) d_tail[place] = static_cast<std::uint8_t>(symbol);
       }
     }
-    if (bad) atomicMin(&work.d_status->bad_source, c);
-    __syncthreads();
+    if (__syncthreads_or(bad ? 1 : 0) != 0 && threadIdx.x == 0) atomicMin(&work.d_status->bad_source, c);
   }
 }
 
