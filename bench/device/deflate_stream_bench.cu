@@ -120,8 +120,9 @@ Bytes as_members(std::span<const std::byte> content) {
   const std::size_t count = (content.size() + kMemberBytes - 1) / kMemberBytes;
   std::vector<Bytes> parts(count);
   tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-    parts[i] = testing::zlib_stream(content.subspan(i * kMemberBytes, std::min(kMemberBytes, content.size() - i * kMemberBytes)),
-                                    6, Z_DEFAULT_STRATEGY, 8, MAX_WBITS + 16);
+    parts[i] = testing::zlib_stream(
+        content.subspan(i * kMemberBytes, std::min(kMemberBytes, content.size() - i * kMemberBytes)), 6,
+        Z_DEFAULT_STRATEGY, 8, MAX_WBITS + 16);
   });
   Bytes all;
   for (const Bytes& part : parts) append(all, part);
@@ -155,8 +156,7 @@ struct Input {
 
 double measure(const Input& input) {
   const DeviceArray<std::byte> d_data(input.data), d_output(input.content.size());
-  const cuda::DeflatePieceLimits limits =
-      cuda::deflate_piece_limits(input.data.size(), input.content.size());
+  const cuda::DeflatePieceLimits limits = cuda::deflate_piece_limits(input.data.size(), input.content.size());
   const std::size_t scratch_bytes = cuda::restore_deflate_piece_cuda_scratch_bytes(limits);
   const DeviceArray<std::byte> d_scratch(scratch_bytes);
   cuda::check(cudaMemset(d_output.data, 0xA5, input.content.size()), "cudaMemset");
@@ -175,14 +175,18 @@ double measure(const Input& input) {
   }
   const double gbps = static_cast<double>(input.content.size()) / seconds / 1e9;
   std::printf(
-      "{\"what\":\"restore\",\"backend\":\"cuda\",\"format\":\"gzip\",\"level\":\"%s\",\"file\":\"%s\",\"bytes\":%zu,"
+      "{\"what\":\"restore\",\"backend\":\"cuda\",\"format\":\"gzip\",\"level\":\"%s\",\"file\":\"%s\","
+      "\"bytes\":%zu,"
       "\"ratio\":%.4f,\"gbps\":%.2f,\"span\":\"kernel\",\"verified\":%s}\n",
       input.level.c_str(), input.file.c_str(), input.content.size(),
       static_cast<double>(input.content.size()) / static_cast<double>(input.data.size()), gbps,
       verified ? "true" : "false");
-  std::fprintf(stderr, "%s %s: %zu of %zu bytes of content, end %d; %u entries, %u linked, %u repaired; %.2f bytes of scratch memory a byte\n",
+  std::fprintf(stderr,
+               "%s %s: %zu of %zu bytes of content, end %d; %u entries, %u linked, %u repaired; %.2f bytes "
+               "of scratch memory a byte\n",
                input.file.c_str(), input.level.c_str(), static_cast<std::size_t>(result.content_bytes),
-               input.content.size(), static_cast<int>(result.why), result.entries, result.linked, result.repaired,
+               input.content.size(), static_cast<int>(result.why), result.entries, result.linked,
+               result.repaired,
                static_cast<double>(scratch_bytes) / static_cast<double>(input.content.size()));
   std::fflush(stdout);
   return verified ? gbps : 0;
@@ -203,7 +207,9 @@ int run(int argc, char** argv) {
   const Bytes mix = mixed(files, all, megabytes(1120), 1);
   std::vector<Input> inputs(12);
   tbb::task_group group;
-  const auto make = [&](std::size_t i, auto&& maker) { group.run([&inputs, i, maker] { inputs[i] = maker(); }); };
+  const auto make = [&](std::size_t i, auto&& maker) {
+    group.run([&inputs, i, maker] { inputs[i] = maker(); });
+  };
   make(0, [&] { return Input{"nine files", "zlib 6", mix, by_zlib(mix, 6)}; });
   make(1, [&] { return Input{"nine files", "libdeflate 6", mix, by_libdeflate(mix)}; });
   make(2, [&] { return Input{"nine files", "pigz 6", mix, as_pigz(mix)}; });
@@ -255,7 +261,8 @@ int run(int argc, char** argv) {
     if (input.real) worst = std::min(worst, gbps);
   }
   std::printf(
-      "{\"what\":\"restore\",\"backend\":\"cuda\",\"format\":\"gzip\",\"level\":\"all\",\"file\":\"worst\",\"bytes\":%zu,"
+      "{\"what\":\"restore\",\"backend\":\"cuda\",\"format\":\"gzip\",\"level\":\"all\",\"file\":\"worst\","
+      "\"bytes\":%zu,"
       "\"gbps\":%.2f,\"span\":\"kernel\",\"verified\":%s}\n",
       mix.size(), worst, worst > 0 ? "true" : "false");
   return 0;

@@ -64,6 +64,7 @@ Bytes gzip(const Bytes& content, int level = 6) {
 DeflatePieceLimits tight() {
   DeflatePieceLimits limits = cuda::deflate_piece_limits(std::size_t{1} << 20, std::size_t{4} << 20);
   limits.spacing_bytes = cuda::kDeflateLeastSpacing;
+  limits.pages = 1024;
   return limits;
 }
 
@@ -96,10 +97,12 @@ class DeflateStreamDeviceTest : public CudaTest {
     std::byte* const d_input = input.get() + kGuardBytes + piece.alignment;
     std::byte* const d_output = output.get() + kGuardBytes + piece.alignment;
     for (const Buffer* buffer : {&input, &output, &scratch})
-      cuda::check(cudaMemsetAsync(buffer->get(), std::to_integer<int>(kGuard), buffer->bytes(), stream_->get()),
-                  "cudaMemsetAsync");
-    cuda::check(cudaMemcpyAsync(d_input, piece.data.data(), piece.data.size(), cudaMemcpyDefault, stream_->get()),
-                "cudaMemcpyAsync");
+      cuda::check(
+          cudaMemsetAsync(buffer->get(), std::to_integer<int>(kGuard), buffer->bytes(), stream_->get()),
+          "cudaMemsetAsync");
+    cuda::check(
+        cudaMemcpyAsync(d_input, piece.data.data(), piece.data.size(), cudaMemcpyDefault, stream_->get()),
+        "cudaMemcpyAsync");
     cuda::check(cudaMemcpyAsync(window.get(), piece.window.data(), piece.window.size(), cudaMemcpyDefault,
                                 stream_->get()),
                 "cudaMemcpyAsync");
@@ -150,7 +153,8 @@ class DeflateStreamDeviceTest : public CudaTest {
   void expect_whole(const std::string& name, const Bytes& data, const Bytes& content,
                     const DeflatePieceLimits& limits, bool members = false) const {
     for (const std::size_t alignment : {0, 1, 3}) {
-      const Restored restored = restore({.data = data, .members = members, .capacity = content.size(), .alignment = alignment}, limits);
+      const Restored restored = restore(
+          {.data = data, .members = members, .capacity = content.size(), .alignment = alignment}, limits);
       EXPECT_TRUE(is_beginning(restored, content, name) && restored.result.ended)
           << name << ": " << restored.content.size() << " of " << content.size() << " bytes, end "
           << static_cast<int>(restored.result.why) << ", " << restored.result.linked << " of "
@@ -164,16 +168,25 @@ class DeflateStreamDeviceTest : public CudaTest {
 
 TEST_F(DeflateStreamDeviceTest, RestoresWhatZlibWrites) {
   const Bytes flat = testing::random_bytes(300'000, 5, 240), four = testing::random_bytes(300'000, 7, 4);
-  for (const auto& [name, content] :
-       {std::pair<std::string, Bytes>{"nothing", {}}, {"a byte", Bytes(1)}, {"words", testing::wordy_bytes(400'000)},
-        {"random", testing::random_bytes(200'000, 3)}, {"hardly shrinks", flat}, {"four letters", four},
-        {"zeros", Bytes(3'000'000)}, {"runs", testing::runs_bytes(500'000, 1)},
-        {"period 32768", testing::periodic_bytes(300'000, 32768)}})
+  for (const auto& [name, content] : {std::pair<std::string, Bytes>{"nothing", {}},
+                                      {"a byte", Bytes(1)},
+                                      {"words", testing::wordy_bytes(400'000)},
+                                      {"random", testing::random_bytes(200'000, 3)},
+                                      {"hardly shrinks", flat},
+                                      {"four letters", four},
+                                      {"zeros", Bytes(3'000'000)},
+                                      {"runs", testing::runs_bytes(500'000, 1)},
+                                      {"period 32768", testing::periodic_bytes(300'000, 32768)}})
     for (const DeflatePieceLimits& limits : {tight(), cuda::deflate_piece_limits(1 << 20, 4 << 20)})
-      for (const auto& [level, strategy, mem_level] :
-           {std::tuple{0, Z_DEFAULT_STRATEGY, 8}, {1, Z_DEFAULT_STRATEGY, 8}, {6, Z_DEFAULT_STRATEGY, 1},
-            {6, Z_DEFAULT_STRATEGY, 9}, {9, Z_DEFAULT_STRATEGY, 8}, {6, Z_HUFFMAN_ONLY, 8}, {6, Z_RLE, 8},
-            {6, Z_FILTERED, 8}, {6, Z_FIXED, 8}})
+      for (const auto& [level, strategy, mem_level] : {std::tuple{0, Z_DEFAULT_STRATEGY, 8},
+                                                       {1, Z_DEFAULT_STRATEGY, 8},
+                                                       {6, Z_DEFAULT_STRATEGY, 1},
+                                                       {6, Z_DEFAULT_STRATEGY, 9},
+                                                       {9, Z_DEFAULT_STRATEGY, 8},
+                                                       {6, Z_HUFFMAN_ONLY, 8},
+                                                       {6, Z_RLE, 8},
+                                                       {6, Z_FILTERED, 8},
+                                                       {6, Z_FIXED, 8}})
         expect_whole(name + ", level " + std::to_string(level) + ", strategy " + std::to_string(strategy),
                      zlib_stream(content, level, strategy, mem_level), content, limits);
 }
@@ -197,7 +210,8 @@ TEST_F(DeflateStreamDeviceTest, StreamsInsideOfStreams) {
   for (const Bytes& content : {once, twice})
     for (const int level : {0, 1, 6})
       for (const bool members : {false, true})
-        expect_whole("nested, level " + std::to_string(level), zlib_stream(content, level), content, tight(), members);
+        expect_whole("nested, level " + std::to_string(level), zlib_stream(content, level), content, tight(),
+                     members);
 }
 
 TEST_F(DeflateStreamDeviceTest, EmptyBlocksByTheThousand) {
@@ -265,7 +279,8 @@ TEST_F(DeflateStreamDeviceTest, Members) {
   EXPECT_NE(fewer.result.members.back().next_begin_bits, 0u);
   // A match of one member into the one before.
   const Bytes history(words.begin(), words.begin() + 30'000);
-  Bytes reaching = joined({gzip(history), Bytes(gzip({}).begin(), gzip({}).begin() + kGzipHeaderBytes),
+  const Bytes first = gzip(history);
+  Bytes reaching = joined({first, Bytes(first.begin(), first.begin() + kGzipHeaderBytes),
                            zlib_stream(words, 6, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history)});
   reaching.erase(reaching.begin(), reaching.begin() + kGzipHeaderBytes);
   const Restored refused = restore({.data = reaching, .members = true, .capacity = 300'000}, tight());
@@ -282,9 +297,17 @@ TEST_F(DeflateStreamDeviceTest, PiecesFromAnyBlockOn) {
       std::uint64_t at = 0;
       bool ended = false;
       for (std::size_t round = 0; !ended && round < 200; ++round) {
-        const std::size_t begin = at / 8, bytes = std::min<std::size_t>(data.size() - begin, 20'000 + 7'001 * (round % 5));
-        const Bytes window(restored.end() - static_cast<std::ptrdiff_t>(std::min<std::size_t>(32768, restored.size())), restored.end());
-        const Restored piece = restore({.data = std::span(data).subspan(begin, bytes), .begin_bits = at % 8, .window = window, .capacity = 500'000, .alignment = round % 4}, tight());
+        const std::size_t begin = at / 8,
+                          bytes = std::min<std::size_t>(data.size() - begin, 20'000 + 7'001 * (round % 5));
+        const Bytes window(
+            restored.end() - static_cast<std::ptrdiff_t>(std::min<std::size_t>(32768, restored.size())),
+            restored.end());
+        const Restored piece = restore({.data = std::span(data).subspan(begin, bytes),
+                                        .begin_bits = at % 8,
+                                        .window = window,
+                                        .capacity = 500'000,
+                                        .alignment = round % 4},
+                                       tight());
         restored.insert(restored.end(), piece.content.begin(), piece.content.end());
         ended = piece.result.ended;
         ASSERT_TRUE(ended || piece.result.end_bits > at % 8) << at;
@@ -315,7 +338,8 @@ TEST_F(DeflateStreamDeviceTest, TinyLimitsGiveLess) {
     }
     run("repairs", [](DeflatePieceLimits& limits) { limits.repairs = 0; });
     for (const std::size_t capacity : {0, 1, 1000, 32768, 100'000, 299'999})
-      EXPECT_FALSE(run("room", [](DeflatePieceLimits&) {}, capacity));
+      EXPECT_FALSE(run(
+          "room", [](DeflatePieceLimits&) {}, capacity));
   }
   EXPECT_THROW(restore({.data = content, .begin_bits = 8 * content.size() + 1}, tight()), Error);
 }
@@ -324,9 +348,12 @@ TEST_F(DeflateStreamDeviceTest, TinyLimitsGiveLess) {
 TEST_F(DeflateStreamDeviceTest, DamageAnywhere) {
   const Bytes words = testing::wordy_bytes(150'000), flat = testing::random_bytes(100'000, 5, 240);
   const Bytes nested = joined({flat, gzip(words), words});
-  const std::vector<Bytes> sound = {zlib_stream(words, 6, Z_DEFAULT_STRATEGY, 1), zlib_stream(words),
-                                    zlib_stream(flat, 6, Z_DEFAULT_STRATEGY, 9), zlib_stream(nested),
-                                    zlib_stream(words, 6, Z_FIXED), zlib_stream(nested, 0)};
+  const std::vector<Bytes> sound = {zlib_stream(words, 6, Z_DEFAULT_STRATEGY, 1),
+                                    zlib_stream(words),
+                                    zlib_stream(flat, 6, Z_DEFAULT_STRATEGY, 9),
+                                    zlib_stream(nested),
+                                    zlib_stream(words, 6, Z_FIXED),
+                                    zlib_stream(nested, 0)};
   std::mt19937 random(1);
   std::size_t whole = 0, cut = 0;
   for (unsigned i = 0; i < 1200; ++i) {
@@ -336,7 +363,8 @@ TEST_F(DeflateStreamDeviceTest, DamageAnywhere) {
       data[random() % data.size()] ^= std::byte{1} << random() % 8;
     const ByZlib expected = by_zlib(data);
     DeflatePieceLimits limits = i % 2 == 0 ? tight() : cuda::deflate_piece_limits(1 << 20, 1 << 20);
-    const Restored restored = restore({.data = data, .members = i % 5 == 0, .capacity = 400'000, .alignment = i % 4}, limits);
+    const Restored restored =
+        restore({.data = data, .members = i % 5 == 0, .capacity = 400'000, .alignment = i % 4}, limits);
     if (i % 5 != 0) {
       const bool all = is_beginning(restored, expected.content, "damage " + std::to_string(i));
       if (restored.result.ended) EXPECT_TRUE(all && expected.ended) << i;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned kFindThreads = 256, kCheckThreads = 128, kEntryThreads = 256;
 constexpr unsigned kFindBlocks = 132 * 8, kCheckBlocks = 132 * 16;  // each goes over its share
-constexpr unsigned kFindWords = 8;                                  // of a thread, before candidates are handed on
+constexpr unsigned kFindWords = 8;  // of a thread, before candidates are handed on
 constexpr unsigned kQueued = 1024;
 constexpr unsigned kShareBits = 12;  // of four lengths
 
@@ -32,9 +32,9 @@ __device__ std::uint32_t may_begin_blocks(std::uint32_t word, std::uint32_t next
 // The lengths of the code of code lengths, of a block whose bits from the first one on these are.
 __device__ std::uint64_t precode_lengths(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
   const unsigned bits = 3 * (4 + (x >> kDeflateStartBits & 15));
-  const std::uint64_t all =
-      x >> kDeflatePrecodeLengthsAt | std::uint64_t{y} << (32 - kDeflatePrecodeLengthsAt) |
-      std::uint64_t{z} << (64 - kDeflatePrecodeLengthsAt);
+  const std::uint64_t all = x >> kDeflatePrecodeLengthsAt |
+                            std::uint64_t{y} << (32 - kDeflatePrecodeLengthsAt) |
+                            std::uint64_t{z} << (64 - kDeflatePrecodeLengthsAt);
   return all & ((std::uint64_t{1} << bits) - 1);
 }
 
@@ -159,9 +159,9 @@ struct PrecodeRegisters {
   __device__ void read(std::uint32_t bits, unsigned& length, std::uint32_t& symbol) const {
     const std::uint32_t code = __brev(bits) >> (32 - kDeflateMaxPrecodeBits);
     const std::uint32_t codes = code * 0x01010101u;
-    const auto behind = static_cast<unsigned>(__popc(__vcmpgeu4(codes, limit_low)) +
-                                              __popc(__vcmpgeu4(codes, limit_high))) /
-                        8;
+    const auto behind =
+        static_cast<unsigned>(__popc(__vcmpgeu4(codes, limit_low)) + __popc(__vcmpgeu4(codes, limit_high))) /
+        8;
     length = 1 + behind;
     const auto at = static_cast<unsigned>(place >> 8 * behind & 0xFF) +
                     ((code - static_cast<std::uint32_t>(first >> 8 * behind & 0xFF)) >>
@@ -281,6 +281,20 @@ struct EntrySplit {
   }
 };
 
+// Is the start inside of a stored block that is a start itself? Then it is content: a stream inside of the stream. Only the starts shortly before it
+// are asked.
+__device__ bool is_stored_content(const DeflatePieceWork& work, std::uint32_t index) {
+  const std::uint64_t bit = deflate_key_bit(work.d_sorted[index]);
+  for (std::uint32_t i = 1; i <= kDeflateStoredLooks && i <= index; ++i) {
+    const std::uint64_t key = work.d_sorted[index - i], before = deflate_key_bit(key);
+    if (bit - before > 32 + 8 * std::uint64_t{kDeflateMostStoredBytes}) return false;
+    if (deflate_key_kind(key) == DeflateStartKind::kStored && before != bit &&
+        bit < before + 32 + 8 * std::uint64_t{work.stream.bits(before) & 0xFFFF})
+      return true;
+  }
+  return false;
+}
+
 __device__ EntrySplit split_start(const DeflatePieceWork& work, std::uint32_t index) {
   const std::uint64_t* d_sorted = work.d_sorted;
   const std::uint32_t count = work.start_count;
@@ -288,6 +302,10 @@ __device__ EntrySplit split_start(const DeflatePieceWork& work, std::uint32_t in
   const DeflateStartKind kind = deflate_key_kind(key);
   const std::uint64_t spacing = 8 * std::uint64_t{work.limits.spacing_bytes};
   EntrySplit split{1, 0, false};
+  if (kind != DeflateStartKind::kFixed && bit != work.begin_bit && is_stored_content(work, index)) {
+    split.places = 0;
+    return split;
+  }
   if (kind == DeflateStartKind::kStored) return split;
   if (kind == DeflateStartKind::kFixed) {
     // Only where nothing else is far and wide.
@@ -295,8 +313,10 @@ __device__ EntrySplit split_start(const DeflatePieceWork& work, std::uint32_t in
       return deflate_key_kind(d_sorted[i]) != kind && deflate_key_bit(d_sorted[i]) != work.begin_bit;
     };
     for (unsigned i = 1; i <= kDeflateFixedReach; ++i)
-      if ((index >= i && is_other(index - i) && deflate_key_bit(d_sorted[index - i]) + kDeflateFixedReach * spacing > bit) ||
-          (index + i < count && is_other(index + i) && deflate_key_bit(d_sorted[index + i]) < bit + kDeflateFixedReach * spacing))
+      if ((index >= i && is_other(index - i) &&
+           deflate_key_bit(d_sorted[index - i]) + kDeflateFixedReach * spacing > bit) ||
+          (index + i < count && is_other(index + i) &&
+           deflate_key_bit(d_sorted[index + i]) < bit + kDeflateFixedReach * spacing))
         split.places = 0;
     return split;
   }
@@ -320,8 +340,9 @@ __device__ EntrySplit split_start(const DeflatePieceWork& work, std::uint32_t in
   const std::uint64_t span = (next < count ? deflate_key_bit(d_sorted[next]) : work.stream.end_bit) - bit;
   if (split.flat && span <= kDeflateFlatSpanBits) return split;
   const std::uint64_t places = (span + spacing / 2) / spacing;
-  split.places = static_cast<std::uint32_t>(
-      places < 1 ? 1 : places < work.limits.entries ? places : work.limits.entries);
+  split.places = static_cast<std::uint32_t>(places < 1                     ? 1
+                                            : places < work.limits.entries ? places
+                                                                           : work.limits.entries);
   split.stride_bits = min(span / split.places, 2 * spacing) / 32 * 32;
   return split;
 }
@@ -348,10 +369,17 @@ __global__ void __launch_bounds__(kEntryThreads) place_entries(const DeflatePiec
   const std::uint64_t key = work.d_keys[low], bit = deflate_key_bit(key);
   DeflateStreamEntry entry{bit, bit, DeflateEntryKind::kBlock, 0, low};
   switch (deflate_key_kind(key)) {
-    case DeflateStartKind::kBlock: break;
-    case DeflateStartKind::kStored: entry.kind = DeflateEntryKind::kStored; break;
-    case DeflateStartKind::kKnown: entry.kind = DeflateEntryKind::kKnown; break;
-    case DeflateStartKind::kFixed: entry.kind = DeflateEntryKind::kFixed; break;
+    case DeflateStartKind::kBlock:
+      break;
+    case DeflateStartKind::kStored:
+      entry.kind = DeflateEntryKind::kStored;
+      break;
+    case DeflateStartKind::kKnown:
+      entry.kind = DeflateEntryKind::kKnown;
+      break;
+    case DeflateStartKind::kFixed:
+      entry.kind = DeflateEntryKind::kFixed;
+      break;
   }
   const std::uint32_t within = index - work.d_first_entries[low];
   if (within != 0) {
@@ -371,7 +399,9 @@ __global__ void __launch_bounds__(kEntryThreads) place_entries(const DeflatePiec
 }
 
 constexpr KernelBudget kFindBudget("deflate_stream.find_candidates", "find_start_candidates",
-                                   {.threads = kFindThreads, .registers = 64, .shared_bytes = 16 * 1024 + 512});
+                                   {.threads = kFindThreads,
+                                    .registers = 64,
+                                    .shared_bytes = 16 * 1024 + 512});
 constexpr KernelBudget kCheckBudget("deflate_stream.check_candidates", "check_start_candidates",
                                     {.threads = kCheckThreads, .registers = 96});
 constexpr KernelBudget kGivenBudget("deflate_stream.add_given_starts", "add_given_starts",

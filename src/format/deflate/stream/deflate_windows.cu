@@ -17,7 +17,7 @@ constexpr unsigned kWindow = kDeflateWindowBytes;
 constexpr unsigned kMapThreads = 1024, kResolveThreads = 256, kFoldThreads = 256;
 constexpr unsigned kMapPairs = kWindow / 2 / kMapThreads;  // of a thread: symbols of both halves of a map
 constexpr unsigned kTailLoads = 16;                        // of a thread at once
-constexpr unsigned kScanParts = 4;  // thread blocks a map
+constexpr unsigned kScanParts = 4;                         // thread blocks a map
 
 // Dynamic shared memory: a map, or two windows.
 constexpr unsigned kMapBytes = kWindow * sizeof(std::uint16_t);
@@ -28,8 +28,8 @@ class ChunkTail {
  public:
   __device__ ChunkTail(const DeflatePieceWork& work, const DeflateChunk& chunk)
       : at_(chunk.symbols % kDeflatePageSymbols),
-        d_before_(work.d_symbols + std::size_t{chunk.place.before} * kDeflatePageSymbols),
-        d_here_(work.d_symbols + std::size_t{chunk.place.here} * kDeflatePageSymbols) {}
+        d_before_(work.d_symbols + std::size_t{chunk.place.before} * kDeflatePartSymbols),
+        d_here_(work.d_symbols + std::size_t{chunk.place.here} * kDeflatePartSymbols) {}
 
   __device__ std::uint32_t operator[](unsigned place) const {
     const unsigned from = at_ + place;
@@ -44,7 +44,8 @@ class ChunkTail {
 // The map of each group of chunks.
 //
 // Mapping: a thread block of 1024 a group. Shared memory: a map, 64 KB. Synchronisation: two barriers for half a chunk. Work: a window a chunk.
-__global__ void __launch_bounds__(kMapThreads, 1) compose_maps(const DeflatePieceWork work, std::uint32_t per_group) {
+__global__ void __launch_bounds__(kMapThreads, 1)
+    compose_maps(const DeflatePieceWork work, std::uint32_t per_group) {
   auto* sh_map = reinterpret_cast<std::uint16_t*>(sh_maps);
   for (unsigned i = threadIdx.x; i < kWindow; i += kMapThreads)
     sh_map[i] = static_cast<std::uint16_t>(kDeflateMarker | i);
@@ -55,8 +56,8 @@ __global__ void __launch_bounds__(kMapThreads, 1) compose_maps(const DeflatePiec
     std::uint32_t pairs[kMapPairs];  // two symbols each
 #pragma unroll
     for (unsigned i = 0; i < kMapPairs; ++i)
-      pairs[i] = tail[i * kMapThreads + threadIdx.x] |
-                 tail[i * kMapThreads + threadIdx.x + kWindow / 2] << 16;
+      pairs[i] = tail[i * kMapThreads + threadIdx.x] | tail[i * kMapThreads + threadIdx.x + kWindow / 2]
+                                                           << 16;
 #pragma unroll
     for (unsigned i = 0; i < kMapPairs; ++i) {
       if ((pairs[i] & (kDeflateMarker | kDeflateMarker << 16)) == 0) continue;
@@ -121,8 +122,10 @@ __global__ void __launch_bounds__(kMapThreads, 1)
     const DeflateChunk& chunk = work.d_chunks[c];
     const ChunkTail tail(work, chunk);
     const unsigned first = first_place(chunk);
-    const unsigned own = chunk.symbols < kWindow ? kWindow - chunk.symbols : 0;  // the first place that is the chunk's
-    std::uint8_t* const d_tail = work.d_output + (static_cast<std::int64_t>(chunk.begin + chunk.symbols) - kWindow);
+    const unsigned own =
+        chunk.symbols < kWindow ? kWindow - chunk.symbols : 0;  // the first place that is the chunk's
+    std::uint8_t* const d_tail =
+        work.d_output + (static_cast<std::int64_t>(chunk.begin + chunk.symbols) - kWindow);
     bool bad = false;
 #pragma unroll
     for (unsigned part = 0; part < kWindow; part += kTailLoads * kMapThreads) {
@@ -142,19 +145,19 @@ __global__ void __launch_bounds__(kMapThreads, 1)
         if (place >= own) d_tail[place] = static_cast<std::uint8_t>(symbol);
       }
     }
-    if (bad) atomicMin(&work.d_status->bad_source, c);
-    __syncthreads();
+    if (__syncthreads_or(bad ? 1 : 0) != 0 && threadIdx.x == 0) atomicMin(&work.d_status->bad_source, c);
   }
 }
 
 // Writes what of a page is before the last 32 KB of its chunk; and says where its content is, for checksums.
 //
-// Mapping: a thread block a page. No shared memory, no synchronisation. Work: linear; a thread makes words of four bytes.
+// Mapping: a thread block a part of a page, of which the first ones have work. No shared memory, no synchronisation. Work: linear; a thread makes words of four bytes.
 __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePieceWork work) {
-  const std::uint32_t page = blockIdx.x;
+  const std::uint32_t page = blockIdx.x;  // its first part
   const DeflatePageOwner owner = work.d_owners[page];
   std::uint32_t order = kDeflateNone;
-  if (page != 0 && work.d_results[owner.entry].round == owner.round) order = work.d_orders[owner.entry];
+  if (owner.entry != kDeflateNone && work.d_results[owner.entry].round == owner.round)
+    order = work.d_orders[owner.entry];
   const std::uint32_t from = owner.ordinal * kDeflatePageSymbols;
   std::uint32_t symbols = 0;
   if (order < work.chunk_count) {
@@ -176,7 +179,7 @@ __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePi
   }
   if (chunk.symbols <= kWindow + from) return;
   const std::uint32_t count = min(chunk.symbols - kWindow - from, kDeflatePageSymbols);
-  const std::uint16_t* d_symbols = work.d_symbols + std::size_t{page} * kDeflatePageSymbols;
+  const std::uint16_t* d_symbols = work.d_symbols + std::size_t{page} * kDeflatePartSymbols;
   const unsigned first = first_place(chunk);
   bool bad = false;
   const auto resolved = [&](std::uint32_t symbol) -> std::uint32_t {
@@ -192,8 +195,7 @@ __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePi
   const std::uint32_t head =
       min(count, static_cast<std::uint32_t>((0 - reinterpret_cast<std::uintptr_t>(d_output)) % 4));
   const std::uint32_t words = (count - head) / 4, behind = head + 4 * words;
-  if (threadIdx.x < head)
-    d_output[threadIdx.x] = static_cast<std::uint8_t>(resolved(d_symbols[threadIdx.x]));
+  if (threadIdx.x < head) d_output[threadIdx.x] = static_cast<std::uint8_t>(resolved(d_symbols[threadIdx.x]));
   if (threadIdx.x < count - behind)
     d_output[behind + threadIdx.x] = static_cast<std::uint8_t>(resolved(d_symbols[behind + threadIdx.x]));
   // Symbols come in aligned pairs; where the first word's are not, each word's stand between three of these.
@@ -241,11 +243,12 @@ constexpr CrcPowers make_powers() {
 __global__ void __launch_bounds__(kFoldThreads)
     fold_checksums(const DeflatePieceWork work, const CrcPowers powers, std::uint64_t content_bytes) {
   const std::uint32_t page = blockIdx.x * kFoldThreads + threadIdx.x;
-  if (page >= work.page_count || work.d_span_bytes[page] == 0) return;
+  if (page >= work.part_count || work.d_span_bytes[page] == 0) return;
   const DeflateChunk& chunk = work.d_chunks[work.d_orders[work.d_owners[page].entry]];
-  const std::uint64_t end = chunk.member < work.member_count ? work.d_members[chunk.member].content_end
-                                                             : content_bytes;
-  std::uint64_t behind = end - chunk.begin - work.d_owners[page].ordinal * std::uint64_t{kDeflatePageSymbols} -
+  const std::uint64_t end =
+      chunk.member < work.member_count ? work.d_members[chunk.member].content_end : content_bytes;
+  std::uint64_t behind = end - chunk.begin -
+                         work.d_owners[page].ordinal * std::uint64_t{kDeflatePageSymbols} -
                          work.d_span_bytes[page];
   std::uint32_t checksum = work.d_span_checksums[page];
   for (unsigned i = 0; behind != 0; ++i, behind >>= 1)
@@ -277,25 +280,26 @@ void resolve_deflate_chunks(const DeflatePieceWork& work, std::uint64_t content_
   check(cudaMemsetAsync(work.d_checksums, 0, (std::size_t{work.member_count} + 1) * sizeof *work.d_checksums,
                         stream),
         "deflate_stream");
-  const std::uint32_t groups_at_most = work.chunk_count < kDeflateWindowGroups ? work.chunk_count : kDeflateWindowGroups;
+  const std::uint32_t groups_at_most =
+      work.chunk_count < kDeflateWindowGroups ? work.chunk_count : kDeflateWindowGroups;
   const std::uint32_t per_group = (work.chunk_count + groups_at_most - 1) / groups_at_most;
   const std::uint32_t groups = (work.chunk_count + per_group - 1) / per_group;
   launch({.kernel = kComposeBudget, .grid = groups, .stream = stream}, compose_maps, work, per_group);
   const std::uint16_t* d_maps = work.d_maps;
   std::uint16_t *d_from = work.d_maps, *d_to = work.d_further_maps;
   for (std::uint32_t distance = 1; distance < groups; distance *= 2) {
-    launch({.kernel = kDoubleBudget, .grid = groups * kScanParts, .stream = stream}, double_maps, d_from, d_to,
-           distance);
+    launch({.kernel = kDoubleBudget, .grid = groups * kScanParts, .stream = stream}, double_maps, d_from,
+           d_to, distance);
     d_maps = d_to;
     d_to = d_from;
     d_from = const_cast<std::uint16_t*>(d_maps);
   }
   launch({.kernel = kTailsBudget, .grid = groups, .stream = stream}, write_tails, work, d_maps, per_group);
-  launch({.kernel = kResolveBudget, .grid = work.page_count, .stream = stream}, resolve_pages, work);
-  crc32_spans_cuda(work.d_spans, work.d_span_bytes, work.page_count, work.d_span_checksums, stream);
+  launch({.kernel = kResolveBudget, .grid = work.part_count, .stream = stream}, resolve_pages, work);
+  crc32_spans_cuda(work.d_spans, work.d_span_bytes, work.part_count, work.d_span_checksums, stream);
   static constexpr CrcPowers kPowers = make_powers();
-  launch({.kernel = kFoldBudget, .grid = work.page_count / kFoldThreads + 1, .stream = stream}, fold_checksums,
-         work, kPowers, content_bytes);
+  launch({.kernel = kFoldBudget, .grid = work.part_count / kFoldThreads + 1, .stream = stream},
+         fold_checksums, work, kPowers, content_bytes);
 }
 
 }  // namespace hemstitch::cuda
