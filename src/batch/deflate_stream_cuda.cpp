@@ -17,7 +17,8 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr std::size_t kLeastPieceBytes = std::size_t{64} << 10;
+constexpr std::uint64_t kMostPieceBytes = 2 * kDeflateDevicePieceBytes,
+                        kLeastPieceBytes = std::uint64_t{64} << 10;
 // A head is looked for in so many bytes, then in more: names may be long.
 constexpr std::size_t kFirstHeadBytes = 512, kMostHeadBytes = std::size_t{1} << 20;
 // Restored on the host at once.
@@ -25,20 +26,28 @@ constexpr std::size_t kHostInputBytes = std::size_t{1} << 20, kHostOutputBytes =
 // A piece that comes to less than one such part of its bytes, and fills less than half of its room, leaves the host to go on.
 constexpr std::uint64_t kLeastConfirmed = 8;
 
-DeflatePieceLimits limits_for(std::uint64_t piece_bytes, std::uint64_t stream_bytes,
-                              std::uint64_t output_bytes) {
-  const std::uint64_t piece = std::min(piece_bytes, std::max<std::uint64_t>(stream_bytes, 1));
-  return deflate_piece_limits(static_cast<std::size_t>(piece),
-                              static_cast<std::size_t>(std::min(piece * kDeflateDeviceContentFactor,
-                                                                std::max<std::uint64_t>(output_bytes, 1))));
-}
+// Of a piece.
+struct Sizes {
+  Sizes(std::uint64_t piece_bytes, std::uint64_t stream_bytes, std::uint64_t output_bytes)
+      : bytes(std::min(piece_bytes, std::max<std::uint64_t>(stream_bytes, 1))),
+        content_bytes(
+            std::min(bytes * kDeflateDeviceContentFactor, std::max<std::uint64_t>(output_bytes, 1))) {}
+
+  DeflatePieceLimits limits() const {
+    return deflate_piece_limits(static_cast<std::size_t>(bytes), static_cast<std::size_t>(content_bytes));
+  }
+  std::size_t scratch_bytes() const { return restore_deflate_piece_cuda_scratch_bytes(limits()); }
+
+  std::uint64_t bytes, content_bytes;
+};
 
 class Restorer {
  public:
-  Restorer(const DeflateStreamInMemory& work, const DeflatePieceLimits& limits, void* d_temp,
-           std::size_t temp_bytes, cudaStream_t stream)
+  Restorer(const DeflateStreamInMemory& work, const Sizes& sizes, void* d_temp, std::size_t temp_bytes,
+           cudaStream_t stream)
       : work_(work),
-        limits_(limits),
+        sizes_(sizes),
+        limits_(sizes.limits()),
         d_temp_(d_temp),
         temp_bytes_(temp_bytes),
         stream_(stream),
@@ -137,8 +146,8 @@ class Restorer {
   // Returns whether the device came far. `trouble_`: a member that ended inside is not what its trailer says.
   bool restore_piece(bool& ended) {
     const std::uint64_t base = bits_ / 8;
-    const std::uint64_t end = std::min<std::uint64_t>(work_.bytes, base + limits_.bytes);
-    const std::uint64_t room = std::min<std::uint64_t>(output_.size() - done_, limits_.output_bytes);
+    const std::uint64_t end = std::min<std::uint64_t>(work_.bytes, base + sizes_.bytes);
+    const std::uint64_t room = std::min<std::uint64_t>(output_.size() - done_, sizes_.content_bytes);
     if (base == end) return false;
     if (work_.arrive) work_.arrive(end);
     const DeflatePieceInput piece{.d_bytes = work_.d_data + base,
@@ -164,9 +173,10 @@ class Restorer {
     add(found.crc32, begin + found.content_bytes - done_);
     const std::uint64_t bits = base * 8 + found.end_bits - bits_;
     bits_ += bits;
-    const bool is_much = ended || !found.members.empty() || bits * kLeastConfirmed >= (end - base) * 8 ||
-                         done_ - begin >= limits_.output_bytes / 2;
-    if (found.why == DeflatePieceEnd::kRoom && !ended && room < limits_.output_bytes)
+    const bool is_much = ended || !found.members.empty() ||
+                         (bits != 0 && (bits * kLeastConfirmed >= (end - base) * 8 ||
+                                        done_ - begin >= sizes_.content_bytes / 2));
+    if (found.why == DeflatePieceEnd::kRoom && !ended && room < sizes_.content_bytes)
       return grow() || is_much;
     return is_much;
   }
@@ -261,7 +271,8 @@ class Restorer {
   }
 
   const DeflateStreamInMemory& work_;
-  const DeflatePieceLimits& limits_;
+  const Sizes sizes_;
+  const DeflatePieceLimits limits_;
   void* const d_temp_;
   const std::size_t temp_bytes_;
   cudaStream_t const stream_;
@@ -291,19 +302,18 @@ std::optional<Format> deflate_stream_format(std::span<const std::byte> head) {
 }
 
 std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t output_bytes) {
-  return restore_deflate_piece_cuda_scratch_bytes(
-      limits_for(2 * kDeflateDevicePieceBytes, stream_bytes, output_bytes));
+  return Sizes(kMostPieceBytes, stream_bytes, output_bytes).scratch_bytes();
 }
 
 DeflateStreamOutcome restore_deflate_stream(const DeflateStreamInMemory& work, void* d_temp,
                                             std::size_t temp_bytes, cudaStream_t stream) {
   // Room that grows says nothing of the content's size.
   const std::uint64_t output_bytes = work.grow ? UINT64_MAX : work.output.size();
-  std::uint64_t piece_bytes = 2 * kDeflateDevicePieceBytes;
-  DeflatePieceLimits limits = limits_for(piece_bytes, work.bytes, output_bytes);
-  while (piece_bytes / 2 >= kLeastPieceBytes && restore_deflate_piece_cuda_scratch_bytes(limits) > temp_bytes)
-    limits = limits_for(piece_bytes /= 2, work.bytes, output_bytes);
-  return Restorer(work, limits, d_temp, temp_bytes, stream).run();
+  std::uint64_t piece_bytes = kMostPieceBytes;
+  Sizes sizes(piece_bytes, work.bytes, output_bytes);
+  while (piece_bytes > kLeastPieceBytes && sizes.scratch_bytes() > temp_bytes)
+    sizes = Sizes(piece_bytes /= 2, work.bytes, output_bytes);
+  return Restorer(work, sizes, d_temp, temp_bytes, stream).run();
 }
 
 }  // namespace hemstitch::cuda

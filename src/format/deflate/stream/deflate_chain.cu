@@ -45,6 +45,8 @@ __global__ void __launch_bounds__(kThreads) list_repairs(const DeflatePieceWork 
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= work.entry_count || work.d_reached[i] == 0) return;
   const DeflateEntryResult& result = work.d_results[i];
+  if (result.counted && work.d_claims[i] != kDeflateNoBit)
+    work.d_repairs[atomicAdd(&work.d_status->repairs, 1u)] = i;
   if (!goes_on(result) || is_confirmed(work, result)) return;
   work.d_forced[result.next] = result.end_bit;
   work.d_repairs[atomicAdd(&work.d_status->repairs, 1u)] = result.next;
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(kThreads)
   chunk.place = result.place;
   work.d_chunks[before.chunks] = chunk;
   work.d_orders[i] = before.chunks;
-  const bool is_bad = before.chunks >= first_bad || result.end > DeflateEntryEnd::kStream ||
+  const bool is_bad = before.chunks >= first_bad || result.counted || result.end > DeflateEntryEnd::kStream ||
                       (goes_on(result) && !is_confirmed(work, result)) ||
                       before.symbols + result.symbols > work.output_capacity;
   if (is_bad) atomicMin(&work.d_status->first_bad, before.chunks);
@@ -106,8 +108,8 @@ __global__ void __launch_bounds__(kThreads) find_end(const DeflatePieceWork work
   if (i >= work.entry_count || work.d_reached[i] == 0) return;
   const DeflateEntryResult& result = work.d_results[i];
   const DeflateChainSum before = work.d_offsets[i];
-  if (before.chunks > work.d_status->first_bad || before.chunks >= first_bad || result.sound_bit == 0 ||
-      before.symbols + result.sound_symbols > work.output_capacity)
+  if (before.chunks > work.d_status->first_bad || before.chunks >= first_bad ||
+      result.sound_bit == kDeflateNoBit || before.symbols + result.sound_symbols > work.output_capacity)
     return;
   atomicMax(&work.d_status->end_chunk, before.chunks + 1);
 }
@@ -135,6 +137,16 @@ __global__ void __launch_bounds__(32) cut_chain(const DeflatePieceWork work, std
     status.why = status.first_bad >= first_bad                    ? DeflatePieceEnd::kUnsound
                  : bad.begin + bad.symbols > work.output_capacity ? DeflatePieceEnd::kRoom
                                                                   : why_of(work.d_results[bad.entry].end);
+  }
+  if (status.end_chunk == 0) {
+    // Not even the first entry's last block has room.
+    status.end_chunk = status.chunks = 1;
+    status.members = status.ended = 0;
+    status.content_bytes = 0;
+    status.end_bit = work.begin_bit;
+    work.d_chunks[0].symbols = 0;
+    work.d_chunks[0].place = {0, 0};
+    return;
   }
   DeflateChunk& chunk = work.d_chunks[status.end_chunk - 1];
   const DeflateEntryResult& result = work.d_results[chunk.entry];

@@ -10,7 +10,8 @@
 // block says so, its claim, as soon as it knows; if another is known, this entry goes on up to the next place.
 //
 // Who enters a block in the middle takes the tables of its header, decodes a window before its place, from any bit, and claims the first
-// token at the place or behind it: codes put themselves right. Of codes that do not there is an entry for each of nine bits.
+// token at the place or behind it: codes put themselves right. Of codes that do not there is an entry for each of nine bits. Eight of these lead
+// nowhere, so at first they count symbols and write none; the ones that the stream goes through are restored again.
 #include "format/deflate/restore/deflate_emission.cuh"
 #include "format/deflate/stream/deflate_member.cuh"
 #include "format/deflate/stream/deflate_stream_stages.cuh"
@@ -21,7 +22,6 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kWindowBits = 32 * kDeflateWindowWords;
-constexpr std::uint64_t kNoBit = ~std::uint64_t{0};
 constexpr unsigned kMostTokenBits = 48;
 constexpr std::uint32_t kStoredPart = 8192;  // symbols that are copied between looks at the room
 static_assert(8 * kDeflateLeastSpacing * 2 / 3 > kWindowBits + kMostTokenBits,
@@ -63,6 +63,7 @@ class EntryWarp {
         round_(round),
         lane_(lane),
         kind_(work.d_entries[index].kind),
+        counts_(round == 0 && kind_ == DeflateEntryKind::kPhase),
         start_(work.d_entries[index].start) {}
 
   __device__ void run() {
@@ -75,10 +76,10 @@ class EntryWarp {
                                                  : 0;
     if (kind_ == DeflateEntryKind::kBlock || kind_ == DeflateEntryKind::kKnown) note_sound();
     restore(entry);
-    if (enters && claim_ == kNoBit) claim(kNoBit);
+    if (enters && claim_ == kDeflateNoBit) claim(kDeflateNoBit);
     if (lane_ == 0)
-      work_.d_results[index_] = {bit_,   sound_bit_,   member_begin_, written_, sound_symbols_,
-                                 place_, sound_place_, next_,         end_,     round_};
+      work_.d_results[index_] = {bit_,         sound_bit_, member_begin_, written_, sound_symbols_, place_,
+                                 sound_place_, next_,      end_,          round_,   counts_};
   }
 
  private:
@@ -135,7 +136,7 @@ class EntryWarp {
         }
         __syncwarp();
         next_ = kDeflateNone;
-        limit_ = kNoBit;
+        limit_ = kDeflateNoBit;
         // Who enters a fixed block takes it for one that is not the last.
         if (type == DeflateBlockType::kFixed) {
           if (!last) meet_fixed_place(enters ? entry.bit : bit_);
@@ -145,7 +146,7 @@ class EntryWarp {
         }
         if (enters && !enter(entry)) return;
         enters = false;
-        if (limit_ <= bit_) limit_ = kNoBit;
+        if (limit_ <= bit_) limit_ = kDeflateNoBit;
         if (!restore_block()) return;
       }
       note_sound();
@@ -170,8 +171,13 @@ class EntryWarp {
   __device__ std::uint32_t entry_of(std::uint64_t key) const {
     const std::uint32_t start = first_start_from(key);
     if (start == work_.start_count || work_.d_keys[start] != key) return kDeflateNone;
+    // Where two starts are at one bit, the entry is the second one's.
     const std::uint32_t entry = work_.d_first_entries[start];
-    return entry < work_.entry_count ? entry : kDeflateNone;
+    const bool exists =
+        entry < work_.d_first_entries[start + 1] ||
+        (start + 1 < work_.start_count && deflate_key_bit(work_.d_keys[start + 1]) == deflate_key_bit(key) &&
+         entry < work_.d_first_entries[start + 2]);
+    return exists && entry < work_.entry_count ? entry : kDeflateNone;
   }
   // Among those behind this entry's own. Mostly it is the next one.
   __device__ std::uint32_t first_start_from(std::uint64_t key) const {
@@ -221,7 +227,7 @@ class EntryWarp {
     const std::uint64_t bit = limit_;
     const DeflateEntryKind kind = work_.d_entries[passed].kind;
     next_ = kDeflateNone;
-    limit_ = kNoBit;
+    limit_ = kDeflateNoBit;
     if (kind == DeflateEntryKind::kFixed)
       meet_fixed_place(bit);
     else
@@ -313,33 +319,55 @@ class EntryWarp {
     return false;
   }
 
-  // What `symbols` more of them go to. False where there is no page left.
-  __device__ bool make_room(std::uint32_t symbols) {
-    while (written_ % kDeflatePageSymbols + symbols > room_) {
-      std::uint32_t page = 0;
-      if (lane_ == 0) {
-        page = atomicAdd(&work_.d_status->pages, 1u);
-        if (page < work_.limits.pages)
-          work_.d_owners[page] = {index_, (written_ + room_) / kDeflatePageSymbols, round_};
-      }
-      page = __shfl_sync(kAllLanes, page, 0);
-      if (page >= work_.limits.pages) return ends(DeflateEntryEnd::kMemory);
-      if (room_ == 0)
-        place_.here = page;
+  // So many parts that follow each other; the first one's number. kDeflateNone where there are no more.
+  __device__ std::uint32_t take_parts(std::uint32_t parts) {
+    std::uint32_t first = 0;
+    if (lane_ == 0) {
+      first = atomicAdd(&work_.d_status->parts, parts);
+      if (first + parts <= work_.limits.pages * kDeflatePageParts)
+        work_.d_owners[first] = {
+            index_, written_ / kDeflatePageSymbols + (room_ == kDeflatePageSymbols ? 1 : 0), round_};
       else
+        first = kDeflateNone;
+    }
+    return __shfl_sync(kAllLanes, first, 0);
+  }
+  // What `symbols` more of them go to. False where there is no memory left.
+  __device__ bool make_room(std::uint32_t symbols) {
+    if (counts_) return true;
+    while (written_ % kDeflatePageSymbols + symbols > room_) {
+      const bool begins_short = written_ == 0 && room_ == 0 && symbols <= kDeflatePartSymbols;
+      const std::uint32_t page = take_parts(begins_short ? 1 : kDeflatePageParts);
+      if (page == kDeflateNone) return ends(DeflateEntryEnd::kMemory);
+      if (room_ == kDeflatePageSymbols) {
         behind_ = page;
-      room_ += kDeflatePageSymbols;
+        room_ += kDeflatePageSymbols;
+        continue;
+      }
+      if (room_ == kDeflatePartSymbols) move_to(page);
+      place_.here = page;
+      room_ = begins_short ? kDeflatePartSymbols : kDeflatePageSymbols;
     }
     return true;
   }
+  // Moves the symbols of the first part to a whole page.
+  __device__ void move_to(std::uint32_t page) {
+    const std::uint16_t* d_from = work_.d_symbols + std::size_t{place_.here} * kDeflatePartSymbols;
+    std::uint16_t* d_to = work_.d_symbols + std::size_t{page} * kDeflatePartSymbols;
+    for (std::uint32_t i = lane_; i < written_; i += 32) d_to[i] = d_from[i];
+    if (lane_ == 0) work_.d_owners[place_.here].entry = kDeflateNone;
+    if (sound_place_.here == place_.here) sound_place_.here = page;
+    __syncwarp();
+  }
   __device__ SymbolOutput output() const {
-    return {work_.d_symbols, (place_.before + 1) * kDeflatePageSymbols, place_.here * kDeflatePageSymbols,
-            (behind_ - 1) * kDeflatePageSymbols, written_ % kDeflatePageSymbols};
+    return {work_.d_symbols, place_.before * kDeflatePartSymbols + kDeflatePageSymbols,
+            place_.here * kDeflatePartSymbols, behind_ * kDeflatePartSymbols - kDeflatePageSymbols,
+            written_ % kDeflatePageSymbols};
   }
   __device__ void advance(std::uint32_t symbols) {
     const std::uint32_t at = written_ % kDeflatePageSymbols + symbols;
     written_ += symbols;
-    if (at < kDeflatePageSymbols) return;
+    if (at < kDeflatePageSymbols || counts_) return;
     place_ = {place_.here, behind_};
     room_ -= kDeflatePageSymbols;
   }
@@ -358,8 +386,10 @@ class EntryWarp {
       if (!make_room(part)) return false;
       const SymbolOutput to = output();
       const std::uint8_t* d_from = stream.byte_at(bit_);
+      if (!counts_) {
 #pragma unroll 4
-      for (std::uint32_t i = lane_; i < part; i += 32) to.store(i, d_from[i]);
+        for (std::uint32_t i = lane_; i < part; i += 32) to.store(i, d_from[i]);
+      }
       advance(part);
       bit_ += 8 * std::uint64_t{part};
       left -= part;
@@ -377,6 +407,10 @@ class EntryWarp {
       const bool too_far = (token.info & kDeflateMatch) != 0 &&
                            (token.info & ~kDeflateMatch) > written_ + place.begin + history_;
       if (__any_sync(kAllLanes, too_far)) return ends(DeflateEntryEnd::kUnsound);
+      if (counts_) {
+        advance(place.total);
+        continue;
+      }
       if (!make_room(place.total)) return false;
       const SymbolOutput to = output();
       const std::uint32_t info = __shfl_sync(kAllLanes, token.info, 0);
@@ -406,8 +440,10 @@ class EntryWarp {
   const std::uint32_t index_, round_;
   const unsigned lane_;
   const DeflateEntryKind kind_;
+  const bool counts_;  // symbols alone, and writes none
   const std::uint32_t start_;
-  std::uint64_t bit_ = 0, last_bit_ = 0, limit_ = kNoBit, claim_ = kNoBit, sound_bit_ = 0, member_begin_ = 0;
+  std::uint64_t bit_ = 0, last_bit_ = 0, limit_ = kDeflateNoBit, claim_ = kDeflateNoBit,
+                sound_bit_ = kDeflateNoBit, member_begin_ = 0;
   std::uint32_t history_ = 0, written_ = 0, sound_symbols_ = 0, next_ = kDeflateNone;
   std::uint32_t room_ = 0, behind_ = 0;  // symbols that fit into the pages from `here` on; the one behind it
   DeflatePagePlace place_{0, 0}, sound_place_{0, 0};

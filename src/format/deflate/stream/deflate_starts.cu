@@ -281,6 +281,20 @@ struct EntrySplit {
   }
 };
 
+// Is the start inside of a stored block that is a start itself? Then it is content: a stream inside of the stream. Only the starts shortly before it
+// are asked.
+__device__ bool is_stored_content(const DeflatePieceWork& work, std::uint32_t index) {
+  const std::uint64_t bit = deflate_key_bit(work.d_sorted[index]);
+  for (std::uint32_t i = 1; i <= kDeflateStoredLooks && i <= index; ++i) {
+    const std::uint64_t key = work.d_sorted[index - i], before = deflate_key_bit(key);
+    if (bit - before > 32 + 8 * std::uint64_t{kDeflateMostStoredBytes}) return false;
+    if (deflate_key_kind(key) == DeflateStartKind::kStored && before != bit &&
+        bit < before + 32 + 8 * std::uint64_t{work.stream.bits(before) & 0xFFFF})
+      return true;
+  }
+  return false;
+}
+
 __device__ EntrySplit split_start(const DeflatePieceWork& work, std::uint32_t index) {
   const std::uint64_t* d_sorted = work.d_sorted;
   const std::uint32_t count = work.start_count;
@@ -288,6 +302,10 @@ __device__ EntrySplit split_start(const DeflatePieceWork& work, std::uint32_t in
   const DeflateStartKind kind = deflate_key_kind(key);
   const std::uint64_t spacing = 8 * std::uint64_t{work.limits.spacing_bytes};
   EntrySplit split{1, 0, false};
+  if (kind != DeflateStartKind::kFixed && bit != work.begin_bit && is_stored_content(work, index)) {
+    split.places = 0;
+    return split;
+  }
   if (kind == DeflateStartKind::kStored) return split;
   if (kind == DeflateStartKind::kFixed) {
     // Only where nothing else is far and wide.

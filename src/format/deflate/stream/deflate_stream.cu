@@ -10,7 +10,8 @@ constexpr std::uint32_t kMostPages = (std::uint64_t{1} << 32) / kDeflatePageSymb
 
 // All arrays of a piece, cut out of its scratch memory.
 void take_arrays(Carver& carve, const DeflatePieceLimits& limits, DeflatePieceWork& work) {
-  const std::size_t starts = limits.starts, entries = limits.entries, pages = limits.pages;
+  const std::size_t starts = limits.starts, entries = limits.entries,
+                    parts = std::size_t{limits.pages} * kDeflatePageParts;
   work.d_status = carve.take<DeflateStreamStatus>(1);
   work.d_candidates = carve.take<std::uint64_t>(limits.candidates);
   work.d_found = carve.take<std::uint64_t>(starts);
@@ -32,11 +33,11 @@ void take_arrays(Carver& carve, const DeflatePieceLimits& limits, DeflatePieceWo
   work.d_chunks = carve.take<DeflateChunk>(entries);
   work.d_members = carve.take<DeflateMemberEnd>(entries);
   work.d_checksums = carve.take<std::uint32_t>(entries + 1);
-  work.d_symbols = carve.take<std::uint16_t>(pages * kDeflatePageSymbols);
-  work.d_owners = carve.take<DeflatePageOwner>(pages);
-  work.d_spans = carve.take<const std::byte*>(pages);
-  work.d_span_bytes = carve.take<std::size_t>(pages);
-  work.d_span_checksums = carve.take<std::uint32_t>(pages);
+  work.d_symbols = carve.take<std::uint16_t>(parts * kDeflatePartSymbols);
+  work.d_owners = carve.take<DeflatePageOwner>(parts);
+  work.d_spans = carve.take<const std::byte*>(parts);
+  work.d_span_bytes = carve.take<std::size_t>(parts);
+  work.d_span_checksums = carve.take<std::uint32_t>(parts);
   work.d_maps = carve.take<std::uint16_t>(std::size_t{kDeflateWindowGroups} * kDeflateWindowBytes);
   work.d_further_maps = carve.take<std::uint16_t>(std::size_t{kDeflateWindowGroups} * kDeflateWindowBytes);
   const std::size_t of_starts = deflate_starts_cub_bytes(limits), of_chain = deflate_chain_cub_bytes(limits);
@@ -123,8 +124,11 @@ DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
   work.limits = limits;
 
   DeflateStreamStatus status{};
-  status.pages = 1;  // that of markers
+  status.parts = kDeflatePageParts;  // of the page of markers
   check(cudaMemcpyAsync(work.d_status, &status, sizeof status, cudaMemcpyDefault, stream), "deflate_stream");
+  check(cudaMemsetAsync(work.d_owners, 0xFF,
+                        std::size_t{limits.pages} * kDeflatePageParts * sizeof *work.d_owners, stream),
+        "deflate_stream");
   find_deflate_starts(work, stream);
   status = read_status(work, stream);
   work.start_count = at_most(status.starts, limits.starts);
@@ -145,7 +149,7 @@ DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
   for (std::uint32_t first_bad = kDeflateNone;;) {
     chain_deflate_entries(work, first_bad, stream);
     status = read_status(work, stream);
-    work.page_count = at_most(status.pages, limits.pages);
+    work.part_count = at_most(status.parts, limits.pages * kDeflatePageParts);
     work.chunk_count = status.chunks;
     work.member_count = status.members;
     resolve_deflate_chunks(work, status.content_bytes, stream);

@@ -20,9 +20,13 @@
 namespace hemstitch::cuda {
 
 inline constexpr std::uint32_t kDeflateNone = ~0u;
+inline constexpr std::uint64_t kDeflateNoBit = ~std::uint64_t{0};
 inline constexpr std::uint32_t kDeflatePageSymbols =
     32768;  // as many as a window: a source is in this page or the one before
 static_assert(kDeflatePageSymbols == kDeflateWindowBytes);
+// Memory for symbols is counted in parts of pages. An entry's first page is only one part, until it has more symbols: entries may be short.
+inline constexpr std::uint32_t kDeflatePartSymbols = 4096,
+                               kDeflatePageParts = kDeflatePageSymbols / kDeflatePartSymbols;
 
 // A symbol above a byte: a marker, for the byte at this place of the window before the entry.
 inline constexpr std::uint32_t kDeflateMarker = 0x8000;
@@ -76,7 +80,8 @@ enum class DeflateEntryEnd : std::uint32_t {
   kGivenUp,
 };
 
-// Where the symbols before a place stand: those at `at` and behind it in page `here`, those before in page `before`.
+// Where the symbols before a place stand: those of the page that it is in, and in the page before that. Pages are named by their first
+// part.
 struct DeflatePagePlace {
   std::uint32_t before, here;
 };
@@ -84,7 +89,7 @@ struct DeflatePagePlace {
 struct DeflateEntryResult {
   std::uint64_t end_bit;
   std::uint64_t
-      sound_bit;  // behind the last block that it restored wholly, or where it began, before a block; 0: neither
+      sound_bit;  // behind the last block that it restored wholly, or where it began, before a block; kDeflateNoBit: neither
   std::uint64_t
       member_begin;  // of kStream: where the next member's first block begins; 0: no header was found
   std::uint32_t symbols, sound_symbols;
@@ -92,9 +97,10 @@ struct DeflateEntryResult {
   std::uint32_t next;
   DeflateEntryEnd end;
   std::uint32_t round;
+  bool counted;  // its symbols are counted, and not written
 };
 
-// Whose symbols are in a page.
+// Whose symbols are in a page, at the number of its first part. kDeflateNone as entry: nobody's, or not the first one.
 struct DeflatePageOwner {
   std::uint32_t entry, ordinal, round;
 };
@@ -112,7 +118,8 @@ struct DeflateChunk {
 
 // Counters of a piece, read back by the host.
 struct DeflateStreamStatus {
-  std::uint32_t candidates, starts, entries, pages;
+  std::uint32_t candidates, starts, entries;
+  std::uint32_t parts;  // of pages, that are taken
   std::uint32_t repairs;
   std::uint32_t chunks;      // on the chain
   std::uint32_t first_bad;   // of the chunks: the first one that nothing follows; kDeflateNone
@@ -163,15 +170,15 @@ struct DeflatePieceWork {
   DeflateMemberEnd* d_members;
   std::uint16_t* d_symbols;  // page 0 holds all markers
   DeflatePageOwner* d_owners;
-  const std::byte** d_spans;  // of each page: its content
+  const std::byte** d_spans;  // of each part: its page's content
   std::size_t* d_span_bytes;
-  std::uint32_t *d_span_checksums, *d_checksums;  // of pages; of members, and what is behind them
+  std::uint32_t *d_span_checksums, *d_checksums;  // of parts; of members, and what is behind them
   std::uint16_t *d_maps, *d_further_maps;         // of groups of chunks, a window each
   std::byte* d_cub;
   std::size_t cub_bytes;
 
   // Counts that the host has read back.
-  std::uint32_t start_count, entry_count, page_count, chunk_count, member_count;
+  std::uint32_t start_count, entry_count, part_count, chunk_count, member_count;
 };
 
 // The number of the first key from `key` on.
@@ -195,7 +202,7 @@ void make_deflate_entries(const DeflatePieceWork& work, cudaStream_t stream);
 // `repair_count` 0: all entries; else those listed in d_repairs.
 void restore_deflate_entries(const DeflatePieceWork& work, std::uint32_t round, std::uint32_t repair_count,
                              cudaStream_t stream);
-// Finds what the beginning leads to, links in the middle of blocks taken for right, and lists those that are not as repairs.
+// Finds what the beginning leads to, links in the middle of blocks taken for right. Lists as repairs those that are not, and what is counted alone.
 void follow_deflate_entries(const DeflatePieceWork& work, cudaStream_t stream);
 // Makes chunks of what is confirmed, but of none from `first_bad` on.
 void chain_deflate_entries(const DeflatePieceWork& work, std::uint32_t first_bad, cudaStream_t stream);

@@ -17,6 +17,8 @@ inline constexpr std::uint32_t kDeflateEntryPhases = 9;
 inline constexpr std::uint32_t kDeflateFixedReach = 8;
 // Stored blocks of less are no place to begin: chance makes many.
 inline constexpr std::uint32_t kDeflateLeastStoredEntry = 4096;
+// Starts before one that are asked whether it is content of a stored block.
+inline constexpr std::uint32_t kDeflateStoredLooks = 64;
 // Warps of a multiprocessor that restore entries: what shared memory has room for. Leaves 72 registers a thread.
 inline constexpr unsigned kDeflateEntryResidency = 28;
 // What one warp restores at most: compressed bytes, blocks; and rounds of entries that are decoded again.

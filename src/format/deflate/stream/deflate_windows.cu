@@ -28,8 +28,8 @@ class ChunkTail {
  public:
   __device__ ChunkTail(const DeflatePieceWork& work, const DeflateChunk& chunk)
       : at_(chunk.symbols % kDeflatePageSymbols),
-        d_before_(work.d_symbols + std::size_t{chunk.place.before} * kDeflatePageSymbols),
-        d_here_(work.d_symbols + std::size_t{chunk.place.here} * kDeflatePageSymbols) {}
+        d_before_(work.d_symbols + std::size_t{chunk.place.before} * kDeflatePartSymbols),
+        d_here_(work.d_symbols + std::size_t{chunk.place.here} * kDeflatePartSymbols) {}
 
   __device__ std::uint32_t operator[](unsigned place) const {
     const unsigned from = at_ + place;
@@ -145,19 +145,19 @@ __global__ void __launch_bounds__(kMapThreads, 1)
         if (place >= own) d_tail[place] = static_cast<std::uint8_t>(symbol);
       }
     }
-    if (bad) atomicMin(&work.d_status->bad_source, c);
-    __syncthreads();
+    if (__syncthreads_or(bad ? 1 : 0) != 0 && threadIdx.x == 0) atomicMin(&work.d_status->bad_source, c);
   }
 }
 
 // Writes what of a page is before the last 32 KB of its chunk; and says where its content is, for checksums.
 //
-// Mapping: a thread block a page. No shared memory, no synchronisation. Work: linear; a thread makes words of four bytes.
+// Mapping: a thread block a part of a page, of which the first ones have work. No shared memory, no synchronisation. Work: linear; a thread makes words of four bytes.
 __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePieceWork work) {
-  const std::uint32_t page = blockIdx.x;
+  const std::uint32_t page = blockIdx.x;  // its first part
   const DeflatePageOwner owner = work.d_owners[page];
   std::uint32_t order = kDeflateNone;
-  if (page != 0 && work.d_results[owner.entry].round == owner.round) order = work.d_orders[owner.entry];
+  if (owner.entry != kDeflateNone && work.d_results[owner.entry].round == owner.round)
+    order = work.d_orders[owner.entry];
   const std::uint32_t from = owner.ordinal * kDeflatePageSymbols;
   std::uint32_t symbols = 0;
   if (order < work.chunk_count) {
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePi
   }
   if (chunk.symbols <= kWindow + from) return;
   const std::uint32_t count = min(chunk.symbols - kWindow - from, kDeflatePageSymbols);
-  const std::uint16_t* d_symbols = work.d_symbols + std::size_t{page} * kDeflatePageSymbols;
+  const std::uint16_t* d_symbols = work.d_symbols + std::size_t{page} * kDeflatePartSymbols;
   const unsigned first = first_place(chunk);
   bool bad = false;
   const auto resolved = [&](std::uint32_t symbol) -> std::uint32_t {
@@ -243,7 +243,7 @@ constexpr CrcPowers make_powers() {
 __global__ void __launch_bounds__(kFoldThreads)
     fold_checksums(const DeflatePieceWork work, const CrcPowers powers, std::uint64_t content_bytes) {
   const std::uint32_t page = blockIdx.x * kFoldThreads + threadIdx.x;
-  if (page >= work.page_count || work.d_span_bytes[page] == 0) return;
+  if (page >= work.part_count || work.d_span_bytes[page] == 0) return;
   const DeflateChunk& chunk = work.d_chunks[work.d_orders[work.d_owners[page].entry]];
   const std::uint64_t end =
       chunk.member < work.member_count ? work.d_members[chunk.member].content_end : content_bytes;
@@ -295,10 +295,10 @@ void resolve_deflate_chunks(const DeflatePieceWork& work, std::uint64_t content_
     d_from = const_cast<std::uint16_t*>(d_maps);
   }
   launch({.kernel = kTailsBudget, .grid = groups, .stream = stream}, write_tails, work, d_maps, per_group);
-  launch({.kernel = kResolveBudget, .grid = work.page_count, .stream = stream}, resolve_pages, work);
-  crc32_spans_cuda(work.d_spans, work.d_span_bytes, work.page_count, work.d_span_checksums, stream);
+  launch({.kernel = kResolveBudget, .grid = work.part_count, .stream = stream}, resolve_pages, work);
+  crc32_spans_cuda(work.d_spans, work.d_span_bytes, work.part_count, work.d_span_checksums, stream);
   static constexpr CrcPowers kPowers = make_powers();
-  launch({.kernel = kFoldBudget, .grid = work.page_count / kFoldThreads + 1, .stream = stream},
+  launch({.kernel = kFoldBudget, .grid = work.part_count / kFoldThreads + 1, .stream = stream},
          fold_checksums, work, kPowers, content_bytes);
 }
 
