@@ -107,8 +107,8 @@ HEMSTITCH_API hemstitch_status hemstitch_page_store_put_many(hemstitch_page_stor
 HEMSTITCH_API hemstitch_status hemstitch_page_store_get_many(hemstitch_page_store* store,
                                                              const uint64_t* numbers, size_t count,
                                                              void* pages, hemstitch_status* statuses);
-HEMSTITCH_API hemstitch_status hemstitch_page_store_statistics_of(hemstitch_page_store* store,
-                                                                  hemstitch_page_store_statistics* statistics);
+HEMSTITCH_API hemstitch_status
+hemstitch_page_store_statistics_of(hemstitch_page_store* store, hemstitch_page_store_statistics* statistics);
 HEMSTITCH_API hemstitch_status hemstitch_page_store_save(hemstitch_page_store* store, const char* path);
 HEMSTITCH_API hemstitch_status hemstitch_page_store_load(hemstitch_page_store* store, const char* path);
 

@@ -138,10 +138,10 @@ struct PageStoreStatistics {
   std::uint64_t bookkeeping_bytes = 0;  // tables, and numbers and checksums in slots
   std::uint64_t memory_bytes = 0;       // what the budget counts: slots and tables
   std::uint64_t puts = 0, gets = 0, misses = 0, discards = 0;  // pages
-  std::uint64_t refused = 0;           // puts for which the budget had no room
-  std::uint64_t moved_pages = 0;       // by compaction
-  std::uint64_t failed_pages = 0;      // gets of pages that were damaged
-  std::uint64_t fallback_pages = 0;    // of batches, done by the processor since a device failed
+  std::uint64_t refused = 0;                                   // puts for which the budget had no room
+  std::uint64_t moved_pages = 0;                               // by compaction
+  std::uint64_t failed_pages = 0;                              // gets of pages that were damaged
+  std::uint64_t fallback_pages = 0;  // of batches, done by the processor since a device failed
 
   // The part of slot_bytes that is not used.
   HEMSTITCH_API double fragmentation() const;
@@ -153,7 +153,7 @@ struct PageStoreStatistics {
 // replaced gets the one or the other. A reader waits for other threads while one page is copied, never while pages are compressed,
 // moved together, or written to a file; and get() takes no memory from the heap.
 //
-// Memory. Pages stand in slots of sizes 1/64 of a page apart. A thread of the store's moves pages together once slots are free, and gives
+// Memory. Pages stand in slots of a hundred sizes or two. A thread of the store's moves pages together once slots are free, and gives
 // memory back to the system: within a second of the last change, free slots are less than a slab (at most 128 KB for pages of 4096 bytes) of
 // each size.
 class HEMSTITCH_API PageStore {

@@ -50,7 +50,8 @@ struct PageBatch::Impl {
         codec(options.page_bytes, options.level),
         threads(resolve_threads(options.threads)) {
     const BackendRegistry& registry = BackendRegistry::instance();
-    if (!registry.leaves_choice(options.backend)) fixed = &registry.choose(options.backend, options.device, work(0));
+    if (!registry.leaves_choice(options.backend))
+      fixed = &registry.choose(options.backend, options.device, work(0));
   }
 
   Workload work(std::uint64_t pages, Direction direction = Direction::kCompress) const {
@@ -199,8 +200,7 @@ struct PageBatch::Impl {
   }
 
   void restore_here(std::span<const std::byte> kept, KeptPage& entry, std::byte* page) const {
-    entry.status =
-        codec.restore(entry.kind, kept.subspan(entry.at, entry.bytes), {page, options.page_bytes});
+    entry.status = codec.restore(entry.kind, kept.subspan(entry.at, entry.bytes), {page, options.page_bytes});
   }
 
   PageBatchOptions options;
@@ -220,7 +220,8 @@ const PageBatchOptions& PageBatch::options() const { return impl_->options; }
 
 PageBuffer PageBatch::make_buffer(std::size_t bytes) const {
   auto buffer = std::make_unique<PageBuffer::Impl>();
-  const Backend& backend = impl_->fixed != nullptr ? *impl_->fixed : BackendRegistry::instance().find_usable("cpu");
+  const Backend& backend =
+      impl_->fixed != nullptr ? *impl_->fixed : BackendRegistry::instance().find_usable("cpu");
   buffer->engine = backend.make_engine(impl_->options.device);
   buffer->memory = buffer->engine->make_buffer(bytes);
   buffer->bytes = bytes;
@@ -247,8 +248,7 @@ PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std
   PageBatchReport report;
   report.backend = "cpu";
   bool has_clock = false;
-  const std::unique_ptr<BlockEngine> engine =
-      impl.engine_for(pages.size(), Direction::kCompress, report);
+  const std::unique_ptr<BlockEngine> engine = impl.engine_for(pages.size(), Direction::kCompress, report);
   if (!engine) {
     const std::size_t runs = (pages.size() + kRunPages - 1) / kRunPages;
     impl.in_parallel(runs, 1, [&](std::size_t run) {
@@ -313,10 +313,10 @@ PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<Ke
   bool has_clock = false;
   for (KeptPage& entry : entries) {
     const bool inside = entry.at <= kept.size() && entry.bytes <= kept.size() - entry.at;
-    entry.status = inside && legal_kept_page(entry.kind, entry.bytes, bytes) ? Status::kOk : Status::kCorruptBlock;
+    entry.status =
+        inside && legal_kept_page(entry.kind, entry.bytes, bytes) ? Status::kOk : Status::kCorruptBlock;
   }
-  const std::unique_ptr<BlockEngine> engine =
-      impl.engine_for(pages.size(), Direction::kRestore, report);
+  const std::unique_ptr<BlockEngine> engine = impl.engine_for(pages.size(), Direction::kRestore, report);
   if (!engine) {
     impl.in_parallel(pages.size(), kRunPages, [&](std::size_t i) {
       if (entries[i].status == Status::kOk) impl.restore_here(kept, entries[i], pages[i]);
@@ -327,10 +327,13 @@ PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<Ke
     std::vector<std::size_t> of;
     for (std::size_t i = 0; i < pages.size(); ++i) {
       if (entries[i].status != Status::kOk || entries[i].kind != PageKind::kCompressed) continue;
-      tasks.push_back({.input = kept.subspan(entries[i].at, entries[i].bytes), .history = {}, .output = {pages[i], bytes}});
+      tasks.push_back({.input = kept.subspan(entries[i].at, entries[i].bytes),
+                       .history = {},
+                       .output = {pages[i], bytes}});
       of.push_back(i);
     }
-    impl.on_device(*engine, tasks, report, [&](std::span<BlockTask> part) { engine->restore(part, Format::kLz4); });
+    impl.on_device(*engine, tasks, report,
+                   [&](std::span<BlockTask> part) { engine->restore(part, Format::kLz4); });
     std::atomic<std::uint64_t> redone = 0;
     impl.in_parallel(tasks.size(), kRunPages, [&](std::size_t t) {
       KeptPage& entry = entries[of[t]];

@@ -34,9 +34,8 @@ void fill_page(std::span<const std::byte> word, std::span<std::byte> page) {
 void check_page_options(const PageBatchOptions& options) {
   if (options.page_bytes < kMinPageBytes || options.page_bytes > kMaxPageBytes ||
       !std::has_single_bit(options.page_bytes))
-    throw Error(Status::kInvalidOption,
-                fmt::format("page_bytes is {}; it is a power of two from {} to {}", options.page_bytes,
-                            kMinPageBytes, kMaxPageBytes));
+    throw Error(Status::kInvalidOption, fmt::format("page_bytes is {}; it is a power of two from {} to {}",
+                                                    options.page_bytes, kMinPageBytes, kMaxPageBytes));
   if (options.level < kMinLevel || options.level > kMaxLevel)
     throw Error(Status::kInvalidOption,
                 fmt::format("level is {}; it is {} to {}", options.level, kMinLevel, kMaxLevel));

@@ -125,7 +125,8 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
     throw Error(Status::kInvalidOption, fmt::format("'{}' has pages of {} bytes; the store has pages of {}",
                                                     file.path(), page_bytes, options.batch.page_bytes));
   const auto run_count = load_le64(index.data() + 16);
-  const std::uint64_t rest_bytes = index_bytes - std::min<std::uint64_t>(index_bytes, kIndexHeaderBytes + kChecksumBytes);
+  const std::uint64_t rest_bytes =
+      index_bytes - std::min<std::uint64_t>(index_bytes, kIndexHeaderBytes + kChecksumBytes);
   if (rest_bytes > file.bytes() || run_count > rest_bytes / kRunBytes)
     file.damaged("the number of its runs cannot be right");
 
@@ -150,7 +151,8 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
       file.damaged("its runs of pages cannot be right");
     if (run.count > most_pages - pages) file.damaged("it says to have more pages than its size can hold");
     pages += run.count;
-    if (options.page_count != 0 && (run.first >= options.page_count || run.count > options.page_count - run.first))
+    if (options.page_count != 0 &&
+        (run.first >= options.page_count || run.count > options.page_count - run.first))
       throw Error(Status::kInvalidOption,
                   fmt::format("'{}' has pages up to {}; the store has numbers below {}", file.path(),
                               run.first + (run.count - 1), options.page_count));
@@ -158,8 +160,8 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
   // A page takes its entry and a word at least.
   constexpr std::uint64_t kLeastPageBytes = 16;
   if (options.budget_bytes != 0 && pages > options.budget_bytes / kLeastPageBytes)
-    throw Error(Status::kMemoryLimit, fmt::format("'{}' has {} pages; the budget is {} bytes", file.path(), pages,
-                                                  options.budget_bytes));
+    throw Error(Status::kMemoryLimit, fmt::format("'{}' has {} pages; the budget is {} bytes", file.path(),
+                                                  pages, options.budget_bytes));
   const std::uint64_t pieces = piece_count(pages, page_bytes);
   if (rest_bytes != run_count * kRunBytes + pieces * kChecksumBytes)
     file.damaged("the number of its checksums cannot be right");
@@ -192,7 +194,8 @@ void PageStore::save(const std::string& path) const {
   }
 
   NewFile file(path);
-  std::uint64_t at = kFrameHeaderBytes + index_bytes;  // the frame's place; the index is written once the sums are known
+  std::uint64_t at =
+      kFrameHeaderBytes + index_bytes;  // the frame's place; the index is written once the sums are known
   const auto write = [&](std::span<const std::byte> bytes) {
     file.write(at, bytes);
     at += bytes.size();
@@ -210,7 +213,8 @@ void PageStore::save(const std::string& path) const {
     const std::size_t count = std::min(in_piece, pages.size() - first);
     for (std::size_t i = 0; i < count; ++i)
       if (!get(pages[first + i], std::span(piece).subspan(i * page_bytes(), page_bytes())))
-        throw Error(Status::kInputChanged, fmt::format("page {} was discarded while pages are saved", pages[first + i]));
+        throw Error(Status::kInputChanged,
+                    fmt::format("page {} was discarded while pages are saved", pages[first + i]));
     const std::span<const std::byte> bytes = std::span<const std::byte>(piece).first(count * page_bytes());
     append32(head, checksum_of(Checksum::kXxh32, bytes));
     compressor.write(bytes);
@@ -224,7 +228,8 @@ void PageStore::save(const std::string& path) const {
   const std::string folder = path.find('/') == path.npos ? "." : path.substr(0, path.find_last_of('/') + 1);
   const Descriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (descriptor.number() < 0 || fsync(descriptor.number()) != 0)
-    throw system_error(Status::kWriteFailed, fmt::format("the folder of '{}' cannot be brought to the disk", path), errno);
+    throw system_error(Status::kWriteFailed,
+                       fmt::format("the folder of '{}' cannot be brought to the disk", path), errno);
 }
 
 void PageStore::load(const std::string& path) {

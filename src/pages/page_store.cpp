@@ -25,13 +25,12 @@ constexpr double kBusyFreeShare = 0.05;
 
 constexpr std::uint64_t kMostFlatPages = std::uint64_t{1} << 32;
 
-std::uint32_t rounded_up(std::uint32_t bytes, std::uint32_t step) { return (bytes + step - 1) / step * step; }
-
 PageStoreOptions checked(const PageStoreOptions& options) {
   check_page_options(options.batch);
   if (options.page_count > kMostFlatPages)
     throw Error(Status::kInvalidOption,
-                fmt::format("page_count is {}; it is at most {}, or 0 for any numbers", options.page_count, kMostFlatPages));
+                fmt::format("page_count is {}; it is at most {}, or 0 for any numbers", options.page_count,
+                            kMostFlatPages));
   if (options.prefault && options.budget_bytes == 0)
     throw Error(Status::kInvalidOption, "prefault needs a budget_bytes, which is what it takes");
   return options;
@@ -55,8 +54,7 @@ PageStore::Impl::Impl(const PageStoreOptions& wanted)
       batch(options.batch),
       codec(options.batch.page_bytes, options.batch.level) {
   slots.emplace(SlotMemory::Plan{.page_bytes = page_bytes(),
-                                 .smallest_slot_bytes = rounded_up(header_bytes() + kPageWordBytes, number_bytes),
-                                 .largest_slot_bytes = rounded_up(header_bytes() + page_bytes(), number_bytes),
+                                 .largest_slot_bytes = round_up(header_bytes() + page_bytes(), number_bytes),
                                  .lock = options.lock_memory,
                                  .prefault = options.prefault},
                 budget);
@@ -84,14 +82,15 @@ PageStore::Impl::~Impl() {
 
 void PageStore::Impl::check_number(std::uint64_t number) const {
   if (options.page_count != 0 && number >= options.page_count)
-    throw Error(Status::kInvalidOption,
-                fmt::format("there is no page {}; the store has numbers below {}", number, options.page_count));
+    throw Error(Status::kInvalidOption, fmt::format("there is no page {}; the store has numbers below {}",
+                                                    number, options.page_count));
 }
 
 void PageStore::Impl::check(std::uint64_t number, std::size_t bytes) const {
   check_number(number);
   if (bytes != page_bytes())
-    throw Error(Status::kInvalidOption, fmt::format("a page of {} bytes; the store has pages of {}", bytes, page_bytes()));
+    throw Error(Status::kInvalidOption,
+                fmt::format("a page of {} bytes; the store has pages of {}", bytes, page_bytes()));
 }
 
 // Compaction may look at a slot that is being filled, and takes what it reads for a number that it then does not find.
@@ -159,7 +158,8 @@ Status PageStore::Impl::store(std::uint64_t number, const PageForm& form, const 
     const std::scoped_lock lock(shard.mutex);
     const PageRef old = find(shard, number);
     if (!old.is_page()) return false;
-    if (any_class ? slots->slot_bytes(old.slot()) < needed : !slots->fits_class(old.slot(), needed)) return false;
+    if (any_class ? slots->slot_bytes(old.slot()) < needed : !slots->fits_class(old.slot(), needed))
+      return false;
     const PageRef made(old.slot(), form.kind, form.bytes, tag);
     write_slot(old.slot(), number, checksum, data, form.bytes);
     replace(shard, number, made);
@@ -180,9 +180,10 @@ Status PageStore::Impl::store(std::uint64_t number, const PageForm& form, const 
   try {
     slot = slots->take(needed);
     if (!slot) {
-      // The budget is reached: what is free in slabs may make room.
+      // The budget is reached: what is free in slabs may make room, brought together by size, or else into any size.
       compact(0);
       slot = slots->take(needed);
+      while (!slot && squeeze()) slot = slots->take(needed);
     }
   } catch (const Error& error) {
     status = error.status();
@@ -365,6 +366,11 @@ std::uint64_t PageStore::Impl::compact(double least_free_share) {
   return slots->compact(least_free_share, *this);
 }
 
+bool PageStore::Impl::squeeze() {
+  const std::scoped_lock lock(compaction_mutex);
+  return slots->squeeze(*this);
+}
+
 void PageStore::Impl::note_change() {
   changes.fetch_add(1);
   if (!sleeps.load()) return;
@@ -446,8 +452,8 @@ namespace {
 void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t bytes,
                 std::size_t statuses) {
   if (bytes / impl.page_bytes() != numbers.size() || bytes % impl.page_bytes() != 0)
-    throw Error(Status::kInvalidOption, fmt::format("{} pages of {} bytes, and {} bytes for them", numbers.size(),
-                                                    impl.page_bytes(), bytes));
+    throw Error(Status::kInvalidOption, fmt::format("{} pages of {} bytes, and {} bytes for them",
+                                                    numbers.size(), impl.page_bytes(), bytes));
   if (statuses != 0 && statuses != numbers.size())
     throw Error(Status::kInvalidOption, fmt::format("{} pages and {} statuses", numbers.size(), statuses));
   for (const std::uint64_t number : numbers) impl.check_number(number);
@@ -593,7 +599,8 @@ std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::s
       present.fetch_add(entries.size(), std::memory_order_relaxed);
       in_parallel(entries.size(), [&](std::size_t k) {
         Status status = entries[k].status;
-        if (status == Status::kOk && impl.options.checksums && impl.checksum_of_page(page(of[k])) != checksums[k])
+        if (status == Status::kOk && impl.options.checksums &&
+            impl.checksum_of_page(page(of[k])) != checksums[k])
           status = Status::kBlockChecksumMismatch;
         if (status != Status::kOk) {
           Impl::Shard& shard = impl.shard_of(numbers[of[k]]);
@@ -616,7 +623,8 @@ std::vector<std::uint64_t> PageStore::numbers() const {
   std::vector<std::uint64_t> found = impl_->numbers_in(0, std::numeric_limits<std::uint64_t>::max());
   // The one number that a count of 64 bits does not reach.
   constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
-  if (!impl_->flat && impl_->contains(kLast) && (found.empty() || found.back() != kLast)) found.push_back(kLast);
+  if (!impl_->flat && impl_->contains(kLast) && (found.empty() || found.back() != kLast))
+    found.push_back(kLast);
   return found;
 }
 

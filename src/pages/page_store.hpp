@@ -53,6 +53,7 @@ struct PageStore::Impl : SlotMemory::Mover {
 
   bool move(SlotPlace from) override;
   std::uint64_t compact(double least_free_share);
+  bool squeeze();
   void run_compaction();
   // After slots became free.
   void note_change();

@@ -18,7 +18,8 @@ FlatPageTable::FlatPageTable(std::uint64_t page_count, MemoryBudget& budget)
       has_part_(std::make_unique<std::atomic<bool>[]>(parts_)) {
   void* const memory = mmap(nullptr, page_count * sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw system_error(Status::kOutOfMemory, "no memory for the table of pages", errno);
+  if (memory == MAP_FAILED)
+    throw system_error(Status::kOutOfMemory, "no memory for the table of pages", errno);
 #ifdef MADV_NOHUGEPAGE
   madvise(memory, page_count * sizeof(std::uint64_t), MADV_NOHUGEPAGE);
 #endif

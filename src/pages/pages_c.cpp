@@ -47,13 +47,16 @@ void tell(const PageBatchReport& report, hemstitch_page_batch_report* told) {
 }
 
 hemstitch_kept_page told_page(const KeptPage& page) {
-  return {page.at, page.bytes, static_cast<std::int32_t>(page.kind), static_cast<hemstitch_status>(page.status)};
+  return {page.at, page.bytes, static_cast<std::int32_t>(page.kind),
+          static_cast<hemstitch_status>(page.status)};
 }
 
 std::span<const std::byte> bytes_at(const void* data, std::size_t bytes) {
   return {static_cast<const std::byte*>(data), bytes};
 }
-std::span<std::byte> bytes_at(void* data, std::size_t bytes) { return {static_cast<std::byte*>(data), bytes}; }
+std::span<std::byte> bytes_at(void* data, std::size_t bytes) {
+  return {static_cast<std::byte*>(data), bytes};
+}
 
 std::size_t bytes_of(const PageStore& store, std::size_t count) {
   if (count > SIZE_MAX / store.page_bytes())
@@ -101,8 +104,9 @@ hemstitch_status hemstitch_page_batch_compress(hemstitch_page_batch* batch, cons
   });
 }
 
-hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch* batch, const void* kept, size_t kept_bytes,
-                                              hemstitch_kept_page* entries, void* const* pages, size_t count,
+hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch* batch, const void* kept,
+                                              size_t kept_bytes, hemstitch_kept_page* entries,
+                                              void* const* pages, size_t count,
                                               hemstitch_page_batch_report* report) {
   return guarded([&] {
     needed(batch, "batch");
@@ -114,7 +118,8 @@ hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch* batch, const
       return KeptPage{.at = entry.at, .bytes = entry.bytes, .kind = static_cast<PageKind>(entry.kind)};
     });
     std::vector<std::byte*> outputs(count);
-    std::transform(pages, pages + count, outputs.begin(), [](void* page) { return static_cast<std::byte*>(page); });
+    std::transform(pages, pages + count, outputs.begin(),
+                   [](void* page) { return static_cast<std::byte*>(page); });
     tell(batch->batch.restore(bytes_at(kept, kept_bytes), read, outputs), report);
     std::ranges::transform(read, entries, told_page);
   });
@@ -124,7 +129,8 @@ hemstitch_status hemstitch_page_store_new(const hemstitch_page_store_options* op
                                           hemstitch_page_store** store) {
   return guarded([&] {
     needed(store, "store");
-    const hemstitch_page_store_options wanted = options != nullptr ? *options : hemstitch_page_store_options{};
+    const hemstitch_page_store_options wanted =
+        options != nullptr ? *options : hemstitch_page_store_options{};
     *store = new hemstitch_page_store{PageStore({.page_count = wanted.page_count,
                                                  .budget_bytes = wanted.budget_bytes,
                                                  .checksums = wanted.checksums != 0,
@@ -138,7 +144,8 @@ void hemstitch_page_store_free(hemstitch_page_store* store) { delete store; }
 
 hemstitch_status hemstitch_page_store_put(hemstitch_page_store* store, uint64_t number, const void* page,
                                           size_t page_bytes) {
-  return guarded([&] { needed(store, "store")->store.put(number, bytes_at(needed(page, "page"), page_bytes)); });
+  return guarded(
+      [&] { needed(store, "store")->store.put(number, bytes_at(needed(page, "page"), page_bytes)); });
 }
 
 hemstitch_status hemstitch_page_store_get(hemstitch_page_store* store, uint64_t number, void* page,
@@ -156,8 +163,8 @@ hemstitch_status hemstitch_page_store_discard(hemstitch_page_store* store, uint6
   });
 }
 
-hemstitch_status hemstitch_page_store_discard_range(hemstitch_page_store* store, uint64_t first, uint64_t count,
-                                                    uint64_t* discarded) {
+hemstitch_status hemstitch_page_store_discard_range(hemstitch_page_store* store, uint64_t first,
+                                                    uint64_t count, uint64_t* discarded) {
   return guarded([&] {
     const std::uint64_t pages = needed(store, "store")->store.discard_range(first, count);
     if (discarded != nullptr) *discarded = pages;

@@ -17,10 +17,19 @@ constexpr std::uint32_t kSystemPageBytes = 4096;
 constexpr std::uint32_t kLeastSlabBytes = 4 * kSystemPageBytes;
 constexpr std::uint32_t kMostSlabBytes = 32 * kSystemPageBytes;
 // Of a slab's bytes, what may be lost behind its last slot.
-constexpr double kEndShare = 0.01;
-constexpr std::uint32_t kStepsOfPage = 64;
+constexpr double kEndShare = 0.03;
+// Sizes of slots.
+constexpr std::uint32_t kLeastStepBytes = 16, kStepsOfOctave = 16, kStepsOfPage = 64;
 
-std::uint32_t rounded_up(std::uint32_t bytes, std::uint32_t step) { return (bytes + step - 1) / step * step; }
+std::vector<std::uint32_t> sizes_of_slots(std::uint32_t page_bytes, std::uint32_t largest) {
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t bytes = kLeastStepBytes; bytes < largest;
+       bytes +=
+       std::clamp(std::bit_floor(bytes) / kStepsOfOctave, kLeastStepBytes, page_bytes / kStepsOfPage))
+    sizes.push_back(bytes);
+  sizes.push_back(largest);
+  return sizes;
+}
 
 std::uint64_t bitmap_words(std::uint32_t slots) { return (slots + 63) / 64; }
 
@@ -30,24 +39,21 @@ SlotMemory::SlotMemory(const Plan& plan, MemoryBudget& budget)
     : plan_(plan),
       budget_(budget),
       unit_bytes_(std::max(kMostSlabBytes, 8 * plan.page_bytes + kSystemPageBytes)),
-      step_bytes_(plan.page_bytes / kStepsOfPage),
+      class_bytes_(sizes_of_slots(plan.page_bytes, plan.largest_slot_bytes)),
       regions_(static_cast<Region**>(std::calloc(kMostRegions, sizeof(Region*))), std::free) {
   if (!regions_) throw std::bad_alloc();
-  unit_bytes_ = rounded_up(unit_bytes_, kSystemPageBytes);
-  // The smallest, the steps below the largest, and the largest.
-  class_count_ = 2 + (plan.largest_slot_bytes - 1) / step_bytes_;
+  unit_bytes_ = round_up(unit_bytes_, kSystemPageBytes);
+  class_count_ = class_bytes_.size();
   classes_ = std::make_unique<Class[]>(class_count_);
   for (std::size_t i = 0; i < class_count_; ++i) {
     Class& size_class = classes_[i];
-    size_class.slot_bytes = i == 0                  ? plan.smallest_slot_bytes
-                            : i + 1 == class_count_ ? plan.largest_slot_bytes
-                                                    : static_cast<std::uint32_t>(i) * step_bytes_;
+    const std::uint32_t slot_bytes = class_bytes_[i];
     // The smallest slab that loses little at its end, else the one that loses least.
     double best = 1;
     for (std::uint32_t bytes = plan.prefault ? unit_bytes_ : kLeastSlabBytes; bytes <= unit_bytes_;
          bytes += kSystemPageBytes) {
-      const std::uint32_t slots = std::min(bytes / size_class.slot_bytes, std::uint32_t{1} << kSlotBits);
-      const double lost = double(bytes - slots * size_class.slot_bytes) / bytes;
+      const std::uint32_t slots = std::min(bytes / slot_bytes, std::uint32_t{1} << kSlotBits);
+      const double lost = double(bytes - slots * slot_bytes) / bytes;
       if (slots == 0 || lost >= best) continue;
       best = lost;
       size_class.slab_slots = slots;
@@ -69,18 +75,19 @@ SlotMemory::~SlotMemory() {
 }
 
 std::size_t SlotMemory::class_of(std::uint32_t bytes) const {
-  if (bytes <= plan_.smallest_slot_bytes) return 0;
-  return std::min<std::size_t>((bytes + step_bytes_ - 1) / step_bytes_, class_count_ - 1);
+  return static_cast<std::size_t>(std::ranges::lower_bound(class_bytes_, bytes) - class_bytes_.begin());
 }
 
 std::byte* SlotMemory::at(SlotPlace slot) const {
-  return memory_of(slot.slab) + std::size_t{slot.index} * slab(slot.slab).slot_bytes;
+  return memory_of(slot.slab) + std::size_t{slot.index} * class_bytes_[slab(slot.slab).size_class];
 }
 
-std::uint32_t SlotMemory::slot_bytes(SlotPlace slot) const { return slab(slot.slab).slot_bytes; }
+std::uint32_t SlotMemory::slot_bytes(SlotPlace slot) const {
+  return class_bytes_[slab(slot.slab).size_class];
+}
 
 bool SlotMemory::fits_class(SlotPlace slot, std::uint32_t bytes) const {
-  return classes_[class_of(bytes)].slot_bytes == slab(slot.slab).slot_bytes;
+  return class_of(bytes) == slab(slot.slab).size_class;
 }
 
 void SlotMemory::map_region() {
@@ -108,8 +115,8 @@ void SlotMemory::map_region() {
   if (!right) {
     const int error = errno;
     munmap(memory, bytes);
-    throw system_error(Status::kOutOfMemory, "the system does not let memory for pages be locked or taken at once",
-                       error);
+    throw system_error(Status::kOutOfMemory,
+                       "the system does not let memory for pages be locked or taken at once", error);
   }
   const std::uint32_t number = region_count_++;
   std::atomic_ref(regions_.get()[number]).store(made.release(), std::memory_order_release);
@@ -127,23 +134,20 @@ std::uint32_t SlotMemory::new_unit() {
 
 bool SlotMemory::add_slab(std::size_t number_of_class) {
   Class& size_class = classes_[number_of_class];
-  const std::uint64_t words = bitmap_words(size_class.slab_slots);
-  const std::uint64_t charged = size_class.slab_bytes + words * sizeof(std::uint64_t) + sizeof(Slab);
+  const std::uint64_t more = size_class.slab_slots > kFewSlots ? bitmap_words(size_class.slab_slots) : 0;
+  const std::uint64_t charged = size_class.slab_bytes + more * sizeof(std::uint64_t) + sizeof(Slab);
   if (!budget_.charge(charged)) return false;
   try {
-    auto taken = std::make_unique<std::uint64_t[]>(words);
+    auto many = more != 0 ? std::make_unique<std::uint64_t[]>(more) : nullptr;
     const std::uint32_t unit = new_unit();
     Slab& made = slab(unit);
-    made.slot_bytes = size_class.slot_bytes;
+    made = Slab{};
     made.size_class = static_cast<std::uint16_t>(number_of_class);
-    made.slots = size_class.slab_slots;
-    made.used = 0;
-    made.is_draining = false;
-    made.taken = std::move(taken);
-    bookkeeping_bytes_.fetch_add(words * sizeof(std::uint64_t), std::memory_order_relaxed);
+    made.many = std::move(many);
+    bookkeeping_bytes_.fetch_add(more * sizeof(std::uint64_t), std::memory_order_relaxed);
     slab_bytes_.fetch_add(size_class.slab_bytes, std::memory_order_relaxed);
-    size_class.free_slots += made.slots;
-    size_class.all_slots += made.slots;
+    size_class.free_slots += size_class.slab_slots;
+    size_class.all_slots += size_class.slab_slots;
     list(size_class, unit);
   } catch (...) {
     budget_.discharge(charged);
@@ -172,12 +176,13 @@ void SlotMemory::unlist(Class& size_class, std::uint32_t number) {
 
 SlotPlace SlotMemory::take_in(Class& size_class, std::uint32_t number) {
   Slab& from = slab(number);
+  std::uint64_t* const taken = taken_in(from);
   std::uint32_t word = 0;
-  while (from.taken[word] == ~std::uint64_t{0}) ++word;
-  const auto bit = static_cast<std::uint32_t>(std::countr_one(from.taken[word]));
-  from.taken[word] |= std::uint64_t{1} << bit;
+  while (taken[word] == ~std::uint64_t{0}) ++word;
+  const auto bit = static_cast<std::uint32_t>(std::countr_one(taken[word]));
+  taken[word] |= std::uint64_t{1} << bit;
   --size_class.free_slots;
-  if (++from.used == from.slots) unlist(size_class, number);
+  if (++from.used == size_class.slab_slots) unlist(size_class, number);
   return {number, word * 64 + bit};
 }
 
@@ -193,17 +198,20 @@ std::optional<SlotPlace> SlotMemory::take(std::uint32_t bytes, bool any_class) {
 }
 
 std::optional<SlotPlace> SlotMemory::take_beside(SlotPlace slot) {
-  Class& size_class = classes_[slab(slot.slab).size_class];
-  const std::scoped_lock lock(size_class.mutex);
-  if (size_class.first_free == kNone) return std::nullopt;
-  return take_in(size_class, size_class.first_free);
+  const std::size_t first = slab(slot.slab).size_class;
+  for (std::size_t i = first; i == first || (any_class_ && i < class_count_); ++i) {
+    Class& size_class = classes_[i];
+    const std::scoped_lock lock(size_class.mutex);
+    if (size_class.first_free != kNone) return take_in(size_class, size_class.first_free);
+  }
+  return std::nullopt;
 }
 
 void SlotMemory::give_back(SlotPlace slot) noexcept {
   Slab& owner = slab(slot.slab);
   Class& size_class = classes_[owner.size_class];
   const std::scoped_lock lock(size_class.mutex);
-  owner.taken[slot.index / 64] &= ~(std::uint64_t{1} << slot.index % 64);
+  taken_in(owner)[slot.index / 64] &= ~(std::uint64_t{1} << slot.index % 64);
   --owner.used;
   ++size_class.free_slots;
   if (!owner.is_listed && !owner.is_draining) list(size_class, slot.slab);
@@ -225,11 +233,10 @@ bool SlotMemory::has_free_slabs(double least_free_share) const {
 void SlotMemory::release_slab(Class& size_class, std::uint32_t number) {
   Slab& emptied = slab(number);
   unlist(size_class, number);
-  const std::uint64_t words = bitmap_words(emptied.slots);
-  emptied.taken.reset();
-  emptied.is_draining = false;
-  size_class.free_slots -= emptied.slots;
-  size_class.all_slots -= emptied.slots;
+  const std::uint64_t more = size_class.slab_slots > kFewSlots ? bitmap_words(size_class.slab_slots) : 0;
+  emptied.many.reset();
+  size_class.free_slots -= size_class.slab_slots;
+  size_class.all_slots -= size_class.slab_slots;
   if (!plan_.prefault) {
     std::byte* const memory = memory_of(number);
     if (plan_.lock) munlock(memory, unit_bytes_);  // locked memory cannot be given back
@@ -238,54 +245,77 @@ void SlotMemory::release_slab(Class& size_class, std::uint32_t number) {
     if (plan_.lock) mlock2(memory, unit_bytes_, MLOCK_ONFAULT);
 #endif
   }
-  bookkeeping_bytes_.fetch_sub(words * sizeof(std::uint64_t), std::memory_order_relaxed);
+  bookkeeping_bytes_.fetch_sub(more * sizeof(std::uint64_t), std::memory_order_relaxed);
   slab_bytes_.fetch_sub(size_class.slab_bytes, std::memory_order_relaxed);
-  budget_.discharge(size_class.slab_bytes + words * sizeof(std::uint64_t) + sizeof(Slab));
+  budget_.discharge(size_class.slab_bytes + more * sizeof(std::uint64_t) + sizeof(Slab));
   const std::scoped_lock lock(units_mutex_);
   free_units_.push_back(number);  // there is room for all units that were ever mapped
 }
 
-std::uint64_t SlotMemory::compact(double least_free_share, Mover& mover) {
-  std::uint64_t moved = 0;
+std::uint32_t SlotMemory::begin_emptying(Class& size_class) {
+  std::uint32_t victim = kNone;
+  for (std::uint32_t at = size_class.first_free; at != kNone; at = slab(at).next)
+    if (victim == kNone || slab(at).used < slab(victim).used) victim = at;
+  if (victim == kNone) return kNone;
+  unlist(size_class, victim);
+  slab(victim).is_draining = true;
+  return victim;
+}
+
+bool SlotMemory::empty(Class& size_class, std::uint32_t number, Mover& mover, std::uint64_t& moved) {
   // The largest slab of all has so many slots.
   std::array<std::uint64_t, (std::size_t{1} << kSlotBits) / 64> taken;
+  const std::uint64_t words = bitmap_words(size_class.slab_slots);
+  {
+    const std::scoped_lock lock(size_class.mutex);
+    std::copy_n(taken_in(slab(number)), words, taken.begin());
+  }
+  for (std::uint32_t word = 0; word < words; ++word)
+    for (std::uint64_t bits = taken[word]; bits != 0; bits &= bits - 1)
+      if (mover.move({number, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))})) ++moved;
+  const std::scoped_lock lock(size_class.mutex);
+  Slab& emptied = slab(number);
+  emptied.is_draining = false;
+  if (emptied.used == 0) {
+    release_slab(size_class, number);
+    return true;
+  }
+  // Slots that are just being filled or given back: a later run finds them where they belong.
+  if (emptied.used < size_class.slab_slots) list(size_class, number);
+  return false;
+}
+
+std::uint64_t SlotMemory::compact(double least_free_share, Mover& mover) {
+  std::uint64_t moved = 0;
   for (std::size_t i = 0; i < class_count_; ++i) {
     Class& size_class = classes_[i];
     for (;;) {
       std::uint32_t victim = kNone;
-      std::uint64_t words = 0;
       {
         const std::scoped_lock lock(size_class.mutex);
-        if (!is_loose(size_class, least_free_share)) break;
-        for (std::uint32_t at = size_class.first_free; at != kNone; at = slab(at).next)
-          if (victim == kNone || slab(at).used < slab(victim).used) victim = at;
-        if (victim == kNone) break;
-        Slab& emptied = slab(victim);
-        if (emptied.used == 0) {
-          release_slab(size_class, victim);
-          continue;
-        }
-        unlist(size_class, victim);
-        emptied.is_draining = true;
-        words = bitmap_words(emptied.slots);
-        std::copy_n(emptied.taken.get(), words, taken.begin());
+        if (is_loose(size_class, least_free_share)) victim = begin_emptying(size_class);
       }
-      for (std::uint32_t word = 0; word < words; ++word)
-        for (std::uint64_t bits = taken[word]; bits != 0; bits &= bits - 1)
-          if (mover.move({victim, word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))})) ++moved;
-      const std::scoped_lock lock(size_class.mutex);
-      Slab& emptied = slab(victim);
-      if (emptied.used == 0) {
-        release_slab(size_class, victim);
-        continue;
-      }
-      // Slots that are just being filled or given back: a later run finds them where they belong.
-      emptied.is_draining = false;
-      if (emptied.used < emptied.slots) list(size_class, victim);
-      break;
+      if (victim == kNone || !empty(size_class, victim, mover, moved)) break;
     }
   }
   return moved;
+}
+
+bool SlotMemory::squeeze(Mover& mover) {
+  any_class_ = true;
+  bool released = false;
+  for (std::size_t i = 0; i < class_count_ && !released; ++i) {
+    Class& size_class = classes_[i];
+    std::uint32_t victim = kNone;
+    {
+      const std::scoped_lock lock(size_class.mutex);
+      victim = begin_emptying(size_class);
+    }
+    std::uint64_t moved = 0;
+    if (victim != kNone) released = empty(size_class, victim, mover, moved);
+  }
+  any_class_ = false;
+  return released;
 }
 
 }  // namespace hemstitch

@@ -20,11 +20,12 @@ namespace {
 Bytes mixed_pages(std::uint32_t page_bytes, std::size_t at_least) {
   Bytes bytes;
   while (bytes.size() < at_least * page_bytes) {
-    for (const Shape& shape : shapes_of(page_bytes)) bytes.insert(bytes.end(), shape.bytes.begin(), shape.bytes.end());
-    bytes.resize(bytes.size() + page_bytes);                               // zeros
-    const Bytes word = periodic_bytes(page_bytes, 8);                      // a word of 8 bytes
+    for (const Shape& shape : shapes_of(page_bytes))
+      bytes.insert(bytes.end(), shape.bytes.begin(), shape.bytes.end());
+    bytes.resize(bytes.size() + page_bytes);           // zeros
+    const Bytes word = periodic_bytes(page_bytes, 8);  // a word of 8 bytes
     bytes.insert(bytes.end(), word.begin(), word.end());
-    Bytes almost = word;                                                   // but for its last byte
+    Bytes almost = word;  // but for its last byte
     almost.back() ^= std::byte{1};
     bytes.insert(bytes.end(), almost.begin(), almost.end());
   }
@@ -68,9 +69,10 @@ PageBatchReport expect_round_trip(const PageBatch& batch, const Bytes& pages) {
     } else {
       Bytes restored(page_bytes);
       EXPECT_LT(entry.bytes, page_bytes);
-      EXPECT_EQ(LZ4_decompress_safe(reinterpret_cast<const char*>(bytes), reinterpret_cast<char*>(restored.data()),
-                                    static_cast<int>(entry.bytes), static_cast<int>(page_bytes)),
-                static_cast<int>(page_bytes));
+      EXPECT_EQ(
+          LZ4_decompress_safe(reinterpret_cast<const char*>(bytes), reinterpret_cast<char*>(restored.data()),
+                              static_cast<int>(entry.bytes), static_cast<int>(page_bytes)),
+          static_cast<int>(page_bytes));
       EXPECT_EQ(std::memcmp(restored.data(), inputs[i], page_bytes), 0) << "page " << i;
     }
   }
@@ -97,8 +99,9 @@ TEST(PageBatch, RoundTripsOfEveryLevelAndTwin) {
   const Bytes pages = mixed_pages(4096, 1);
   for (const int level : {1, 3, 9, 12}) {
     expect_round_trip(PageBatch({.level = level, .backend = "cpu", .threads = 1}), pages);
-    EXPECT_EQ(expect_round_trip(PageBatch({.level = level, .backend = "reference", .threads = 1}), pages).backend,
-              "reference");
+    EXPECT_EQ(
+        expect_round_trip(PageBatch({.level = level, .backend = "reference", .threads = 1}), pages).backend,
+        "reference");
   }
 }
 
@@ -135,7 +138,8 @@ TEST(PageBatch, WrongCalls) {
   };
   for (const std::uint32_t page_bytes : {0U, 1U, 2048U, 4095U, 5000U, 131072U})
     EXPECT_EQ(status_of([&] { PageBatch({.page_bytes = page_bytes}); }), Status::kInvalidOption);
-  for (const int level : {-1, 0, 13}) EXPECT_EQ(status_of([&] { PageBatch({.level = level}); }), Status::kInvalidOption);
+  for (const int level : {-1, 0, 13})
+    EXPECT_EQ(status_of([&] { PageBatch({.level = level}); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([] { PageBatch({.threads = 100000}); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([] { PageBatch({.backend = "abacus"}); }), Status::kUnknownBackend);
   const PageBatch batch({.backend = "cpu"});
@@ -144,7 +148,8 @@ TEST(PageBatch, WrongCalls) {
   std::vector<const std::byte*> pages = {page.data()};
   std::vector<KeptPage> entries(1), two(2);
   EXPECT_EQ(status_of([&] { batch.compress(pages, room, two); }), Status::kInvalidOption);
-  EXPECT_EQ(status_of([&] { batch.compress(pages, std::span(room).first(4095), entries); }), Status::kOutputTooSmall);
+  EXPECT_EQ(status_of([&] { batch.compress(pages, std::span(room).first(4095), entries); }),
+            Status::kOutputTooSmall);
   pages[0] = nullptr;
   EXPECT_EQ(status_of([&] { batch.compress(pages, room, entries); }), Status::kInvalidOption);
   std::vector<std::byte*> outputs = {nullptr};
@@ -220,7 +225,8 @@ TEST(PageBatch, ADamagedPageIsItsOwnError) {
 std::string add_fake(FakePlan plan) {
   class Named : public Backend {
    public:
-    Named(std::unique_ptr<Backend> inner, std::string name) : inner_(std::move(inner)), name_(std::move(name)) {}
+    Named(std::unique_ptr<Backend> inner, std::string name)
+        : inner_(std::move(inner)), name_(std::move(name)) {}
     std::string_view name() const override { return name_; }
     std::string description(std::string_view device) const override { return inner_->description(device); }
     std::optional<std::string> unavailable_reason(std::string_view device) const override {
@@ -228,7 +234,9 @@ std::string add_fake(FakePlan plan) {
     }
     bool chosen_by_auto() const override { return false; }
     std::string_view fallback_name() const override { return inner_->fallback_name(); }
-    bool supports(Format format, Direction direction) const override { return inner_->supports(format, direction); }
+    bool supports(Format format, Direction direction) const override {
+      return inner_->supports(format, direction);
+    }
     std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
       return inner_->make_engine(device);
     }
@@ -258,7 +266,8 @@ TEST_WITH_THREADS(PageBatch, WhatADeviceFailsOnTheProcessorDoes) {
   {
     FakePlan plan;
     plan.out_of_memory_calls = {2};
-    const PageBatchReport report = expect_round_trip(PageBatch({.backend = add_fake(plan), .threads = 2}), pages);
+    const PageBatchReport report =
+        expect_round_trip(PageBatch({.backend = add_fake(plan), .threads = 2}), pages);
     EXPECT_GE(report.fallback_pages, 10U);
     EXPECT_LT(report.fallback_pages, report.pages);
   }
@@ -282,7 +291,8 @@ TEST(PageBatch, ADeviceThatDoesNotStartIsReplaced) {
   FakePlan plan;
   plan.starts = false;
   const Bytes pages = mixed_pages(4096, 1);
-  const PageBatchReport report = expect_round_trip(PageBatch({.backend = add_fake(plan), .threads = 1}), pages);
+  const PageBatchReport report =
+      expect_round_trip(PageBatch({.backend = add_fake(plan), .threads = 1}), pages);
   EXPECT_EQ(report.backend, "cpu");
   EXPECT_EQ(report.fallback_pages, report.pages);
 }
@@ -299,24 +309,28 @@ TEST(PageBatch, OfC) {
   Bytes kept(pages.size()), restored(pages.size());
   std::vector<hemstitch_kept_page> entries(count);
   hemstitch_page_batch_report report{};
-  ASSERT_EQ(hemstitch_page_batch_compress(batch, inputs.data(), count, kept.data(), kept.size(), entries.data(), &report),
+  ASSERT_EQ(hemstitch_page_batch_compress(batch, inputs.data(), count, kept.data(), kept.size(),
+                                          entries.data(), &report),
             HEMSTITCH_OK);
   EXPECT_EQ(report.pages, count);
   EXPECT_EQ(report.on_device, 0);
   std::vector<void*> outputs;
   for (std::size_t i = 0; i < count; ++i) outputs.push_back(restored.data() + i * 4096);
   entries[0].kind = 9;
-  ASSERT_EQ(hemstitch_page_batch_restore(batch, kept.data(), kept.size(), entries.data(), outputs.data(), count, &report),
+  ASSERT_EQ(hemstitch_page_batch_restore(batch, kept.data(), kept.size(), entries.data(), outputs.data(),
+                                         count, &report),
             HEMSTITCH_OK);
   EXPECT_EQ(report.damaged, 1U);
   EXPECT_EQ(entries[0].status, HEMSTITCH_CORRUPT_BLOCK);
   EXPECT_EQ(std::memcmp(restored.data() + 4096, pages.data() + 4096, pages.size() - 4096), 0);
-  EXPECT_EQ(hemstitch_page_batch_compress(batch, inputs.data(), count, kept.data(), 1, entries.data(), nullptr),
-            HEMSTITCH_OUTPUT_TOO_SMALL);
+  EXPECT_EQ(
+      hemstitch_page_batch_compress(batch, inputs.data(), count, kept.data(), 1, entries.data(), nullptr),
+      HEMSTITCH_OUTPUT_TOO_SMALL);
   EXPECT_EQ(hemstitch_page_batch_compress(batch, nullptr, 1, kept.data(), 4096, entries.data(), nullptr),
             HEMSTITCH_INVALID_OPTION);
-  EXPECT_EQ(hemstitch_page_batch_compress(nullptr, inputs.data(), 1, kept.data(), 4096, entries.data(), nullptr),
-            HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(
+      hemstitch_page_batch_compress(nullptr, inputs.data(), 1, kept.data(), 4096, entries.data(), nullptr),
+      HEMSTITCH_INVALID_OPTION);
   EXPECT_EQ(hemstitch_page_batch_new(&options, nullptr), HEMSTITCH_INVALID_OPTION);
   hemstitch_page_batch_free(batch);
   hemstitch_page_batch_free(nullptr);

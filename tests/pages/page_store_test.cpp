@@ -1,5 +1,7 @@
 // The store of pages, held against a plain map: every sequence of puts, gets and discards, by one thread and by many, with budgets,
 // compaction and snapshots in between.
+#include "pages/page_store.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +17,6 @@
 
 #include "hemstitch/pages.h"
 #include "hemstitch/pages.hpp"
-#include "pages/page_store.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
 
@@ -75,8 +76,8 @@ void expect_holds(const PageStore& store, const Model& model) {
 }
 
 // A random sequence over `numbers`, all of it in the model afterwards.
-void run_sequence(PageStore& store, Model& model, std::span<const std::uint64_t> numbers, std::mt19937_64& random,
-                  int steps) {
+void run_sequence(PageStore& store, Model& model, std::span<const std::uint64_t> numbers,
+                  std::mt19937_64& random, int steps) {
   Bytes page(store.page_bytes());
   for (int step = 0; step < steps; ++step) {
     const std::uint64_t number = numbers[random() % numbers.size()];
@@ -84,7 +85,8 @@ void run_sequence(PageStore& store, Model& model, std::span<const std::uint64_t>
     switch (random() % 8) {
       default: {
         const std::uint64_t version = random() % 1000000;
-        const Status status = status_of([&] { store.put(number, page_of(number, version, store.page_bytes())); });
+        const Status status =
+            status_of([&] { store.put(number, page_of(number, version, store.page_bytes())); });
         if (status == Status::kOk)
           model[number] = version;
         else
@@ -268,7 +270,10 @@ TEST(PageStore, WrongCallsChangeNothing) {
   EXPECT_EQ(status_of([&] { store.put_many(numbers, three); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([&] { store.put_many(std::span(numbers).first(2), three); }), Status::kInvalidOption);
   std::vector<Status> two(2);
-  EXPECT_EQ(status_of([&] { store.put_many(std::vector<std::uint64_t>{1, 2, 3}, three, two); }), Status::kInvalidOption);
+  EXPECT_EQ(status_of([&] {
+              store.put_many(std::vector<std::uint64_t>{1, 2, 3}, three, two);
+            }),
+            Status::kInvalidOption);
   expect_holds(store, {{9, 1}});
   for (const PageStoreOptions& wrong :
        {PageStoreOptions{.page_count = (std::uint64_t{1} << 32) + 1}, PageStoreOptions{.prefault = true},
@@ -444,7 +449,8 @@ TEST(PageStore, DamageInMemoryIsFoundByChecksums) {
 
 TEST(PageStore, MemoryThatIsLockedOrTakenAtOnce) {
   for (const bool lock : {false, true}) {
-    PageStoreOptions options{.budget_bytes = 4 << 20, .lock_memory = lock, .prefault = !lock, .batch = on_cpu()};
+    PageStoreOptions options{
+        .budget_bytes = 4 << 20, .lock_memory = lock, .prefault = !lock, .batch = on_cpu()};
     std::optional<PageStore> store;
     try {
       store.emplace(options);
@@ -484,8 +490,8 @@ class Folder {
 };
 
 void write_file(const std::string& path, const Bytes& bytes) {
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
-                                              static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 Model some_pages(PageStore& store) {
@@ -564,7 +570,8 @@ TEST(PageStoreSnapshot, DamagedFiles) {
   for (int trial = 0; trial < 800; ++trial) {
     Bytes bytes = good;
     // The index is small and is tried at every byte.
-    const std::size_t at = trial < 240 ? static_cast<std::size_t>(trial) % bytes.size() : random() % bytes.size();
+    const std::size_t at =
+        trial < 240 ? static_cast<std::size_t>(trial) % bytes.size() : random() % bytes.size();
     if (trial % 4 != 3)
       bytes[at] ^= static_cast<std::byte>(1 << random() % 8);
     else
@@ -607,7 +614,8 @@ TEST(PageStore, OfC) {
   const Bytes two = page_of(1, 1) + page_of(2, 1);
   Bytes both(8192);
   std::vector<hemstitch_status> statuses(2, HEMSTITCH_INTERNAL);
-  EXPECT_EQ(hemstitch_page_store_put_many(store, numbers.data(), 2, two.data(), statuses.data()), HEMSTITCH_OK);
+  EXPECT_EQ(hemstitch_page_store_put_many(store, numbers.data(), 2, two.data(), statuses.data()),
+            HEMSTITCH_OK);
   EXPECT_EQ(statuses[1], HEMSTITCH_OK);
   EXPECT_EQ(hemstitch_page_store_get_many(store, numbers.data(), 2, both.data(), nullptr), HEMSTITCH_OK);
   EXPECT_TRUE(both == two);
