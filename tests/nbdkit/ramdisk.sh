@@ -70,13 +70,12 @@ cat > verify.fio << 'FIO'
 [global]
 ioengine=nbd
 uri=${uri}
-filesize=64M
 bsrange=512-64k
 iodepth=8
 randseed=7
 [writers]
 rw=randwrite
-size=4M
+size=8M
 offset_increment=12M
 verify=crc32c
 verify_fatal=1
