@@ -7,7 +7,8 @@ namespace hemstitch {
 namespace {
 
 PageStoreOptions with_count(std::uint64_t bytes, PageStoreOptions options) {
-  options.page_count = std::max<std::uint64_t>(1, (bytes + options.batch.page_bytes - 1) / options.batch.page_bytes);
+  options.page_count =
+      std::max<std::uint64_t>(1, (bytes + options.batch.page_bytes - 1) / options.batch.page_bytes);
   return options;
 }
 
@@ -30,7 +31,8 @@ void Disk::read_pages(std::uint64_t first, std::span<std::byte> into) {
     std::vector<std::uint64_t> numbers;
     std::uint64_t bytes_in_all = 0;
     for (const Pages* other : requests) {
-      for (std::uint64_t i = 0; i < other->into.size() / page_bytes(); ++i) numbers.push_back(other->first + i);
+      for (std::uint64_t i = 0; i < other->into.size() / page_bytes(); ++i)
+        numbers.push_back(other->first + i);
       bytes_in_all += other->into.size();
     }
     if (requests.size() == 1) {
@@ -53,7 +55,8 @@ void Disk::read_pages(std::uint64_t first, std::span<std::byte> into) {
 void Disk::write_pages(std::uint64_t first, std::span<const std::byte> bytes) {
   const std::uint64_t count = bytes.size() / page_bytes();
   if (!gathers_) {
-    for (std::uint64_t i = 0; i < count; ++i) store_.put(first + i, bytes.subspan(i * page_bytes(), page_bytes()));
+    for (std::uint64_t i = 0; i < count; ++i)
+      store_.put(first + i, bytes.subspan(i * page_bytes(), page_bytes()));
     return;
   }
   Pages request{.first = first, .into = {}, .from = bytes};
@@ -61,11 +64,13 @@ void Disk::write_pages(std::uint64_t first, std::span<const std::byte> bytes) {
     std::vector<std::uint64_t> numbers;
     std::vector<std::byte> joined;
     for (const Pages* other : requests) {
-      for (std::uint64_t i = 0; i < other->from.size() / page_bytes(); ++i) numbers.push_back(other->first + i);
+      for (std::uint64_t i = 0; i < other->from.size() / page_bytes(); ++i)
+        numbers.push_back(other->first + i);
       if (requests.size() > 1) joined.insert(joined.end(), other->from.begin(), other->from.end());
     }
     std::vector<Status> statuses(numbers.size());
-    store_.put_many(numbers, requests.size() > 1 ? std::span<const std::byte>(joined) : requests[0]->from, statuses);
+    store_.put_many(numbers, requests.size() > 1 ? std::span<const std::byte>(joined) : requests[0]->from,
+                    statuses);
     std::size_t page = 0;
     for (Pages* other : requests)
       for (std::uint64_t i = 0; i < other->from.size() / page_bytes(); ++i, ++page)
@@ -125,7 +130,8 @@ void Disk::write(std::uint64_t at, std::span<const std::byte> bytes) {
       count = bytes.size() / page_bytes() * page_bytes();
       on_whole_pages(page, count / page_bytes(), [&] { write_pages(page, bytes.first(count)); });
     } else {
-      change_part(page, [&](std::span<std::byte> whole) { std::memcpy(whole.data() + begin, bytes.data(), count); });
+      change_part(
+          page, [&](std::span<std::byte> whole) { std::memcpy(whole.data() + begin, bytes.data(), count); });
     }
     at += count;
     bytes = bytes.subspan(count);

@@ -74,13 +74,15 @@ void write_statistics() {
   if (settings.statistics.empty()) return;
   const hemstitch::PageStoreStatistics of = disk->store().statistics();
   const std::string text = fmt::format(
-      "{{\"pages\": {}, \"same_filled\": {}, \"compressed\": {}, \"raw\": {}, \"kept_bytes\": {}, \"slot_bytes\": {}, "
-      "\"bookkeeping_bytes\": {}, \"memory_bytes\": {}, \"fragmentation\": {:.4f}, \"puts\": {}, \"gets\": {}, "
+      "{{\"pages\": {}, \"same_filled\": {}, \"compressed\": {}, \"raw\": {}, \"kept_bytes\": {}, "
+      "\"slot_bytes\": {}, "
+      "\"bookkeeping_bytes\": {}, \"memory_bytes\": {}, \"fragmentation\": {:.4f}, \"puts\": {}, \"gets\": "
+      "{}, "
       "\"misses\": {}, \"discards\": {}, \"refused\": {}, \"moved_pages\": {}, \"failed_pages\": {}, "
       "\"fallback_pages\": {}}}\n",
       of.pages, of.same_filled, of.compressed, of.raw, of.kept_bytes, of.slot_bytes, of.bookkeeping_bytes,
-      of.memory_bytes, of.fragmentation(), of.puts, of.gets, of.misses, of.discards, of.refused, of.moved_pages,
-      of.failed_pages, of.fallback_pages);
+      of.memory_bytes, of.fragmentation(), of.puts, of.gets, of.misses, of.discards, of.refused,
+      of.moved_pages, of.failed_pages, of.fallback_pages);
   hemstitch::NewFile file(settings.statistics);
   file.write(0, std::as_bytes(std::span(text)));
   file.complete();
@@ -109,7 +111,8 @@ int configure(const char* key_text, const char* value) {
       right = bytes >= 0;
     } else if (key == "page") {
       const std::int64_t bytes = nbdkit_parse_size(value);
-      settings.store.batch.page_bytes = bytes > hemstitch::kMaxPageBytes ? 0 : static_cast<std::uint32_t>(bytes);
+      settings.store.batch.page_bytes =
+          bytes > hemstitch::kMaxPageBytes ? 0 : static_cast<std::uint32_t>(bytes);
       right = bytes >= 0;
     } else if (key == "level") {
       right = nbdkit_parse_int("level", value, &number) == 0;
@@ -129,9 +132,10 @@ int configure(const char* key_text, const char* value) {
     } else if (key == "statistics") {
       settings.statistics = absolute(value);
     } else {
-      nbdkit_error("no setting '%s'; there are size, budget, page, level, backend, device, checksums, lock, prefault, "
-                   "snapshot and statistics",
-                   key_text);
+      nbdkit_error(
+          "no setting '%s'; there are size, budget, page, level, backend, device, checksums, lock, prefault, "
+          "snapshot and statistics",
+          key_text);
       right = false;
     }
   });

@@ -1,11 +1,12 @@
 // The disk of the nbdkit plugin, held against a plain buffer: requests at any place and of any length, by one thread and by many.
+#include "disk.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 #include <thread>
 
-#include "disk.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
 
@@ -17,7 +18,8 @@ PageStoreOptions options_for(const char* backend, std::uint32_t page_bytes) {
 }
 
 // Writes, reads, zeros and asks for extents inside [from, to) of both.
-void run_requests(Disk& disk, Bytes& model, std::uint64_t from, std::uint64_t to, std::uint32_t seed, int steps) {
+void run_requests(Disk& disk, Bytes& model, std::uint64_t from, std::uint64_t to, std::uint32_t seed,
+                  int steps) {
   std::mt19937_64 random(seed);
   for (int step = 0; step < steps; ++step) {
     const std::uint64_t at = from + random() % (to - from);
@@ -72,7 +74,8 @@ TEST(Disk, ExtentsTellWhatWasWritten) {
   const auto text = [&](std::uint64_t at, std::uint64_t count) {
     std::string all;
     for (const Disk::Extent& extent : disk.extents(at, count))
-      all += (extent.is_data ? "d" : "h") + std::to_string(extent.at / 4096) + "+" + std::to_string(extent.bytes / 4096) + " ";
+      all += (extent.is_data ? "d" : "h") + std::to_string(extent.at / 4096) + "+" +
+             std::to_string(extent.bytes / 4096) + " ";
     return all;
   };
   EXPECT_EQ(text(0, 100 * 4096), "h0+10 d10+2 h12+38 d50+3 h53+47 ");
@@ -89,7 +92,8 @@ TEST_WITH_THREADS(Disk, PartsOfPagesByManyThreads) {
     std::vector<std::thread> threads;
     for (std::uint64_t t = 0; t < kThreads; ++t)
       threads.emplace_back([&, t] {
-        run_requests(disk, model, t * kShare, (t + 1) * kShare, static_cast<std::uint32_t>(t), *backend == 'c' ? 200 : 40);
+        run_requests(disk, model, t * kShare, (t + 1) * kShare, static_cast<std::uint32_t>(t),
+                     *backend == 'c' ? 200 : 40);
       });
     for (std::thread& thread : threads) thread.join();
     Bytes all(model.size());
@@ -106,7 +110,8 @@ TEST_WITH_THREADS(Disk, ManyPagesByManyThreads) {
     std::vector<std::thread> threads;
     for (std::uint64_t t = 0; t < kThreads; ++t)
       threads.emplace_back([&, t] {
-        run_requests(disk, model, t * kShare, (t + 1) * kShare, static_cast<std::uint32_t>(t), *backend == 'c' ? 80 : 10);
+        run_requests(disk, model, t * kShare, (t + 1) * kShare, static_cast<std::uint32_t>(t),
+                     *backend == 'c' ? 80 : 10);
       });
     for (std::thread& thread : threads) thread.join();
     Bytes all(model.size());
