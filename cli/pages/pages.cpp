@@ -60,10 +60,12 @@ void add_options(OptionTable& table, PagesRequest& request) {
       },
       "4K to 64K (default: 4K)");
   table.value(
-      "--level", "N", [&request](const std::string& value) { request.options.level = level_from("--level", value); },
+      "--level", "N",
+      [&request](const std::string& value) { request.options.level = level_from("--level", value); },
       "of compressing (default: 1)");
-  add_memory_option(table, [&request](std::uint64_t bytes) { request.most_bytes = bytes; },
-                    "read so much, from all over what is larger (default: 256M)");
+  add_memory_option(
+      table, [&request](std::uint64_t bytes) { request.most_bytes = bytes; },
+      "read so much, from all over what is larger (default: 256M)");
   table.value("--backend", "NAME", request.backend,
               "time this one beside cpu (default: what 'auto' may take here)");
   add_device_option(table, request.options.device);
@@ -93,7 +95,8 @@ struct Range {
 };
 
 // Bytes of `ranges`, whole pages of each; of more than `most`, pieces from all over. What cannot be read is left out.
-std::vector<std::byte> read_pages(int descriptor, const std::vector<Range>& ranges, const PagesRequest& request) {
+std::vector<std::byte> read_pages(int descriptor, const std::vector<Range>& ranges,
+                                  const PagesRequest& request) {
   const std::uint64_t page_bytes = request.options.page_bytes;
   std::uint64_t all = 0;
   for (const Range& range : ranges) all += range.bytes;
@@ -122,7 +125,8 @@ std::vector<std::byte> read_pages(int descriptor, const std::vector<Range>& rang
 std::vector<std::byte> pages_of_file(const PagesRequest& request) {
   const Descriptor file(open(request.file.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts {};
-  if (file.number() < 0 || fstat(file.number(), &facts) != 0) throw tool_error_from_errno(shown_name(request.file));
+  if (file.number() < 0 || fstat(file.number(), &facts) != 0)
+    throw tool_error_from_errno(shown_name(request.file));
   if (!S_ISREG(facts.st_mode) && !S_ISBLK(facts.st_mode))
     throw ToolError(shown_name(request.file) + ": neither a file nor a block device");
   const off_t end = lseek(file.number(), 0, SEEK_END);
@@ -166,7 +170,8 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 void print_table(const PageSurvey& survey, const std::string& name) {
   const PageStoreStatistics& kept = survey.kept;
   fmt::print("{}: {} pages of {} bytes\n\n", name, kept.pages, survey.page_bytes);
-  fmt::print("{:<14}{:>10}{:>8.1f}%\n", "same-filled", kept.same_filled, percent(kept.same_filled, kept.pages));
+  fmt::print("{:<14}{:>10}{:>8.1f}%\n", "same-filled", kept.same_filled,
+             percent(kept.same_filled, kept.pages));
   fmt::print("{:<14}{:>10}{:>8.1f}%\n", "compressed", kept.compressed, percent(kept.compressed, kept.pages));
   fmt::print("{:<14}{:>10}{:>8.1f}%\n\n", "raw", kept.raw, percent(kept.raw, kept.pages));
   fmt::print("{:<14}{:>9.2f}x   with all that the store takes {:.2f}x\n", "ratio", survey.ratio(),
@@ -175,31 +180,38 @@ void print_table(const PageSurvey& survey, const std::string& name) {
   fmt::print("{:<14}{:>8.1f} us  99% within {:.1f} us\n\n", "one get", survey.get.p50, survey.get.p99);
   fmt::print("{:<12}{:>12}{:>14}{:>14}\n", "backend", "pages a call", "put GB/s", "get GB/s");
   for (const BatchSpeed& speed : survey.speeds)
-    fmt::print("{:<12}{:>12}{:>14.2f}{:>14.2f}\n", speed.backend, speed.pages, speed.put_gbps, speed.get_gbps);
+    fmt::print("{:<12}{:>12}{:>14.2f}{:>14.2f}\n", speed.backend, speed.pages, speed.put_gbps,
+               speed.get_gbps);
   if (const std::uint64_t crossing = survey.crossing_pages(); crossing != 0)
-    fmt::print("\nA device is faster than the processor from {} pages a call on; founding document 004's rule says {}.\n",
-               crossing, kPagesOfRule);
+    fmt::print(
+        "\nA device is faster than the processor from {} pages a call on; founding document 004's rule says "
+        "{}.\n",
+        crossing, kPagesOfRule);
 }
 
 void print_json(const PageSurvey& survey, const std::string& name) {
   const PageStoreStatistics& kept = survey.kept;
   fmt::print(
-      "{{\n  \"name\": \"{}\",\n  \"page_bytes\": {},\n  \"pages\": {},\n  \"same_filled\": {},\n  \"compressed\": {},\n  \"raw\": "
-      "{},\n  \"kept_bytes\": {},\n  \"memory_bytes\": {},\n  \"ratio\": {:.4f},\n  \"ratio_with_bookkeeping\": {:.4f},\n",
-      json_text(name), survey.page_bytes, kept.pages, kept.same_filled, kept.compressed, kept.raw, kept.kept_bytes,
-      kept.memory_bytes, survey.ratio(), survey.ratio_with_bookkeeping());
+      "{{\n  \"name\": \"{}\",\n  \"page_bytes\": {},\n  \"pages\": {},\n  \"same_filled\": {},\n  "
+      "\"compressed\": {},\n  \"raw\": "
+      "{},\n  \"kept_bytes\": {},\n  \"memory_bytes\": {},\n  \"ratio\": {:.4f},\n  "
+      "\"ratio_with_bookkeeping\": {:.4f},\n",
+      json_text(name), survey.page_bytes, kept.pages, kept.same_filled, kept.compressed, kept.raw,
+      kept.kept_bytes, kept.memory_bytes, survey.ratio(), survey.ratio_with_bookkeeping());
   fmt::print("  \"pages_by_size\": [{}],\n", fmt::join(survey.by_size, ", "));
   fmt::print(
-      "  \"put_microseconds\": {{\"p50\": {:.3f}, \"p99\": {:.3f}}},\n  \"get_microseconds\": {{\"p50\": {:.3f}, \"p99\": "
+      "  \"put_microseconds\": {{\"p50\": {:.3f}, \"p99\": {:.3f}}},\n  \"get_microseconds\": {{\"p50\": "
+      "{:.3f}, \"p99\": "
       "{:.3f}}},\n  \"speeds\": [",
       survey.put.p50, survey.put.p99, survey.get.p50, survey.get.p99);
   const char* separator = "\n";
   for (const BatchSpeed& speed : survey.speeds) {
-    fmt::print("{}    {{\"backend\": \"{}\", \"pages\": {}, \"put_gbps\": {:.4f}, \"get_gbps\": {:.4f}}}", separator,
-               speed.backend, speed.pages, speed.put_gbps, speed.get_gbps);
+    fmt::print("{}    {{\"backend\": \"{}\", \"pages\": {}, \"put_gbps\": {:.4f}, \"get_gbps\": {:.4f}}}",
+               separator, speed.backend, speed.pages, speed.put_gbps, speed.get_gbps);
     separator = ",\n";
   }
-  fmt::print("\n  ],\n  \"crossing_pages\": {},\n  \"rule_pages\": {}\n}}\n", survey.crossing_pages(), kPagesOfRule);
+  fmt::print("\n  ],\n  \"crossing_pages\": {},\n  \"rule_pages\": {}\n}}\n", survey.crossing_pages(),
+             kPagesOfRule);
 }
 
 // The drawing is made anew each time; what is drawn from it never replaces.
@@ -207,8 +219,10 @@ void write_drawing(const PagesRequest& request, const std::string& text) {
   struct stat drawing {
   }, data{};
   if (!request.file.empty() && stat(request.svg_path.c_str(), &drawing) == 0 &&
-      stat(request.file.c_str(), &data) == 0 && drawing.st_dev == data.st_dev && drawing.st_ino == data.st_ino)
-    throw ToolError(fmt::format("--svg {}: that is the input itself; give another name", shown_name(request.svg_path)));
+      stat(request.file.c_str(), &data) == 0 && drawing.st_dev == data.st_dev &&
+      drawing.st_ino == data.st_ino)
+    throw ToolError(
+        fmt::format("--svg {}: that is the input itself; give another name", shown_name(request.svg_path)));
   std::ofstream file(request.svg_path, std::ios::binary | std::ios::trunc);
   if (!file || !(file << text) || !file.flush()) throw tool_error_from_errno(shown_name(request.svg_path));
 }
@@ -228,7 +242,8 @@ int run_pages(std::span<const std::string> words) {
                            .threads = request.options.threads});
   const std::string name =
       request.process != 0 ? fmt::format("process {}", request.process) : shown_name(request.file);
-  const std::vector<std::byte> pages = request.process != 0 ? pages_of_process(request) : pages_of_file(request);
+  const std::vector<std::byte> pages =
+      request.process != 0 ? pages_of_process(request) : pages_of_file(request);
   if (pages.empty()) throw ToolError(name + ": not one whole page could be read");
   const PageSurvey survey = survey_pages(pages, request.options, devices_to_time(request));
   if (request.json)

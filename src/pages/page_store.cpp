@@ -23,6 +23,8 @@ using namespace std::chrono_literals;
 constexpr auto kPause = 50ms;
 constexpr double kBusyFreeShare = 0.05;
 
+constexpr std::uint32_t kPrefetchBytes = 2048;
+
 constexpr std::uint64_t kMostFlatPages = std::uint64_t{1} << 32;
 
 PageStoreOptions checked(const PageStoreOptions& options) {
@@ -261,6 +263,11 @@ Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, boo
     if (!found) return Status::kOk;
     checksum = checksum_in(ref.slot());
     std::memcpy(kept.data(), data_of(ref.slot()), ref.bytes());
+  }
+  // Who reads one page after the other finds the next one near, though pages lie where they had room.
+  if (flat && number + 1 < flat->page_count()) {
+    const PageRef next = flat->of(number + 1);
+    if (next.is_page()) slots->prefetch(next.slot(), header_bytes() + std::min(next.bytes(), kPrefetchBytes));
   }
   Status status = codec.restore(ref.kind(), std::span(kept).first(ref.bytes()), page);
   if (status == Status::kOk && options.checksums && checksum_of_page(page) != checksum)

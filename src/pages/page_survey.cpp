@@ -13,16 +13,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<std::uint64_t, 6> kBatchPages = {1, 16, 100, 1000, 10000, 100000};
+constexpr std::array<std::uint64_t, 6> kSurveyedBatches = {1, 16, 100, 1000, 10000, 100000};
 // Calls of which each is timed, and how long a speed is measured.
 constexpr std::size_t kTimedCalls = 20000;
 constexpr double kLeastSeconds = 0.05;
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 CallTimes times_of(std::vector<double>& seconds) {
   std::ranges::sort(seconds);
-  const auto at = [&](double part) { return seconds[static_cast<std::size_t>(part * double(seconds.size() - 1))] * 1e6; };
+  const auto at = [&](double part) {
+    return seconds[static_cast<std::size_t>(part * double(seconds.size() - 1))] * 1e6;
+  };
   return {at(0.5), at(0.99)};
 }
 
@@ -57,7 +61,8 @@ void time_calls(std::span<const std::byte> pages, const PageBatchOptions& option
   survey.get = times_of(seconds);
 }
 
-BatchSpeed time_batches(std::span<const std::byte> pages, const PageBatchOptions& options, std::uint64_t batch_pages) {
+BatchSpeed time_batches(std::span<const std::byte> pages, const PageBatchOptions& options,
+                        std::uint64_t batch_pages) {
   const std::size_t bytes = options.page_bytes;
   const std::uint64_t in_all = pages.size() / bytes;
   BatchSpeed speed{.backend = options.backend, .pages = batch_pages};
@@ -85,7 +90,8 @@ BatchSpeed time_batches(std::span<const std::byte> pages, const PageBatchOptions
     store.put_many(std::span(numbers).subspan(first, count), pages.subspan(first * bytes, count * bytes));
   });
   speed.get_gbps = run([&](std::uint64_t first, std::uint64_t count) {
-    store.get_many(std::span(numbers).subspan(first, count), std::span(got).subspan(first * bytes, count * bytes));
+    store.get_many(std::span(numbers).subspan(first, count),
+                   std::span(got).subspan(first * bytes, count * bytes));
   });
   expect_same(pages, got);
   return speed;
@@ -143,7 +149,7 @@ PageSurvey survey_pages(std::span<const std::byte> pages, const PageBatchOptions
   for (const std::string& backend : all) {
     PageBatchOptions of = backend == "cpu" ? on_cpu : options;
     of.backend = backend;
-    for (const std::uint64_t batch_pages : kBatchPages)
+    for (const std::uint64_t batch_pages : kSurveyedBatches)
       if (batch_pages <= count) survey.speeds.push_back(time_batches(pages, of, batch_pages));
   }
   return survey;
@@ -163,11 +169,13 @@ std::string text_at(double x, double y, std::string_view anchor, std::string_vie
     else
       escaped += letter;
   }
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", x, y, anchor, kInk, escaped);
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", x, y,
+                     anchor, kInk, escaped);
 }
 
 std::string line_at(double x1, double y1, double x2, double y2, std::string_view more) {
-  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1, x2, y2, more);
+  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1, x2, y2,
+                     more);
 }
 
 std::string sizes_panel(const PageSurvey& survey) {
@@ -177,15 +185,17 @@ std::string sizes_panel(const PageSurvey& survey) {
   for (std::size_t i = 0; i < PageSurvey::kSizeClasses; ++i) {
     const double height = kPanelHeight * double(survey.by_size[i]) / double(most);
     svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n",
-                       kPanelLeft + width * double(i) + 1, kPanelTop + kPanelHeight - height, width - 2, height,
-                       kColours[0]);
+                       kPanelLeft + width * double(i) + 1, kPanelTop + kPanelHeight - height, width - 2,
+                       height, kColours[0]);
     if (i % 4 == 0)
       svg += text_at(kPanelLeft + width * double(i), kPanelTop + kPanelHeight + 18, "middle",
                      fmt::format("{}", survey.page_bytes * i / PageSurvey::kSizeClasses));
   }
-  svg += text_at(kPanelLeft + kPanelWidth, kPanelTop + kPanelHeight + 18, "middle", fmt::format("{}", survey.page_bytes));
+  svg += text_at(kPanelLeft + kPanelWidth, kPanelTop + kPanelHeight + 18, "middle",
+                 fmt::format("{}", survey.page_bytes));
   return svg + text_at(kPanelLeft - 6, kPanelTop + 10, "end", fmt::format("{}", most)) +
-         line_at(kPanelLeft, kPanelTop + kPanelHeight, kPanelLeft + kPanelWidth, kPanelTop + kPanelHeight, "stroke=\"#222\"");
+         line_at(kPanelLeft, kPanelTop + kPanelHeight, kPanelLeft + kPanelWidth, kPanelTop + kPanelHeight,
+                 "stroke=\"#222\"");
 }
 
 std::string speeds_panel(const PageSurvey& survey) {
@@ -195,7 +205,7 @@ std::string speeds_panel(const PageSurvey& survey) {
   const auto x_of = [&](std::uint64_t pages) { return left + kPanelWidth * std::log10(double(pages)) / 5; };
   const auto y_of = [&](double gbps) { return kPanelTop + kPanelHeight * (1 - gbps / most); };
   std::string svg = text_at(left, kPanelTop - 14, "start", "GB/s by pages a call; put dashed, get solid");
-  for (const std::uint64_t pages : kBatchPages)
+  for (const std::uint64_t pages : kSurveyedBatches)
     svg += text_at(x_of(pages), kPanelTop + kPanelHeight + 18, "middle", fmt::format("{}", pages));
   svg += text_at(left - 6, kPanelTop + 10, "end", fmt::format("{:.1f}", most));
   std::vector<std::string> backends;
@@ -204,7 +214,8 @@ std::string speeds_panel(const PageSurvey& survey) {
     if (backends.empty() || backends.back() != speed.backend) {
       backends.push_back(speed.backend);
       const double y = kPanelTop + kPanelHeight + 24 + 16 * double(backends.size());
-      svg += line_at(left, y - 4, left + 20, y - 4, fmt::format("stroke=\"{}\"", kColours[(backends.size() - 1) % 4]));
+      svg += line_at(left, y - 4, left + 20, y - 4,
+                     fmt::format("stroke=\"{}\"", kColours[(backends.size() - 1) % 4]));
       svg += text_at(left + 26, y, "start", speed.backend);
       continue;
     }
@@ -216,8 +227,10 @@ std::string speeds_panel(const PageSurvey& survey) {
                    fmt::format("stroke=\"{}\"", colour));
   }
   if (const std::uint64_t crossing = survey.crossing_pages(); crossing != 0)
-    svg += line_at(x_of(crossing), kPanelTop, x_of(crossing), kPanelTop + kPanelHeight, "stroke=\"#999\" stroke-dasharray=\"2 3\"");
-  return svg + line_at(left, kPanelTop + kPanelHeight, left + kPanelWidth, kPanelTop + kPanelHeight, "stroke=\"#222\"");
+    svg += line_at(x_of(crossing), kPanelTop, x_of(crossing), kPanelTop + kPanelHeight,
+                   "stroke=\"#999\" stroke-dasharray=\"2 3\"");
+  return svg + line_at(left, kPanelTop + kPanelHeight, left + kPanelWidth, kPanelTop + kPanelHeight,
+                       "stroke=\"#222\"");
 }
 
 }  // namespace

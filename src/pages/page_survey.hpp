@@ -31,8 +31,9 @@ struct PageSurvey {
 
   PageStoreStatistics kept;
   std::uint64_t page_bytes = 0;
-  std::array<std::uint64_t, kSizeClasses> by_size{};  // pages by kept bytes, in sixteenths of a page; raw ones in the last
-  CallTimes put, get;                                 // of one page, by the processor
+  std::array<std::uint64_t, kSizeClasses>
+      by_size{};       // pages by kept bytes, in sixteenths of a page; raw ones in the last
+  CallTimes put, get;  // of one page, by the processor
   std::vector<BatchSpeed> speeds;
 
   double ratio() const;                   // of the pages to what they are kept in

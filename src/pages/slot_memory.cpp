@@ -79,15 +79,19 @@ std::size_t SlotMemory::class_of(std::uint32_t bytes) const {
 }
 
 std::byte* SlotMemory::at(SlotPlace slot) const {
-  return memory_of(slot.slab) + std::size_t{slot.index} * class_bytes_[slab(slot.slab).size_class];
+  return memory_of(slot.slab) + std::size_t{slot.index} * class_bytes_[class_of_slab(slot.slab)];
 }
 
-std::uint32_t SlotMemory::slot_bytes(SlotPlace slot) const {
-  return class_bytes_[slab(slot.slab).size_class];
+void SlotMemory::prefetch(SlotPlace slot, std::uint32_t bytes) const {
+  constexpr std::uint32_t kLineBytes = 64;
+  const std::byte* const begin = at(slot);
+  for (std::uint32_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(begin + line);
 }
+
+std::uint32_t SlotMemory::slot_bytes(SlotPlace slot) const { return class_bytes_[class_of_slab(slot.slab)]; }
 
 bool SlotMemory::fits_class(SlotPlace slot, std::uint32_t bytes) const {
-  return class_of(bytes) == slab(slot.slab).size_class;
+  return class_of(bytes) == class_of_slab(slot.slab);
 }
 
 void SlotMemory::map_region() {
@@ -141,8 +145,10 @@ bool SlotMemory::add_slab(std::size_t number_of_class) {
     auto many = more != 0 ? std::make_unique<std::uint64_t[]>(more) : nullptr;
     const std::uint32_t unit = new_unit();
     Slab& made = slab(unit);
-    made = Slab{};
-    made.size_class = static_cast<std::uint16_t>(number_of_class);
+    made.used = 0;
+    made.few = 0;
+    made.is_draining = false;
+    made.size_class.store(static_cast<std::uint16_t>(number_of_class), std::memory_order_relaxed);
     made.many = std::move(many);
     bookkeeping_bytes_.fetch_add(more * sizeof(std::uint64_t), std::memory_order_relaxed);
     slab_bytes_.fetch_add(size_class.slab_bytes, std::memory_order_relaxed);
@@ -198,7 +204,7 @@ std::optional<SlotPlace> SlotMemory::take(std::uint32_t bytes, bool any_class) {
 }
 
 std::optional<SlotPlace> SlotMemory::take_beside(SlotPlace slot) {
-  const std::size_t first = slab(slot.slab).size_class;
+  const std::size_t first = class_of_slab(slot.slab);
   for (std::size_t i = first; i == first || (any_class_ && i < class_count_); ++i) {
     Class& size_class = classes_[i];
     const std::scoped_lock lock(size_class.mutex);
@@ -209,7 +215,7 @@ std::optional<SlotPlace> SlotMemory::take_beside(SlotPlace slot) {
 
 void SlotMemory::give_back(SlotPlace slot) noexcept {
   Slab& owner = slab(slot.slab);
-  Class& size_class = classes_[owner.size_class];
+  Class& size_class = classes_[class_of_slab(slot.slab)];
   const std::scoped_lock lock(size_class.mutex);
   taken_in(owner)[slot.index / 64] &= ~(std::uint64_t{1} << slot.index % 64);
   --owner.used;

@@ -57,6 +57,8 @@ class SlotMemory {
   void give_back(SlotPlace slot) noexcept;
 
   std::byte* at(SlotPlace slot) const;
+  // Has memory bring what stands there near the processor, of any place that ever was a slot's.
+  void prefetch(SlotPlace slot, std::uint32_t bytes) const;
   std::uint32_t slot_bytes(SlotPlace slot) const;
   bool fits_class(SlotPlace slot, std::uint32_t bytes) const;
 
@@ -91,7 +93,7 @@ class SlotMemory {
   // Small, since there is one for every few pages. How large its slots are and how many is its class's.
   struct Slab {
     std::uint32_t previous = kNone, next = kNone;  // of those of the class with free slots
-    std::uint16_t size_class = 0;
+    std::atomic<std::uint16_t> size_class = 0;  // prefetch() asks it of slabs that may be another's by then
     std::uint16_t used = 0;
     bool is_draining = false;
     bool is_listed = false;
@@ -114,6 +116,9 @@ class SlotMemory {
     return std::atomic_ref(regions_.get()[unit / kRegionUnits]).load(std::memory_order_acquire);
   }
   Slab& slab(std::uint32_t number) const { return region(number)->slabs[number % kRegionUnits]; }
+  std::size_t class_of_slab(std::uint32_t number) const {
+    return slab(number).size_class.load(std::memory_order_relaxed);
+  }
   std::byte* memory_of(std::uint32_t number) const {
     return region(number)->memory + std::size_t{number % kRegionUnits} * unit_bytes_;
   }
@@ -121,7 +126,8 @@ class SlotMemory {
   std::uint32_t new_unit();
   void map_region();
   std::uint64_t* taken_in(Slab& of) const {
-    return classes_[of.size_class].slab_slots <= kFewSlots ? &of.few : of.many.get();
+    return classes_[of.size_class.load(std::memory_order_relaxed)].slab_slots <= kFewSlots ? &of.few
+                                                                                           : of.many.get();
   }
   // With the class's mutex held.
   SlotPlace take_in(Class& size_class, std::uint32_t number);
