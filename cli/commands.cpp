@@ -47,6 +47,8 @@ constexpr Command kCommands[] = {
      evaluate_options_help},
     {"analyze", "[OPTION]... FILE", "show where the matches of FILE point", run_analyze,
      analyze_options_help},
+    {"pages", "[OPTION]... FILE", "show what a store of compressed pages makes of FILE", run_pages,
+     pages_options_help},
     {"search", "[OPTION]... PATTERN [PATH]...", "show lines that hold a fixed string, as grep -F does",
      run_search, search_options_help},
 };

@@ -36,6 +36,9 @@ std::string evaluate_options_help(const OptionTable* above);
 int run_analyze(std::span<const std::string> words);
 std::string analyze_options_help(const OptionTable* above);
 
+int run_pages(std::span<const std::string> words);
+std::string pages_options_help(const OptionTable* above);
+
 // The exit statuses of search are grep's: 1 is an answer, and this an error.
 inline constexpr int kExitTrouble = 2;
 int run_search(std::span<const std::string> words);

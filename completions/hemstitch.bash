@@ -38,6 +38,7 @@ _hemstitch() {
       backends) choices='--calibrate --json --verbose --help' ;;
       evaluate) choices='--finder --all --format --backend --json --help' ;;
       analyze) choices='--finder --against --format --svg --json --help' ;;
+      pages) choices='--pid --page --level --memory --backend --device --threads --svg --json --help' ;;
       search) choices='--regexp --fixed-strings --ignore-case --invert-match --word-regexp --line-regexp --max-count --count
           --files-with-matches --files-without-match --quiet --silent --only-matching --after-context --before-context --context
           --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
@@ -49,7 +50,7 @@ _hemstitch() {
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return
   fi
-  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat index bench backends evaluate analyze search' -- "$word")
+  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat index bench backends evaluate analyze pages search' -- "$word")
   mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
 }
 complete -o filenames -F _hemstitch hemstitch

@@ -4,7 +4,7 @@ function __hemstitch_backends
     hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }'
 end
 
-set -l main 'not __fish_seen_subcommand_from index bench backends evaluate analyze search'
+set -l main 'not __fish_seen_subcommand_from index bench backends evaluate analyze pages search'
 set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze search'
 set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_step hash_pairs level:'
 
@@ -17,6 +17,7 @@ complete -c hemstitch -n '__fish_seen_subcommand_from index' -s v -l verbose -d 
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a backends -d 'What this build can run on'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a evaluate -d 'Judge match finders'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a analyze -d 'Show where matches point'
+complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a pages -d 'Show what a store of pages makes of it'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a search -d 'Show lines that hold a string'
 
 complete -c hemstitch -s h -l help -d 'List all options'
@@ -69,7 +70,7 @@ complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l batch -x -d 'Dat
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l batches -x -d 'Batches at once, of span pinned'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l repeat-to -x -d 'Each file over and over, up to SIZE'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l compare -d 'Hold two recorded runs against each other'
-complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze search' -l json -d 'As JSON'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze pages search' -l json -d 'As JSON'
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -l calibrate -d 'Measure what auto chooses by'
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose -d 'Twice: how full kernels keep a GPU'
 
@@ -80,6 +81,9 @@ complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l device -x -d 'Which device of the backends cuda and webgpu'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l against -x -a "$finders" -d 'The finder to compare with'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l svg -r -F -d 'Draw a map'
+complete -c hemstitch -n '__fish_seen_subcommand_from pages' -l svg -r -F -d 'Draw sizes and speeds'
+complete -c hemstitch -n '__fish_seen_subcommand_from pages' -l pid -x -d 'The memory of a process'
+complete -c hemstitch -n '__fish_seen_subcommand_from pages' -l page -x -a '4K 8K 16K 32K 64K' -d 'Bytes of a page'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s e -l regexp -x -d 'A pattern'
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s F -l fixed-strings -d 'Patterns are fixed strings'
