@@ -455,7 +455,9 @@ class EntryWarp {
 // Mapping: a warp an entry, a thread block. Shared memory: 7 KB. Synchronisation inside of warps alone; claims are read while others write them,
 // and whatever is read decides only how far an entry goes. Work: linear in bits read and symbols written, times 32 where codes
 // do not put themselves right and guesses fail; bounded for each entry.
-__global__ void __launch_bounds__(32, kDeflateEntryResidency)
+// The bounds are those of twice as many threads, half as many of them: what matters is the registers that they leave, and no device before
+// compute capability 8.0 holds more than 16 thread blocks.
+__global__ void __launch_bounds__(64, kDeflateEntryResidency / 2)
     restore_entries(const __grid_constant__ DeflatePieceWork work, std::uint32_t round,
                     const std::uint32_t* d_listed) {
   __shared__ EntryMemory sh_memory;

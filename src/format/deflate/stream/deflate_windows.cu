@@ -109,6 +109,7 @@ __device__ unsigned first_place(const DeflateChunk& chunk) {
 // Mapping: a thread block of 1024 a group. Shared memory: two windows, 64 KB. Synchronisation: one barrier a chunk. Work: a window a chunk.
 __global__ void __launch_bounds__(kMapThreads, 1)
     write_tails(const DeflatePieceWork work, const std::uint16_t* d_maps, std::uint32_t per_group) {
+  const std::uint32_t begin = blockIdx.x * per_group, end = min(work.chunk_count, begin + per_group);
   for (unsigned i = threadIdx.x; i < kWindow; i += kMapThreads) {
     std::uint32_t symbol = kDeflateMarker | i;
     if (blockIdx.x != 0) symbol = d_maps[std::size_t{blockIdx.x - 1} * kWindow + i];
@@ -116,7 +117,6 @@ __global__ void __launch_bounds__(kMapThreads, 1)
     sh_maps[i] = static_cast<std::uint8_t>(symbol);
   }
   __syncthreads();
-  const std::uint32_t begin = blockIdx.x * per_group, end = min(work.chunk_count, begin + per_group);
   for (std::uint32_t c = begin; c < end; ++c) {
     const unsigned window = (c - begin) % 2 * kWindow;  // in sh_maps; the next one is in the other half
     const DeflateChunk& chunk = work.d_chunks[c];
