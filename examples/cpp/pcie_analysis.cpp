@@ -25,8 +25,8 @@ int main(int count, char** words) {
   const std::vector<BackendCandidate> candidates = {{processor, default_figures(processor)},
                                                     {device, default_figures(device)}};
   const HostFigures host = default_host_figures(cores);
-  std::printf("%u cores, %u multiprocessors, %.0f GB/s\n\n%10s %12s %12s %8s %22s\n", cores, multiprocessors, bus_gbps,
-              "pages", "cpu ms", "cuda ms", "takes", "rule of 5 transfers");
+  std::printf("%u cores, %u multiprocessors, %.0f GB/s\n\n%10s %12s %12s %8s %22s\n", cores, multiprocessors,
+              bus_gbps, "pages", "cpu ms", "cuda ms", "takes", "rule of 5 transfers");
   for (const std::uint64_t pages : {100, 500, 1000, 2000, 5000, 10000, 100000, 1000000}) {
     const Workload work{.format = Format::kLz4, .level = 1, .content_bytes = pages * 4096};
     const BackendChoice choice = select_backend(candidates, host, work);

@@ -61,13 +61,20 @@ SlotMemory::SlotMemory(const Plan& plan, MemoryBudget& budget)
       if (lost <= kEndShare) break;
     }
   }
-  if (plan.prefault)
+  if (!plan.prefault) return;
+  try {
     for (std::uint64_t mapped = 0; mapped + unit_bytes_ <= budget.limit_bytes();
          mapped += std::uint64_t{unit_bytes_} * kRegionUnits)
       map_region();
+  } catch (...) {
+    unmap_regions();
+    throw;
+  }
 }
 
-SlotMemory::~SlotMemory() {
+SlotMemory::~SlotMemory() { unmap_regions(); }
+
+void SlotMemory::unmap_regions() {
   for (std::uint32_t i = 0; i < region_count_; ++i) {
     munmap(regions_.get()[i]->memory, std::size_t{unit_bytes_} * kRegionUnits);
     delete regions_.get()[i];

@@ -125,6 +125,7 @@ class SlotMemory {
   std::size_t class_of(std::uint32_t bytes) const;
   std::uint32_t new_unit();
   void map_region();
+  void unmap_regions();
   std::uint64_t* taken_in(Slab& of) const {
     return classes_[of.size_class.load(std::memory_order_relaxed)].slab_slots <= kFewSlots ? &of.few
                                                                                            : of.many.get();

@@ -45,8 +45,8 @@ void expect_round_trip(const PageBatch& batch, std::span<const std::byte> pages,
     if (entries[i].kind != PageKind::kCompressed) continue;
     Bytes restored(page_bytes);
     ASSERT_EQ(LZ4_decompress_safe(reinterpret_cast<const char*>(kept.data() + entries[i].at),
-                                  reinterpret_cast<char*>(restored.data()), static_cast<int>(entries[i].bytes),
-                                  static_cast<int>(page_bytes)),
+                                  reinterpret_cast<char*>(restored.data()),
+                                  static_cast<int>(entries[i].bytes), static_cast<int>(page_bytes)),
               static_cast<int>(page_bytes));
     ASSERT_EQ(std::memcmp(restored.data(), inputs[i], page_bytes), 0) << "page " << i;
   }

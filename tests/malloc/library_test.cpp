@@ -1,7 +1,6 @@
 // The library where malloc fails: the C interface gives a status, the streams throw, and the next call has memory again.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -9,7 +8,6 @@
 #include "deflate_streams.hpp"
 #include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "hemstitch/batch.h"
-#include "hemstitch/pages.h"
 #include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
 #include "trials.hpp"
@@ -189,73 +187,6 @@ TEST(MallocC, ErrorsOfData) {
 TEST(MallocC, ErrorsOfCalls) {
   expect_of_c([&] { return hemstitch_lz4_compress_temp_bytes(nullptr, 1, nullptr); },
               [&] { return hemstitch_last_error_message()[0] != '\0'; }, HEMSTITCH_INVALID_OPTION);
-}
-
-// A store that is made, filled, read and emptied: each call tells, and what was there before is there after it.
-TEST(MallocC, PageStore) {
-  const Bytes pages = wordy_bytes(20 * 4096);
-  for (const std::uint64_t page_count : {std::uint64_t{0}, std::uint64_t{100}}) {
-    Bytes read(20 * 4096);
-    std::uint64_t missing = 0;
-    expect_of_c(
-        [&] {
-          hemstitch_page_store_options options{};
-          options.page_count = page_count;
-          options.batch.backend = "cpu";
-          options.batch.threads = 1;
-          hemstitch_page_store* store = nullptr;
-          hemstitch_status worst = hemstitch_page_store_new(&options, &store);
-          if (worst != HEMSTITCH_OK) return worst;
-          missing = 0;
-          Bytes one(4096);
-          for (std::uint64_t number = 0; number < 20; ++number) {
-            const hemstitch_status status =
-                hemstitch_page_store_put(store, number, pages.data() + number * 4096, 4096);
-            std::int32_t found = 0;
-            const hemstitch_status got = hemstitch_page_store_get(store, number, one.data(), 4096, &found);
-            if (status != HEMSTITCH_OK) worst = status;
-            if (got != HEMSTITCH_OK) worst = got;
-            if (got == HEMSTITCH_OK && (found != 0) != (status == HEMSTITCH_OK)) ++missing;
-            if (found != 0) std::copy(one.begin(), one.end(), read.begin() + static_cast<std::ptrdiff_t>(number * 4096));
-          }
-          // How it ended counts, and its message.
-          if (worst == HEMSTITCH_OK) worst = hemstitch_page_store_discard_range(store, 0, 10, nullptr);
-          if (worst != HEMSTITCH_OK) {
-            hemstitch_page_store_free(store);
-            return worst;
-          }
-          hemstitch_page_store_free(store);
-          return HEMSTITCH_OK;
-        },
-        [&] { return read == pages && missing == 0; });
-  }
-}
-
-TEST(MallocC, PageBatch) {
-  const Bytes pages = wordy_bytes(40 * 4096);
-  Bytes kept(pages.size()), read(pages.size());
-  expect_of_c(
-      [&] {
-        hemstitch_page_batch_options options{};
-        options.backend = "cpu";
-        options.threads = 2;
-        hemstitch_page_batch* batch = nullptr;
-        hemstitch_status status = hemstitch_page_batch_new(&options, &batch);
-        if (status != HEMSTITCH_OK) return status;
-        std::array<const void*, 40> inputs;
-        std::array<void*, 40> outputs;
-        std::array<hemstitch_kept_page, 40> entries;
-        for (std::size_t i = 0; i < 40; ++i) {
-          inputs[i] = pages.data() + i * 4096;
-          outputs[i] = read.data() + i * 4096;
-        }
-        status = hemstitch_page_batch_compress(batch, inputs.data(), 40, kept.data(), kept.size(), entries.data(), nullptr);
-        if (status == HEMSTITCH_OK)
-          status = hemstitch_page_batch_restore(batch, kept.data(), kept.size(), entries.data(), outputs.data(), 40, nullptr);
-        hemstitch_page_batch_free(batch);
-        return status;
-      },
-      [&] { return read == pages; });
 }
 
 TEST(MallocStream, Compressor) {
