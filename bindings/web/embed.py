@@ -3,8 +3,8 @@
 
   embed.py MODULE PLANNER SHADERS OUTPUT    SHADERS is the folder of expanded .wgsl files (cmake/embed_shaders.cmake)
 
-Shaders come without their comments and indentation, and only those that the planner names. The planner is compressed: text in
-base64 is not something that a server's gzip makes small.
+What is served is made small: only the shaders that the planner names, without comments, indentation and spaces that separate nothing;
+the module without lines of comment; the planner compressed, since text in base64 is nothing that a server's gzip makes smaller.
 """
 import base64
 import json
@@ -15,8 +15,10 @@ import zlib
 
 
 def stripped(shader):
-    lines = (re.sub(r"\s*//.*", "", line).strip() for line in shader.splitlines())
-    return "\n".join(line for line in lines if line) + "\n"
+    """WGSL has no strings, so that "//" begins a comment wherever it stands."""
+    lines = (re.sub(r"//.*", "", line).strip() for line in shader.splitlines())
+    text = "\n".join(re.sub(r" *([(){},;:=+*/%]) *", r"\1", line) for line in lines if line)
+    return re.sub(r"(?<=[;{}])\n", "", text) + "\n"
 
 
 def put_in(text, mark, value):
@@ -37,7 +39,8 @@ def main():
             shaders[name] = stripped(path.read_text())
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = compressor.compress(planner) + compressor.flush()
-    text = module.read_text()
+    heading, body = module.read_text().split("\n", 1)
+    text = heading + "\n" + re.sub(r"(?m)^ *//.*\n", "", body)
     text = put_in(text, "SHADERS", json.dumps(shaders, indent=0))
     text = put_in(text, "PLANNER", "'" + base64.b64encode(packed).decode() + "'")
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -53,8 +53,8 @@ class Planner {
     const imports = {
       env: {
         __cxa_allocate_exception: bytes => planner.call.allocate(bytes),
-        __cxa_throw: error => {
-          const status = planner.call.describeError(error);
+        __cxa_throw: (error, type) => {
+          const status = planner.call.describeError(error, type);
           throw new HemstitchError(planner.text(), status);
         },
       },

@@ -116,11 +116,13 @@ std::vector<std::uint32_t> MatchFinder::take_matches() {
   if (begins_.back() > found_.size())
     throw Error(Status::kDeviceFault, fmt::format("the device gives {} matches where there can be {}",
                                                   begins_.back(), found_.size()));
-  std::vector<std::uint32_t> words;
-  words.reserve(3 * begins_.back());
-  for (std::uint32_t i = 0; i < begins_.back(); ++i)
-    words.insert(words.end(), {begin_ + found_[i].position, record_offset(found_[i].record),
-                               record_length(found_[i].record)});
+  std::vector<std::uint32_t> words(3 * begins_.back());
+  std::uint32_t* word = words.data();
+  for (std::uint32_t i = 0; i < begins_.back(); ++i) {
+    *word++ = begin_ + found_[i].position;
+    *word++ = record_offset(found_[i].record);
+    *word++ = record_length(found_[i].record);
+  }
   return words;
 }
 

@@ -30,7 +30,8 @@ int main(int argument_count, char** arguments) {
     const std::size_t history = std::min(begin, kHistoryBytes);
     const std::size_t end = std::min(begin + block_bytes, bytes.size());
     const MatchBlock block{bytes.subspan(begin - history, end - begin + history), history};
-    for (const PositionedMatch& match : matcher.find_matches(std::span(&block, 1)).front()) {
+    const auto lists = matcher.find_matches(std::span(&block, 1));
+    for (const PositionedMatch& match : lists.front()) {
       const std::uint32_t words[] = {static_cast<std::uint32_t>(begin + match.position), match.offset, match.length};
       std::fwrite(words, sizeof words, 1, stdout);
     }
