@@ -8,6 +8,9 @@
 #include <string_view>
 #include <typeinfo>
 
+#include "format/deflate/deflate_formats.hpp"
+#include "format/lz4/block/lz4_block_size.hpp"
+#include "format/lz4/compress/lz4_judge.hpp"
 #include "lz4_jobs.hpp"
 #include "match_jobs.hpp"
 
@@ -18,8 +21,10 @@ extern "C" [[noreturn]] void abort_message(const char*, ...) { __builtin_trap();
 
 namespace hemstitch {
 
-// The table of formats has LZ4 alone here.
+// The table of formats has LZ4 alone here, which is not asked for these.
 std::vector<std::unique_ptr<FrameFormat>> make_deflate_formats() { return {}; }
+JudgedMatches judge_lz4_matches(std::span<const MatchRecord>) { __builtin_trap(); }
+std::optional<std::uint64_t> lz4_block_restored_bytes(std::span<const std::byte>) { __builtin_trap(); }
 
 namespace web {
 namespace {
