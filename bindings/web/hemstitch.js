@@ -1,7 +1,7 @@
 // Hemstitch in a browser: document 000's LZSSMatcher, and LZ4 frames, on WebGPU. Types and explanations: hemstitch.d.ts.
 //
 // Nothing is decided here. The planner, C++ compiled to WebAssembly, says which shaders run over which buffers (job_text.hpp) and
-// makes frames of what comes back; this file does that on a device, and is the door for callers. cmake/web.cmake puts the
+// makes frames of what comes back; this file does that on a device, and is the door for callers. bindings/web/embed.py puts the
 // planner and the shaders in place of the two marks below.
 
 const kShaders = /*SHADERS*/ {};
