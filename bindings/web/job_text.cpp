@@ -36,7 +36,8 @@ std::string job_text(const webgpu::BufferPlan& plan, const std::vector<Transfer>
   text += R"(,"steps":)";
   write_list(text, recording.steps(), [&](const webgpu::Step& step) {
     const auto [x, y] = webgpu::dispatch_size(step.workgroup_count, limits.workgroups_per_dimension);
-    text += R"({"shader":")" + std::string(step.shader) + R"(","entryPoint":")" + std::string(step.entry_point);
+    text +=
+        R"({"shader":")" + std::string(step.shader) + R"(","entryPoint":")" + std::string(step.entry_point);
     text += fmt::format(R"(","x":{},"y":{},"parameters":)", x, y);
     write_list(text, step.parameters, [&](std::uint32_t word) { text += fmt::format("{}", word); });
     text += R"(,"bindings":)";

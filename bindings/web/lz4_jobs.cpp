@@ -31,8 +31,7 @@ Lz4Writer::Lz4Writer(CompressOptions options, std::uint64_t batch_bytes, const L
       writer_(FormatTable::instance().of(options_.format).make_writer(options_)),
       limits_(limits),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
-  const std::uint64_t most_blocks =
-      std::min(batch_bytes, most_batch_bytes(limits)) / options_.block_bytes;
+  const std::uint64_t most_blocks = std::min(batch_bytes, most_batch_bytes(limits)) / options_.block_bytes;
   batch_bytes_ = static_cast<std::size_t>(std::max<std::uint64_t>(1, most_blocks)) * options_.block_bytes;
   if (writer_->has_content_checksum()) content_checksum_.emplace(Checksum::kXxh32);
   output_.resize(writer_->room().header_bytes);
@@ -110,8 +109,8 @@ void Lz4Writer::finish_job() {
     if (sizes_[i] != webgpu::kEncodedTooLarge) {
       if (sizes_[i] > row.room_bytes || begins_[i] > encoded_.size() ||
           sizes_[i] > encoded_.size() - begins_[i])
-        throw Error(Status::kDeviceFault, fmt::format("block {} of a batch has {} bytes in room for {}", i + 1,
-                                                      sizes_[i], row.room_bytes));
+        throw Error(Status::kDeviceFault, fmt::format("block {} of a batch has {} bytes in room for {}",
+                                                      i + 1, sizes_[i], row.room_bytes));
       block.data = std::span(encoded_).subspan(begins_[i], sizes_[i]);
     }
     add_block(block);
@@ -133,10 +132,10 @@ void Lz4Writer::finish() {
                 fmt::format("{} bytes were announced, {} came", *options_.content_bytes, content_bytes_));
   const std::size_t at = output_.size();
   output_.resize(at + writer_->room().end_bytes);
-  output_.resize(at + writer_->write_end(
-                          content_bytes_,
-                          content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,
-                          output_.data() + at));
+  output_.resize(
+      at + writer_->write_end(content_bytes_,
+                              content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,
+                              output_.data() + at));
 }
 
 // ---- Reading ----
@@ -209,8 +208,8 @@ void Lz4Reader::begin_frame() {
   header_ = reader.header();
   frame_place_ = {reader.frame_number(), std::nullopt, reader.frame_at()};
   if (header_.dictionary_id)
-    throw Error(Status::kUnsupportedFeature, "the frame needs a dictionary, and there is no way to give one here",
-                frame_place_);
+    throw Error(Status::kUnsupportedFeature,
+                "the frame needs a dictionary, and there is no way to give one here", frame_place_);
   frame_content_bytes_ = 0;
   history_.clear();
   content_checksum_.reset();
@@ -219,16 +218,17 @@ void Lz4Reader::begin_frame() {
 
 // A block's room is what its data can become at most: no size that a header declares makes memory be taken. True where the batch has to be done before the next block is taken.
 bool Lz4Reader::take_block(std::span<const std::byte> data) {
-  constexpr std::size_t kMostExpansion = 255;  // a byte of an extended length stands for so many of the content
+  constexpr std::size_t kMostExpansion =
+      255;  // a byte of an extended length stands for so many of the content
   const FrameReader::Block& announced = stream_.reader().block();
   Block block{{stream_.reader().frame_number(), announced.number, announced.at}, announced.stored, 0, 0};
   if (announced.checksum && verify_checksums_) {
     const std::uint32_t found = checksum_of(Checksum::kXxh32, data);
     if (found != *announced.checksum) {
-      failure_.emplace(Status::kBlockChecksumMismatch,
-                       fmt::format("the block's checksum is {:#010x}, it should be {:#010x}", found,
-                                   *announced.checksum),
-                       block.place);
+      failure_.emplace(
+          Status::kBlockChecksumMismatch,
+          fmt::format("the block's checksum is {:#010x}, it should be {:#010x}", found, *announced.checksum),
+          block.place);
       return true;
     }
   }
@@ -238,7 +238,8 @@ bool Lz4Reader::take_block(std::span<const std::byte> data) {
     append(stored_, data);
   } else {
     block.begin = table_.rows.size();
-    const std::uint64_t room = std::min<std::uint64_t>(header_.block_bytes, std::uint64_t{data.size()} * kMostExpansion);
+    const std::uint64_t room =
+        std::min<std::uint64_t>(header_.block_bytes, std::uint64_t{data.size()} * kMostExpansion);
     table_.add(static_cast<std::uint32_t>(history_.size()), static_cast<std::uint32_t>(data.size()),
                static_cast<std::uint32_t>(room));
     append(data_, history_);

@@ -105,7 +105,8 @@ class Lz4Reader {
   std::optional<RunningChecksum> content_checksum_;
   std::vector<std::byte> history_;  // of linked blocks
   bool frame_has_ended_ = false;    // behind the blocks of the batch
-  std::optional<Error> failure_;    // behind them: the blocks before a damaged one come first, and may be damaged themselves
+  std::optional<Error>
+      failure_;  // behind them: the blocks before a damaged one come first, and may be damaged themselves
 
   std::vector<Block> blocks_;
   webgpu::RestoreTable table_;

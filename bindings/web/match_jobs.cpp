@@ -71,7 +71,8 @@ void MatchFinder::set_parameter(std::string_view name, std::uint32_t value) {
     parameters_.top_k_policy = value != 0 ? TopKPolicy::kLongestPerBucket : TopKPolicy::kLongest;
     return;
   }
-  const auto field = std::find_if(kFields.begin(), kFields.end(), [&](const Field& one) { return one.name == name; });
+  const auto field =
+      std::find_if(kFields.begin(), kFields.end(), [&](const Field& one) { return one.name == name; });
   if (field == kFields.end())
     throw Error(Status::kInvalidOption, fmt::format("there is no parameter '{}'", name));
   parameters_.*field->member = value;
@@ -101,15 +102,16 @@ std::string MatchFinder::job(std::size_t history_bytes, std::uint32_t begin) {
   table_ = {};
   table_.add(0, static_cast<std::uint32_t>(history_bytes),
              static_cast<std::uint32_t>(data_bytes_ - history_bytes), 0, shortest);
-  const webgpu::MatchingPlan plan = webgpu::plan_matching(
-      {data_.size(), 1, static_cast<std::uint32_t>(table_.tiles.size()), table_.sequence_count,
-       webgpu::find_heads_bytes(stages.finder, 1)});
+  const webgpu::MatchingPlan plan =
+      webgpu::plan_matching({data_.size(), 1, static_cast<std::uint32_t>(table_.tiles.size()),
+                             table_.sequence_count, webgpu::find_heads_bytes(stages.finder, 1)});
   begins_.assign(2, 0);
   found_.assign(table_.sequence_count, {});
-  return job_text(plan.buffers,
-                  {{plan.batch.data, data_}, {plan.batch.rows, table_.rows}, {plan.batch.tiles, table_.tiles}},
-                  webgpu::record_matching(plan, table_, stages),
-                  {{plan.matches.begins, begins_}, {plan.matches.matches, found_}}, limits_);
+  return job_text(
+      plan.buffers,
+      {{plan.batch.data, data_}, {plan.batch.rows, table_.rows}, {plan.batch.tiles, table_.tiles}},
+      webgpu::record_matching(plan, table_, stages),
+      {{plan.matches.begins, begins_}, {plan.matches.matches, found_}}, limits_);
 }
 
 std::vector<std::uint32_t> MatchFinder::take_matches() {
@@ -147,7 +149,8 @@ std::string MatchFinder::judging_job() {
   counters_.clear();
   before_stitch_.clear();
   // Added to by the device, so the buffer starts with the zeros that stand here.
-  std::vector<Transfer> uploads = {{batch.data, data_}, {batch.rows, table_.rows}, {batch.tiles, table_.tiles}};
+  std::vector<Transfer> uploads = {
+      {batch.data, data_}, {batch.rows, table_.rows}, {batch.tiles, table_.tiles}};
   if (row.counts) {
     counters_.assign(1, {});
     buffers.output.counters = plan.add("counters", sizeof(FindCounters));

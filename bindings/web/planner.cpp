@@ -38,7 +38,9 @@ std::unique_ptr<MatchFinder> finder;
 std::vector<std::uint32_t> matches;
 char name_room[64];
 
-std::string_view name(std::uint32_t length) { return {name_room, std::min<std::size_t>(length, sizeof name_room)}; }
+std::string_view name(std::uint32_t length) {
+  return {name_room, std::min<std::size_t>(length, sizeof name_room)};
+}
 
 }  // namespace
 
@@ -66,7 +68,8 @@ EXPORT("setLimits") void set_limits(double binding_bytes, std::uint32_t workgrou
 // ---- LZ4 frames written ----
 
 // A level or a block size of 0 is the format's default; a content size below 0 is not known.
-EXPORT("beginLz4") void begin_lz4(int level, std::uint32_t block_bytes, int block_checksums, int content_checksum,
+EXPORT("beginLz4")
+void begin_lz4(int level, std::uint32_t block_bytes, int block_checksums, int content_checksum,
                double content_bytes, double batch_bytes) {
   CompressOptions options;
   options.level = level;
@@ -93,7 +96,8 @@ EXPORT("takeWriterOutput") void take_writer_output() { output = writer->take_out
 // ---- LZ4 frames read ----
 
 EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes) {
-  reader = std::make_unique<Lz4Reader>(verify_checksums != 0, static_cast<std::uint64_t>(batch_bytes), limits);
+  reader =
+      std::make_unique<Lz4Reader>(verify_checksums != 0, static_cast<std::uint64_t>(batch_bytes), limits);
 }
 EXPORT("readerRoom") std::byte* reader_room(std::uint32_t bytes) { return reader->room(bytes).data(); }
 // 0: more input is wanted; 1: there is a job; 2: the stream has ended.

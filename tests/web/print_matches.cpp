@@ -32,7 +32,8 @@ int main(int argument_count, char** arguments) {
     const MatchBlock block{bytes.subspan(begin - history, end - begin + history), history};
     const auto lists = matcher.find_matches(std::span(&block, 1));
     for (const PositionedMatch& match : lists.front()) {
-      const std::uint32_t words[] = {static_cast<std::uint32_t>(begin + match.position), match.offset, match.length};
+      const std::uint32_t words[] = {static_cast<std::uint32_t>(begin + match.position), match.offset,
+                                     match.length};
       std::fwrite(words, sizeof words, 1, stdout);
     }
   }
