@@ -167,7 +167,13 @@ class Check(unittest.TestCase):
         status, passed, left_out, failed = self.check()
         self.assertEqual((status, failed), (0, []), self.output)
         self.assertEqual(set(STEPS) - passed, {"kernel lint"})
-        self.assertEqual(set(left_out), {"kernel lint", "some tests", "webgpu", "what takes kernels apart"})
+        self.assertEqual(set(left_out), {"kernel lint", "some tests", "web", "webgpu", "what takes kernels apart"})
+
+    def test_a_set_up_that_is_required_must_not_fail(self):
+        self.set_up('[ "$1" != web ] || exit 1')
+        self.assertEqual(self.check()[0], 0)
+        self.assertEqual(self.check(HEMSTITCH_REQUIRE="web")[0], 1)
+        self.assertIn("HEMSTITCH_REQUIRE names web", self.output)
 
     def test_what_is_required_is_not_left_out(self):
         for program, step in (("nvcc", "cuda build"), ("c++filt", "kernel lint")):
