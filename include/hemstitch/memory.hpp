@@ -49,7 +49,7 @@ struct OneOfMany {
 };
 
 // Each input becomes a frame of its own, as compress() writes it; but all go to the backend in large batches, and the processor
-// takes a batch a thread. One result for each. Throws for options, and where a backend fails as a whole.
+// takes a batch a thread. (The frame of an empty input does not tell its size.) One result for each. Throws for options, and where a backend fails as a whole.
 HEMSTITCH_API std::vector<OneOfMany> compress_many(std::span<const std::span<const std::byte>> inputs,
                                                    const CompressOptions& options = {});
 

@@ -96,10 +96,10 @@ nb::list restore_ranges_of(nb::object data, const std::vector<std::pair<std::uin
 
 void add_calls(nb::module_& module) {
   using namespace nb::literals;
-  module.def("compress", compress_object, "data"_a, nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(),
+  module.def("compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(),
              "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0, "content_checksum"_a = false,
              "out"_a = nb::none(), "stream"_a = nb::none(), "progress"_a = nb::none());
-  module.def("restore", restore_object, "data"_a, nb::kw_only(), "format"_a = "auto", "backend"_a = "auto",
+  module.def("restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto", "backend"_a = "auto",
              "threads"_a = 0, "device"_a = nb::none(), "out"_a = nb::none(), "stream"_a = nb::none(),
              "progress"_a = nb::none());
   module.def("restored_size", restored_size, "data"_a);
