@@ -9,6 +9,7 @@ docs/python.md explains the rest. Any number of threads may call at once; the GI
 
 from __future__ import annotations
 
+import copyreg as _copyreg
 import os as _os
 
 from ._errors import Error, Status
@@ -24,6 +25,9 @@ __all__ = [
     "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "search", "status_text",
     "unavailable_reason",
 ]
+
+# Functions travel between processes by their names, as Python's own do.
+_copyreg.pickle(type(compress), lambda function: function.__name__)
 
 Searcher = _core.Searcher
 status_text = _core.status_text

@@ -196,6 +196,11 @@ def test_errors_travel_between_processes(text):
         str(caught.value), caught.value.status, caught.value.frame, caught.value.block, caught.value.byte_offset)
 
 
+def test_functions_travel_between_processes():
+    for function in (hemstitch.compress, hemstitch.restore, hemstitch.compress_many):
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
 def test_progress(text):
     data = text * 8
     calls = []
