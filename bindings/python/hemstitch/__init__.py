@@ -16,13 +16,14 @@ from ._errors import Error, Status
 from ._core import (SearchedLine, SearchedText, SearchMatch, compress, compress_bound, restore, restored_size)
 from ._core import version as __version__
 from . import _core
+from ._device import DeviceArray, load, load_many, save
 from ._files import Reader, Writer, open
 from ._match import MATCH, Matcher, evaluate
 
 __all__ = [
-    "Error", "MATCH", "Matcher", "Reader", "SearchMatch", "SearchedLine", "SearchedText", "Searcher", "Status",
-    "Writer", "compress", "compress_bound", "compress_lz4_blocks", "compress_many", "evaluate", "open", "restore",
-    "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "search", "status_text",
+    "DeviceArray", "Error", "MATCH", "Matcher", "Reader", "SearchMatch", "SearchedLine", "SearchedText", "Searcher", "Status",
+    "Writer", "compress", "compress_bound", "compress_lz4_blocks", "compress_many", "evaluate", "load", "load_many", "open", "restore",
+    "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "save", "search", "status_text",
     "unavailable_reason",
 ]
 

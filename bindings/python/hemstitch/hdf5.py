@@ -26,6 +26,8 @@ _BITSHUFFLE_LZ4 = 2  # of its fifth number
 # The filters' words for "no block size is given".
 _LZ4_BLOCK_BYTES = 1 << 30
 _BITSHUFFLE_BLOCK_BYTES, _BITSHUFFLE_LEAST = 8192, 128
+# Of the library's shuffle.
+_MOST_ELEMENT_BYTES = 256
 # Content that one call restores or compresses.
 _BATCH_BYTES = 256 << 20
 
@@ -207,25 +209,20 @@ def _deflate(chunks, values, level, backend, threads):
 
 
 def _unshuffle(chunks, values, _chunk_bytes, _backend, _threads):
-    return [_transposed(chunk, values[0], back=True) for chunk in chunks]
+    return _core.shuffle(chunks, values[0], back=True) if values[0] <= _MOST_ELEMENT_BYTES else [_transposed(chunk, values[0], True) for chunk in chunks]
 
 
 def _shuffle(chunks, values, _level, _backend, _threads):
-    return [_transposed(chunk, values[0], back=False) for chunk in chunks]
+    return [numpy.frombuffer(chunk, "u1") for chunk in
+            (_core.shuffle(chunks, values[0], back=False) if values[0] <= _MOST_ELEMENT_BYTES else [_transposed(chunk, values[0], False) for chunk in chunks])]
 
 
 def _transposed(chunk, element_bytes, back):
-    """Bytes of elements to planes of first bytes, second bytes and so on; what fills no element stays behind."""
+    """The same for elements that are longer than the library takes them: records."""
     given = numpy.frombuffer(chunk, "u1")
-    count = len(given) // element_bytes
-    if element_bytes < 2 or count < 2:
-        return given
-    whole = count * element_bytes
-    result = numpy.empty_like(given)
-    shape = (element_bytes, count) if back else (count, element_bytes)
-    result[:whole].reshape(shape[::-1])[...] = given[:whole].reshape(shape).T
-    result[whole:] = given[whole:]
-    return result
+    whole = len(given) // element_bytes * element_bytes
+    shape = (element_bytes, -1) if back else (-1, element_bytes)
+    return numpy.concatenate([given[:whole].reshape(shape).T.reshape(-1), given[whole:]])
 
 
 def _damaged(what):

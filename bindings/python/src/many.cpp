@@ -1,6 +1,7 @@
 // compress_many() and restore_many(): a list of buffers in, a list of results out, one release of the GIL between.
 #include <nanobind/stl/vector.h>
 
+#include "hemstitch/compact.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 
@@ -132,6 +133,26 @@ nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const s
   return list;
 }
 
+// HDF5's shuffle filter and its way back.
+nb::list shuffle_all(nb::iterable objects, std::uint32_t element_bytes, bool back) {
+  const std::vector<Buffer> buffers = buffers_of(objects);
+  std::vector<nb::bytes> results;
+  std::vector<std::span<std::byte>> targets;
+  for (const Buffer& buffer : buffers) {
+    BytesResult result(buffer.bytes().size());
+    targets.push_back(result.room());
+    results.push_back(result.take(buffer.bytes().size()));
+  }
+  {
+    const nb::gil_scoped_release released;
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      (back ? unshuffle_bytes : shuffle_bytes)(buffers[i].bytes(), element_bytes, targets[i]);
+  }
+  nb::list list;
+  for (const nb::bytes& result : results) list.append(result);
+  return list;
+}
+
 }  // namespace
 
 void add_many(nb::module_& module) {
@@ -147,6 +168,7 @@ void add_many(nb::module_& module) {
              "threads"_a = 0);
   module.def("restore_lz4_blocks_into", restore_blocks_into, "objects"_a, "outputs"_a, nb::kw_only(),
              "backend"_a = "auto", "threads"_a = 0);
+  module.def("shuffle", shuffle_all, "objects"_a, "element_bytes"_a, "back"_a);
 }
 
 }  // namespace hemstitch::python

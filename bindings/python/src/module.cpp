@@ -115,6 +115,7 @@ NB_MODULE(_core, module) {
   add_calls(module);
   add_many(module);
   add_streams(module);
+  add_device(module);
   add_search(module);
   add_matcher(module);
 }

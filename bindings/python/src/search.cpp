@@ -125,14 +125,15 @@ void add_search(nb::module_& module) {
       .def_ro("lines", &SearchedText::lines)
       .def_ro("in_binary", &SearchedText::in_binary, "A line of the binary part is selected, which is not given.")
       .def_ro("error", &SearchedText::error, "Why not all of a file was searched; empty where it was.");
-  nb::class_<Searcher>(module, "Searcher")
+  nb::class_<Searcher>(module, "Searcher", "Fixed strings to look for, ready for many texts and any number of threads.")
       .def("__init__", make_searcher, "patterns"_a, nb::kw_only(), "ignore_case"_a = false,
            "whole_words"_a = false, "whole_lines"_a = false, "invert"_a = false, "most_lines"_a = nb::none(),
            "wanted"_a = "lines", "binary"_a = "told", "before"_a = 0, "after"_a = 0, "matches"_a = false,
            "decompress"_a = false, "backend"_a = "auto", "threads"_a = 0)
-      .def("search_files", search_files, "paths"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("search", search_text, "text"_a)
-      .def("find", find_in, "text"_a);
+      .def("search_files", search_files, "paths"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "A SearchedText for each path; what cannot be read is told in its `error`.")
+      .def("search", search_text, "text"_a, "The lines of one text, in memory.")
+      .def("find", find_in, "text"_a, "Where patterns stand in a text, and how long each is: two numpy arrays.");
 }
 
 }  // namespace hemstitch::python

@@ -53,6 +53,18 @@ def test_both_ways(name, dtype, tmp_path, monkeypatch):
         assert (file["ours"][:] == data).all()
 
 
+@pytest.mark.parametrize("dtype", [[("a", "<i4"), ("b", "S3")], "S300"])
+def test_records(dtype, tmp_path):
+    data = numpy.zeros(50, dtype)
+    data.view("u1")[:] = numpy.arange(data.nbytes) % 7
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        theirs = file.create_dataset("theirs", data=data, chunks=(20,), **FILTERS["deflate, shuffle"])
+        written = file.create_dataset("ours", shape=data.shape, dtype=dtype, chunks=(20,), **FILTERS["deflate, shuffle"])
+        ours.write(written, data)
+        assert ours.read(theirs).tobytes() == ours.read(written).tobytes() == data.tobytes()
+        assert written[:].tobytes() == theirs[:].tobytes()
+
+
 def test_noise_is_stored(tmp_path):
     data = numpy.random.default_rng(7).integers(0, 256, (4, 5000), "u1")
     with h5py.File(tmp_path / "a.h5", "w") as file:
