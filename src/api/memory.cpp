@@ -71,6 +71,42 @@ void restore_all(std::span<const std::byte> input, Sink& sink, const RestoreOpti
                 {{}, {}, report.trailing_garbage_at});
 }
 
+// A stream makes buffers of whole blocks, whatever comes. Up to here that would cost more than the work.
+constexpr std::size_t kShortBytes = std::size_t{64} << 10;
+
+// Content that a buffer of the caller's holds, for as long as that lives.
+LargeBuffer as_buffer(std::span<std::byte> room) { return LargeBuffer(std::shared_ptr<std::byte>(std::shared_ptr<void>(), room.data())); }
+
+// What a stream would write, straight into the room; nothing where that takes a stream.
+std::optional<std::size_t> compress_short(std::span<const std::byte> input, std::span<std::byte> output,
+                                          const CompressOptions& options) {
+  // libdeflate looks at its input twice, which a stream copies.
+  if (options.format != Format::kLz4 || options.verify || input.empty() || input.size() > kShortBytes ||
+      output.size() < compress_bound(input.size(), options.format))
+    return std::nullopt;
+  FrameCompressor frames(options, {.content_bytes = input.size(), .inputs = 1}, input.size());
+  if (frames.input_cost(input.size()) > frames.input_bytes()) return std::nullopt;
+  LargeBuffer room = as_buffer(output);
+  return frames.compress({&input, 1}, room).front().size();
+}
+
+// What a stream would restore; nothing where that takes a stream.
+std::optional<std::size_t> restore_short(std::span<const std::byte> input, const RestoreOptions& options,
+                                         const Output& output) {
+  if (options.format.value_or(Format::kLz4) != Format::kLz4 || input.empty() || input.size() > kShortBytes)
+    return std::nullopt;
+  FrameRestorer frames(options, {.content_bytes = kShortBytes, .inputs = 1}, input.size());
+  if (input.size() > frames.input_bytes()) return std::nullopt;
+  // A copy, which nobody changes between two looks at it.
+  const std::vector<std::byte> copy(input.begin(), input.end());
+  const std::span<const std::byte> copied = copy;
+  LargeBuffer room = frames.make_output();
+  const auto restored = frames.restore({&copied, 1}, room);
+  if (!restored.front().content) return std::nullopt;
+  output(*restored.front().content);
+  return restored.front().content->size();
+}
+
 // Inputs of many that travel together. They are copied: the engine's memory takes them at once, and what other threads write to a
 // caller's meanwhile changes no block between two looks at it.
 struct ManyBatch {
@@ -184,6 +220,8 @@ std::size_t compress_into(std::span<const std::byte> input, std::span<std::byte>
                                                     *options.content_bytes, input.size()));
   CompressOptions with_size = options;
   with_size.content_bytes = input.size();
+  if (!progress)
+    if (const auto bytes = compress_short(input, output, with_size)) return *bytes;
   MemorySource source(input);
   RoomSink sink(output);
   compress_stream(source, sink, with_size, hooks_of(progress));
@@ -193,14 +231,15 @@ std::size_t compress_into(std::span<const std::byte> input, std::span<std::byte>
 std::size_t restore_into(std::span<const std::byte> input, std::span<std::byte> output,
                          const RestoreOptions& options, const Progress& progress) {
   RoomSink sink(output);
-  restore_all(input, sink, options, progress);
+  const auto whole = [&](std::span<const std::byte> content) { sink.write(content); };
+  if (progress || !restore_short(input, options, whole)) restore_all(input, sink, options, progress);
   return sink.written();
 }
 
 void restore_to(std::span<const std::byte> input, const Output& output, const RestoreOptions& options,
                 const Progress& progress) {
   CallSink sink(output);
-  restore_all(input, sink, options, progress);
+  if (progress || !restore_short(input, options, output)) restore_all(input, sink, options, progress);
 }
 
 std::vector<OneOfMany> compress_many(std::span<const std::span<const std::byte>> inputs,

@@ -103,8 +103,11 @@ TEST_WITH_THREADS(Memory, ProgressIsToldAndEndsACall) {
 }
 
 TEST_WITH_THREADS(Memory, ManyAreWhatEachIsByItself) {
-  const std::vector<Bytes> inputs = contents();
   for (const char* backend : {"cpu", "reference"}) {
+    std::vector<Bytes> inputs = contents();
+    // The twins are slow.
+    if (std::string_view(backend) == "reference")
+      inputs = {{}, bytes_of("a"), mixed_bytes(4096), random_bytes(5000), mixed_bytes(70000), mixed_bytes(300000)};
     for (const Format format : kFormats) {
       CompressOptions options;
       options.format = format;
@@ -128,6 +131,7 @@ TEST_WITH_THREADS(Memory, ManyAreWhatEachIsByItself) {
   }
   EXPECT_TRUE(compress_many({}).empty());
   EXPECT_TRUE(restore_many({}).empty());
+  const std::vector<Bytes> inputs(2);
   CompressOptions sized;
   sized.content_bytes = 5;
   EXPECT_EQ(status_thrown([&] { compress_many(spans(inputs), sized); }), Status::kInvalidOption);
