@@ -61,14 +61,16 @@ HEMSTITCH_API std::vector<OneOfMany> restore_many(std::span<const std::span<cons
 
 // As the LZ4 block format defines it (lz4_Block_format.md), with a room for its result: what HDF5's filters and numcodecs store.
 struct Lz4Block {
-  std::span<const std::byte> input;  // at most 2,113,929,216 bytes (LZ4_MAX_INPUT_SIZE)
-  std::span<std::byte> output;       // lz4_block_bound() bytes suffice to compress
-  std::size_t output_bytes = 0;      // set where the status is kOk
+  std::span<const std::byte> input;   // at most 2,113,929,216 bytes (LZ4_MAX_INPUT_SIZE)
+  std::span<std::byte> output;        // lz4_block_bound() bytes suffice to compress
+  std::size_t output_bytes = 0;       // set where the status is kOk
   Status status = Status::kInternal;  // set: kOk, kOutputTooSmall (compressing), kCorruptBlock (restoring)
 };
 
 // The most bytes that a block of `input_bytes` bytes takes.
-constexpr std::size_t lz4_block_bound(std::size_t input_bytes) { return input_bytes + input_bytes / 255 + 16; }
+constexpr std::size_t lz4_block_bound(std::size_t input_bytes) {
+  return input_bytes + input_bytes / 255 + 16;
+}
 
 // Compresses each block on the processor, by liblz4 at options.level and options.acceleration, with options.threads threads. Other options say nothing
 // here. Throws kInvalidOption where a block is too long.

@@ -75,7 +75,9 @@ void restore_all(std::span<const std::byte> input, Sink& sink, const RestoreOpti
 constexpr std::size_t kShortBytes = std::size_t{64} << 10;
 
 // Content that a buffer of the caller's holds, for as long as that lives.
-LargeBuffer as_buffer(std::span<std::byte> room) { return LargeBuffer(std::shared_ptr<std::byte>(std::shared_ptr<void>(), room.data())); }
+LargeBuffer as_buffer(std::span<std::byte> room) {
+  return LargeBuffer(std::shared_ptr<std::byte>(std::shared_ptr<void>(), room.data()));
+}
 
 // What a stream would write, straight into the room; nothing where that takes a stream.
 std::optional<std::size_t> compress_short(std::span<const std::byte> input, std::span<std::byte> output,
@@ -124,9 +126,8 @@ void one_by_one(std::span<const std::size_t> numbers, unsigned threads, const Ca
     for (const std::size_t number : numbers) call(number, threads);
     return;
   }
-  run_on_threads(threads, [&] {
-    run_in_parallel(numbers.size(), 1, [&](std::size_t i) { call(numbers[i], 1); });
-  });
+  run_on_threads(threads,
+                 [&] { run_in_parallel(numbers.size(), 1, [&](std::size_t i) { call(numbers[i], 1); }); });
 }
 
 // Carries the inputs that fit through `frames` in batches; convert(batch, done) makes results of them. Returns the numbers of the others.
@@ -316,7 +317,8 @@ void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& give
     // liblz4 counts room in an int; more than the bound is never used.
     for (BlockTask& task : tasks)
       task.output = task.output.first(std::min(task.output.size(), lz4_block_bound(task.input.size())));
-    engine.compress(tasks, {.format = Format::kLz4, .level = options.level, .acceleration = options.acceleration});
+    engine.compress(tasks,
+                    {.format = Format::kLz4, .level = options.level, .acceleration = options.acceleration});
   });
 }
 
@@ -344,8 +346,8 @@ void restore_lz4_blocks(std::span<Lz4Block> blocks, const RestoreOptions& option
   needs.block_bytes = longest;
   needs.buffer_bytes_per_block = longest + preferred.staging_bytes(longest, longest);
   needs.content_bytes = blocks.size() * longest;
-  needs.preferred_batch_bytes = std::max<std::uint64_t>(
-      preferred.preferred_batch_bytes(), preferred.preferred_batch_blocks() * longest);
+  needs.preferred_batch_bytes = std::max<std::uint64_t>(preferred.preferred_batch_bytes(),
+                                                        preferred.preferred_batch_blocks() * longest);
   needs.preferred_batches_in_flight = preferred.preferred_batches_in_flight(threads);
   needs.memory_limit_bytes = options.memory_limit_bytes;
   needs.device = device;

@@ -73,7 +73,8 @@ std::uint64_t restored_size(nb::object data) {
   return restored_bytes(input.bytes());
 }
 
-nb::list restore_ranges_of(nb::object data, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges,
+nb::list restore_ranges_of(nb::object data,
+                           const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges,
                            const std::string& backend, unsigned threads) {
   const RestoreOptions options = restore_options("auto", backend, threads);
   std::vector<ContentBytes> wanted;
@@ -87,7 +88,8 @@ nb::list restore_ranges_of(nb::object data, const std::vector<std::pair<std::uin
   for (const RestoredRange& range : restored)
     results.append(range.status == Status::kOk
                        ? nb::object(bytes_of(range.bytes))
-                       : error_object(range.status, Error(range.status, "the range cannot be restored", range.place).what(),
+                       : error_object(range.status,
+                                      Error(range.status, "the range cannot be restored", range.place).what(),
                                       range.place));
   return results;
 }
@@ -96,18 +98,25 @@ nb::list restore_ranges_of(nb::object data, const std::vector<std::pair<std::uin
 
 void add_calls(nb::module_& module) {
   using namespace nb::literals;
-  module.def("compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(),
-             "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0, "content_checksum"_a = false,
-             "out"_a = nb::none(), "stream"_a = nb::none(), "progress"_a = nb::none(),
-             "Compresses an object's bytes into one frame: bytes, or how many of `out`, a writable buffer, they fill.\n\n"
-             "format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. backend: auto, reproducible, cpu, "
-             "reference, cuda or webgpu. threads: 0 for one a core. block_bytes: of LZ4, 64K, 256K, 1M or 4M; 0 for the default. "
-             "progress(input_bytes, output_bytes) is called after each piece; what it raises ends the call. Raises hemstitch.Error.");
-  module.def("restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto", "backend"_a = "auto",
-             "threads"_a = 0, "device"_a = nb::none(), "out"_a = nb::none(), "stream"_a = nb::none(),
+  module.def("compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4",
+             "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0,
+             "content_checksum"_a = false, "out"_a = nb::none(), "stream"_a = nb::none(),
              "progress"_a = nb::none(),
-             "Restores all frames of an object's bytes: bytes, how many of `out` they fill, or with device='cuda' a DeviceArray.\n\n"
-             "format 'auto' knows lz4, gzip and bgzf by their first bytes; zlib and deflate have to be named. Raises hemstitch.Error, which says "
+             "Compresses an object's bytes into one frame: bytes, or how many of `out`, a writable buffer, "
+             "they fill.\n\n"
+             "format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. "
+             "backend: auto, reproducible, cpu, "
+             "reference, cuda or webgpu. threads: 0 for one a core. block_bytes: of LZ4, 64K, 256K, 1M or "
+             "4M; 0 for the default. "
+             "progress(input_bytes, output_bytes) is called after each piece; what it raises ends the call. "
+             "Raises hemstitch.Error.");
+  module.def("restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto",
+             "backend"_a = "auto", "threads"_a = 0, "device"_a = nb::none(), "out"_a = nb::none(),
+             "stream"_a = nb::none(), "progress"_a = nb::none(),
+             "Restores all frames of an object's bytes: bytes, how many of `out` they fill, or with "
+             "device='cuda' a DeviceArray.\n\n"
+             "format 'auto' knows lz4, gzip and bgzf by their first bytes; zlib and deflate have to be "
+             "named. Raises hemstitch.Error, which says "
              "where the data is damaged.");
   module.def("restored_size", restored_size, "data"_a,
              "The size of what restore() would give, found without writing it (LZ4, gzip, BGZF).");

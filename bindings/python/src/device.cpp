@@ -22,8 +22,9 @@ std::vector<DeviceContent> load(const std::vector<std::string>& paths, int devic
   return load_frames(paths, options);
 }
 
-std::uint64_t save(std::uintptr_t address, std::size_t bytes, const std::string& path, std::optional<int> level,
-                   std::size_t block_bytes, unsigned threads, std::uintptr_t stream) {
+std::uint64_t save(std::uintptr_t address, std::size_t bytes, const std::string& path,
+                   std::optional<int> level, std::size_t block_bytes, unsigned threads,
+                   std::uintptr_t stream) {
   FrameSaveOptions options;
   options.level = level.value_or(0);
   options.block_bytes = block_bytes;
@@ -42,7 +43,8 @@ nb::tuple dlpack_span(nb::ndarray<nb::ro, nb::c_contig> array) {
 // A capsule of DLPack over memory that `owner` keeps.
 nb::object dlpack_capsule(std::uintptr_t address, std::size_t bytes, int device, nb::object owner) {
   const nb::ndarray<std::uint8_t, nb::ndim<1>> array(reinterpret_cast<void*>(address), {bytes}, owner, {},
-                                                     nb::dtype<std::uint8_t>(), nb::device::cuda::value, device);
+                                                     nb::dtype<std::uint8_t>(), nb::device::cuda::value,
+                                                     device);
   return nb::cast(array);
 }
 
@@ -51,7 +53,9 @@ nb::object dlpack_capsule(std::uintptr_t address, std::size_t bytes, int device,
 void add_device(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<DeviceContent>(module, "DeviceContent")
-      .def_prop_ro("address", [](const DeviceContent& content) { return reinterpret_cast<std::uintptr_t>(content.data()); })
+      .def_prop_ro(
+          "address",
+          [](const DeviceContent& content) { return reinterpret_cast<std::uintptr_t>(content.data()); })
       .def_prop_ro("bytes", &DeviceContent::bytes)
       .def_prop_ro("restored_on_device", &DeviceContent::restored_on_device);
   module.def("load", load, "paths"_a, nb::kw_only(), "device"_a = 0, "threads"_a = 0,

@@ -66,7 +66,8 @@ constexpr std::size_t kRoomBytes = std::size_t{32} << 20;
 
 // Gives each stretch of `blocks` room for sizes[i] bytes and calls work(stretch); a result each.
 template <class Work>
-nb::list in_stretches(std::vector<Lz4Block>& blocks, const std::vector<std::size_t>& sizes, const Work& work) {
+nb::list in_stretches(std::vector<Lz4Block>& blocks, const std::vector<std::size_t>& sizes,
+                      const Work& work) {
   std::unique_ptr<std::byte[]> room;
   std::size_t room_bytes = 0;
   nb::list list;
@@ -102,8 +103,8 @@ nb::list compress_blocks(nb::iterable objects, std::optional<int> level, int acc
   return in_stretches(blocks, sizes, [&](std::span<Lz4Block> some) { compress_lz4_blocks(some, options); });
 }
 
-nb::list restore_blocks(nb::iterable objects, const std::vector<std::size_t>& sizes, const std::string& backend,
-                        unsigned threads) {
+nb::list restore_blocks(nb::iterable objects, const std::vector<std::size_t>& sizes,
+                        const std::string& backend, unsigned threads) {
   const RestoreOptions options = restore_options("lz4", backend, threads);
   const std::vector<Buffer> buffers = buffers_of(objects);
   if (sizes.size() != buffers.size())
@@ -164,8 +165,8 @@ void add_many(nb::module_& module) {
              "backend"_a = "auto", "threads"_a = 0);
   module.def("compress_lz4_blocks", compress_blocks, "objects"_a, nb::kw_only(), "level"_a = nb::none(),
              "acceleration"_a = 0, "threads"_a = 0);
-  module.def("restore_lz4_blocks", restore_blocks, "objects"_a, "sizes"_a, nb::kw_only(), "backend"_a = "auto",
-             "threads"_a = 0);
+  module.def("restore_lz4_blocks", restore_blocks, "objects"_a, "sizes"_a, nb::kw_only(),
+             "backend"_a = "auto", "threads"_a = 0);
   module.def("restore_lz4_blocks_into", restore_blocks_into, "objects"_a, "outputs"_a, nb::kw_only(),
              "backend"_a = "auto", "threads"_a = 0);
   module.def("shuffle", shuffle_all, "objects"_a, "element_bytes"_a, "back"_a);

@@ -1,11 +1,10 @@
 // Match finding alone, with numpy arrays out.
-#include "hemstitch/match.hpp"
-
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 
+#include "hemstitch/match.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 
@@ -14,7 +13,7 @@ namespace {
 
 struct Field {
   const char* name;
-  std::uint32_t FinderParameters::* member;
+  std::uint32_t FinderParameters::*member;
 };
 // What keywords of a Matcher may set, besides top_k_policy and stitch, which are no numbers.
 constexpr std::array kFields{Field{"min_match_len", &FinderParameters::min_match_len},
@@ -55,7 +54,8 @@ void set(FinderParameters& parameters, const nb::kwargs& given) {
       continue;
     }
     const auto field = std::ranges::find(kFields, name, &Field::name);
-    if (field == kFields.end()) throw Error(Status::kInvalidOption, "a finder has no parameter '" + name + "'");
+    if (field == kFields.end())
+      throw Error(Status::kInvalidOption, "a finder has no parameter '" + name + "'");
     parameters.*field->member = nb::cast<std::uint32_t>(value);
   }
 }
@@ -79,7 +79,8 @@ void make_matcher(Matcher* self, const std::string& finder_name, const std::stri
 template <class Element, class Shown = Element>
 nb::object array_of(std::vector<Element> elements) {
   auto* const kept = new std::vector<Element>(std::move(elements));
-  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<Element>*>(memory); });
+  const nb::capsule owner(kept,
+                          [](void* memory) noexcept { delete static_cast<std::vector<Element>*>(memory); });
   const std::size_t count = kept->size() * (sizeof(Element) / sizeof(Shown));
   return nb::cast(nb::ndarray<nb::numpy, Shown, nb::ndim<1>>(kept->data(), {count}, owner));
 }
@@ -118,7 +119,9 @@ nb::dict parameters_of(const Matcher& self) {
   return parameters;
 }
 
-std::vector<std::string> strings(const std::vector<std::string_view>& names) { return {names.begin(), names.end()}; }
+std::vector<std::string> strings(const std::vector<std::string_view>& names) {
+  return {names.begin(), names.end()};
+}
 
 }  // namespace
 

@@ -15,7 +15,7 @@ constexpr std::array<std::pair<std::string_view, Format>, 5> kFormats{{{"lz4", F
                                                                        {"zlib", Format::kZlib},
                                                                        {"deflate", Format::kDeflate}}};
 
-std::atomic<bool> worked = false;   // in this process, or in the one that it was forked from
+std::atomic<bool> worked = false;    // in this process, or in the one that it was forked from
 std::atomic<bool> orphaned = false;  // forked from one that had
 
 void after_fork() { orphaned = worked.load(); }
@@ -49,7 +49,8 @@ WorkingPlace working_place(std::string_view backend, unsigned threads) {
   }
   if (backend == "cuda" || backend == "webgpu")
     throw Error(Status::kDeviceUnavailable,
-                "this process was forked from one that had used Hemstitch, and a device's driver does not survive that; use "
+                "this process was forked from one that had used Hemstitch, and a device's driver does not "
+                "survive that; use "
                 "the backend 'cpu' here, or start processes by multiprocessing's 'spawn'");
   return {backend == "auto" ? "cpu" : std::string(backend), 1};
 }
@@ -62,7 +63,8 @@ CompressOptions compress_options(std::string_view format, std::optional<int> lev
   options.format = *known;
   if (level) {
     if (*level < kMinLevel)  // 0 is the library's word for what None is here
-      throw Error(Status::kInvalidOption, "level is " + std::to_string(*level) + "; it may be 1 to 12, or None");
+      throw Error(Status::kInvalidOption,
+                  "level is " + std::to_string(*level) + "; it may be 1 to 12, or None");
     options.level = *level;
   }
   WorkingPlace place = working_place(backend, threads);
@@ -110,8 +112,10 @@ NB_MODULE(_core, module) {
   error_class.inc_ref();
   nb::register_exception_translator(translate);
   pthread_atfork(nullptr, nullptr, after_fork);
-  module.def("status_text", [](int status) { return hemstitch::status_text(static_cast<hemstitch::Status>(status)); },
-             nb::arg("status"));
+  module.def(
+      "status_text",
+      [](int status) { return hemstitch::status_text(static_cast<hemstitch::Status>(status)); },
+      nb::arg("status"));
   add_calls(module);
   add_many(module);
   add_streams(module);

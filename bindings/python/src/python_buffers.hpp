@@ -22,13 +22,16 @@ class Buffer {
 
   explicit Buffer(nb::handle object, Use use = Use::kRead) {
     if (PyObject_CheckBuffer(object.ptr()) == 0)
-      throw nb::type_error(("expected an object with the buffer protocol (bytes, memoryview, a numpy array), not " +
-                            std::string(nb::type_name(object.type()).c_str()))
-                               .c_str());
-    if (PyObject_GetBuffer(object.ptr(), &view_, use == Use::kWrite ? PyBUF_CONTIG : PyBUF_CONTIG_RO) == 0) return;
+      throw nb::type_error(
+          ("expected an object with the buffer protocol (bytes, memoryview, a numpy array), not " +
+           std::string(nb::type_name(object.type()).c_str()))
+              .c_str());
+    if (PyObject_GetBuffer(object.ptr(), &view_, use == Use::kWrite ? PyBUF_CONTIG : PyBUF_CONTIG_RO) == 0)
+      return;
     PyErr_Clear();
     if (use == Use::kWrite)
-      throw nb::buffer_error("`out` has to be writable and contiguous, e.g. a bytearray or numpy.empty(n, 'u1')");
+      throw nb::buffer_error(
+          "`out` has to be writable and contiguous, e.g. a bytearray or numpy.empty(n, 'u1')");
     throw nb::buffer_error(
         "the buffer's bytes are not one piece of memory in C order; pass a copy that is: "
         "numpy.ascontiguousarray(x), or bytes(x)");

@@ -29,7 +29,8 @@ std::vector<std::string> patterns_of(nb::handle patterns) {
 }
 
 template <class Value>
-Value named(const std::string& name, const char* field, std::initializer_list<std::pair<const char*, Value>> values) {
+Value named(const std::string& name, const char* field,
+            std::initializer_list<std::pair<const char*, Value>> values) {
   std::string known;
   for (const auto& [value_name, value] : values) {
     if (name == value_name) return value;
@@ -56,10 +57,11 @@ void make_searcher(Searcher* self, nb::object patterns, bool ignore_case, bool w
   options.whole_lines = whole_lines;
   options.invert = invert;
   if (most_lines) options.most_lines = *most_lines;
-  options.wanted = named<Wanted>(wanted, "wanted",
-                                 {{"lines", Wanted::kLines}, {"count", Wanted::kCount}, {"whether", Wanted::kWhether}});
-  options.binary = named<Binary>(binary, "binary",
-                                 {{"told", Binary::kTold}, {"text", Binary::kText}, {"no-match", Binary::kNoMatch}});
+  options.wanted =
+      named<Wanted>(wanted, "wanted",
+                    {{"lines", Wanted::kLines}, {"count", Wanted::kCount}, {"whether", Wanted::kWhether}});
+  options.binary = named<Binary>(
+      binary, "binary", {{"told", Binary::kTold}, {"text", Binary::kText}, {"no-match", Binary::kNoMatch}});
   options.before = before;
   options.after = after;
   options.matches = matches;
@@ -123,9 +125,11 @@ void add_search(nb::module_& module) {
   nb::class_<SearchedText>(module, "SearchedText", "What was found in one text.")
       .def_ro("count", &SearchedText::count, "Of selected lines.")
       .def_ro("lines", &SearchedText::lines)
-      .def_ro("in_binary", &SearchedText::in_binary, "A line of the binary part is selected, which is not given.")
+      .def_ro("in_binary", &SearchedText::in_binary,
+              "A line of the binary part is selected, which is not given.")
       .def_ro("error", &SearchedText::error, "Why not all of a file was searched; empty where it was.");
-  nb::class_<Searcher>(module, "Searcher", "Fixed strings to look for, ready for many texts and any number of threads.")
+  nb::class_<Searcher>(module, "Searcher",
+                       "Fixed strings to look for, ready for many texts and any number of threads.")
       .def("__init__", make_searcher, "patterns"_a, nb::kw_only(), "ignore_case"_a = false,
            "whole_words"_a = false, "whole_lines"_a = false, "invert"_a = false, "most_lines"_a = nb::none(),
            "wanted"_a = "lines", "binary"_a = "told", "before"_a = 0, "after"_a = 0, "matches"_a = false,
@@ -133,7 +137,8 @@ void add_search(nb::module_& module) {
       .def("search_files", search_files, "paths"_a, nb::call_guard<nb::gil_scoped_release>(),
            "A SearchedText for each path; what cannot be read is told in its `error`.")
       .def("search", search_text, "text"_a, "The lines of one text, in memory.")
-      .def("find", find_in, "text"_a, "Where patterns stand in a text, and how long each is: two numpy arrays.");
+      .def("find", find_in, "text"_a,
+           "Where patterns stand in a text, and how long each is: two numpy arrays.");
 }
 
 }  // namespace hemstitch::python

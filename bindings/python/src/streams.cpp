@@ -60,8 +60,8 @@ void add_streams(nb::module_& module) {
           "__init__",
           [](CompressStream* self, const std::string& format, std::optional<int> level,
              const std::string& backend, unsigned threads, std::size_t block_bytes, bool content_checksum) {
-            new (self)
-                CompressStream(compress_options(format, level, backend, threads, block_bytes, content_checksum));
+            new (self) CompressStream(
+                compress_options(format, level, backend, threads, block_bytes, content_checksum));
           },
           nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0,
           "block_bytes"_a = 0, "content_checksum"_a = false)
