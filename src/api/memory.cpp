@@ -314,9 +314,13 @@ void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& give
                                                       kMostLz4InputBytes, block.input.size()));
   ResilientEngine engine("cpu", {}, {.format = Format::kLz4, .level = options.level});
   run_blocks(blocks, stretches(blocks), resolve_threads(options.threads), [&](std::span<BlockTask> tasks) {
-    // liblz4 counts room in an int; more than the bound is never used.
-    for (BlockTask& task : tasks)
+    for (BlockTask& task : tasks) {
+      // liblz4's levels 10 to 12 look for the end of an empty input before its beginning, which NULL has none of.
+      static constexpr std::byte kNothing{};
+      if (task.input.empty()) task.input = {&kNothing, 0};
+      // liblz4 counts room in an int; more than the bound is never used.
       task.output = task.output.first(std::min(task.output.size(), lz4_block_bound(task.input.size())));
+    }
     engine.compress(tasks,
                     {.format = Format::kLz4, .level = options.level, .acceleration = options.acceleration});
   });
