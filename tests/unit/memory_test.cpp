@@ -59,7 +59,8 @@ TEST_WITH_THREADS(Memory, RoomsOfTheCallersHoldWhatVectorsWould) {
       EXPECT_TRUE(restored == content);
       Bytes pieces;
       restore_to(
-          frame, [&](std::span<const std::byte> piece) { pieces.insert(pieces.end(), piece.begin(), piece.end()); },
+          frame,
+          [&](std::span<const std::byte> piece) { pieces.insert(pieces.end(), piece.begin(), piece.end()); },
           restoring(format));
       EXPECT_TRUE(pieces == content);
     }
@@ -107,7 +108,8 @@ TEST_WITH_THREADS(Memory, ManyAreWhatEachIsByItself) {
     std::vector<Bytes> inputs = contents();
     // The twins are slow.
     if (std::string_view(backend) == "reference")
-      inputs = {{}, bytes_of("a"), mixed_bytes(4096), random_bytes(5000), mixed_bytes(70000), mixed_bytes(300000)};
+      inputs = {
+          {}, bytes_of("a"), mixed_bytes(4096), random_bytes(5000), mixed_bytes(70000), mixed_bytes(300000)};
     for (const Format format : kFormats) {
       CompressOptions options;
       options.format = format;
@@ -171,9 +173,9 @@ TEST_WITH_THREADS(Memory, BlocksWithoutAFrameAreLiblz4s) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       ASSERT_EQ(blocks[i].status, Status::kOk);
       Bytes by_liblz4(inputs[i].size() + 1);
-      const int bytes = LZ4_decompress_safe(reinterpret_cast<const char*>(rooms[i].data()),
-                                            reinterpret_cast<char*>(by_liblz4.data()),
-                                            static_cast<int>(blocks[i].output_bytes), static_cast<int>(by_liblz4.size()));
+      const int bytes = LZ4_decompress_safe(
+          reinterpret_cast<const char*>(rooms[i].data()), reinterpret_cast<char*>(by_liblz4.data()),
+          static_cast<int>(blocks[i].output_bytes), static_cast<int>(by_liblz4.size()));
       ASSERT_EQ(bytes, static_cast<int>(inputs[i].size()));
       EXPECT_TRUE(std::equal(inputs[i].begin(), inputs[i].end(), by_liblz4.begin()));
       back[i] = {std::span(rooms[i]).first(blocks[i].output_bytes), contents_again[i]};
