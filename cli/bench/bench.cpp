@@ -186,11 +186,11 @@ void require_files(const std::vector<std::string>& paths) {
           fmt::format("{}: {}", shown_name(path), tool_error_from_errno("cannot be opened").what()));
 }
 
-// Where a backend does not restore what is written, the processor does: it is verified in any case. No device restores a stream.
+// Where a backend does not restore what is written, the processor does: it is verified in any case.
 std::string restored_by(const Backend& backend, Format format) {
   const bool is_stream = FormatTable::instance().of(format).writes_streams();
-  const bool restores =
-      backend.supports(format, Direction::kRestore) && !(is_stream && backend.has_devices());
+  const bool restores = backend.supports(format, Direction::kRestore) &&
+                        (!is_stream || !backend.has_devices() || backend.restores_streams());
   return std::string(restores ? backend.name() : "cpu");
 }
 
@@ -236,7 +236,8 @@ void bench(const BenchRequest& request, const std::string& command_line) {
       options.level = level;
       options.backend = backend.name();
       options.content_bytes = data.bytes.size();
-      report.add(data, level, measure(request.span, data.bytes, options, restore, request.seconds));
+      report.add(data, level,
+                 measure(request.span, data.bytes, options, restore, request.seconds, request.batches));
     }
   }
   report.finish();

@@ -106,7 +106,10 @@ void FileSearcher::search_restored(const std::string& name, Source& source, File
 
 void FileSearcher::restore(Source& source, PieceSearch& pieces) {
   RestoreOptions options;
-  options.backend = "cpu";
+  // Of many files a device takes the short ones, in batches; one that is alone it restores as a whole.
+  const bool on_device = request_.is_of_one_file() && request_.options.backend == "cuda";
+  options.backend = on_device ? "cuda" : "cpu";
+  if (on_device) options.device = request_.options.device;
   // Files are restored side by side; a stream that is alone, by all threads.
   options.threads = request_.is_of_one_file() ? memory_.threads : 1;
   options.memory_limit_bytes = room_.restoring_bytes(restoring_.bytes());

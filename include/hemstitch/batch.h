@@ -13,6 +13,7 @@
  *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
  *   hemstitch_deflate_compress_...   raw blocks -> streams of DEFLATE, zlib or gzip, or blocks of BGZF
  *   hemstitch_deflate_restore_...    and back, or to their restored sizes
+ *   hemstitch_deflate_stream_...     one long stream, by the whole device
  *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
  *   hemstitch_scan_..., _gather_, _scatter_   sizes -> places; many pieces <-> one span
  *   hemstitch_shuffle_..., _unshuffle_   elements <-> planes of their bytes: HDF5's shuffle filter
@@ -300,6 +301,31 @@ HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_async(
     const hemstitch_deflate_streams* streams, int32_t format, void* const* outputs, const size_t* capacities,
     size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes, hemstitch_status* statuses,
     void* temp, size_t temp_bytes, hemstitch_stream stream);
+
+/* One long stream in device memory, as most .gz files are: restored by the whole device, from many places at once, where
+ * hemstitch_deflate_restore_async() takes a warp. From some megabytes on.
+ *
+ * Temporary device memory for hemstitch_deflate_stream_restore(): about 4 bytes for each of content, of at most 768 MB of content. `capacity` is
+ * the room for the content; `format` is HEMSTITCH_DEFLATE_RAW, _ZLIB or _GZIP. With less, down to what a stream of 64 KB asks for, the call goes
+ * on in smaller steps. */
+HEMSTITCH_API hemstitch_status hemstitch_deflate_stream_temp_bytes(uint64_t stream_bytes, uint64_t capacity,
+                                                                   int32_t format, size_t* temp_bytes);
+/* Not asynchronous: it reads counts back and waits for `stream`, and what the device's way does not restore, damage included, it reads back and
+ * restores on the calling thread (docs/formats/gzip-in-parallel.md says what that is). Checksums and sizes are verified.
+ *
+ * data           device: the stream, any alignment; of gzip one member or several
+ * output         device: room for `capacity` bytes, any alignment; no byte behind them is written
+ * output_bytes   host: the content's size, and where the status is not OK how much of it is good; those bytes stand in `output`
+ *
+ * Returns besides the errors of the call, which leave 0 bytes: of the header HEMSTITCH_TRUNCATED, HEMSTITCH_UNKNOWN_FORMAT,
+ * HEMSTITCH_UNSUPPORTED_FEATURE, HEMSTITCH_HEADER_CHECKSUM_MISMATCH, HEMSTITCH_DICTIONARY_NEEDED; HEMSTITCH_CORRUPT_BLOCK: DEFLATE that zlib's
+ * inflate refuses, or that is cut off; HEMSTITCH_OUTPUT_TOO_SMALL; HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH;
+ * HEMSTITCH_TRAILING_GARBAGE: something that is no member follows; the content before is whole. */
+HEMSTITCH_API hemstitch_status hemstitch_deflate_stream_restore(const void* data, uint64_t stream_bytes,
+                                                                int32_t format, void* output,
+                                                                uint64_t capacity, uint64_t* output_bytes,
+                                                                void* temp, size_t temp_bytes,
+                                                                hemstitch_stream stream);
 
 /* CRC-32 (of gzip and BGZF) and Adler-32 (of zlib) of each of `count` spans. All arrays on the device. */
 HEMSTITCH_API hemstitch_status hemstitch_crc32_async(const void* const* spans, const size_t* span_bytes,

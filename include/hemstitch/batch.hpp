@@ -325,6 +325,23 @@ inline void deflate_restore(const Streams& streams, hemstitch_deflate_format for
       outputs.statuses.data(), temp.data(), temp.size(), stream));
 }
 
+inline std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t capacity,
+                                             hemstitch_deflate_format format) {
+  std::size_t bytes = 0;
+  detail::check(hemstitch_deflate_stream_temp_bytes(stream_bytes, capacity, format, &bytes));
+  return bytes;
+}
+
+// Waits for the stream. Returns the content's size.
+inline std::uint64_t deflate_stream_restore(const void* data, std::uint64_t stream_bytes,
+                                            hemstitch_deflate_format format, void* output,
+                                            std::uint64_t capacity, Temp temp, hemstitch_stream stream) {
+  std::uint64_t bytes = 0;
+  detail::check(hemstitch_deflate_stream_restore(data, stream_bytes, format, output, capacity, &bytes,
+                                                 temp.data(), temp.size(), stream));
+  return bytes;
+}
+
 // ---- Shuffling ----
 
 inline std::size_t shuffle_temp_bytes(std::uint64_t count) {

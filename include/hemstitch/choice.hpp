@@ -83,7 +83,7 @@ struct HostFigures {
 };
 
 // The table: figures of what was measured, for other devices scaled by their facts (multiprocessors or cores, memory, bus). gzip, BGZF, zlib and
-// raw DEFLATE have the same. Nothing for a backend that no table speaks of: it is not chosen unless it was measured.
+// raw DEFLATE have the same, but that BGZF is restored by blocks and the others as one stream. Nothing for a backend that no table speaks of: it is not chosen unless it was measured.
 HEMSTITCH_API std::optional<BackendFigures> default_figures(const BackendFacts& facts,
                                                             Format format = Format::kLz4);
 HEMSTITCH_API HostFigures default_host_figures(unsigned cores);

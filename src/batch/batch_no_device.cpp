@@ -77,6 +77,11 @@ void deflate_compress_async(const hemstitch_deflate_blocks&, const DeflateStream
                             hemstitch_stream) {
   throw_no_cuda();
 }
+std::size_t deflate_stream_temp_bytes(std::uint64_t, std::uint64_t) { throw_no_cuda(); }
+Status deflate_stream_restore(const std::byte*, std::uint64_t, Format, std::byte*, std::uint64_t,
+                              std::uint64_t&, BatchTemp, hemstitch_stream) {
+  throw_no_cuda();
+}
 std::size_t deflate_restore_temp_bytes(const hemstitch_deflate_streams&, Format, std::size_t) {
   throw_no_cuda();
 }

@@ -39,6 +39,13 @@ Format checked_format(std::int32_t number) {
   throw Error(Status::kInvalidOption, fmt::format("batch: format is {}, it can be 0..3", number));
 }
 
+Format checked_stream_format(std::int32_t number) {
+  const Format format = checked_format(number);
+  if (format == Format::kBgzf)
+    throw Error(Status::kInvalidOption, "batch: BGZF is many streams (see hemstitch_deflate_restore_async)");
+  return format;
+}
+
 std::size_t most_block_bytes(Format format) {
   return format == Format::kBgzf ? kBgzfBlockBytes : kDeflateMostBlockBytes;
 }
@@ -154,6 +161,31 @@ hemstitch_status hemstitch_deflate_restore_async(const hemstitch_deflate_streams
     hemstitch::need_for(given.count, statuses, "statuses");
     hemstitch::deflate_restore_async(given, known, outputs, capacities, max_output_bytes, history_bytes,
                                      output_bytes, statuses, {temp, temp_bytes}, stream);
+  });
+}
+
+hemstitch_status hemstitch_deflate_stream_temp_bytes(uint64_t stream_bytes, uint64_t capacity, int32_t format,
+                                                     size_t* temp_bytes) {
+  return hemstitch::guarded([&] {
+    hemstitch::needed(temp_bytes, "temp_bytes");
+    hemstitch::checked_stream_format(format);
+    *temp_bytes = hemstitch::deflate_stream_temp_bytes(stream_bytes, capacity);
+  });
+}
+
+hemstitch_status hemstitch_deflate_stream_restore(const void* data, uint64_t stream_bytes, int32_t format,
+                                                  void* output, uint64_t capacity, uint64_t* output_bytes,
+                                                  void* temp, size_t temp_bytes, hemstitch_stream stream) {
+  return hemstitch::guarded([&] {
+    *hemstitch::needed(output_bytes, "output_bytes") = 0;
+    const hemstitch::Format known = hemstitch::checked_stream_format(format);
+    hemstitch::need_for(stream_bytes, data, "data");
+    hemstitch::need_for(capacity, output, "output");
+    const hemstitch::Status status = hemstitch::deflate_stream_restore(
+        static_cast<const std::byte*>(data), stream_bytes, known, static_cast<std::byte*>(output), capacity,
+        *output_bytes, {temp, temp_bytes}, stream);
+    if (status != hemstitch::Status::kOk)
+      throw hemstitch::Error(status, fmt::format("the stream's first {} bytes are restored", *output_bytes));
   });
 }
 

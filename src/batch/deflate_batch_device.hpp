@@ -42,6 +42,11 @@ void deflate_restore_async(const hemstitch_deflate_streams& streams, Format form
                            const std::size_t* d_capacities, std::size_t max_output_bytes,
                            const std::uint32_t* d_history_bytes, std::size_t* d_output_bytes,
                            hemstitch_status* d_statuses, BatchTemp temp, hemstitch_stream stream);
+std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t capacity);
+// Returns what became of the stream.
+Status deflate_stream_restore(const std::byte* d_data, std::uint64_t stream_bytes, Format format,
+                              std::byte* d_output, std::uint64_t capacity, std::uint64_t& output_bytes,
+                              BatchTemp temp, hemstitch_stream stream);
 // kCrc32 or kAdler32.
 void deflate_checksums_async(Checksum kind, const void* const* d_spans, const std::size_t* d_span_bytes,
                              std::uint64_t count, std::uint32_t* d_checksums, hemstitch_stream stream);

@@ -98,9 +98,7 @@ class BlockEngine {
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) = 0;
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
   // How much memory a decoder of streams takes of what it may use.
-  virtual std::uint64_t stream_memory_bytes(Format /*format*/, const StreamMeans& /*means*/) const {
-    return 0;
-  }
+  virtual StreamMemory stream_memory(Format /*format*/, const StreamMeans& /*means*/) const { return {}; }
   // For a frame of the format whose blocks cannot be told apart; null where the engine restores none. `history` is the dictionary,
   // and stays.
   virtual std::unique_ptr<StreamDecoder> make_stream_decoder(Format /*format*/,
@@ -143,6 +141,8 @@ class Backend {
 
   // Whether its engines compress, or restore, blocks of that format.
   virtual bool supports(Format format, Direction direction) const = 0;
+  // Whether its engines make decoders for frames whose blocks cannot be told apart.
+  virtual bool restores_streams() const { return false; }
   bool takes(const Workload& work) const { return !work.format || supports(*work.format, work.direction); }
   virtual std::unique_ptr<BlockEngine> make_engine(std::string_view device) const = 0;
 

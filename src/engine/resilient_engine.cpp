@@ -23,7 +23,7 @@ constexpr unsigned kFailedCallsToDrop = 2;
 // many times less have come than there were.
 constexpr std::uint64_t kFirstQuestionBytes = 1 << 20, kQuestionStep = 4;
 
-constexpr std::string_view kSomeDevice = "a device";
+constexpr std::string_view kSomeDevice = "a device", kProcessor = "cpu";
 
 constexpr std::string_view kWrongBlock = "a block did not restore to what it was made of";
 
@@ -301,11 +301,21 @@ void ResilientEngine::restore(std::span<BlockTask> tasks, Format format) {
 std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameFormat& format,
                                                                     std::span<const std::byte> history,
                                                                     const StreamMeans& means) {
-  if (auto decoder = engine_->make_stream_decoder(format.id(), history, means)) return decoder;
+  StreamMeans told = means;
+  // As one block, however often it fails.
+  told.on_failure = [this, counted = false](const std::string& failure) mutable {
+    count_failed_call(failure);
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(counted, true)) return;
+    ++fallback_blocks_;
+    if (fallback_backend_.empty()) fallback_backend_ = kProcessor;
+  };
+  if (!dropped())
+    if (auto decoder = engine_->make_stream_decoder(format.id(), history, told)) return decoder;
   const std::string reason = fmt::format("backend '{}' restores no {} whose blocks cannot be told apart",
                                          backend_->name(), format.title());
   // A stream holds the same whoever restores it, so that the fastest may.
-  const Backend& cpu = BackendRegistry::instance().find_usable("cpu");
+  const Backend& cpu = BackendRegistry::instance().find_usable(kProcessor);
   const Backend& other =
       cpu.supports(format.id(), Direction::kRestore) ? cpu : fallback(format.id(), Direction::kRestore);
   auto decoder =

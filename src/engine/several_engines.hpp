@@ -34,6 +34,14 @@ class SeveralEngines : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
+  // By the first one: what follows in a stream needs what stands before.
+  StreamMemory stream_memory(Format format, const StreamMeans& means) const override {
+    return members_.front().engine->stream_memory(format, means);
+  }
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
+                                                     const StreamMeans& means) override {
+    return members_.front().engine->make_stream_decoder(format, history, means);
+  }
 
  private:
   struct Member {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "files/piece_plan.hpp"
 
@@ -21,6 +22,8 @@ struct FrameLoadSizes {
   std::size_t group_pieces = 64;
   // Groups on the device at once: one arrives, the others are restored side by side.
   std::size_t groups = 6;
+  // What is one stream of less, compressed, is the processor's.
+  std::uint64_t least_stream_bytes = std::uint64_t{8} << 20;
 };
 
 struct FrameSaveSizes {

@@ -40,6 +40,7 @@
 #include "files/frame_groups.hpp"
 #include "files/frame_memory_cuda.hpp"
 #include "files/read_contents.hpp"
+#include "files/stream_load_cuda.hpp"
 #include "format/formats_cuda.hpp"
 #include "gpu/cuda/current_device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
@@ -788,8 +789,15 @@ std::vector<DeviceContent> load_frames_cuda(const std::vector<std::string>& path
     const bool regular = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     file_bytes.push_back(regular ? static_cast<std::uint64_t>(status.st_size) : 0);
   }
+  // Streams have no blocks to find.
+  std::vector<std::uint64_t> stream_bytes(paths.size());
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (is_long_stream(paths[i], file_bytes[i], sizes)) stream_bytes[i] = std::exchange(file_bytes[i], 0);
   std::vector<std::optional<FrameMemory>> contents =
       FrameLoader(device, paths, std::move(file_bytes), options, sizes).run();
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (stream_bytes[i] != 0)
+      contents[i] = load_stream_cuda(device, paths[i], stream_bytes[i], options, sizes);
   std::vector<DeviceContent> loaded;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool on_device = contents[i].has_value();

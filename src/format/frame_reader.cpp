@@ -47,7 +47,7 @@ void FrameReader::stream_passed(const StreamStep& step, std::uint64_t passed_byt
   if (step.ended) {
     in_stream_ = false;
     leave_stream();
-  } else if (step.input_bytes == 0 && step.output_bytes == 0) {
+  } else if (step.input_bytes == 0 && step.output_bytes == 0 && !step.wants_input) {
     if (at_end) fail(Status::kTruncated, "the end of what is compressed is missing");
     fail(Status::kInternal, "the engine does not go on");
   }

@@ -10,10 +10,10 @@ namespace {
 // Fewer bytes than these are as well read block by block.
 constexpr std::size_t kLeastAheadBytes = std::size_t{1} << 20;
 
-// Reads what the job wants next and tells it; passes over what it skips.
-RestoreJob::Event advance(RestoreJob& job, RestoreSlot& slot, Source& source) {
+// Reads what the job wants next and tells it; passes over what it skips. `threads` is how many the caller's arena has.
+RestoreJob::Event advance(RestoreJob& job, RestoreSlot& slot, Source& source, unsigned threads = 1) {
   const auto room = job.room(slot);
-  const std::size_t bytes = source.read(room);
+  const std::size_t bytes = read_piece(source, room, threads);
   const auto event = job.received(slot, bytes, bytes < room.size());
   if (event == RestoreJob::Event::kSkip) job.skipped(source.skip(job.skip_bytes()));
   return event;
@@ -23,7 +23,13 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
                      const StreamPlaces& places, std::optional<ContentRange> range) {
   using Event = RestoreJob::Event;
   RestoreJob job(options, range, places, source.total_bytes(), DeviceTime::kBeside);
+  if (hooks.index != nullptr) job.make_index(*hooks.index);
+  if (!hooks.stays_on_thread) job.borrow_content();
   std::vector<RestoreSlot> slots(1);
+  struct Settling {
+    RestoreJob& job;
+    ~Settling() { job.settle(); }
+  } const settling{job};
   std::uint64_t batches = 0;  // read
   for (Event event = Event::kMore; event != Event::kEnd;) {
     throw_if_cancelled(hooks);
@@ -34,6 +40,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
       if (const auto last = last_of_full_blocks(job.frame_stream(), source)) job.frame_has_full_blocks(*last);
     if (!job.keeps_slots()) slots.clear();
     bool reads_ahead = false, changes_over = false;
+    unsigned ring_threads = 1;
     const auto fill = [&](RestoreSlot& slot) {
       try {
         const auto ended = [&] { return event == Event::kFrameEnd || event == Event::kEnd; };
@@ -51,7 +58,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
                 read_piece(source, std::span(slot.input.get() + slot.input_bytes, ahead), job.threads()),
                 source);
           else
-            event = advance(job, slot, source);
+            event = advance(job, slot, source, ring_threads);
         }
       } catch (...) {
         slot.error = std::current_exception();
@@ -68,7 +75,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     const auto run = [&] {
       slots.resize(job.plan().batches_in_flight);
       // Where batches are small there is nothing to divide among threads.
-      const unsigned ring_threads = hooks.stays_on_thread ? 1 : job.threads();
+      ring_threads = hooks.stays_on_thread ? 1 : job.threads();
       reads_ahead = ring_threads > 1 && job.batch_bytes() >= kLargePieceBytes;
       run_ring(
           ring_threads, slots, job.works_in_order(), fill, [&](RestoreSlot& slot) { job.work(slot); }, emit);

@@ -1,11 +1,15 @@
 // The library where malloc fails: the C interface gives a status, the streams throw, and the next call has memory again.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string_view>
 
+#include "deflate_streams.hpp"
+#include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "hemstitch/batch.h"
+#include "hemstitch/pages.h"
 #include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
 #include "trials.hpp"
@@ -134,6 +138,38 @@ TEST(MallocC, Restore) {
       [&] { return bytes == content().size() && room == content(); });
 }
 
+// gzip, in two parts of an index: made, and used.
+TEST(MallocC, Index) {
+  const Bytes long_content = wordy_bytes(5'000'000),
+              file = zlib_stream(long_content, 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS + 16);
+  Bytes expected(hemstitch_index_bound(file.size())), room(expected.size());
+  std::size_t expected_bytes = 0, bytes = 0;
+  hemstitch_options options{};
+  options.backend = "cpu";
+  options.threads = 1;  // no thread may be there when a trial is forked
+  ASSERT_EQ(hemstitch_make_index(&options, file.data(), file.size(), expected.data(), expected.size(),
+                                 &expected_bytes),
+            HEMSTITCH_OK);
+  expect_of_c(
+      [&] {
+        bytes = 0;
+        return hemstitch_make_index(&options, file.data(), file.size(), room.data(), room.size(), &bytes);
+      },
+      [&] {
+        return bytes == expected_bytes &&
+               std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(bytes), expected.begin());
+      });
+  options.index = expected.data();
+  options.index_bytes = expected_bytes;
+  Bytes output(200'000);
+  hemstitch_range range{4'100'000, 4'300'000, output.data(), output.size(), 0, HEMSTITCH_OK};
+  expect_of_c([&] { return hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1); },
+              [&] {
+                return range.status == HEMSTITCH_OK &&
+                       std::equal(output.begin(), output.end(), long_content.begin() + 4'100'000);
+              });
+}
+
 TEST(MallocC, RestoredSize) {
   std::uint64_t bytes = 0;
   expect_of_c([&] { return hemstitch_restored_size(frame().data(), frame().size(), &bytes); },
@@ -155,6 +191,73 @@ TEST(MallocC, ErrorsOfCalls) {
               [&] { return hemstitch_last_error_message()[0] != '\0'; }, HEMSTITCH_INVALID_OPTION);
 }
 
+// A store that is made, filled, read and emptied: each call tells, and what was there before is there after it.
+TEST(MallocC, PageStore) {
+  const Bytes pages = wordy_bytes(20 * 4096);
+  for (const std::uint64_t page_count : {std::uint64_t{0}, std::uint64_t{100}}) {
+    Bytes read(20 * 4096);
+    std::uint64_t missing = 0;
+    expect_of_c(
+        [&] {
+          hemstitch_page_store_options options{};
+          options.page_count = page_count;
+          options.batch.backend = "cpu";
+          options.batch.threads = 1;
+          hemstitch_page_store* store = nullptr;
+          hemstitch_status worst = hemstitch_page_store_new(&options, &store);
+          if (worst != HEMSTITCH_OK) return worst;
+          missing = 0;
+          Bytes one(4096);
+          for (std::uint64_t number = 0; number < 20; ++number) {
+            const hemstitch_status status =
+                hemstitch_page_store_put(store, number, pages.data() + number * 4096, 4096);
+            std::int32_t found = 0;
+            const hemstitch_status got = hemstitch_page_store_get(store, number, one.data(), 4096, &found);
+            if (status != HEMSTITCH_OK) worst = status;
+            if (got != HEMSTITCH_OK) worst = got;
+            if (got == HEMSTITCH_OK && (found != 0) != (status == HEMSTITCH_OK)) ++missing;
+            if (found != 0) std::copy(one.begin(), one.end(), read.begin() + static_cast<std::ptrdiff_t>(number * 4096));
+          }
+          // How it ended counts, and its message.
+          if (worst == HEMSTITCH_OK) worst = hemstitch_page_store_discard_range(store, 0, 10, nullptr);
+          if (worst != HEMSTITCH_OK) {
+            hemstitch_page_store_free(store);
+            return worst;
+          }
+          hemstitch_page_store_free(store);
+          return HEMSTITCH_OK;
+        },
+        [&] { return read == pages && missing == 0; });
+  }
+}
+
+TEST(MallocC, PageBatch) {
+  const Bytes pages = wordy_bytes(40 * 4096);
+  Bytes kept(pages.size()), read(pages.size());
+  expect_of_c(
+      [&] {
+        hemstitch_page_batch_options options{};
+        options.backend = "cpu";
+        options.threads = 2;
+        hemstitch_page_batch* batch = nullptr;
+        hemstitch_status status = hemstitch_page_batch_new(&options, &batch);
+        if (status != HEMSTITCH_OK) return status;
+        std::array<const void*, 40> inputs;
+        std::array<void*, 40> outputs;
+        std::array<hemstitch_kept_page, 40> entries;
+        for (std::size_t i = 0; i < 40; ++i) {
+          inputs[i] = pages.data() + i * 4096;
+          outputs[i] = read.data() + i * 4096;
+        }
+        status = hemstitch_page_batch_compress(batch, inputs.data(), 40, kept.data(), kept.size(), entries.data(), nullptr);
+        if (status == HEMSTITCH_OK)
+          status = hemstitch_page_batch_restore(batch, kept.data(), kept.size(), entries.data(), outputs.data(), 40, nullptr);
+        hemstitch_page_batch_free(batch);
+        return status;
+      },
+      [&] { return read == pages; });
+}
+
 TEST(MallocStream, Compressor) {
   for (const bool linked : {false, true}) {
     CompressOptions options;
@@ -168,6 +271,35 @@ TEST(MallocStream, Compressor) {
       expected = through<Compressor>(alone, content());
     }
     expect_of_stream([&] { return through<Compressor>(options, content()); }, expected);
+  }
+}
+
+// One stream by two threads and by three: what a thread has no memory for the calling one does, or the call ends.
+TEST(MallocStream, SeveralThreads) {
+  const Bytes some = wordy_bytes(60'000), data = zlib_stream(some, 6, Z_DEFAULT_STRATEGY, 1);
+  for (const unsigned threads : {2u, 3u}) {
+    const DeflateParallelLimits limits{.threads = threads,
+                                       .pieces = 6,
+                                       .piece_bytes = 1500,
+                                       .overlap_bytes = 700,
+                                       .content_bytes = 160'000,
+                                       .begin_bytes = 1};
+    expect_of_stream(
+        [&] {
+          DeflateParallelDecoder decoder({}, false, limits);
+          Bytes restored, output(4000);
+          std::span<const std::byte> left = data;
+          for (StreamStep step; !step.ended;) {
+            step = decoder.restore(left.first(std::min<std::size_t>(left.size(), 1000)), output);
+            if (step.status != Status::kOk || (step.input_bytes + step.output_bytes == 0 && !step.ended))
+              break;
+            left = left.subspan(step.input_bytes);
+            restored.insert(restored.end(), output.begin(),
+                            output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
+          }
+          return restored;
+        },
+        some);
   }
 }
 

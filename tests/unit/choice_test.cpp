@@ -122,6 +122,30 @@ TEST(Choice, DeflateHasFiguresOfItsOwn) {
   EXPECT_GT(least(1), least(6));
 }
 
+// A stream is restored more slowly than blocks, on the processor most of all.
+TEST(Choice, StreamsHaveFiguresOfTheirOwn) {
+  const auto figures = [](const char* backend, Format format) {
+    return *default_figures({.backend = backend}, format);
+  };
+  for (const char* backend : {"cpu", "cuda"}) {
+    EXPECT_LT(figures(backend, Format::kZlib).restore, figures(backend, Format::kBgzf).restore);
+    EXPECT_EQ(figures(backend, Format::kZlib).compress, figures(backend, Format::kBgzf).compress);
+  }
+  std::vector<BackendCandidate> candidates = {cpu(16), h200()};
+  for (BackendCandidate& one : candidates) one.figures = default_figures(one.facts, Format::kGzip);
+  const auto chosen = [&](std::uint64_t compressed_bytes) {
+    return select_backend(candidates, default_host_figures(16),
+                          {.direction = Direction::kRestore,
+                           .format = Format::kGzip,
+                           .compressed_bytes = compressed_bytes,
+                           .from = DataPlace::kFile,
+                           .to = DataPlace::kNowhere})
+        .backend;
+  };
+  EXPECT_EQ(chosen(100 * kMB), "cpu");
+  EXPECT_EQ(chosen(4 * kGB), "cuda");
+}
+
 TEST(Choice, WhereDataStandsDecides) {
   const std::vector<BackendCandidate> both = {cpu(16), h200()};
   Workload work{.level = 1, .content_bytes = 16 * kGB};

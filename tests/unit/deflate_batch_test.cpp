@@ -66,6 +66,19 @@ TEST(DeflateBatch, ErrorsNameTheFieldThatIsWrong) {
                hemstitch_deflate_restore_async(&streams, 0, nullptr, nullptr, 1, nullptr, nullptr, nullptr,
                                                nullptr, 0, nullptr),
                "streams");
+  std::size_t stream_temp_bytes = 0;
+  std::uint64_t stream_bytes = 1;
+  EXPECT_PRED2(names, hemstitch_deflate_stream_temp_bytes(1, 1, 4, &stream_temp_bytes), "format");
+  EXPECT_PRED2(names, hemstitch_deflate_stream_temp_bytes(1, 1, HEMSTITCH_DEFLATE_BGZF, &stream_temp_bytes),
+               "BGZF");
+  EXPECT_PRED2(names, hemstitch_deflate_stream_temp_bytes(1, 1, 0, nullptr), "temp_bytes");
+  EXPECT_PRED2(names,
+               hemstitch_deflate_stream_restore(nullptr, 0, 0, nullptr, 0, nullptr, nullptr, 0, nullptr),
+               "output_bytes");
+  EXPECT_PRED2(
+      names, hemstitch_deflate_stream_restore(nullptr, 1, 0, nullptr, 0, &stream_bytes, nullptr, 0, nullptr),
+      "data");
+  EXPECT_EQ(stream_bytes, 0u);
   EXPECT_PRED2(names, hemstitch_crc32_async(nullptr, nullptr, 1, nullptr, nullptr), "spans");
   EXPECT_PRED2(names, hemstitch_adler32_async(nullptr, nullptr, 1, nullptr, nullptr), "spans");
 }
@@ -89,6 +102,10 @@ TEST(DeflateBatch, WithoutADeviceTheReasonIsGiven) {
   EXPECT_PRED1(unavailable,
                hemstitch_deflate_restore_async(&streams, HEMSTITCH_DEFLATE_ZLIB, nullptr, nullptr, 1, nullptr,
                                                nullptr, nullptr, nullptr, 0, nullptr));
+  std::uint64_t stream_bytes = 1;
+  EXPECT_PRED1(unavailable, hemstitch_deflate_stream_temp_bytes(1, 1, HEMSTITCH_DEFLATE_GZIP, &bytes));
+  EXPECT_PRED1(unavailable, hemstitch_deflate_stream_restore(nullptr, 0, HEMSTITCH_DEFLATE_GZIP, nullptr, 0,
+                                                             &stream_bytes, nullptr, 0, nullptr));
   EXPECT_PRED1(unavailable, hemstitch_crc32_async(nullptr, nullptr, 0, nullptr, nullptr));
   EXPECT_PRED1(unavailable, hemstitch_adler32_async(nullptr, nullptr, 0, nullptr, nullptr));
 }

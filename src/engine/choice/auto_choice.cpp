@@ -73,10 +73,11 @@ BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept,
 }
 
 bool is_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
-  // The processor restores a stream, wherever it is.
   const bool is_stream = work.format && work.direction == Direction::kRestore &&
                          FormatTable::instance().of(*work.format).writes_streams();
-  return backend.chosen_by_auto() && backend.takes(work) && !is_stream &&
+  const bool is_short = work.compressed_bytes.value_or(0) < kLeastStreamBytes;
+  return backend.chosen_by_auto() && backend.takes(work) &&
+         (!is_stream || (backend.restores_streams() && !is_short)) &&
          (choosers == Choosers::kAuto || backend.fallback_name() == processor_of(choosers));
 }
 

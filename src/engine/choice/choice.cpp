@@ -57,7 +57,12 @@ std::string seconds_text(double seconds) { return fmt::format("{:.2g} s", second
 }  // namespace
 
 std::optional<BackendFigures> default_figures(const BackendFacts& facts, Format format) {
-  const FigureTable& table = format == Format::kLz4 ? kLz4Figures : kDeflateFigures;
+  FigureTable table = format == Format::kLz4 ? kLz4Figures : kDeflateFigures;
+  if (format == Format::kGzip || format == Format::kZlib || format == Format::kDeflate) {
+    table.cpu.restore = kStreamCpuRestore;
+    table.reference.restore = kStreamReferenceRestore;
+    table.cuda.restore = kStreamCudaRestore;
+  }
   if (facts.backend == "cpu" || facts.backend == "reference") {
     const bool is_cpu = facts.backend == "cpu";
     const double factor = std::pow(share(facts.units, is_cpu ? kCpuCores : kReferenceCores), kCoresExponent);

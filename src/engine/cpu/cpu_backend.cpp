@@ -12,7 +12,7 @@
 #include "format/deflate/compress/deflate_compress_cpu.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
-#include "format/deflate/stream/deflate_parallel_decoder.hpp"
+#include "format/deflate/stream/deflate_decoder.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
 
 namespace hemstitch {
@@ -117,17 +117,13 @@ class CpuEngine : public BlockEngine {
     }
   }
 
-  std::uint64_t stream_memory_bytes(Format format, const StreamMeans& means) const override {
-    const DeflateParallelLimits limits = deflate_parallel_limits(means);
-    return is_deflate(format) && limits.threads > 1 ? limits.memory_bytes() : 0;
+  StreamMemory stream_memory(Format format, const StreamMeans& means) const override {
+    return is_deflate(format) ? deflate_stream_memory(means) : StreamMemory();
   }
 
   std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
                                                      const StreamMeans& means) override {
-    if (!is_deflate(format)) return nullptr;
-    const DeflateParallelLimits limits = deflate_parallel_limits(means);
-    if (limits.threads == 1) return std::make_unique<DeflateDecoder>(history);
-    return std::make_unique<DeflateParallelDecoder>(history, format == Format::kGzip, limits);
+    return is_deflate(format) ? make_deflate_decoder(history, format == Format::kGzip, means) : nullptr;
   }
 
  private:
@@ -184,6 +180,7 @@ class CpuBackend : public Backend {
   bool supports(Format format, Direction) const override {
     return format == Format::kLz4 || is_deflate(format);
   }
+  bool restores_streams() const override { return true; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CpuEngine>();
   }

@@ -67,6 +67,7 @@ class CudaBackend : public Backend {
     const cuda::DeviceFormat* const known = cuda::device_format(format);
     return known != nullptr && (direction == Direction::kCompress || known->restores());
   }
+  bool restores_streams() const override { return true; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view wanted) const override {
     std::vector<std::unique_ptr<BlockEngine>> engines;
     for (cuda::Device* device : cuda::open_devices(wanted))

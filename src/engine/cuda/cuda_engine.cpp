@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
-#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/slot_ring.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
+#include "engine/cuda/cuda_pieces.hpp"
+#include "engine/cuda/device_clock.hpp"
 #include "engine/staging.hpp"
+#include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/stream/deflate_decoder.hpp"
 #include "format/formats_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/lz4_levels.hpp"
@@ -96,13 +99,23 @@ void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind ki
   if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
 }
 
-template <class T>
-void upload(const BatchArrays::Array<T>& array, std::size_t count, cudaStream_t stream) {
-  copy_async(array.d, array.h, count * sizeof(T), cudaMemcpyHostToDevice, stream);
+// The arrays from one to another of `count` elements, in one copy: each copy waits behind those of all other batches. They stand
+// alike at both ends.
+template <class First, class Last>
+std::size_t bytes_to(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last,
+                     std::size_t count) {
+  return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(last.h + count) -
+                                  reinterpret_cast<const std::byte*>(first.h));
 }
-template <class T>
-void download(const BatchArrays::Array<T>& array, std::size_t count, cudaStream_t stream) {
-  copy_async(array.h, array.d, count * sizeof(T), cudaMemcpyDeviceToHost, stream);
+template <class First, class Last>
+void upload(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last, std::size_t count,
+            cudaStream_t stream) {
+  copy_async(first.d, first.h, bytes_to(first, last, count), cudaMemcpyHostToDevice, stream);
+}
+template <class First, class Last>
+void download(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last, std::size_t count,
+              cudaStream_t stream) {
+  copy_async(first.h, first.d, bytes_to(first, last, count), cudaMemcpyDeviceToHost, stream);
 }
 
 // Enqueues the way up of the input span: from where it is, if that is one piece of pinned memory, else from a copy of the pieces.
@@ -121,6 +134,7 @@ void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
   copy_async(d_input, h_input, staging.input_bytes, cudaMemcpyHostToDevice, slot.stream.get());
 }
 
+// Of both kinds all go up, so that what lies between results is written as well, and the results come down: the last ones.
 struct CompressArrays {
   BatchArrays::Array<DeviceBlock> blocks;
   BatchArrays::Array<std::uint64_t> offsets;
@@ -231,14 +245,12 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
   std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
 
   upload_input(staging, slot, d_input);
-  upload(arrays.blocks, count, stream);
+  upload(arrays.blocks, arrays.statuses, count, stream);
   slot.stamps.kernel.record(stream);
   format.compress_span(batch, parameters.level, parameters.block_bytes, span, d_scratch, scratch_bytes,
                        stream);
   slot.stamps.kernel_end.record(stream);
-  download(arrays.offsets, count + 1, stream);
-  download(arrays.sizes, count, stream);
-  download(arrays.statuses, count, stream);
+  download(arrays.offsets, arrays.statuses, count, stream);
   slot.wait();
 
   const std::size_t result_bytes = arrays.offsets.h[count];
@@ -304,18 +316,13 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks, const DeviceFormat& form
   std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
 
   upload_input(staging, slot, d_input);
-  upload(arrays.blocks, count, stream);
-  upload(arrays.block_bytes, count, stream);
-  upload(arrays.outputs, count, stream);
-  upload(arrays.capacities, count, stream);
-  upload(arrays.history_bytes, count, stream);
+  upload(arrays.blocks, arrays.statuses, count, stream);
   slot.stamps.kernel.record(stream);
   for (const Staging::Move& move : staging.moves)
     copy_async(d_output + move.at, d_input + move.from, move.bytes, cudaMemcpyDeviceToDevice, stream);
   format.restore(batch, d_scratch, scratch_bytes, stream);
   slot.stamps.kernel_end.record(stream);
-  download(arrays.output_bytes, count, stream);
-  download(arrays.statuses, count, stream);
+  download(arrays.output_bytes, arrays.statuses, count, stream);
   slot.wait();
 
   for (std::size_t i = 0; i < count; ++i) {
@@ -359,43 +366,15 @@ std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
   return bytes + bytes / 4;
 }
 
+// Of a batch that is done.
+void tell(DeviceClock& clock, const Stamps& stamps) {
+  const std::uint64_t batch = clock.line().next_batch();
+  clock.tell(Stage::kUpload, batch, stamps.upload, stamps.kernel);
+  clock.tell(Stage::kKernel, batch, stamps.kernel, stamps.kernel_end);
+  clock.tell(Stage::kDownload, batch, stamps.download, stamps.download_end);
+}
+
 }  // namespace
-
-// Brings the device's clock to the host's: an event of which both say when it was.
-class SlotClock {
- public:
-  explicit SlotClock(TimeLine& line) : line_(line) {}
-
-  // By whoever is about to use a stream that has nothing to do.
-  void start(const Stream& stream) {
-    std::call_once(started_, [&] {
-      zero_.emplace(Event::Kind::kTiming);
-      zero_->record(stream.get());
-      zero_->synchronize();
-      zero_seconds_ = line_.now();
-    });
-  }
-  // Of a batch that is done.
-  void tell(const Stamps& stamps) {
-    const std::uint64_t batch = line_.next_batch();
-    const auto add = [&](Stage stage, const Event& begin, const Event& end) {
-      line_.add({stage, batch, seconds_at(begin), seconds_at(end)});
-    };
-    add(Stage::kUpload, stamps.upload, stamps.kernel);
-    add(Stage::kKernel, stamps.kernel, stamps.kernel_end);
-    add(Stage::kDownload, stamps.download, stamps.download_end);
-  }
-
- private:
-  double seconds_at(const Event& event) const {
-    return zero_seconds_ + double(event.milliseconds_since(*zero_)) / 1000;
-  }
-
-  TimeLine& line_;
-  std::once_flag started_;
-  std::optional<Event> zero_;
-  double zero_seconds_ = 0;
-};
 
 // Those of a device, kept with it. Any thread may take a slot; it waits where none is free.
 class EngineSlots {
@@ -406,7 +385,7 @@ class EngineSlots {
   // Calls work(slot, tasks); for smaller batches, one after the other, where memory does not suffice for all. When it
   // returns, or throws, the slot's stream has nothing left to do.
   template <class Work>
-  void run(std::span<BlockTask> tasks, SlotClock* clock, const Work& work) {
+  void run(std::span<BlockTask> tasks, DeviceClock* clock, const Work& work) {
     if (tasks.empty()) return;
     try {
       const SlotRing<Slot>::Lease slot = slots_.take();
@@ -414,7 +393,7 @@ class EngineSlots {
       try {
         if (clock != nullptr) clock->start(slot->stream);
         work(*slot, tasks);
-        if (clock != nullptr) clock->tell(slot->stamps);
+        if (clock != nullptr) tell(*clock, slot->stamps);
         return;
       } catch (...) {
         slot->release_memory();  // for the other slots, and for the halves
@@ -466,20 +445,23 @@ std::size_t CudaEngine::staging_bytes(std::size_t input_bytes, std::size_t outpu
 DeviceNeeds CudaEngine::device_needs(const BlockWork& work) const {
   DeviceNeeds needs{.batch_bytes = [work](std::uint64_t blocks) { return slot_bytes(work, blocks); },
                     .slots = kEngineSlots,
-                    .free_bytes = std::nullopt};
+                    .free_bytes = free_bytes()};
+  return needs;
+}
+
+std::optional<std::uint64_t> CudaEngine::free_bytes() const {
   try {
     device_.make_current();
     std::size_t free_bytes = 0, total_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
-    needs.free_bytes = free_bytes;
+    return free_bytes;
   } catch (const Error&) {
-    // A device that fails fails in the first call, too, which is redone elsewhere.
+    return std::nullopt;  // a device that fails fails in the first call, too, which is redone elsewhere
   }
-  return needs;
 }
 
 bool CudaEngine::keep_time(TimeLine& line) {
-  clock_ = std::make_unique<SlotClock>(line);
+  clock_ = std::make_unique<DeviceClock>(line);
   return true;
 }
 
@@ -504,6 +486,42 @@ void CudaEngine::restore(std::span<BlockTask> tasks, Format id) {
   const DeviceFormat& format = known_format(id);
   slots_.run(tasks, clock_.get(),
              [&](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch, format); });
+}
+
+std::uint64_t CudaEngine::stream_limit_bytes(const StreamMeans& means) const {
+  return means.device_memory_bytes != 0 ? means.device_memory_bytes : free_bytes().value_or(0) / 2;
+}
+
+StreamMemory CudaEngine::stream_memory(Format format, const StreamMeans& means) const {
+  if (!is_deflate(format)) return {};
+  const std::uint64_t limit_bytes = stream_limit_bytes(means);
+  const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes);
+  if (!limits) return deflate_stream_memory(means);
+  return {limits->memory_bytes(), cuda_pieces_bytes(*limits), limit_bytes};
+}
+
+std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format format,
+                                                               std::span<const std::byte> history,
+                                                               const StreamMeans& means) {
+  if (!is_deflate(format)) return nullptr;
+  const bool members = format == Format::kGzip;
+  std::uint64_t limit_bytes = stream_limit_bytes(means);
+  std::string failure;
+  while (const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes)) {
+    try {
+      return std::make_unique<DeflateDeviceDecoder>(
+          std::make_unique<CudaPieces>(device_, *limits, clock_.get()), history, members, means, *limits);
+    } catch (const Error& error) {
+      if (status_family(error.status()) != StatusFamily::kDevice) throw;
+      failure = error.what();
+      if (error.status() != Status::kDeviceOutOfMemory) break;
+    }
+    // Perhaps slots keep what is wanted, or others have come to need it; else smaller pieces do.
+    release_memory();
+    limit_bytes = cuda_pieces_bytes(*limits) / 2;
+  }
+  if (!failure.empty() && means.on_failure) means.on_failure(failure);
+  return make_deflate_decoder(history, members, means);
 }
 
 }  // namespace hemstitch::cuda

@@ -15,13 +15,18 @@
 // Time. Events on the slot's stream say when uploads, kernels and downloads began and ended (core/time_line.hpp). A stage's time
 // begins when the one before it is over: another slot's work may be what the device does first.
 //
+// Streams. What is one stream of DEFLATE goes by pieces of tens of megabytes instead, in memory of its own (cuda_pieces.hpp), since each of them
+// needs the one before.
+//
 // Failures. An error of CUDA is thrown as an Error of the device family: the tasks are unspecified then, the caller's
 // input is untouched, and the next call starts afresh (after a lost device it fails again, at once). Where memory runs out, the
 // batch is halved until a single block does not fit. A block's own failure stands in its status.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "engine/backend.hpp"
 
@@ -29,7 +34,7 @@ namespace hemstitch::cuda {
 
 class Device;
 class EngineSlots;
-class SlotClock;
+class DeviceClock;
 
 class CudaEngine : public BlockEngine {
  public:
@@ -47,14 +52,21 @@ class CudaEngine : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
+  // Streams of DEFLATE, by pieces (cuda_pieces.hpp); what is too short for that, or has no memory here, by the processor.
+  StreamMemory stream_memory(Format format, const StreamMeans& means) const override;
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
+                                                     const StreamMeans& means) override;
 
   // Gives back the device memory that slots not in use keep for later calls.
   void release_memory();
 
  private:
+  std::optional<std::uint64_t> free_bytes() const;
+  std::uint64_t stream_limit_bytes(const StreamMeans& means) const;
+
   Device& device_;
   EngineSlots& slots_;
-  std::unique_ptr<SlotClock> clock_;  // where the time is kept
+  std::unique_ptr<DeviceClock> clock_;  // where the time is kept
 };
 
 }  // namespace hemstitch::cuda

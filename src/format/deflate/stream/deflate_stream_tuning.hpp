@@ -15,11 +15,33 @@ inline constexpr std::size_t kDeflateStreamOverlapBytes = std::size_t{256} << 10
 inline constexpr std::size_t kDeflateStreamContentBytes = std::size_t{24} << 20;
 // So much is restored before anything is read ahead: shorter streams are done sooner than threads start.
 inline constexpr std::size_t kDeflateStreamBeginBytes = std::size_t{1} << 20;
-// How far behind the place that the calling thread has reached one other thread begins a piece, in eighths of one: that thread takes 1.6 times
-// as long.
-inline constexpr std::size_t kDeflateStreamLeadEighths = 13;
+// Of two threads: how far behind the place that the calling one has reached, or behind the run before, the other one begins a run of pieces, in eighths of one: it takes
+// 1.6 times as long. And how many pieces are in memory: a run, as much before and behind it, and what comes meanwhile.
+inline constexpr std::size_t kDeflateStreamLeadEighths = 16;
+inline constexpr std::size_t kDeflateStreamSharedPieces = 9;
 // After so many pieces in a row that fitted nowhere, as in data without block starts to find, only one of some is tried, until one fits again: the
 // calling thread may want the core, or its caches.
 inline constexpr unsigned kDeflateStreamMostUseless = 8, kDeflateStreamTriedOf = 8;
+
+// Content in a row that is lent; less is copied sooner than handed on by itself.
+inline constexpr std::size_t kDeflateStreamLentBytes = std::size_t{64} << 10;
+
+// Of a device (deflate_device_decoder.hpp). Compressed bytes of a piece: fewer leave it idle between steps that all of a piece waits for. The first one is
+// smaller, so that content comes soon, and each of the next twice as large.
+inline constexpr std::size_t kDeflateDevicePieceBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kDeflateDeviceFirstPieceBytes = std::size_t{8} << 20;
+inline constexpr std::size_t kDeflateDeviceLeastPieceBytes = std::size_t{1} << 20;
+// Room for content: for what shrinks more a piece is restored in several steps.
+inline constexpr std::size_t kDeflateDeviceContentFactor = 6;
+// A block that is cut by the end of a piece moves on to the next one where it has no more bytes.
+inline constexpr std::size_t kDeflateDeviceLeadBytes = std::size_t{4} << 20;
+// One is filled, one waits, one is restored; one is restored to while the other comes down.
+inline constexpr unsigned kDeflateDeviceInputs = 3, kDeflateDeviceOutputs = 2;
+// Read and uploaded at once.
+inline constexpr std::size_t kDeflateDeviceGatherBytes = std::size_t{16} << 20;
+// What the processor restores before a device that confirmed little is asked again.
+inline constexpr std::size_t kDeflateDeviceSerialBytes = std::size_t{4} << 20;
+// Shorter files are the processor's; of others whose size is not known the first part is.
+inline constexpr std::size_t kDeflateDeviceLeastBytes = std::size_t{8} << 20;
 
 }  // namespace hemstitch

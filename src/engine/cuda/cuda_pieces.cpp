@@ -1,0 +1,193 @@
+#include "engine/cuda/cuda_pieces.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "gpu/cuda/nvtx_range.hpp"
+
+namespace hemstitch::cuda {
+namespace {
+
+void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, const Stream& stream) {
+  if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream.get()), "cudaMemcpyAsync");
+}
+
+std::size_t input_bytes(const DeflateDeviceLimits& limits) { return limits.lead_bytes + limits.piece_bytes; }
+
+DeflatePieceLimits limits_of_pieces(const DeflateDeviceLimits& limits) {
+  return deflate_piece_limits(input_bytes(limits), limits.content_bytes);
+}
+
+}  // namespace
+
+std::uint64_t cuda_pieces_bytes(const DeflateDeviceLimits& limits) {
+  return limits.inputs * std::uint64_t{input_bytes(limits)} +
+         limits.outputs * std::uint64_t{limits.content_bytes} +
+         restore_deflate_piece_cuda_scratch_bytes(limits_of_pieces(limits)) + kDeflateWindowBytes;
+}
+
+struct CudaPieces::Input {
+  Input(std::size_t size, const Stream& stream, DevicePool& pool) : bytes(size, stream.get(), pool) {}
+
+  DeviceBuffer<std::byte> bytes;
+  bool is_empty = true;  // nothing of a piece has been sent to it
+  Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming};
+};
+
+struct CudaPieces::Output {
+  Output(std::size_t size, const Stream& stream, DevicePool& pool) : bytes(size, stream.get(), pool) {}
+
+  DeviceBuffer<std::byte> bytes;
+  Event left;  // what stood there has gone down
+};
+
+CudaPieces::CudaPieces(Device& device, const DeflateDeviceLimits& limits, DeviceClock* clock)
+    : device_(device), limits_(limits), piece_limits_(limits_of_pieces(limits)), clock_(clock) {
+  device_.make_current();
+  for (unsigned i = 0; i < limits_.inputs; ++i)
+    inputs_.push_back(std::make_unique<Input>(input_bytes(limits_), work_, device_.memory()));
+  for (unsigned i = 0; i < limits_.outputs; ++i)
+    outputs_.push_back(std::make_unique<Output>(limits_.content_bytes, work_, device_.memory()));
+  scratch_ = DeviceBuffer<std::byte>(restore_deflate_piece_cuda_scratch_bytes(piece_limits_), work_.get(),
+                                     device_.memory());
+  window_ = DeviceBuffer<std::byte>(kDeflateWindowBytes, work_.get(), device_.memory());
+  h_window_ = device_.pinned().take(kDeflateWindowBytes);
+  work_.synchronize();  // other streams use this memory
+  if (clock_ != nullptr) clock_->start(work_);
+}
+
+CudaPieces::~CudaPieces() {
+  for (const Stream* const stream : {&up_, &work_, &down_}) cudaStreamSynchronize(stream->get());
+}
+
+LargeBuffer CudaPieces::make_host_memory(std::size_t bytes) {
+  try {
+    device_.make_current();
+    const auto block = std::make_shared<PinnedPool::Block>(device_.pinned().take(bytes));
+    return LargeBuffer(std::shared_ptr<std::byte>(block, block->span().data()));
+  } catch (const Error&) {
+    return LargeBuffer(bytes);  // the driver takes it from there, too
+  }
+}
+
+void CudaPieces::upload(unsigned number, std::size_t at, std::span<const std::byte> bytes) {
+  device_.make_current();
+  Input& input = *inputs_[number];
+  if (std::exchange(input.is_empty, false)) input.begin.record(up_.get());
+  copy_async(input.bytes.get() + at, bytes.data(), bytes.size(), cudaMemcpyHostToDevice, up_);
+  input.end.record(up_.get());
+}
+
+void CudaPieces::carry(unsigned from, std::size_t from_at, std::size_t bytes, unsigned to) {
+  device_.make_current();
+  inputs_[from]->end.hold(work_.get());
+  copy_async(inputs_[to]->bytes.get() + limits_.lead_bytes - bytes, inputs_[from]->bytes.get() + from_at,
+             bytes, cudaMemcpyDeviceToDevice, work_);
+}
+
+DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
+  const NvtxRange range("engine.restore_piece");
+  device_.make_current();
+  Input& input = *inputs_[work.input];
+  Output& output = *outputs_[work.output];
+  input.end.hold(work_.get());
+  output.left.hold(work_.get());
+  std::memcpy(h_window_.span().data(), work.window.data(), work.window.size());
+  copy_async(window_.get(), h_window_.span().data(), work.window.size(), cudaMemcpyHostToDevice, work_);
+
+  const auto base = static_cast<std::size_t>(work.begin_bits / 8);
+  const std::uint64_t base_bits = base * std::uint64_t{8};
+  const DeflatePieceInput piece{.d_bytes = input.bytes.get() + base,
+                                .bytes = work.end - base,
+                                .begin_bits = work.begin_bits - base_bits,
+                                .d_window = window_.get(),
+                                .window_bytes = static_cast<std::uint32_t>(work.window.size()),
+                                .members = work.members};
+  Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming};
+  begin.record(work_.get());
+  const DeflatePieceResult result =
+      restore_deflate_piece_cuda(piece, piece_limits_, output.bytes.get(), output.bytes.count(),
+                                 scratch_.get(), scratch_.count(), work_.get());
+  end.record(work_.get());
+
+  DeflatePieceRestored restored{.end_bits = result.end_bits + base_bits,
+                                .content_bytes = result.content_bytes,
+                                .ended = result.ended,
+                                .crc32 = result.crc32};
+  std::uint64_t content_at = 0;
+  for (const auto& member : result.members) {
+    // Behind which nothing was restored: that is the stream at hand.
+    if (member.next_begin_bits == 0) {
+      restored.end_bits = member.end_bits + base_bits;
+      restored.content_bytes = member.content_end;
+      restored.ended = true;
+      restored.crc32 = member.crc32;
+      break;
+    }
+    restored.members.push_back(
+        {member.end_bits + base_bits, member.content_end, member.next_begin_bits + base_bits, member.crc32});
+    content_at = member.content_end;
+  }
+  const auto last_bytes = static_cast<std::size_t>(
+      std::min<std::uint64_t>(restored.content_bytes - content_at, kDeflateWindowBytes));
+  copy_async(h_window_.span().data(), output.bytes.get() + restored.content_bytes - last_bytes, last_bytes,
+             cudaMemcpyDeviceToHost, work_);
+  work_.synchronize();
+  restored.last_bytes.assign(h_window_.span().data(), h_window_.span().data() + last_bytes);
+  if (clock_ != nullptr) {
+    const std::uint64_t batch = clock_->line().next_batch();
+    if (!std::exchange(input.is_empty, true)) clock_->tell(Stage::kUpload, batch, input.begin, input.end);
+    clock_->tell(Stage::kKernel, batch, begin, end);
+  }
+  return restored;
+}
+
+std::shared_ptr<CudaPieces::Download> CudaPieces::take_download() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!idle_downloads_.empty()) {
+      auto download = std::move(idle_downloads_.back());
+      idle_downloads_.pop_back();
+      return download;
+    }
+  }
+  return std::make_shared<Download>();
+}
+
+std::uint64_t CudaPieces::download(unsigned number, std::uint64_t at, std::span<std::byte> to) {
+  device_.make_current();
+  Output& output = *outputs_[number];
+  const auto download = take_download();
+  download->begin.record(down_.get());
+  // Wherever `to` is.
+  copy_async(to.data(), output.bytes.get() + at, to.size(), cudaMemcpyDefault, down_);
+  download->end.record(down_.get());
+  download->passed.record(down_.get());
+  output.left.record(down_.get());
+  const std::scoped_lock lock(mutex_);
+  download->number = ++download_count_;
+  downloads_.push_back(download);
+  return download->number;
+}
+
+void CudaPieces::wait(std::uint64_t number) {
+  device_.make_current();
+  for (;;) {
+    std::shared_ptr<Download> download;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (downloads_.empty() || downloads_.front()->number > number) return;
+      download = downloads_.front();
+    }
+    download->passed.synchronize();
+    const std::scoped_lock lock(mutex_);
+    if (downloads_.empty() || downloads_.front() != download) continue;  // another thread was first
+    if (clock_ != nullptr)
+      clock_->tell(Stage::kDownload, clock_->line().next_batch(), download->begin, download->end);
+    idle_downloads_.push_back(std::move(downloads_.front()));
+    downloads_.pop_front();
+  }
+}
+
+}  // namespace hemstitch::cuda

@@ -1,0 +1,745 @@
+#include "format/deflate/stream/deflate_device_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "format/checksum.hpp"
+
+namespace hemstitch {
+namespace {
+
+// One failure may have been the moment's.
+constexpr unsigned kMostDeviceFailures = 2;
+
+// A device that confirms less than one in so many of a piece's bytes, and fills less than half of the output, is slower than the processor.
+constexpr std::uint64_t kLeastConfirmed = 8;
+
+constexpr std::uint64_t kAll = UINT64_MAX;
+
+// What stands behind `last` of a content, before which `window` stands.
+std::vector<std::byte> window_behind(std::span<const std::byte> window, std::span<const std::byte> last) {
+  const std::size_t kept =
+      std::min(window.size(), kDeflateWindowBytes - std::min<std::size_t>(last.size(), kDeflateWindowBytes));
+  std::vector<std::byte> behind(window.end() - static_cast<std::ptrdiff_t>(kept), window.end());
+  behind.insert(behind.end(), last.begin(), last.end());
+  return behind;
+}
+
+// A device that fails may say anything.
+bool adds_up(const DeflatePieceRestored& restored, const DeflatePieceWork& work, std::uint64_t room) {
+  std::uint64_t bits = work.begin_bits, content = 0;
+  for (const DeflatePieceMember& member : restored.members) {
+    if (member.end_bits < bits || member.next_begin_bits <= member.end_bits || member.content_end < content)
+      return false;
+    bits = member.next_begin_bits;
+    content = member.content_end;
+  }
+  return restored.end_bits >= bits && restored.end_bits <= work.end * std::uint64_t{8} &&
+         restored.content_bytes >= content && restored.content_bytes <= room &&
+         restored.last_bytes.size() ==
+             std::min<std::uint64_t>(restored.content_bytes - content, kDeflateWindowBytes);
+}
+
+}  // namespace
+
+std::optional<DeflateDeviceLimits> deflate_device_limits(
+    const StreamMeans& means, std::uint64_t device_limit_bytes,
+    const std::function<std::uint64_t(const DeflateDeviceLimits&)>& device_bytes) {
+  // Only the processor's decoders know the points inside a stream.
+  if (means.points) return std::nullopt;
+  DeflateDeviceLimits limits;
+  if (means.input_bytes) {
+    if (*means.input_bytes < kDeflateDeviceLeastBytes) return std::nullopt;
+    // Several, so that one is read and another written while one is restored.
+    const std::uint64_t several = *means.input_bytes / (limits.inputs + 1) + 1;
+    while (limits.piece_bytes / 2 >= several) limits.piece_bytes /= 2;
+  } else {
+    limits.begin_bytes = kDeflateDeviceLeastBytes;
+  }
+  for (; limits.piece_bytes >= kDeflateDeviceLeastPieceBytes; limits.piece_bytes /= 2) {
+    limits.first_piece_bytes = std::min(limits.piece_bytes, kDeflateDeviceFirstPieceBytes);
+    limits.lead_bytes = std::min(limits.piece_bytes / 2, kDeflateDeviceLeadBytes);
+    limits.content_bytes = limits.piece_bytes * kDeflateDeviceContentFactor;
+    if ((means.memory_bytes == 0 || limits.memory_bytes() <= means.memory_bytes) &&
+        (device_limit_bytes == 0 || device_bytes(limits) <= device_limit_bytes))
+      return limits;
+  }
+  return std::nullopt;
+}
+
+struct DeflateDeviceDecoder::Piece {
+  std::uint64_t number = 0;
+  std::uint64_t begin = 0;  // in all that was given
+  std::size_t own_bytes = 0;
+  std::size_t most_bytes = 0;
+  LargeBuffer memory;
+
+  // Guarded by the decoder's mutex.
+  bool sealed = false;         // nothing more comes
+  bool is_on_device = true;    // all of it was sent there
+  bool is_passed = false;      // there nobody needs it any more
+  std::size_t lead_bytes = 0;  // of the bytes before it, that were carried
+
+  std::uint64_t end() const { return begin + own_bytes; }
+  std::span<const std::byte> from(std::uint64_t byte) const {
+    return std::span<const std::byte>(memory.get(), own_bytes).subspan(byte - begin);
+  }
+};
+
+// What the device restored from a link on.
+struct DeflateDeviceDecoder::Restored {
+  // Of one stream.
+  struct Part {
+    std::uint64_t begin_bits = 0, end_bits = 0;  // of all that was given
+    std::uint64_t content_at = 0, content_bytes = 0;
+    bool final = false;
+    std::uint32_t crc32 = 0;
+  };
+  std::vector<Part> parts;
+  std::vector<std::byte> window;  // before the first part
+  unsigned output = 0;
+  bool is_much = false;
+  std::vector<std::shared_ptr<Piece>> pieces;  // whose bytes it was restored from
+
+  std::span<const std::byte> from(std::uint64_t byte) const {
+    for (const auto& piece : pieces)
+      if (byte >= piece->begin && byte < piece->end()) return piece->from(byte);
+    return {};
+  }
+};
+
+// Content that is restored again, in order.
+struct DeflateDeviceDecoder::Redone {
+  std::shared_ptr<Restored> restored;
+  std::size_t part = 0;
+  std::uint64_t part_at = 0;
+  std::uint64_t position = 0;
+  DeflateDecoder decoder{{}};
+
+  // Fills `to`.
+  void restore(std::span<std::byte> to) {
+    while (!to.empty()) {
+      const auto input = restored->from(position);
+      const StreamStep step = decoder.restore(input, to);
+      position += step.input_bytes;
+      part_at += step.output_bytes;
+      to = to.subspan(step.output_bytes);
+      if (!to.empty() &&
+          (step.status != Status::kOk || step.ended || (step.input_bytes == 0 && step.output_bytes == 0)))
+        throw Error(Status::kInternal, "what a device restored is not in the stream");
+    }
+  }
+};
+
+DeflateDeviceDecoder::DeflateDeviceDecoder(std::unique_ptr<DeflatePieceDevice> device,
+                                           std::span<const std::byte> history, bool members,
+                                           const StreamMeans& means, const DeflateDeviceLimits& limits)
+    : device_(std::move(device)),
+      members_(members),
+      settles_(means.settles),
+      on_failure_(means.on_failure),
+      limits_(limits),
+      serial_(history),
+      serial_bytes_(limits.serial_bytes),
+      next_piece_bytes_(std::min(limits.first_piece_bytes, limits.piece_bytes)) {
+  for (unsigned output = 0; output < limits_.outputs; ++output) idle_outputs_.push_back(output);
+  if (limits_.begin_bytes != 0) return;
+  link_ = Link{0, {serial_.window().begin(), serial_.window().end()}};
+  mode_ = Mode::kBoundary;
+}
+
+DeflateDeviceDecoder::~DeflateDeviceDecoder() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stops_ = true;
+  }
+  work_comes_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+// ---- the calling thread
+
+StreamStep DeflateDeviceDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
+  if (mode_ == Mode::kAlone) {
+    const StreamStep step = serial_.restore(input, output);
+    taken_bytes_ = position_ += step.input_bytes;
+    sum_up(output.first(step.output_bytes));
+    if (step.ended) {
+      mode_ = Mode::kEnded;
+    } else if (taken_bytes_ >= limits_.begin_bytes && step.status == Status::kOk) {
+      mode_ = Mode::kSerial;
+      in_serial_way_ = true;
+      serial_until_ = position_ + 1;  // a link is in bytes that are kept
+    }
+    return step;
+  }
+  StreamStep step;
+  const auto goes_on = [&] {
+    return step.input_bytes == 0 && step.output_bytes == 0 && !step.ended && step.status == Status::kOk;
+  };
+  // Who gives nothing where there is room has nothing to give.
+  const bool is_end = input.empty() && piece_to_fill() != nullptr;
+  if (is_end) {
+    const std::scoped_lock lock(mutex_);
+    no_more_ = true;
+    if (pieces_.back()->own_bytes != 0) seal(*pieces_.back());
+    work_comes_.notify_all();  // what waited for more goes on without
+  }
+  do {
+    step.input_bytes += take(input.subspan(step.input_bytes));
+    produce(step, output, input.empty() || step.input_bytes < input.size());
+  } while (goes_on() && !input.empty());
+  step.wants_input = goes_on() && !is_end && piece_to_fill() != nullptr;
+  return step;
+}
+
+std::optional<std::span<std::byte>> DeflateDeviceDecoder::input_room() {
+  if (mode_ == Mode::kAlone) return std::nullopt;
+  Piece* const piece = piece_to_fill();
+  if (piece == nullptr) return std::span<std::byte>();
+  return std::span(piece->memory.get() + piece->own_bytes,
+                   std::min(limits_.gather_bytes, piece->most_bytes - piece->own_bytes));
+}
+
+// How much there was room for.
+std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
+  std::size_t taken = 0;
+  while (taken < input.size()) {
+    Piece* const piece = piece_to_fill();
+    if (piece == nullptr) break;
+    std::byte* const at = piece->memory.get() + piece->own_bytes;
+    const auto some =
+        input.subspan(taken, std::min(input.size() - taken, piece->most_bytes - piece->own_bytes));
+    if (some.data() != at) std::memcpy(at, some.data(), some.size());
+    bool is_sent = false;
+    if (piece->is_on_device && !is_dropped()) {
+      try {
+        device_->upload(static_cast<unsigned>(piece->number % limits_.inputs),
+                        limits_.lead_bytes + piece->own_bytes, {at, some.size()});
+        is_sent = true;
+      } catch (const Error& error) {
+        if (status_family(error.status()) != StatusFamily::kDevice) throw;
+        fail(error.what());
+      }
+    }
+    taken += some.size();
+    taken_bytes_ += some.size();
+    const std::scoped_lock lock(mutex_);
+    no_more_ = false;
+    piece->own_bytes += some.size();
+    piece->is_on_device = is_sent;
+    if (piece->own_bytes == piece->most_bytes) seal(*piece);
+  }
+  return taken;
+}
+
+// With the mutex held: whether the device has an input for another piece.
+bool DeflateDeviceDecoder::has_input_for_piece() const {
+  if (failures_ >= kMostDeviceFailures) return true;
+  return std::ranges::none_of(pieces_, [&](const auto& piece) {
+    return piece->number + limits_.inputs <= piece_count_ && !piece->is_passed;
+  });
+}
+
+// The last one where it is not full, or a new one; null where there is no room for one.
+DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_to_fill() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!pieces_.empty() && !pieces_.back()->sealed) return pieces_.back().get();
+    if (!has_input_for_piece()) return nullptr;
+  }
+  auto memory = memory_for_piece();
+  if (!memory) return nullptr;
+  start_thread();
+  auto piece = std::make_shared<Piece>();
+  piece->number = piece_count_++;
+  piece->begin = taken_bytes_;
+  piece->most_bytes = next_piece_bytes_;
+  piece->memory = std::move(*memory);
+  next_piece_bytes_ = std::min(2 * next_piece_bytes_, limits_.piece_bytes);
+  const std::scoped_lock lock(mutex_);
+  pieces_.push_back(piece);
+  return piece.get();
+}
+
+std::optional<LargeBuffer> DeflateDeviceDecoder::memory_for_piece() {
+  const auto idle = [&]() -> std::optional<LargeBuffer> {
+    const std::scoped_lock lock(mutex_);
+    const auto unused =
+        std::ranges::find_if(passed_, [](const auto& piece) { return piece.use_count() == 1; });
+    if (unused == passed_.end()) return std::nullopt;
+    LargeBuffer memory = std::move((*unused)->memory);
+    passed_.erase(unused);
+    return memory;
+  };
+  if (auto memory = idle()) return memory;
+  if (memory_count_ < limits_.host_pieces) {
+    LargeBuffer memory = device_->make_host_memory(limits_.piece_bytes);
+    ++memory_count_;
+    return memory;
+  }
+  settle(kAll);
+  return idle();
+}
+
+// With the mutex held.
+void DeflateDeviceDecoder::seal(Piece& piece) {
+  piece.sealed = true;
+  work_comes_.notify_all();
+}
+
+// Without one there is no device.
+void DeflateDeviceDecoder::start_thread() {
+  if (thread_.joinable() || is_dropped()) return;
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error& error) {
+    const std::scoped_lock lock(mutex_);
+    failures_ = kMostDeviceFailures;
+    if (link_) given_up_ = std::exchange(link_, std::nullopt);
+  }
+}
+
+// `waits`: whether to wait for the device where nothing is at hand.
+void DeflateDeviceDecoder::produce(StreamStep& step, std::span<std::byte> output, bool waits) {
+  for (bool goes_on = true; goes_on && step.output_bytes < output.size() && !step.ended;) {
+    switch (mode_) {
+      case Mode::kSerial:
+        goes_on = restore_serially(step, output);
+        break;
+      case Mode::kBoundary:
+        goes_on = current_ ? hand_over(step, output) : take_restored(waits && step.output_bytes == 0);
+        break;
+      case Mode::kAlone:
+      case Mode::kEnded:
+        return;
+    }
+  }
+}
+
+const DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_of(std::uint64_t byte) const {
+  for (const auto& piece : pieces_)
+    if (byte >= piece->begin && byte < piece->end()) return piece.get();
+  return nullptr;
+}
+
+void DeflateDeviceDecoder::sum_up(std::span<const std::byte> content) {
+  if (members_) crc32_ = checksum_behind(Checksum::kCrc32, crc32_, content);
+}
+
+std::optional<std::uint32_t> DeflateDeviceDecoder::content_crc32() const {
+  return members_ ? std::optional(crc32_) : std::nullopt;
+}
+
+// Returns whether there is more to do at once.
+bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byte> output) {
+  const Piece* const piece = piece_of(position_);
+  const auto input = piece == nullptr ? std::span<const std::byte>() : piece->from(position_);
+  const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
+  const bool is_dropped = this->is_dropped();
+  const std::int64_t stop_bits =
+      is_dropped ? INT64_MAX
+                 : (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8;
+  const auto room = output.subspan(step.output_bytes);
+  const StreamStep done = serial_.restore_until(stop_bits, input, room);
+  sum_up(room.first(done.output_bytes));
+  position_ += done.input_bytes;
+  step.output_bytes += done.output_bytes;
+  step.status = done.status;
+  step.detail = done.detail;
+  if (done.status != Status::kOk) return false;
+  if (done.ended) {
+    end_stream(step, position_);
+    return false;
+  }
+  release(bits_before() / 8);
+  if (!is_dropped && serial_.is_between_blocks() && bits_before() >= serial_until_ * 8) {
+    const auto window = serial_.window();
+    const std::uint64_t bits = bits_before();
+    mode_ = Mode::kBoundary;
+    in_serial_way_ = false;
+    position_ = (bits + 7) / 8;
+    const std::scoped_lock lock(mutex_);
+    link_ = Link{bits, {window.begin(), window.end()}};
+    pass_inputs(bits / 8);
+    work_comes_.notify_all();
+    return true;
+  }
+  return done.input_bytes != 0 || done.output_bytes != 0;
+}
+
+// The next content that the device restored, or the place from which it did not.
+bool DeflateDeviceDecoder::take_restored(bool waits) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (!restored_.empty()) {
+      current_ = std::move(restored_.front());
+      restored_.pop_front();
+      part_ = 0;
+      part_at_ = 0;
+      if (current_->is_much) serial_bytes_ = limits_.serial_bytes;
+      return true;
+    }
+    if (given_up_) {
+      const Link link = *std::exchange(given_up_, std::nullopt);
+      lock.unlock();
+      go_on_serially(link);
+      return true;
+    }
+    if (!waits || (worked_on_ == nullptr && !next_task())) return false;
+    work_is_done_.wait(lock);
+  }
+}
+
+bool DeflateDeviceDecoder::hand_over(StreamStep& step, std::span<std::byte> output) {
+  const Restored::Part part = current_->parts[part_];
+  const auto count = static_cast<std::size_t>(
+      std::min<std::uint64_t>(part.content_bytes - part_at_, output.size() - step.output_bytes));
+  if (count != 0) arrive(output.subspan(step.output_bytes, count));
+  part_at_ += count;
+  step.output_bytes += count;
+  device_bytes_ += count;
+  if (part_at_ < part.content_bytes) return false;
+  if (members_) crc32_ = combined_checksum(Checksum::kCrc32, crc32_, part.crc32, part.content_bytes);
+  if (part.final) {
+    end_stream(step, (part.end_bits + 7) / 8);
+    return false;
+  }
+  leave_restored();
+  position_ = (part.end_bits + 7) / 8;
+  release(part.end_bits / 8);
+  return true;
+}
+
+void DeflateDeviceDecoder::leave_restored() {
+  if (!current_) return;
+  const std::scoped_lock lock(mutex_);
+  idle_outputs_.push_back(current_->output);
+  current_ = nullptr;
+  work_comes_.notify_all();
+}
+
+// Brings the next content of the part at hand there.
+void DeflateDeviceDecoder::arrive(std::span<std::byte> to) {
+  Arrival arrival{.number = 0, .to = to, .restored = current_, .part = part_, .part_at = part_at_};
+  if (!is_dropped()) {
+    try {
+      arrival.download =
+          device_->download(current_->output, current_->parts[part_].content_at + part_at_, to);
+    } catch (const Error& error) {
+      if (status_family(error.status()) != StatusFamily::kDevice) throw;
+      fail(error.what());
+    }
+  }
+  std::uint64_t number;
+  {
+    const std::scoped_lock lock(mutex_);
+    number = arrival.number = ++arrival_count_;
+    arrivals_.push_back(std::move(arrival));
+  }
+  if (!settles_) settle(number);
+}
+
+std::uint64_t DeflateDeviceDecoder::under_way() const {
+  const std::scoped_lock lock(mutex_);
+  return arrivals_.empty() ? 0 : arrivals_.back().number;
+}
+
+void DeflateDeviceDecoder::settle(std::uint64_t number) {
+  const std::scoped_lock settling(settling_);
+  for (;;) {
+    const Arrival* arrival = nullptr;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (arrivals_.empty() || arrivals_.front().number > number) return;
+      arrival = &arrivals_.front();  // which stays where it is while others come
+    }
+    bool has_come = false;
+    if (arrival->download != 0) {
+      try {
+        device_->wait(arrival->download);
+        has_come = true;
+      } catch (const Error& error) {
+        if (status_family(error.status()) != StatusFamily::kDevice) throw;
+        fail(error.what());
+      }
+    }
+    if (!has_come) redo(*arrival);
+    const std::scoped_lock lock(mutex_);
+    arrivals_.pop_front();
+    if (arrivals_.empty()) redone_ = nullptr;
+  }
+}
+
+// With settling_ held.
+void DeflateDeviceDecoder::redo(const Arrival& arrival) {
+  if (!redone_ || redone_->restored != arrival.restored || redone_->part != arrival.part ||
+      redone_->part_at > arrival.part_at) {
+    const std::uint64_t bits = arrival.restored->parts[arrival.part].begin_bits;
+    auto redone = std::make_unique<Redone>();
+    redone->restored = arrival.restored;
+    redone->part = arrival.part;
+    redone->position = (bits + 7) / 8;
+    const auto taken_bits = static_cast<unsigned>(bits % 8);
+    redone->decoder.begin(arrival.part == 0 ? std::span<const std::byte>(arrival.restored->window)
+                                            : std::span<const std::byte>(),
+                          taken_bits == 0 ? std::byte{0} : arrival.restored->from(bits / 8)[0], taken_bits);
+    redone_ = std::move(redone);
+  }
+  std::vector<std::byte> skipped(std::size_t{1} << 16);
+  while (redone_->part_at < arrival.part_at)
+    redone_->restore(std::span(skipped).first(static_cast<std::size_t>(
+        std::min<std::uint64_t>(skipped.size(), arrival.part_at - redone_->part_at))));
+  redone_->restore(arrival.to);
+}
+
+// From here on the device is not asked, for twice as long each time that it helps little.
+void DeflateDeviceDecoder::begin_serial_way() {
+  mode_ = Mode::kSerial;
+  if (std::exchange(in_serial_way_, true)) return;
+  serial_until_ = position_ + serial_bytes_;
+  if (serial_bytes_ < limits_.piece_bytes) serial_bytes_ *= 2;
+}
+
+void DeflateDeviceDecoder::go_on_serially(const Link& link) {
+  const auto taken_bits = static_cast<unsigned>(link.bits % 8);
+  const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(link.bits / 8);
+  serial_.begin(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0], taken_bits);
+  position_ = (link.bits + 7) / 8;
+  begin_serial_way();
+}
+
+void DeflateDeviceDecoder::end_stream(StreamStep& step, std::uint64_t next_byte) {
+  step.ended = true;
+  mode_ = Mode::kEnded;
+  position_ = next_byte;
+}
+
+std::size_t DeflateDeviceDecoder::read_ahead(std::span<std::byte> to) {
+  std::size_t count = 0;
+  while (count < to.size()) {
+    const Piece* const piece = piece_of(position_);
+    if (piece == nullptr) break;
+    const auto from = piece->from(position_);
+    const std::size_t some = std::min(from.size(), to.size() - count);
+    std::memcpy(to.data() + count, from.data(), some);
+    count += some;
+    position_ += some;
+  }
+  return count;
+}
+
+bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
+  crc32_ = 0;
+  // The next part of what the stream before ended in?
+  if (current_ && part_ + 1 < current_->parts.size() &&
+      current_->parts[part_ + 1].begin_bits == position_ * 8 && history.empty()) {
+    ++part_;
+    part_at_ = 0;
+    mode_ = Mode::kBoundary;
+    return true;
+  }
+  leave_restored();
+  {
+    // Else nobody needs what was restored ahead.
+    const std::scoped_lock lock(mutex_);
+    ++epoch_;
+    link_.reset();
+    given_up_.reset();
+    for (const auto& restored : restored_) idle_outputs_.push_back(restored->output);
+    restored_.clear();
+  }
+  release(position_);
+  serial_.begin(history, std::byte{0}, 0);
+  if (position_ == taken_bytes_ && taken_bytes_ < limits_.begin_bytes)
+    mode_ = Mode::kAlone;
+  else
+    begin_serial_way();
+  return true;
+}
+
+// With the mutex held: the device needs nothing of these any more.
+void DeflateDeviceDecoder::pass_inputs(std::uint64_t before_byte) {
+  for (const auto& piece : pieces_) {
+    if (worked_on_ != nullptr && (piece == worked_on_->piece || piece == worked_on_->carried)) break;
+    if (piece->sealed && piece->end() <= before_byte) piece->is_passed = true;
+  }
+}
+
+// Lets pieces go of which nothing is needed any more.
+void DeflateDeviceDecoder::release(std::uint64_t before_byte) {
+  const std::scoped_lock lock(mutex_);
+  pass_inputs(before_byte);
+  while (!pieces_.empty() && pieces_.front()->is_passed && pieces_.front()->end() <= before_byte) {
+    passed_.push_back(std::move(pieces_.front()));
+    pieces_.pop_front();
+  }
+}
+
+// ---- failures
+
+void DeflateDeviceDecoder::fail(const std::string& reason) {
+  {
+    const std::scoped_lock lock(mutex_);
+    ++failures_;
+    work_comes_.notify_all();
+  }
+  if (on_failure_) on_failure_(reason);
+}
+
+bool DeflateDeviceDecoder::is_dropped() const {
+  const std::scoped_lock lock(mutex_);
+  return failures_ >= kMostDeviceFailures;
+}
+
+// ---- the device's thread
+
+void DeflateDeviceDecoder::work() {
+  std::unique_lock lock(mutex_);
+  while (!stops_) {
+    if (const auto task = next_task())
+      run(*task, lock);
+    else
+      work_comes_.wait(lock);
+  }
+}
+
+// With the mutex held.
+std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_task() const {
+  if (!link_ || stops_) return std::nullopt;
+  Task task;
+  task.gives_up = true;
+  if (failures_ >= kMostDeviceFailures) return task;
+  const std::uint64_t byte = link_->bits / 8;
+  // Nothing has come of what follows.
+  if (pieces_.empty() || byte >= pieces_.back()->end()) return std::nullopt;
+  auto at = pieces_.end();
+  for (auto i = pieces_.begin(); i != pieces_.end(); ++i)
+    if (byte + (*i)->lead_bytes >= (*i)->begin && byte < (*i)->end()) at = i;
+  if (at == pieces_.end() || (*at)->is_passed) return task;
+  const auto next = std::next(at);
+  const std::uint64_t left_bytes = (*at)->end() - byte;
+  if (!(*at)->sealed) return std::nullopt;
+  if (left_bytes <= limits_.lead_bytes) {
+    const bool has_next = next != pieces_.end() && (*next)->own_bytes != 0;
+    if (has_next ? !(*next)->sealed : !no_more_) return std::nullopt;
+    if (has_next) {
+      task.carried = *at;
+      task.carried_bytes = static_cast<std::size_t>(left_bytes);
+    }
+  }
+  task.piece = task.carried ? *next : *at;
+  if (!task.piece->is_on_device || !(*at)->is_on_device) {
+    task.piece = task.carried = nullptr;
+    return task;
+  }
+  if (idle_outputs_.empty()) return std::nullopt;
+  task.gives_up = false;
+  task.output = idle_outputs_.back();
+  return task;
+}
+
+void DeflateDeviceDecoder::run(Task task, std::unique_lock<std::mutex>& lock) {
+  if (task.gives_up) {
+    given_up_ = std::exchange(link_, std::nullopt);
+    work_is_done_.notify_all();
+    return;
+  }
+  Link link = *std::exchange(link_, std::nullopt);
+  Piece& piece = *task.piece;
+  const std::uint64_t epoch = epoch_;
+  const auto input_of = [&](const Piece& of) { return static_cast<unsigned>(of.number % limits_.inputs); };
+  const auto place = [&](const Piece& of) {
+    return limits_.lead_bytes + link.bits / 8 - of.begin;  // of the link, which may stand before the piece
+  };
+  idle_outputs_.pop_back();
+  worked_on_ = &task;
+  lock.unlock();
+  std::string failure;
+  DeflatePieceRestored restored;
+  restored.end_bits = place(piece) * 8 + link.bits % 8;
+  try {
+    if (task.carried)
+      device_->carry(input_of(*task.carried), place(*task.carried), task.carried_bytes, input_of(piece));
+    const DeflatePieceWork work{.input = input_of(piece),
+                                .begin_bits = restored.end_bits,
+                                .end = limits_.lead_bytes + piece.own_bytes,
+                                .window = link.window,
+                                .members = members_,
+                                .output = task.output};
+    restored = device_->restore(work);
+    if (!adds_up(restored, work, limits_.content_bytes))
+      throw Error(Status::kDeviceFault, "what was restored of a stream does not add up");
+  } catch (const Error& error) {
+    failure = error.what();
+  } catch (const std::bad_alloc&) {
+    failure = status_text(Status::kOutOfMemory);
+  }
+  if (!failure.empty()) fail(failure);
+  lock.lock();
+  worked_on_ = nullptr;
+  if (task.carried && failure.empty()) {
+    piece.lead_bytes = task.carried_bytes;
+    task.carried->is_passed = true;
+  }
+  if (epoch != epoch_) {
+    idle_outputs_.push_back(task.output);
+  } else if (!failure.empty()) {
+    idle_outputs_.push_back(task.output);
+    given_up_ = std::move(link);
+  } else {
+    publish(task, std::move(link), std::move(restored));
+  }
+  work_is_done_.notify_all();
+}
+
+// With the mutex held.
+void DeflateDeviceDecoder::publish(const Task& task, Link link, DeflatePieceRestored found) {
+  const Piece& piece = *task.piece;
+  const auto bits_of = [&](std::uint64_t input_bits) {
+    return piece.begin * 8 + input_bits - limits_.lead_bytes * std::uint64_t{8};
+  };
+  const std::uint64_t end_bits = bits_of(found.end_bits);
+  if (end_bits == link.bits && found.members.empty() && !found.ended) {
+    idle_outputs_.push_back(task.output);
+    given_up_ = std::move(link);
+    return;
+  }
+  auto restored = std::make_shared<Restored>();
+  Restored::Part part{.begin_bits = link.bits};
+  for (const DeflatePieceMember& member : found.members) {
+    part.end_bits = bits_of(member.end_bits);
+    part.content_bytes = member.content_end - part.content_at;
+    part.final = true;
+    part.crc32 = member.crc32;
+    restored->parts.push_back(part);
+    part = {.begin_bits = bits_of(member.next_begin_bits), .content_at = member.content_end};
+  }
+  part.end_bits = end_bits;
+  part.content_bytes = found.content_bytes - part.content_at;
+  part.final = found.ended;
+  part.crc32 = found.crc32;
+  restored->parts.push_back(part);
+  restored->output = task.output;
+  for (const auto& other : pieces_)
+    if (other->end() > link.bits / 8 && other->begin < piece.end()) restored->pieces.push_back(other);
+  restored->is_much = found.ended || found.content_bytes >= limits_.content_bytes / 2 ||
+                      (end_bits - link.bits) * kLeastConfirmed >= piece.end() * 8 - link.bits;
+  Link next{end_bits, window_behind(found.members.empty() ? std::span<const std::byte>(link.window)
+                                                          : std::span<const std::byte>(),
+                                    found.last_bytes)};
+  restored->window = std::move(link.window);
+  restored_.push_back(restored);
+  if (found.ended) return;
+  if (restored->is_much) {
+    link_ = std::move(next);
+    pass_inputs(end_bits / 8);
+  } else {
+    given_up_ = std::move(next);
+  }
+}
+
+}  // namespace hemstitch

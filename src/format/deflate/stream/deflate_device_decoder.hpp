@@ -1,0 +1,187 @@
+// Restores streams of DEFLATE by pieces on a device (docs/formats/gzip-in-parallel.md explains how).
+//
+// What is given is gathered in pieces of tens of megabytes and uploaded as it comes. A thread of the decoder's own has the device restore from
+// link to link: a link is a place between two blocks with the content before it, so what is restored from there on is right. While it
+// does so the calling thread gathers the next piece and sets off the way down of the content before. A cut block at the end of a piece
+// moves on to the next one.
+//
+// Where the device confirms nothing, or little, the calling thread goes on from the last good link by the decoder for one thread, and hands over to
+// the device again at a block's beginning some way on: further each time that does not help. So whatever the device cannot
+// restore is judged by that decoder alone, with the same verdict, in the same place, with the same content before it.
+//
+// A device that fails loses nothing: compressed bytes stay until the content that came of them has arrived, and are restored again here. One that
+// fails a second time is asked for nothing any more.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/large_buffer.hpp"
+#include "format/deflate/restore/deflate_restore.hpp"
+#include "format/deflate/stream/deflate_piece_device.hpp"
+#include "format/deflate/stream/deflate_stream_tuning.hpp"
+#include "format/stream_decoder.hpp"
+
+namespace hemstitch {
+
+struct DeflateDeviceLimits {
+  std::size_t piece_bytes =
+      kDeflateDevicePieceBytes;  // host_pieces of them hold more than the header of a block has
+  std::size_t first_piece_bytes = kDeflateDeviceFirstPieceBytes;  // and each later one twice as much
+  std::size_t lead_bytes = kDeflateDeviceLeadBytes;
+  unsigned inputs = kDeflateDeviceInputs;  // of the device
+  unsigned outputs = kDeflateDeviceOutputs;
+  std::size_t host_pieces =
+      kDeflateDeviceInputs + kDeflateDeviceOutputs;      // pieces in memory at once, more than inputs
+  std::size_t gather_bytes = kDeflateDeviceGatherBytes;  // asked for at once
+  std::size_t content_bytes = kDeflateDevicePieceBytes * kDeflateDeviceContentFactor;  // of an output
+  std::size_t begin_bytes = 0;  // the first ones, which the device is not asked for
+  std::size_t serial_bytes =
+      kDeflateDeviceSerialBytes;  // the least that the calling thread restores before it asks again
+
+  std::uint64_t memory_bytes() const { return host_pieces * std::uint64_t{piece_bytes}; }
+};
+
+// The largest pieces that the means allow, and worth it for what is to come. `device_bytes` says what a device takes for such limits, at most
+// `device_limit_bytes`. Nothing where the processor is to restore it: there is little of it, or no memory.
+std::optional<DeflateDeviceLimits> deflate_device_limits(
+    const StreamMeans& means, std::uint64_t device_limit_bytes,
+    const std::function<std::uint64_t(const DeflateDeviceLimits&)>& device_bytes);
+
+class DeflateDeviceDecoder : public StreamDecoder {
+ public:
+  // `members`: streams are those of gzip members. `on_failure` is told of each failure of the device, from whichever thread.
+  DeflateDeviceDecoder(std::unique_ptr<DeflatePieceDevice> device, std::span<const std::byte> history,
+                       bool members, const StreamMeans& means, const DeflateDeviceLimits& limits);
+  ~DeflateDeviceDecoder() override;
+  DeflateDeviceDecoder(const DeflateDeviceDecoder&) = delete;
+  DeflateDeviceDecoder& operator=(const DeflateDeviceDecoder&) = delete;
+
+  StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
+  std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
+  std::size_t read_ahead(std::span<std::byte> to) override;
+  bool begin_next(std::span<const std::byte> history) override;
+  std::optional<std::span<std::byte>> input_room() override;
+  std::uint64_t under_way() const override;
+  void settle(std::uint64_t number) override;
+  std::optional<std::uint32_t> content_crc32() const override;
+
+  // How much of the content the device gave, for tests and measurements.
+  std::uint64_t device_bytes() const { return device_bytes_; }
+
+ private:
+  struct Piece;
+  struct Restored;
+  struct Redone;
+  // Content that is on its way down.
+  struct Arrival {
+    std::uint64_t number = 0;
+    std::uint64_t download = 0;  // 0: it does not come down
+    std::span<std::byte> to;
+    std::shared_ptr<Restored> restored;
+    std::size_t part = 0;
+    std::uint64_t part_at = 0;
+  };
+  using Pieces = std::deque<std::shared_ptr<Piece>>;
+  enum class Mode {
+    kAlone,     // nothing is read ahead
+    kSerial,    // the calling thread restores
+    kBoundary,  // it stands between two blocks, and the device goes on
+    kEnded,
+  };
+  // Where a block's header stands, and the content before it.
+  struct Link {
+    std::uint64_t bits = 0;
+    std::vector<std::byte> window;
+  };
+  struct Task {
+    std::shared_ptr<Piece> piece, carried;  // the second one where bytes of it are carried
+    std::size_t carried_bytes = 0;
+    unsigned output = 0;
+    bool gives_up = false;
+  };
+
+  std::size_t take(std::span<const std::byte> input);
+  Piece* piece_to_fill();
+  bool has_input_for_piece() const;
+  std::optional<LargeBuffer> memory_for_piece();
+  void seal(Piece& piece);
+  void produce(StreamStep& step, std::span<std::byte> output, bool waits);
+  bool restore_serially(StreamStep& step, std::span<std::byte> output);
+  bool take_restored(bool waits);
+  bool hand_over(StreamStep& step, std::span<std::byte> output);
+  void arrive(std::span<std::byte> to);
+  void leave_restored();
+  void begin_serial_way();
+  void go_on_serially(const Link& link);
+  void end_stream(StreamStep& step, std::uint64_t next_byte);
+  void release(std::uint64_t before_byte);
+  const Piece* piece_of(std::uint64_t byte) const;
+  void sum_up(std::span<const std::byte> content);
+
+  void work();
+  void start_thread();
+  std::optional<Task> next_task() const;
+  void run(Task task, std::unique_lock<std::mutex>& lock);
+  void publish(const Task& task, Link link, DeflatePieceRestored restored);
+  void pass_inputs(std::uint64_t before_byte);
+  void fail(const std::string& reason);
+  bool is_dropped() const;
+  void redo(const Arrival& arrival);
+
+  const std::unique_ptr<DeflatePieceDevice> device_;
+  const bool members_;
+  const bool settles_;  // the caller does
+  const std::function<void(const std::string&)> on_failure_;
+  const DeflateDeviceLimits limits_;
+
+  // Of the calling thread. Positions count all bytes that were given.
+  Mode mode_ = Mode::kAlone;
+  std::uint64_t taken_bytes_ = 0;
+  std::uint64_t position_ = 0;  // up to which is restored, but for a few bits
+  std::uint64_t piece_count_ = 0;
+  std::uint64_t device_bytes_ = 0;
+  DeflateDecoder serial_;
+  std::uint64_t serial_until_ = 0;  // the device is asked from the next block on that begins behind this byte
+  std::size_t serial_bytes_;        // of the next such way
+  std::size_t next_piece_bytes_;
+  std::uint32_t crc32_ = 0;  // of the stream at hand, so far
+  std::shared_ptr<Restored> current_;
+  std::size_t part_ = 0;
+  std::uint64_t part_at_ = 0;
+  bool in_serial_way_ = false;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable work_comes_, work_is_done_;
+  Pieces pieces_;
+  Pieces passed_;  // of which others may still need the bytes
+  std::size_t memory_count_ = 0;
+  bool stops_ = false;
+  bool no_more_ = false;          // no more input is known of
+  std::optional<Link> link_;      // from which the device is to go on
+  std::optional<Link> given_up_;  // from which it did not
+  std::uint64_t epoch_ = 0;       // results of an earlier one are nobody's
+  const Task* worked_on_ = nullptr;
+  std::deque<std::shared_ptr<Restored>> restored_;
+  std::vector<unsigned> idle_outputs_;
+  unsigned failures_ = 0;
+  std::deque<Arrival> arrivals_;
+  std::uint64_t arrival_count_ = 0;
+
+  std::mutex settling_;  // taken before mutex_; guards what restores again
+  std::unique_ptr<Redone> redone_;
+
+  std::thread thread_;
+};
+
+}  // namespace hemstitch
