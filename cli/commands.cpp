@@ -37,6 +37,8 @@ int run_cat(std::span<const std::string> words) { return run_request(read_reques
 
 constexpr Command kCommands[] = {
     {"cat", "[OPTION]... [FILE]...", "restore each FILE to stdout, as -dc", run_cat},
+    {"index", "[OPTION]... FILE...", "write FILE.gzidx, by which --range begins in the middle of a gzip FILE",
+     run_index, index_options_help},
     {"bench", "[OPTION]... [FILE]...", "time round trips; without FILE, made data", run_bench,
      bench_options_help},
     {"backends", "[--calibrate] [--json] [-vv]", "what this build can run on", run_backends,
@@ -45,6 +47,8 @@ constexpr Command kCommands[] = {
      evaluate_options_help},
     {"analyze", "[OPTION]... FILE", "show where the matches of FILE point", run_analyze,
      analyze_options_help},
+    {"pages", "[OPTION]... FILE", "show what a store of compressed pages makes of FILE", run_pages,
+     pages_options_help},
     {"search", "[OPTION]... PATTERN [PATH]...", "show lines that hold a fixed string, as grep -F does",
      run_search, search_options_help},
 };

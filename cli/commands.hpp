@@ -25,6 +25,8 @@ std::span<const Command> commands();
 // What is done without a command: to compress, restore, test or list files.
 int run_files(std::span<const std::string> words);
 
+int run_index(std::span<const std::string> words);
+std::string index_options_help(const OptionTable* above);
 int run_bench(std::span<const std::string> words);
 std::string bench_options_help(const OptionTable* above);
 int run_backends(std::span<const std::string> words);
@@ -33,6 +35,9 @@ int run_evaluate(std::span<const std::string> words);
 std::string evaluate_options_help(const OptionTable* above);
 int run_analyze(std::span<const std::string> words);
 std::string analyze_options_help(const OptionTable* above);
+
+int run_pages(std::span<const std::string> words);
+std::string pages_options_help(const OptionTable* above);
 
 // The exit statuses of search are grep's: 1 is an answer, and this an error.
 inline constexpr int kExitTrouble = 2;

@@ -52,7 +52,7 @@ struct Request {
   std::optional<ByteRange> range;
   std::optional<VirtualRange> virtual_range;
   bool with_name = false;    // -N: what a header keeps of the file's name and time counts, or is stored there
-  bool write_index = false;  // beside the output
+  bool write_index = false;  // beside what is compressed: BGZF's, or restoring gzip's
 
   bool json = false;  // of list
 };

@@ -11,6 +11,9 @@ set(libexec_dir ${CMAKE_INSTALL_LIBEXECDIR}/hemstitch)
 set(install_folders
   ${CMAKE_INSTALL_BINDIR} ${libexec_dir} ${CMAKE_INSTALL_INCLUDEDIR}/hemstitch ${CMAKE_INSTALL_DOCDIR} ${package_dir}
   ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_MANDIR}/man1 ${bash_dir} ${zsh_dir} ${fish_dir})
+if(TARGET nbdkit_hemstitch_plugin)
+  list(APPEND install_folders ${CMAKE_INSTALL_LIBDIR}/nbdkit/plugins)
+endif()
 set(install_folders_file ${CMAKE_CURRENT_BINARY_DIR}/install_folders.txt)
 install(CODE "set(FOLDERS \"${install_folders}\")\nset(FOLDERS_FILE \"${install_folders_file}\")")
 install(SCRIPT cmake/note_folders.cmake)

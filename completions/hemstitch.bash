@@ -18,7 +18,7 @@ _hemstitch() {
     --color | --colour) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='always never auto' ;;
     --span) choices='memory file pinned kernel' ;;
     --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --repeat-to | --range | --virtual | -m | --max-count | -A | -C | \
+    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --batch | --batches | --repeat-to | --range | --virtual | -m | --max-count | -A | -C | \
       --after-context | --before-context | --context | --include | --exclude | --exclude-dir) return ;;
   esac
   if [[ $previous == --output-dir ]]; then
@@ -33,10 +33,12 @@ _hemstitch() {
     case $command in
       cat) choices='--threads --memory --gpu-memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
           --quiet --verbose --help' ;;
-      bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --repeat-to --json --compare --help' ;;
+      bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --batch --batches --repeat-to --json --compare --help' ;;
+      index) choices='--force --threads --memory --quiet --verbose --help' ;;
       backends) choices='--calibrate --json --verbose --help' ;;
       evaluate) choices='--finder --all --format --backend --json --help' ;;
       analyze) choices='--finder --against --format --svg --json --help' ;;
+      pages) choices='--pid --page --level --memory --backend --device --threads --svg --json --help' ;;
       search) choices='--regexp --fixed-strings --ignore-case --invert-match --word-regexp --line-regexp --max-count --count
           --files-with-matches --files-without-match --quiet --silent --only-matching --after-context --before-context --context
           --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
@@ -48,7 +50,7 @@ _hemstitch() {
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return
   fi
-  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat bench backends evaluate analyze search' -- "$word")
+  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat index bench backends evaluate analyze pages search' -- "$word")
   mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
 }
 complete -o filenames -F _hemstitch hemstitch

@@ -4,15 +4,20 @@ function __hemstitch_backends
     hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }'
 end
 
-set -l main 'not __fish_seen_subcommand_from bench backends evaluate analyze search'
+set -l main 'not __fish_seen_subcommand_from index bench backends evaluate analyze pages search'
 set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze search'
 set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_step hash_pairs level:'
 
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a cat -d 'Restore to stdout'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a bench -d 'Time round trips in memory'
+complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a index -d 'Write FILE.gzidx, for --range'
+complete -c hemstitch -n '__fish_seen_subcommand_from index' -s f -l force -d 'Replace an index that stands there'
+complete -c hemstitch -n '__fish_seen_subcommand_from index' -s q -l quiet -d 'No progress bar, no warnings'
+complete -c hemstitch -n '__fish_seen_subcommand_from index' -s v -l verbose -d 'Threads and speed of each file'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a backends -d 'What this build can run on'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a evaluate -d 'Judge match finders'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a analyze -d 'Show where matches point'
+complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a pages -d 'Show what a store of pages makes of it'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a search -d 'Show lines that hold a string'
 
 complete -c hemstitch -s h -l help -d 'List all options'
@@ -47,7 +52,7 @@ complete -c hemstitch -n $main -s m -l multiple -d 'Each file has an output of i
 complete -c hemstitch -n $main -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Format to write'
 complete -c hemstitch -n $main -s N -l name -d 'Keep name and time in the header of gzip'
 complete -c hemstitch -n $main -s n -l no-name -d 'Keep neither'
-complete -c hemstitch -n $main -l index -d 'With --format bgzf: write an index'
+complete -c hemstitch -n $main -l index -d 'With --format bgzf, or -d of gzip: write an index'
 complete -c hemstitch -n $main -l check -d 'Checksum each block; =content: the content as well'
 complete -c hemstitch -n $main -l no-check -d 'No checksums'
 complete -c hemstitch -n $main -l verify -d 'Restore and compare each block before it is written'
@@ -61,9 +66,11 @@ complete -c hemstitch -n $main -s v -l verbose -d 'Backend, threads, ratio and s
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Format to write'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Least time for each row'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l span -x -a 'memory file pinned kernel' -d 'What is timed'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l batch -x -d 'Data of a batch, of span pinned'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l batches -x -d 'Batches at once, of span pinned'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l repeat-to -x -d 'Each file over and over, up to SIZE'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l compare -d 'Hold two recorded runs against each other'
-complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze search' -l json -d 'As JSON'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench backends evaluate analyze pages search' -l json -d 'As JSON'
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -l calibrate -d 'Measure what auto chooses by'
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose -d 'Twice: how full kernels keep a GPU'
 
@@ -74,6 +81,9 @@ complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l device -x -d 'Which device of the backends cuda and webgpu'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l against -x -a "$finders" -d 'The finder to compare with'
 complete -c hemstitch -n '__fish_seen_subcommand_from analyze' -l svg -r -F -d 'Draw a map'
+complete -c hemstitch -n '__fish_seen_subcommand_from pages' -l svg -r -F -d 'Draw sizes and speeds'
+complete -c hemstitch -n '__fish_seen_subcommand_from pages' -l pid -x -d 'The memory of a process'
+complete -c hemstitch -n '__fish_seen_subcommand_from pages' -l page -x -a '4K 8K 16K 32K 64K' -d 'Bytes of a page'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s e -l regexp -x -d 'A pattern'
 complete -c hemstitch -n '__fish_seen_subcommand_from search' -s F -l fixed-strings -d 'Patterns are fixed strings'

@@ -18,7 +18,7 @@ FALL = 0.05
 MEASURED = {"gbps", "effective_gbps", "peer_gbps", "gitems", "ratio", "peer_ratio", "compressed_bytes",
             "peer_compressed_bytes", "seconds", "milliseconds", "microseconds", "ms", "microseconds_launched_alone",
             "peer_microseconds", "write_seconds", "start_seconds", "seconds_with_transfers", "first_call_ms", "fastest_ms",
-            "warm_ms", "least_factor", "worst_file", "rounds", "verified", "cost", "c9", "peak_bytes", "clock", "peer", "lines",
+            "warm_ms", "least_factor", "of_better", "worst_file", "rounds", "verified", "cost", "c9", "peak_bytes", "clock", "peer", "lines",
             "matches", "scratch_bytes_per_byte", "share_of_match_time", "cpu_seconds_per_gb", "links_forward", "links_not_exact"}
 TIMES = ("microseconds", "milliseconds", "ms", "seconds")
 

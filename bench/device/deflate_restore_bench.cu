@@ -4,7 +4,7 @@
 //
 // FOLDER holds silesia/. Streams are written at level 6, by libdeflate as BGZF's members (65,280 bytes) and by zlib (64 KB), of each file; by zlib of 4 KB, 256 KB
 // and 1 MB of all files behind one another; and of bytes that hardly shrink. They are repeated, each copy at addresses of its own, until there
-// are GIGABYTES (1.2) of output; "1000" and "100 streams" are as many. Batches of all files, and of bytes that hardly shrink, are restored by each way besides the one that
+// are GIGABYTES (1.2) of output; "1000", "100" and "5127 streams" are as many; "one giant" is a stream of 20 MB among 9,100 of 10 KB, "no giant" is these without it. Batches of all files, and of bytes that hardly shrink, are restored by each way besides the one that
 // is chosen: "a warp each", "several warps each", "many warps each". Every figure is the median of five runs after one to warm up.
 // Prints one row of a recorded run a line; a row is verified when all statuses and sizes, and all bytes of the first and the last
 // copy, are right. "mean" is the harmonic mean over the nine files, "worst" the slowest of them.
@@ -71,11 +71,18 @@ struct Measured {
 enum class Ways { kChosen, kAll };
 
 // Prints the rows as well; returns that of the way that is chosen.
+// The first `giant_bytes` are a stream of their own.
 Measured measure(const std::string& what, const std::string& file, std::span<const std::byte> raw,
-                 std::size_t chunk_bytes, Writer writer, double gigabytes, Ways ways = Ways::kChosen) {
-  const std::size_t count = (raw.size() + chunk_bytes - 1) / chunk_bytes;
+                 std::size_t chunk_bytes, Writer writer, double gigabytes, Ways ways = Ways::kChosen,
+                 std::size_t giant_bytes = 0) {
+  const std::size_t giants = giant_bytes == 0 ? 0 : 1;
+  const std::size_t count = giants + (raw.size() - giant_bytes + chunk_bytes - 1) / chunk_bytes;
+  const auto begin_of = [&](std::size_t i) {
+    return i < giants ? 0 : giant_bytes + (i - giants) * chunk_bytes;
+  };
   const auto chunk = [&](std::size_t i) {
-    return raw.subspan(i * chunk_bytes, std::min(chunk_bytes, raw.size() - i * chunk_bytes));
+    const std::size_t begin = begin_of(i);
+    return raw.subspan(begin, i < giants ? giant_bytes : std::min(chunk_bytes, raw.size() - begin));
   };
   std::vector<Bytes> streams(count);
   tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { streams[i] = stream_of(chunk(i), writer); });
@@ -99,7 +106,7 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
           "cudaMemcpy");
     for (std::size_t i = 0; i < count; ++i) {
       addresses.push_back(d_streams.data + copy * packed.size() + begins[i]);
-      outputs.push_back(d_output.data + copy * raw.size() + i * chunk_bytes);
+      outputs.push_back(d_output.data + copy * raw.size() + begin_of(i));
       sizes.push_back(streams[i].size());
       capacities.push_back(chunk(i).size());
     }
@@ -115,14 +122,14 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
                                   .d_output_bytes = d_output_bytes.data,
                                   .d_statuses = d_statuses.data,
                                   .count = sizes.size(),
-                                  .max_capacity = chunk_bytes,
+                                  .max_capacity = std::max(chunk_bytes, giant_bytes),
                                   .max_block_bytes = *std::max_element(sizes.begin(), sizes.end())};
   const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(batch);
   const DeviceArray<std::byte> d_scratch(scratch_bytes);
-  const auto measure_way = [&](const std::string& row, cuda::DeflateWay way) {
+  const auto measure_way = [&](const std::string& row, const auto& ways) {
     check(cudaMemset(d_output.data, 0, copies * raw.size()), "cudaMemset");
     const double seconds = bench::median_seconds(nullptr, kRuns, [&] {
-      cuda::restore_deflate_cuda(way, batch, d_scratch.data, scratch_bytes, nullptr);
+      cuda::restore_deflate_cuda(ways, batch, d_scratch.data, scratch_bytes, nullptr);
     });
     bool verified = d_output_bytes.download(0, sizes.size()) == capacities;
     for (const hemstitch_status status : d_statuses.download(0, sizes.size()))
@@ -140,7 +147,7 @@ Measured measure(const std::string& what, const std::string& file, std::span<con
     measure_way(what + ", several warps each", cuda::DeflateWay::kFew);
     measure_way(what + ", many warps each", cuda::DeflateWay::kFewest);
   }
-  return measure_way(what, cuda::deflate_way(batch));
+  return measure_way(what, cuda::deflate_ways(batch));
 }
 
 int run(int argc, char** argv) {
@@ -175,6 +182,14 @@ int run(int argc, char** argv) {
           Ways::kAll);
   measure("restore, 100 streams", "nine files", std::span(all).first(100 << 20), 1 << 20, Writer::kZlib, 0,
           Ways::kAll);
+  // More than a round of warps, and less than two: 5,127 streams.
+  measure("restore, 5127 streams", "nine files", all, 65536, Writer::kZlib, 0.34, Ways::kAll);
+  // One of 20 MB among 9,100 of 10 KB, and these without it.
+  constexpr std::size_t kGiantBytes = 20'000'000, kAroundBytes = 91'000'000;
+  measure("restore, one giant", "nine files", std::span(all).first(kGiantBytes + kAroundBytes), 10'000,
+          Writer::kZlib, 0, Ways::kChosen, kGiantBytes);
+  measure("restore, no giant", "nine files", std::span(all).subspan(kGiantBytes, kAroundBytes), 10'000,
+          Writer::kZlib, 0);
   return 0;
 }
 

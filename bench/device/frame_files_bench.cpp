@@ -6,10 +6,10 @@
 // best of three runs after one that warms up, blocks of 256K:
 //
 //   load           load_frame(), in restored bytes a second; beside reading the uncompressed file into pinned pieces and uploading
-//                  these, by 16 threads, in the same run
+//                  these, by 16 threads, in the same run; "load, BGZF": of a file of it, at level 6
 //   load, first    the one that warms up: memory is pinned and asked for
 //   load, each device   the same file to each of several devices at once, where there are several; beside one after the other
-//   load, many     load_frames() of 2000 files of 256 KB each
+//   load, many     load_frames() of 2000 files of 256 KB each: frames of LZ4, and .gz of one member
 //   save           save_frame(), in content bytes a second; beside the floor: what 16 threads take to write as many bytes as it
 //                  wrote to a new file
 //
@@ -178,18 +178,19 @@ bool is_content(const std::byte* d_bytes, std::size_t bytes, const Content& cont
   return same;
 }
 
-void print_row(const std::string& what, int level, std::size_t items, std::size_t bytes, double ratio,
-               double seconds, const std::string& peer, double peer_seconds, bool verified) {
+void print_row(const std::string& what, const std::string& format, std::size_t block_bytes, int level,
+               std::size_t items, std::size_t bytes, double ratio, double seconds, const std::string& peer,
+               double peer_seconds, bool verified) {
   std::string more;
   if (!peer.empty())
     more = fmt::format(",\"peer\":\"{}\",\"peer_gbps\":{:.2f}", peer,
                        static_cast<double>(bytes) / peer_seconds / 1e9);
   fmt::print(
-      "{{\"what\":\"{}\",\"backend\":\"cuda\",\"format\":\"lz4\",\"level\":{},\"block_bytes\":{},"
+      "{{\"what\":\"{}\",\"backend\":\"cuda\",\"format\":\"{}\",\"level\":{},\"block_bytes\":{},"
       "\"file\":\"corpus\",\"items\":{},\"bytes\":{},\"ratio\":{:.4f},\"seconds\":{:.4f},\"gbps\":{:.2f},"
       "\"threads\":{},\"span\":\"device\"{},\"verified\":{}}}\n",
-      what, level, kBlockBytes, items, bytes, ratio, seconds, static_cast<double>(bytes) / seconds / 1e9,
-      kThreads, more, verified);
+      what, format, level, block_bytes, items, bytes, ratio, seconds,
+      static_cast<double>(bytes) / seconds / 1e9, kThreads, more, verified);
   std::fflush(stdout);
 }
 
@@ -224,6 +225,90 @@ double load_to_every_device(const std::string& path, unsigned devices, const Con
     check(cudaSetDevice(0), "cudaSetDevice");
   }
   return best;
+}
+
+// A file of BGZF's members, as many times the corpus as fit into `most_bytes`.
+void load_bgzf(const Bytes& files, const std::string& path, std::size_t most_bytes, double plain,
+               std::vector<cuda::PinnedBuffer<std::byte>>& pinned) {
+  constexpr int kLevel = 6;
+  constexpr std::size_t kMarkerBytes = 28, kMemberBytes = 65280;
+  CompressOptions options;
+  options.backend = "cuda";
+  options.format = Format::kBgzf;
+  options.level = kLevel;
+  Bytes members = compress(files, options);
+  const Bytes marker(members.end() - kMarkerBytes, members.end());
+  members.resize(members.size() - kMarkerBytes);
+  const std::size_t copies = most_bytes / files.size(), bytes = copies * files.size();
+  const Content content{files, bytes}, packed{members, copies * members.size()};
+  write_new(path, copies * members.size() + kMarkerBytes, [&](std::size_t at, std::span<std::byte> part) {
+    const std::size_t behind = copies * members.size() - std::min(at, copies * members.size());
+    const std::size_t packed_bytes = std::min(part.size(), behind);
+    packed.copy(at, part.first(packed_bytes));
+    if (packed_bytes < part.size())
+      std::copy_n(marker.begin() + static_cast<std::ptrdiff_t>(at + packed_bytes - copies * members.size()),
+                  part.size() - packed_bytes, part.begin() + static_cast<std::ptrdiff_t>(packed_bytes));
+  });
+  double loading = 1e9;
+  bool verified = true;
+  for (int i = 0; i <= kRuns; ++i) {
+    DeviceContent loaded;
+    const double seconds = seconds_of([&] { loaded = load_frame(path, {.threads = kThreads}); });
+    if (i > 0)
+      loading = std::min(loading, seconds);
+    else
+      verified = loaded.restored_on_device() && loaded.bytes() == bytes &&
+                 is_content(loaded.data(), bytes, content, pinned);
+  }
+  unlink(path.c_str());
+  print_row("load, BGZF", "bgzf", kMemberBytes, kLevel, 1, bytes,
+            static_cast<double>(bytes) / static_cast<double>(copies * members.size()), loading,
+            "read and upload the uncompressed file",
+            plain * static_cast<double>(bytes) / static_cast<double>(most_bytes), verified);
+}
+
+// Many files in one call: frames of one block, or short .gz, which the processor wrote.
+void load_many(Format format, const std::string& folder, std::byte* d_content, const Content& content) {
+  constexpr std::size_t kFiles = 2000, kFileBytes = 256'000;
+  std::vector<std::string> paths;
+  std::uint64_t many_bytes = 0;
+  for (std::size_t i = 0; i < kFiles; ++i) {
+    paths.push_back(fmt::format("{}/{}", folder, i));
+    std::byte* const d_file = d_content + i * kFileBytes;
+    if (format == Format::kLz4) {
+      many_bytes += save_frame({d_file, kFileBytes}, paths.back(), {.threads = 1});
+      continue;
+    }
+    Bytes file(kFileBytes);
+    content.copy(i * kFileBytes, file);
+    CompressOptions options;
+    options.backend = "cpu";
+    options.format = format;
+    options.level = 1;
+    const Bytes packed = compress(file, options);
+    write_new(paths.back(), packed.size(), [&](std::size_t at, std::span<std::byte> part) {
+      std::copy_n(packed.begin() + static_cast<std::ptrdiff_t>(at), part.size(), part.begin());
+    });
+    many_bytes += packed.size();
+  }
+  double many = 1e9;
+  bool verified = true;
+  for (int i = 0; i <= kRuns; ++i) {
+    std::vector<DeviceContent> loaded;
+    const double seconds = seconds_of([&] { loaded = load_frames(paths, {.threads = kThreads}); });
+    if (i > 0) many = std::min(many, seconds);
+    for (std::size_t number = 0; i == 0 && number < kFiles; ++number) {
+      Bytes back(loaded[number].bytes());
+      check(cudaMemcpy(back.data(), loaded[number].data(), back.size(), cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
+      verified &= loaded[number].restored_on_device() && back.size() == kFileBytes &&
+                  content.is(number * kFileBytes, back);
+    }
+  }
+  for (const std::string& path : paths) unlink(path.c_str());
+  print_row("load, many", format == Format::kLz4 ? "lz4" : "gzip", kBlockBytes, 1, kFiles,
+            kFiles * kFileBytes, static_cast<double>(kFiles * kFileBytes) / static_cast<double>(many_bytes),
+            many, "", 0, verified);
 }
 
 int run(const fs::path& corpora, const std::string& folder) {
@@ -280,42 +365,24 @@ int run(const fs::path& corpora, const std::string& folder) {
         loading = std::min(loading, seconds);
       }
     }
-    print_row("save", level, 1, bytes, ratio, saving, "floor: write as many bytes", writing, verified);
-    if (level == 1) print_row("load, first", level, 1, bytes, ratio, first, "", 0, verified);
-    print_row("load", level, 1, bytes, ratio, loading, "read and upload the uncompressed file", plain,
-              verified);
+    print_row("save", "lz4", kBlockBytes, level, 1, bytes, ratio, saving, "floor: write as many bytes",
+              writing, verified);
+    if (level == 1)
+      print_row("load, first", "lz4", kBlockBytes, level, 1, bytes, ratio, first, "", 0, verified);
+    print_row("load", "lz4", kBlockBytes, level, 1, bytes, ratio, loading,
+              "read and upload the uncompressed file", plain, verified);
     if (const unsigned devices = device_count(); devices > 1) {
       bool each_verified = true;
       const double each = load_to_every_device(compressed, devices, content, bytes, pinned, each_verified);
-      print_row("load, each device", level, devices, devices * bytes, ratio, each,
+      print_row("load, each device", "lz4", kBlockBytes, level, devices, devices * bytes, ratio, each,
                 "one device after the other", devices * loading, each_verified);
     }
     unlink(compressed.c_str());
   }
 
-  constexpr std::size_t kFiles = 2000, kFileBytes = 256'000;
-  std::vector<std::string> paths;
-  std::uint64_t many_bytes = 0;
-  for (std::size_t i = 0; i < kFiles; ++i) {
-    paths.push_back(fmt::format("{}/{}", folder, i));
-    many_bytes += save_frame({d_content.data + i * kFileBytes, kFileBytes}, paths.back(), {.threads = 1});
-  }
-  double many = 1e9;
-  bool verified = true;
-  for (int i = 0; i <= kRuns; ++i) {
-    std::vector<DeviceContent> loaded;
-    const double seconds = seconds_of([&] { loaded = load_frames(paths, {.threads = kThreads}); });
-    if (i > 0) many = std::min(many, seconds);
-    for (std::size_t number = 0; i == 0 && number < kFiles; ++number) {
-      Bytes back(loaded[number].bytes());
-      check(cudaMemcpy(back.data(), loaded[number].data(), back.size(), cudaMemcpyDeviceToHost),
-            "cudaMemcpy");
-      verified &= back.size() == kFileBytes && content.is(number * kFileBytes, back);
-    }
-  }
-  print_row("load, many", 1, kFiles, kFiles * kFileBytes,
-            static_cast<double>(kFiles * kFileBytes) / static_cast<double>(many_bytes), many, "", 0,
-            verified);
+  load_bgzf(files, compressed, bytes, plain, pinned);
+  for (const Format format : {Format::kLz4, Format::kGzip})
+    load_many(format, folder, d_content.data, content);
   return 0;
 }
 

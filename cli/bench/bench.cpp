@@ -236,7 +236,8 @@ void bench(const BenchRequest& request, const std::string& command_line) {
       options.level = level;
       options.backend = backend.name();
       options.content_bytes = data.bytes.size();
-      report.add(data, level, measure(request.span, data.bytes, options, restore, request.seconds));
+      report.add(data, level,
+                 measure(request.span, data.bytes, options, restore, request.seconds, request.batches));
     }
   }
   report.finish();

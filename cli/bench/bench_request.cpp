@@ -13,6 +13,7 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr double kMaxSeconds = 3600;
+constexpr unsigned kMostBatches = 64;
 
 double seconds_from(const std::string& text) {
   char* end = nullptr;
@@ -20,6 +21,14 @@ double seconds_from(const std::string& text) {
   if (end != text.c_str() + text.size() || !(seconds >= 0 && seconds <= kMaxSeconds))
     throw UsageError(fmt::format("--seconds '{}': a number from 0 to {}", text, kMaxSeconds));
   return seconds;
+}
+
+unsigned batches_from(const std::string& text) {
+  char* end = nullptr;
+  const unsigned long count = std::strtoul(text.c_str(), &end, 10);
+  if (text.empty() || end != text.c_str() + text.size() || count < 1 || count > kMostBatches)
+    throw UsageError(fmt::format("--batches '{}': a number from 1 to {}", text, kMostBatches));
+  return static_cast<unsigned>(count);
 }
 
 BenchSpan span_from(const std::string& name) {
@@ -55,6 +64,13 @@ void add_options(OptionTable& table, BenchRequest& request, WorkOptions& work) {
       "memory (default); file: to a new file in $TMPDIR, beside the rate at which one can be filled; on a "
       "GPU alone pinned "
       "(with the transfers), kernel");
+  table.value(
+      "--batch", "SIZE",
+      [&request](const std::string& text) { request.batches.bytes = size_from("--batch", text); },
+      "of span pinned: data of a batch (default: as the backend has it)");
+  table.value(
+      "--batches", "N", [&request](const std::string& text) { request.batches.count = batches_from(text); },
+      "and batches at once");
   table.value(
       "--repeat-to", "SIZE",
       [&request](const std::string& text) { request.repeat_to_bytes = size_from("--repeat-to", text); },

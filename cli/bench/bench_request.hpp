@@ -18,6 +18,7 @@ struct BenchRequest {
   std::vector<int> levels = {};  // none: some
   double seconds = 1.0;          // for each row
   BenchSpan span = BenchSpan::kMemory;
+  PinnedBatches batches = {};
   std::uint64_t repeat_to_bytes = 0;  // each file over and over, up to so many; 0: once
   bool json = false, compare = false, help = false;
 };

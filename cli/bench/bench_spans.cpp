@@ -229,17 +229,17 @@ FileRates measure_file_rates(std::span<const std::byte> data) {
 }
 
 Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressOptions& compress,
-                const RestoreOptions& restore, double seconds) {
+                const RestoreOptions& restore, double seconds, const PinnedBatches& batches) {
   if (span == BenchSpan::kMemory) return measure_memory(data, compress, restore, seconds);
   if (span == BenchSpan::kFile) return measure_files(data, compress, restore, seconds);
-  // Batches as the engine has them.
-  const TimedWork work{
-      .format = compress.format,
-      .level = compress.level,
-      .block_bytes = compress.block_bytes,
-      .span = span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned,
-      .batch_bytes = std::max(cuda::kEngineBatchBytes, cuda::kEngineBatchBlocks * compress.block_bytes),
-      .batch_count = cuda::kEngineSlots};
+  const std::size_t engine_bytes =
+      std::max(cuda::kEngineBatchBytes, cuda::kEngineBatchBlocks * compress.block_bytes);
+  const TimedWork work{.format = compress.format,
+                       .level = compress.level,
+                       .block_bytes = compress.block_bytes,
+                       .span = span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned,
+                       .batch_bytes = batches.bytes != 0 ? batches.bytes : engine_bytes,
+                       .batch_count = batches.count != 0 ? batches.count : cuda::kEngineSlots};
   const BatchTiming timing = time_batches(data, work, seconds, compress.device);
   return {timing.compressed_bytes, {timing.compress_seconds}, {timing.restore_seconds}, std::nullopt};
 }

@@ -20,6 +20,12 @@ enum class BenchSpan {
   kKernel,  // on a device, without them
 };
 
+// How kPinned has the data: a batch, and batches at the same time. 0: as the engine has them.
+struct PinnedBatches {
+  std::uint64_t bytes = 0;
+  unsigned count = 0;
+};
+
 // The fastest run of one way.
 struct Timed {
   double seconds = std::numeric_limits<double>::infinity();
@@ -47,7 +53,7 @@ std::string_view span_name(BenchSpan span);
 // Round trips for `seconds` at least, and with files two of them, since the first may start what others use again. Throws
 // ToolError where what is restored differs from `data`.
 Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressOptions& compress,
-                const RestoreOptions& restore, double seconds);
+                const RestoreOptions& restore, double seconds, const PinnedBatches& batches = {});
 
 // GB/s, by all threads where that is how the pipeline does it.
 struct FileRates {

@@ -175,7 +175,8 @@ void add_output_options(OptionTable& table, Given& given) {
                           "restore where the data does not tell it",
                           FormatTable::instance().names()));
   table.flag("--index", request.write_index,
-             "with --format bgzf: write an index, FILE.gz.gzi, as bgzip does");
+             "write an index beside what is compressed: with --format bgzf FILE.gz.gzi, as bgzip does; with "
+             "-d or -t, of gzip, FILE.gz.gzidx");
 }
 
 void add_content_options(OptionTable& table, Given& given) {
@@ -335,6 +336,20 @@ void check_removal(const Request& request, bool writes_files) {
                     request.output_path));
 }
 
+// An index stands beside what is compressed, and is of all of it.
+void check_index(const Request& request) {
+  if (request.action == Action::kList) throw UsageError("--index: nothing is restored with -l");
+  if (request.action == Action::kCompress) {
+    if (request.to_stdout || (request.output_path.empty() && reads_stdin(request)))
+      throw UsageError("--index stands beside the output, and stdout has no place (write with -o FILE)");
+    return;
+  }
+  if (reads_stdin(request)) throw UsageError("--index stands beside the input, and stdin has no place");
+  if (request.range || request.virtual_range)
+    throw UsageError("--index is of the whole content: leave out --range");
+  if (request.remove_source) throw UsageError("--index is of a file that stays: leave out --rm");
+}
+
 // What the parts of a request say together.
 void check_consistency(const Request& request) {
   const bool writes_files = request.action == Action::kCompress || request.action == Action::kRestore;
@@ -352,8 +367,7 @@ void check_consistency(const Request& request) {
       throw UsageError("--output-dir: what comes from stdin has no name (name it with -o)");
   }
   if (request.action == Action::kCompress) refuse_nameless(request);
-  if (request.write_index && (request.to_stdout || (request.output_path.empty() && reads_stdin(request))))
-    throw UsageError("--index stands beside the output, and stdout has no place (write with -o FILE)");
+  if (request.write_index) check_index(request);
   if (request.remove_source) check_removal(request, writes_files);
   if (request.json && request.action != Action::kList) throw UsageError("--json needs -l");
   if (request.range && request.action != Action::kRestore) throw UsageError("--range needs -d");

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/compress/bgzf_range.hpp"
 #include "cli/compress/byte_range.hpp"
 #include "cli/compress/compress.hpp"
+#include "cli/compress/gzip_range.hpp"
 #include "cli/files/done_before.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/file_batches.hpp"
@@ -62,8 +62,35 @@ KeptName kept_name(FileSource& source, const RestoreOptions& options) {
   return kept;
 }
 
+// The index of what is restored, beside its source.
+struct IndexOutput {
+  // Before the source is opened, since that waits for who writes to a named pipe.
+  static void require_file(const FileName& source) {
+    struct stat status {};
+    if (source.is_standard_stream() ||
+        (source.stat(status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+      throw ToolError("an index is made of a file, which can be read from its middle");
+  }
+
+  IndexOutput(const Request& request, const FileSource& source) {
+    FileSink::Target target;
+    target.overwrite = request.force;
+    target.file = source.file().beside(source.file().name + std::string(kGzipIndexSuffix));
+    sink = FileSink::create(target, source);
+  }
+
+  std::optional<std::string> complete(const FileSource& source, const StreamReport& report) {
+    sink->write(index.bytes(source.total_bytes().value_or(report.input_bytes), report.output_bytes));
+    return sink->complete(source);
+  }
+
+  GzipIndex index;
+  std::unique_ptr<FileSink> sink;
+};
+
 Outcome restore_file(const Request& request, const RestoreOptions& given, const FileName& name) {
   const std::string path = name.path();
+  if (request.write_index) IndexOutput::require_file(name);
   FileSource source(name);
   refuse_folder(request, source);
   refuse_terminal(request, source);
@@ -85,12 +112,15 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
   if (!testing) file = open_output(request, source, std::nullopt, kept_of_header.name);
   StreamReport report;
   double seconds = 0;
-  std::optional<std::string> lost_attribute;
+  std::optional<std::string> lost_attribute, index_warning;
   {
     Progress progress(path, source.total_bytes(), true, request.quiet);
-    report = restore_into(source, testing ? static_cast<Sink&>(nowhere) : *file, request, options,
-                          progress_hooks(progress));
+    StreamHooks hooks = progress_hooks(progress);
+    std::optional<IndexOutput> index;
+    if (request.write_index) hooks.index = &index.emplace(request, source).index;
+    report = restore_into(source, testing ? static_cast<Sink&>(nowhere) : *file, request, options, hooks);
     if (file) lost_attribute = file->complete(source);
+    if (index) index_warning = index->complete(source, report);
     seconds = progress.elapsed_seconds();
   }
   // What follows the frames was not restored, so it is kept.
@@ -98,7 +128,8 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
   if (request.remove_source && !report.trailing_garbage_at && !report.end_missing)
     kept = remove_source(request, source);
   report_stream(request, path, report, seconds);
-  const Outcome attributes = report_warning(request, path, lost_attribute);
+  const Outcome attributes =
+      worst(report_warning(request, path, lost_attribute), report_warning(request, path, index_warning));
   const Outcome garbage = worst(report_warning(request, path, end_warning(report.end_missing)),
                                 report_warning(request, path, garbage_warning(report.trailing_garbage_at)));
   return worst(worst(attributes, garbage), report_warning(request, path, kept));

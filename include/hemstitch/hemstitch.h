@@ -121,6 +121,9 @@ typedef struct hemstitch_options {
                                   one that fails is made elsewhere */
   uint64_t gpu_memory_limit_bytes; /* of the device; 0: half of what is free there */
   hemstitch_format format;         /* what is written, or what is restored */
+  const void* index; /* of hemstitch_restore_ranges(), for gzip: what hemstitch_make_index() wrote, or a
+                                  .gzidx of indexed_gzip or rapidgzip */
+  size_t index_bytes;
 } hemstitch_options;
 
 /* hemstitch_compress() with options, which may be NULL; level 0 is the format's default. Returns HEMSTITCH_UNKNOWN_BACKEND or HEMSTITCH_DEVICE_UNAVAILABLE where they
@@ -154,11 +157,22 @@ typedef struct hemstitch_range {
       status; /* set: HEMSTITCH_RANGE_OUTSIDE_CONTENT, HEMSTITCH_OUTPUT_TOO_SMALL, or what is wrong with a block of it */
 } hemstitch_range;
 
-/* Many ranges at once, in any order, from independent blocks (LZ4, BGZF): each block that they touch is restored once, in batches. The call fails where headers
- * are damaged or blocks depend on each other (HEMSTITCH_UNSUPPORTED_FEATURE); then no range is set. `options` may be NULL. */
+/* Many ranges at once, in any order, from independent blocks (LZ4, BGZF), or of gzip by an index: each block, or part between two points of the index, that
+ * they touch is restored once. The call fails where headers are damaged, blocks depend on each other (HEMSTITCH_UNSUPPORTED_FEATURE) or the index is not of
+ * this input (HEMSTITCH_INVALID_OPTION); then no range is set. `options` may be NULL. */
 HEMSTITCH_API hemstitch_status hemstitch_restore_ranges(const hemstitch_options* options, const void* input,
                                                         size_t input_bytes, hemstitch_range* ranges,
                                                         size_t count);
+
+/* The most bytes that hemstitch_make_index() writes for so much input. */
+HEMSTITCH_API uint64_t hemstitch_index_bound(uint64_t input_bytes);
+
+/* Restores all of a gzip file, to nowhere, verifies it, and writes places from which hemstitch_restore_ranges() begins: a .gzidx, which
+ * indexed_gzip and rapidgzip read. output_bytes is set to its size on success. BGZF, whose blocks need no index, and other formats are
+ * HEMSTITCH_UNSUPPORTED_FEATURE. `options` may be NULL. */
+HEMSTITCH_API hemstitch_status hemstitch_make_index(const hemstitch_options* options, const void* input,
+                                                    size_t input_bytes, void* output, size_t output_capacity,
+                                                    size_t* output_bytes);
 
 /* ---- Compressed files to the memory of a CUDA device and back ----
  *

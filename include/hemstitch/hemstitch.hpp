@@ -134,6 +134,8 @@ struct RestoreOptions {
   std::uint64_t memory_limit_bytes = 0;
   std::string device = {};                   // as CompressOptions::device
   std::uint64_t gpu_memory_limit_bytes = 0;  // as CompressOptions::gpu_memory_limit_bytes
+  // Of restore_ranges(): what make_index() gave for this gzip file, or the .gzidx of indexed_gzip or rapidgzip.
+  std::span<const std::byte> index = {};
 };
 
 // Compresses `input` into one frame. Throws Error.
@@ -161,9 +163,18 @@ struct RestoredRange {
 // status, and damage elsewhere is nobody's. Headers are all read. For independent blocks: LZ4 and BGZF (RFC 1952, SAM specification 4.1); others, and frames that need a
 // dictionary, throw kUnsupportedFeature. Throws kInvalidOption where a range ends before it begins or the options have a dictionary, and as restore() does for
 // headers. Checksums of blocks are verified, those of whole contents are not.
+// One gzip stream, or many (RFC 1952): by options.index, from the last of its points before each range, a point every 4 MB or so. Every part between two points is
+// restored once, by all threads of the processor. Nothing is verified but that it can be restored and that the index is of a file of that size: an index of
+// another file of the same size gives other bytes. What is no index of such a file throws kInvalidOption.
 HEMSTITCH_API std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
                                                         std::span<const ContentBytes> ranges,
                                                         const RestoreOptions& options = {});
+
+// Places in a gzip file from which restore_ranges() begins, with the 32 KB of content before each: a .gzidx file, which indexed_gzip, rapidgzip
+// and the tool's --range read. At most 4096 points and 134 MB, every 4 MB of content, or farther apart where there is more. All of `input` is restored and verified.
+// Throws Error as restore() does; what is no gzip, and BGZF, whose blocks need no index, is kUnsupportedFeature.
+HEMSTITCH_API std::vector<std::byte> make_index(std::span<const std::byte> input,
+                                                const RestoreOptions& options = {});
 
 // The size of what restore() would give, found without writing it. Throws Error on damaged data.
 HEMSTITCH_API std::uint64_t restored_bytes(std::span<const std::byte> input);
@@ -200,8 +211,14 @@ class HEMSTITCH_API Decompressor {
   Decompressor(Decompressor&&) noexcept;
   Decompressor& operator=(Decompressor&&) noexcept;
 
+  // Before anything is written: index() will give what make_index() would. write() and finish() throw where that does.
+  void make_index();
+
   void write(std::span<const std::byte> piece);
   void finish();
+
+  // After make_index() and finish().
+  std::vector<std::byte> index() const;
 
  private:
   struct Impl;

@@ -6,24 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "api/matching_stages.hpp"
 #include "api/pending_matches.hpp"
-#include "core/block_plan.hpp"
 #include "hemstitch/match.hpp"
 #include "match/common/finder.hpp"
-#include "match/finder_rows.hpp"
-#include "parse/parse_rows.hpp"
 
 namespace hemstitch {
-
-// What a matcher does, in the words of the stages.
-struct MatchingStages {
-  AnyFinder finder;
-  AnyParse<FullLengthCostModel> parse;
-  BlockPlan plan;
-};
-
-// Throws kInvalidOption with the name of the first field that is outside its limits.
-MatchingStages stages_of(Finder finder, Parse parse, const FinderParameters& parameters);
 
 // Blocks have been checked. Any thread may use it.
 class BlockMatcher {

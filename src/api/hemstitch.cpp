@@ -74,7 +74,7 @@ class StreamState {
 
 struct Compressor::Impl {
   Impl(const CompressOptions& options, Output output)
-      : job(options), sink(std::move(output)), slots(job.plan().batches_in_flight) {}
+      : job(options, {}, DeviceTime::kBeside), sink(std::move(output)), slots(job.plan().batches_in_flight) {}
 
   void write(std::span<const std::byte> piece) {
     while (!piece.empty()) {
@@ -86,7 +86,13 @@ struct Compressor::Impl {
       piece = piece.subspan(bytes);
       if (!job.full(slot)) continue;
       job.seal(slot);
-      if (++filling == slots.size()) flush();
+      if (++filling < slots.size()) continue;
+      flush();
+      if (job.device_is_ready()) {
+        slots.clear();
+        job.take_device();
+        slots.resize(job.plan().batches_in_flight);
+      }
     }
   }
 
@@ -132,7 +138,9 @@ struct Decompressor::Impl {
   using Event = RestoreJob::Event;
 
   Impl(const RestoreOptions& options, Output output)
-      : job(options, std::nullopt), sink(std::move(output)), slots(1) {}
+      : job(options, std::nullopt, {}, std::nullopt, DeviceTime::kBeside),
+        sink(std::move(output)),
+        slots(1) {}
   ~Impl() { job.settle(); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -163,12 +171,17 @@ struct Decompressor::Impl {
         break;
       case Event::kFrameBegin:
         if (!job.keeps_slots()) slots.clear();
-        while (slots.size() < job.plan().batches_in_flight) slots.push_back(job.make_slot());
-        slots.resize(job.plan().batches_in_flight);
+        make_slots();
         break;
       case Event::kBlock:
         if (!job.full(slots[filling])) break;
-        if (++filling == slots.size()) flush();
+        if (++filling < slots.size()) break;
+        flush();
+        if (job.device_is_ready()) {
+          slots.clear();
+          job.take_device();
+          make_slots();
+        }
         break;
       case Event::kFrameEnd:
         if (!slots[filling].blocks.empty()) filling++;
@@ -182,6 +195,11 @@ struct Decompressor::Impl {
         garbage = true;
         break;
     }
+  }
+
+  void make_slots() {
+    while (slots.size() < job.plan().batches_in_flight) slots.push_back(job.make_slot());
+    slots.resize(job.plan().batches_in_flight);
   }
 
   // What is complete before an error is still given out.
@@ -212,6 +230,8 @@ struct Decompressor::Impl {
                   {{}, {}, at});
   }
 
+  GzipIndex index;
+  bool makes_index = false, begun = false, finished = false;
   RestoreJob job;
   OutputSink sink;
   std::vector<RestoreSlot> slots;
@@ -227,15 +247,33 @@ Decompressor::~Decompressor() = default;
 Decompressor::Decompressor(Decompressor&&) noexcept = default;
 Decompressor& Decompressor::operator=(Decompressor&&) noexcept = default;
 
+void Decompressor::make_index() {
+  Impl& impl = present(impl_);
+  if (impl.begun) throw Error(Status::kWrongState, "make_index() comes before what is written");
+  impl.makes_index = true;
+  impl.job.make_index(impl.index);
+}
+
 void Decompressor::write(std::span<const std::byte> piece) {
   Impl& impl = present(impl_);
+  impl.begun = true;
   impl.state.run([&] { impl.write(piece); });
 }
 
 void Decompressor::finish() {
   Impl& impl = present(impl_);
+  impl.begun = true;
   impl.state.run([&] { impl.finish(); });
+  impl.finished = true;
   impl.state.close();
+}
+
+std::vector<std::byte> Decompressor::index() const {
+  const Impl& impl = present(impl_);
+  if (!impl.makes_index || !impl.finished)
+    throw Error(Status::kWrongState, "index() comes after make_index() and finish()");
+  const StreamReport report = impl.job.report();
+  return impl.index.bytes(report.input_bytes, report.output_bytes);
 }
 
 std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options) {
@@ -258,6 +296,19 @@ std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOp
     throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
                 {{}, {}, report.trailing_garbage_at});
   return sink.take();
+}
+
+std::vector<std::byte> make_index(std::span<const std::byte> input, const RestoreOptions& options) {
+  MemorySource source(input);
+  NullSink nowhere;
+  GzipIndex index;
+  StreamHooks hooks;
+  hooks.index = &index;
+  const StreamReport report = restore_stream(source, nowhere, options, hooks);
+  if (report.trailing_garbage_at)
+    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+                {{}, {}, report.trailing_garbage_at});
+  return index.bytes(input.size(), report.output_bytes);
 }
 
 std::uint64_t restored_bytes(std::span<const std::byte> input) {

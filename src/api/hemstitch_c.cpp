@@ -38,6 +38,10 @@ void take_options(const hemstitch_options* given, Options& options) {
   if (given->format != HEMSTITCH_FORMAT_DEFAULT)
     options.format = static_cast<hemstitch::Format>(given->format);
   if constexpr (requires { options.verify; }) options.verify = given->verify != 0;
+  if constexpr (requires { options.index; }) {
+    need_for(given->index_bytes, given->index, "index");
+    options.index = as_bytes(given->index, given->index_bytes);
+  }
 }
 
 // A caller's buffer; throws kOutputTooSmall when it is full.
@@ -178,6 +182,21 @@ hemstitch_status hemstitch_restore_ranges(const hemstitch_options* given, const 
       ranges[i].output_bytes = fits ? bytes.size() : 0;
       ranges[i].status = static_cast<hemstitch_status>(fits ? restored[i].status : Status::kOutputTooSmall);
     }
+  });
+}
+
+uint64_t hemstitch_index_bound(uint64_t input_bytes) { return hemstitch::GzipIndex::most_bytes(input_bytes); }
+
+hemstitch_status hemstitch_make_index(const hemstitch_options* given, const void* input, size_t input_bytes,
+                                      void* output, size_t output_capacity, size_t* output_bytes) {
+  return guarded([&] {
+    need_buffers(input, input_bytes, output, output_capacity, output_bytes);
+    hemstitch::RestoreOptions options;
+    take_options(given, options);
+    const std::vector<std::byte> index = hemstitch::make_index(as_bytes(input, input_bytes), options);
+    BufferSink sink(output, output_capacity);
+    sink.write(index);
+    *output_bytes = sink.written();
   });
 }
 

@@ -48,13 +48,6 @@ void check_matches([[maybe_unused]] const MatchBlock& block,
 #endif
 }
 
-// The numbers of the interface are those of the rows.
-template <Parse kParse, typename Row>
-constexpr bool kParseIsAt = std::is_same_v<
-    std::variant_alternative_t<static_cast<std::size_t>(kParse), AnyParse<FullLengthCostModel>>, Row>;
-static_assert(kParseIsAt<Parse::kGreedy, GreedyParse> && kParseIsAt<Parse::kLazy, LazyParse> &&
-              kParseIsAt<Parse::kOptimal, OptimalParse<FullLengthCostModel>>);
-
 std::vector<std::vector<PositionedMatch>> find_by_reference(const MatchingStages& stages,
                                                             std::span<const MatchBlock> blocks) {
   std::vector<std::vector<PositionedMatch>> all;
@@ -132,19 +125,6 @@ std::vector<std::vector<PositionedMatch>> PendingMatches::take() {
   return work_->take();
 }
 DeviceMatches PendingMatches::on_device() const { return work_->on_device(); }
-
-std::vector<std::string_view> parse_names() {
-  return {GreedyParse::kName, LazyParse::kName, OptimalParse<FullLengthCostModel>::kName};
-}
-
-MatchingStages stages_of(Finder finder, Parse parse, const FinderParameters& parameters) {
-  const auto row = static_cast<std::size_t>(parse);
-  if (row >= parse_names().size())
-    throw Error(Status::kInvalidOption,
-                fmt::format("parse is {}, but must be one of the parses", static_cast<int>(parse)));
-  return {checked_finder(row_of(finder), parameters), parse_of_row(row, costs_of(parameters)),
-          plan_of(parameters)};
-}
 
 LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, std::string_view backend,
                          std::string_view device)

@@ -51,8 +51,8 @@ class DeviceSlice {
         d_span_(most_bytes, stream_.get(), device.memory()),
         d_restored_(most_bytes, stream_.get(), device.memory()),
         d_blocks_(most_blocks_, stream_.get(), device.memory()),
-        d_offsets_(most_blocks_ + 1, stream_.get(), device.memory()),
-        d_sizes_(most_blocks_, stream_.get(), device.memory()),
+        d_places_and_sizes_(most_blocks_ + 1 + (most_blocks_ + 1) / 2, stream_.get(), device.memory()),
+        h_places_and_sizes_(most_blocks_ + 1 + (most_blocks_ + 1) / 2),
         d_compress_statuses_(most_blocks_, stream_.get(), device.memory()),
         d_sources_(most_blocks_, stream_.get(), device.memory()),
         d_source_bytes_(most_blocks_, stream_.get(), device.memory()),
@@ -77,8 +77,10 @@ class DeviceSlice {
   std::byte* d_span() const { return d_span_.get(); }
   std::byte* d_restored() const { return d_restored_.get(); }
 
-  // How much of the data the next calls are about.
+  // How much of the data the next calls are about. Most batches have as much as the one before; what is uploaded for others waits
+  // behind the data of all batches.
   void set_bytes(std::size_t bytes) {
+    if (bytes == bytes_) return;
     bytes_ = bytes;
     std::vector<DeviceBlock> blocks;
     for (std::size_t at = 0; at < bytes; at += block_bytes_)
@@ -91,26 +93,29 @@ class DeviceSlice {
   }
 
   void compress() {
-    format_.compress_span(batch_, level_, block_bytes_,
-                          {.d_span = d_span_.get(),
-                           .capacity_bytes = bytes_,
-                           .lead_bytes = 0,
-                           .trail_bytes = 0,
-                           .d_offsets = d_offsets_.get(),
-                           .d_sizes = d_sizes_.get(),
-                           .d_statuses = d_compress_statuses_.get()},
-                          d_scratch_.get(), d_scratch_.bytes(), stream());
+    format_.compress_span(
+        batch_, level_, block_bytes_,
+        {.d_span = d_span_.get(),
+         .capacity_bytes = bytes_,
+         .lead_bytes = 0,
+         .trail_bytes = 0,
+         .d_offsets = d_places_and_sizes_.get(),
+         .d_sizes = reinterpret_cast<std::uint32_t*>(d_places_and_sizes_.get() + most_blocks_ + 1),
+         .d_statuses = d_compress_statuses_.get()},
+        d_scratch_.get(), d_scratch_.bytes(), stream());
   }
 
-  // Waits for compress().
+  // Waits for compress(). In one copy, to pinned memory: each waits behind those of the other slices.
   CompressedSlice compressed() const {
-    CompressedSlice slice;
-    slice.offsets.resize(batch_.block_count + 1);
-    slice.sizes.resize(batch_.block_count);
-    download(d_offsets_, slice.offsets);
-    download(d_sizes_, slice.sizes);
+    check(cudaMemcpyAsync(
+              h_places_and_sizes_.span().data(), d_places_and_sizes_.get(),
+              (most_blocks_ + 1) * sizeof(std::uint64_t) + batch_.block_count * sizeof(std::uint32_t),
+              cudaMemcpyDeviceToHost, stream()),
+          "cudaMemcpyAsync");
     synchronize();
-    return slice;
+    const std::uint64_t* const offsets = h_places_and_sizes_.span().data();
+    const auto* const sizes = reinterpret_cast<const std::uint32_t*>(offsets + most_blocks_ + 1);
+    return {{offsets, offsets + batch_.block_count + 1}, {sizes, sizes + batch_.block_count}};
   }
 
   // `slice` is what d_span() holds.
@@ -147,11 +152,6 @@ class DeviceSlice {
   }
 
  private:
-  template <class T>
-  static void download(const DeviceBuffer<T>& from, std::vector<T>& into) {
-    from.download(into);
-  }
-
   cuda::DeviceRestore restore_batch() const {
     return {.d_blocks = d_sources_.get(),
             .d_block_bytes = d_source_bytes_.get(),
@@ -170,8 +170,9 @@ class DeviceSlice {
   int level_;
   DeviceBuffer<std::byte> d_raw_, d_span_, d_restored_;
   DeviceBuffer<DeviceBlock> d_blocks_;
-  DeviceBuffer<std::uint64_t> d_offsets_;
-  DeviceBuffer<std::uint32_t> d_sizes_;
+  DeviceBuffer<std::uint64_t>
+      d_places_and_sizes_;  // of a slice's blocks: places, then 32 bits each of their sizes
+  cuda::PinnedBuffer<std::uint64_t> h_places_and_sizes_;
   DeviceBuffer<hemstitch_status> d_compress_statuses_;
   DeviceBuffer<const std::byte*> d_sources_;
   DeviceBuffer<std::size_t> d_source_bytes_;

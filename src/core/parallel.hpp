@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -25,18 +27,60 @@
 
 namespace hemstitch {
 
+// Arenas that nobody works in now. oneTBB frees one only when a worker has come by it once more, so that what calls in quick succession leave
+// behind, 7 KB each, would pile up.
+class IdleArenas {
+ public:
+  static IdleArenas& instance() {
+    static auto* const idle = new IdleArenas;  // never destroyed: threads may work while the process ends
+    return *idle;
+  }
+
+  std::unique_ptr<tbb::task_arena> take(unsigned threads) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(idle_, threads, &Idle::first);
+    if (found == idle_.end()) {
+      idle_.reserve(made_ + 1);  // so that give_back() needs no memory
+      auto arena = std::make_unique<tbb::task_arena>(static_cast<int>(threads));
+      ++made_;
+      return arena;
+    }
+    std::swap(*found, idle_.back());
+    auto arena = std::move(idle_.back().second);
+    idle_.pop_back();
+    return arena;
+  }
+
+  void give_back(unsigned threads, std::unique_ptr<tbb::task_arena> arena) noexcept {
+    const std::scoped_lock lock(mutex_);
+    idle_.emplace_back(threads, std::move(arena));
+  }
+
+ private:
+  using Idle = std::pair<unsigned, std::unique_ptr<tbb::task_arena>>;
+
+  std::mutex mutex_;
+  std::vector<Idle> idle_;
+  std::size_t made_ = 0;
+};
+
 // So many threads, the one that works with them among them: also more than there are cores, which TBB has to be told.
 class Threads {
  public:
   explicit Threads(unsigned count)
       : allowed_(tbb::global_control::max_allowed_parallelism, std::max(count, resolve_threads(0))),
-        arena_(static_cast<int>(count)) {}
+        count_(count),
+        arena_(IdleArenas::instance().take(count)) {}
+  ~Threads() { IdleArenas::instance().give_back(count_, std::move(arena_)); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
 
-  tbb::task_arena& arena() { return arena_; }
+  tbb::task_arena& arena() { return *arena_; }
 
  private:
   tbb::global_control allowed_;
-  tbb::task_arena arena_;
+  unsigned count_;
+  std::unique_ptr<tbb::task_arena> arena_;
 };
 
 // Calls `run` where it may use `threads` threads, this one among them.

@@ -14,7 +14,7 @@
 #endif
 #ifdef HEMSTITCH_WEBGPU
 #include "gpu/webgpu/devices.hpp"
-#include "match/finders_webgpu.hpp"
+#include "match/find_webgpu.hpp"
 #endif
 #include "format/formats.hpp"
 #include "match/finders.hpp"

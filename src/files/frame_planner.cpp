@@ -29,12 +29,16 @@ bool FramePlanner::take(std::span<const std::byte> piece, std::vector<PlannedBlo
         position_ += taken;
         if (passing_bytes_ == 0 && !passed()) return false;
       } else {
-        const std::size_t wanted = stream_.wanted_bytes() - (in_block_ ? block_.data_bytes : 0);
+        const std::size_t wanted = short_stream_
+                                       ? static_cast<std::size_t>(file_bytes_ - short_stream_end())
+                                       : stream_.wanted_bytes() - (in_block_ ? block_.data_bytes : 0);
         taken = std::min(wanted - gathered_.size(), piece.size());
         gathered_.insert(gathered_.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(taken));
         position_ += taken;
         if (gathered_.size() == wanted) {
-          if (in_block_) {
+          if (short_stream_) {
+            if (!end_short_stream(blocks)) return false;
+          } else if (in_block_) {
             end_block();
           } else if (!react(stream_.step(gathered_), blocks)) {
             return false;
@@ -53,6 +57,7 @@ bool FramePlanner::take(std::span<const std::byte> piece, std::vector<PlannedBlo
 bool FramePlanner::finish(std::vector<PlannedBlock>& blocks) {
   try {
     if (passing_bytes_ != 0 || in_block_ || !gathered_.empty()) return false;
+    if (short_stream_) return true;
     return stream_.step({}) == Event::kEnd && settle(std::nullopt, blocks);
   } catch (const Error&) {
     return false;
@@ -96,14 +101,38 @@ bool FramePlanner::react(Event event, std::vector<PlannedBlock>& blocks) {
 bool FramePlanner::begin_frame() {
   const FrameHeader& header = stream_.reader().header();
   const Format format = stream_.format().id();
-  if ((format != Format::kLz4 && format != Format::kGzip) || header.legacy || header.dictionary_id ||
-      header.block_kind == BlockKind::kStream)
+  if ((format != Format::kLz4 && format != Format::kGzip) || header.legacy || header.dictionary_id)
     return false;
+  if (header.block_kind == BlockKind::kStream) return begin_short_stream();
   // A size that cannot be is damage, and must not decide how much memory is asked for.
   if (header.content_bytes && *header.content_bytes / kMostBytesOfByte > file_bytes_) return false;
   frames_.push_back({content_end_, header.content_bytes, std::nullopt});
   frame_blocks_ = 0;
   return !has_too_many();
+}
+
+// One that is all that the file holds.
+bool FramePlanner::begin_short_stream() {
+  if (!frames_.empty()) return false;
+  short_stream_ = stream_.format().short_stream(position_, file_bytes_);
+  if (!short_stream_) return false;
+  frames_.push_back({});
+  block_ = {};
+  block_.at = short_stream_->at;
+  block_.data_bytes = short_stream_->data_bytes;
+  block_.format = stream_.format().id();
+  in_block_ = true;
+  passing_bytes_ = block_.data_bytes;
+  return true;
+}
+
+bool FramePlanner::end_short_stream(std::vector<PlannedBlock>& blocks) {
+  in_block_ = false;
+  if (!stream_.format().end_short_stream(gathered_, *short_stream_)) return false;
+  block_.content_checksum = short_stream_->content_checksum;
+  block_.content_bytes = short_stream_->content_bytes;
+  last_ = block_;
+  return settle(std::nullopt, blocks);
 }
 
 bool FramePlanner::begin_block(std::vector<PlannedBlock>& blocks) {
@@ -126,8 +155,9 @@ bool FramePlanner::begin_block(std::vector<PlannedBlock>& blocks) {
   return !has_too_many() && (passing_bytes_ != 0 || passed());
 }
 
-// The data of a block, or a skippable frame.
+// The data of a block or a stream, or a skippable frame.
 bool FramePlanner::passed() {
+  if (short_stream_) return true;
   FrameReader& reader = stream_.reader();
   if (in_skippable_) {
     in_skippable_ = false;

@@ -12,8 +12,9 @@
 // are moved up afterwards.
 //
 // What is not for a device, or wrong, is left to the reader of streams (pipeline/restore_stream.cpp), which also finds the words for
-// it: linked blocks, streams as an ordinary .gz is one, dictionaries, legacy frames, other formats, damage, something behind the last frame, and more
-// frames and blocks than a file of such a size should have.
+// it: linked blocks, streams as an ordinary .gz is one, but for those that are short and a file of their own (FrameFormat::short_stream()), which are
+// a block, dictionaries, legacy frames, other formats, damage, something behind the last frame, and more frames and blocks than a file of
+// such a size should have.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "format/frame_index.hpp"
 #include "format/frame_reader.hpp"
 #include "hemstitch/hemstitch.hpp"
 
@@ -72,6 +74,9 @@ class FramePlanner {
  private:
   bool react(FrameReader::Event event, std::vector<PlannedBlock>& blocks);
   bool begin_frame();
+  bool begin_short_stream();
+  bool end_short_stream(std::vector<PlannedBlock>& blocks);
+  std::uint64_t short_stream_end() const { return short_stream_->at + short_stream_->data_bytes; }
   bool begin_block(std::vector<PlannedBlock>& blocks);
   void end_block();
   bool passed();
@@ -85,8 +90,9 @@ class FramePlanner {
   std::uint64_t passing_bytes_ = 0;  // still to be passed over
   bool in_block_ = false;            // its data is passed over, then gathered what stands behind that
   bool in_skippable_ = false;
-  PlannedBlock block_;                // that is passed over
-  std::optional<PlannedBlock> last_;  // complete; its room depends on what comes next
+  PlannedBlock block_;                        // that is passed over
+  std::optional<IndexedBlock> short_stream_;  // all that the file holds
+  std::optional<PlannedBlock> last_;          // complete; its room depends on what comes next
   std::uint64_t frame_blocks_ = 0;
   std::uint64_t entries_ = 0;  // frames and blocks
   std::uint64_t content_end_ = 0;

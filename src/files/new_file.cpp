@@ -66,6 +66,10 @@ void NewFile::write(std::uint64_t at, std::span<const std::byte> bytes) const {
   }
 }
 
+void NewFile::sync() const {
+  if (fsync(descriptor_.number()) != 0) fail("cannot be brought to the disk");
+}
+
 void NewFile::complete() {
   // Holds the lock until the file has its name.
   const Descriptor in_use(fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));

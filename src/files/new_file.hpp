@@ -22,6 +22,8 @@ class NewFile {
 
   // From any number of threads at once. Throws kWriteFailed.
   void write(std::uint64_t at, std::span<const std::byte> bytes) const;
+  // To the disk: for who wants to find it complete after a crash.
+  void sync() const;
   void complete();
 
  private:

@@ -18,6 +18,7 @@
 #include "format/frame_writer.hpp"
 #include "format/judged_matches.hpp"
 #include "format/side_index.hpp"
+#include "format/stream_decoder.hpp"
 #include "match/finder_rows.hpp"
 
 namespace hemstitch {
@@ -74,6 +75,14 @@ class FrameFormat {
   // `options.dictionary` is the part that serves as history.
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
 
+  // Restores a stream from the middle on, where a block begins: behind the first `taken_bits` bits, 7 at most, of `first_byte`, which is no part of the
+  // input to come where there are such. `window` is the content before. Null where the format has no such streams.
+  virtual std::unique_ptr<StreamDecoder> make_decoder_at(std::span<const std::byte> /*window*/,
+                                                         std::byte /*first_byte*/,
+                                                         unsigned /*taken_bits*/) const {
+    return nullptr;
+  }
+
   // The index that may stand beside files of the format; null where there is none.
   virtual std::unique_ptr<SideIndex> make_side_index() const { return nullptr; }
 
@@ -82,6 +91,15 @@ class FrameFormat {
   virtual std::optional<IndexedBlock> whole_stream(std::span<const std::byte> /*file*/,
                                                    bool /*verify_header_checksum*/) const {
     return std::nullopt;
+  }
+  // The same in two steps, for those who have a file in pieces. Where the data of such a stream stands in a file of `file_bytes`, behind a sound
+  // header of `head_bytes`; nothing where it is too long. And then what the bytes from its end to the file's say: false where it is none.
+  virtual std::optional<IndexedBlock> short_stream(std::uint64_t /*head_bytes*/,
+                                                   std::uint64_t /*file_bytes*/) const {
+    return std::nullopt;
+  }
+  virtual bool end_short_stream(std::span<const std::byte> /*trailer*/, IndexedBlock& /*stream*/) const {
+    return false;
   }
 
   // How many bytes a block that is not stored restores to, found without restoring it; nothing where it cannot restore.

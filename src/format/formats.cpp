@@ -81,7 +81,7 @@ std::string FormatTable::titles_told_by_content() const {
 std::string FormatTable::suffixes() const {
   std::vector<std::string> words;
   for (const auto& format : formats_)
-    if (!format->suffix().empty() && std::ranges::find(words, format->suffix()) == words.end())
+    if (!format->suffix().empty() && std::find(words.begin(), words.end(), format->suffix()) == words.end())
       words.emplace_back(format->suffix());
   return listed(words);
 }
@@ -99,7 +99,7 @@ CompressOptions checked_options(const CompressOptions& given) {
   format.check(options);
   validate(options);
   const auto sizes = format.block_sizes();
-  if (std::ranges::find(sizes, options.block_bytes) == sizes.end()) {
+  if (std::find(sizes.begin(), sizes.end(), options.block_bytes) == sizes.end()) {
     std::vector<std::string> texts;
     for (const std::size_t size : sizes) texts.push_back(size_text(size));
     throw Error(Status::kInvalidOption,

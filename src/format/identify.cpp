@@ -34,9 +34,8 @@ constexpr std::array kForeignMagics{
     ForeignMagic{"\x89LZO"sv, "lzop", "lzop -d"},
 };
 
-static_assert(std::ranges::all_of(kForeignMagics, [](const ForeignMagic& magic) {
-  return magic.bytes.size() <= kIdentifyBytes;
-}));
+static_assert(std::all_of(kForeignMagics.begin(), kForeignMagics.end(),
+                          [](const ForeignMagic& magic) { return magic.bytes.size() <= kIdentifyBytes; }));
 
 bool starts_with(std::span<const std::byte> data, std::string_view magic) {
   if (data.size() < magic.size()) return false;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,16 @@ struct StreamStep {
   std::string_view detail = {};  // of that: what is wrong, where it is known
   bool wants_input =
       false;  // nothing was restored, but there is room for input again (StreamDecoder::input_room())
+  // Where it is not empty, all that was restored is here, in memory of the decoder's that `owner` keeps; the output is as it was, which may have less room.
+  std::span<const std::byte> lent = {};
+  std::shared_ptr<const std::byte> owner = {};
+};
+
+// A place in a stream where restoring may begin anew, given the content before it.
+struct StreamPoint {
+  std::uint64_t bits_before = 0;  // the end of what was taken and is not ahead, where it stands
+  std::span<const std::byte>
+      window;  // what stands before it, as far back as what follows may refer. Until the decoder's next call
 };
 
 class StreamDecoder {
@@ -42,6 +53,15 @@ class StreamDecoder {
   // one stream alone.
   virtual bool begin_next(std::span<const std::byte> /*history*/) { return false; }
 
+  // Allows that content is lent instead of copied, to someone who keeps as many loans at once as StreamMeans says.
+  virtual void lend_content() {}
+
+  // Asks that restore() returns at each point that it comes to, even where it did nothing else. For decoders made with
+  // StreamMeans::points.
+  virtual void stop_at_points(bool /*stops*/) {}
+  // The point where it stands, if there is one.
+  virtual std::optional<StreamPoint> point() const { return std::nullopt; }
+
   // Where input to come may be put before it is given to restore(), which saves a copy: empty where none is taken before more is
   // restored, nothing where it may stand anywhere. Until the next call of any but settle().
   virtual std::optional<std::span<std::byte>> input_room() { return std::nullopt; }
@@ -60,6 +80,8 @@ struct StreamMeans {
   unsigned threads = 1;                           // that one among them
   std::uint64_t memory_bytes = 0;                 // besides what one thread needs; 0: as much as it likes
   std::optional<std::uint64_t> input_bytes = {};  // of all streams that it may be given, where that is known
+  unsigned loans = 0;                             // content that it may lend at once
+  bool points = false;                            // it is asked for points: who knows none makes no decoder
   std::uint64_t device_memory_bytes = 0;          // 0: half of what is free
   bool settles = false;                           // the caller settles what is under way
   // Told of each failure of a device that the decoder went on without, from any thread.

@@ -13,14 +13,21 @@
 
 namespace hemstitch {
 
-// `content(i)` is that of block i. By `threads` threads at most, of the caller's arena.
+// Calls body(i) for each of many blocks, to do what takes about as long as summing them up. By `threads` threads at most, of the
+// caller's arena.
+template <class Body>
+void for_each_block(std::size_t count, std::size_t block_bytes, unsigned threads, const Body& body) {
+  constexpr std::size_t kGrainBytes = std::size_t{1} << 20;  // less is summed up sooner than handed over
+  run_in_parallel(count, threads == 1 ? count : std::max<std::size_t>(kGrainBytes / block_bytes, 1), body);
+}
+
+// `content(i)` is that of block i.
 template <class Content>
 std::vector<std::uint32_t> block_checksums(Checksum kind, std::size_t count, std::size_t block_bytes,
                                            unsigned threads, const Content& content) {
-  constexpr std::size_t kGrainBytes = std::size_t{1} << 20;  // less is summed up sooner than handed over
   std::vector<std::uint32_t> checksums(count);
-  const std::size_t grain = threads == 1 ? count : std::max<std::size_t>(kGrainBytes / block_bytes, 1);
-  run_in_parallel(count, grain, [&](std::size_t i) { checksums[i] = checksum_of(kind, content(i)); });
+  for_each_block(count, block_bytes, threads,
+                 [&](std::size_t i) { checksums[i] = checksum_of(kind, content(i)); });
   return checksums;
 }
 

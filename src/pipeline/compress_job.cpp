@@ -193,22 +193,29 @@ void CompressJob::work(CompressSlot& slot) try {
   if (!slot.tasks.empty())
     engine_.compress(slot.tasks, parameters_, {slot.verify.get(), options_.verify ? batch_bytes_ : 0});
   const std::vector<std::uint32_t> checksums = sum_up(slot);
-  for (std::size_t i = 0; i < slot.tasks.size(); ++i) {
+  // What stands around a block has the checksum of its data: 12 MB of data are summed up by one thread in the time that an H200
+  // compresses as large a batch twice.
+  std::vector<FrameWriter::Block> blocks(slot.tasks.size());
+  std::vector<std::span<const std::byte>> ends(slot.tasks.size());
+  for_each_block(slot.tasks.size(), options_.block_bytes, threads(), [&](std::size_t i) {
     const BlockTask& task = slot.tasks[i];
-    FrameWriter::Block block = written_block(task);
+    FrameWriter::Block& block = blocks[i] = written_block(task);
     if (writer_->has_block_content_checksums()) block.content_checksum = checksums[i];
     std::byte* const before = task.output.data() - frame_room_.before_block_bytes;
     // What stands behind a stored block has room behind the data that it does not have here; it follows what stands before it
     // instead.
     std::byte* const behind = task.output.data() + (block.data ? block.data->size() : 0);
     writer_->write_before(block, before);
-    const std::span<const std::byte> end(behind, writer_->write_behind(block, behind));
-    if (block.data) {
-      add_piece(slot.pieces, {before, end.data() + end.size()});
+    ends[i] = {behind, writer_->write_behind(block, behind)};
+  });
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    std::byte* const before = slot.tasks[i].output.data() - frame_room_.before_block_bytes;
+    if (blocks[i].data) {
+      add_piece(slot.pieces, {before, ends[i].data() + ends[i].size()});
     } else {
       add_piece(slot.pieces, {before, frame_room_.before_block_bytes});
-      add_piece(slot.pieces, block.content);
-      add_piece(slot.pieces, end);
+      add_piece(slot.pieces, blocks[i].content);
+      add_piece(slot.pieces, ends[i]);
     }
   }
   if (!slot.last_byte.empty()) slot.pieces.push_back(slot.last_byte);

@@ -16,6 +16,7 @@ namespace {
 
 // Of a block, at most, where a slot has room for many: what announces it, and its checksum.
 constexpr std::size_t kBesideDataBytes = 32;
+constexpr unsigned kStreamBatches = 4;
 
 RestoreOptions validated(const RestoreOptions& options) {
   validate(options);
@@ -91,6 +92,9 @@ void RestoreJob::plan_for_engine() {
   needs.preferred_batch_bytes =
       std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
+  // One writes a stream's content, whoever restores it.
+  if (is_stream())
+    needs.preferred_batches_in_flight = std::min(needs.preferred_batches_in_flight, kStreamBatches);
   needs.content_bytes = header.content_bytes;
   needs.memory_limit_bytes = options_.memory_limit_bytes;
   if (!is_stream())
@@ -126,6 +130,7 @@ void RestoreJob::begin_frame() {
                             *header.dictionary_id, dictionary_id()),
                 place);
 
+  if (index_ != nullptr) require_indexable();
   if (!engine_) choose_engine();
   plan_for_engine();
   keeps_slots_ = slot_shape() == shape_before;
@@ -148,6 +153,8 @@ void RestoreJob::plan_stream() {
   stream_means_ = {.threads = limit_bytes != 0 && limit_bytes <= planned_bytes ? 1 : threads_,
                    .memory_bytes = limit_bytes == 0 ? 0 : limit_bytes - planned_bytes,
                    .input_bytes = total_bytes_,
+                   .loans = borrows_ ? plan_.batches_in_flight : 0,
+                   .points = index_ != nullptr,
                    .device_memory_bytes = options_.gpu_memory_limit_bytes,
                    .settles = true};
   const StreamMemory memory = engine_->preferred().stream_memory(frame_format(), stream_means_);
@@ -161,6 +168,7 @@ void RestoreJob::plan_stream() {
 void RestoreJob::begin_stream() {
   if (!decoder_ || !decoder_->begin_next(dictionary_))
     decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary_, stream_means_);
+  if (borrows_ && stream_has_threads_) decoder_->lend_content();
   stream_summed_up_ =
       stream_.format().checksum() == Checksum::kCrc32 && decoder_->content_crc32().has_value();
 }
@@ -298,26 +306,63 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
 RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   const std::span<std::byte> room(slot.output.get() + stream_bytes(slot), batch_bytes() - stream_bytes(slot));
   const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
-  const StreamStep step = decoder_->restore(unused_, room);
+  const StreamStep step = restore_piece(room);
   const std::uint64_t passed_bytes = step.input_bytes + ahead_bytes - decoder_->ahead_bytes();
   unused_ = unused_.subspan(step.input_bytes);
   const std::uint64_t content_at = content_at_;
   content_at_ += step.output_bytes;
-  const std::span<const std::byte> content = room.first(step.output_bytes);
+  const bool lent = !step.lent.empty();
+  const std::span<const std::byte> content = lent ? step.lent : room.first(step.output_bytes);
   if (range_ && content_at_ <= range_->begin) {
     // Nothing of it is kept, and its room is the next step's.
     decoder_->settle(decoder_->under_way());
-  } else if (slot.blocks.empty() && !content.empty()) {
+  } else if (!content.empty() && (lent || slot.blocks.empty())) {
     RestoreSlot::Block block;
     block.content_at = content_at;
     block.content = content;
     slot.blocks.push_back(block);
+    if (lent) slot.loan = step.owner;
   } else if (!content.empty()) {
     slot.blocks[0].content = {slot.blocks[0].content.data(), stream_bytes(slot) + content.size()};
   }
   slot.under_way = decoder_->under_way();
   stream_.reader().stream_passed(step, passed_bytes, at_end);
   return range_done_or(full(slot) ? Event::kBlock : Event::kMore);
+}
+
+// Stops where the index wants a point, and goes on.
+StreamStep RestoreJob::restore_piece(std::span<std::byte> room) {
+  if (index_ == nullptr) return decoder_->restore(unused_, room);
+  const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
+  for (;;) {
+    if (index_->wants(content_at_))
+      if (const auto point = decoder_->point()) {
+        const std::uint64_t at = stream_.reader().position() + ahead_bytes - decoder_->ahead_bytes();
+        index_->add(at * 8 - point->bits_before, content_at_, point->window);
+      }
+    const std::uint64_t to_next = index_->bytes_to_next(content_at_);
+    const bool stops = to_next == 0;
+    decoder_->stop_at_points(stops);
+    const std::size_t room_bytes =
+        stops ? room.size() : static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), to_next));
+    const StreamStep step = decoder_->restore(unused_, room.first(room_bytes));
+    if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
+        !stops || !decoder_->point())
+      return step;
+  }
+}
+
+void RestoreJob::require_indexable() const {
+  const FrameReader& reader = stream_.reader();
+  const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
+  if (frame_format() == Format::kBgzf)
+    throw Error(
+        Status::kUnsupportedFeature,
+        "BGZF needs no such index: its members are found without (--index when it is compressed writes "
+        "bgzip's)",
+        place);
+  if (frame_format() != Format::kGzip)
+    throw Error(Status::kUnsupportedFeature, "an index is made of gzip files", place);
 }
 
 RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte> gathered) {
@@ -395,9 +440,15 @@ RestoreJob::Event RestoreJob::range_done_or(Event event) {
   return range_ && content_at_ >= range_->end ? Event::kEnd : event;
 }
 
-void RestoreJob::verify_block(const RestoreSlot::Block& block) const {
+// Of a block's data, where it says that and is held to it; otherwise any number.
+std::uint32_t RestoreJob::data_checksum(const RestoreSlot::Block& block) const {
+  if (!block.checksum || !options_.verify_checksums) return 0;
+  return checksum_of(stream_.format().checksum(), block.data);
+}
+
+// `found` is its data_checksum().
+void RestoreJob::verify_data(const RestoreSlot::Block& block, std::uint32_t found) const {
   if (!block.checksum || !options_.verify_checksums) return;
-  const std::uint32_t found = checksum_of(stream_.format().checksum(), block.data);
   if (found != *block.checksum)
     throw Error(
         Status::kBlockChecksumMismatch,
@@ -459,9 +510,12 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
   std::vector<BlockTask> tasks;
   std::exception_ptr bad_checksum;
   std::size_t checked_blocks = 0;
+  std::vector<std::uint32_t> data_checksums(slot.blocks.size());
+  for_each_block(slot.blocks.size(), header_.block_bytes, threads(),
+                 [&](std::size_t i) { data_checksums[i] = data_checksum(slot.blocks[i]); });
   for (RestoreSlot::Block& block : slot.blocks) {
     try {
-      verify_block(block);
+      verify_data(block, data_checksums[checked_blocks]);
     } catch (...) {
       bad_checksum = std::current_exception();  // the blocks before it are still restored
       break;
@@ -514,7 +568,7 @@ void RestoreJob::work_in_order(RestoreSlot& slot) {
   std::byte* const begin = slot.output.get();
   std::byte* at = begin + linked_history_.size();
   for (RestoreSlot::Block& block : slot.blocks) {
-    verify_block(block);
+    verify_data(block, data_checksum(block));
     if (block.stored) {
       std::copy(block.data.begin(), block.data.end(), at);
       block.content = {at, block.data.size()};
@@ -571,6 +625,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   if (!is_stream()) report_.block_count += slot.good_blocks;  // else the frame is one
   if (slot.error) std::rethrow_exception(slot.error);
   slot.blocks.clear();
+  slot.loan = nullptr;
   slot.input_bytes = 0;
   slot.under_way = 0;
   slot.good_blocks = 0;

@@ -26,6 +26,7 @@
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
 #include "format/formats.hpp"
+#include "format/gzip_index.hpp"
 #include "pipeline/large_pieces.hpp"
 #include "pipeline/stream.hpp"
 
@@ -56,7 +57,8 @@ struct RestoreSlot {
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
   std::uint64_t under_way =
       0;  // of a stream: up to where its decoder's content is still to come (StreamDecoder::under_way())
-  std::vector<Block> blocks;    // of a stream: one at most, its content
+  std::vector<Block> blocks;  // of a stream: its content, in `output`, and behind that what its decoder lent
+  std::shared_ptr<const std::byte> loan;
   std::size_t good_blocks = 0;  // what emit() writes before it throws
   std::exception_ptr error;
 };
@@ -76,6 +78,12 @@ class RestoreJob {
   RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
              const StreamPlaces& places = {}, std::optional<std::uint64_t> total_bytes = std::nullopt,
              DeviceTime time = DeviceTime::kBefore);
+
+  // Before anything is received: adds places to `index`, which outlives the job. Frames then have to be those of gzip, but not BGZF's.
+  void make_index(GzipIndex& index) { index_ = &index; }
+
+  // Before anything is received: slots are emitted while others are filled, so that content of a stream may be lent by who restores it.
+  void borrow_content() { borrows_ = true; }
 
   // Of the current frame.
   const FrameHeader& frame_header() const { return header_; }
@@ -115,7 +123,8 @@ class RestoreJob {
   std::uint64_t skip_bytes() const { return skip_bytes_; }
   void skipped(std::uint64_t count);
   bool full(const RestoreSlot& slot) const {
-    return is_stream() ? stream_bytes(slot) == batch_bytes() : slot.blocks.size() == plan_.blocks_per_batch;
+    return is_stream() ? slot.loan || stream_bytes(slot) == batch_bytes()
+                       : slot.blocks.size() == plan_.blocks_per_batch;
   }
 
   // Ranges: all blocks of this frame but the last two are known to be full, and how much the last one holds; so those before
@@ -154,6 +163,8 @@ class RestoreJob {
   void begin_stream();
   std::span<std::byte> stream_room();
   Event restore_stream(RestoreSlot& slot, bool at_end);
+  StreamStep restore_piece(std::span<std::byte> room);
+  void require_indexable() const;
   bool sums_up_blocks() const { return content_checksum_ && checksums_combine(stream_.format().checksum()); }
   bool takes_block_checksums() const {
     return sums_up_blocks() || (header_.block_content_checksums && options_.verify_checksums);
@@ -169,7 +180,8 @@ class RestoreJob {
   Event range_done_or(Event event);
   void work_in_order(RestoreSlot& slot);
   void work_independent(RestoreSlot& slot);
-  void verify_block(const RestoreSlot::Block& block) const;
+  std::uint32_t data_checksum(const RestoreSlot::Block& block) const;
+  void verify_data(const RestoreSlot::Block& block, std::uint32_t found) const;
   void verify_content(const RestoreSlot::Block& block) const;
   void require_restored(const BlockTask& task, const Place& place) const;
   std::span<const std::byte> inside_range(const RestoreSlot::Block& block) const;
@@ -196,6 +208,8 @@ class RestoreJob {
   std::uint64_t skip_bytes_ = 0;
   std::uint64_t skipped_bytes_ = 0;  // besides those: of what is unused
   std::unique_ptr<StreamDecoder> decoder_;
+  GzipIndex* index_ = nullptr;
+  bool borrows_ = false;
   StreamMeans stream_means_;
   bool stream_has_threads_ = false, stream_on_device_ = false;
   bool stream_summed_up_ = false;  // by the decoder
@@ -204,7 +218,7 @@ class RestoreJob {
   std::span<const std::byte>
       unused_;  // of stream_room_: received, and not taken yet; decoder_ may have taken more
   std::optional<std::uint64_t> last_block_content_bytes_;  // where a block's place follows from its number
-  std::uint64_t content_at_ = 0;        // ranges: content bytes of all blocks passed so far
+  std::uint64_t content_at_ = 0;        // ranges and streams: content bytes of all that was passed so far
   std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins
 
   // working, linked frames

@@ -6,6 +6,7 @@
 #include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "format/frame_index.hpp"
+#include "pipeline/gzip_points.hpp"
 #include "pipeline/ring.hpp"
 #include "pipeline/stream.hpp"
 
@@ -87,6 +88,7 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
                   fmt::format("range is {}-{}, its end lies before its beginning", range.begin, range.end));
   if (!options.dictionary.empty())
     throw Error(Status::kInvalidOption, "dictionary: ranges are restored without one");
+  if (!options.index.empty()) return restore_ranges_by_index(input, ranges, options);
   const unsigned threads = resolve_threads(options.threads);
   std::vector<RestoredRange> restored(ranges.size());
   const FrameIndex index = index_frames(input, options.verify_checksums);

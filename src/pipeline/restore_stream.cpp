@@ -23,6 +23,8 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
                      const StreamPlaces& places, std::optional<ContentRange> range) {
   using Event = RestoreJob::Event;
   RestoreJob job(options, range, places, source.total_bytes(), DeviceTime::kBeside);
+  if (hooks.index != nullptr) job.make_index(*hooks.index);
+  if (!hooks.stays_on_thread) job.borrow_content();
   std::vector<RestoreSlot> slots(1);
   struct Settling {
     RestoreJob& job;

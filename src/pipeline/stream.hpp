@@ -18,6 +18,7 @@
 #include "core/status.hpp"
 #include "engine/resilient_engine.hpp"
 #include "format/frame_index.hpp"
+#include "format/gzip_index.hpp"
 
 namespace hemstitch {
 
@@ -44,6 +45,9 @@ struct StreamHooks {
   const std::atomic<bool>* cancelled = nullptr;
   // Restoring: source and sink are used by the calling thread alone, whatever others do.
   bool stays_on_thread = false;
+  // Restoring whole gzip streams: gets places from which parts are restored later (pipeline/gzip_points.hpp). BGZF, and other formats, are
+  // kUnsupportedFeature then.
+  GzipIndex* index = nullptr;
 };
 
 inline void throw_if_cancelled(const StreamHooks& hooks) {

@@ -51,6 +51,7 @@ STEPS = {
     "kernel lint": BUILD | {"nvcc", "python3", "cuobjdump", "nvdisasm", "c++filt"},
     "cuda tests": BUILD | {"nvcc", "ctest"},
     "cuda package": BUILD | {"nvcc", "ctest"},
+    "python": BUILD | {"python3"},
     "asan": BUILD | {"ctest", "python3"},
     "tsan": BUILD | {"ctest", "python3"},
     "fuzz": {"cmake", "ninja", "pkg-config", "clang", "clang++"},
@@ -81,6 +82,10 @@ class Check(unittest.TestCase):
         find_nvcc.write_text(find_nvcc.read_text().replace("/usr/local/cuda", str(self.root / "no-cuda")))
         self.set_up("exit 0")
         write_program(self.root / "tools" / "kernels-hash", "echo 0")
+        write_program(self.root / "tools" / "python-package", "for program in cmake ninja c++ pkg-config python3; do command -v $program || exit 1; done")
+        self.python = self.root / "build" / "tools" / "python-venv" / "bin" / "python"
+        self.python.parent.mkdir(parents=True)
+        write_program(self.python, "")
         (self.root / "fuzz" / "corpus").mkdir(parents=True)
         for folder in ("bench/results", "docs/plots"):
             shutil.copytree(ROOT / folder, self.root / folder)
@@ -147,7 +152,16 @@ class Check(unittest.TestCase):
             (self.programs / program).unlink()
         status, passed, left_out, failed = self.check()
         self.assertEqual((status, failed), (0, []), self.output)
-        self.assertEqual(passed, {"dev", "asan", "tsan"})
+        self.assertEqual(passed, {"dev", "python", "asan", "tsan"})
+
+    def test_the_python_package_needs_its_environment(self):
+        self.python.unlink()
+        status, passed, left_out, failed = self.check()
+        self.assertEqual((status, failed), (0, []), self.output)
+        self.assertEqual(set(STEPS) - passed, {"python"})
+        self.assertEqual(left_out, {"python": "python-venv not here"})
+        status, _, left_out, failed = self.check(HEMSTITCH_REQUIRE="python")
+        self.assertEqual((status, left_out, failed), (1, {}, ["python: python-venv not here"]), self.output)
 
     def test_another_clang_format_is_none(self):
         write_program(self.programs / "clang-format", "echo 'clang-format version 15.0.0'")
@@ -167,7 +181,13 @@ class Check(unittest.TestCase):
         status, passed, left_out, failed = self.check()
         self.assertEqual((status, failed), (0, []), self.output)
         self.assertEqual(set(STEPS) - passed, {"kernel lint"})
-        self.assertEqual(set(left_out), {"kernel lint", "some tests", "webgpu", "what takes kernels apart"})
+        self.assertEqual(set(left_out), {"kernel lint", "some tests", "python package", "web", "webgpu", "what takes kernels apart"})
+
+    def test_a_set_up_that_is_required_must_not_fail(self):
+        self.set_up('[ "$1" != web ] || exit 1')
+        self.assertEqual(self.check()[0], 0)
+        self.assertEqual(self.check(HEMSTITCH_REQUIRE="web")[0], 1)
+        self.assertIn("HEMSTITCH_REQUIRE names web", self.output)
 
     def test_what_is_required_is_not_left_out(self):
         for program, step in (("nvcc", "cuda build"), ("c++filt", "kernel lint")):

@@ -3,8 +3,10 @@
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
 
+#include <cstdlib>
 #include <memory>
 #include <random>
+#include <string>
 
 #include "all_cores.hpp"
 #include "cuda_test.hpp"
@@ -41,20 +43,25 @@ Restored by_reference(const Chunk& chunk) {
   return expected;
 }
 
-constexpr cuda::DeflateWay kWays[] = {cuda::DeflateWay::kMany, cuda::DeflateWay::kFew,
-                                      cuda::DeflateWay::kFewest};
-const char* name_of(cuda::DeflateWay way) {
-  return way == cuda::DeflateWay::kMany  ? "a warp a stream"
-         : way == cuda::DeflateWay::kFew ? "several warps a stream"
-                                         : "many warps a stream";
+struct NamedWays {
+  const char* name;
+  cuda::DeflateWays ways;
+};
+// All there are, alone and together.
+std::vector<NamedWays> ways_of(std::size_t count) {
+  return {{"a warp a stream", {count, cuda::DeflateWay::kMany}},
+          {"several warps a stream", {0, cuda::DeflateWay::kFew}},
+          {"many warps a stream", {0, cuda::DeflateWay::kFewest}},
+          {"a warp for the first half, several for the others", {count / 2, cuda::DeflateWay::kFew}},
+          {"a warp for the first third, many for the others", {count / 3, cuda::DeflateWay::kFewest}}};
 }
 
-void restore(RestoreBatch& on_device, cuda::DeflateWay way) {
+void restore(RestoreBatch& on_device, const cuda::DeflateWays& ways) {
   const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(on_device.batch());
   const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes + 1, on_device.stream());
-  cuda::restore_deflate_cuda(way, on_device.batch(), scratch.get() + 1, scratch_bytes, on_device.stream());
+  cuda::restore_deflate_cuda(ways, on_device.batch(), scratch.get() + 1, scratch_bytes, on_device.stream());
 }
-void restore(RestoreBatch& on_device) { restore(on_device, cuda::deflate_way(on_device.batch())); }
+void restore(RestoreBatch& on_device) { restore(on_device, cuda::deflate_ways(on_device.batch())); }
 
 Bytes libdeflate_stream(std::span<const std::byte> content, int level) {
   libdeflate_compressor* compressor = libdeflate_alloc_compressor(level);
@@ -103,15 +110,15 @@ class DeflateRestoreDeviceTest : public CudaTest {
   void expect_same(std::span<const Chunk> chunks) const {
     RestoreBatch batch(chunks, stream());
     std::byte* const* const d_outputs = batch.batch().d_outputs;
-    for (const cuda::DeflateWay way : kWays) {
+    for (const NamedWays& named : ways_of(chunks.size())) {
       batch.batch().d_outputs = d_outputs;
       batch.poison();
-      restore(batch, way);
-      ASSERT_TRUE(same(chunks, batch.results(), by_reference)) << name_of(way);
+      restore(batch, named.ways);
+      ASSERT_TRUE(same(chunks, batch.results(), by_reference)) << named.name;
       batch.poison();
       batch.batch().d_outputs = nullptr;
-      restore(batch, way);
-      ASSERT_TRUE(same(chunks, batch.results(), by_reference, true)) << name_of(way) << ", sizes alone";
+      restore(batch, named.ways);
+      ASSERT_TRUE(same(chunks, batch.results(), by_reference, true)) << named.name << ", sizes alone";
     }
   }
 
@@ -218,9 +225,11 @@ TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
   expect_same(chunks);
 }
 
+// HEMSTITCH_MUTATED_STREAMS says how many there are to be; they are others than those of a run of fewer.
 TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
   constexpr std::size_t kBatch = 100'000;
-  constexpr int kBatches = 12;
+  const char* const asked = std::getenv("HEMSTITCH_MUTATED_STREAMS");
+  const std::size_t batches = asked != nullptr ? (std::stoull(asked) + kBatch - 1) / kBatch : 12;
   std::vector<std::pair<Bytes, std::size_t>> sound;
   for (std::uint32_t i = 0; i < 40; ++i) {
     const Bytes content =
@@ -231,7 +240,7 @@ TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
                        content.size());
   }
   std::size_t accepted = 0, too_small = 0;
-  for (std::uint32_t round = 0; round < kBatches; ++round) {
+  for (std::uint32_t round = 0; round < batches; ++round) {
     std::vector<Chunk> chunks(kBatch);
     on_all_cores(100, [&](std::size_t part) {
       std::mt19937 random(round * 1000 + static_cast<std::uint32_t>(part));
@@ -248,19 +257,20 @@ TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
         if (round % 4 >= 2) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
       }
     });
-    const cuda::DeflateWay way = kWays[round % 2];
+    const std::vector<NamedWays> all_ways = ways_of(chunks.size());
+    const NamedWays& named = all_ways[round % all_ways.size()];
     RestoreBatch batch(chunks, stream());
     batch.poison();
-    restore(batch, way);
+    restore(batch, named.ways);
     const std::vector<Restored> restored = batch.results();
-    ASSERT_TRUE(same(chunks, restored, by_reference)) << "round " << round << ", " << name_of(way);
+    ASSERT_TRUE(same(chunks, restored, by_reference)) << "round " << round << ", " << named.name;
     for (const Restored& one : restored) {
       accepted += one.status == HEMSTITCH_OK;
       too_small += one.status == HEMSTITCH_OUTPUT_TOO_SMALL;
     }
   }
-  EXPECT_GT(accepted, kBatch * kBatches / 100);
-  EXPECT_GT(too_small, kBatch * kBatches / 100);
+  EXPECT_GT(accepted, kBatch * batches / 100);
+  EXPECT_GT(too_small, kBatch * batches / 100);
 }
 
 TEST_F(DeflateRestoreDeviceTest, BatchesOfAnyNumberOfStreams) {
@@ -330,19 +340,52 @@ TEST_F(DeflateRestoreDeviceTest, FewLargeStreamsAmongOthers) {
   expect_same(chunks);
 }
 
-TEST_F(DeflateRestoreDeviceTest, TheBatchChoosesTheWay) {
-  const auto way = [](std::uint64_t count, std::uint64_t bytes) {
+// Streams that are set apart, among many that are not: sound ones, damaged ones, and more than there is room for.
+TEST_F(DeflateRestoreDeviceTest, LongStreamsAmongShortOnes) {
+  const Bytes text = testing::wordy_bytes(2000);
+  for (const std::size_t long_count : {std::size_t{4}, std::size_t{cuda::kDeflateMostLongStreams} + 2}) {
+    std::vector<Chunk> chunks(1500, {zlib_stream(text), text.size(), {}, "short"});
+    on_all_cores(long_count, [&](std::size_t i) {
+      const Bytes content =
+          testing::random_bytes(cuda::kDeflateLongStreamBytes + 30'000, static_cast<std::uint32_t>(i));
+      // Stored, but for some of them.
+      Chunk& chunk = chunks[7 + 11 * i];
+      chunk = {zlib_stream(content, 0), content.size(), {}, "long"};
+      if (i % 4 == 1) chunk.block = zlib_stream(testing::random_bytes(2 << 20, 3, 200), 6);
+      if (i % 4 == 1) chunk.capacity = 2 << 20;
+      if (i % 4 == 2) chunk.block[chunk.block.size() / 3] ^= std::byte{1};
+      if (i % 4 == 3) chunk.block[0] = std::byte{7};
+    });
+    expect_same(chunks);
+  }
+}
+
+TEST_F(DeflateRestoreDeviceTest, TheBatchChoosesItsWays) {
+  const auto ways = [](std::uint64_t count, std::uint64_t bytes) {
     cuda::DeviceRestore batch;
     batch.count = count;
     batch.max_block_bytes = bytes;
-    return cuda::deflate_way(batch);
+    return cuda::deflate_ways(batch);
   };
-  EXPECT_EQ(way(1, 1 << 20), cuda::DeflateWay::kFewest);
-  EXPECT_EQ(way(cuda::kDeflateFewStreams - 1, 1 << 20), cuda::DeflateWay::kFewest);
-  EXPECT_EQ(way(cuda::kDeflateFewStreams, 1 << 20), cuda::DeflateWay::kFew);
-  EXPECT_EQ(way(cuda::kDeflateManyStreams - 1, cuda::kDeflateGroupLeastBytes), cuda::DeflateWay::kFew);
-  EXPECT_EQ(way(cuda::kDeflateManyStreams, 1 << 20), cuda::DeflateWay::kMany);
-  EXPECT_EQ(way(1, cuda::kDeflateGroupLeastBytes - 1), cuda::DeflateWay::kMany);
+  using cuda::DeflateWay, cuda::DeflateWays, cuda::kDeflateFewStreams, cuda::kDeflateManyStreams;
+  int device = 0, multiprocessors = 0;
+  ASSERT_EQ(cudaGetDevice(&device), cudaSuccess);
+  ASSERT_EQ(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), cudaSuccess);
+  const std::uint64_t filling = 32 * static_cast<std::uint64_t>(multiprocessors);
+  const DeflateWays groups{0, DeflateWay::kFewest}, small_groups{0, DeflateWay::kFew};
+  EXPECT_EQ(ways(1, 1 << 20), groups);
+  EXPECT_EQ(ways(kDeflateFewStreams - 1, 1 << 20), groups);
+  if (filling > kDeflateFewStreams) {
+    EXPECT_EQ(ways(kDeflateFewStreams, 1 << 20), small_groups);
+  }
+  if (filling + kDeflateFewStreams < kDeflateManyStreams) {
+    EXPECT_EQ(ways(filling - 1, 1 << 20), small_groups);
+    EXPECT_EQ(ways(filling + 5, 1 << 20), (DeflateWays{filling, DeflateWay::kFewest}));
+    EXPECT_EQ(ways(kDeflateManyStreams - 1, cuda::kDeflateGroupLeastBytes),
+              (DeflateWays{filling, DeflateWay::kFew}));
+  }
+  EXPECT_EQ(ways(kDeflateManyStreams, 1 << 20), (DeflateWays{kDeflateManyStreams, DeflateWay::kMany}));
+  EXPECT_EQ(ways(1, cuda::kDeflateGroupLeastBytes - 1), (DeflateWays{1, DeflateWay::kMany}));
 }
 
 TEST_F(DeflateRestoreDeviceTest, StreamsAboveTheBoundsAreLeftOut) {
@@ -354,9 +397,9 @@ TEST_F(DeflateRestoreDeviceTest, StreamsAboveTheBoundsAreLeftOut) {
   RestoreBatch batch(chunks, stream());
   batch.batch().max_capacity = 3000;
   batch.batch().max_block_bytes = stream_bytes.size();
-  for (const cuda::DeflateWay way : kWays) {
+  for (const NamedWays& named : ways_of(chunks.size())) {
     batch.poison();
-    restore(batch, way);
+    restore(batch, named.ways);
     const std::vector<Restored> restored = batch.results();
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       const bool is_out = i == 4 || i == 7;

@@ -134,7 +134,10 @@ TEST_F(FrameFilesDeviceTest, LoadsFramesOfEveryKind) {
       {text, compress(text, bgzf)},
       {{}, compress({}, bgzf)},
       {joined({both, text}), joined({compress(both, bgzf), compress(text, bgzf)})},
-      {text, compress(text, gzip), false},
+      {text, compress(text, gzip)},
+      {{}, compress({}, gzip)},
+      {both, compress(both, gzip), false},
+      {joined({text, text}), joined({compress(text, gzip), compress(text, gzip)}), false},
   };
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < cases.size(); ++i) paths.push_back(write(std::to_string(i), cases[i].file));
@@ -282,7 +285,10 @@ TEST_F(FrameFilesDeviceTest, MutatedFilesEndAsOnTheProcessor) {
   CompressOptions bgzf;
   bgzf.backend = "cpu";
   bgzf.format = Format::kBgzf;
-  for (const Bytes& good : {compress(text, plain(text)), compress(text, bare), compress(text, bgzf)})
+  CompressOptions gzip = bgzf;
+  gzip.format = Format::kGzip;
+  for (const Bytes& good :
+       {compress(text, plain(text)), compress(text, bare), compress(text, bgzf), compress(text, gzip)})
     for (int round = 0; round < 60; ++round) {
       Bytes file = good;
       for (std::size_t flips = 1 + random() % 3; flips > 0; --flips) {

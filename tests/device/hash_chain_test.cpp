@@ -74,6 +74,24 @@ TEST_F(HashChainCuda, EqualsItsTwinOnLargeBlocks) {
                                {.hash_bits = 16, .depth = 3, .window_bytes = 40'000, .stitch = false}});
 }
 
+// Segments enter the window before them without its links: windows that end inside a row, rows in which many have one hash, and
+// blocks that end just behind a segment, whose last positions have no hash.
+TEST_F(HashChainCuda, EqualsItsTwinWhereSegmentsMeet) {
+  std::vector<FinderCase> cases;
+  for (const std::size_t history : {0, 5, 127, 65535, 65537})
+    for (const std::size_t size : {65535, 65536, 65537, 65538, 65539, 65540, 65544, 131073, 131075}) {
+      cases.push_back({"two letters", random_bytes(size + history, 7, 2), history});
+      cases.push_back({"words", wordy_bytes(size + history, 8), history});
+    }
+  cases.push_back({"zeros", Bytes(200'000, std::byte{0}), 65535});
+  cases.push_back({"period 33", periodic_bytes(200'000, 33), 1000});
+  expect_equal(cases, {{.hash_bits = 14, .depth = 1, .cap_bytes = 16},
+                       {.hash_bits = 8, .depth = 4},
+                       {.hash_bits = 13, .depth = 4, .window_bytes = 32768},
+                       {.hash_bits = 14, .depth = 2, .window_bytes = 30'001},
+                       {.hash_bits = 12, .depth = 3, .hash_bytes = 7}});
+}
+
 TEST_F(HashChainCuda, EqualsItsTwinOnBlocksOf4MB) {
   std::vector<FinderCase> cases;
   cases.push_back({"zeros", Bytes(4 << 20, std::byte{0}), 0});

@@ -63,6 +63,21 @@ class DeviceRun(unittest.TestCase):
         self.assertIn("tests: 1 programs, at most 120 s each and 720 s together", output)
         self.assertIn("5 ok, 0 failed, 0 had no time", output)
 
+    def test_webgpu_is_recorded_with_its_adapter(self):
+        self.program("finders_webgpu_test", PASS)
+        described = {"name": "webgpu", "state": "usable", "description": "Stand-in, through WebGPU"}
+        for description, words, count in ((described["description"], "ok      test finders_webgpu", 1),
+                                          ("llvmpipe (software), through WebGPU", "its adapter is llvmpipe", 0)):
+            listed = {"backends": BACKENDS["backends"] + [described | {"description": description}]}
+            self.program("hemstitch", f"echo '{json.dumps(listed)}'")
+            status, output, recorded = self.run_tool("--results", str(self.bundle / str(count)), "webgpu")
+            self.assertEqual(status, 0, output)
+            self.assertIn(words, output)
+            recorded = list((self.bundle / str(count)).glob("*.json"))
+            self.assertEqual(len(recorded), count, output)
+            if count:
+                self.assertEqual(json.loads(recorded[0].read_text())["rows"][0]["adapter"], "Stand-in")
+
     def test_what_fails_has_failed(self):
         self.program("a_device_test", PASS)
         self.program("b_device_test", f"{PASS}; exit 1")

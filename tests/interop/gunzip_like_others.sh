@@ -101,17 +101,17 @@ fi
 
 # The verdict of gzip: 0, or 2 for a warning, or an error.
 gzip -c byte > small.gz
+python3 - << 'PYTHON'
+data = open("small.gz", "rb").read()
+for at in range(len(data)):
+    for mask in (1, 16, 128):
+        open(f"damaged.{at}.{mask}.gz", "wb").write(data[:at] + bytes([data[at] ^ mask]) + data[at + 1:])
+PYTHON
 for at in $(seq 0 $(($(wc -c < small.gz) - 1))); do
   for mask in 1 16 128; do
-    python3 - "$at" "$mask" << 'PYTHON'
-import sys
-data = bytearray(open("small.gz", "rb").read())
-data[int(sys.argv[1])] ^= int(sys.argv[2])
-open("damaged.gz", "wb").write(data)
-PYTHON
     theirs=0 ours=0
-    gzip -t damaged.gz 2> /dev/null || theirs=$?
-    "$hemstitch" -tq damaged.gz 2> /dev/null || ours=$?
+    gzip -t "damaged.$at.$mask.gz" 2> /dev/null || theirs=$?
+    "$hemstitch" -tq "damaged.$at.$mask.gz" 2> /dev/null || ours=$?
     # gzip 1.12 takes bytes that zlib does not: names that go on to the end, say. It is no stricter than we are.
     [[ $ours != 0 || $theirs == 0 ]] || fail "byte $at, $mask: gzip says $theirs, hemstitch $ours"
   done

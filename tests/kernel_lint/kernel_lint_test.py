@@ -33,7 +33,7 @@ def findings(output):
     """{(kind, kernel)} of a report, and its lines by that key."""
     lines = {}
     for line in output.splitlines():
-        if match := re.match(r"(?:critical|error|note): ([\w-]+): ([\w.:]+): ", line):
+        if match := re.match(r"(?:critical|error|note): ([\w-]+): ([\w.:<>]+): ", line):
             lines.setdefault(match.groups(), []).append(line)
     return lines
 
@@ -65,7 +65,7 @@ class KernelLint(unittest.TestCase):
         status, output, _ = self.results["NO_FAULT"]
         self.assertEqual(findings(output), {})
         self.assertEqual(status, 0)
-        self.assertIn("5 kernels of ours, 1 of libraries passed over; score 100", output)
+        self.assertIn("7 kernels of ours, 1 of libraries passed over; score 100", output)
 
     def test_every_fault_is_found_and_nothing_else(self):
         status, output, _ = self.results["ALL_FAULTS"]
@@ -74,6 +74,7 @@ class KernelLint(unittest.TestCase):
             ("generic-shared", "generic_shared"), ("missing-entry", "tests.absent"),
             ("spill", "spilling"), ("local-array", "local_array"), ("no-budget", "without_budget"),
             ("over-budget", "too_many_registers"), ("over-budget", "too_much_shared"),
+            ("over-budget", "turned<128u>"),
             ("wide-access", "unproved_access")})
         self.assertEqual(status, 3)
 
@@ -88,6 +89,14 @@ class KernelLint(unittest.TestCase):
         self.assertIn("1024 bytes of shared memory, and the budget of tests.too_much_shared is 512",
                       lines["over-budget", "too_much_shared"][0])
         self.assertRegex(lines["over-budget", "too_many_registers"][0], r"\d+ registers, and the budget .* is 16$")
+
+    def test_instantiations_are_held_to_their_own_budgets(self):
+        table = self.results["NO_FAULT"][1]
+        self.assertRegex(table, r"turned<128u> .* 512 of 512 .*tests\.turned\n")
+        self.assertRegex(table, r"turned<256u> .* 1024 of 1024 .*tests\.turned_wide\n")
+        lines = findings(self.results["ALL_FAULTS"][1])
+        self.assertIn("512 bytes of shared memory, and the budget of tests.turned is 256",
+                      lines["over-budget", "turned<128u>"][0])
 
     def test_wide_accesses_name_size_and_what_is_proved(self):
         lines = findings(self.results["ALL_FAULTS"][1])

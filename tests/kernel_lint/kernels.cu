@@ -82,6 +82,26 @@ __global__ void reused_register(std::uint32_t* d_words) {
 }
 REGISTER(reused_register, 32, 0);
 
+// Instantiations with budgets of their own: the one of the wide one would hold both.
+template <unsigned kWords>
+__global__ void turned(std::uint32_t* d_words) {
+  __shared__ std::uint32_t sh_words[kWords];
+  sh_words[threadIdx.x] = d_words[threadIdx.x];
+  __syncthreads();
+  d_words[threadIdx.x] = sh_words[kThreads - 1 - threadIdx.x];
+}
+constexpr KernelBudget kTurnedWideBudget("tests.turned_wide", "turned<256>",
+                                         {.threads = kThreads, .registers = 32, .shared_bytes = 1024});
+#ifdef ALL_FAULTS
+constexpr std::uint32_t kTurnedBytes = 256;
+#else
+constexpr std::uint32_t kTurnedBytes = 512;
+#endif
+constexpr KernelBudget kTurnedBudget("tests.turned", "turned<128>",
+                                     {.threads = kThreads, .registers = 32, .shared_bytes = kTurnedBytes});
+const KernelRegistration kTurnedWideRegistration(kTurnedWideBudget, turned<256>);
+const KernelRegistration kTurnedRegistration(kTurnedBudget, turned<128>);
+
 #ifdef ALL_FAULTS
 
 __global__ void barrier_of_some(std::uint32_t* d_words) {

@@ -24,7 +24,7 @@ FLOORS = [
     {"engine"},
     {"pipeline"},
     {"files"},
-    {"search", "evaluate", "api"},
+    {"search", "pages", "evaluate", "api"},
 ]
 KNOW_FORMATS = {"format", "batch", "engine"}
 FLOOR_OF = {folder: number for number, floor in enumerate(FLOORS) for folder in floor}

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FOLDERS = ("src", "cli", "tests", "bench", "include", "fuzz", "tools", "examples", "docs")
+FOLDERS = ("src", "cli", "tests", "bench", "include", "fuzz", "tools", "examples", "bindings", "docs", "nbdkit")
 SOURCES = (".hpp", ".cpp", ".cuh", ".cu", ".wgsl", ".h", ".c", "CMakeLists.txt")
 FILE_NAME = re.compile(r"(?<![\w./{}*-])((?:[\w-]+/)*[\w-]*\w\.(?:hpp|cpp|cuh|cu|wgsl|md|py|sh))\b")
-FOLDER_NAME = re.compile(r"((?:src|tests|cli|bench|tools|docs|match|parse|format|engine|gpu|compact|search)/[\w/]+)")
+FOLDER_NAME = re.compile(r"((?:src|tests|cli|bench|bindings|tools|docs|match|parse|format|engine|gpu|compact|search|pages|nbdkit)/[\w/]+)")
 ELSEWHERE = {"nvtx3.hpp", "webgpu.h"}
 STANDS_FOR = re.compile(r"(?:^|[/_])(?:NAME|FOLDER|X)(?:[/_.]|$)")
 

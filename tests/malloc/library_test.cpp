@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "deflate_streams.hpp"
+#include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "hemstitch/batch.h"
 #include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
@@ -134,6 +136,38 @@ TEST(MallocC, Restore) {
       [&] { return bytes == content().size() && room == content(); });
 }
 
+// gzip, in two parts of an index: made, and used.
+TEST(MallocC, Index) {
+  const Bytes long_content = wordy_bytes(5'000'000),
+              file = zlib_stream(long_content, 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS + 16);
+  Bytes expected(hemstitch_index_bound(file.size())), room(expected.size());
+  std::size_t expected_bytes = 0, bytes = 0;
+  hemstitch_options options{};
+  options.backend = "cpu";
+  options.threads = 1;  // no thread may be there when a trial is forked
+  ASSERT_EQ(hemstitch_make_index(&options, file.data(), file.size(), expected.data(), expected.size(),
+                                 &expected_bytes),
+            HEMSTITCH_OK);
+  expect_of_c(
+      [&] {
+        bytes = 0;
+        return hemstitch_make_index(&options, file.data(), file.size(), room.data(), room.size(), &bytes);
+      },
+      [&] {
+        return bytes == expected_bytes &&
+               std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(bytes), expected.begin());
+      });
+  options.index = expected.data();
+  options.index_bytes = expected_bytes;
+  Bytes output(200'000);
+  hemstitch_range range{4'100'000, 4'300'000, output.data(), output.size(), 0, HEMSTITCH_OK};
+  expect_of_c([&] { return hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1); },
+              [&] {
+                return range.status == HEMSTITCH_OK &&
+                       std::equal(output.begin(), output.end(), long_content.begin() + 4'100'000);
+              });
+}
+
 TEST(MallocC, RestoredSize) {
   std::uint64_t bytes = 0;
   expect_of_c([&] { return hemstitch_restored_size(frame().data(), frame().size(), &bytes); },
@@ -168,6 +202,35 @@ TEST(MallocStream, Compressor) {
       expected = through<Compressor>(alone, content());
     }
     expect_of_stream([&] { return through<Compressor>(options, content()); }, expected);
+  }
+}
+
+// One stream by two threads and by three: what a thread has no memory for the calling one does, or the call ends.
+TEST(MallocStream, SeveralThreads) {
+  const Bytes some = wordy_bytes(60'000), data = zlib_stream(some, 6, Z_DEFAULT_STRATEGY, 1);
+  for (const unsigned threads : {2u, 3u}) {
+    const DeflateParallelLimits limits{.threads = threads,
+                                       .pieces = 6,
+                                       .piece_bytes = 1500,
+                                       .overlap_bytes = 700,
+                                       .content_bytes = 160'000,
+                                       .begin_bytes = 1};
+    expect_of_stream(
+        [&] {
+          DeflateParallelDecoder decoder({}, false, limits);
+          Bytes restored, output(4000);
+          std::span<const std::byte> left = data;
+          for (StreamStep step; !step.ended;) {
+            step = decoder.restore(left.first(std::min<std::size_t>(left.size(), 1000)), output);
+            if (step.status != Status::kOk || (step.input_bytes + step.output_bytes == 0 && !step.ended))
+              break;
+            left = left.subspan(step.input_bytes);
+            restored.insert(restored.end(), output.begin(),
+                            output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
+          }
+          return restored;
+        },
+        some);
   }
 }
 

@@ -117,7 +117,7 @@ class MallocTool : public ::testing::Test {
         ASSERT_TRUE(messages.starts_with("hemstitch: ")) << messages;
       }
     };
-    const long arguments_count = searching ? 0 : allocations_of_arguments();
+    const long arguments_count = searching ? allocations_of_starting_a_search() : allocations_of_arguments();
     try_every_allocation(
         [&](Failing failing) {
           enter(inputs);
@@ -127,9 +127,13 @@ class MallocTool : public ::testing::Test {
   }
 
   long allocations_of_arguments() { return run({"-V"}, {}, 0, Failing::kOne).allocations; }
+  long allocations_of_starting_a_search() {
+    return run({"search", "-l", "words", "empty"}, {{"empty", ""}}, 0, Failing::kOne).allocations;
+  }
 
  private:
-  // What reading the arguments asks for is the most, and the same in all commands but search: one test takes all of it.
+  // What reading the arguments asks for is the most, and the same in all commands but search: one test takes all of it, and one of
+  // what a search of nothing asks for.
   static constexpr long kArgumentsStep = 37;
 
   // A folder with the inputs alone, and the standard streams in files beside it.
@@ -171,6 +175,12 @@ TEST_F(MallocTool, Restores) {
   try_command({"-d", "-T2", "-c", "a.lz4"}, made);
 }
 
+TEST_F(MallocTool, MakesAnIndex) {
+  Files made = made_by({"-q", "--format", "gzip", "a"}, one_file());
+  made.erase("a");
+  try_command({"index", "-q", "a.gz"}, made);
+}
+
 TEST_F(MallocTool, Lists) {
   for (const char* option : {"-v", "--json"})
     try_command({"-l", option, "a.lz4"}, made_by({"-q", "a"}, one_file()));
@@ -185,6 +195,8 @@ TEST_F(MallocTool, RestoresAFolder) {
   for (const auto& [name, text] : folder()) made.erase(name);
   try_command({"-d", "-r", "-T2", "d"}, made);
 }
+
+TEST_F(MallocTool, ReadsArgumentsOfASearch) { try_command({"search", "-n", "words", "d/1"}, folder(), 1); }
 
 TEST_F(MallocTool, Searches) {
   for (const char* option : {"-n", "-c", "-l", "--json"})

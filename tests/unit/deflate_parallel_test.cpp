@@ -4,6 +4,8 @@
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
 
+#include <cstdlib>
+#include <memory>
 #include <random>
 #include <set>
 
@@ -249,6 +251,223 @@ TEST_WITH_THREADS(DeflateParallel, JudgesDamageAsOneThreadDoes) {
   }
 }
 
+// Changed, and cut, anywhere: 1000 streams, or as many as HEMSTITCH_MUTATED_STREAMS says, a million before a release.
+TEST_WITH_THREADS(DeflateParallel, MutatedStreams) {
+  const char* const asked = std::getenv("HEMSTITCH_MUTATED_STREAMS");
+  const unsigned rounds = asked != nullptr ? static_cast<unsigned>(std::strtoul(asked, nullptr, 10)) : 1000;
+  const std::vector<Bytes> sound = {
+      zlib_stream(wordy_bytes(9000), 6, Z_DEFAULT_STRATEGY, 1),
+      zlib_stream(mixed_bytes(9000, 3), 1, Z_DEFAULT_STRATEGY, 1),
+      flushed_stream(wordy_bytes(3000, 4), 100, Z_SYNC_FLUSH),
+      zlib_stream(random_bytes(1500) + wordy_bytes(4000, 5) + random_bytes(900), 6, Z_DEFAULT_STRATEGY, 1),
+      libdeflate_stream(mixed_bytes(20'000, 6), 6),
+      zlib_stream(zlib_stream(wordy_bytes(9000, 7), 6, Z_DEFAULT_STRATEGY, 1), 0)};
+  std::mt19937 random(11);
+  for (unsigned round = 0; round < rounds; ++round) {
+    Bytes changed = sound[round % sound.size()];
+    for (unsigned change = 0; change <= random() % 3; ++change) {
+      const std::size_t at = random() % changed.size();
+      switch (random() % 5) {
+        case 0:
+          changed[at] ^= std::byte{1} << random() % 8;
+          break;
+        case 1:
+          changed[at] = static_cast<std::byte>(random());
+          break;
+        case 2:
+          changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(at));
+          break;
+        case 3:
+          changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::byte>(random()));
+          break;
+        default:
+          changed.resize(at + 1);
+      }
+    }
+    require_as_serial(changed, tiny_pieces(100 + random() % 900, 2 + static_cast<unsigned>(random() % 3)),
+                      "mutated", 20 + random() % 4000);
+    if (HasFatalFailure()) FAIL() << "round " << round;
+  }
+}
+
+TEST_WITH_THREADS(DeflateParallel, CutsAtEveryPlace) {
+  const Bytes content = wordy_bytes(6000);
+  const Bytes data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1) + Bytes(3);
+  for (std::size_t size = 0; size < data.size(); ++size) {
+    require_as_serial(std::span(data).first(size), tiny_pieces(150 + size % 300, 2 + size % 2), "cut off");
+    if (HasFatalFailure()) FAIL() << "at " << size;
+  }
+}
+
+// Loans are given back in any order, also when the decoder is gone.
+TEST_WITH_THREADS(DeflateParallel, LendsContent) {
+  const Bytes content = wordy_bytes(600'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+  std::uint64_t most_lent = 0;
+  for (unsigned run = 0; run < 10; ++run) {
+    std::vector<std::pair<std::shared_ptr<const std::byte>, std::span<const std::byte>>> loans;
+    std::vector<std::size_t> loans_at;
+    Bytes restored, output(500);
+    std::uint64_t lent_bytes = 0;
+    {
+      DeflateParallelLimits limits = tiny_pieces(8192, 2 + run % 3);
+      limits.lent_bytes = 1 + run * 100;
+      DeflateParallelDecoder decoder({}, false, limits);
+      decoder.lend_content();
+      std::span<const std::byte> left = data;
+      for (StreamStep step; !step.ended;) {
+        step = decoder.restore(left.first(std::min<std::size_t>(left.size(), 1500)), output);
+        ASSERT_EQ(step.status, Status::kOk);
+        ASSERT_TRUE(step.ended || step.input_bytes + step.output_bytes != 0);
+        left = left.subspan(step.input_bytes);
+        if (step.lent.empty()) {
+          restored.insert(restored.end(), output.begin(),
+                          output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
+          continue;
+        }
+        ASSERT_EQ(step.lent.size(), step.output_bytes);
+        ASSERT_GE(step.lent.size(), limits.lent_bytes);
+        lent_bytes += step.output_bytes;
+        loans.emplace_back(step.owner, step.lent);
+        loans_at.push_back(restored.size());
+        restored.resize(restored.size() + step.output_bytes);
+        // All but the last four are read, and given back.
+        if (loans.size() < 5) continue;
+        std::copy(loans[0].second.begin(), loans[0].second.end(),
+                  restored.begin() + static_cast<std::ptrdiff_t>(loans_at[0]));
+        loans.erase(loans.begin());
+        loans_at.erase(loans_at.begin());
+      }
+    }
+    for (std::size_t i = 0; i < loans.size(); ++i)
+      std::copy(loans[i].second.begin(), loans[i].second.end(),
+                restored.begin() + static_cast<std::ptrdiff_t>(loans_at[i]));
+    ASSERT_EQ(restored == content, true) << run;
+    most_lent = std::max(most_lent, lent_bytes);
+  }
+  EXPECT_GT(most_lent, content.size() / 10);
+}
+
+// A stream may be one block, as large as anybody likes: with the fixed code, and with codes of its own, one of which has one symbol.
+TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
+  Bytes expected;
+  DeflateBitWriter fixed;
+  fixed.block(true, 1);
+  for (unsigned i = 0; i < 60'000; ++i) {
+    const unsigned literal = i * 2654435761u >> 25;  // below 128
+    fixed.code(0x30 + literal, 8);
+    expected.push_back(static_cast<std::byte>(literal));
+    if (i % 4 != 3) continue;
+    fixed.code(1, 7).code(0, 5);  // three bytes, as the one before
+    expected.insert(expected.end(), 3, expected.back());
+  }
+  fixed.code(0, 7);
+  const ParallelOutcome found = restored_in_parallel(fixed.bytes(), tiny_pieces(2000));
+  EXPECT_EQ(found.status, Status::kOk);
+  EXPECT_EQ(found.content == expected, true);
+
+  // Literals a and b, the end, and a length of 258; one distance, 1.
+  std::vector<std::uint8_t> litlens(286);
+  litlens['a'] = litlens['b'] = litlens[256] = litlens[285] = 2;
+  DeflateBitWriter dynamic;
+  dynamic.dynamic(true, litlens, {1});
+  expected.clear();
+  for (unsigned i = 0; i < 30'000; ++i) {
+    const bool is_b = (i * 2654435761u >> 31) != 0;
+    dynamic.code(is_b ? 1 : 0, 2).code(3, 2).code(0, 1);
+    expected.insert(expected.end(), 259, static_cast<std::byte>(is_b ? 'b' : 'a'));
+  }
+  dynamic.code(2, 2);
+  const ParallelOutcome second = restored_in_parallel(dynamic.bytes(), tiny_pieces(2000), {}, 1'000'000);
+  EXPECT_EQ(second.status, Status::kOk) << second.detail;
+  EXPECT_EQ(second.content == expected, true);
+
+  // A code of one symbol, the end, which is not complete, in thousands of blocks.
+  std::vector<std::uint8_t> only_end(257);
+  only_end[256] = 1;
+  DeflateBitWriter empty;
+  for (unsigned i = 0; i < 2000; ++i) empty.dynamic(i == 1999, only_end, {0}).code(0, 1);
+  require_as_serial(empty.bytes(), tiny_pieces(1000), "one symbol");
+}
+
+TEST_WITH_THREADS(DeflateParallel, AllLevelsAndStrategies) {
+  const Bytes content =
+      mixed_bytes(40'000, 9) + wordy_bytes(40'000, 10) + Bytes(20'000) + random_bytes(20'000, 11, 4);
+  for (int level = 0; level <= 9; ++level)
+    for (const int strategy : {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED}) {
+      const Bytes data = zlib_stream(content, level, strategy, 1 + level % 9);
+      const ParallelOutcome found = restored_in_parallel(data, tiny_pieces(1500, 2 + level % 3));
+      ASSERT_EQ(found.status, Status::kOk) << level << ' ' << strategy << ' ' << found.detail;
+      ASSERT_EQ(found.content == content, true) << level << ' ' << strategy;
+      ASSERT_EQ(found.end, data.size()) << level << ' ' << strategy;
+    }
+}
+
+// Two threads share a stream: the other one restores runs of pieces.
+TEST_WITH_THREADS(DeflateParallel, TwoThreadsShare) {
+  const Bytes content = wordy_bytes(1'000'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+  DeflateParallelLimits limits = tiny_pieces(8192, 2);
+  limits.pieces = kDeflateStreamSharedPieces;
+  EXPECT_GT(most_linked(data, content, limits), content.size() / 10);
+}
+
+struct KeptPoint {
+  std::uint64_t bit, content_at;
+  Bytes window;
+};
+
+// What is restored from every point on is the content from there on, and where it stops is no loss.
+TEST_WITH_THREADS(DeflateParallel, StopsAtPoints) {
+  const Bytes content = mixed_bytes(150'000) + wordy_bytes(250'000);
+  for (const NamedStream& stream :
+       {NamedStream{"zlib", content, zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1)},
+        NamedStream{"fixed", content, zlib_stream(content, 6, Z_FIXED, 1)},
+        NamedStream{"flushed", content, flushed_stream(content, 40, Z_SYNC_FLUSH)}})
+    for (const unsigned threads : {1u, 2u, 3u}) {
+      std::unique_ptr<StreamDecoder> decoder;
+      if (threads == 1)
+        decoder = std::make_unique<DeflateDecoder>(std::span<const std::byte>());
+      else
+        decoder = std::make_unique<DeflateParallelDecoder>(std::span<const std::byte>(), false,
+                                                           tiny_pieces(2000, threads));
+      std::vector<KeptPoint> points;
+      Bytes restored, output(3000);
+      std::span<const std::byte> left = stream.data;
+      for (bool ended = false; !ended;) {
+        const bool wants = points.empty() || restored.size() - points.back().content_at >= 15'000;
+        const auto point = decoder->point();
+        if (wants && point)
+          points.push_back(
+              {(stream.data.size() - left.size() - decoder->ahead_bytes()) * 8 - point->bits_before,
+               restored.size(), Bytes(point->window.begin(), point->window.end())});
+        const bool stops = wants && !point;
+        decoder->stop_at_points(stops);
+        const StreamStep step =
+            decoder->restore(left.first(std::min<std::size_t>(left.size(), 1100)), output);
+        left = left.subspan(step.input_bytes);
+        restored.insert(restored.end(), output.begin(),
+                        output.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
+        ASSERT_EQ(step.status, Status::kOk) << stream.name << threads;
+        ASSERT_TRUE(step.ended || step.input_bytes + step.output_bytes != 0 || (stops && decoder->point()));
+        ended = step.ended;
+      }
+      ASSERT_EQ(restored == content, true) << stream.name << threads;
+      EXPECT_GT(points.size(), 10u) << stream.name << threads;
+      for (const KeptPoint& point : points) {
+        DeflateDecoder from({});
+        const auto byte = static_cast<std::size_t>(point.bit / 8);
+        const auto taken = static_cast<unsigned>(point.bit % 8);
+        from.begin(point.window, stream.data[byte], taken);
+        const ParallelOutcome rest =
+            restored_by(from, std::span(stream.data).subspan(byte + (taken != 0 ? 1 : 0)), 20'000, 20'000);
+        ASSERT_EQ(rest.status, Status::kOk) << stream.name << threads << " at " << point.content_at;
+        ASSERT_EQ(rest.content ==
+                      Bytes(content.begin() + static_cast<std::ptrdiff_t>(point.content_at), content.end()),
+                  true)
+            << stream.name << threads << " at " << point.content_at;
+      }
+    }
+}
+
 TEST_WITH_THREADS(DeflateParallel, TriesAgainBehindDataWithNothingToFind) {
   const Bytes content = wordy_bytes(200'000);
   z_stream stream{};
@@ -391,7 +610,10 @@ TEST(DeflateParallel, TakesNoMoreThanItMay) {
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .memory_bytes = 1}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .input_bytes = 1'000'000}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 1}).threads, 1u);
-  EXPECT_EQ(deflate_parallel_limits({.threads = 3}).threads, 1u) << "one goes through as fast";
+  EXPECT_EQ(deflate_parallel_limits({.threads = 2}).threads, 2u);
+  EXPECT_EQ(deflate_parallel_limits({.threads = 2, .input_bytes = 4'900'000}).threads, 1u)
+      << "nothing to share";
+  EXPECT_EQ(deflate_parallel_limits({.threads = 3}).threads, 3u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 4}).threads, 4u);
 }
 

@@ -264,7 +264,7 @@ TEST(FrameGroups, BgzfIsLoadedBlockByBlock) {
 TEST(FrameGroups, LeavesToStreamsWhatIsNoWholeBgzf) {
   const Bytes text = testing::wordy_bytes(100'000), good = testing::bgzf_file(text);
   const Bytes marker = testing::bgzf_marker(), member = testing::bgzf_member(Bytes(1000));
-  std::vector<Bytes> files{testing::gzip_member(text), joined({good, testing::gzip_member(text)}),
+  std::vector<Bytes> files{joined({good, testing::gzip_member(text)}),
                            Bytes(good.begin(), good.end() - static_cast<std::ptrdiff_t>(marker.size())),
                            joined({good, Bytes(3)}), joined({good, testing::bytes_of("more")}),
                            // What a member says of its size, and its checksum.
@@ -281,6 +281,65 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNoWholeBgzf) {
   for (std::size_t i = 0; i + 1 < files.size(); ++i) EXPECT_FALSE(loaded[i]) << i;
   ASSERT_TRUE(loaded.back());
   EXPECT_TRUE(*loaded.back() == text);
+}
+
+// A file that is one short member of gzip is a block, whatever its header says.
+TEST(FrameGroups, ShortStreamsAreLoadedAsBlocks) {
+  const Bytes text = testing::wordy_bytes(30'000), noise = testing::random_bytes(1 << 20);
+  const testing::GzipFields all{.extra = testing::bytes_of("abcd"),
+                                .name = std::string(300, 'n'),
+                                .comment = "a comment",
+                                .header_checksum = true};
+  const std::vector<Bytes> contents{text, text, {}, testing::wordy_bytes(1), text, noise, Bytes(1 << 20)};
+  const std::vector<Bytes> files{testing::gzip_member(text),
+                                 testing::gzip_member(text, all),
+                                 testing::gzip_member({}),
+                                 testing::gzip_member(contents[3]),
+                                 testing::bgzf_file(text),
+                                 testing::gzip_member(noise),
+                                 testing::gzip_member(contents.back(), {.name = ""})};
+  for (const std::size_t cut : {1u, 7u, 1000u, 30'001u, 5'000'000u}) {
+    const std::vector<Bytes> small(files.begin(), files.end() - (cut < 10'000 ? 2 : 0));
+    const auto loaded = load(small, {cut, 1, cut, 1});
+    for (std::size_t i = 0; i < small.size(); ++i)
+      ASSERT_TRUE(loaded[i] && *loaded[i] == contents[i]) << i << " in pieces of " << cut;
+  }
+  const auto loaded = load(files, {50'000, 3, 3'000'000, 5});
+  for (std::size_t i = 0; i < files.size(); ++i) ASSERT_TRUE(loaded[i] && *loaded[i] == contents[i]) << i;
+}
+
+TEST(FrameGroups, LeavesToStreamsWhatIsNoShortStream) {
+  const Bytes text = testing::wordy_bytes(3000), good = testing::gzip_member(text, {.header_checksum = true});
+  const Bytes empty = testing::gzip_member({});
+  std::vector<Bytes> files{testing::gzip_member(testing::wordy_bytes((1 << 20) + 1)),
+                           testing::gzip_member(testing::random_bytes(3 << 20)),
+                           joined({good, good}),
+                           joined({good, empty}),
+                           joined({empty, good}),
+                           joined({good, Bytes(1)}),
+                           joined({good, Bytes(8)}),
+                           joined({empty, Bytes(8)}),
+                           joined({good, testing::bgzf_file(text)}),
+                           joined({good, testing::bytes_of("more")}),
+                           testing::changed_at(good, 10),                // the header's checksum
+                           testing::changed_at(good, good.size() - 8),   // the content's
+                           testing::changed_at(good, good.size() - 4),   // its size
+                           testing::changed_at(good, good.size() - 1),   // more than it can be
+                           testing::changed_at(good, good.size() / 2)};  // the data
+  for (std::size_t bytes = 1; bytes < good.size(); bytes += bytes < 40 ? 1 : 7)
+    files.push_back(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes)));
+  files.push_back(good);
+  for (const std::size_t cut : {11u, 1000u, 5'000'000u}) {
+    const auto loaded = load(files, {cut, 1, cut, 1});
+    for (std::size_t i = 0; i + 1 < files.size(); ++i)
+      EXPECT_FALSE(loaded[i]) << i << " in pieces of " << cut;
+    ASSERT_TRUE(loaded.back() && *loaded.back() == text);
+  }
+  // Of a long one no more is read than its header.
+  const std::vector<std::uint64_t> sizes{std::uint64_t{1} << 30};
+  GroupPlanner planner(plan_pieces(sizes, {4096, 1, 4096, 1}), sizes, true);
+  planner.take(0, std::span(files[0]).first(4096));
+  EXPECT_TRUE(planner.left(0));
 }
 
 TEST(FrameGroups, LeavesToStreamsWhatIsNotPlain) {

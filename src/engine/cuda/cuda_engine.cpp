@@ -99,13 +99,23 @@ void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind ki
   if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
 }
 
-template <class T>
-void upload(const BatchArrays::Array<T>& array, std::size_t count, cudaStream_t stream) {
-  copy_async(array.d, array.h, count * sizeof(T), cudaMemcpyHostToDevice, stream);
+// The arrays from one to another of `count` elements, in one copy: each copy waits behind those of all other batches. They stand
+// alike at both ends.
+template <class First, class Last>
+std::size_t bytes_to(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last,
+                     std::size_t count) {
+  return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(last.h + count) -
+                                  reinterpret_cast<const std::byte*>(first.h));
 }
-template <class T>
-void download(const BatchArrays::Array<T>& array, std::size_t count, cudaStream_t stream) {
-  copy_async(array.h, array.d, count * sizeof(T), cudaMemcpyDeviceToHost, stream);
+template <class First, class Last>
+void upload(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last, std::size_t count,
+            cudaStream_t stream) {
+  copy_async(first.d, first.h, bytes_to(first, last, count), cudaMemcpyHostToDevice, stream);
+}
+template <class First, class Last>
+void download(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last, std::size_t count,
+              cudaStream_t stream) {
+  copy_async(first.h, first.d, bytes_to(first, last, count), cudaMemcpyDeviceToHost, stream);
 }
 
 // Enqueues the way up of the input span: from where it is, if that is one piece of pinned memory, else from a copy of the pieces.
@@ -124,6 +134,7 @@ void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
   copy_async(d_input, h_input, staging.input_bytes, cudaMemcpyHostToDevice, slot.stream.get());
 }
 
+// Of both kinds all go up, so that what lies between results is written as well, and the results come down: the last ones.
 struct CompressArrays {
   BatchArrays::Array<DeviceBlock> blocks;
   BatchArrays::Array<std::uint64_t> offsets;
@@ -234,14 +245,12 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
   std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
 
   upload_input(staging, slot, d_input);
-  upload(arrays.blocks, count, stream);
+  upload(arrays.blocks, arrays.statuses, count, stream);
   slot.stamps.kernel.record(stream);
   format.compress_span(batch, parameters.level, parameters.block_bytes, span, d_scratch, scratch_bytes,
                        stream);
   slot.stamps.kernel_end.record(stream);
-  download(arrays.offsets, count + 1, stream);
-  download(arrays.sizes, count, stream);
-  download(arrays.statuses, count, stream);
+  download(arrays.offsets, arrays.statuses, count, stream);
   slot.wait();
 
   const std::size_t result_bytes = arrays.offsets.h[count];
@@ -307,18 +316,13 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks, const DeviceFormat& form
   std::byte* const d_scratch = slot.scratch.at_least(scratch_bytes, stream);
 
   upload_input(staging, slot, d_input);
-  upload(arrays.blocks, count, stream);
-  upload(arrays.block_bytes, count, stream);
-  upload(arrays.outputs, count, stream);
-  upload(arrays.capacities, count, stream);
-  upload(arrays.history_bytes, count, stream);
+  upload(arrays.blocks, arrays.statuses, count, stream);
   slot.stamps.kernel.record(stream);
   for (const Staging::Move& move : staging.moves)
     copy_async(d_output + move.at, d_input + move.from, move.bytes, cudaMemcpyDeviceToDevice, stream);
   format.restore(batch, d_scratch, scratch_bytes, stream);
   slot.stamps.kernel_end.record(stream);
-  download(arrays.output_bytes, count, stream);
-  download(arrays.statuses, count, stream);
+  download(arrays.output_bytes, arrays.statuses, count, stream);
   slot.wait();
 
   for (std::size_t i = 0; i < count; ++i) {

@@ -39,8 +39,8 @@ class ReferenceEngine : public BlockEngine {
   }
 
   std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
-                                                     const StreamMeans&) override {
-    if (!is_deflate(format)) return nullptr;
+                                                     const StreamMeans& means) override {
+    if (!is_deflate(format) || means.points) return nullptr;
     return std::make_unique<DeflateReferenceDecoder>(history);
   }
 

@@ -49,10 +49,8 @@ class WebgpuBackend : public Backend {
   }
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction direction) const override {
-    // Of the others no block can be told apart, and a stream is decoded one token after the other.
-    return format == Format::kLz4 || format == Format::kBgzf ||
-           (is_deflate(format) && direction == Direction::kCompress);
+  bool supports(Format format, Direction) const override {
+    return format == Format::kLz4 || is_deflate(format);
   }
   std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
     auto engine = webgpu::make_engine(webgpu::open_device(device));

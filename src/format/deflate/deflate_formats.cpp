@@ -15,6 +15,7 @@
 #include "format/deflate/frame/deflate_writers.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
 #include "format/deflate/frame/zlib_reader.hpp"
+#include "format/deflate/restore/deflate_restore.hpp"
 
 namespace hemstitch {
 namespace {
@@ -28,25 +29,32 @@ constexpr std::uint32_t kMostWholeStreamBytes = 1 << 20;
 // 258 bytes of content take two bits at least.
 constexpr std::uint64_t kMostContentOfByte = 258 * 4;
 
+std::optional<IndexedBlock> short_gzip_stream(std::uint64_t head_bytes, std::uint64_t file_bytes) {
+  if (file_bytes <= head_bytes + kGzipTrailerBytes) return std::nullopt;
+  const std::uint64_t data_bytes = file_bytes - head_bytes - kGzipTrailerBytes;
+  if (data_bytes > 2 * kMostWholeStreamBytes) return std::nullopt;
+  return IndexedBlock{.at = head_bytes, .data_bytes = static_cast<std::uint32_t>(data_bytes)};
+}
+
+bool end_short_gzip_stream(std::span<const std::byte> trailer, IndexedBlock& stream) {
+  stream.content_checksum = load_le32(trailer.data());
+  stream.content_bytes = load_le32(trailer.data() + 4);
+  return *stream.content_bytes <=
+         std::min<std::uint64_t>(kMostWholeStreamBytes, stream.data_bytes * kMostContentOfByte);
+}
+
 std::optional<IndexedBlock> whole_gzip_stream(std::span<const std::byte> file, bool verify_header_checksum) {
   // Blocks of BGZF are no streams.
   if (read_bgzf_head(file.data(), file.size()).status != Status::kUnknownFormat) return std::nullopt;
   const DeflateHead head = read_gzip_head(file.data(), file.size());
   if (head.status != Status::kOk) return std::nullopt;
-  const std::byte* const trailer = file.data() + file.size() - kGzipTrailerBytes;
-  const std::uint64_t data_bytes = file.size() - head.bytes - kGzipTrailerBytes;
-  const std::uint32_t content_bytes = load_le32(trailer + 4);
-  if (content_bytes > std::min<std::uint64_t>(kMostWholeStreamBytes, data_bytes * kMostContentOfByte) ||
-      data_bytes > 2 * kMostWholeStreamBytes)
-    return std::nullopt;
+  std::optional<IndexedBlock> stream = short_gzip_stream(head.bytes, file.size());
+  if (!stream || !end_short_gzip_stream(file.last(kGzipTrailerBytes), *stream)) return std::nullopt;
   if (verify_header_checksum && head.has_checksum &&
       deflate_head_checksum_status(Format::kGzip, head,
                                    checksum_of(Checksum::kCrc32, file.first(head.bytes - 2))) != Status::kOk)
     return std::nullopt;
-  return IndexedBlock{.at = head.bytes,
-                      .data_bytes = static_cast<std::uint32_t>(data_bytes),
-                      .content_checksum = load_le32(trailer),
-                      .content_bytes = content_bytes};
+  return stream;
 }
 
 class DeflateFormat : public FrameFormat {
@@ -88,6 +96,12 @@ class DeflateFormat : public FrameFormat {
   }
 
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<DeflateReader>(); }
+  std::unique_ptr<StreamDecoder> make_decoder_at(std::span<const std::byte> window, std::byte first_byte,
+                                                 unsigned taken_bits) const override {
+    auto decoder = std::make_unique<DeflateDecoder>(std::span<const std::byte>());
+    decoder->begin(window, first_byte, taken_bits);
+    return decoder;
+  }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return make_deflate_writer(options);
   }
@@ -130,6 +144,13 @@ class GzipFormat : public DeflateFormat {
   std::optional<IndexedBlock> whole_stream(std::span<const std::byte> file,
                                            bool verify_header_checksum) const override {
     return whole_gzip_stream(file, verify_header_checksum);
+  }
+  std::optional<IndexedBlock> short_stream(std::uint64_t head_bytes,
+                                           std::uint64_t file_bytes) const override {
+    return short_gzip_stream(head_bytes, file_bytes);
+  }
+  bool end_short_stream(std::span<const std::byte> trailer, IndexedBlock& stream) const override {
+    return end_short_gzip_stream(trailer, stream);
   }
 
   FormatChoices choices() const override { return {.stored_name = true}; }

@@ -34,7 +34,7 @@ struct KernelLimits {
 // Laid out for tools/kernel-lint: magic, name, entry, limits, no padding.
 struct KernelBudget {
   // `name` is what reports and errors call it ("hash_chain.build"), `entry` the function's unqualified name. All
-  // instantiations of a template share one budget.
+  // instantiations of a template share one budget, but for those that an entry names: "build_chains<4>".
   consteval KernelBudget(std::string_view kernel_name, std::string_view entry_name,
                          KernelLimits kernel_limits)
       : limits(kernel_limits) {

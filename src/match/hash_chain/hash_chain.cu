@@ -8,16 +8,17 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr KernelBudget kBuildBudget = build_chains_budget("hash_chain.build");
+constexpr KernelBudget kBuildBudget = build_chains_budget("hash_chain.build", "build_chains<4>");
 const KernelRegistration kBuildRegistration(kBuildBudget, build_chains<kHashedBytes>);
 
-constexpr KernelBudget kBuildWideBudget = build_chains_budget("hash_chain.build_wide");
+constexpr KernelBudget kBuildWideBudget = build_chains_budget("hash_chain.build_wide", "build_chains<8>", 80);
 const KernelRegistration kBuildWideRegistration(kBuildWideBudget, build_chains<kVaryingBytes>);
 const KernelRegistration kChooseRegistration(kChooseWidthsBudget, choose_widths);
 
 constexpr KernelBudget kFindBudget = find_tiles_budget("hash_chain.find_tiles");
 // One thread block a multiprocessor, so it may have the registers of two.
-constexpr KernelBudget kFarFindBudget = find_tiles_budget("hash_chain.find_tiles_far", 96);
+constexpr KernelBudget kFarFindBudget =
+    find_tiles_budget("hash_chain.find_tiles_far", "find_tiles<(cuda::Candidates)1, true, false, 64>", 96);
 const KernelRegistration kNearestRegistration(kFindBudget, tiles::find_tiles<Candidates::kNearest>);
 const KernelRegistration kRingRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, true, true>);
 const KernelRegistration kRingDeepRegistration(

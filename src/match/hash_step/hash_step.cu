@@ -41,36 +41,28 @@ __global__ void __launch_bounds__(32)
   std::uint16_t* run_links = links.of_block(block) + begin - lead;
 
   clear_heads(sh_heads, hash_bits, lane);
-  std::uint32_t distances[kBuildSteps];
-  LaneWords<kBuildSteps> words, next_words;
-  words.load(run, 0, lane);
-  for (std::uint32_t x = 0; x < lead; x += kBuildGroup) {
-    next_words.load(run, x + kBuildGroup, lane);
-    if (x + kBuildGroup <= lead && run.inside(x + 4, kBuildGroup))
-      enter_group<true, false>(sh_heads, run, x, lead, lane, hash_bits, words, distances);
-    else
-      enter_group<false, false>(sh_heads, run, x, lead, lane, hash_bits, words, distances);
-    words = next_words;
-  }
+  enter_unlinked(sh_heads, run, lead, lane, hash_bits);
 
   if (group_positions == 32) {
+    std::uint32_t slots[kBuildSteps], distances[kBuildSteps];
+    LaneWords<kBuildSteps> words;
     words.load(run, lead, lane);
     for (std::uint32_t x = lead; x < run.positions; x += kBuildGroup) {
+      take_slots(words, hash_bits, slots);
       if (x + kBuildGroup <= run.positions && run.inside(x + 4, 2 * kBuildGroup)) {
-        next_words.load_inside(run, x + kBuildGroup, lane);
-        enter_group<true, false>(sh_heads, run, x, run.positions, lane, hash_bits, words, distances);
+        words.load_inside(run, x + kBuildGroup, lane);
+        enter_group<true, false>(sh_heads, run, x, run.positions, lane, slots, distances);
 #pragma unroll
         for (unsigned i = 0; i < kBuildSteps; ++i)
           run_links[x + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
       } else {
-        next_words.load(run, x + kBuildGroup, lane);
-        enter_group<false, false>(sh_heads, run, x, run.positions, lane, hash_bits, words, distances);
+        words.load(run, x + kBuildGroup, lane);
+        enter_group<false, false>(sh_heads, run, x, run.positions, lane, slots, distances);
 #pragma unroll
         for (unsigned i = 0; i < kBuildSteps; ++i)
           if (x + i * 32 + lane < run.positions)
             run_links[x + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
       }
-      words = next_words;
     }
     return;
   }

@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-constexpr KernelBudget kBuildBudget = build_chains_budget("near_three.build");
+constexpr KernelBudget kBuildBudget = build_chains_budget("near_three.build", "build_chains<3>");
 const KernelRegistration kBuildRegistration(kBuildBudget, build_chains<kNearThreeBytes>);
 
 constexpr std::uint32_t kMostSharedBytes = ring_words(kMostNearThreeWindowBytes) * sizeof(std::uint32_t);

@@ -3,8 +3,8 @@
 // kVaryingBytes over those that hash four: so the kernel of most data is free of the other's registers.
 //
 // Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of
-// one pass over the whole block. Where there are many segments a warp takes several, and where one goes on from the other
-// in memory the table stays as it is. 32 positions a step, in order, one a lane (match/common/enter_row.cuh): a lane's previous
+// one pass over the whole block; where nobody wants links of that window, without finding them (enter_unlinked). Where there are
+// many segments a warp takes several, and where one goes on from the other in memory the table stays as it is. 32 positions a step, in order, one a lane (match/common/enter_row.cuh): a lane's previous
 // position is the nearest lane below it with its hash, or else the head; the highest lane of a hash becomes the head.
 //
 // Above depth 1 a walk also needs the links of the history. They are stored apart, unless the block continues the one before
@@ -112,30 +112,34 @@ __global__ void __launch_bounds__(32)
     }
     run.positions = lead + min(readable, kSegmentPositions);
     run.readable = std::uint64_t{lead} + readable;
+    if (!goes_on && !keeps_lead) {
+      entered = lead > left_before ? lead - left_before : 0;
+      enter_unlinked(sh_heads, run, entered, lane, hash_bits);
+    }
     std::uint16_t* lead_links = keeps_lead ? links.of_history(block_index) - lead : nullptr;
     std::uint16_t* segment_links = links.of_block(block) + segment_begin - lead;
 
-    LaneWords<kBuildSteps, kKeyBytes> words, next_words;
-    std::uint32_t distances[kBuildSteps];
+    LaneWords<kBuildSteps, kKeyBytes> words;
+    std::uint32_t slots[kBuildSteps], distances[kBuildSteps];
     words.load(run, entered, lane);
     for (std::uint32_t group = entered; group < run.positions; group += kBuildGroup) {
       if (sweeping && group >= next_sweep) {
         sweep_heads(sh_heads, hash_bits, group, lane);
         next_sweep = group + kSweepPositions;
       }
+      take_slots(words, hash_bits, slots);
       const bool in_lead = group + kBuildGroup + left_before <= lead;
       if ((in_lead || group >= lead) && group + kBuildGroup <= run.positions &&
           run.inside(group + 4, 2 * kBuildGroup)) {
-        next_words.load_inside(run, group + kBuildGroup, lane);
-        enter_group<true, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
+        words.load_inside(run, group + kBuildGroup, lane);
+        enter_group<true, true>(sh_heads, run, group, run.positions, lane, slots, distances);
         std::uint16_t* links_here = in_lead ? lead_links : segment_links;
-        if (links_here != nullptr)
 #pragma unroll
-          for (unsigned i = 0; i < kBuildSteps; ++i)
-            links_here[group + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
+        for (unsigned i = 0; i < kBuildSteps; ++i)
+          links_here[group + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
       } else {
-        next_words.load(run, group + kBuildGroup, lane);
-        enter_group<false, true>(sh_heads, run, group, run.positions, lane, hash_bits, words, distances);
+        words.load(run, group + kBuildGroup, lane);
+        enter_group<false, true>(sh_heads, run, group, run.positions, lane, slots, distances);
 #pragma unroll
         for (unsigned i = 0; i < kBuildSteps; ++i) {
           const std::uint32_t x = group + i * 32 + lane;
@@ -146,7 +150,6 @@ __global__ void __launch_bounds__(32)
           }
         }
       }
-      words = next_words;
     }
     // The last positions of a block have no hash in it, and have one for the block behind it.
     entered = static_cast<std::uint32_t>(
@@ -154,12 +157,14 @@ __global__ void __launch_bounds__(32)
   }
 }
 
-consteval KernelBudget build_chains_budget(std::string_view name) {
+// `entry` names the instantiation.
+consteval KernelBudget build_chains_budget(std::string_view name, std::string_view entry,
+                                           std::uint32_t registers = 72) {
   return {name,
-          "build_chains",
+          entry,
           {.threads = 32,
            .dynamic_shared_bytes = sizeof(std::uint16_t) << kMaxHashBits,
-           .registers = 72,
+           .registers = registers,
            .shared_bytes = sizeof(std::uint16_t) << kMaxHashBits}};
 }
 

@@ -180,6 +180,10 @@ __device__ inline std::uint32_t slot_before(std::uint32_t slot, std::uint32_t di
 // Makes the compiler keep a number that it would find out anew in an inner loop, where registers are short.
 __device__ inline void keep_in_register(std::uint32_t& number) { asm("" : "+r"(number)); }
 
+// The same for the assembler, which sees through that, but not through a shuffle until it has decided what to keep. By all lanes
+// of a warp.
+__device__ inline std::uint32_t kept_number(std::uint32_t number) { return __shfl_sync(~0u, number, 0); }
+
 // 16 bytes at `x` bytes behind `base`, which is aligned to 16; zeros outside [begin, end).
 __device__ inline uint4 load_chunk(const std::byte* base, std::uint32_t x, std::uint32_t begin,
                                    std::uint32_t end) {
@@ -401,6 +405,9 @@ class SegmentFinder {
 
   // Whether any of the thread's matches reached the cap.
   __device__ bool walk(std::uint32_t tile) {
+    // Where links begin, counted from the ring: found out once, and not at every step of a chain.
+    const std::uint32_t first_link =
+        kRingLinks ? kept_number(static_cast<std::uint32_t>(sh_links_ - ring_halves())) : 0;
     bool any_capped = false;
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
@@ -418,7 +425,7 @@ class SegmentFinder {
         else if constexpr (kCandidates == Candidates::kNearest)
           rank = nearest(position, slot, own, links_[row], limit);
         else
-          rank = best_of_chain(position, slot, own, links_[row], limit);
+          rank = best_of_chain(position, slot, own, links_[row], limit, first_link);
       }
       ranks_[row] = rank;
       sh_.found[kReach + index] = rank;
@@ -472,9 +479,14 @@ class SegmentFinder {
            hash_word(own_word, finding_.hash_bits) == hash_word(candidate_word, finding_.hash_bits);
   }
 
+  // The ring, counted in links.
+  __device__ const std::uint16_t* ring_halves() const {
+    return reinterpret_cast<const std::uint16_t*>(sh_ring_);
+  }
+
   // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
   __device__ Rank best_of_chain(std::uint32_t position, std::uint32_t slot, const RingWord& own,
-                                std::uint32_t link, std::uint32_t limit) const {
+                                std::uint32_t link, std::uint32_t limit, std::uint32_t first_link) const {
     Rank rank = 0;
     std::uint32_t offset = 0, step = link, decisive = 0, decisive_word = own.word;
     for (std::uint32_t left = finding_.depth; left > 0; --left) {
@@ -498,7 +510,7 @@ class SegmentFinder {
         }
       }
       if constexpr (kRingLinks)
-        step = sh_links_[candidate_slot];
+        step = ring_halves()[first_link + candidate_slot];
       else
         step = far_link(static_cast<std::int32_t>(position - offset));
     }
@@ -753,9 +765,10 @@ constexpr KernelBudget kJoinBudget("stitch.join_segments", "join_segments", {.th
 
 }  // namespace tiles
 
-consteval KernelBudget find_tiles_budget(std::string_view name, std::uint32_t registers = 64) {
+consteval KernelBudget find_tiles_budget(std::string_view name, std::string_view entry = "find_tiles",
+                                         std::uint32_t registers = 64) {
   return {name,
-          "find_tiles",
+          entry,
           {.threads = kTileThreads,
            .dynamic_shared_bytes = tiles::shared_bytes<kDeepNearBytes>(
                tiles::ring_positions<kDeepNearBytes>(kMaxRecordOffset), true),

@@ -102,24 +102,52 @@ struct LaneWords<kSteps, kVaryingBytes> {
 inline constexpr unsigned kBuildSteps = kLinkSteps;
 inline constexpr std::uint32_t kBuildGroup = kBuildSteps * 32;
 
-// Enters the positions [group, group + kBuildGroup) before `end` and gives the distance of each to the one before with its
-// hash, 0 for none; to the one before its step of 32 if not kSeesItsStep. kInside says that all of them have hashes.
+// A group's words become slots of the table before the next group's words are asked for, into the same registers. With two sets of
+// words the compiler copied some from one to the other in the middle of a group, which waits for the device's memory every time:
+// a sixth of the speed.
+template <std::size_t kKeyBytes>
+__device__ void take_slots(const LaneWords<kBuildSteps, kKeyBytes>& words, unsigned hash_bits,
+                           std::uint32_t (&slots)[kBuildSteps]) {
+#pragma unroll
+  for (unsigned i = 0; i < kBuildSteps; ++i) slots[i] = hash_word(words[i], hash_bits);
+}
+
+// Enters the positions [group, group + kBuildGroup) before `end` in their slots and gives the distance of each to the one before with
+// its hash, 0 for none; to the one before its step of 32 if not kSeesItsStep. kInside says that all of them have hashes.
 template <bool kInside, bool kSeesItsStep, std::size_t kKeyBytes>
 __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>& run, std::uint32_t group,
-                            std::uint32_t end, std::uint32_t lane, unsigned hash_bits,
-                            const LaneWords<kBuildSteps, kKeyBytes>& words,
+                            std::uint32_t end, std::uint32_t lane, const std::uint32_t (&slots)[kBuildSteps],
                             std::uint32_t (&distances)[kBuildSteps]) {
 #pragma unroll
   for (unsigned i = 0; i < kBuildSteps; ++i) {
     const std::uint32_t x = group + i * 32 + lane;
     const bool hashed = kInside || (x < end && run.hashed(x));
-    const std::uint32_t head =
-        RowEntry(sh_heads, hash_word(words[i], hash_bits), hashed, x + 1).finish<kSeesItsStep>(lane);
+    const std::uint32_t head = RowEntry(sh_heads, slots[i], hashed, x + 1).finish<kSeesItsStep>(lane);
     distances[i] = hashed ? (x + 1 - head) & 0xFFFF : 0;
     if (distances[i] > x) distances[i] = 0;  // before the first position
     if constexpr (!kSeesItsStep) {
       if (distances[i] <= lane) distances[i] = 0;
     }
+  }
+}
+
+// Enters the positions [0, end) of a run into a table that was cleared, where nobody wants their links. `end` is below 65536.
+template <std::size_t kKeyBytes>
+__device__ void enter_unlinked(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>& run, std::uint32_t end,
+                               std::uint32_t lane, unsigned hash_bits) {
+  const std::uint32_t key_bytes = run.key_bytes();
+  const auto hashed_end = static_cast<std::uint32_t>(
+      min(std::uint64_t{end}, run.readable < key_bytes ? 0 : run.readable - (key_bytes - 1)));
+  LaneWords<kBuildSteps, kKeyBytes> words;
+  words.load(run, 0, lane);
+  for (std::uint32_t group = 0; group < hashed_end; group += kBuildGroup) {
+    std::uint32_t slots[kBuildSteps];
+    take_slots(words, hash_bits, slots);
+    words.load(run, group + kBuildGroup, lane);
+    bool enters[kBuildSteps];
+#pragma unroll
+    for (unsigned i = 0; i < kBuildSteps; ++i) enters[i] = group + i * 32 + lane < hashed_end;
+    enter_rows_unlinked(sh_heads, slots, enters, group + lane + 1);
   }
 }
 

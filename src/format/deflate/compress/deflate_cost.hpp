@@ -1,6 +1,6 @@
 // What literals and matches cost in a DEFLATE block: the cost model of its parse (parse/optimal/optimal.hpp).
 //
-// A chunk is parsed several times. The first time nothing is known of its codes: a literal counts as 8 bits; a length as 4 bits, a
+// A chunk is parsed several times. The first time nothing is known of its codes: a literal counts as 8 bits; a length as 6 bits, a
 // quarter of its symbol's number (from 0, rounded down) and its extra bits; a distance as 5 bits and its extra
 // bits. Every further pass counts with the code lengths that the pass before would have written. A symbol
 // that did not occur there has no length; it counts as a rare one.

@@ -92,7 +92,7 @@ fn made_price(part: u32, entry: u32) -> u32 {
     let symbol = length_symbol(length);
     let extra_bits = length_extra_bits(symbol);
     if (first_pass) {
-      return 4u + (symbol - kFirstLengthSymbol) / 4u + extra_bits;
+      return 6u + (symbol - kFirstLengthSymbol) / 4u + extra_bits;
     }
     return code_bits(part, symbol, kUnusedLengthBits) + extra_bits;
   }

@@ -13,7 +13,7 @@ namespace hemstitch {
 inline constexpr std::uint32_t kDeflatePriorLiteralBits = 8;
 inline constexpr std::uint32_t kDeflatePriorDistanceBits = 5;
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_prior_length_bits(std::uint32_t symbol) {
-  return 4 + (symbol - kDeflateFirstLengthSymbol) / 4;
+  return 6 + (symbol - kDeflateFirstLengthSymbol) / 4;
 }
 
 // Of symbols that the pass before did without.

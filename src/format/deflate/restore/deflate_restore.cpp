@@ -51,7 +51,10 @@ DeflateRestored DeflateDecoder::restore_whole(std::span<const std::byte> input,
 }
 
 StreamStep DeflateDecoder::restore(std::span<const std::byte> input, std::span<std::byte> room) {
-  return restore_until(kNoStop, input, room);
+  if (!stops_at_points_) return restore_until(kNoStop, input, room);
+  // From a point the way goes to the next one.
+  const std::int64_t here_bits = -static_cast<std::int64_t>(unread_bits());
+  return restore_until(is_between_blocks() ? here_bits + 1 : kNextBlock, input, room);
 }
 
 // An item that the piece before ended in is restored from its bytes and some of this piece, side by side.

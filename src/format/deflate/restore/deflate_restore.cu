@@ -71,11 +71,15 @@ class WarpTeam {
 // Mapping: a warp a stream. Shared memory: 7 KB a warp. Synchronisation inside of warps alone. Work: linear in
 // bytes read and written, times 32 where codes do not put themselves right and guesses fail. CPU twin: deflate_restore_reference.
 __global__ void __launch_bounds__(32 * kDeflateStreamsPerBlock, kDeflateResidency)
-    restore_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left) {
+    restore_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left,
+                            const LongDeflateStreams apart) {
   __shared__ WarpMemory sh_memory[kDeflateStreamsPerBlock];
   const std::uint64_t index = std::uint64_t{blockIdx.x} * kDeflateStreamsPerBlock + threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
   if (index >= batch.count) return;
+  bool is_apart = false;
+  if (lane == 0) is_apart = set_apart(batch, apart, index);
+  if (__any_sync(kAllLanes, is_apart)) return;
   WarpMemory& sh = sh_memory[threadIdx.x / 32];
   {
     DeflateStream stream;
@@ -126,9 +130,24 @@ constexpr std::uint64_t kMostStreams = (std::uint64_t{1} << 31) - 1;
 // Blocks of the second kernel: it is seldom that one has work.
 constexpr std::uint64_t kMostLeftBlocks = 4096;
 
-LeftDeflateStreams take_left(Carver& carve, const DeviceRestore& batch) {
-  std::uint32_t* const d_count = carve.take<std::uint32_t>(1);
-  return {d_count, carve.take<std::uint32_t>(batch.count)};
+struct Scratch {
+  std::uint32_t* d_counts;  // two, side by side
+  LeftDeflateStreams left;
+  LongDeflateStreams apart;
+
+  Scratch(Carver& carve, const DeviceRestore& batch)
+      : d_counts(carve.take<std::uint32_t>(2)),
+        left{d_counts, carve.take<std::uint32_t>(batch.count)},
+        apart{d_counts + 1, carve.take<std::uint32_t>(kDeflateMostLongStreams)} {}
+};
+
+std::uint64_t resident_warps() {
+  int device = 0, multiprocessors = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+    return kDeflateManyStreams;
+  return std::uint64_t{kDeflateStreamsPerBlock} * kDeflateResidency *
+         static_cast<std::uint64_t>(multiprocessors);
 }
 
 }  // namespace
@@ -137,42 +156,55 @@ std::size_t restore_deflate_cuda_scratch_bytes(const DeviceRestore& batch) {
   if (batch.count > kMostStreams)
     throw Error(Status::kInvalidOption, "deflate_restore: 2^31 streams or more; split the batch");
   Carver carve(nullptr);
-  take_left(carve, batch);
+  Scratch(carve, batch);
   return carve.bytes();
 }
 
-DeflateWay deflate_way(const DeviceRestore& batch) {
-  if (batch.count >= kDeflateManyStreams || batch.max_block_bytes < kDeflateGroupLeastBytes)
-    return DeflateWay::kMany;
-  if (batch.count < kDeflateFewStreams && few_deflate_streams_fit(DeflateWay::kFewest))
-    return DeflateWay::kFewest;
-  return few_deflate_streams_fit(DeflateWay::kFew) ? DeflateWay::kFew : DeflateWay::kMany;
+DeflateWays deflate_ways(const DeviceRestore& batch) {
+  const auto groups_for = [](std::uint64_t count) {
+    return count < kDeflateFewStreams && few_deflate_streams_fit(DeflateWay::kFewest) ? DeflateWay::kFewest
+                                                                                      : DeflateWay::kFew;
+  };
+  if (batch.count >= kDeflateManyStreams || batch.max_block_bytes < kDeflateGroupLeastBytes ||
+      !few_deflate_streams_fit(DeflateWay::kFew))
+    return {batch.count, DeflateWay::kMany};
+  // As many as fill the device go by a warp each; as a few warps more would take as long again, groups follow them.
+  const std::uint64_t filling = resident_warps();
+  const std::uint64_t warp_count = batch.count < filling ? 0 : filling;
+  return {warp_count, groups_for(batch.count - warp_count)};
 }
 
-void restore_deflate_cuda(DeflateWay way, const DeviceRestore& batch, void* d_scratch,
+void restore_deflate_cuda(const DeflateWays& ways, const DeviceRestore& batch, void* d_scratch,
                           std::size_t scratch_bytes, cudaStream_t stream) {
   check_scratch("deflate_restore", restore_deflate_cuda_scratch_bytes(batch), d_scratch, scratch_bytes);
   if (batch.count == 0) return;
   Carver carve(d_scratch);
-  const LeftDeflateStreams left = take_left(carve, batch);
-  check(cudaMemsetAsync(left.d_count, 0, sizeof *left.d_count, stream), "deflate_restore");
-  if (way != DeflateWay::kMany)
-    launch_few_deflate_streams(way, batch, left, stream);
-  else
-    launch(
-        {.kernel = kStreamsBudget,
-         .grid = static_cast<unsigned>((batch.count + kDeflateStreamsPerBlock - 1) / kDeflateStreamsPerBlock),
-         .stream = stream},
-        restore_deflate_streams, batch, left);
+  Scratch scratch(carve, batch);
+  check(cudaMemsetAsync(scratch.d_counts, 0, 2 * sizeof *scratch.d_counts, stream), "deflate_restore");
+  const bool sets_apart =
+      batch.max_block_bytes >= kDeflateLongStreamBytes && few_deflate_streams_fit(DeflateWay::kFewest);
+  if (!sets_apart) scratch.apart.d_indices = nullptr;
+  DeviceRestore by_warps = batch;
+  by_warps.count = ways.warp_count;
+  launch({.kernel = kStreamsBudget,
+          .grid =
+              static_cast<unsigned>((by_warps.count + kDeflateStreamsPerBlock - 1) / kDeflateStreamsPerBlock),
+          .stream = stream},
+         restore_deflate_streams, by_warps, scratch.left, scratch.apart);
+  if (ways.warp_count < batch.count)
+    launch_few_deflate_streams(ways.others, batch, ways.warp_count, scratch.left,
+                               ways.others == DeflateWay::kFewest ? LongDeflateStreams{} : scratch.apart,
+                               stream);
+  if (sets_apart) launch_long_deflate_streams(batch, scratch.left, scratch.apart, stream);
   launch({.kernel = kLeftBudget,
           .grid = static_cast<unsigned>(batch.count < kMostLeftBlocks ? batch.count : kMostLeftBlocks),
           .stream = stream},
-         restore_left_deflate_streams, batch, left);
+         restore_left_deflate_streams, batch, scratch.left);
 }
 
 void restore_deflate_cuda(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
                           cudaStream_t stream) {
-  restore_deflate_cuda(deflate_way(batch), batch, d_scratch, scratch_bytes, stream);
+  restore_deflate_cuda(deflate_ways(batch), batch, d_scratch, scratch_bytes, stream);
 }
 
 }  // namespace hemstitch::cuda

@@ -25,6 +25,11 @@ class DeflateDecoder : public StreamDecoder {
   explicit DeflateDecoder(std::span<const std::byte> history);
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
+  // Points are the headers of blocks.
+  void stop_at_points(bool stops) override { stops_at_points_ = stops; }
+  std::optional<StreamPoint> point() const override {
+    return is_between_blocks() ? std::optional(StreamPoint{unread_bits(), window_}) : std::nullopt;
+  }
 
   // Begins anew, at the header of a block inside a stream: behind the first `taken_bits` bits, 7 at most, of `first_byte`, which is no part
   // of the input to come where there are such. `history`: the content before it. What the decoder was given before is forgotten.
@@ -46,6 +51,8 @@ class DeflateDecoder : public StreamDecoder {
 
  private:
   static constexpr std::int64_t kNoStop = INT64_MAX;
+  static constexpr std::int64_t kNextBlock =
+      INT64_MIN / 2;  // which begins behind that bit, whatever stands before the input
   enum class Part { kBlockHeader, kStored, kTokens, kEnd };
   enum class Stop { kNone, kInput, kRoom, kDamage, kBlock };
   // A piece of the stream.
@@ -77,6 +84,7 @@ class DeflateDecoder : public StreamDecoder {
 
   Part part_ = Part::kBlockHeader;
   bool final_ = false;
+  bool stops_at_points_ = false;
   std::uint32_t stored_left_ = 0;
   std::uint32_t match_left_ = 0, match_distance_ = 0;
   std::string_view detail_;

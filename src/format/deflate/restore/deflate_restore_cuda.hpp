@@ -16,7 +16,7 @@
 
 namespace hemstitch::cuda {
 
-// Scratch: 4 bytes a stream, and 4.
+// Scratch: 4 bytes a stream, and some 520.
 std::size_t restore_deflate_cuda_scratch_bytes(const DeviceRestore& batch);
 
 // Statuses are OK, CORRUPT_BLOCK and OUTPUT_TOO_SMALL; INVALID_OPTION for a stream above the batch's bounds. Streams may be of any size;

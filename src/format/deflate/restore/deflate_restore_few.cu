@@ -45,43 +45,72 @@ class GroupTeam {
   DeflateGroupMemory<kWarps>& sh_;
 };
 
-// Restores sound streams.
-//
-// Mapping: a thread block a stream. Shared memory: 38 KB with eight warps, 212 KB with 32. Synchronisation: barriers of the thread block. Work:
-// linear in bytes read and written, times 32 and the number of warps where codes do not put themselves right and guesses fail. CPU twin:
-// deflate_restore_reference.
 template <unsigned kWarps>
-__global__ void __launch_bounds__(DeflateGroup<kWarps>::kThreads, kDeflateResidentWarps / kWarps)
-    restore_few_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left) {
+__device__ DeflateGroupMemory<kWarps>& group_memory() {
   extern __shared__ uint4 sh_all[];
-  DeflateGroupMemory<kWarps>& sh = *reinterpret_cast<DeflateGroupMemory<kWarps>*>(sh_all);
+  return *reinterpret_cast<DeflateGroupMemory<kWarps>*>(sh_all);
+}
+
+template <unsigned kWarps>
+__device__ void restore_by_group(const DeviceRestore& batch, const LeftDeflateStreams& left,
+                                 std::uint64_t index, DeflateGroupMemory<kWarps>& sh) {
   const unsigned thread = threadIdx.x;
   {
     DeflateStream stream;
-    if (!open_deflate_stream(batch, blockIdx.x, stream, thread == 0)) return;
+    if (!open_deflate_stream(batch, index, stream, thread == 0)) return;
     if (thread == 0) sh.stream = stream;
   }
   __syncthreads();
   DeflateProgress at{sh.stream.begin_bit, 0};
   GroupTeam<kWarps> team(sh, thread);
   const bool done = restore_blocks(sh.stream, team, at);
-  if (thread == 0) close_deflate_stream(batch, left, blockIdx.x, done, at.written);
+  if (thread == 0) close_deflate_stream(batch, left, index, done, at.written);
+}
+
+// Restores sound streams, from `first` on.
+//
+// Mapping: a thread block a stream. Shared memory: 38 KB with eight warps, 212 KB with 32. Synchronisation: barriers of the thread block. Work:
+// linear in bytes read and written, times 32 and the number of warps where codes do not put themselves right and guesses fail. CPU twin:
+// deflate_restore_reference.
+template <unsigned kWarps>
+__global__ void __launch_bounds__(DeflateGroup<kWarps>::kThreads, kDeflateResidentWarps / kWarps)
+    restore_few_deflate_streams(const DeviceRestore batch, std::uint64_t first, const LeftDeflateStreams left,
+                                const LongDeflateStreams apart) {
+  DeflateGroupMemory<kWarps>& sh = group_memory<kWarps>();
+  const std::uint64_t index = first + blockIdx.x;
+  bool is_apart = false;
+  if (threadIdx.x == 0) is_apart = set_apart(batch, apart, index);
+  if (__syncthreads_or(is_apart ? 1 : 0) == 0) restore_by_group(batch, left, index, sh);
+}
+
+// Restores those that were set apart, as far as they are sound. As the kernel above.
+__global__ void __launch_bounds__(DeflateGroup<kDeflateFewestWarps>::kThreads,
+                                  kDeflateResidentWarps / kDeflateFewestWarps)
+    restore_long_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left,
+                                 const LongDeflateStreams streams) {
+  if (blockIdx.x < *streams.d_count)
+    restore_by_group(batch, left, streams.d_indices[blockIdx.x], group_memory<kDeflateFewestWarps>());
 }
 
 template <unsigned kWarps>
-consteval KernelBudget few_streams_budget(std::string_view name) {
+consteval KernelBudget group_budget(std::string_view name, std::string_view function) {
   return {name,
-          "restore_few_deflate_streams",
+          function,
           {.threads = DeflateGroup<kWarps>::kThreads,
            .dynamic_shared_bytes = sizeof(DeflateGroupMemory<kWarps>),
            .registers = 65536 / (32 * kDeflateResidentWarps),
            .shared_bytes = sizeof(DeflateGroupMemory<kWarps>)}};
 }
-constexpr KernelBudget kFewBudget = few_streams_budget<kDeflateFewWarps>("deflate_restore.few_streams");
+static_assert(kDeflateFewWarps == 8 && kDeflateFewestWarps == 32, "the entries below name them");
+constexpr KernelBudget kFewBudget =
+    group_budget<kDeflateFewWarps>("deflate_restore.few_streams", "restore_few_deflate_streams<8>");
 constexpr KernelBudget kFewestBudget =
-    few_streams_budget<kDeflateFewestWarps>("deflate_restore.fewest_streams");
+    group_budget<kDeflateFewestWarps>("deflate_restore.fewest_streams", "restore_few_deflate_streams<32>");
+constexpr KernelBudget kLongBudget =
+    group_budget<kDeflateFewestWarps>("deflate_restore.long_streams", "restore_long_deflate_streams");
 const KernelRegistration kFewRegistration(kFewBudget, restore_few_deflate_streams<kDeflateFewWarps>);
 const KernelRegistration kFewestRegistration(kFewestBudget, restore_few_deflate_streams<kDeflateFewestWarps>);
+const KernelRegistration kLongRegistration(kLongBudget, restore_long_deflate_streams);
 
 }  // namespace
 
@@ -89,16 +118,23 @@ bool few_deflate_streams_fit(DeflateWay way) {
   return fits_shared_memory(way == DeflateWay::kFew ? kFewBudget : kFewestBudget);
 }
 
-void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, const LeftDeflateStreams& left,
+void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, std::uint64_t first,
+                                const LeftDeflateStreams& left, const LongDeflateStreams& set_apart,
                                 cudaStream_t stream) {
   const auto launch_by = [&](const KernelBudget& budget, auto kernel) {
-    launch({.kernel = budget, .grid = static_cast<unsigned>(batch.count), .stream = stream}, kernel, batch,
-           left);
+    launch({.kernel = budget, .grid = static_cast<unsigned>(batch.count - first), .stream = stream}, kernel,
+           batch, first, left, set_apart);
   };
   if (way == DeflateWay::kFew)
     launch_by(kFewBudget, restore_few_deflate_streams<kDeflateFewWarps>);
   else
     launch_by(kFewestBudget, restore_few_deflate_streams<kDeflateFewestWarps>);
+}
+
+void launch_long_deflate_streams(const DeviceRestore& batch, const LeftDeflateStreams& left,
+                                 const LongDeflateStreams& streams, cudaStream_t stream) {
+  launch({.kernel = kLongBudget, .grid = kDeflateMostLongStreams, .stream = stream},
+         restore_long_deflate_streams, batch, left, streams);
 }
 
 }  // namespace hemstitch::cuda

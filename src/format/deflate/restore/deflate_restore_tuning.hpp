@@ -39,4 +39,8 @@ inline constexpr std::uint64_t kDeflateManyStreams = 8192;
 inline constexpr std::uint64_t kDeflateFewStreams = 1025;
 inline constexpr std::uint64_t kDeflateGroupLeastBytes = 4096;
 
+// A stream of so many bytes is set apart from a batch's others, but no more of them than a device has multiprocessors, about.
+inline constexpr std::uint64_t kDeflateLongStreamBytes = 1 << 20;
+inline constexpr std::uint32_t kDeflateMostLongStreams = 128;
+
 }  // namespace hemstitch::cuda

@@ -4,6 +4,7 @@
 // what is outside reads as 0.
 #pragma once
 
+#include "format/deflate/restore/deflate_restore_tuning.hpp"
 #include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 
@@ -56,6 +57,16 @@ __device__ inline bool open_deflate_stream(const DeviceRestore& batch, std::uint
       batch.d_outputs == nullptr ? nullptr : reinterpret_cast<std::uint8_t*>(batch.d_outputs[index]);
   stream.capacity = capacity;
   stream.history_bytes = batch.d_history_bytes == nullptr ? 0 : batch.d_history_bytes[index];
+  return true;
+}
+
+// Whether the stream is set apart, as one thread finds: the others are to be told.
+__device__ inline bool set_apart(const DeviceRestore& batch, const LongDeflateStreams& streams,
+                                 std::uint64_t index) {
+  if (streams.d_indices == nullptr || batch.d_block_bytes[index] < kDeflateLongStreamBytes) return false;
+  const std::uint32_t place = atomicAdd(streams.d_count, 1u);
+  if (place >= kDeflateMostLongStreams) return false;
+  streams.d_indices[place] = static_cast<std::uint32_t>(index);
   return true;
 }
 

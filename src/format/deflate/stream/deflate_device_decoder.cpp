@@ -48,6 +48,8 @@ bool adds_up(const DeflatePieceRestored& restored, const DeflatePieceWork& work,
 std::optional<DeflateDeviceLimits> deflate_device_limits(
     const StreamMeans& means, std::uint64_t device_limit_bytes,
     const std::function<std::uint64_t(const DeflateDeviceLimits&)>& device_bytes) {
+  // Only the processor's decoders know the points inside a stream.
+  if (means.points) return std::nullopt;
   DeflateDeviceLimits limits;
   if (means.input_bytes) {
     if (*means.input_bytes < kDeflateDeviceLeastBytes) return std::nullopt;

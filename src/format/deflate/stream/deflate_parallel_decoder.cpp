@@ -15,9 +15,8 @@ namespace hemstitch {
 namespace {
 
 constexpr std::int64_t kNever = INT64_MAX;
-// Restoring by pieces takes about 1.7 times the work of going through, and the calling thread hands everything over: on an H200's host two threads took
-// 2.6 s for what one did in 1.6, four 0.7.
-constexpr unsigned kLeastThreads = 4;
+// A piece is not looked at before the next one has come; of two threads one looks only at those that are far enough ahead.
+constexpr std::uint64_t kLeastPieces = 3, kLeastSharedPieces = 5;
 // A piece that begins with something else than a block is tried again, a few times.
 constexpr unsigned kMostStarts = 8;
 
@@ -25,18 +24,59 @@ constexpr unsigned kMostStarts = 8;
 
 DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   DeflateParallelLimits limits;
-  const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces;
+  const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces,
+                      lent_bytes = means.loans * std::uint64_t{limits.content_bytes};
   // One each that is restored, and some that wait to be handed over.
-  std::uint64_t pieces = std::uint64_t{means.threads} + means.threads / 2 + 2;
-  if (means.memory_bytes != 0) pieces = std::min(pieces, means.memory_bytes / a_piece);
+  std::uint64_t pieces =
+      means.threads == 2 ? kDeflateStreamSharedPieces : std::uint64_t{means.threads} + means.threads / 2 + 2;
+  if (means.memory_bytes != 0)
+    pieces = std::min(pieces, (means.memory_bytes - std::min(means.memory_bytes, lent_bytes)) / a_piece);
   if (means.input_bytes) pieces = std::min(pieces, *means.input_bytes / limits.piece_bytes);
   limits.pieces = static_cast<std::size_t>(pieces);
-  // A piece is not looked at before the next one has come.
-  limits.threads = pieces < 3 || means.threads < kLeastThreads
+  limits.loans = means.loans;
+  limits.threads = pieces < (means.threads == 2 ? kLeastSharedPieces : kLeastPieces)
                        ? 1
-                       : static_cast<unsigned>(std::min<std::uint64_t>(means.threads, pieces));
+                       : static_cast<unsigned>(std::min<std::uint64_t>(std::max(means.threads, 1u), pieces));
   return limits;
 }
+
+// Memory for contents, which comes back when nobody has it any more: it may be lent for longer than there is a decoder.
+class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<ContentPool> {
+ public:
+  explicit ContentPool(std::size_t bytes) : bytes_(bytes) {}
+
+  // Throws std::bad_alloc.
+  std::shared_ptr<std::byte> take() {
+    LargeBuffer buffer = idle();
+    if (buffer.get() == nullptr) {
+      buffer = LargeBuffer(bytes_);
+      const std::scoped_lock lock(mutex_);
+      idle_.reserve(made_ + 1);  // so that giving back needs no memory
+      ++made_;
+    }
+    std::byte* const bytes = buffer.get();
+    auto back = [pool = shared_from_this(),
+                 owned = std::make_shared<LargeBuffer>(std::move(buffer))](std::byte*) {
+      const std::scoped_lock lock(pool->mutex_);
+      pool->idle_.push_back(std::move(*owned));
+    };
+    return {bytes, std::move(back)};
+  }
+
+ private:
+  LargeBuffer idle() {
+    const std::scoped_lock lock(mutex_);
+    if (idle_.empty()) return {};
+    LargeBuffer buffer = std::move(idle_.back());
+    idle_.pop_back();
+    return buffer;
+  }
+
+  const std::size_t bytes_;
+  std::mutex mutex_;
+  std::size_t made_ = 0;
+  std::vector<LargeBuffer> idle_;
+};
 
 struct DeflateParallelDecoder::Piece {
   enum class State {
@@ -66,7 +106,7 @@ struct DeflateParallelDecoder::Piece {
   std::atomic<bool> cancelled = false;
 
   // Of whoever works on it, then of all.
-  LargeBuffer content;
+  std::shared_ptr<std::byte> content;
   std::vector<DeflatePart> parts;
   std::vector<std::byte> window, window_behind;  // of the first part, once linked
 
@@ -110,7 +150,10 @@ class DeflateParallelDecoder::Guide : public DeflatePieceGuide {
 
 DeflateParallelDecoder::DeflateParallelDecoder(std::span<const std::byte> history, bool members,
                                                const DeflateParallelLimits& limits)
-    : limits_(limits), members_(members), serial_(history) {}
+    : limits_(limits),
+      members_(members),
+      contents_(std::make_shared<ContentPool>(limits.content_bytes)),
+      serial_(history) {}
 
 DeflateParallelDecoder::~DeflateParallelDecoder() {
   {
@@ -144,7 +187,7 @@ StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std
     const bool is_filled = step.input_bytes < input.size();
     produce(step, output, input.empty() || is_filled, is_filled);
     if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
-        input.empty())
+        input.empty() || (stops_at_points_ && point()))
       return step;
     // There is no room for a piece but that of one that somebody still works on in vain.
     std::unique_lock lock(mutex_);
@@ -229,6 +272,7 @@ void DeflateParallelDecoder::produce(StreamStep& step, std::span<std::byte> outp
   const std::span<std::byte> serial_room =
       waits || is_filled ? output : output.first((output.size() + 3) / 4);
   for (bool goes_on = true; goes_on && step.output_bytes < output.size() && !step.ended;) {
+    if (std::exchange(at_new_point_, false) && stops_at_points_) return;
     switch (mode_) {
       case Mode::kSerial:
         if (step.output_bytes >= serial_room.size()) return;
@@ -279,7 +323,9 @@ bool DeflateParallelDecoder::restore_serially(StreamStep& step, std::span<std::b
   const std::span<const std::byte> input =
       piece == nullptr ? std::span<const std::byte>() : piece->own().subspan(position_ - piece->begin);
   const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
-  const std::int64_t stop_bits = next_start(bits_before() + (serial_.is_between_blocks() ? 1 : 0));
+  const std::uint64_t from_bits = bits_before() + (serial_.is_between_blocks() ? 1 : 0);
+  const std::int64_t stop_bits =
+      stops_at_points_ ? static_cast<std::int64_t>(from_bits) : next_start(from_bits);
   const StreamStep done = serial_.restore_until(
       stop_bits == kNever ? kNever : stop_bits - static_cast<std::int64_t>(position_ * 8), input,
       output.subspan(step.output_bytes));
@@ -304,6 +350,7 @@ bool DeflateParallelDecoder::restore_serially(StreamStep& step, std::span<std::b
 
 void DeflateParallelDecoder::go_on_at(std::uint64_t bits) {
   mode_ = Mode::kBoundary;
+  at_new_point_ = true;
   boundary_bits_ = bits;
   position_ = (bits + 7) / 8;
   release(bits / 8);
@@ -317,7 +364,6 @@ void DeflateParallelDecoder::go_on_serially() {
   mode_ = Mode::kSerial;
   const std::scoped_lock lock(mutex_);
   links_ = false;
-  serial_goes_on_ = true;
 }
 
 // Whether a piece begins here that fits.
@@ -345,7 +391,6 @@ bool DeflateParallelDecoder::look_for_piece(bool waits) {
     if (works() && !waits) return false;
     wait_until(lock, [&] { return !works(); });
     if (found->state == Piece::State::kLinked) {
-      serial_goes_on_ = false;
       lock.unlock();
       current_ = found;
       part_ = part_at_ = 0;
@@ -371,6 +416,16 @@ bool DeflateParallelDecoder::hand_over(StreamStep& step, std::span<std::byte> ou
     const std::size_t at =
         of_symbols ? part.symbols_at + part_at_ : part.bytes_at + part_at_ - part.symbol_count;
     const std::size_t left = of_symbols ? part.symbol_count - part_at_ : part.content_bytes() - part_at_;
+    if (lends_ && left >= limits_.lent_bytes) {
+      // What was restored before goes first.
+      if (step.output_bytes != 0) return false;
+      step.lent = {piece.content.get() + at, left};
+      step.owner = piece.content;
+      step.output_bytes = left;
+      part_at_ += left;
+      linked_bytes_ += left;
+      return false;
+    }
     const std::size_t count = std::min(left, output.size() - step.output_bytes);
     std::memcpy(output.data() + step.output_bytes, piece.content.get() + at, count);
     part_at_ += count;
@@ -394,6 +449,7 @@ void DeflateParallelDecoder::leave_part() {
   if (part_ == 0 && current_->linked_next) {
     current_ = current_->linked_next;
     part_ = part_at_ = 0;
+    at_new_point_ = true;
     const std::uint64_t begin = current_->begin;
     lock.unlock();
     position_ = (end_bits + 7) / 8;
@@ -451,6 +507,31 @@ bool DeflateParallelDecoder::begin_next(std::span<const std::byte> history) {
   return true;
 }
 
+void DeflateParallelDecoder::stop_at_points(bool stops) {
+  stops_at_points_ = stops;
+  serial_.stop_at_points(stops && mode_ == Mode::kAlone);
+}
+
+std::optional<StreamPoint> DeflateParallelDecoder::point() const {
+  switch (mode_) {
+    case Mode::kAlone:
+    case Mode::kSerial:
+      return serial_.point();
+    case Mode::kBoundary:
+      return StreamPoint{position_ * 8 - boundary_bits_, window_};
+    case Mode::kPiece: {
+      if (part_at_ != 0) break;
+      const DeflatePart& part = current_->parts[part_];
+      const std::uint64_t begin_bits = current_->begin * 8 + part.begin_bits;
+      return StreamPoint{position_ * 8 - begin_bits,
+                         part.begins_stream ? std::span<const std::byte>() : current_->window};
+    }
+    case Mode::kEnded:
+      break;
+  }
+  return std::nullopt;
+}
+
 // Lets pieces go of which nothing is needed any more.
 void DeflateParallelDecoder::release(std::uint64_t before_byte) {
   const std::scoped_lock lock(mutex_);
@@ -462,7 +543,7 @@ void DeflateParallelDecoder::release(std::uint64_t before_byte) {
     if (piece.state == Piece::State::kWorking || (piece.resolving && !piece.resolved)) break;
     if (piece.state == Piece::State::kDone) ++useless_pieces_;
     idle_inputs_.push_back(std::move(piece.input));
-    if (piece.content.get() != nullptr) idle_contents_.push_back(std::move(piece.content));
+    piece.content = nullptr;
     piece.linked_next = nullptr;
     piece.next = nullptr;
     if (linked_last_.get() == &piece) linked_last_ = nullptr;
@@ -499,20 +580,32 @@ void DeflateParallelDecoder::work() {
   }
 }
 
-// What is wanted first. The calling thread is faster, since it knows the window. With one thread besides it, it restores what stands before a
-// piece that this one may have done in time, and does not help; more threads leave it nothing to restore.
+// What is wanted first.
 DeflateParallelDecoder::Task DeflateParallelDecoder::next_task(bool helps) {
-  const std::shared_ptr<Piece>* first = nullptr;
   const bool shares = limits_.threads == 2;
-  const std::uint64_t from_byte =
-      reached_byte_ + (shares && serial_goes_on_ ? limits_.piece_bytes * kDeflateStreamLeadEighths / 8 : 1);
+  const std::uint64_t from_byte = shares ? run_goes_on_at() : reached_byte_ + 1;
+  const std::shared_ptr<Piece>* first = nullptr;
   for (const auto& piece : pieces_) {
     if (piece->state == Piece::State::kLinked && !piece->resolving) return {piece, true};
     if (piece->state != Piece::State::kWaiting || first != nullptr || (shares && helps)) continue;
     if (useless_pieces_ >= kDeflateStreamMostUseless && piece->number % kDeflateStreamTriedOf != 0) continue;
     if (piece->begin >= from_byte) first = &piece;
   }
-  return first == nullptr ? Task{} : Task{*first, false};
+  if (first == nullptr) return {};
+  if (shares) {
+    if ((*first)->begin != run_end_byte_) run_begin_byte_ = (*first)->begin;
+    run_end_byte_ = (*first)->begin + (*first)->own_bytes;
+  }
+  return {*first, false};
+}
+
+// One other thread and the calling one share the stream. That one knows the window, and is faster; so it restores, too, and does not wait for pieces. The
+// other one restores a run of pieces, one behind the other, until the calling thread is soon where the run begins; then it
+// leaves some to that, which hands over the run first, and begins another one behind these.
+std::uint64_t DeflateParallelDecoder::run_goes_on_at() const {
+  const std::uint64_t lead_bytes = limits_.piece_bytes * kDeflateStreamLeadEighths / 8;
+  if (run_begin_byte_ >= reached_byte_ + lead_bytes) return run_end_byte_;
+  return std::max(run_end_byte_, reached_byte_) + lead_bytes;
 }
 
 void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
@@ -528,10 +621,6 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
     piece.resolved = true;
   } else {
     piece.state = Piece::State::kWorking;
-    if (!idle_contents_.empty()) {
-      piece.content = std::move(idle_contents_.back());
-      idle_contents_.pop_back();
-    }
     lock.unlock();
     bool failed = false;
     try {
@@ -553,7 +642,7 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
 }
 
 void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& decoder) {
-  if (piece.content.get() == nullptr) piece.content = LargeBuffer(limits_.content_bytes);
+  if (!piece.content) piece.content = contents_->take();
   Guide guide(*this, piece);
   std::optional<std::uint64_t> start;
   std::uint64_t from_bits = 0;

@@ -17,6 +17,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -36,9 +37,12 @@ struct DeflateParallelLimits {
   std::size_t overlap_bytes = kDeflateStreamOverlapBytes;  // at most a piece
   std::size_t content_bytes = kDeflateStreamContentBytes;
   std::size_t begin_bytes = kDeflateStreamBeginBytes;
+  std::size_t lent_bytes = kDeflateStreamLentBytes;  // so much is lent, where that is allowed
+  unsigned loans = 0;
 
   std::uint64_t memory_bytes() const {
-    return pieces * std::uint64_t{piece_bytes + overlap_bytes + content_bytes};
+    return pieces * std::uint64_t{piece_bytes + overlap_bytes + content_bytes} +
+           loans * std::uint64_t{content_bytes};
   }
 };
 
@@ -58,6 +62,10 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
+  // Points are where the calling thread stands between two blocks, and where pieces begin.
+  void lend_content() override { lends_ = true; }
+  void stop_at_points(bool stops) override;
+  std::optional<StreamPoint> point() const override;
 
   // How much of the content pieces gave, for tests and measurements.
   std::uint64_t linked_bytes() const { return linked_bytes_; }
@@ -65,6 +73,7 @@ class DeflateParallelDecoder : public StreamDecoder {
  private:
   struct Piece;
   class Guide;
+  class ContentPool;
   using Pieces = std::deque<std::shared_ptr<Piece>>;
   enum class Mode {
     kAlone,     // nothing is read ahead
@@ -97,6 +106,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   void start_threads();
   void work();
   Task next_task(bool helps);
+  std::uint64_t run_goes_on_at() const;
   void run(const Task& task, DeflatePieceDecoder& decoder, std::unique_lock<std::mutex>& lock);
   void restore_piece(Piece& piece, DeflatePieceDecoder& decoder);
   void link();
@@ -105,6 +115,7 @@ class DeflateParallelDecoder : public StreamDecoder {
 
   const DeflateParallelLimits limits_;
   const bool members_;
+  const std::shared_ptr<ContentPool> contents_;
 
   // Of the calling thread. Positions count all bytes that were given.
   Mode mode_ = Mode::kAlone;
@@ -113,6 +124,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t alone_bytes_ = 0;
   std::uint64_t piece_count_ = 0;
   std::uint64_t linked_bytes_ = 0;
+  bool lends_ = false, stops_at_points_ = false, at_new_point_ = false;
   DeflateDecoder serial_;
   std::unique_ptr<DeflatePieceDecoder> own_decoder_;
   std::uint64_t boundary_bits_ = 0;  // of kBoundary, and what stands before it:
@@ -123,11 +135,12 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_comes_, work_is_done_;
   Pieces pieces_;
-  std::vector<LargeBuffer> idle_inputs_, idle_contents_;
+  std::vector<LargeBuffer> idle_inputs_;
   bool stops_ = false;
-  bool serial_goes_on_ = true;  // the calling thread would restore the piece before it
   std::uint64_t reached_byte_ = 0;
-  unsigned useless_pieces_ = 0;  // since the last one that was linked
+  std::uint64_t run_begin_byte_ = 0,
+                run_end_byte_ = 0;  // of two threads: the pieces that the other one restored last
+  unsigned useless_pieces_ = 0;     // since the last one that was linked
   // Where the last linked piece, or the calling thread, ends: the next link.
   bool links_ = false;
   std::uint64_t link_key_ = 0;

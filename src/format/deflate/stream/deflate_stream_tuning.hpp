@@ -15,12 +15,16 @@ inline constexpr std::size_t kDeflateStreamOverlapBytes = std::size_t{256} << 10
 inline constexpr std::size_t kDeflateStreamContentBytes = std::size_t{24} << 20;
 // So much is restored before anything is read ahead: shorter streams are done sooner than threads start.
 inline constexpr std::size_t kDeflateStreamBeginBytes = std::size_t{1} << 20;
-// How far behind the place that the calling thread has reached one other thread begins a piece, in eighths of one: that thread takes 1.6 times
-// as long.
-inline constexpr std::size_t kDeflateStreamLeadEighths = 13;
+// Of two threads: how far behind the place that the calling one has reached, or behind the run before, the other one begins a run of pieces, in eighths of one: it takes
+// 1.6 times as long. And how many pieces are in memory: a run, as much before and behind it, and what comes meanwhile.
+inline constexpr std::size_t kDeflateStreamLeadEighths = 16;
+inline constexpr std::size_t kDeflateStreamSharedPieces = 9;
 // After so many pieces in a row that fitted nowhere, as in data without block starts to find, only one of some is tried, until one fits again: the
 // calling thread may want the core, or its caches.
 inline constexpr unsigned kDeflateStreamMostUseless = 8, kDeflateStreamTriedOf = 8;
+
+// Content in a row that is lent; less is copied sooner than handed on by itself.
+inline constexpr std::size_t kDeflateStreamLentBytes = std::size_t{64} << 10;
 
 // Of a device (deflate_device_decoder.hpp). Compressed bytes of a piece: fewer leave it idle between steps that all of a piece waits for. The first one is
 // smaller, so that content comes soon, and each of the next twice as large.

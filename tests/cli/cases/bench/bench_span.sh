@@ -20,5 +20,7 @@ unset TMPDIR
 for span in kernel pinned; do status_of hemstitch bench --backend cpu --span $span data; done
 status_of hemstitch bench --span disk data
 status_of hemstitch bench --repeat-to much data
+for count in 0 many; do status_of hemstitch bench --span pinned --batches $count data; done
+status_of hemstitch bench --span pinned --batch much data
 # The first two calls are of the start, the fourth restores.
 HEMSTITCH_FAKE='wrong=4' hemstitch-fake bench --backend fake --seconds 0 -1 -T1 --span file data >out

@@ -11,6 +11,8 @@ offer hemstitch --no
 offer hemstitch b
 offer hemstitch c
 offer hemstitch cat --r
+offer hemstitch i
+offer hemstitch index --f
 offer hemstitch --js
 mkdir folder
 offer hemstitch --output-dir ''

@@ -12,7 +12,7 @@ while read -r option; do
   grep -qE -- "-l ${option#--}( |\$)" "$completions/hemstitch.fish" || echo "$option is not in hemstitch.fish"
   # A known option may lack a value or a file; an unknown one is told as such.
   known=
-  for command in '' bench backends evaluate analyze search; do
+  for command in '' index bench backends evaluate analyze pages search; do
     # shellcheck disable=SC2086
     hemstitch $command "$option" 2>&1 </dev/null --help | grep -q 'no such option' || known=yes
   done

@@ -1,0 +1,262 @@
+// Pages put and got, on the processor beside liblz4's own speed for the same pages, and in batches on any backend.
+//
+//   pages_bench [--backend NAME] [--device NAME] [--same PERCENT] [--most SIZE_MB] [--batches-only] FILE...
+//
+// The pages are those of all files, one behind the other, with so many percent of same-filled ones among them (33 unless told). One core, by the
+// thread's own time: rounds of liblz4 and of the store take turns, and what is told of each is the median of 9 rounds; the store has its numbers in a table, as a
+// disk has. Batches: of a PageBatch from and to its own memory (pinned, of a device that has such), and of a store from and to ordinary
+// memory; the median of 9 calls behind one to warm up. Every page that is got is compared. Prints one row of a recorded run a line.
+#include <fmt/format.h>
+#include <lz4.h>
+#include <time.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hemstitch/pages.hpp"
+
+namespace hemstitch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Bytes = std::vector<std::byte>;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kPage = kMinPageBytes;
+constexpr int kRounds = 9;
+
+double seconds_of(const std::function<void()>& work) {
+  const Clock::time_point begin = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Of the thread alone, whoever else works on the machine.
+double processor_seconds_of(const std::function<void()>& work) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
+  };
+  const double begin = now();
+  work();
+  return now() - begin;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
+  return values[values.size() / 2];
+}
+
+struct Pages {
+  Bytes bytes;
+  std::size_t count() const { return bytes.size() / kPage; }
+  std::span<const std::byte> at(std::size_t i) const { return std::span(bytes).subspan(i * kPage, kPage); }
+};
+
+// Same-filled pages stand between the others as they come in memory: here and there, mostly zeros.
+Pages read_pages(const std::vector<std::string>& files, int same_percent, std::size_t most_bytes) {
+  Pages pages;
+  std::mt19937 random(1);
+  for (const std::string& name : files) {
+    std::ifstream file(name, std::ios::binary);
+    if (!file) throw std::runtime_error("cannot read " + name);
+    Bytes page(kPage);
+    const std::size_t end = pages.bytes.size() + most_bytes / files.size();
+    while (pages.bytes.size() < end && file.read(reinterpret_cast<char*>(page.data()), kPage)) {
+      pages.bytes.insert(pages.bytes.end(), page.begin(), page.end());
+      while (random() % 100 < static_cast<unsigned>(same_percent)) {
+        const std::uint64_t word = random() % 4 == 0 ? random() : 0;
+        for (std::size_t at = 0; at < kPage; at += sizeof word)
+          std::memcpy(page.data() + at, &word, sizeof word);
+        pages.bytes.insert(pages.bytes.end(), page.begin(), page.end());
+      }
+    }
+  }
+  return pages;
+}
+
+void print(const Json& row) {
+  fmt::print("{}\n", row.dump());
+  std::fflush(stdout);
+}
+
+void fail(const char* what) { throw std::runtime_error(what); }
+
+// One thread, page by page. liblz4 alone: into room for one block, and back out of blocks that lie one behind the other; of same-filled
+// pages too, since it knows none.
+void one_core(const Pages& pages, const std::string& what) {
+  const std::size_t count = pages.count();
+  PageStore store({.page_count = count, .batch = {.backend = "cpu", .threads = 1}});
+  Bytes blocks(count * LZ4_COMPRESSBOUND(kPage));
+  std::vector<std::size_t> at(count + 1);
+  Bytes got(pages.bytes.size());
+  std::vector<std::size_t> shuffled(count);
+  for (std::size_t i = 0; i < count; ++i) shuffled[i] = i;
+  std::ranges::shuffle(shuffled, std::mt19937(2));
+  const auto chars = [](auto* bytes) { return reinterpret_cast<const char*>(bytes); };
+  const auto compress_all = [&] {
+    for (std::size_t i = 0; i < count; ++i)
+      at[i + 1] = at[i] + static_cast<std::size_t>(LZ4_compress_default(
+                              chars(pages.at(i).data()), reinterpret_cast<char*>(blocks.data() + at[i]),
+                              static_cast<int>(kPage), LZ4_COMPRESSBOUND(kPage)));
+  };
+  const auto restore_in = [&](auto place) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t i = place(k);
+      if (LZ4_decompress_safe(chars(blocks.data() + at[i]), reinterpret_cast<char*>(got.data() + i * kPage),
+                              static_cast<int>(at[i + 1] - at[i]),
+                              static_cast<int>(kPage)) != static_cast<int>(kPage))
+        fail("liblz4 does not restore a page");
+    }
+  };
+  const auto get_in = [&](auto place) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t i = place(k);
+      if (!store.get(i, std::span(got).subspan(i * kPage, kPage))) fail("a page is missing");
+    }
+  };
+  const auto in_order = [](std::size_t k) { return k; };
+  const auto at_random = [&](std::size_t k) { return shuffled[k]; };
+  const auto put_all = [&] {
+    for (std::size_t i = 0; i < count; ++i) store.put(i, pages.at(i));
+  };
+  struct Pair {
+    const char* name;
+    std::function<void()> ours, peer;
+  };
+  const Pair pairs[] = {{"put", put_all, compress_all},
+                        {"get in order", [&] { get_in(in_order); }, [&] { restore_in(in_order); }},
+                        {"get at random", [&] { get_in(at_random); }, [&] { restore_in(at_random); }}};
+  for (const Pair& pair : pairs) {
+    std::vector<double> ours, peers, shares;
+    for (int round = 0; round <= kRounds; ++round) {
+      const double peer_seconds = processor_seconds_of(pair.peer);
+      std::ranges::fill(got, std::byte{0});
+      const double seconds = processor_seconds_of(pair.ours);
+      if (pair.name[0] == 'g' && got != pages.bytes) fail("a page is wrong");
+      if (round == 0) continue;
+      ours.push_back(seconds), peers.push_back(peer_seconds), shares.push_back(peer_seconds / seconds);
+    }
+    const double bytes = double(pages.bytes.size());
+    const PageStoreStatistics kept = store.statistics();
+    print({{"what", fmt::format("page store: {}, {}", pair.name, what)},
+           {"backend", "cpu"},
+           {"items", count},
+           {"same_filled_share", double(kept.same_filled) / double(kept.pages)},
+           {"ratio", bytes / double(kept.kept_bytes)},
+           {"gbps", bytes / median(ours) / 1e9},
+           {"peer", "liblz4, one thread"},
+           {"peer_gbps", bytes / median(peers) / 1e9},
+           {"share_of_peer", median(shares)},
+           {"verified", true},
+           {"threads", 1}});
+  }
+  std::vector<double> calls(count);
+  Bytes page(kPage);
+  for (std::size_t k = 0; k < count; ++k) calls[k] = seconds_of([&] { store.get(shuffled[k], page); });
+  std::ranges::sort(calls);
+  print({{"what", fmt::format("page store: one get, {}", what)},
+         {"backend", "cpu"},
+         {"items", count},
+         {"p50_microseconds", calls[count / 2] * 1e6},
+         {"p99_microseconds", calls[count * 99 / 100] * 1e6},
+         {"threads", 1}});
+}
+
+void batches(const Pages& pages, const std::string& backend, const std::string& device) {
+  const PageBatch batch({.backend = backend, .device = device});
+  for (const std::size_t wanted : {100, 1000, 2000, 5000, 10000, 100000}) {
+    const std::size_t count = wanted, bytes = count * kPage;
+    PageBuffer input = batch.make_buffer(bytes), kept = batch.make_buffer(bytes),
+               back = batch.make_buffer(bytes);
+    std::vector<const std::byte*> inputs(count);
+    std::vector<std::byte*> outputs(count);
+    std::vector<std::uint64_t> numbers(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::ranges::copy(pages.at(i % pages.count()), input.bytes().data() + i * kPage);
+      inputs[i] = input.bytes().data() + i * kPage;
+      outputs[i] = back.bytes().data() + i * kPage;
+      numbers[i] = i;
+    }
+    std::vector<KeptPage> entries(count);
+    PageBatchReport report;
+    const auto timed = [&](const auto& work) {
+      std::vector<double> seconds;
+      for (int round = 0; round <= kRounds; ++round) {
+        const double one = seconds_of(work);
+        if (round != 0) seconds.push_back(one);
+      }
+      return double(bytes) / median(seconds) / 1e9;
+    };
+    const auto tell = [&](const char* what, double gbps) {
+      print({{"what", what},
+             {"backend", report.backend.empty() ? backend : report.backend},
+             {"items", count},
+             {"gbps", gbps},
+             {"upload_ms", report.upload_seconds * 1e3},
+             {"kernel_ms", report.kernel_seconds * 1e3},
+             {"download_ms", report.download_seconds * 1e3},
+             {"cpu_ms", report.cpu_seconds * 1e3},
+             {"fallback_pages", report.fallback_pages},
+             {"verified", true},
+             {"threads", std::thread::hardware_concurrency()}});
+    };
+    tell("page batch: compress", timed([&] { report = batch.compress(inputs, kept.bytes(), entries); }));
+    tell("page batch: restore", timed([&] { report = batch.restore(kept.bytes(), entries, outputs); }));
+    if (std::memcmp(input.bytes().data(), back.bytes().data(), bytes) != 0)
+      fail("a page of a batch is wrong");
+    report = {};
+    PageStore store({.page_count = count, .batch = {.backend = backend, .device = device}});
+    tell("page store: put of many", timed([&] { store.put_many(numbers, input.bytes()); }));
+    std::ranges::fill(back.bytes(), std::byte{0});
+    tell("page store: get of many", timed([&] { store.get_many(numbers, back.bytes()); }));
+    if (std::memcmp(input.bytes().data(), back.bytes().data(), bytes) != 0)
+      fail("a page of a store is wrong");
+  }
+}
+
+int run(int count, char** words) {
+  CLI::App app("Pages put and got");
+  std::string backend = "cpu", device;
+  int same_percent = 33;
+  std::size_t most_megabytes = 256;
+  bool batches_only = false;
+  std::vector<std::string> files;
+  app.add_option("--backend", backend);
+  app.add_option("--device", device);
+  app.add_option("--same", same_percent)->check(CLI::Range(0, 90));
+  app.add_option("--most", most_megabytes);
+  app.add_flag("--batches-only", batches_only);
+  app.add_option("FILE", files)->required();
+  CLI11_PARSE(app, count, words);
+  const Pages pages = read_pages(files, same_percent, most_megabytes << 20);
+  if (pages.count() == 0) fail("there is no whole page");
+  if (!batches_only) {
+    one_core(pages, fmt::format("{} % drawn same-filled", same_percent));
+    one_core({Bytes(std::size_t{64} << 20)}, "zeros");
+  }
+  batches(pages, backend, device);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int count, char** words) {
+  try {
+    return hemstitch::run(count, words);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "pages_bench: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,95 @@
+"""Hemstitch: LZ4, gzip, BGZF, zlib and raw DEFLATE on all cores, and on a GPU where there is one.
+
+    packed = hemstitch.compress(data)                   # bytes that `lz4` reads
+    data = hemstitch.restore(packed)
+    with hemstitch.open("log.gz", "rt") as lines: ...   # any of the formats
+
+docs/python.md explains the rest. Any number of threads may call at once; the GIL is free while they work.
+"""
+
+from __future__ import annotations
+
+import copyreg as _copyreg
+import os as _os
+
+from ._errors import Error, Status
+from ._core import (SearchedLine, SearchedText, SearchMatch, compress, compress_bound, restore, restored_size)
+from ._core import version as __version__
+from . import _core
+from ._device import DeviceArray, load, load_many, save
+from ._files import Reader, Writer, open
+from ._match import MATCH, Matcher, evaluate
+
+__all__ = [
+    "DeviceArray", "Error", "MATCH", "Matcher", "Reader", "SearchMatch", "SearchedLine", "SearchedText", "Searcher", "Status",
+    "Writer", "compress", "compress_bound", "compress_lz4_blocks", "compress_many", "evaluate", "load", "load_many", "open", "restore",
+    "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "save", "search", "status_text",
+    "unavailable_reason",
+]
+
+# Functions travel between processes by their names, as Python's own do.
+_copyreg.pickle(type(compress), lambda function: function.__name__)
+
+Searcher = _core.Searcher
+status_text = _core.status_text
+
+
+def _checked(results, errors):
+    if errors == "return":
+        return results
+    if errors != "raise":
+        raise ValueError(f"errors is {errors!r}; it may be 'raise' or 'return'")
+    for number, result in enumerate(results):
+        if isinstance(result, Error):
+            result.add_note(f"of item {number}") if hasattr(result, "add_note") else None
+            raise result
+    return results
+
+
+def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0,
+                  content_checksum=False):
+    """A list of frames, one of each object. All go to the backend together."""
+    return _core.compress_many(objs, format=format, level=level, backend=backend, threads=threads,
+                               block_bytes=block_bytes, content_checksum=content_checksum)
+
+
+def restore_many(objs, *, format="auto", backend="auto", threads=0, errors="raise"):
+    """A list of contents, one of each object. `errors="return"` gives an Error in the place of each that is damaged."""
+    return _checked(_core.restore_many(objs, format=format, backend=backend, threads=threads), errors)
+
+
+def compress_lz4_blocks(objs, *, level=None, acceleration=0, threads=0):
+    """Blocks of LZ4 without a frame, one of each object, by the processor; as lz4.block.compress(x, store_size=False) writes them."""
+    return _checked(_core.compress_lz4_blocks(objs, level=level, acceleration=acceleration, threads=threads), "raise")
+
+
+def restore_lz4_blocks(objs, sizes, *, backend="auto", threads=0, errors="raise"):
+    """What blocks without a frame hold; sizes[i] is the most that block i may. `errors` as for restore_many()."""
+    return _checked(_core.restore_lz4_blocks(objs, sizes, backend=backend, threads=threads), errors)
+
+
+def restore_ranges(data, ranges, *, backend="auto", threads=0, errors="raise"):
+    """Many content[begin:end] of LZ4 or BGZF in memory: each block that they touch is restored once. `errors` as for restore_many()."""
+    return _checked(_core.restore_ranges(data, ranges, backend=backend, threads=threads), errors)
+
+
+def search(patterns, paths, **options):
+    """What grep -F finds in files: a SearchedText for each path.
+
+    `patterns` is text or bytes, or a list of them. Options are Searcher's: ignore_case, whole_words, whole_lines, invert, most_lines,
+    wanted ("lines", "count", "whether"), binary ("told", "text", "no-match"), before, after, matches, decompress, backend, threads.
+    """
+    if isinstance(paths, (str, bytes, _os.PathLike)):
+        paths = [paths]
+    return Searcher(patterns, **options).search_files([_os.fspath(path) for path in paths])
+
+
+def unavailable_reason(backend):
+    """Why a backend ("cpu", "reference", "cuda", "webgpu") cannot be used here; None where it can."""
+    try:
+        compress(b"", backend=backend)
+    except Error as error:
+        if error.status in (Status.UNKNOWN_BACKEND, Status.DEVICE_UNAVAILABLE):
+            return str(error)
+        raise
+    return None

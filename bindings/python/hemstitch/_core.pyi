@@ -1,0 +1,167 @@
+"""
+Hemstitch's C++ library; use the names that the package `hemstitch` gives.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from numpy.typing import NDArray
+
+from hemstitch._errors import Error as Error
+
+
+version: str = '0.1.0'
+
+def status_text(status: int) -> str: ...
+
+def compress(data: object | None, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
+    """
+    Compresses an object's bytes into one frame: bytes, or how many of `out`, a writable buffer, they fill.
+
+    format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one a core. block_bytes: of LZ4, 64K, 256K, 1M or 4M; 0 for the default. progress(input_bytes, output_bytes) is called after each piece; what it raises ends the call. Raises hemstitch.Error.
+    """
+
+def restore(data: object | None, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, device: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
+    """
+    Restores all frames of an object's bytes: bytes, how many of `out` they fill, or with device='cuda' a DeviceArray.
+
+    format 'auto' knows lz4, gzip and bgzf by their first bytes; zlib and deflate have to be named. Raises hemstitch.Error, which says where the data is damaged.
+    """
+
+def restored_size(data: object) -> int:
+    """
+    The size of what restore() would give, found without writing it (LZ4, gzip, BGZF).
+    """
+
+def compress_bound(size: int, format: str = 'lz4') -> int:
+    """The most bytes that compress() gives for `size` bytes."""
+
+def restore_ranges(data: object, ranges: Sequence[tuple[int, int]], *, backend: str = 'auto', threads: int = 0) -> list: ...
+
+def compress_many(objects: Iterable, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False) -> list: ...
+
+def restore_many(objects: Iterable, *, format: str = 'auto', backend: str = 'auto', threads: int = 0) -> list: ...
+
+def compress_lz4_blocks(objects: Iterable, *, level: int | None = None, acceleration: int = 0, threads: int = 0) -> list: ...
+
+def restore_lz4_blocks(objects: Iterable, sizes: Sequence[int], *, backend: str = 'auto', threads: int = 0) -> list: ...
+
+def restore_lz4_blocks_into(objects: Iterable, outputs: Iterable, *, backend: str = 'auto', threads: int = 0) -> list: ...
+
+def shuffle(objects: Iterable, element_bytes: int, back: bool) -> list: ...
+
+class CompressStream:
+    def __init__(self, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False) -> None: ...
+
+    def write(self, data: object) -> bytes: ...
+
+    def finish(self) -> bytes: ...
+
+class RestoreStream:
+    def __init__(self, *, format: str = 'auto', backend: str = 'auto', threads: int = 0) -> None: ...
+
+    def write(self, data: object) -> bytes: ...
+
+    def finish(self) -> bytes: ...
+
+class DeviceContent:
+    @property
+    def address(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def restored_on_device(self) -> bool: ...
+
+def load(paths: Sequence[str], *, device: int = 0, threads: int = 0, verify_checksums: bool = True, stream: int = 0) -> list[DeviceContent]: ...
+
+def save(address: int, bytes: int, path: str, *, level: int | None = None, block_bytes: int = 0, threads: int = 0, stream: int = 0) -> int: ...
+
+def dlpack_span(array: Annotated[NDArray, dict(order='C', writable=False)]) -> tuple: ...
+
+def dlpack_capsule(address: int, bytes: int, device: int, owner: object) -> object: ...
+
+class SearchMatch:
+    """Where in a line a pattern stands, and its bytes."""
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+class SearchedLine:
+    """A line that is selected, or given for one that is."""
+
+    @property
+    def number(self) -> int:
+        """From 1."""
+
+    @property
+    def byte(self) -> int:
+        """Of its first byte in the text."""
+
+    @property
+    def text(self) -> bytes:
+        """Without the line's end."""
+
+    @property
+    def selected(self) -> bool: ...
+
+    @property
+    def matches(self) -> list[SearchMatch]: ...
+
+class SearchedText:
+    """What was found in one text."""
+
+    @property
+    def count(self) -> int:
+        """Of selected lines."""
+
+    @property
+    def lines(self) -> list[SearchedLine]: ...
+
+    @property
+    def in_binary(self) -> bool:
+        """A line of the binary part is selected, which is not given."""
+
+    @property
+    def error(self) -> str:
+        """Why not all of a file was searched; empty where it was."""
+
+class Searcher:
+    """
+    Fixed strings to look for, ready for many texts and any number of threads.
+    """
+
+    def __init__(self, patterns: object, *, ignore_case: bool = False, whole_words: bool = False, whole_lines: bool = False, invert: bool = False, most_lines: int | None = None, wanted: str = 'lines', binary: str = 'told', before: int = 0, after: int = 0, matches: bool = False, decompress: bool = False, backend: str = 'auto', threads: int = 0) -> None: ...
+
+    def search_files(self, paths: Sequence[str]) -> list[SearchedText]:
+        """
+        A SearchedText for each path; what cannot be read is told in its `error`.
+        """
+
+    def search(self, text: object) -> SearchedText:
+        """The lines of one text, in memory."""
+
+    def find(self, text: object) -> tuple:
+        """
+        Where patterns stand in a text, and how long each is: two numpy arrays.
+        """
+
+def finder_names() -> list[str]: ...
+
+def parse_names() -> list[str]: ...
+
+def finder_preset_names() -> list[str]: ...
+
+class Matcher:
+    def __init__(self, *, finder: str = 'coop_stitch', parse: str = 'optimal', preset: str | None = None, backend: str = 'reference', device: str = '', **parameters) -> None: ...
+
+    def find_in_blocks(self, blocks: Iterable) -> list: ...
+
+    def find_candidates(self, data: object, history_bytes: int = 0) -> object: ...
+
+    @property
+    def parameters(self) -> dict: ...

@@ -1,0 +1,58 @@
+"""What a call throws: a status with a stable number, and the place in the data."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Status(enum.IntEnum):
+    """The numbers of hemstitch.h. The hundreds name the family."""
+
+    OK = 0
+    INVALID_OPTION = 100
+    UNKNOWN_BACKEND = 101
+    DICTIONARY_NEEDED = 102
+    DICTIONARY_MISMATCH = 103
+    RANGE_OUTSIDE_CONTENT = 104
+    WRONG_STATE = 105
+    UNKNOWN_FORMAT = 200
+    FOREIGN_FORMAT = 201
+    UNSUPPORTED_VERSION = 202
+    UNSUPPORTED_FEATURE = 203
+    TRUNCATED = 300
+    CORRUPT_HEADER = 301
+    CORRUPT_BLOCK = 302
+    HEADER_CHECKSUM_MISMATCH = 303
+    BLOCK_CHECKSUM_MISMATCH = 304
+    CONTENT_CHECKSUM_MISMATCH = 305
+    CONTENT_SIZE_MISMATCH = 306
+    TRAILING_GARBAGE = 307
+    OUTPUT_TOO_SMALL = 400
+    OUT_OF_MEMORY = 401
+    MEMORY_LIMIT = 402
+    DEVICE_UNAVAILABLE = 500
+    DEVICE_LOST = 501
+    DEVICE_OUT_OF_MEMORY = 502
+    DEVICE_FAULT = 503
+    INTERNAL = 600
+    READ_FAILED = 700
+    WRITE_FAILED = 701
+    INPUT_CHANGED = 702
+    CANCELLED = 703
+
+
+class Error(Exception):
+    """`status` says what is wrong; `frame` and `block` (from 1) and `byte_offset` (from 0) where in the data, or None."""
+
+    def __init__(self, status, message, frame=None, block=None, byte_offset=None):
+        super().__init__(message)
+        self.status = Status(status)
+        self.frame = frame
+        self.block = block
+        self.byte_offset = byte_offset
+
+    def __str__(self):
+        return self.args[0]
+
+    def __reduce__(self):
+        return Error, (int(self.status), self.args[0], self.frame, self.block, self.byte_offset)

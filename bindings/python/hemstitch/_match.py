@@ -1,0 +1,59 @@
+"""Match finding alone, for those who bring their own encoder or study finders."""
+
+from __future__ import annotations
+
+from . import _core
+
+#: numpy's dtype of a match: `length` bytes at `position` that also stand `offset` bytes earlier.
+MATCH = [("position", "<u8"), ("offset", "<u4"), ("length", "<u4")]
+
+
+class Matcher(_core.Matcher):
+    """Finds matches in buffers. Keywords: finder, parse, preset, backend ("reference", "cuda", "webgpu"), device, and the numbers of
+    FinderParameters in match.hpp (min_match_len, window_size, ..). Any number of threads may use one Matcher."""
+
+    def find(self, data):
+        """The matches that the parse chose, in order, as a numpy array of MATCH. The bytes between them are literals."""
+        return self.find_many([data])[0]
+
+    def find_many(self, blocks):
+        """An array for each block, all of them in one call."""
+        return [found.view(MATCH) for found in self.find_in_blocks(blocks)]
+
+    def candidates(self, data, history_bytes=0):
+        """For each byte behind the history offset << 16 | length of its best match, or 0: a numpy array of uint32."""
+        return self.find_candidates(data, history_bytes)
+
+
+def evaluate(data, **parameters):
+    """How a finder does on `data`: matches, bytes in matches and in literals, and what the parse believes that all of it costs in bits
+    (literal_cost a literal, match_fixed_cost a match). Keywords are Matcher's."""
+    matcher = Matcher(**parameters)
+    found = matcher.find(data)
+    with memoryview(data) as view:
+        size = view.nbytes
+    matched = int(found["length"].sum())
+    bits = (size - matched) * matcher.parameters["literal_cost"] + len(found) * matcher.parameters["match_fixed_cost"]
+    return {
+        "bytes": size,
+        "matches": len(found),
+        "matched_bytes": matched,
+        "literal_bytes": size - matched,
+        "bits": bits,
+        "ratio": size * 8 / bits if bits else None,
+    }
+
+
+def finder_names():
+    """Names that Matcher(finder=..) takes."""
+    return _core.finder_names()
+
+
+def parse_names():
+    """Names that Matcher(parse=..) takes."""
+    return _core.parse_names()
+
+
+def preset_names():
+    """Names that Matcher(preset=..) takes."""
+    return _core.finder_preset_names()

@@ -1,0 +1,256 @@
+"""Zarr's codecs gzip, numcodecs.lz4, numcodecs.zlib and numcodecs.gzip by Hemstitch, many chunks in one call.
+
+    import hemstitch.zarr
+    hemstitch.zarr.enable()
+
+What is written is what these codecs define, under their names: stock zarr reads it, and this reads what stock zarr wrote. zarr gives its codecs
+one chunk at a time; enable() also chooses a pipeline that gives them all chunks of a read or write, up to 256 MB of content at once. (Chunks inside
+a shard travel with those of the same shard.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import struct
+import warnings
+
+import numcodecs.gzip
+import numcodecs.lz4
+import numcodecs.registry
+import numcodecs.zlib
+import zarr
+from zarr.codecs import numcodecs as _stock
+from zarr.codecs.gzip import GzipCodec
+from zarr.core.codec_pipeline import BatchedCodecPipeline
+from zarr.registry import register_codec, register_pipeline
+
+from . import compress_lz4_blocks, compress_many, restore_lz4_blocks, restore_many
+from ._errors import Error, Status
+
+#: Content that one call restores or compresses; beyond it chunks go in several.
+BATCH_BYTES = 256 << 20
+
+
+class _Streams:
+    """gzip or zlib, each chunk a stream."""
+
+    def __init__(self, format, level):
+        self.format, self.level = format, level
+
+    def encode(self, chunks):
+        return compress_many(chunks, format=self.format, level=self.level)
+
+    def decode(self, chunks):
+        return restore_many(chunks, format=self.format)
+
+
+class _SizedBlocks:
+    """numcodecs' LZ4: the content's size in four bytes, then a block of LZ4."""
+
+    def __init__(self, acceleration):
+        # Of liblz4, whose 1 is our 0: no more than its fastest level.
+        self.acceleration = max(0, acceleration - 1)
+
+    def encode(self, chunks):
+        chunks = [memoryview(chunk).cast("B") for chunk in chunks]
+        blocks = compress_lz4_blocks(chunks, acceleration=self.acceleration)
+        return [struct.pack("<I", len(chunk)) + block for chunk, block in zip(chunks, blocks)]
+
+    def decode(self, chunks):
+        sizes, blocks = [], []
+        for chunk in chunks:
+            view = memoryview(chunk).cast("B")
+            if len(view) < 4:
+                raise Error(Status.TRUNCATED, f"a chunk of numcodecs.lz4 begins with four bytes of size, this one has {len(view)}")
+            sizes.append(struct.unpack_from("<I", view)[0])
+            # A block restores to 255 times its bytes at most: what asks for more memory is damaged.
+            if sizes[-1] > 255 * len(view):
+                raise Error(Status.CORRUPT_BLOCK, f"a chunk of numcodecs.lz4 says {sizes[-1]} bytes, and has {len(view)} of data")
+            blocks.append(view[4:])
+        restored = restore_lz4_blocks(blocks, sizes)
+        for content, size in zip(restored, sizes):
+            if len(content) != size:
+                raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk of numcodecs.lz4 says {size} bytes, and holds {len(content)}")
+        return restored
+
+
+class _Batched:
+    """Chunks as zarr gives them, all of a batch together. `_coder` is None for levels that only the stock codec has."""
+
+    async def decode(self, chunks_and_specs):
+        return await self._many("decode", chunks_and_specs, super().decode)
+
+    async def encode(self, chunks_and_specs):
+        return await self._many("encode", chunks_and_specs, super().encode)
+
+    async def _many(self, way, chunks_and_specs, stock):
+        chunks_and_specs = list(chunks_and_specs)
+        if self._coder is None:
+            return await stock(chunks_and_specs)
+        return await asyncio.to_thread(self._run, way, chunks_and_specs)
+
+    def _run(self, way, chunks_and_specs):
+        present = [chunk.as_numpy_array() for chunk, _ in chunks_and_specs if chunk is not None]
+        results = iter(getattr(self._coder, way)(present) if present else ())
+        return [None if chunk is None else spec.prototype.buffer.from_bytes(next(results)) for chunk, spec in chunks_and_specs]
+
+    # zarr's pipelines that call codecs chunk by chunk, and without an event loop.
+    def _decode_sync(self, chunk_bytes, chunk_spec):
+        return self._one("decode", chunk_bytes, chunk_spec, super())
+
+    def _encode_sync(self, chunk_bytes, chunk_spec):
+        return self._one("encode", chunk_bytes, chunk_spec, super())
+
+    def _one(self, way, chunk, spec, stock):
+        if self._coder is None:
+            return getattr(stock, f"_{way}_sync")(chunk, spec)
+        return self._run(way, [(chunk, spec)])[0]
+
+    async def _decode_single(self, chunk_bytes, chunk_spec):
+        return (await self.decode([(chunk_bytes, chunk_spec)]))[0] if self._coder else await super()._decode_single(chunk_bytes, chunk_spec)
+
+    async def _encode_single(self, chunk_bytes, chunk_spec):
+        return (await self.encode([(chunk_bytes, chunk_spec)]))[0] if self._coder else await super()._encode_single(chunk_bytes, chunk_spec)
+
+
+def _streams(format, level):
+    return _Streams(format, level) if 1 <= level <= 9 else None
+
+
+class Gzip(_Batched, GzipCodec):
+    """Zarr 3's codec gzip."""
+
+    @property
+    def _coder(self):
+        return _streams("gzip", self.level)
+
+
+class _Numcodec:
+    """Of the codecs that zarr warns of, since other implementations may lack them: one who enabled this chose them."""
+
+    def __init__(self, **config):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            super().__init__(**config)
+
+
+class Lz4(_Batched, _Numcodec, _stock.LZ4):
+    """numcodecs.lz4."""
+
+    @property
+    def _coder(self):
+        return _SizedBlocks(int(self.codec_config.get("acceleration", 1)))
+
+
+class Zlib(_Batched, _Numcodec, _stock.Zlib):
+    """numcodecs.zlib."""
+
+    @property
+    def _coder(self):
+        return _streams("zlib", int(self.codec_config.get("level", 1)))
+
+
+class NumcodecsGzip(_Batched, _Numcodec, _stock.GZip):
+    """numcodecs.gzip."""
+
+    @property
+    def _coder(self):
+        return _streams("gzip", int(self.codec_config.get("level", 1)))
+
+
+class Pipeline(BatchedCodecPipeline):
+    """zarr's own pipeline, which carries as many chunks at once as BATCH_BYTES hold."""
+
+    async def read(self, batch_info, out, drop_axes=()):
+        for batch in _batches(batch_info):
+            await self.read_batch(batch, out, drop_axes)
+
+    async def write(self, batch_info, value, drop_axes=()):
+        for batch in _batches(batch_info):
+            await self.write_batch(batch, value, drop_axes)
+
+    async def decode(self, chunk_bytes_and_specs):
+        return list(await self.decode_batch(list(chunk_bytes_and_specs)))
+
+    async def encode(self, chunk_arrays_and_specs):
+        return list(await self.encode_batch(list(chunk_arrays_and_specs)))
+
+
+def _batches(batch_info):
+    """Of items whose second element is an ArraySpec."""
+    batch, room = [], BATCH_BYTES
+    for item in batch_info:
+        spec = item[1]
+        size = math.prod(spec.shape) * spec.dtype.to_native_dtype().itemsize
+        if batch and size > room:
+            yield batch
+            batch, room = [], BATCH_BYTES
+        batch.append(item)
+        room -= size
+    if batch:
+        yield batch
+
+
+class _V2:
+    """A codec of numcodecs, for Zarr 2: one chunk a call."""
+
+    def encode(self, buf):
+        if self._coder is None:
+            return super().encode(buf)
+        return self._coder.encode([numcodecs.compat.ensure_contiguous_ndarray(buf)])[0]
+
+    def decode(self, buf, out=None):
+        if self._coder is None:
+            return super().decode(buf, out)
+        restored = self._coder.decode([numcodecs.compat.ensure_contiguous_ndarray(buf)])[0]
+        return restored if out is None else numcodecs.compat.ndarray_copy(restored, out)
+
+
+class LZ4V2(_V2, numcodecs.lz4.LZ4):
+    @property
+    def _coder(self):
+        return _SizedBlocks(self.acceleration)
+
+
+class ZlibV2(_V2, numcodecs.zlib.Zlib):
+    @property
+    def _coder(self):
+        return _streams("zlib", self.level)
+
+
+class GZipV2(_V2, numcodecs.gzip.GZip):
+    @property
+    def _coder(self):
+        return _streams("gzip", self.level)
+
+
+_CODECS = {"gzip": Gzip, "numcodecs.lz4": Lz4, "numcodecs.zlib": Zlib, "numcodecs.gzip": NumcodecsGzip}
+_V2_CODECS = {"lz4": (LZ4V2, numcodecs.lz4.LZ4), "zlib": (ZlibV2, numcodecs.zlib.Zlib), "gzip": (GZipV2, numcodecs.gzip.GZip)}
+
+
+def _config():
+    codecs = {**zarr.config.get("codecs"), **{name: f"{__name__}.{codec.__qualname__}" for name, codec in _CODECS.items()}}
+    return {"codecs": codecs, "codec_pipeline.path": f"{__name__}.Pipeline"}
+
+
+def enable():
+    """From here on arrays that are created or opened use these codecs and this pipeline. As a context manager, until it ends."""
+    for name, codec in _CODECS.items():
+        register_codec(name, codec, qualname=f"{__name__}.{codec.__qualname__}")
+    register_pipeline(Pipeline)
+    for name, (ours, _) in _V2_CODECS.items():
+        numcodecs.registry.register_codec(ours, codec_id=name)
+    setting = zarr.config.set(_config())
+    return _Enabled(setting)
+
+
+class _Enabled(contextlib.AbstractContextManager):
+    def __init__(self, setting):
+        self._setting = setting
+
+    def __exit__(self, *error):
+        self._setting.__exit__(*error)
+        for name, (_, stock) in _V2_CODECS.items():
+            numcodecs.registry.register_codec(stock, codec_id=name)

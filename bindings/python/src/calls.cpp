@@ -1,0 +1,133 @@
+// compress() and restore(): one buffer in, one out.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "module.hpp"
+#include "python_buffers.hpp"
+
+namespace hemstitch::python {
+namespace {
+
+// What a restored content is thought to take, where nobody says: room that is not written to costs nothing.
+constexpr std::size_t kGuessedRatio = 4;
+
+// Objects without the buffer protocol hold device memory, or memory of another library's: hemstitch._device sees to them.
+nb::object device_call(const char* name) { return nb::module_::import_("hemstitch._device").attr(name); }
+
+nb::object compress_object(nb::object data, const std::string& format, std::optional<int> level,
+                           const std::string& backend, unsigned threads, std::size_t block_bytes,
+                           bool content_checksum, nb::object out, nb::object stream, nb::object progress) {
+  if (PyObject_CheckBuffer(data.ptr()) == 0)
+    return device_call("compress")(data, nb::arg("format") = format, nb::arg("level") = level,
+                                   nb::arg("backend") = backend, nb::arg("threads") = threads,
+                                   nb::arg("block_bytes") = block_bytes,
+                                   nb::arg("content_checksum") = content_checksum, nb::arg("out") = out,
+                                   nb::arg("stream") = stream, nb::arg("progress") = progress);
+  const CompressOptions options =
+      compress_options(format, level, backend, threads, block_bytes, content_checksum);
+  const Progress told = progress_of(std::move(progress));
+  const Buffer input(data);
+  const auto run = [&](std::span<std::byte> room) {
+    const nb::gil_scoped_release released;
+    return compress_into(input.bytes(), room, options, told);
+  };
+  if (!out.is_none()) {
+    const Buffer output(out, Buffer::Use::kWrite);
+    return nb::int_(run(output.room()));
+  }
+  BytesResult result(compress_bound(input.bytes().size(), options.format));
+  return result.take(run(result.room()));
+}
+
+nb::object restore_object(nb::object data, const std::string& format, const std::string& backend,
+                          unsigned threads, nb::object device, nb::object out, nb::object stream,
+                          nb::object progress) {
+  if (!device.is_none() || PyObject_CheckBuffer(data.ptr()) == 0)
+    return device_call("restore")(data, nb::arg("format") = format, nb::arg("backend") = backend,
+                                  nb::arg("threads") = threads, nb::arg("device") = device,
+                                  nb::arg("out") = out, nb::arg("stream") = stream,
+                                  nb::arg("progress") = progress);
+  const RestoreOptions options = restore_options(format, backend, threads);
+  const Progress told = progress_of(std::move(progress));
+  const Buffer input(data);
+  if (!out.is_none()) {
+    const Buffer output(out, Buffer::Use::kWrite);
+    const std::size_t bytes = [&] {
+      const nb::gil_scoped_release released;
+      return restore_into(input.bytes(), output.room(), options, told);
+    }();
+    return nb::int_(bytes);
+  }
+  BytesResult result(kGuessedRatio * input.bytes().size());
+  {
+    const nb::gil_scoped_release released;
+    restore_to(
+        input.bytes(), [&](std::span<const std::byte> piece) { result.append(piece); }, options, told);
+  }
+  return result.take(result.used_bytes());
+}
+
+std::uint64_t restored_size(nb::object data) {
+  const Buffer input(data);
+  const nb::gil_scoped_release released;
+  return restored_bytes(input.bytes());
+}
+
+nb::list restore_ranges_of(nb::object data,
+                           const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges,
+                           const std::string& backend, unsigned threads) {
+  const RestoreOptions options = restore_options("auto", backend, threads);
+  std::vector<ContentBytes> wanted;
+  for (const auto& [begin, end] : ranges) wanted.push_back({begin, end});
+  const Buffer input(data);
+  const std::vector<RestoredRange> restored = [&] {
+    const nb::gil_scoped_release released;
+    return restore_ranges(input.bytes(), wanted, options);
+  }();
+  nb::list results;
+  for (const RestoredRange& range : restored)
+    results.append(range.status == Status::kOk
+                       ? nb::object(bytes_of(range.bytes))
+                       : error_object(range.status,
+                                      Error(range.status, "the range cannot be restored", range.place).what(),
+                                      range.place));
+  return results;
+}
+
+}  // namespace
+
+void add_calls(nb::module_& module) {
+  using namespace nb::literals;
+  module.def("compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4",
+             "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0,
+             "content_checksum"_a = false, "out"_a = nb::none(), "stream"_a = nb::none(),
+             "progress"_a = nb::none(),
+             "Compresses an object's bytes into one frame: bytes, or how many of `out`, a writable buffer, "
+             "they fill.\n\n"
+             "format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. "
+             "backend: auto, reproducible, cpu, "
+             "reference, cuda or webgpu. threads: 0 for one a core. block_bytes: of LZ4, 64K, 256K, 1M or "
+             "4M; 0 for the default. "
+             "progress(input_bytes, output_bytes) is called after each piece; what it raises ends the call. "
+             "Raises hemstitch.Error.");
+  module.def("restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto",
+             "backend"_a = "auto", "threads"_a = 0, "device"_a = nb::none(), "out"_a = nb::none(),
+             "stream"_a = nb::none(), "progress"_a = nb::none(),
+             "Restores all frames of an object's bytes: bytes, how many of `out` they fill, or with "
+             "device='cuda' a DeviceArray.\n\n"
+             "format 'auto' knows lz4, gzip and bgzf by their first bytes; zlib and deflate have to be "
+             "named. Raises hemstitch.Error, which says "
+             "where the data is damaged.");
+  module.def("restored_size", restored_size, "data"_a,
+             "The size of what restore() would give, found without writing it (LZ4, gzip, BGZF).");
+  module.def(
+      "compress_bound",
+      [](std::uint64_t size, const std::string& format) {
+        return compress_bound(size, format_of(format).value_or(Format::kLz4));
+      },
+      "size"_a, "format"_a = "lz4", "The most bytes that compress() gives for `size` bytes.");
+  module.def("restore_ranges", restore_ranges_of, "data"_a, "ranges"_a, nb::kw_only(), "backend"_a = "auto",
+             "threads"_a = 0);
+}
+
+}  // namespace hemstitch::python

@@ -1,0 +1,69 @@
+// Files and the memory of a CUDA device. The package's Python reads what arrays say of themselves; here are addresses.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include "hemstitch/files.hpp"
+#include "module.hpp"
+
+namespace hemstitch::python {
+namespace {
+
+// A cudaStream_t as Python's libraries pass it: its address; 0 is the default one.
+CUstream_st* stream_of(std::uintptr_t stream) { return reinterpret_cast<CUstream_st*>(stream); }
+
+std::vector<DeviceContent> load(const std::vector<std::string>& paths, int device, unsigned threads,
+                                bool verify_checksums, std::uintptr_t stream) {
+  FrameLoadOptions options;
+  options.verify_checksums = verify_checksums;
+  options.threads = working_place("cuda", threads).threads;
+  options.device = std::to_string(device);
+  options.stream = stream_of(stream);
+  const nb::gil_scoped_release released;
+  return load_frames(paths, options);
+}
+
+std::uint64_t save(std::uintptr_t address, std::size_t bytes, const std::string& path,
+                   std::optional<int> level, std::size_t block_bytes, unsigned threads,
+                   std::uintptr_t stream) {
+  FrameSaveOptions options;
+  options.level = level.value_or(0);
+  options.block_bytes = block_bytes;
+  options.threads = working_place("cuda", threads).threads;
+  options.stream = stream_of(stream);
+  const nb::gil_scoped_release released;
+  return save_frame({reinterpret_cast<const std::byte*>(address), bytes}, path, options);
+}
+
+// What an object with DLPack holds: where, how much, on which device. The last element keeps it.
+nb::tuple dlpack_span(nb::ndarray<nb::ro, nb::c_contig> array) {
+  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), array.nbytes(), array.device_type(),
+                        array.device_id(), nb::cast(array));
+}
+
+// A capsule of DLPack over memory that `owner` keeps.
+nb::object dlpack_capsule(std::uintptr_t address, std::size_t bytes, int device, nb::object owner) {
+  const nb::ndarray<std::uint8_t, nb::ndim<1>> array(reinterpret_cast<void*>(address), {bytes}, owner, {},
+                                                     nb::dtype<std::uint8_t>(), nb::device::cuda::value,
+                                                     device);
+  return nb::cast(array);
+}
+
+}  // namespace
+
+void add_device(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<DeviceContent>(module, "DeviceContent")
+      .def_prop_ro(
+          "address",
+          [](const DeviceContent& content) { return reinterpret_cast<std::uintptr_t>(content.data()); })
+      .def_prop_ro("bytes", &DeviceContent::bytes)
+      .def_prop_ro("restored_on_device", &DeviceContent::restored_on_device);
+  module.def("load", load, "paths"_a, nb::kw_only(), "device"_a = 0, "threads"_a = 0,
+             "verify_checksums"_a = true, "stream"_a = 0);
+  module.def("save", save, "address"_a, "bytes"_a, "path"_a, nb::kw_only(), "level"_a = nb::none(),
+             "block_bytes"_a = 0, "threads"_a = 0, "stream"_a = 0);
+  module.def("dlpack_span", dlpack_span, "array"_a);
+  module.def("dlpack_capsule", dlpack_capsule, "address"_a, "bytes"_a, "device"_a, "owner"_a);
+}
+
+}  // namespace hemstitch::python

@@ -1,0 +1,175 @@
+// compress_many() and restore_many(): a list of buffers in, a list of results out, one release of the GIL between.
+#include <nanobind/stl/vector.h>
+
+#include "hemstitch/compact.hpp"
+#include "module.hpp"
+#include "python_buffers.hpp"
+
+namespace hemstitch::python {
+namespace {
+
+std::vector<Buffer> buffers_of(nb::handle objects, Buffer::Use use = Buffer::Use::kRead) {
+  std::vector<Buffer> buffers;
+  for (const nb::handle object : nb::iter(objects)) buffers.emplace_back(object, use);
+  return buffers;
+}
+
+std::vector<std::span<const std::byte>> spans_of(const std::vector<Buffer>& buffers) {
+  std::vector<std::span<const std::byte>> spans;
+  spans.reserve(buffers.size());
+  for (const Buffer& buffer : buffers) spans.push_back(buffer.bytes());
+  return spans;
+}
+
+// Bytes, or an Error for each that has a status.
+nb::list results_of(std::vector<OneOfMany>& results) {
+  nb::list list;
+  for (OneOfMany& one : results) {
+    list.append(one.status == Status::kOk ? nb::object(bytes_of(one.bytes))
+                                          : error_object(one.status, one.message, one.place));
+    one.bytes = {};  // not all twice in memory
+  }
+  return list;
+}
+
+nb::list compress_all(nb::iterable objects, const std::string& format, std::optional<int> level,
+                      const std::string& backend, unsigned threads, std::size_t block_bytes,
+                      bool content_checksum) {
+  const CompressOptions options =
+      compress_options(format, level, backend, threads, block_bytes, content_checksum);
+  const std::vector<Buffer> buffers = buffers_of(objects);
+  std::vector<OneOfMany> results = [&] {
+    const nb::gil_scoped_release released;
+    return compress_many(spans_of(buffers), options);
+  }();
+  return results_of(results);
+}
+
+nb::list restore_all(nb::iterable objects, const std::string& format, const std::string& backend,
+                     unsigned threads) {
+  const RestoreOptions options = restore_options(format, backend, threads);
+  const std::vector<Buffer> buffers = buffers_of(objects);
+  std::vector<OneOfMany> results = [&] {
+    const nb::gil_scoped_release released;
+    return restore_many(spans_of(buffers), options);
+  }();
+  return results_of(results);
+}
+
+nb::object block_result(const Lz4Block& block) {
+  if (block.status == Status::kOk) return bytes_of(block.output.first(block.output_bytes));
+  return error_object(block.status, Error(block.status, "the LZ4 block").what(), {});
+}
+
+// Blocks travel in stretches of this much room, so that what is not used of it is soon used again.
+constexpr std::size_t kRoomBytes = std::size_t{32} << 20;
+
+// Gives each stretch of `blocks` room for sizes[i] bytes and calls work(stretch); a result each.
+template <class Work>
+nb::list in_stretches(std::vector<Lz4Block>& blocks, const std::vector<std::size_t>& sizes,
+                      const Work& work) {
+  std::unique_ptr<std::byte[]> room;
+  std::size_t room_bytes = 0;
+  nb::list list;
+  for (std::size_t begin = 0; begin < blocks.size();) {
+    std::size_t end = begin, bytes = 0;
+    while (end < blocks.size() && (end == begin || bytes + sizes[end] <= kRoomBytes)) bytes += sizes[end++];
+    {
+      const nb::gil_scoped_release released;
+      if (bytes > room_bytes) room.reset(new std::byte[room_bytes = std::max(bytes, kRoomBytes)]);
+      std::size_t at = 0;
+      for (std::size_t i = begin; i < end; at += sizes[i++]) blocks[i].output = {room.get() + at, sizes[i]};
+      work(std::span(blocks).subspan(begin, end - begin));
+    }
+    for (std::size_t i = begin; i < end; ++i) list.append(block_result(blocks[i]));
+    begin = end;
+  }
+  return list;
+}
+
+std::vector<Lz4Block> blocks_of(const std::vector<Buffer>& buffers) {
+  std::vector<Lz4Block> blocks(buffers.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].input = buffers[i].bytes();
+  return blocks;
+}
+
+nb::list compress_blocks(nb::iterable objects, std::optional<int> level, int acceleration, unsigned threads) {
+  CompressOptions options = compress_options("lz4", level, "cpu", threads, 0, false);
+  options.acceleration = acceleration;
+  const std::vector<Buffer> buffers = buffers_of(objects);
+  std::vector<Lz4Block> blocks = blocks_of(buffers);
+  std::vector<std::size_t> sizes;
+  for (const Lz4Block& block : blocks) sizes.push_back(lz4_block_bound(block.input.size()));
+  return in_stretches(blocks, sizes, [&](std::span<Lz4Block> some) { compress_lz4_blocks(some, options); });
+}
+
+nb::list restore_blocks(nb::iterable objects, const std::vector<std::size_t>& sizes,
+                        const std::string& backend, unsigned threads) {
+  const RestoreOptions options = restore_options("lz4", backend, threads);
+  const std::vector<Buffer> buffers = buffers_of(objects);
+  if (sizes.size() != buffers.size())
+    throw Error(Status::kInvalidOption, "sizes has " + std::to_string(sizes.size()) + " numbers for " +
+                                            std::to_string(buffers.size()) + " blocks");
+  std::vector<Lz4Block> blocks = blocks_of(buffers);
+  return in_stretches(blocks, sizes, [&](std::span<Lz4Block> some) { restore_lz4_blocks(some, options); });
+}
+
+// Into buffers of the caller's, whose sizes are the rooms: the bytes written to each, or its Error.
+nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const std::string& backend,
+                             unsigned threads) {
+  const RestoreOptions options = restore_options("lz4", backend, threads);
+  const std::vector<Buffer> buffers = buffers_of(objects), rooms = buffers_of(outputs, Buffer::Use::kWrite);
+  if (rooms.size() != buffers.size())
+    throw Error(Status::kInvalidOption, "there are " + std::to_string(rooms.size()) + " outputs for " +
+                                            std::to_string(buffers.size()) + " blocks");
+  std::vector<Lz4Block> blocks = blocks_of(buffers);
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].output = rooms[i].room();
+  {
+    const nb::gil_scoped_release released;
+    restore_lz4_blocks(blocks, options);
+  }
+  nb::list list;
+  for (const Lz4Block& block : blocks)
+    list.append(block.status == Status::kOk ? nb::object(nb::int_(block.output_bytes)) : block_result(block));
+  return list;
+}
+
+// HDF5's shuffle filter and its way back.
+nb::list shuffle_all(nb::iterable objects, std::uint32_t element_bytes, bool back) {
+  const std::vector<Buffer> buffers = buffers_of(objects);
+  std::vector<nb::bytes> results;
+  std::vector<std::span<std::byte>> targets;
+  for (const Buffer& buffer : buffers) {
+    BytesResult result(buffer.bytes().size());
+    targets.push_back(result.room());
+    results.push_back(result.take(buffer.bytes().size()));
+  }
+  {
+    const nb::gil_scoped_release released;
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      (back ? unshuffle_bytes : shuffle_bytes)(buffers[i].bytes(), element_bytes, targets[i]);
+  }
+  nb::list list;
+  for (const nb::bytes& result : results) list.append(result);
+  return list;
+}
+
+}  // namespace
+
+void add_many(nb::module_& module) {
+  using namespace nb::literals;
+  module.def("compress_many", compress_all, "objects"_a, nb::kw_only(), "format"_a = "lz4",
+             "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0,
+             "content_checksum"_a = false);
+  module.def("restore_many", restore_all, "objects"_a, nb::kw_only(), "format"_a = "auto",
+             "backend"_a = "auto", "threads"_a = 0);
+  module.def("compress_lz4_blocks", compress_blocks, "objects"_a, nb::kw_only(), "level"_a = nb::none(),
+             "acceleration"_a = 0, "threads"_a = 0);
+  module.def("restore_lz4_blocks", restore_blocks, "objects"_a, "sizes"_a, nb::kw_only(),
+             "backend"_a = "auto", "threads"_a = 0);
+  module.def("restore_lz4_blocks_into", restore_blocks_into, "objects"_a, "outputs"_a, nb::kw_only(),
+             "backend"_a = "auto", "threads"_a = 0);
+  module.def("shuffle", shuffle_all, "objects"_a, "element_bytes"_a, "back"_a);
+}
+
+}  // namespace hemstitch::python

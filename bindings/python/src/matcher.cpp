@@ -1,0 +1,141 @@
+// Match finding alone, with numpy arrays out.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "hemstitch/match.hpp"
+#include "module.hpp"
+#include "python_buffers.hpp"
+
+namespace hemstitch::python {
+namespace {
+
+struct Field {
+  const char* name;
+  std::uint32_t FinderParameters::*member;
+};
+// What keywords of a Matcher may set, besides top_k_policy and stitch, which are no numbers.
+constexpr std::array kFields{Field{"min_match_len", &FinderParameters::min_match_len},
+                             Field{"max_match_len", &FinderParameters::max_match_len},
+                             Field{"window_size", &FinderParameters::window_size},
+                             Field{"stride", &FinderParameters::stride},
+                             Field{"near_range", &FinderParameters::near_range},
+                             Field{"band_origin", &FinderParameters::band_origin},
+                             Field{"top_k", &FinderParameters::top_k},
+                             Field{"good_match_len", &FinderParameters::good_match_len},
+                             Field{"far_step", &FinderParameters::far_step},
+                             Field{"literal_cost", &FinderParameters::literal_cost},
+                             Field{"match_fixed_cost", &FinderParameters::match_fixed_cost},
+                             Field{"hash_bits", &FinderParameters::hash_bits},
+                             Field{"cap_bytes", &FinderParameters::cap_bytes},
+                             Field{"depth", &FinderParameters::depth},
+                             Field{"stitch_reach", &FinderParameters::stitch_reach},
+                             Field{"group_positions", &FinderParameters::group_positions},
+                             Field{"hash_bytes", &FinderParameters::hash_bytes},
+                             Field{"few_values_hash_bytes", &FinderParameters::few_values_hash_bytes}};
+
+// The place of `name` in a list of names, which is its value in the enumeration.
+template <class Enumeration>
+Enumeration of_name(const std::string& name, const std::vector<std::string_view>& names, const char* field) {
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return static_cast<Enumeration>(i);
+    known += (known.empty() ? "" : ", ") + std::string(names[i]);
+  }
+  throw Error(Status::kInvalidOption, std::string(field) + " is '" + name + "'; it may be " + known);
+}
+
+void set(FinderParameters& parameters, const nb::kwargs& given) {
+  for (const auto& [key, value] : given) {
+    const std::string name = nb::cast<std::string>(key);
+    if (name == "stitch") {
+      parameters.stitch = nb::cast<bool>(value);
+      continue;
+    }
+    const auto field = std::ranges::find(kFields, name, &Field::name);
+    if (field == kFields.end())
+      throw Error(Status::kInvalidOption, "a finder has no parameter '" + name + "'");
+    parameters.*field->member = nb::cast<std::uint32_t>(value);
+  }
+}
+
+struct Matcher {
+  LzssMatcher matcher;
+};
+
+void make_matcher(Matcher* self, const std::string& finder_name, const std::string& parse,
+                  std::optional<std::string> preset, const std::string& backend, const std::string& device,
+                  const nb::kwargs& given) {
+  const auto finder = of_name<Finder>(finder_name, finder_names(), "finder");
+  FinderParameters parameters = preset ? finder_preset(*preset) : finder_defaults(finder);
+  set(parameters, given);
+  const WorkingPlace place = working_place(backend, 0);
+  const auto chosen = of_name<Parse>(parse, parse_names(), "parse");
+  const nb::gil_scoped_release released;
+  new (self) Matcher{LzssMatcher(parameters, finder, chosen, place.backend, device)};
+}
+
+template <class Element, class Shown = Element>
+nb::object array_of(std::vector<Element> elements) {
+  auto* const kept = new std::vector<Element>(std::move(elements));
+  const nb::capsule owner(kept,
+                          [](void* memory) noexcept { delete static_cast<std::vector<Element>*>(memory); });
+  const std::size_t count = kept->size() * (sizeof(Element) / sizeof(Shown));
+  return nb::cast(nb::ndarray<nb::numpy, Shown, nb::ndim<1>>(kept->data(), {count}, owner));
+}
+
+// As bytes: hemstitch.MATCH is their dtype.
+static_assert(sizeof(PositionedMatch) == 16 && offsetof(PositionedMatch, offset) == 8);
+
+nb::list find_in_blocks(const Matcher& self, nb::iterable blocks) {
+  std::vector<Buffer> buffers;
+  for (const nb::handle block : blocks) buffers.emplace_back(block);
+  std::vector<std::vector<PositionedMatch>> found = [&] {
+    const nb::gil_scoped_release released;
+    std::vector<MatchBlock> given;
+    for (const Buffer& buffer : buffers) given.push_back({buffer.bytes(), 0});
+    return self.matcher.find_matches(given);
+  }();
+  nb::list results;
+  for (std::vector<PositionedMatch>& matches : found)
+    results.append(array_of<PositionedMatch, std::uint8_t>(std::move(matches)));
+  return results;
+}
+
+nb::object find_candidates(const Matcher& self, nb::object data, std::size_t history_bytes) {
+  const Buffer buffer(data);
+  std::vector<std::uint32_t> found = [&] {
+    const nb::gil_scoped_release released;
+    return self.matcher.find_candidates(buffer.bytes(), history_bytes);
+  }();
+  return array_of(std::move(found));
+}
+
+nb::dict parameters_of(const Matcher& self) {
+  nb::dict parameters;
+  for (const Field& field : kFields) parameters[field.name] = self.matcher.parameters().*field.member;
+  parameters["stitch"] = self.matcher.parameters().stitch;
+  return parameters;
+}
+
+std::vector<std::string> strings(const std::vector<std::string_view>& names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+void add_matcher(nb::module_& module) {
+  using namespace nb::literals;
+  module.def("finder_names", [] { return strings(finder_names()); });
+  module.def("parse_names", [] { return strings(parse_names()); });
+  module.def("finder_preset_names", [] { return strings(finder_preset_names()); });
+  nb::class_<Matcher>(module, "Matcher")
+      .def("__init__", make_matcher, nb::kw_only(), "finder"_a = "coop_stitch", "parse"_a = "optimal",
+           "preset"_a = nb::none(), "backend"_a = "reference", "device"_a = "", "parameters"_a)
+      .def("find_in_blocks", find_in_blocks, "blocks"_a)
+      .def("find_candidates", find_candidates, "data"_a, "history_bytes"_a = 0)
+      .def_prop_ro("parameters", parameters_of);
+}
+
+}  // namespace hemstitch::python

@@ -1,0 +1,125 @@
+#include "module.hpp"
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <utility>
+
+namespace hemstitch::python {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Format>, 5> kFormats{{{"lz4", Format::kLz4},
+                                                                       {"gzip", Format::kGzip},
+                                                                       {"bgzf", Format::kBgzf},
+                                                                       {"zlib", Format::kZlib},
+                                                                       {"deflate", Format::kDeflate}}};
+
+std::atomic<bool> worked = false;    // in this process, or in the one that it was forked from
+std::atomic<bool> orphaned = false;  // forked from one that had
+
+void after_fork() { orphaned = worked.load(); }
+
+nb::handle error_class;  // hemstitch.Error, held by the module
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    PyErr_SetObject(error_class.ptr(), error_object(error.status(), error.what(), error.place()).ptr());
+  }
+}
+
+}  // namespace
+
+std::optional<Format> format_of(std::string_view name) {
+  if (name == "auto") return std::nullopt;
+  std::string known;
+  for (const auto& [known_name, format] : kFormats) {
+    if (known_name == name) return format;
+    known += (known.empty() ? "" : ", ") + std::string(known_name);
+  }
+  throw Error(Status::kInvalidOption, "format is '" + std::string(name) + "'; it may be " + known);
+}
+
+WorkingPlace working_place(std::string_view backend, unsigned threads) {
+  if (!orphaned) {
+    worked = true;
+    return {std::string(backend), threads};
+  }
+  if (backend == "cuda" || backend == "webgpu")
+    throw Error(Status::kDeviceUnavailable,
+                "this process was forked from one that had used Hemstitch, and a device's driver does not "
+                "survive that; use "
+                "the backend 'cpu' here, or start processes by multiprocessing's 'spawn'");
+  return {backend == "auto" ? "cpu" : std::string(backend), 1};
+}
+
+CompressOptions compress_options(std::string_view format, std::optional<int> level, std::string_view backend,
+                                 unsigned threads, std::size_t block_bytes, bool content_checksum) {
+  CompressOptions options;
+  const auto known = format_of(format);
+  if (!known) throw Error(Status::kInvalidOption, "format is 'auto', which only restoring knows");
+  options.format = *known;
+  if (level) {
+    if (*level < kMinLevel)  // 0 is the library's word for what None is here
+      throw Error(Status::kInvalidOption,
+                  "level is " + std::to_string(*level) + "; it may be 1 to 12, or None");
+    options.level = *level;
+  }
+  WorkingPlace place = working_place(backend, threads);
+  options.backend = std::move(place.backend);
+  options.threads = place.threads;
+  options.block_bytes = block_bytes;
+  options.content_checksum = content_checksum;
+  return options;
+}
+
+RestoreOptions restore_options(std::string_view format, std::string_view backend, unsigned threads) {
+  RestoreOptions options;
+  options.format = format_of(format);
+  WorkingPlace place = working_place(backend, threads);
+  options.backend = std::move(place.backend);
+  options.threads = place.threads;
+  return options;
+}
+
+Progress progress_of(nb::object callable) {
+  if (callable.is_none()) return {};
+  // Called, and let go of, wherever the library is done with it; so always with the GIL.
+  const std::shared_ptr<nb::object> shared(new nb::object(std::move(callable)), [](nb::object* object) {
+    const nb::gil_scoped_acquire gil;
+    delete object;
+  });
+  return [shared](std::uint64_t input_bytes, std::uint64_t output_bytes) {
+    const nb::gil_scoped_acquire gil;
+    (*shared)(input_bytes, output_bytes);
+  };
+}
+
+nb::object error_object(Status status, const std::string& message, const Place& place) {
+  return error_class(static_cast<int>(status), message, place.frame, place.block, place.byte_offset);
+}
+
+}  // namespace hemstitch::python
+
+NB_MODULE(_core, module) {
+  using namespace hemstitch::python;
+  module.doc() = "Hemstitch's C++ library; use the names that the package `hemstitch` gives.";
+  module.attr("version") = HEMSTITCH_VERSION_STRING;
+  module.attr("Error") = nb::module_::import_("hemstitch._errors").attr("Error");
+  error_class = module.attr("Error");
+  error_class.inc_ref();
+  nb::register_exception_translator(translate);
+  pthread_atfork(nullptr, nullptr, after_fork);
+  module.def(
+      "status_text",
+      [](int status) { return hemstitch::status_text(static_cast<hemstitch::Status>(status)); },
+      nb::arg("status"));
+  add_calls(module);
+  add_many(module);
+  add_streams(module);
+  add_device(module);
+  add_search(module);
+  add_matcher(module);
+}

@@ -1,0 +1,108 @@
+// Python's memory as spans, and results that are written straight into objects of Python's.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace hemstitch::python {
+
+namespace nb = nanobind;
+
+// The bytes of an object with the buffer protocol, for as long as this lives. Wants the GIL to be made and destroyed.
+class Buffer {
+ public:
+  enum class Use { kRead, kWrite };
+
+  explicit Buffer(nb::handle object, Use use = Use::kRead) {
+    if (PyObject_CheckBuffer(object.ptr()) == 0)
+      throw nb::type_error(
+          ("expected an object with the buffer protocol (bytes, memoryview, a numpy array), not " +
+           std::string(nb::type_name(object.type()).c_str()))
+              .c_str());
+    if (PyObject_GetBuffer(object.ptr(), &view_, use == Use::kWrite ? PyBUF_CONTIG : PyBUF_CONTIG_RO) == 0)
+      return;
+    PyErr_Clear();
+    if (use == Use::kWrite)
+      throw nb::buffer_error(
+          "`out` has to be writable and contiguous, e.g. a bytearray or numpy.empty(n, 'u1')");
+    throw nb::buffer_error(
+        "the buffer's bytes are not one piece of memory in C order; pass a copy that is: "
+        "numpy.ascontiguousarray(x), or bytes(x)");
+  }
+  Buffer(Buffer&& other) noexcept : view_(std::exchange(other.view_, Py_buffer{})) {}
+  Buffer& operator=(Buffer&&) = delete;
+  ~Buffer() {
+    if (view_.obj != nullptr) PyBuffer_Release(&view_);
+  }
+
+  std::span<const std::byte> bytes() const { return room(); }
+  std::span<std::byte> room() const {
+    return {static_cast<std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+};
+
+// A bytes object that is written before anybody else sees it. It grows by moving pages where it is large, not by copying them.
+class BytesResult {
+ public:
+  // Wants the GIL, as all but room() and append() without growth.
+  explicit BytesResult(std::size_t bytes) : object_(PyBytes_FromStringAndSize(nullptr, signed_size(bytes))) {
+    if (object_ == nullptr) nb::raise_python_error();
+    find_room();
+  }
+  BytesResult(const BytesResult&) = delete;
+  BytesResult& operator=(const BytesResult&) = delete;
+  ~BytesResult() { Py_XDECREF(object_); }
+
+  std::span<std::byte> room() const { return {data_, room_bytes_}; }
+
+  // Without the GIL, which it takes to grow.
+  void append(std::span<const std::byte> piece) {
+    if (piece.size() > room_bytes_ - used_bytes_) {
+      const nb::gil_scoped_acquire gil;
+      resize(std::max(2 * room_bytes_, used_bytes_ + piece.size()));
+    }
+    std::memcpy(data_ + used_bytes_, piece.data(), piece.size());
+    used_bytes_ += piece.size();
+  }
+  std::size_t used_bytes() const { return used_bytes_; }
+
+  // The object, with its first `bytes` bytes.
+  nb::bytes take(std::size_t bytes) {
+    if (bytes != room_bytes_) resize(bytes);
+    return nb::steal<nb::bytes>(std::exchange(object_, nullptr));
+  }
+
+ private:
+  static Py_ssize_t signed_size(std::size_t bytes) {
+    if (bytes > static_cast<std::size_t>(PY_SSIZE_T_MAX)) throw std::bad_alloc();
+    return static_cast<Py_ssize_t>(bytes);
+  }
+  void resize(std::size_t bytes) {
+    // Leaves NULL and an exception where there is no memory.
+    if (_PyBytes_Resize(&object_, signed_size(bytes)) != 0) nb::raise_python_error();
+    find_room();
+  }
+  void find_room() {
+    data_ = reinterpret_cast<std::byte*>(PyBytes_AsString(object_));
+    room_bytes_ = static_cast<std::size_t>(PyBytes_Size(object_));
+  }
+
+  PyObject* object_;
+  std::byte* data_ = nullptr;
+  std::size_t room_bytes_ = 0;
+  std::size_t used_bytes_ = 0;
+};
+
+inline nb::bytes bytes_of(std::span<const std::byte> bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+}  // namespace hemstitch::python

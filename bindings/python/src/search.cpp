@@ -1,0 +1,144 @@
+// Text search: what `hemstitch search` finds, as objects and arrays.
+#include "hemstitch/search.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include "module.hpp"
+#include "python_buffers.hpp"
+
+namespace hemstitch::python {
+namespace {
+
+// Patterns are bytes, or text that is taken as UTF-8.
+std::vector<std::string> patterns_of(nb::handle patterns) {
+  std::vector<std::string> list;
+  const auto add = [&](nb::handle pattern) {
+    if (nb::isinstance<nb::str>(pattern)) {
+      list.push_back(nb::cast<std::string>(pattern));
+    } else {
+      const Buffer buffer(pattern);
+      list.emplace_back(reinterpret_cast<const char*>(buffer.bytes().data()), buffer.bytes().size());
+    }
+  };
+  if (nb::isinstance<nb::str>(patterns) || PyObject_CheckBuffer(patterns.ptr()) != 0)
+    add(patterns);
+  else
+    for (const nb::handle pattern : nb::iter(patterns)) add(pattern);
+  return list;
+}
+
+template <class Value>
+Value named(const std::string& name, const char* field,
+            std::initializer_list<std::pair<const char*, Value>> values) {
+  std::string known;
+  for (const auto& [value_name, value] : values) {
+    if (name == value_name) return value;
+    known += (known.empty() ? "'" : ", '") + std::string(value_name) + "'";
+  }
+  throw Error(Status::kInvalidOption, std::string(field) + " is '" + name + "'; it may be " + known);
+}
+
+using Wanted = SearchOptions::Wanted;
+using Binary = SearchOptions::Binary;
+
+struct Searcher {
+  TextSearcher searcher;
+};
+
+void make_searcher(Searcher* self, nb::object patterns, bool ignore_case, bool whole_words, bool whole_lines,
+                   bool invert, std::optional<std::uint64_t> most_lines, const std::string& wanted,
+                   const std::string& binary, std::uint64_t before, std::uint64_t after, bool matches,
+                   bool decompress, const std::string& backend, unsigned threads) {
+  SearchOptions options;
+  options.patterns = patterns_of(patterns);
+  options.ignore_case = ignore_case;
+  options.whole_words = whole_words;
+  options.whole_lines = whole_lines;
+  options.invert = invert;
+  if (most_lines) options.most_lines = *most_lines;
+  options.wanted =
+      named<Wanted>(wanted, "wanted",
+                    {{"lines", Wanted::kLines}, {"count", Wanted::kCount}, {"whether", Wanted::kWhether}});
+  options.binary = named<Binary>(
+      binary, "binary", {{"told", Binary::kTold}, {"text", Binary::kText}, {"no-match", Binary::kNoMatch}});
+  options.before = before;
+  options.after = after;
+  options.matches = matches;
+  options.decompress = decompress;
+  WorkingPlace place = working_place(backend, threads);
+  // The processor is TextSearcher's "auto".
+  options.backend = place.backend == "cpu" ? "auto" : place.backend;
+  options.threads = place.threads;
+  const nb::gil_scoped_release released;
+  new (self) Searcher{TextSearcher(options)};
+}
+
+std::vector<SearchedText> search_files(const Searcher& self, const std::vector<std::string>& paths) {
+  return self.searcher.search_files(paths);
+}
+
+SearchedText search_text(const Searcher& self, nb::object text) {
+  const Buffer buffer(text);
+  const nb::gil_scoped_release released;
+  return self.searcher.search({reinterpret_cast<const char*>(buffer.bytes().data()), buffer.bytes().size()});
+}
+
+// Two arrays: where matches stand in `text`, and how long they are.
+nb::tuple find_in(const Searcher& self, nb::object text) {
+  auto positions = std::make_unique<std::vector<std::uint64_t>>();
+  auto lengths = std::make_unique<std::vector<std::uint32_t>>();
+  {
+    const Buffer buffer(text);
+    const nb::gil_scoped_release released;
+    const std::uint64_t offsets[] = {0, buffer.bytes().size()};
+    for (const SearchMatch& match : self.searcher.find(buffer.bytes(), offsets)) {
+      positions->push_back(match.position);
+      lengths->push_back(match.bytes);
+    }
+  }
+  const auto array = [](auto owned) {
+    using Vector = typename decltype(owned)::element_type;
+    Vector* const vector = owned.release();
+    const nb::capsule owner(vector, [](void* memory) noexcept { delete static_cast<Vector*>(memory); });
+    return nb::cast(nb::ndarray<nb::numpy, typename Vector::value_type, nb::ndim<1>>(
+        vector->data(), {vector->size()}, owner));
+  };
+  return nb::make_tuple(array(std::move(positions)), array(std::move(lengths)));
+}
+
+}  // namespace
+
+void add_search(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<SearchMatch>(module, "SearchMatch", "Where in a line a pattern stands, and its bytes.")
+      .def_ro("position", &SearchMatch::position)
+      .def_ro("bytes", &SearchMatch::bytes);
+  nb::class_<SearchedLine>(module, "SearchedLine", "A line that is selected, or given for one that is.")
+      .def_ro("number", &SearchedLine::number, "From 1.")
+      .def_ro("byte", &SearchedLine::byte, "Of its first byte in the text.")
+      .def_prop_ro(
+          "text", [](const SearchedLine& line) { return nb::bytes(line.text.data(), line.text.size()); },
+          "Without the line's end.")
+      .def_ro("selected", &SearchedLine::selected)
+      .def_ro("matches", &SearchedLine::matches);
+  nb::class_<SearchedText>(module, "SearchedText", "What was found in one text.")
+      .def_ro("count", &SearchedText::count, "Of selected lines.")
+      .def_ro("lines", &SearchedText::lines)
+      .def_ro("in_binary", &SearchedText::in_binary,
+              "A line of the binary part is selected, which is not given.")
+      .def_ro("error", &SearchedText::error, "Why not all of a file was searched; empty where it was.");
+  nb::class_<Searcher>(module, "Searcher",
+                       "Fixed strings to look for, ready for many texts and any number of threads.")
+      .def("__init__", make_searcher, "patterns"_a, nb::kw_only(), "ignore_case"_a = false,
+           "whole_words"_a = false, "whole_lines"_a = false, "invert"_a = false, "most_lines"_a = nb::none(),
+           "wanted"_a = "lines", "binary"_a = "told", "before"_a = 0, "after"_a = 0, "matches"_a = false,
+           "decompress"_a = false, "backend"_a = "auto", "threads"_a = 0)
+      .def("search_files", search_files, "paths"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "A SearchedText for each path; what cannot be read is told in its `error`.")
+      .def("search", search_text, "text"_a, "The lines of one text, in memory.")
+      .def("find", find_in, "text"_a,
+           "Where patterns stand in a text, and how long each is: two numpy arrays.");
+}
+
+}  // namespace hemstitch::python

@@ -1,0 +1,358 @@
+"""compress() and restore(), against lz4, gzip and zlib, both ways."""
+
+import array
+import gzip
+import mmap
+import multiprocessing
+import os
+import pickle
+import random
+import sys
+import threading
+import time
+import zlib
+
+import hypothesis
+import hypothesis.strategies as st
+import lz4.block
+import lz4.frame
+import numpy
+import pytest
+
+import hemstitch
+
+FORMATS = ["lz4", "gzip", "bgzf", "zlib", "deflate"]
+
+
+def by_peer(format, data):
+    return {
+        "lz4": lz4.frame.compress,
+        "gzip": gzip.compress,
+        "bgzf": gzip.compress,
+        "zlib": zlib.compress,
+        "deflate": lambda data: zlib.compress(data)[2:-4],
+    }[format](data)
+
+
+def restored_by_peer(format, packed):
+    return {
+        "lz4": lz4.frame.decompress,
+        "gzip": gzip.decompress,
+        "bgzf": gzip.decompress,
+        "zlib": zlib.decompress,
+        "deflate": lambda packed: zlib.decompress(packed, -15),
+    }[format](packed)
+
+
+def told(format):
+    """What restoring has to be told."""
+    return format if format in ("zlib", "deflate") else "auto"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_peers_read_ours_and_we_theirs(format, shapes):
+    for data in shapes:
+        packed = hemstitch.compress(data, format=format)
+        assert type(packed) is bytes
+        assert restored_by_peer(format, packed) == data
+        assert hemstitch.restore(packed, format=told(format)) == data
+        assert hemstitch.restore(by_peer(format, data), format=told(format)) == data
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("level", [1, 6, 9, 12])
+def test_levels(format, level, text):
+    packed = hemstitch.compress(text, format=format, level=level, threads=2)
+    assert restored_by_peer(format, packed) == text
+
+
+def test_options_are_checked_and_named(text):
+    for options, words in [({"format": "zip"}, "format is 'zip'"), ({"level": 0}, "level is 0"), ({"level": 13}, "level"),
+                           ({"backend": "abacus"}, "abacus"), ({"block_bytes": 5}, "block"), ({"format": "auto"}, "auto")]:
+        with pytest.raises(hemstitch.Error, match=words) as caught:
+            hemstitch.compress(text, **options)
+        assert caught.value.status in (hemstitch.Status.INVALID_OPTION, hemstitch.Status.UNKNOWN_BACKEND)
+    with pytest.raises(TypeError):
+        hemstitch.compress(text, quality=3)
+
+
+def test_statuses_are_the_librarys():
+    for status in hemstitch.Status:
+        assert hemstitch.status_text(status) != hemstitch.status_text(999)
+
+
+@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.given(st.binary(max_size=3000), st.integers(1, 400), st.sampled_from(FORMATS), st.integers(1, 12))
+def test_any_bytes(data, repeats, format, level):
+    data = data * repeats
+    packed = hemstitch.compress(data, format=format, level=level)
+    assert restored_by_peer(format, packed) == data
+    assert hemstitch.restore(packed, format=told(format)) == data
+
+
+@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.given(st.sampled_from(["u1", "<i2", ">f4", "<f8", "<c16", "?", "S5"]), st.lists(st.integers(0, 9), min_size=0, max_size=3),
+                  st.integers(1, 3), st.sampled_from("CF"))
+def test_any_array(dtype, shape, step, order):
+    """C-contiguous arrays are taken as their bytes; others are refused with what to do."""
+    whole = numpy.zeros(shape, dtype, order=order)
+    strided = whole[::step] if shape else whole
+    if strided.flags.c_contiguous:
+        assert hemstitch.restore(hemstitch.compress(strided)) == strided.tobytes()
+    else:
+        with pytest.raises(BufferError, match="ascontiguousarray"):
+            hemstitch.compress(strided)
+        assert hemstitch.restore(hemstitch.compress(numpy.ascontiguousarray(strided))) == strided.tobytes()
+
+
+def test_kinds_of_buffers(text, tmp_path):
+    path = tmp_path / "mapped"
+    path.write_bytes(text)
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        for data in (bytearray(text), memoryview(text), memoryview(text).cast("I") if len(text) % 4 == 0 else memoryview(text),
+                     array.array("B", text), numpy.frombuffer(text, "u1"), mapped):
+            assert lz4.frame.decompress(hemstitch.compress(data)) == text
+    with pytest.raises(BufferError, match="one piece"):
+        hemstitch.compress(memoryview(text)[::2])
+    for wrong in ("words", 5, None, [1, 2]):
+        with pytest.raises(TypeError, match="buffer protocol"):
+            hemstitch.compress(wrong)
+        with pytest.raises(TypeError, match="buffer protocol"):
+            hemstitch.restore(wrong)
+
+
+def test_a_buffer_is_released(text):
+    data = bytearray(text)
+    hemstitch.compress(data)
+    with pytest.raises(hemstitch.Error):
+        hemstitch.restore(data)
+    data.append(1)  # BufferError where somebody still holds it
+
+
+def test_out(text):
+    room = bytearray(hemstitch.compress_bound(len(text)))
+    size = hemstitch.compress(text, out=room)
+    assert lz4.frame.decompress(bytes(room[:size])) == text
+    target = numpy.empty(len(text), "u1")
+    assert hemstitch.restore(memoryview(room)[:size], out=target) == len(text)
+    assert target.tobytes() == text
+    with pytest.raises(hemstitch.Error) as caught:
+        hemstitch.restore(memoryview(room)[:size], out=target[:-1])
+    assert caught.value.status == hemstitch.Status.OUTPUT_TOO_SMALL
+    with pytest.raises(hemstitch.Error) as caught:
+        hemstitch.compress(text, out=bytearray(100))
+    assert caught.value.status == hemstitch.Status.OUTPUT_TOO_SMALL
+    with pytest.raises(BufferError, match="writable"):
+        hemstitch.restore(memoryview(room)[:size], out=text)
+    assert hemstitch.compress(b"", out=room) > 0
+    assert hemstitch.restore(hemstitch.compress(b""), out=bytearray()) == 0
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_bound_holds(format, shapes):
+    for data in shapes:
+        assert len(hemstitch.compress(data, format=format)) <= hemstitch.compress_bound(len(data), format)
+
+
+def test_restored_size(shapes):
+    for data in shapes:
+        assert hemstitch.restored_size(hemstitch.compress(data)) == len(data)
+        assert hemstitch.restored_size(gzip.compress(data)) == len(data)
+
+
+def test_expansion_far_beyond_the_guess():
+    data = bytes(200_000_000)
+    assert hemstitch.restore(hemstitch.compress(data, format="gzip")) == data
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_damage_raises_with_its_place(format, text):
+    packed = hemstitch.compress(text, format=format)
+    source = random.Random(22)
+    for size in [0, 1, 5, len(packed) // 2, len(packed) - 1]:
+        with pytest.raises(hemstitch.Error) as caught:
+            hemstitch.restore(packed[:size], format=told(format))
+        assert 200 <= caught.value.status < 400 and caught.value.byte_offset is not None
+    for _ in range(200):
+        damaged = bytearray(packed)
+        for _ in range(source.randint(1, 4)):
+            damaged[source.randrange(len(damaged))] ^= 1 << source.randrange(8)
+        try:
+            restored = hemstitch.restore(damaged, format=told(format))
+            # Raw DEFLATE has no checksum, and gzip's header has bytes that say nothing.
+            assert format == "deflate" or restored == text
+        except hemstitch.Error as error:
+            assert 200 <= error.status < 400
+    for _ in range(200):
+        with pytest.raises(hemstitch.Error):
+            hemstitch.restore(source.randbytes(source.randint(20, 300)), format="lz4")
+
+
+def test_errors_travel_between_processes(text):
+    with pytest.raises(hemstitch.Error) as caught:
+        hemstitch.restore(hemstitch.compress(text)[:-100])
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.status, again.frame, again.block, again.byte_offset) == (
+        str(caught.value), caught.value.status, caught.value.frame, caught.value.block, caught.value.byte_offset)
+
+
+def test_functions_travel_between_processes():
+    for function in (hemstitch.compress, hemstitch.restore, hemstitch.compress_many):
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_progress(text):
+    data = text * 8
+    calls = []
+    packed = hemstitch.compress(data, progress=lambda *bytes: calls.append(bytes))
+    assert calls == sorted(calls) and calls[-1][0] == len(data) and len(calls) > 1
+    calls.clear()
+    hemstitch.restore(packed, progress=lambda *bytes: calls.append(bytes))
+    assert calls == sorted(calls) and calls[-1][1] == len(data)
+
+    class Stop(Exception):
+        pass
+
+    def stop(input_bytes, output_bytes):
+        raise Stop
+
+    for call in (lambda: hemstitch.compress(data, progress=stop), lambda: hemstitch.restore(packed, progress=stop)):
+        with pytest.raises(Stop):
+            call()
+
+
+def test_the_gil_is_free(text):
+    data = text * 60
+    done = threading.Event()
+    counts = []
+
+    def count():
+        number = 0
+        while not done.is_set():
+            number += 1
+            if number % 100 == 0:
+                time.sleep(0)
+        counts.append(number)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    hemstitch.compress(data, level=9)
+    done.set()
+    counter.join()
+    # With the GIL held it would count for one switch interval at most, before and after.
+    assert counts[0] > 2000
+
+
+def test_sixteen_threads_at_once(text):
+    wrong = []
+
+    def work(number):
+        source = random.Random(number)
+        for _ in range(12):
+            begin = source.randrange(len(text) // 2)
+            data = text[begin:begin + source.randrange(1, 400_000)]
+            format = source.choice(FORMATS)
+            if hemstitch.restore(hemstitch.compress(data, format=format), format=told(format)) != data:
+                wrong.append(number)
+            if hemstitch.restore_many(hemstitch.compress_many([data[:500], data[:70_000]])) != [data[:500], data[:70_000]]:
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=[number]) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_inputs_that_change_meanwhile(text):
+    """Wrong bytes at worst, never wrong memory."""
+    data = bytearray(text)
+    packed = bytearray(hemstitch.compress(text))
+    pages = [memoryview(data)[at:at + 4096] for at in range(0, len(data), 4096)]
+    done = threading.Event()
+
+    def change():
+        source = random.Random(23)
+        while not done.is_set():
+            for target in (data, packed):
+                target[source.randrange(len(target))] = source.randrange(256)
+
+    changer = threading.Thread(target=change)
+    changer.start()
+    try:
+        for turn in range(30):
+            hemstitch.compress(data, format=FORMATS[turn % 5], level=1 + turn % 12)
+            hemstitch.compress_lz4_blocks(pages)
+            hemstitch.compress_many(pages, format=FORMATS[turn % 5])
+            try:
+                hemstitch.restore(packed)
+            except hemstitch.Error:
+                pass
+    finally:
+        done.set()
+        changer.join()
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc here")
+def test_ten_thousand_calls_leak_nothing(text):
+    data = text[:20_000]
+    packed = hemstitch.compress(data)
+
+    def calls(count):
+        for _ in range(count):
+            hemstitch.restore(hemstitch.compress(data))
+            hemstitch.restore_many(hemstitch.compress_many([data, data]))
+            try:
+                hemstitch.restore(packed[:5000])
+            except hemstitch.Error:
+                pass
+
+    calls(500)
+    before = resident_bytes()
+    calls(3400)
+    # One buffer a call would be 68 MB and more.
+    assert resident_bytes() - before < 16 << 20
+    assert sys.getrefcount(packed) <= 3
+
+
+def _in_child(data, queue):
+    try:
+        packed = hemstitch.compress(data * 20)
+        assert hemstitch.restore(packed) == data * 20
+        pages = [data[at:at + 4096] for at in range(0, len(data), 4096)]
+        assert hemstitch.restore_many(hemstitch.compress_many(pages)) == pages
+        assert hemstitch.restore_lz4_blocks(hemstitch.compress_lz4_blocks(pages), [4096] * len(pages)) == pages
+        assert hemstitch.restore(hemstitch.compress(data, format="gzip", threads=4), threads=4) == data
+        assert hemstitch.restore_ranges(packed, [(5, 10), (100, 300_000)])[0] == (data * 20)[5:10]
+        said = []
+        for backend in ("cuda", "webgpu"):
+            try:
+                hemstitch.compress(data, backend=backend)
+            except hemstitch.Error as error:
+                said.append((int(error.status), str(error)))
+        queue.put(said)
+    except BaseException as error:
+        queue.put(repr(error))
+
+
+def test_fork_after_use(text):
+    hemstitch.compress(text * 20)
+    hemstitch.compress_many([text[:5000]] * 100)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    children = [context.Process(target=_in_child, args=[text, queue]) for _ in range(4)]
+    for child in children:
+        child.start()
+    results = [queue.get(timeout=60) for _ in children]
+    for child in children:
+        child.join(60)
+        assert child.exitcode == 0
+    for said in results:
+        assert isinstance(said, list), said
+        assert len(said) == 2 and all(status == 500 and "forked" in words for status, words in said)

@@ -1,0 +1,133 @@
+"""Zarr: stock zarr reads what we write, we read what it wrote, and chunks travel together."""
+
+import warnings
+
+import numpy
+import pytest
+
+numcodecs = pytest.importorskip("numcodecs")
+zarr = pytest.importorskip("zarr")
+
+import hemstitch
+import hemstitch.zarr as ours
+from zarr.codecs import numcodecs as stock
+from zarr.codecs.gzip import GzipCodec
+
+warnings.filterwarnings("ignore", message="Numcodecs codecs are not")
+
+CODECS = {
+    "gzip": (lambda: GzipCodec(level=3), lambda: ours.Gzip(level=3)),
+    "gzip stored": (lambda: GzipCodec(level=0), lambda: ours.Gzip(level=0)),
+    "numcodecs.lz4": (lambda: stock.LZ4(acceleration=1), lambda: ours.Lz4(acceleration=1)),
+    "numcodecs.lz4 fast": (lambda: stock.LZ4(acceleration=9), lambda: ours.Lz4(acceleration=9)),
+    "numcodecs.zlib": (lambda: stock.Zlib(level=6), lambda: ours.Zlib(level=6)),
+    "numcodecs.gzip": (lambda: stock.GZip(level=1), lambda: ours.NumcodecsGzip(level=1)),
+}
+
+
+def values(shape, dtype="<i4"):
+    source = numpy.random.default_rng(5)
+    return (source.integers(0, 9, shape) * 100 + numpy.arange(shape[-1])).astype(dtype)
+
+
+@pytest.fixture(autouse=True)
+def put_back():
+    with ours.enable():
+        pass
+    yield
+    assert zarr.config.get("codec_pipeline.path") == "zarr.core.codec_pipeline.BatchedCodecPipeline"
+
+
+@pytest.mark.parametrize("name", CODECS)
+@pytest.mark.parametrize("sharded", [False, True])
+def test_both_ways(name, sharded, tmp_path):
+    data = values((130, 250))
+    layout = dict(chunks=(20, 30), shards=(60, 60)) if sharded else dict(chunks=(20, 30))
+    by_stock, by_us = CODECS[name]
+    array = zarr.create_array(tmp_path / "stock", shape=data.shape, dtype=data.dtype, compressors=[by_stock()], **layout)
+    array[:] = data
+    with ours.enable():
+        array = zarr.create_array(tmp_path / "ours", shape=data.shape, dtype=data.dtype, compressors=[by_us()], **layout)
+        array[:] = data
+        array[3:7, 100:200] = 5
+        opened = zarr.open_array(tmp_path / "stock", mode="r+")
+        assert (opened[:] == data).all() and (opened[7:100:3, 31] == data[7:100:3, 31]).all()
+        opened[3:7, 100:200] = 5
+    data[3:7, 100:200] = 5
+    for store in ("stock", "ours"):
+        array = zarr.open_array(tmp_path / store, mode="r")
+        assert (array[:] == data).all()
+    metadata = [(tmp_path / store / "zarr.json").read_text() for store in ("stock", "ours")]
+    assert metadata[0] == metadata[1]
+
+
+def test_chunks_travel_together(tmp_path, monkeypatch):
+    calls = []
+    for name in ("restore_lz4_blocks", "compress_lz4_blocks"):
+        real = getattr(ours, name)
+        monkeypatch.setattr(ours, name, lambda objs, *rest, real=real, **more: (calls.append(len(objs)), real(objs, *rest, **more))[1])
+    data = values((64, 1000))
+    with ours.enable():
+        array = zarr.create_array(tmp_path / "a", shape=data.shape, dtype=data.dtype, chunks=(1, 1000), compressors=[ours.Lz4()])
+        array[:] = data
+        assert calls == [64]
+        assert (zarr.open_array(tmp_path / "a", mode="r")[:] == data).all()
+        assert calls == [64, 64]
+        monkeypatch.setattr(ours, "BATCH_BYTES", 40_000)
+        assert (array[:] == data).all()
+        assert calls[2:] == [10, 10, 10, 10, 10, 10, 4]
+
+
+def test_missing_chunks_and_fill(tmp_path):
+    with ours.enable():
+        array = zarr.create_array(tmp_path / "a", shape=(100,), dtype="<f8", chunks=(10,), fill_value=7, compressors=[ours.Gzip(level=1)])
+        array[25:35] = 1
+    assert zarr.open_array(tmp_path / "a", mode="r")[:].tolist() == [7] * 25 + [1] * 10 + [7] * 65
+    with ours.enable():
+        assert zarr.open_array(tmp_path / "a", mode="r")[:].tolist() == [7] * 25 + [1] * 10 + [7] * 65
+
+
+@pytest.mark.parametrize("codec", [numcodecs.LZ4(), numcodecs.Zlib(level=3), numcodecs.GZip(level=3)], ids=lambda codec: codec.codec_id)
+def test_zarr_2(codec, tmp_path):
+    data = values((70, 90))
+    zarr.create_array(tmp_path / "stock", shape=data.shape, dtype=data.dtype, chunks=(20, 30), zarr_format=2, compressors=[codec])[:] = data
+    with ours.enable():
+        assert type(numcodecs.get_codec({"id": codec.codec_id})).__module__ == "hemstitch.zarr"
+        assert (zarr.open_array(tmp_path / "stock", mode="r")[:] == data).all()
+        of_us = numcodecs.get_codec(codec.get_config())
+        zarr.create_array(tmp_path / "ours", shape=data.shape, dtype=data.dtype, chunks=(20, 30), zarr_format=2, compressors=[of_us])[:] = data
+    assert type(numcodecs.get_codec({"id": codec.codec_id})) is type(codec)
+    assert (zarr.open_array(tmp_path / "ours", mode="r")[:] == data).all()
+    room = numpy.empty_like(data)
+    with ours.enable():
+        of_us = numcodecs.get_codec(codec.get_config())
+        of_us.decode(codec.encode(data), out=room)
+    assert (room == data).all()
+
+
+@pytest.mark.parametrize("name", ["gzip", "numcodecs.lz4", "numcodecs.zlib"])
+def test_damaged_chunks_raise(name, tmp_path):
+    data = values((64, 1000))
+    with ours.enable():
+        array = zarr.create_array(tmp_path / "a", shape=data.shape, dtype=data.dtype, chunks=(8, 1000), compressors=[CODECS[name][1]()])
+        array[:] = data
+        path = tmp_path / "a" / "c" / "3" / "0"
+        whole = path.read_bytes()
+        for bad in (whole[:-9], whole[:3], b"", b"\xff" * 100):
+            path.write_bytes(bad)
+            with pytest.raises((hemstitch.Error, ValueError)):
+                array[:]
+            assert (array[:24] == data[:24]).all()
+
+
+def test_entry_points_keep_the_standard_names():
+    import importlib.metadata
+
+    try:
+        distribution = importlib.metadata.distribution("hemstitch")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("the package is not installed, only on the path")
+    for point in distribution.entry_points:
+        if point.group.startswith("zarr.codecs"):
+            key = "gzip" if point.group == "zarr.codecs.gzip" else point.name
+            assert point.load() is ours._CODECS[key]

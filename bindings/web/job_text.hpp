@@ -1,0 +1,39 @@
+// What a device has to do for a batch, as JSON for hemstitch.js, which does nothing but that:
+//
+//   {"parts": [bytes, ..],                     buffers to be there
+//    "uploads": [[part, place, bytes], ..],    from the module's memory, whole words
+//    "steps": [{"shader", "entryPoint", "parameters": [..], "bindings": [[part, written] or null, ..], "x", "y", "constants"}, ..],
+//    "downloads": [[part, place, bytes], ..]}  into the module's memory, whole words
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu/webgpu/recording.hpp"
+
+namespace hemstitch::web {
+
+// What planning has to stay within: of the device that the module plans for.
+struct Limits {
+  std::uint64_t binding_bytes = 128u << 20;
+  std::uint32_t workgroups_per_dimension = 65535;
+};
+
+// Words between the module's memory and a part of the plan. The memory stays where it is until the job is done.
+struct Transfer {
+  webgpu::BufferId part;
+  std::uintptr_t place = 0;
+  std::size_t bytes = 0;
+
+  template <typename Row>
+  Transfer(webgpu::BufferId id, const std::vector<Row>& rows)
+      : part(id), place(reinterpret_cast<std::uintptr_t>(rows.data())), bytes(rows.size() * sizeof(Row)) {}
+};
+
+std::string job_text(const webgpu::BufferPlan& plan, const std::vector<Transfer>& uploads,
+                     const webgpu::Recording& recording, const std::vector<Transfer>& downloads,
+                     const Limits& limits);
+
+}  // namespace hemstitch::web

@@ -1,0 +1,4 @@
+// fmt::join() stands in format.h.
+#pragma once
+
+#include <fmt/format.h>

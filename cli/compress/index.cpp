@@ -1,0 +1,59 @@
+// hemstitch index FILE.gz...: FILE.gz.gzidx, by which parts of the file are restored from its middle. What -t --index does.
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/compress/compress.hpp"
+#include "cli/files/each_file.hpp"
+#include "cli/messages.hpp"
+#include "cli/options/option_table.hpp"
+#include "cli/options/work_options.hpp"
+#include "cli/signals.hpp"
+
+namespace hemstitch::cli {
+namespace {
+
+constexpr const char* kIntroduction =
+    R"(hemstitch index [OPTION]... FILE...
+Restores each gzip FILE to nowhere, verifies it, and writes FILE.gzidx beside it, from
+which --range begins near the part that is asked for. indexed_gzip and rapidgzip read it.
+
+)";
+
+void add_options(OptionTable& table, Request& request) {
+  table.flag("-f,--force", request.force, "replace an index that stands there");
+  add_threads_option(table, [&request](unsigned threads) { request.restore.threads = threads; });
+  add_memory_option(
+      table, [&request](std::uint64_t bytes) { request.restore.memory_limit_bytes = bytes; },
+      "bound the memory of buffers, besides the index: 128M at most");
+  table.flag("-q,--quiet", request.quiet, "no progress bar, no warnings");
+  table.flag(
+      "-v,--verbose", [&request] { ++request.verbosity; }, "threads and speed of each file");
+  table.help_flag("-h,--help");
+}
+
+}  // namespace
+
+int run_index(std::span<const std::string> words) {
+  Request request;
+  OptionTable table;
+  add_options(table, request);
+  request.action = Action::kTest;
+  request.write_index = true;
+  request.files = table.read(words);
+  if (table.help_asked()) {
+    fmt::print("{}{}", kIntroduction, index_options_help(nullptr));
+    return kExitDone;
+  }
+  if (request.files.empty()) throw UsageError("index needs a FILE");
+  take_signals();
+  return run_restore(request);
+}
+
+std::string index_options_help(const OptionTable* above) {
+  Request request;
+  OptionTable table;
+  add_options(table, request);
+  return table.help(above);
+}
+
+}  // namespace hemstitch::cli

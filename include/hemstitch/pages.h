@@ -1,0 +1,119 @@
+/* Hemstitch's pages for C: what pages.hpp says, with statuses in place of exceptions. hemstitch_last_error_message() tells more of a
+ * failed call.
+ *
+ * Thread safety: any number of threads may use a store or a batch at once, but for making and freeing it. */
+#ifndef HEMSTITCH_PAGES_H
+#define HEMSTITCH_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hemstitch/hemstitch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hemstitch_page_kind {
+  HEMSTITCH_PAGE_COMPRESSED = 1,
+  HEMSTITCH_PAGE_RAW = 2,
+  HEMSTITCH_PAGE_SAME_FILLED = 3
+} hemstitch_page_kind;
+
+/* What became of a page of a batch. */
+typedef struct hemstitch_kept_page {
+  uint64_t at;    /* of the batch's kept bytes */
+  uint32_t bytes; /* there */
+  int32_t kind;   /* a hemstitch_page_kind */
+  hemstitch_status status;
+} hemstitch_kept_page;
+
+/* Zeros and NULLs are what most want. */
+typedef struct hemstitch_page_batch_options {
+  uint32_t page_bytes; /* a power of two from 4096 to 65536; 0: 4096 */
+  int32_t level;       /* 1 to 12; 0: 1 */
+  const char* backend; /* NULL: "auto" */
+  const char* device;  /* as hemstitch_options::device */
+  uint32_t threads;    /* 0: one a core */
+} hemstitch_page_batch_options;
+
+typedef struct hemstitch_page_batch_report {
+  uint64_t pages, same_filled, compressed, raw, damaged;
+  uint64_t kept_bytes;
+  uint64_t fallback_pages;   /* that a device failed on, done by the processor */
+  int32_t on_device;         /* 1: a device worked on the batch */
+  int32_t rule_takes_device; /* 1: founding document 004's rule of 2000 pages would take one */
+  double seconds, upload_seconds, kernel_seconds, download_seconds, cpu_seconds;
+} hemstitch_page_batch_report;
+
+typedef struct hemstitch_page_batch hemstitch_page_batch;
+
+/* `options` may be NULL. *batch is set on success, to be freed with hemstitch_page_batch_free(). */
+HEMSTITCH_API hemstitch_status hemstitch_page_batch_new(const hemstitch_page_batch_options* options,
+                                                        hemstitch_page_batch** batch);
+HEMSTITCH_API void hemstitch_page_batch_free(hemstitch_page_batch* batch); /* NULL: nothing */
+
+/* pages    count pointers to pages of the batch's size
+ * kept     room for as many bytes as the pages have
+ * entries  count elements, written
+ * report   may be NULL */
+HEMSTITCH_API hemstitch_status hemstitch_page_batch_compress(hemstitch_page_batch* batch,
+                                                             const void* const* pages, size_t count,
+                                                             void* kept, size_t kept_capacity,
+                                                             hemstitch_kept_page* entries,
+                                                             hemstitch_page_batch_report* report);
+/* HEMSTITCH_OK also where pages are damaged: entries[i].status tells. */
+HEMSTITCH_API hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch* batch, const void* kept,
+                                                            size_t kept_bytes, hemstitch_kept_page* entries,
+                                                            void* const* pages, size_t count,
+                                                            hemstitch_page_batch_report* report);
+
+typedef struct hemstitch_page_store_options {
+  uint64_t page_count;   /* numbers are below it; 0: any number */
+  uint64_t budget_bytes; /* 0: none */
+  int32_t checksums;     /* 1: each page has one, verified when it is read */
+  int32_t lock_memory;   /* 1: kept out of swap */
+  int32_t prefault;      /* 1: the budget is taken from the system at once */
+  hemstitch_page_batch_options batch;
+} hemstitch_page_store_options;
+
+typedef struct hemstitch_page_store_statistics {
+  uint64_t pages, same_filled, compressed, raw;
+  uint64_t kept_bytes, slot_bytes, used_slot_bytes, bookkeeping_bytes, memory_bytes;
+  uint64_t puts, gets, misses, discards, refused, moved_pages, failed_pages, fallback_pages;
+} hemstitch_page_store_statistics;
+
+typedef struct hemstitch_page_store hemstitch_page_store;
+
+HEMSTITCH_API hemstitch_status hemstitch_page_store_new(const hemstitch_page_store_options* options,
+                                                        hemstitch_page_store** store);
+HEMSTITCH_API void hemstitch_page_store_free(hemstitch_page_store* store); /* NULL: nothing */
+
+HEMSTITCH_API hemstitch_status hemstitch_page_store_put(hemstitch_page_store* store, uint64_t number,
+                                                        const void* page, size_t page_bytes);
+/* *found is 1, or 0 where there is no such page and nothing is written. */
+HEMSTITCH_API hemstitch_status hemstitch_page_store_get(hemstitch_page_store* store, uint64_t number,
+                                                        void* page, size_t page_bytes, int32_t* found);
+HEMSTITCH_API hemstitch_status hemstitch_page_store_discard(hemstitch_page_store* store, uint64_t number,
+                                                            int32_t* found);
+/* *discarded: how many there were; may be NULL. */
+HEMSTITCH_API hemstitch_status hemstitch_page_store_discard_range(hemstitch_page_store* store, uint64_t first,
+                                                                  uint64_t count, uint64_t* discarded);
+/* `count` pages, one behind the other. `statuses` may be NULL; then the first page's that failed is returned, else only what is wrong with the
+ * call. Getting fills with zeros what there is not. */
+HEMSTITCH_API hemstitch_status hemstitch_page_store_put_many(hemstitch_page_store* store,
+                                                             const uint64_t* numbers, size_t count,
+                                                             const void* pages, hemstitch_status* statuses);
+HEMSTITCH_API hemstitch_status hemstitch_page_store_get_many(hemstitch_page_store* store,
+                                                             const uint64_t* numbers, size_t count,
+                                                             void* pages, hemstitch_status* statuses);
+HEMSTITCH_API hemstitch_status
+hemstitch_page_store_statistics_of(hemstitch_page_store* store, hemstitch_page_store_statistics* statistics);
+HEMSTITCH_API hemstitch_status hemstitch_page_store_save(hemstitch_page_store* store, const char* path);
+HEMSTITCH_API hemstitch_status hemstitch_page_store_load(hemstitch_page_store* store, const char* path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HEMSTITCH_PAGES_H */

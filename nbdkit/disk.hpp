@@ -1,0 +1,65 @@
+// A disk of bytes on a store of pages: requests at any place and of any length.
+//
+// Part of a page is changed by reading, changing and putting it, under a lock on it that other such requests wait for, and those that
+// write, or free, all of it; these don't wait for each other. Reading takes no lock: of a request that is being written a reader may see
+// some pages and not others, as on any disk, never part of one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <shared_mutex>
+#include <span>
+#include <vector>
+
+#include "hemstitch/pages.hpp"
+#include "request_queue.hpp"
+
+namespace hemstitch {
+
+class Disk {
+ public:
+  // store.page_count is set here.
+  Disk(std::uint64_t bytes, PageStoreOptions store);
+
+  std::uint64_t bytes() const { return bytes_; }
+  PageStore& store() { return store_; }
+
+  // Inside the disk. Throw as PageStore does: kMemoryLimit in the middle of a request leaves its first pages written.
+  void read(std::uint64_t at, std::span<std::byte> into);
+  void write(std::uint64_t at, std::span<const std::byte> bytes);
+  // Zeros from there on; whole pages are freed.
+  void zero(std::uint64_t at, std::uint64_t count);
+
+  struct Extent {
+    std::uint64_t at = 0, bytes = 0;
+    bool is_data = false;
+  };
+  // Of the pages around a range, ascending and without gaps.
+  std::vector<Extent> extents(std::uint64_t at, std::uint64_t count) const;
+
+ private:
+  struct Pages {
+    std::uint64_t first = 0;
+    std::span<std::byte> into;
+    std::span<const std::byte> from;
+    Status status = Status::kOk;
+  };
+  static constexpr std::size_t kStripes = 64, kStripePages = 16;
+
+  std::uint64_t page_bytes() const { return store_.page_bytes(); }
+  void read_pages(std::uint64_t first, std::span<std::byte> into);
+  void write_pages(std::uint64_t first, std::span<const std::byte> bytes);
+  template <class Change>
+  void change_part(std::uint64_t page, const Change& change);
+  // Calls body under the locks of all pages of a range, shared with each other.
+  template <class Body>
+  void on_whole_pages(std::uint64_t first, std::uint64_t count, const Body& body);
+
+  std::uint64_t bytes_;
+  PageStore store_;
+  bool gathers_;  // requests, for a device
+  RequestQueue<Pages> reads_, writes_;
+  std::array<std::shared_mutex, kStripes> stripes_;
+};
+
+}  // namespace hemstitch

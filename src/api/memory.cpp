@@ -1,0 +1,367 @@
+#include "hemstitch/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/options.hpp"
+#include "core/parallel.hpp"
+#include "pipeline/frame_batch.hpp"
+#include "pipeline/ring.hpp"
+#include "pipeline/stream.hpp"
+
+namespace hemstitch {
+namespace {
+
+// Blocks that a thread takes in a row: so many, or so few as are so long.
+constexpr std::size_t kBlocksInARow = 64;
+constexpr std::size_t kBytesInARow = std::size_t{1} << 18;
+constexpr std::size_t kMostLz4InputBytes = 0x7E000000;
+
+// Room of a caller's; throws kOutputTooSmall when it is full.
+class RoomSink : public Sink {
+ public:
+  explicit RoomSink(std::span<std::byte> room) : room_(room) {}
+
+  void write(std::span<const std::byte> bytes) override {
+    std::copy(bytes.begin(), bytes.end(), take(bytes.size()));
+  }
+  void write_in_parallel(std::span<const std::byte> bytes) override {
+    copy_in_parallel(take(bytes.size()), bytes.data(), bytes.size());
+  }
+  std::size_t written() const { return written_; }
+
+ private:
+  std::byte* take(std::size_t bytes) {
+    if (bytes > room_.size() - written_)
+      throw Error(Status::kOutputTooSmall,
+                  fmt::format("the output's {} bytes of room are full", room_.size()));
+    return room_.data() + std::exchange(written_, written_ + bytes);
+  }
+
+  std::span<std::byte> room_;
+  std::size_t written_ = 0;
+};
+
+class CallSink : public Sink {
+ public:
+  explicit CallSink(const Output& output) : output_(output) {
+    if (!output_) throw Error(Status::kInvalidOption, "output is an empty function");
+  }
+  void write(std::span<const std::byte> bytes) override { output_(bytes); }
+
+ private:
+  const Output& output_;
+};
+
+StreamHooks hooks_of(const Progress& progress) {
+  StreamHooks hooks;
+  hooks.progress = progress;
+  return hooks;
+}
+
+void restore_all(std::span<const std::byte> input, Sink& sink, const RestoreOptions& options,
+                 const Progress& progress) {
+  MemorySource source(input);
+  const StreamReport report = restore_stream(source, sink, options, hooks_of(progress));
+  if (report.trailing_garbage_at)
+    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+                {{}, {}, report.trailing_garbage_at});
+}
+
+// A stream makes buffers of whole blocks, whatever comes. Up to here that would cost more than the work.
+constexpr std::size_t kShortBytes = std::size_t{64} << 10;
+
+// Content that a buffer of the caller's holds, for as long as that lives.
+LargeBuffer as_buffer(std::span<std::byte> room) {
+  return LargeBuffer(std::shared_ptr<std::byte>(std::shared_ptr<void>(), room.data()));
+}
+
+// What a stream would write, straight into the room; nothing where that takes a stream.
+std::optional<std::size_t> compress_short(std::span<const std::byte> input, std::span<std::byte> output,
+                                          const CompressOptions& options) {
+  // libdeflate looks at its input twice, which a stream copies.
+  if (options.format != Format::kLz4 || options.verify || input.empty() || input.size() > kShortBytes ||
+      output.size() < compress_bound(input.size(), options.format))
+    return std::nullopt;
+  FrameCompressor frames(options, {.content_bytes = input.size(), .inputs = 1}, input.size());
+  if (frames.input_cost(input.size()) > frames.input_bytes()) return std::nullopt;
+  LargeBuffer room = as_buffer(output);
+  return frames.compress({&input, 1}, room).front().size();
+}
+
+// What a stream would restore; nothing where that takes a stream.
+std::optional<std::size_t> restore_short(std::span<const std::byte> input, const RestoreOptions& options,
+                                         const Output& output) {
+  if (options.format.value_or(Format::kLz4) != Format::kLz4 || input.empty() || input.size() > kShortBytes)
+    return std::nullopt;
+  FrameRestorer frames(options, {.content_bytes = kShortBytes, .inputs = 1}, input.size());
+  if (input.size() > frames.input_bytes()) return std::nullopt;
+  // A copy, which nobody changes between two looks at it.
+  const std::vector<std::byte> copy(input.begin(), input.end());
+  const std::span<const std::byte> copied = copy;
+  LargeBuffer room = frames.make_output();
+  const auto restored = frames.restore({&copied, 1}, room);
+  if (!restored.front().content) return std::nullopt;
+  output(*restored.front().content);
+  return restored.front().content->size();
+}
+
+// Inputs of many that travel together. They are copied: the engine's memory takes them at once, and what other threads write to a
+// caller's meanwhile changes no block between two looks at it.
+struct ManyBatch {
+  std::span<const std::size_t> numbers;
+  LargeBuffer input, output;
+  std::vector<std::span<const std::byte>> copies;
+};
+
+OneOfMany failed(const Error& error) { return {error.status(), error.what(), error.place(), {}}; }
+
+// Those that a batch has no room for, or that `Frames` left: each by itself, side by side where there are enough of them.
+template <class Call>
+void one_by_one(std::span<const std::size_t> numbers, unsigned threads, const Call& call) {
+  if (threads == 1 || numbers.size() < threads) {
+    for (const std::size_t number : numbers) call(number, threads);
+    return;
+  }
+  run_on_threads(threads,
+                 [&] { run_in_parallel(numbers.size(), 1, [&](std::size_t i) { call(numbers[i], 1); }); });
+}
+
+// Carries the inputs that fit through `frames` in batches; convert(batch, done) makes results of them. Returns the numbers of the others.
+template <class Frames, class Cost, class Convert>
+std::vector<std::size_t> in_batches(Frames& frames, std::span<const std::span<const std::byte>> inputs,
+                                    const Cost& cost, const Convert& convert) {
+  std::vector<std::size_t> numbers, left;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    (cost(inputs[i].size()) > frames.input_bytes() ? left : numbers).push_back(i);
+  std::vector<ManyBatch> batches(frames.batches_in_flight());
+  std::span<const std::size_t> rest = numbers;
+  const auto fill = [&](ManyBatch& batch) {
+    std::size_t count = 0;
+    std::uint64_t room = frames.input_bytes();
+    for (; count < std::min(rest.size(), frames.most_inputs()); ++count) {
+      const std::uint64_t one = cost(inputs[rest[count]].size());
+      if (one > room) break;
+      room -= one;
+    }
+    batch.numbers = rest.first(count);
+    rest = rest.subspan(count);
+    return count != 0;
+  };
+  const auto work = [&](ManyBatch& batch) {
+    if (batch.input.get() == nullptr) {
+      batch.input = LargeBuffer(frames.input_bytes());
+      batch.output = frames.make_output();
+    }
+    batch.copies.clear();
+    std::byte* at = batch.input.get();
+    for (const std::size_t number : batch.numbers) {
+      const std::span<const std::byte> input = inputs[number];
+      if (!input.empty()) std::memcpy(at, input.data(), input.size());
+      batch.copies.emplace_back(at, input.size());
+      at += input.size();
+    }
+    convert(batch);
+  };
+  run_ring(frames.threads(), batches, false, fill, work, [](ManyBatch&) {});
+  return left;
+}
+
+// Stretches of blocks, each of which one thread works on: where they end.
+std::vector<std::size_t> stretches(std::span<const Lz4Block> blocks) {
+  std::vector<std::size_t> ends;
+  std::size_t count = 0, bytes = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    bytes += std::max(blocks[i].input.size(), blocks[i].output.size());
+    if (++count < kBlocksInARow && bytes < kBytesInARow && i + 1 < blocks.size()) continue;
+    ends.push_back(i + 1);
+    count = bytes = 0;
+  }
+  return ends;
+}
+
+// Calls work(tasks) for all blocks, stretch by stretch, and gives their results back.
+template <class Work>
+void run_blocks(std::span<Lz4Block> blocks, std::span<const std::size_t> ends, unsigned threads,
+                const Work& work) {
+  const auto run = [&](std::size_t number) {
+    const std::size_t begin = number == 0 ? 0 : ends[number - 1];
+    const std::span<Lz4Block> some = blocks.subspan(begin, ends[number] - begin);
+    std::vector<BlockTask> tasks(some.size());
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      tasks[i].input = some[i].input;
+      tasks[i].output = some[i].output;
+    }
+    work(tasks);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      some[i].status = tasks[i].status;
+      some[i].output_bytes = tasks[i].status == Status::kOk ? tasks[i].output_bytes : 0;
+    }
+  };
+  if (threads == 1 || ends.size() < 2) {
+    for (std::size_t i = 0; i < ends.size(); ++i) run(i);
+    return;
+  }
+  run_on_threads(threads, [&] { run_in_parallel(ends.size(), 1, run); });
+}
+
+}  // namespace
+
+std::uint64_t compress_bound(std::uint64_t input_bytes, Format format) {
+  return hemstitch_compress_bound_of(static_cast<hemstitch_format>(format), input_bytes);
+}
+
+std::size_t compress_into(std::span<const std::byte> input, std::span<std::byte> output,
+                          const CompressOptions& options, const Progress& progress) {
+  if (options.content_bytes && *options.content_bytes != input.size())
+    throw Error(Status::kInvalidOption, fmt::format("content_bytes is {}, the input has {} bytes",
+                                                    *options.content_bytes, input.size()));
+  CompressOptions with_size = options;
+  with_size.content_bytes = input.size();
+  if (!progress)
+    if (const auto bytes = compress_short(input, output, with_size)) return *bytes;
+  MemorySource source(input);
+  RoomSink sink(output);
+  compress_stream(source, sink, with_size, hooks_of(progress));
+  return sink.written();
+}
+
+std::size_t restore_into(std::span<const std::byte> input, std::span<std::byte> output,
+                         const RestoreOptions& options, const Progress& progress) {
+  RoomSink sink(output);
+  const auto whole = [&](std::span<const std::byte> content) { sink.write(content); };
+  if (progress || !restore_short(input, options, whole)) restore_all(input, sink, options, progress);
+  return sink.written();
+}
+
+void restore_to(std::span<const std::byte> input, const Output& output, const RestoreOptions& options,
+                const Progress& progress) {
+  CallSink sink(output);
+  if (progress || !restore_short(input, options, output)) restore_all(input, sink, options, progress);
+}
+
+std::vector<OneOfMany> compress_many(std::span<const std::span<const std::byte>> inputs,
+                                     const CompressOptions& options) {
+  if (options.content_bytes)
+    throw Error(Status::kInvalidOption, "content_bytes: many inputs have their own sizes");
+  std::vector<OneOfMany> results(inputs.size());
+  std::uint64_t all_bytes = 0;
+  for (const std::span<const std::byte> input : inputs) all_bytes += input.size();
+  FrameCompressor frames(options, {}, all_bytes);
+  const std::vector<std::size_t> left = in_batches(
+      frames, inputs, [&](std::size_t bytes) { return frames.input_cost(bytes); },
+      [&](ManyBatch& batch) {
+        const auto written = frames.compress(batch.copies, batch.output);
+        for (std::size_t i = 0; i < written.size(); ++i)
+          results[batch.numbers[i]].bytes.assign(written[i].begin(), written[i].end());
+      });
+  one_by_one(left, frames.threads(), [&](std::size_t number, unsigned threads) {
+    CompressOptions alone = options;
+    alone.threads = threads;
+    results[number].bytes = compress(inputs[number], alone);
+  });
+  return results;
+}
+
+std::vector<OneOfMany> restore_many(std::span<const std::span<const std::byte>> inputs,
+                                    const RestoreOptions& options) {
+  std::vector<OneOfMany> results(inputs.size());
+  std::uint64_t all_bytes = 0;
+  for (const std::span<const std::byte> input : inputs) all_bytes += input.size();
+  FrameRestorer frames(options, {}, all_bytes);
+  std::vector<char> restored(inputs.size(), 0);  // no vector<bool>: threads write beside each other
+  in_batches(
+      frames, inputs, [](std::size_t bytes) { return bytes; },
+      [&](ManyBatch& batch) {
+        for (std::size_t done = 0; done < batch.copies.size();) {
+          const auto some = frames.restore(std::span(batch.copies).subspan(done), batch.output);
+          for (std::size_t i = 0; i < some.size(); ++i) {
+            const std::size_t number = batch.numbers[done + i];
+            if (!some[i].content) continue;
+            results[number].bytes.assign(some[i].content->begin(), some[i].content->end());
+            restored[number] = 1;
+          }
+          done += some.size();
+        }
+      });
+  // What batches left: a stream restores it, or finds the words for what is wrong.
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (restored[i] == 0) left.push_back(i);
+  one_by_one(left, frames.threads(), [&](std::size_t number, unsigned threads) {
+    RestoreOptions alone = options;
+    alone.threads = threads;
+    try {
+      results[number].bytes = restore(inputs[number], alone);
+    } catch (const Error& error) {
+      results[number] = failed(error);
+    }
+  });
+  return results;
+}
+
+void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& given) {
+  CompressOptions options = given;
+  options.format = Format::kLz4;
+  if (options.level == 0) options.level = kMinLevel;
+  validate(options);
+  for (const Lz4Block& block : blocks)
+    if (block.input.size() > kMostLz4InputBytes)
+      throw Error(Status::kInvalidOption, fmt::format("an LZ4 block holds at most {} bytes, this one has {}",
+                                                      kMostLz4InputBytes, block.input.size()));
+  ResilientEngine engine("cpu", {}, {.format = Format::kLz4, .level = options.level});
+  run_blocks(blocks, stretches(blocks), resolve_threads(options.threads), [&](std::span<BlockTask> tasks) {
+    for (BlockTask& task : tasks) {
+      // liblz4's levels 10 to 12 look for the end of an empty input before its beginning, which NULL has none of.
+      static constexpr std::byte kNothing{};
+      if (task.input.empty()) task.input = {&kNothing, 0};
+      // liblz4 counts room in an int; more than the bound is never used.
+      task.output = task.output.first(std::min(task.output.size(), lz4_block_bound(task.input.size())));
+    }
+    engine.compress(tasks,
+                    {.format = Format::kLz4, .level = options.level, .acceleration = options.acceleration});
+  });
+}
+
+void restore_lz4_blocks(std::span<Lz4Block> blocks, const RestoreOptions& options) {
+  validate(options);
+  const unsigned threads = resolve_threads(options.threads);
+  Workload work{.direction = Direction::kRestore, .format = Format::kLz4, .threads = options.threads};
+  work.content_bytes = work.compressed_bytes = 0;
+  std::uint64_t longest = 1;
+  for (const Lz4Block& block : blocks) {
+    *work.content_bytes += block.output.size();
+    *work.compressed_bytes += block.input.size();
+    longest = std::max<std::uint64_t>(longest, block.output.size());
+  }
+  ResilientEngine engine(options.backend, options.device, work);
+  const BlockEngine& preferred = engine.preferred();
+  const DeviceNeeds device = preferred.device_needs(
+      {.direction = Direction::kRestore, .format = Format::kLz4, .block_bytes = longest});
+  if (!device.batch_bytes) {
+    run_blocks(blocks, stretches(blocks), threads,
+               [&](std::span<BlockTask> tasks) { engine.restore(tasks, Format::kLz4); });
+    return;
+  }
+  BatchNeeds needs;
+  needs.block_bytes = longest;
+  needs.buffer_bytes_per_block = longest + preferred.staging_bytes(longest, longest);
+  needs.content_bytes = blocks.size() * longest;
+  needs.preferred_batch_bytes = std::max<std::uint64_t>(preferred.preferred_batch_bytes(),
+                                                        preferred.preferred_batch_blocks() * longest);
+  needs.preferred_batches_in_flight = preferred.preferred_batches_in_flight(threads);
+  needs.memory_limit_bytes = options.memory_limit_bytes;
+  needs.device = device;
+  needs.device_limit_bytes = options.gpu_memory_limit_bytes;
+  const std::size_t per_batch = plan_batches(needs).blocks_per_batch;
+  std::vector<std::size_t> ends;
+  for (std::size_t end = 0; end < blocks.size();)
+    ends.push_back(end = std::min(blocks.size(), end + per_batch));
+  run_blocks(blocks, ends, needs.preferred_batches_in_flight,
+             [&](std::span<BlockTask> tasks) { engine.restore(tasks, Format::kLz4); });
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,360 @@
+// Batches of pages: the processor's in runs of a few pages, a device's in pieces that travel side by side.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/options.hpp"
+#include "core/parallel.hpp"
+#include "core/time_line.hpp"
+#include "engine/registry.hpp"
+#include "hemstitch/pages.hpp"
+#include "pages/page_codec.hpp"
+
+namespace hemstitch {
+namespace {
+
+// Pages that a thread of the processor takes at once: handing them over costs little beside their work.
+constexpr std::size_t kRunPages = 16;
+// The least that a device is given at once, and the least batch for which `auto` thinks of one at all.
+constexpr std::size_t kPiecePages = 1024;
+constexpr std::size_t kLeastDevicePages = 256;
+
+// After so many calls that failed a device is asked no more.
+constexpr unsigned kMostFailedCalls = 2;
+
+bool is_device_failure(Status status) { return status_family(status) == StatusFamily::kDevice; }
+
+}  // namespace
+
+struct PageBuffer::Impl {
+  std::unique_ptr<BlockEngine> engine;  // outlives its memory
+  LargeBuffer memory;
+  std::size_t bytes = 0;
+};
+
+PageBuffer::PageBuffer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+PageBuffer::~PageBuffer() = default;
+PageBuffer::PageBuffer(PageBuffer&&) noexcept = default;
+PageBuffer& PageBuffer::operator=(PageBuffer&&) noexcept = default;
+std::span<std::byte> PageBuffer::bytes() const { return {impl_->memory.get(), impl_->bytes}; }
+
+struct PageBatch::Impl {
+  explicit Impl(const PageBatchOptions& wanted)
+      : options((check_page_options(wanted), wanted)),
+        codec(options.page_bytes, options.level),
+        threads(resolve_threads(options.threads)) {
+    const BackendRegistry& registry = BackendRegistry::instance();
+    if (!registry.leaves_choice(options.backend))
+      fixed = &registry.choose(options.backend, options.device, work(0));
+  }
+
+  Workload work(std::uint64_t pages, Direction direction = Direction::kCompress) const {
+    return {.direction = direction,
+            .format = Format::kLz4,
+            .level = options.level,
+            .content_bytes = pages * options.page_bytes,
+            .threads = options.threads};
+  }
+
+  // Whose work a batch is. Before a device is started it has to pay for its start as well, in as much as has come already: pages that
+  // were only asked about count as well, since whoever asks works on them.
+  const Backend& backend_for(std::uint64_t pages, Direction direction) {
+    const BackendRegistry& registry = BackendRegistry::instance();
+    if (fixed != nullptr) return *fixed;
+    const std::uint64_t so_far = seen_pages.fetch_add(pages, std::memory_order_relaxed) + pages;
+    if (pages < kLeastDevicePages || failed_calls.load(std::memory_order_relaxed) >= kMostFailedCalls)
+      return registry.find_usable("cpu");
+    const Backend& now = registry.choose(options.backend, options.device, work(pages, direction));
+    if (now.name() != "cpu") return now;
+    const Backend& later = registry.choose(options.backend, options.device, work(so_far, direction));
+    return later.is_started() ? now : later;
+  }
+
+  template <class Body>
+  void in_parallel(std::size_t count, std::size_t grain, const Body& body) const {
+    if (count <= grain || threads == 1) {
+      for (std::size_t i = 0; i < count; ++i) body(i);
+    } else {
+      run_on_threads(threads, [&] { run_in_parallel(count, grain, body); });
+    }
+  }
+
+  // An engine of the backend's for one batch; null where the processor does it, also after a start that failed.
+  std::unique_ptr<BlockEngine> engine_for(std::uint64_t pages, Direction direction, PageBatchReport& report) {
+    const Backend& backend = backend_for(pages, direction);
+    if (backend.name() == "cpu") return nullptr;
+    if (failed_calls.load(std::memory_order_relaxed) >= kMostFailedCalls) {
+      note_failure(report, pages, fmt::format("{} failed before", backend.name()));
+      return nullptr;
+    }
+    try {
+      std::unique_ptr<BlockEngine> engine = backend.make_engine(options.device);
+      report.backend = backend.name();
+      return engine;
+    } catch (const Error& error) {
+      if (!is_device_failure(error.status())) throw;
+      failed_calls.fetch_add(1, std::memory_order_relaxed);
+      note_failure(report, pages, error.what());
+      return nullptr;
+    }
+  }
+
+  void note_failure(PageBatchReport& report, std::uint64_t pages, const std::string& reason) {
+    const std::scoped_lock lock(report_mutex);
+    if (report.fallback_reason.empty()) report.fallback_reason = reason;
+    report.fallback_pages += pages;
+  }
+
+  // Runs work(first task, last task) for pieces of the tasks, several at once. What fails is left with Status::kInternal.
+  template <class Work>
+  void on_device(BlockEngine& engine, std::span<BlockTask> tasks, PageBatchReport& report, const Work& work) {
+    const std::size_t in_flight = std::max(1U, engine.preferred_batches_in_flight(threads));
+    const std::size_t most = std::max<std::size_t>(1, engine.preferred_batch_bytes() / options.page_bytes);
+    const std::size_t even = (tasks.size() + in_flight - 1) / in_flight;
+    const std::size_t piece = std::min(most, std::max(even, kPiecePages));
+    const std::size_t pieces = (tasks.size() + piece - 1) / piece;
+    const auto one = [&](std::size_t i) {
+      const std::span<BlockTask> part = tasks.subspan(i * piece, std::min(piece, tasks.size() - i * piece));
+      try {
+        work(part);
+      } catch (const Error& error) {
+        if (!is_device_failure(error.status())) throw;
+        failed_calls.fetch_add(1, std::memory_order_relaxed);
+        for (BlockTask& task : part) task.status = Status::kInternal;
+        note_failure(report, 0, error.what());
+      }
+    };
+    if (pieces == 1) {
+      one(0);
+    } else {
+      run_on_threads(static_cast<unsigned>(std::min(pieces, in_flight)),
+                     [&] { run_in_parallel(pieces, 1, one); });
+    }
+  }
+
+  static void tell_times(PageBatchReport& report, const TimeLine& line, bool has_clock) {
+    const TimeReport times = line.report();
+    report.seconds = line.now();
+    report.cpu_seconds = report.seconds;
+    if (report.backend == "cpu") return;
+    report.upload_seconds = times.of(Stage::kUpload).wall_seconds;
+    report.kernel_seconds = times.of(Stage::kKernel).wall_seconds;
+    report.download_seconds = times.of(Stage::kDownload).wall_seconds;
+    if (!has_clock) return;
+    CoveredTime covered;
+    for (const StageInterval& interval : times.intervals) covered.add(interval.begin, interval.end);
+    report.cpu_seconds = std::max(0.0, report.seconds - covered.seconds());
+  }
+
+  void count(PageBatchReport& report, std::span<const KeptPage> entries) const {
+    report.pages = entries.size();
+    report.rule_takes_device = report.pages >= kPagesOfRule;
+    for (const KeptPage& entry : entries) {
+      if (entry.status != Status::kOk) {
+        ++report.damaged;
+        continue;
+      }
+      report.kept_bytes += entry.bytes;
+      ++(entry.kind == PageKind::kCompressed ? report.compressed
+         : entry.kind == PageKind::kRaw      ? report.raw
+                                             : report.same_filled);
+    }
+  }
+
+  // By the processor, each page into the room of its own number.
+  void compress_here(std::span<const std::byte* const> pages, std::span<std::byte> kept, KeptPage* entries,
+                     std::size_t first, std::size_t end) const {
+    const std::uint32_t bytes = options.page_bytes;
+    std::array<BlockTask, kRunPages> tasks;
+    std::array<std::size_t, kRunPages> of;
+    std::size_t count = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      const std::span<const std::byte> page(pages[i], bytes);
+      std::byte* const room = kept.data() + i * bytes;
+      entries[i] = {.at = std::uint64_t{i} * bytes, .bytes = kPageWordBytes, .kind = PageKind::kSameFilled};
+      if (same_filled(page)) {
+        std::memcpy(room, page.data(), kPageWordBytes);
+        continue;
+      }
+      tasks[count] = {.input = page, .history = {}, .output = {room, bytes - 1}};
+      of[count++] = i;
+    }
+    codec.engine().compress(std::span(tasks).first(count), codec.parameters());
+    for (std::size_t t = 0; t < count; ++t) take(tasks[t], kept, entries[of[t]]);
+  }
+
+  // A task that is done: its entry, and a raw page where it stands.
+  static void take(const BlockTask& task, std::span<std::byte> kept, KeptPage& entry) {
+    const PageForm form = PageCodec::form_of(task);
+    entry.at = static_cast<std::uint64_t>(task.output.data() - kept.data());
+    entry.bytes = form.bytes;
+    entry.kind = form.kind;
+    entry.status = Status::kOk;
+    if (form.kind == PageKind::kRaw) std::memcpy(task.output.data(), task.input.data(), task.input.size());
+  }
+
+  void restore_here(std::span<const std::byte> kept, KeptPage& entry, std::byte* page) const {
+    entry.status = codec.restore(entry.kind, kept.subspan(entry.at, entry.bytes), {page, options.page_bytes});
+  }
+
+  PageBatchOptions options;
+  PageCodec codec;
+  unsigned threads;
+  const Backend* fixed = nullptr;  // null: chosen for each batch
+  std::atomic<std::uint64_t> seen_pages = 0;
+  std::atomic<unsigned> failed_calls = 0;  // of devices
+  std::mutex report_mutex;                 // guards reports while pieces are worked on
+};
+
+PageBatch::PageBatch(const PageBatchOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+PageBatch::~PageBatch() = default;
+PageBatch::PageBatch(PageBatch&&) noexcept = default;
+PageBatch& PageBatch::operator=(PageBatch&&) noexcept = default;
+const PageBatchOptions& PageBatch::options() const { return impl_->options; }
+
+PageBuffer PageBatch::make_buffer(std::size_t bytes) const {
+  auto buffer = std::make_unique<PageBuffer::Impl>();
+  const Backend& backend =
+      impl_->fixed != nullptr ? *impl_->fixed : BackendRegistry::instance().find_usable("cpu");
+  buffer->engine = backend.make_engine(impl_->options.device);
+  buffer->memory = buffer->engine->make_buffer(bytes);
+  buffer->bytes = bytes;
+  return PageBuffer(std::move(buffer));
+}
+
+bool PageBatch::takes_device(Direction direction, std::uint64_t pages) const {
+  return impl_->backend_for(pages, direction).name() != "cpu";
+}
+
+PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std::span<std::byte> kept,
+                                    std::span<KeptPage> entries) const {
+  Impl& impl = *impl_;
+  const std::uint32_t bytes = impl.options.page_bytes;
+  if (entries.size() != pages.size())
+    throw Error(Status::kInvalidOption,
+                fmt::format("there are {} pages and {} entries for them", pages.size(), entries.size()));
+  if (kept.size() / bytes < pages.size())
+    throw Error(Status::kOutputTooSmall, fmt::format("{} pages need room for {} bytes; there is room for {}",
+                                                     pages.size(), pages.size() * bytes, kept.size()));
+  if (std::ranges::find(pages, nullptr) != pages.end()) throw Error(Status::kInvalidOption, "a page is NULL");
+
+  TimeLine line;
+  PageBatchReport report;
+  report.backend = "cpu";
+  bool has_clock = false;
+  const std::unique_ptr<BlockEngine> engine = impl.engine_for(pages.size(), Direction::kCompress, report);
+  if (!engine) {
+    const std::size_t runs = (pages.size() + kRunPages - 1) / kRunPages;
+    impl.in_parallel(runs, 1, [&](std::size_t run) {
+      impl.compress_here(pages, kept, entries.data(), run * kRunPages,
+                         std::min(pages.size(), (run + 1) * kRunPages));
+    });
+  } else {
+    has_clock = engine->keep_time(line);
+    // What is same-filled stays here. The others go up, with one room behind the other, in which the engine may bring them together.
+    impl.in_parallel(pages.size(), kRunPages, [&](std::size_t i) {
+      entries[i] = {.bytes = kPageWordBytes,
+                    .kind = same_filled({pages[i], bytes}) ? PageKind::kSameFilled : PageKind::kRaw};
+    });
+    std::vector<BlockTask> tasks;
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      if (entries[i].kind == PageKind::kSameFilled) continue;
+      tasks.push_back({.input = {pages[i], bytes},
+                       .history = {},
+                       .output = kept.subspan(tasks.size() * bytes, bytes - 1)});
+      of.push_back(i);
+    }
+    EncodeParameters parameters = impl.codec.parameters();
+    parameters.movable_outputs = true;
+    impl.on_device(*engine, tasks, report,
+                   [&](std::span<BlockTask> part) { engine->compress(part, parameters); });
+    std::atomic<std::uint64_t> redone = 0;
+    impl.in_parallel(tasks.size(), kRunPages, [&](std::size_t t) {
+      if (tasks[t].status != Status::kOk && tasks[t].status != Status::kOutputTooSmall) {
+        redone.fetch_add(1, std::memory_order_relaxed);
+        tasks[t].output = kept.subspan(t * bytes, bytes - 1);
+        impl.codec.engine().compress({&tasks[t], 1}, impl.codec.parameters());
+      }
+      Impl::take(tasks[t], kept, entries[of[t]]);
+    });
+    std::uint64_t words_at = std::uint64_t{tasks.size()} * bytes;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      if (entries[i].kind != PageKind::kSameFilled) continue;
+      entries[i].at = words_at;
+      std::memcpy(kept.data() + words_at, pages[i], kPageWordBytes);
+      words_at += kPageWordBytes;
+    }
+    if (redone != 0) impl.note_failure(report, redone, "the device failed on pages");
+  }
+  Impl::tell_times(report, line, has_clock);
+  impl.count(report, entries);
+  return report;
+}
+
+PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<KeptPage> entries,
+                                   std::span<std::byte* const> pages) const {
+  Impl& impl = *impl_;
+  const std::uint32_t bytes = impl.options.page_bytes;
+  if (entries.size() != pages.size())
+    throw Error(Status::kInvalidOption,
+                fmt::format("there are {} pages and {} entries for them", pages.size(), entries.size()));
+  if (std::ranges::find(pages, nullptr) != pages.end()) throw Error(Status::kInvalidOption, "a page is NULL");
+
+  TimeLine line;
+  PageBatchReport report;
+  report.backend = "cpu";
+  bool has_clock = false;
+  for (KeptPage& entry : entries) {
+    const bool inside = entry.at <= kept.size() && entry.bytes <= kept.size() - entry.at;
+    entry.status =
+        inside && legal_kept_page(entry.kind, entry.bytes, bytes) ? Status::kOk : Status::kCorruptBlock;
+  }
+  const std::unique_ptr<BlockEngine> engine = impl.engine_for(pages.size(), Direction::kRestore, report);
+  if (!engine) {
+    impl.in_parallel(pages.size(), kRunPages, [&](std::size_t i) {
+      if (entries[i].status == Status::kOk) impl.restore_here(kept, entries[i], pages[i]);
+    });
+  } else {
+    has_clock = engine->keep_time(line);
+    std::vector<BlockTask> tasks;
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      if (entries[i].status != Status::kOk || entries[i].kind != PageKind::kCompressed) continue;
+      tasks.push_back({.input = kept.subspan(entries[i].at, entries[i].bytes),
+                       .history = {},
+                       .output = {pages[i], bytes}});
+      of.push_back(i);
+    }
+    impl.on_device(*engine, tasks, report,
+                   [&](std::span<BlockTask> part) { engine->restore(part, Format::kLz4); });
+    std::atomic<std::uint64_t> redone = 0;
+    impl.in_parallel(tasks.size(), kRunPages, [&](std::size_t t) {
+      KeptPage& entry = entries[of[t]];
+      if (tasks[t].status == Status::kOk) {
+        entry.status = tasks[t].output_bytes == bytes ? Status::kOk : Status::kCorruptBlock;
+      } else if (tasks[t].status == Status::kCorruptBlock) {
+        entry.status = Status::kCorruptBlock;
+      } else {
+        redone.fetch_add(1, std::memory_order_relaxed);
+        impl.restore_here(kept, entry, pages[of[t]]);
+      }
+    });
+    impl.in_parallel(pages.size(), kRunPages, [&](std::size_t i) {
+      if (entries[i].status == Status::kOk && entries[i].kind != PageKind::kCompressed)
+        impl.restore_here(kept, entries[i], pages[i]);
+    });
+    if (redone != 0) impl.note_failure(report, redone, "the device failed on pages");
+  }
+  Impl::tell_times(report, line, has_clock);
+  impl.count(report, entries);
+  return report;
+}
+
+}  // namespace hemstitch

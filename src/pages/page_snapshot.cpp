@@ -1,0 +1,275 @@
+// A store's pages in a file: a skippable frame that says which pages they are (LZ4 frame format, "Skippable Frames"), then one frame of their
+// bytes, in ascending order. All numbers are little-endian:
+//
+//   u32 0x184D2A5C, u32 bytes of what follows
+//   "hemspage", u32 version, u32 page_bytes, u64 runs, then for each run u64 first number, u64 count
+//   u32 XXH32 of each MiB of the pages
+//   u32 XXH32 of everything from "hemspage" on
+//
+// The sums of the pages are there since a frame's own sums tell of some damage at its end only (whether a block is stored is a bit that no
+// sum of a block covers), and a page that was put is seen.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "core/descriptor.hpp"
+#include "files/new_file.hpp"
+#include "format/checksum.hpp"
+#include "pages/page_store.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::uint32_t kSkippableMagic = 0x184D2A5C;
+constexpr std::string_view kName = "hemspage";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kFrameHeaderBytes = 8, kIndexHeaderBytes = 24, kRunBytes = 16;
+// An LZ4 block restores to at most 255 times its size: a file that says more of itself is wrong.
+constexpr std::uint64_t kMostGrowth = 255;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+struct Run {
+  std::uint64_t first = 0, count = 0;
+};
+
+struct Index {
+  std::vector<Run> runs;
+  std::uint64_t pages = 0;
+  std::vector<std::uint32_t> piece_checksums;
+};
+
+std::uint64_t piece_count(std::uint64_t pages, std::uint32_t page_bytes) {
+  return (pages * page_bytes + kPieceBytes - 1) / kPieceBytes;
+}
+
+std::vector<Run> runs_of(std::span<const std::uint64_t> numbers) {
+  std::vector<Run> runs;
+  for (const std::uint64_t number : numbers) {
+    if (!runs.empty() && runs.back().first + runs.back().count == number && number != 0)
+      ++runs.back().count;
+    else
+      runs.push_back({number, 1});
+  }
+  return runs;
+}
+
+void append32(std::vector<std::byte>& bytes, std::uint32_t number) {
+  bytes.resize(bytes.size() + sizeof number);
+  store_le32(bytes.data() + bytes.size() - sizeof number, number);
+}
+void append64(std::vector<std::byte>& bytes, std::uint64_t number) {
+  bytes.resize(bytes.size() + sizeof number);
+  store_le64(bytes.data() + bytes.size() - sizeof number, number);
+}
+
+// Reads a file from its beginning on.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path)
+      : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat facts {};
+    if (descriptor_.number() < 0 || fstat(descriptor_.number(), &facts) != 0) fail(errno);
+    if (!S_ISREG(facts.st_mode))
+      throw Error(Status::kReadFailed, fmt::format("'{}' is no regular file", path_));
+    bytes_ = static_cast<std::uint64_t>(facts.st_size);
+  }
+
+  std::uint64_t bytes() const { return bytes_; }
+  std::size_t read(std::span<std::byte> into) {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const ssize_t count = ::read(descriptor_.number(), into.data() + done, into.size() - done);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail(errno);
+      if (count == 0) break;
+      done += static_cast<std::size_t>(count);
+    }
+    return done;
+  }
+  [[noreturn]] void damaged(const char* what) const {
+    throw Error(Status::kCorruptHeader, fmt::format("'{}': {}", path_, what));
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  [[noreturn]] void fail(int error) const {
+    throw system_error(Status::kReadFailed, fmt::format("'{}' cannot be read", path_), error);
+  }
+  std::string path_;
+  Descriptor descriptor_;
+  std::uint64_t bytes_ = 0;
+};
+
+// Held against the file's size and the store.
+Index read_index(InputFile& file, const PageStoreOptions& options) {
+  std::vector<std::byte> head(kFrameHeaderBytes + kIndexHeaderBytes);
+  if (file.read(head) != head.size() || load_le32(head.data()) != kSkippableMagic ||
+      std::memcmp(head.data() + kFrameHeaderBytes, kName.data(), kName.size()) != 0)
+    throw Error(Status::kUnknownFormat, fmt::format("'{}' is no file of pages", file.path()));
+  const std::uint64_t index_bytes = load_le32(head.data() + 4);
+  const std::span<const std::byte> index = std::span<const std::byte>(head).subspan(kFrameHeaderBytes);
+  const auto version = load_le32(index.data() + 8);
+  if (version != kVersion)
+    throw Error(Status::kUnsupportedVersion,
+                fmt::format("'{}' has version {}; this program reads {}", file.path(), version, kVersion));
+  const auto page_bytes = load_le32(index.data() + 12);
+  if (page_bytes != options.batch.page_bytes)
+    throw Error(Status::kInvalidOption, fmt::format("'{}' has pages of {} bytes; the store has pages of {}",
+                                                    file.path(), page_bytes, options.batch.page_bytes));
+  const auto run_count = load_le64(index.data() + 16);
+  const std::uint64_t rest_bytes =
+      index_bytes - std::min<std::uint64_t>(index_bytes, kIndexHeaderBytes + kChecksumBytes);
+  if (rest_bytes > file.bytes() || run_count > rest_bytes / kRunBytes)
+    file.damaged("the number of its runs cannot be right");
+
+  std::vector<std::byte> rest(rest_bytes + kChecksumBytes);
+  if (file.read(rest) != rest.size()) file.damaged("it ends in its index");
+  RunningChecksum checksum(Checksum::kXxh32);
+  checksum.update(index);
+  checksum.update(std::span<const std::byte>(rest).first(rest_bytes));
+  if (checksum.digest() != load_le32(rest.data() + rest_bytes))
+    throw Error(Status::kHeaderChecksumMismatch, fmt::format("'{}': its index is damaged", file.path()));
+
+  Index told;
+  std::vector<Run>& runs = told.runs;
+  runs.resize(run_count);
+  std::uint64_t& pages = told.pages;
+  const std::uint64_t most_pages = file.bytes() * kMostGrowth / page_bytes;
+  for (std::size_t i = 0; i < run_count; ++i) {
+    Run& run = runs[i];
+    run = {load_le64(rest.data() + i * kRunBytes), load_le64(rest.data() + i * kRunBytes + 8)};
+    const bool ascends = i == 0 || run.first > runs[i - 1].first + (runs[i - 1].count - 1);
+    if (run.count == 0 || run.count - 1 > UINT64_MAX - run.first || !ascends)
+      file.damaged("its runs of pages cannot be right");
+    if (run.count > most_pages - pages) file.damaged("it says to have more pages than its size can hold");
+    pages += run.count;
+    if (options.page_count != 0 &&
+        (run.first >= options.page_count || run.count > options.page_count - run.first))
+      throw Error(Status::kInvalidOption,
+                  fmt::format("'{}' has pages up to {}; the store has numbers below {}", file.path(),
+                              run.first + (run.count - 1), options.page_count));
+  }
+  // A page takes its entry and a word at least.
+  constexpr std::uint64_t kLeastPageBytes = 16;
+  if (options.budget_bytes != 0 && pages > options.budget_bytes / kLeastPageBytes)
+    throw Error(Status::kMemoryLimit, fmt::format("'{}' has {} pages; the budget is {} bytes", file.path(),
+                                                  pages, options.budget_bytes));
+  const std::uint64_t pieces = piece_count(pages, page_bytes);
+  if (rest_bytes != run_count * kRunBytes + pieces * kChecksumBytes)
+    file.damaged("the number of its checksums cannot be right");
+  for (std::uint64_t i = 0; i < pieces; ++i)
+    told.piece_checksums.push_back(load_le32(rest.data() + run_count * kRunBytes + i * kChecksumBytes));
+  return told;
+}
+
+}  // namespace
+
+void PageStore::save(const std::string& path) const {
+  const std::vector<std::uint64_t> pages = numbers();
+  const std::vector<Run> runs = runs_of(pages);
+  const std::uint64_t index_bytes = kIndexHeaderBytes + runs.size() * kRunBytes +
+                                    piece_count(pages.size(), page_bytes()) * kChecksumBytes + kChecksumBytes;
+  if (index_bytes > UINT32_MAX)
+    throw Error(Status::kUnsupportedFeature,
+                fmt::format("{} runs of pages are more than a file of pages can tell", runs.size()));
+  std::vector<std::byte> head;
+  head.reserve(kFrameHeaderBytes + index_bytes);
+  append32(head, kSkippableMagic);
+  append32(head, static_cast<std::uint32_t>(index_bytes));
+  for (const char letter : kName) head.push_back(static_cast<std::byte>(letter));
+  append32(head, kVersion);
+  append32(head, page_bytes());
+  append64(head, runs.size());
+  for (const Run& run : runs) {
+    append64(head, run.first);
+    append64(head, run.count);
+  }
+
+  NewFile file(path);
+  std::uint64_t at =
+      kFrameHeaderBytes + index_bytes;  // the frame's place; the index is written once the sums are known
+  const auto write = [&](std::span<const std::byte> bytes) {
+    file.write(at, bytes);
+    at += bytes.size();
+  };
+  CompressOptions options;
+  options.level = impl_->options.batch.level;
+  options.content_checksum = true;
+  options.content_bytes = std::uint64_t{pages.size()} * page_bytes();
+  options.backend = "cpu";
+  options.threads = impl_->options.batch.threads;
+  Compressor compressor(options, write);
+  std::vector<std::byte> piece(kPieceBytes);
+  const std::size_t in_piece = piece.size() / page_bytes();
+  for (std::size_t first = 0; first < pages.size(); first += in_piece) {
+    const std::size_t count = std::min(in_piece, pages.size() - first);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!get(pages[first + i], std::span(piece).subspan(i * page_bytes(), page_bytes())))
+        throw Error(Status::kInputChanged,
+                    fmt::format("page {} was discarded while pages are saved", pages[first + i]));
+    const std::span<const std::byte> bytes = std::span<const std::byte>(piece).first(count * page_bytes());
+    append32(head, checksum_of(Checksum::kXxh32, bytes));
+    compressor.write(bytes);
+  }
+  compressor.finish();
+  append32(head, checksum_of(Checksum::kXxh32, std::span<const std::byte>(head).subspan(kFrameHeaderBytes)));
+  file.write(0, head);
+  file.sync();
+  file.complete();
+  // The name as well.
+  const std::string folder = path.find('/') == path.npos ? "." : path.substr(0, path.find_last_of('/') + 1);
+  const Descriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor.number() < 0 || fsync(descriptor.number()) != 0)
+    throw system_error(Status::kWriteFailed,
+                       fmt::format("the folder of '{}' cannot be brought to the disk", path), errno);
+}
+
+void PageStore::load(const std::string& path) {
+  InputFile file(path);
+  const Index index = read_index(file, impl_->options);
+  std::size_t run = 0;
+  std::uint64_t in_run = 0, pieces = 0, bytes_left = index.pages * page_bytes();
+  std::vector<std::byte> waiting;  // the beginning of a piece
+  waiting.reserve(kPieceBytes);
+  const auto put_piece = [&] {
+    if (checksum_of(Checksum::kXxh32, waiting) != index.piece_checksums[pieces++])
+      throw Error(Status::kBlockChecksumMismatch, fmt::format("'{}': MiB {} of its pages", path, pieces));
+    for (std::size_t page = 0; page < waiting.size(); page += page_bytes()) {
+      put(index.runs[run].first + in_run, std::span<const std::byte>(waiting).subspan(page, page_bytes()));
+      if (++in_run < index.runs[run].count) continue;
+      in_run = 0;
+      ++run;
+    }
+    waiting.clear();
+  };
+  RestoreOptions options;
+  options.format = Format::kLz4;
+  options.backend = "cpu";
+  options.threads = impl_->options.batch.threads;
+  Decompressor decompressor(options, [&](std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      if (bytes_left == 0) file.damaged("it has more pages than its index tells");
+      const std::size_t more =
+          std::min<std::uint64_t>({kPieceBytes - waiting.size(), bytes.size(), bytes_left});
+      waiting.insert(waiting.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(more));
+      bytes = bytes.subspan(more);
+      bytes_left -= more;
+      if (waiting.size() == kPieceBytes || bytes_left == 0) put_piece();
+    }
+  });
+  std::vector<std::byte> read(kPieceBytes);
+  while (const std::size_t count = file.read(read))
+    decompressor.write(std::span<const std::byte>(read).first(count));
+  decompressor.finish();
+  if (bytes_left != 0) file.damaged("it has fewer pages than its index tells");
+}
+
+}  // namespace hemstitch

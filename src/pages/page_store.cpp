@@ -1,0 +1,668 @@
+#include "pages/page_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <system_error>
+
+#include "core/options.hpp"
+#include "core/parallel.hpp"
+#include "format/checksum.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long the compaction waits, so that what is freed together is moved together, and of how much it takes care while pages still
+// change; once nothing changes any more it moves whatever frees a slab.
+constexpr auto kPause = 50ms;
+constexpr double kBusyFreeShare = 0.05;
+
+constexpr std::uint32_t kPrefetchBytes = 2048;
+
+constexpr std::uint64_t kMostFlatPages = std::uint64_t{1} << 32;
+
+PageStoreOptions checked(const PageStoreOptions& options) {
+  check_page_options(options.batch);
+  if (options.page_count > kMostFlatPages)
+    throw Error(Status::kInvalidOption,
+                fmt::format("page_count is {}; it is at most {}, or 0 for any numbers", options.page_count,
+                            kMostFlatPages));
+  if (options.prefault && options.budget_bytes == 0)
+    throw Error(Status::kInvalidOption, "prefault needs a budget_bytes, which is what it takes");
+  return options;
+}
+
+[[noreturn]] void fail(Status status, std::uint64_t number) {
+  throw Error(status, fmt::format("page {}", number));
+}
+
+}  // namespace
+
+double PageStoreStatistics::fragmentation() const {
+  if (slot_bytes == 0) return 0;
+  return 1 - std::min(1.0, double(used_slot_bytes) / double(slot_bytes));
+}
+
+PageStore::Impl::Impl(const PageStoreOptions& wanted)
+    : options(checked(wanted)),
+      number_bytes(options.page_count != 0 ? sizeof(std::uint32_t) : sizeof(std::uint64_t)),
+      budget(options.budget_bytes),
+      batch(options.batch),
+      codec(options.batch.page_bytes, options.batch.level) {
+  slots.emplace(SlotMemory::Plan{.page_bytes = page_bytes(),
+                                 .largest_slot_bytes = round_up(header_bytes() + page_bytes(), number_bytes),
+                                 .lock = options.lock_memory,
+                                 .prefault = options.prefault},
+                budget);
+  if (options.page_count != 0) {
+    flat.emplace(options.page_count, budget);
+  } else {
+    for (Shard& shard : shards)
+      shard.table.emplace(budget, [this](PageRef ref) { return number_in(ref.slot()); });
+  }
+  try {
+    compaction = std::thread([this] { run_compaction(); });
+  } catch (const std::system_error& error) {
+    throw Error(Status::kOutOfMemory, fmt::format("no thread for a store of pages: {}", error.what()));
+  }
+}
+
+PageStore::Impl::~Impl() {
+  {
+    const std::scoped_lock lock(wake_mutex);
+    ends = true;
+  }
+  wake.notify_all();
+  compaction.join();
+}
+
+void PageStore::Impl::check_number(std::uint64_t number) const {
+  if (options.page_count != 0 && number >= options.page_count)
+    throw Error(Status::kInvalidOption, fmt::format("there is no page {}; the store has numbers below {}",
+                                                    number, options.page_count));
+}
+
+void PageStore::Impl::check(std::uint64_t number, std::size_t bytes) const {
+  check_number(number);
+  if (bytes != page_bytes())
+    throw Error(Status::kInvalidOption,
+                fmt::format("a page of {} bytes; the store has pages of {}", bytes, page_bytes()));
+}
+
+// Compaction may look at a slot that is being filled, and takes what it reads for a number that it then does not find.
+std::uint64_t PageStore::Impl::number_in(SlotPlace slot) const {
+  std::byte* const at = slots->at(slot);
+  if (number_bytes == sizeof(std::uint32_t))
+    return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(at)).load(std::memory_order_relaxed);
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at)).load(std::memory_order_relaxed);
+}
+
+std::uint32_t PageStore::Impl::checksum_in(SlotPlace slot) const {
+  std::uint32_t checksum = 0;
+  if (options.checksums) std::memcpy(&checksum, slots->at(slot) + number_bytes, sizeof checksum);
+  return checksum;
+}
+
+void PageStore::Impl::write_slot(SlotPlace slot, std::uint64_t number, std::uint32_t checksum,
+                                 const std::byte* data, std::uint32_t bytes) {
+  std::byte* const at = slots->at(slot);
+  if (number_bytes == sizeof(std::uint32_t))
+    std::atomic_ref(*reinterpret_cast<std::uint32_t*>(at))
+        .store(static_cast<std::uint32_t>(number), std::memory_order_relaxed);
+  else
+    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at)).store(number, std::memory_order_relaxed);
+  if (options.checksums) std::memcpy(at + number_bytes, &checksum, sizeof checksum);
+  std::memcpy(at + header_bytes(), data, bytes);
+}
+
+PageRef PageStore::Impl::find(Shard& shard, std::uint64_t number) {
+  if (flat) return flat->of(number);
+  const std::uint64_t* const entry = shard.table->find(number);
+  return entry != nullptr ? PageRef(*entry) : PageRef();
+}
+
+void PageStore::Impl::replace(Shard& shard, std::uint64_t number, PageRef ref) {
+  if (flat)
+    flat->set(number, ref);
+  else
+    *shard.table->find(number) = ref.bits();
+}
+
+void PageStore::Impl::remove(Shard& shard, std::uint64_t number) {
+  if (flat)
+    flat->set(number, PageRef());
+  else
+    shard.table->erase(shard.table->find(number));
+}
+
+void PageStore::Impl::count(Shard& shard, PageRef ref, std::int64_t by) {
+  const auto pages = static_cast<std::uint64_t>(by);
+  shard.counts.pages += pages;
+  shard.counts.kept_bytes += pages * ref.bytes();
+  (ref.kind() == PageKind::kCompressed ? shard.counts.compressed
+   : ref.kind() == PageKind::kRaw      ? shard.counts.raw
+                                       : shard.counts.same_filled) += pages;
+}
+
+Status PageStore::Impl::store(std::uint64_t number, const PageForm& form, const std::byte* data,
+                              std::uint32_t checksum) {
+  const std::uint32_t needed = header_bytes() + form.bytes;
+  const std::uint64_t tag = flat ? 0 : HashedPageTable::tag_of(hash_of(number));
+  Shard& shard = shard_of(number);
+  // Into the place of the page that is replaced; with `any_class` also where that is larger than it need be.
+  const auto put_in_place = [&](bool any_class) {
+    const std::scoped_lock lock(shard.mutex);
+    const PageRef old = find(shard, number);
+    if (!old.is_page()) return false;
+    if (any_class ? slots->slot_bytes(old.slot()) < needed : !slots->fits_class(old.slot(), needed))
+      return false;
+    const PageRef made(old.slot(), form.kind, form.bytes, tag);
+    write_slot(old.slot(), number, checksum, data, form.bytes);
+    replace(shard, number, made);
+    count(shard, old, -1);
+    count(shard, made, 1);
+    ++shard.counts.puts;
+    return true;
+  };
+  const auto refuse = [&](Status status) {
+    const std::scoped_lock lock(shard.mutex);
+    ++shard.counts.refused;
+    return status;
+  };
+
+  if (put_in_place(false)) return Status::kOk;
+  std::optional<SlotPlace> slot;
+  Status status = Status::kMemoryLimit;
+  try {
+    slot = slots->take(needed);
+    if (!slot) {
+      // The budget is reached: what is free in slabs may make room, brought together by size, or else into any size.
+      compact(0);
+      slot = slots->take(needed);
+      while (!slot && squeeze()) slot = slots->take(needed);
+    }
+  } catch (const Error& error) {
+    status = error.status();
+  } catch (const std::bad_alloc&) {
+    status = Status::kOutOfMemory;
+  }
+  if (!slot) slot = slots->take(needed, true);
+  if (!slot) return put_in_place(true) ? Status::kOk : refuse(status);
+
+  write_slot(*slot, number, checksum, data, form.bytes);
+  const PageRef made(*slot, form.kind, form.bytes, tag);
+  PageRef old;
+  status = Status::kOk;
+  {
+    const std::scoped_lock lock(shard.mutex);
+    old = find(shard, number);
+    if (old.is_page()) {
+      replace(shard, number, made);
+      count(shard, old, -1);
+    } else if (flat) {
+      if (flat->make_room(number))
+        flat->set(number, made);
+      else
+        status = Status::kMemoryLimit;
+    } else {
+      try {
+        if (!shard.table->insert(number, made)) status = Status::kMemoryLimit;
+      } catch (const std::bad_alloc&) {
+        status = Status::kOutOfMemory;
+      }
+    }
+    if (status == Status::kOk) {
+      count(shard, made, 1);
+      ++shard.counts.puts;
+    }
+  }
+  if (status != Status::kOk) {
+    slots->give_back(*slot);
+    return refuse(status);
+  }
+  if (old.is_page()) {
+    slots->give_back(old.slot());
+    note_change();
+  }
+  return Status::kOk;
+}
+
+std::uint32_t PageStore::Impl::checksum_of_page(std::span<const std::byte> page) const {
+  return options.checksums ? checksum_of(Checksum::kXxh32, page) : 0;
+}
+
+template <std::uint32_t kBytes>
+Status PageStore::Impl::put(std::uint64_t number, std::span<const std::byte> page) {
+  std::array<std::byte, kBytes> room;
+  const PageForm form = codec.compress(page, room);
+  return store(number, form, form.kind == PageKind::kRaw ? page.data() : room.data(), checksum_of_page(page));
+}
+
+// A small page does not ask for the stack of a large one.
+Status PageStore::Impl::put_one(std::uint64_t number, std::span<const std::byte> page) {
+  return page.size() == kMinPageBytes ? put<kMinPageBytes>(number, page) : put<kMaxPageBytes>(number, page);
+}
+
+template <std::uint32_t kBytes>
+Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, bool& found) {
+  std::array<std::byte, kBytes> kept;
+  Shard& shard = shard_of(number);
+  PageRef ref;
+  std::uint32_t checksum = 0;
+  {
+    const std::scoped_lock lock(shard.mutex);
+    ref = find(shard, number);
+    found = ref.is_page();
+    ++(found ? shard.counts.gets : shard.counts.misses);
+    if (!found) return Status::kOk;
+    checksum = checksum_in(ref.slot());
+    std::memcpy(kept.data(), data_of(ref.slot()), ref.bytes());
+  }
+  // Who reads one page after the other finds the next one near, though pages lie where they had room.
+  if (flat && number + 1 < flat->page_count()) {
+    const PageRef next = flat->of(number + 1);
+    if (next.is_page()) slots->prefetch(next.slot(), header_bytes() + std::min(next.bytes(), kPrefetchBytes));
+  }
+  Status status = codec.restore(ref.kind(), std::span(kept).first(ref.bytes()), page);
+  if (status == Status::kOk && options.checksums && checksum_of_page(page) != checksum)
+    status = Status::kBlockChecksumMismatch;
+  if (status != Status::kOk) {
+    const std::scoped_lock lock(shard.mutex);
+    ++shard.counts.failed_pages;
+  }
+  return status;
+}
+
+Status PageStore::Impl::get_one(std::uint64_t number, std::span<std::byte> page, bool& found) {
+  return page.size() == kMinPageBytes ? get<kMinPageBytes>(number, page, found)
+                                      : get<kMaxPageBytes>(number, page, found);
+}
+
+bool PageStore::Impl::discard(std::uint64_t number) {
+  Shard& shard = shard_of(number);
+  PageRef old;
+  {
+    const std::scoped_lock lock(shard.mutex);
+    old = find(shard, number);
+    if (!old.is_page()) return false;
+    remove(shard, number);
+    count(shard, old, -1);
+    ++shard.counts.discards;
+  }
+  slots->give_back(old.slot());
+  note_change();
+  return true;
+}
+
+bool PageStore::Impl::contains(std::uint64_t number) {
+  if (flat) return flat->of(number).is_page();
+  Shard& shard = shard_of(number);
+  const std::scoped_lock lock(shard.mutex);
+  return find(shard, number).is_page();
+}
+
+std::vector<std::uint64_t> PageStore::Impl::numbers_in(std::uint64_t first, std::uint64_t count) {
+  std::vector<std::uint64_t> found;
+  if (count == 0) return found;
+  const std::uint64_t largest = flat ? flat->page_count() - 1 : std::numeric_limits<std::uint64_t>::max();
+  if (first > largest) return found;
+  const std::uint64_t last = count - 1 > largest - first ? largest : first + (count - 1);
+  if (flat) {
+    for (std::uint64_t number = first; number <= last;) {
+      std::uint64_t next = 0;
+      if (!flat->may_have(number, next)) {
+        number = next;
+        continue;
+      }
+      if (flat->of(number).is_page()) found.push_back(number);
+      ++number;
+    }
+    return found;
+  }
+  // Whatever is less: numbers or pages.
+  std::uint64_t pages = 0;
+  for (Shard& shard : shards) {
+    const std::scoped_lock lock(shard.mutex);
+    pages += shard.table->count();
+  }
+  if (last - first < pages) {
+    for (std::uint64_t number = first;; ++number) {
+      if (contains(number)) found.push_back(number);
+      if (number == last) break;
+    }
+    return found;
+  }
+  for (Shard& shard : shards) {
+    const std::scoped_lock lock(shard.mutex);
+    found.reserve(found.size() + shard.table->count());
+    shard.table->each([&](PageRef ref) {
+      const std::uint64_t number = number_in(ref.slot());
+      if (first <= number && number <= last) found.push_back(number);
+    });
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+bool PageStore::Impl::move(SlotPlace from) {
+  const std::uint64_t number = number_in(from);
+  if (flat && number >= flat->page_count()) return false;
+  Shard& shard = shard_of(number);
+  {
+    const std::scoped_lock lock(shard.mutex);
+    const PageRef ref = find(shard, number);
+    if (!ref.is_page() || ref.slot() != from) return false;
+    const std::optional<SlotPlace> to = slots->take_beside(from);
+    if (!to) return false;
+    write_slot(*to, number, checksum_in(from), data_of(from), ref.bytes());
+    replace(shard, number, ref.moved_to(*to));
+  }
+  slots->give_back(from);
+  moved_pages.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+std::uint64_t PageStore::Impl::compact(double least_free_share) {
+  const std::scoped_lock lock(compaction_mutex);
+  return slots->compact(least_free_share, *this);
+}
+
+bool PageStore::Impl::squeeze() {
+  const std::scoped_lock lock(compaction_mutex);
+  return slots->squeeze(*this);
+}
+
+void PageStore::Impl::note_change() {
+  changes.fetch_add(1);
+  if (!sleeps.load()) return;
+  const std::scoped_lock lock(wake_mutex);
+  wake.notify_all();
+}
+
+void PageStore::Impl::run_compaction() {
+  std::unique_lock lock(wake_mutex);
+  std::uint64_t seen = 0;
+  while (!ends) {
+    sleeps.store(true);
+    wake.wait(lock, [&] { return ends || changes.load() != seen; });
+    sleeps.store(false);
+    // Busy: only what is worth it. Then, once nothing changes, all of it.
+    for (bool idle = false; !ends && !idle;) {
+      seen = changes.load();
+      wake.wait_for(lock, kPause, [&] { return ends; });
+      if (ends) return;
+      idle = changes.load() == seen;
+      lock.unlock();
+      const double share = idle ? 0 : kBusyFreeShare;
+      if (slots->has_free_slabs(share)) compact(share);
+      lock.lock();
+    }
+  }
+}
+
+PageStore::PageStore(const PageStoreOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+PageStore::~PageStore() = default;
+PageStore::PageStore(PageStore&&) noexcept = default;
+PageStore& PageStore::operator=(PageStore&&) noexcept = default;
+const PageStoreOptions& PageStore::options() const { return impl_->options; }
+
+void PageStore::put(std::uint64_t number, std::span<const std::byte> page) {
+  impl_->check(number, page.size());
+  const Status status = impl_->put_one(number, page);
+  if (status != Status::kOk) fail(status, number);
+}
+
+bool PageStore::get(std::uint64_t number, std::span<std::byte> page) const {
+  impl_->check(number, page.size());
+  bool found = false;
+  const Status status = impl_->get_one(number, page, found);
+  if (status != Status::kOk) fail(status, number);
+  return found;
+}
+
+bool PageStore::contains(std::uint64_t number) const {
+  impl_->check_number(number);
+  return impl_->contains(number);
+}
+
+bool PageStore::describe(std::uint64_t number, KeptPage& page) const {
+  impl_->check_number(number);
+  Impl::Shard& shard = impl_->shard_of(number);
+  const std::scoped_lock lock(shard.mutex);
+  const PageRef ref = impl_->find(shard, number);
+  if (!ref.is_page()) return false;
+  page = {.at = 0, .bytes = ref.bytes(), .kind = ref.kind(), .status = Status::kOk};
+  return true;
+}
+
+bool PageStore::discard(std::uint64_t number) {
+  impl_->check_number(number);
+  return impl_->discard(number);
+}
+
+std::uint64_t PageStore::discard_range(std::uint64_t first, std::uint64_t count) {
+  std::uint64_t discarded = 0;
+  for (const std::uint64_t number : impl_->numbers_in(first, count))
+    if (impl_->discard(number)) ++discarded;
+  return discarded;
+}
+
+namespace {
+
+// The same for both directions: sizes and numbers, before anything is done.
+void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t bytes,
+                std::size_t statuses) {
+  if (bytes / impl.page_bytes() != numbers.size() || bytes % impl.page_bytes() != 0)
+    throw Error(Status::kInvalidOption, fmt::format("{} pages of {} bytes, and {} bytes for them",
+                                                    numbers.size(), impl.page_bytes(), bytes));
+  if (statuses != 0 && statuses != numbers.size())
+    throw Error(Status::kInvalidOption, fmt::format("{} pages and {} statuses", numbers.size(), statuses));
+  for (const std::uint64_t number : numbers) impl.check_number(number);
+}
+
+// What a call without statuses throws.
+void throw_first(std::span<const Status> statuses, std::span<const std::uint64_t> numbers) {
+  for (std::size_t i = 0; i < statuses.size(); ++i)
+    if (statuses[i] != Status::kOk) fail(statuses[i], numbers[i]);
+}
+
+// From so many pages on the threads of the machine share a call's work.
+constexpr std::size_t kParallelPages = 32;
+constexpr std::size_t kGrain = 16;
+// And so many are compressed or restored as one batch, which bounds the memory of a call.
+constexpr std::size_t kBatchPages = 16384;
+
+}  // namespace
+
+void PageStore::put_many(std::span<const std::uint64_t> numbers, std::span<const std::byte> pages,
+                         std::span<Status> wanted_statuses) {
+  Impl& impl = *impl_;
+  check_many(impl, numbers, pages.size(), wanted_statuses.size());
+  std::vector<Status> own(wanted_statuses.empty() ? numbers.size() : 0);
+  const std::span<Status> statuses = wanted_statuses.empty() ? std::span<Status>(own) : wanted_statuses;
+  const std::uint32_t bytes = impl.page_bytes();
+  const auto page = [&](std::size_t i) { return pages.subspan(i * bytes, bytes); };
+  const unsigned threads = resolve_threads(impl.options.batch.threads);
+  // Of a number that comes twice the later one is to stay, whichever thread is first.
+  std::vector<std::size_t> order;
+  const bool ascending = std::ranges::adjacent_find(numbers, std::ranges::greater_equal()) == numbers.end();
+  if (!ascending) {
+    order.resize(numbers.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return numbers[i]; });
+  }
+  const auto is_last = [&](std::size_t place) {
+    return ascending || place + 1 == order.size() || numbers[order[place]] != numbers[order[place + 1]];
+  };
+  const auto at = [&](std::size_t place) { return ascending ? place : order[place]; };
+  const auto in_parallel = [&](std::size_t count, const auto& body) {
+    if (count < kParallelPages || threads == 1)
+      for (std::size_t i = 0; i < count; ++i) body(i);
+    else
+      run_on_threads(threads, [&] { run_in_parallel(count, kGrain, body); });
+  };
+
+  if (!impl.batch.takes_device(Direction::kCompress, numbers.size())) {
+    in_parallel(numbers.size(), [&](std::size_t place) {
+      const std::size_t i = at(place);
+      statuses[i] = is_last(place) ? impl.put_one(numbers[i], page(i)) : Status::kOk;
+    });
+  } else {
+    PageBuffer kept = impl.batch.make_buffer(std::min(kBatchPages, numbers.size()) * bytes);
+    for (std::size_t first = 0; first < numbers.size(); first += kBatchPages) {
+      const std::size_t count = std::min(kBatchPages, numbers.size() - first);
+      std::vector<const std::byte*> inputs(count);
+      std::vector<KeptPage> entries(count);
+      for (std::size_t i = 0; i < count; ++i) inputs[i] = page(at(first + i)).data();
+      const PageBatchReport report = impl.batch.compress(inputs, kept.bytes(), entries);
+      impl.fallback_pages.fetch_add(report.fallback_pages, std::memory_order_relaxed);
+      in_parallel(count, [&](std::size_t k) {
+        const std::size_t i = at(first + k);
+        statuses[i] = is_last(first + k)
+                          ? impl.store(numbers[i], {entries[k].kind, entries[k].bytes},
+                                       kept.bytes().data() + entries[k].at, impl.checksum_of_page(page(i)))
+                          : Status::kOk;
+      });
+    }
+  }
+  if (wanted_statuses.empty()) throw_first(statuses, numbers);
+}
+
+std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::span<std::byte> pages,
+                                  std::span<Status> wanted_statuses) const {
+  Impl& impl = *impl_;
+  check_many(impl, numbers, pages.size(), wanted_statuses.size());
+  const std::uint32_t bytes = impl.page_bytes();
+  const auto page = [&](std::size_t i) { return pages.subspan(i * bytes, bytes); };
+  const unsigned threads = resolve_threads(impl.options.batch.threads);
+  std::atomic<std::uint64_t> present = 0;
+  // Without room for statuses the first failure is kept: a get takes no memory.
+  std::atomic<std::size_t> first_failed = numbers.size();
+  std::atomic<int> first_status = static_cast<int>(Status::kOk);
+  std::mutex failed_mutex;
+  const auto tell = [&](std::size_t i, Status status) {
+    if (!wanted_statuses.empty()) {
+      wanted_statuses[i] = status;
+    } else if (status != Status::kOk) {
+      const std::scoped_lock lock(failed_mutex);
+      if (i >= first_failed) return;
+      first_failed = i;
+      first_status = static_cast<int>(status);
+    }
+  };
+  const auto get_here = [&](std::size_t i) {
+    bool found = false;
+    const Status status = impl.get_one(numbers[i], page(i), found);
+    if (found)
+      present.fetch_add(1, std::memory_order_relaxed);
+    else
+      std::memset(page(i).data(), 0, bytes);
+    tell(i, status);
+  };
+  const auto in_parallel = [&](std::size_t count, const auto& body) {
+    if (count < kParallelPages || threads == 1)
+      for (std::size_t i = 0; i < count; ++i) body(i);
+    else
+      run_on_threads(threads, [&] { run_in_parallel(count, kGrain, body); });
+  };
+  if (!impl.batch.takes_device(Direction::kRestore, numbers.size())) {
+    in_parallel(numbers.size(), get_here);
+  } else {
+    PageBuffer kept = impl.batch.make_buffer(std::min(kBatchPages, numbers.size()) * bytes);
+    for (std::size_t first = 0; first < numbers.size(); first += kBatchPages) {
+      const std::size_t count = std::min(kBatchPages, numbers.size() - first);
+      // Copied out of the slots, one behind the other.
+      std::vector<KeptPage> entries;
+      std::vector<std::byte*> outputs;
+      std::vector<std::size_t> of;
+      std::vector<std::uint32_t> checksums;
+      entries.reserve(count), outputs.reserve(count), of.reserve(count), checksums.reserve(count);
+      std::uint64_t used = 0;
+      for (std::size_t i = first; i < first + count; ++i) {
+        Impl::Shard& shard = impl.shard_of(numbers[i]);
+        const std::scoped_lock lock(shard.mutex);
+        const PageRef ref = impl.find(shard, numbers[i]);
+        ++(ref.is_page() ? shard.counts.gets : shard.counts.misses);
+        if (!ref.is_page()) {
+          std::memset(page(i).data(), 0, bytes);
+          tell(i, Status::kOk);
+          continue;
+        }
+        std::memcpy(kept.bytes().data() + used, impl.data_of(ref.slot()), ref.bytes());
+        entries.push_back({.at = used, .bytes = ref.bytes(), .kind = ref.kind()});
+        checksums.push_back(impl.checksum_in(ref.slot()));
+        outputs.push_back(page(i).data());
+        of.push_back(i);
+        used += ref.bytes();
+      }
+      const PageBatchReport report = impl.batch.restore(kept.bytes(), entries, outputs);
+      impl.fallback_pages.fetch_add(report.fallback_pages, std::memory_order_relaxed);
+      present.fetch_add(entries.size(), std::memory_order_relaxed);
+      in_parallel(entries.size(), [&](std::size_t k) {
+        Status status = entries[k].status;
+        if (status == Status::kOk && impl.options.checksums &&
+            impl.checksum_of_page(page(of[k])) != checksums[k])
+          status = Status::kBlockChecksumMismatch;
+        if (status != Status::kOk) {
+          Impl::Shard& shard = impl.shard_of(numbers[of[k]]);
+          const std::scoped_lock lock(shard.mutex);
+          ++shard.counts.failed_pages;
+        }
+        tell(of[k], status);
+      });
+    }
+  }
+  if (first_failed < numbers.size()) fail(static_cast<Status>(first_status.load()), numbers[first_failed]);
+  return present;
+}
+
+std::vector<std::uint64_t> PageStore::numbers_in(std::uint64_t first, std::uint64_t count) const {
+  return impl_->numbers_in(first, count);
+}
+
+std::vector<std::uint64_t> PageStore::numbers() const {
+  std::vector<std::uint64_t> found = impl_->numbers_in(0, std::numeric_limits<std::uint64_t>::max());
+  // The one number that a count of 64 bits does not reach.
+  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+  if (!impl_->flat && impl_->contains(kLast) && (found.empty() || found.back() != kLast))
+    found.push_back(kLast);
+  return found;
+}
+
+PageStoreStatistics PageStore::statistics() const {
+  PageStoreStatistics sum;
+  for (Impl::Shard& shard : impl_->shards) {
+    const std::scoped_lock lock(shard.mutex);
+    const PageStoreStatistics& counts = shard.counts;
+    sum.pages += counts.pages;
+    sum.same_filled += counts.same_filled;
+    sum.compressed += counts.compressed;
+    sum.raw += counts.raw;
+    sum.kept_bytes += counts.kept_bytes;
+    sum.puts += counts.puts;
+    sum.gets += counts.gets;
+    sum.misses += counts.misses;
+    sum.discards += counts.discards;
+    sum.refused += counts.refused;
+    sum.failed_pages += counts.failed_pages;
+    if (shard.table) sum.bookkeeping_bytes += shard.table->bookkeeping_bytes();
+  }
+  if (impl_->flat) sum.bookkeeping_bytes += impl_->flat->bookkeeping_bytes();
+  sum.bookkeeping_bytes += impl_->slots->bookkeeping_bytes() + sum.pages * impl_->header_bytes();
+  sum.used_slot_bytes = sum.kept_bytes + sum.pages * impl_->header_bytes();
+  sum.slot_bytes = impl_->slots->slab_bytes();
+  sum.memory_bytes = impl_->budget.used_bytes();
+  sum.moved_pages = impl_->moved_pages.load(std::memory_order_relaxed);
+  sum.fallback_pages = impl_->fallback_pages.load(std::memory_order_relaxed);
+  return sum;
+}
+
+void PageStore::compact() { impl_->compact(0); }
+
+}  // namespace hemstitch

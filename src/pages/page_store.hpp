@@ -1,0 +1,103 @@
+// The inside of a PageStore: shards of numbers, the slots that they share, and the thread that moves pages together.
+//
+// A page's slot holds its number, its checksum where there are any, and its bytes as kept. The table of the number's shard holds the place.
+// Under a shard's mutex a page is looked up and its bytes copied, nothing else; so that is how long others wait. Compressing and restoring
+// work on a thread's own stack.
+//
+// Order of locks: a shard's, then a size class's of the slots, then that of their units. Compaction holds a class's only while it takes or
+// gives back slots; a slot that is in nobody's table, since it is being filled or was just replaced, it leaves alone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "hemstitch/pages.hpp"
+#include "pages/memory_budget.hpp"
+#include "pages/page_codec.hpp"
+#include "pages/page_table.hpp"
+#include "pages/slot_memory.hpp"
+
+namespace hemstitch {
+
+struct PageStore::Impl : SlotMemory::Mover {
+  explicit Impl(const PageStoreOptions& wanted);
+  ~Impl() override;
+
+  std::uint32_t page_bytes() const { return options.batch.page_bytes; }
+  void check(std::uint64_t number, std::size_t bytes) const;
+  void check_number(std::uint64_t number) const;
+
+  // A page as it is to be kept; `data` has form.bytes.
+  Status store(std::uint64_t number, const PageForm& form, const std::byte* data, std::uint32_t checksum);
+  template <std::uint32_t kBytes>
+  Status put(std::uint64_t number, std::span<const std::byte> page);
+  Status put_one(std::uint64_t number, std::span<const std::byte> page);
+  // kOk and whether it was there; or what is wrong with the page.
+  template <std::uint32_t kBytes>
+  Status get(std::uint64_t number, std::span<std::byte> page, bool& found);
+  Status get_one(std::uint64_t number, std::span<std::byte> page, bool& found);
+  bool discard(std::uint64_t number);
+  std::uint32_t checksum_of_page(std::span<const std::byte> page) const;
+
+  bool contains(std::uint64_t number);
+  std::vector<std::uint64_t> numbers_in(std::uint64_t first, std::uint64_t count);
+
+  bool move(SlotPlace from) override;
+  std::uint64_t compact(double least_free_share);
+  bool squeeze();
+  void run_compaction();
+  // After slots became free.
+  void note_change();
+
+  struct alignas(64) Shard {
+    std::mutex mutex;  // guards what follows
+    std::optional<HashedPageTable> table;
+    PageStoreStatistics counts;  // those of pages and calls
+  };
+  static constexpr std::size_t kShards = 64;
+
+  static std::size_t shard_number(std::uint64_t number) { return hash_of(number >> 3) % kShards; }
+  Shard& shard_of(std::uint64_t number) { return shards[shard_number(number)]; }
+  // With the shard's mutex held.
+  PageRef find(Shard& shard, std::uint64_t number);
+  void replace(Shard& shard, std::uint64_t number, PageRef ref);
+  void remove(Shard& shard, std::uint64_t number);
+  static void count(Shard& shard, PageRef ref, std::int64_t by);
+
+  // Of a slot: its number, its checksum, and where its page's bytes begin.
+  std::uint64_t number_in(SlotPlace slot) const;
+  void write_slot(SlotPlace slot, std::uint64_t number, std::uint32_t checksum, const std::byte* data,
+                  std::uint32_t bytes);
+  std::uint32_t header_bytes() const { return number_bytes + (options.checksums ? 4 : 0); }
+  std::byte* data_of(SlotPlace slot) const { return slots->at(slot) + header_bytes(); }
+  std::uint32_t checksum_in(SlotPlace slot) const;
+
+  PageStoreOptions options;
+  std::uint32_t number_bytes;
+  MemoryBudget budget;
+  PageBatch batch;
+  PageCodec codec;
+  std::optional<SlotMemory> slots;
+  std::optional<FlatPageTable> flat;
+  std::array<Shard, kShards> shards;
+  std::atomic<std::uint64_t> moved_pages = 0, fallback_pages = 0;
+
+  std::mutex compaction_mutex;  // one compaction at a time
+  std::mutex wake_mutex;        // guards `ends`
+  std::condition_variable wake;
+  bool ends = false;
+  std::atomic<std::uint64_t> changes = 0;
+  std::atomic<bool> sleeps = false;  // the thread waits for a change, however long that takes
+  std::thread compaction;
+};
+
+}  // namespace hemstitch

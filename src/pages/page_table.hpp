@@ -1,0 +1,110 @@
+// From numbers of pages to where they stand: a flat table for numbers below a bound, and for any numbers a hash table that grows and
+// shrinks by one bucket at a time (W. Litwin, "Linear hashing: a new tool for file and table addressing", VLDB 1980), so that
+// nobody waits until all of it is made anew.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pages/memory_budget.hpp"
+#include "pages/page_ref.hpp"
+
+namespace hemstitch {
+
+// Of a number: well-mixed bits (the finalizer of MurmurHash3, by A. Appleby, in the public domain).
+constexpr std::uint64_t hash_of(std::uint64_t number) {
+  number = (number ^ number >> 33) * 0xFF51AFD7ED558CCDULL;
+  number = (number ^ number >> 33) * 0xC4CEB9FE1A85EC53ULL;
+  return number ^ number >> 33;
+}
+
+// Entries may be read at any time; each is written by one thread at a time.
+class FlatPageTable {
+ public:
+  // Throws kOutOfMemory.
+  FlatPageTable(std::uint64_t page_count, MemoryBudget& budget);
+  ~FlatPageTable();
+  FlatPageTable(const FlatPageTable&) = delete;
+  FlatPageTable& operator=(const FlatPageTable&) = delete;
+
+  PageRef of(std::uint64_t number) const {
+    return PageRef(std::atomic_ref(entries_[number]).load(std::memory_order_relaxed));
+  }
+  // False: the budget has no room for the part of the table where that is to be.
+  bool make_room(std::uint64_t number);
+  void set(std::uint64_t number, PageRef ref) {
+    std::atomic_ref(entries_[number]).store(ref.bits(), std::memory_order_relaxed);
+  }
+  // Whether the part around a number was ever written; where not, `next` is the first number behind it.
+  bool may_have(std::uint64_t number, std::uint64_t& next) const;
+  std::uint64_t page_count() const { return page_count_; }
+  std::uint64_t bookkeeping_bytes() const {
+    return touched_.load(std::memory_order_relaxed) * kPartPages * sizeof(std::uint64_t) + parts_;
+  }
+
+ private:
+  static constexpr std::uint64_t kPartPages = 512;  // a page of the system's
+
+  std::uint64_t page_count_, parts_;
+  MemoryBudget& budget_;
+  std::uint64_t* entries_ = nullptr;
+  std::unique_ptr<std::atomic<bool>[]> has_part_;
+  std::atomic<std::uint64_t> touched_ = 0;
+};
+
+// One thread at a time. Which page an entry is of stands in the entry's slot; who makes the table says how to read it.
+class HashedPageTable {
+ public:
+  using NumberOf = std::function<std::uint64_t(PageRef)>;
+
+  HashedPageTable(MemoryBudget& budget, NumberOf number_of);
+  ~HashedPageTable();
+  HashedPageTable(const HashedPageTable&) = delete;
+  HashedPageTable& operator=(const HashedPageTable&) = delete;
+
+  static std::uint64_t tag_of(std::uint64_t hash) { return hash >> (64 - PageRef::kTagBits); }
+
+  // Null where there is none; until the next call that changes the table.
+  std::uint64_t* find(std::uint64_t number);
+  // Of a number that is not there. False where the budget has no room; throws std::bad_alloc. Nothing has changed then.
+  bool insert(std::uint64_t number, PageRef ref);
+  void erase(std::uint64_t* entry);
+
+  std::uint64_t count() const { return count_; }
+  std::uint64_t bookkeeping_bytes() const;
+  template <class Take>
+  void each(const Take& take) const {
+    for (const Bucket& bucket : buckets_)
+      for (std::uint32_t i = 0; i < bucket.count; ++i) take(PageRef(bucket.refs[i]));
+  }
+
+ private:
+  struct Bucket {
+    std::uint64_t* refs = nullptr;
+    std::uint32_t count = 0, capacity = 0;
+  };
+  static constexpr std::uint32_t kStep = 4;  // entries by which a bucket grows
+  static constexpr std::uint64_t kMostAverage = 48, kLeastAverage = 24;
+
+  std::size_t bucket_of(std::uint64_t hash) const {
+    const std::size_t at = hash & (2 * half_ - 1);
+    return at < buckets_.size() ? at : hash & (half_ - 1);
+  }
+  bool reserve(Bucket& bucket, std::uint32_t capacity);
+  void shrink(Bucket& bucket) noexcept;
+  void split();
+  void merge() noexcept;
+
+  MemoryBudget& budget_;
+  NumberOf number_of_;
+  std::vector<Bucket> buckets_;  // half_ to 2 * half_ of them
+  std::size_t half_ = 1;
+  std::uint64_t count_ = 0, capacity_ = 0;
+};
+
+}  // namespace hemstitch

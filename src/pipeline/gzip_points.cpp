@@ -1,0 +1,235 @@
+#include "pipeline/gzip_points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/options.hpp"
+#include "core/parallel.hpp"
+#include "format/formats.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+constexpr std::uint64_t kTrailerBytes = 8;
+
+[[noreturn]] void fail(Status status, const std::string& what, std::uint64_t at) {
+  throw Error(status, what, {std::nullopt, std::nullopt, at});
+}
+
+// Passes on what of the content lies in a range.
+class RangeSink {
+ public:
+  RangeSink(Sink& sink, std::uint64_t content_at, std::uint64_t begin, std::uint64_t end)
+      : sink_(sink), at_(content_at), begin_(begin), end_(end) {}
+
+  void write(std::span<const std::byte> bytes) {
+    const auto place = [&](std::uint64_t limit) {
+      return static_cast<std::size_t>(std::clamp(limit, at_, at_ + bytes.size()) - at_);
+    };
+    const auto wanted = bytes.subspan(place(begin_), place(end_) - place(begin_));
+    at_ += bytes.size();
+    written_ += wanted.size();
+    if (!wanted.empty()) sink_.write(wanted);
+  }
+  std::uint64_t at() const { return at_; }
+  std::uint64_t written() const { return written_; }
+
+ private:
+  Sink& sink_;
+  std::uint64_t at_, begin_, end_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace
+
+StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& point, std::uint64_t range_begin,
+                                std::uint64_t range_end, const RestoreOptions& options,
+                                const StreamHooks& hooks) {
+  StreamReport report;
+  std::uint64_t at = point.bit / 8;  // in the source
+  if (!source.seek(at)) fail(Status::kReadFailed, "the source cannot be read from its middle", at);
+  const auto taken_bits = static_cast<unsigned>(point.bit % 8);
+  std::byte first{};
+  if (taken_bits != 0) at += source.read(std::span(&first, 1));
+  const FrameFormat& gzip = FormatTable::instance().of(Format::kGzip);
+  const std::unique_ptr<StreamDecoder> decoder = gzip.make_decoder_at(point.window, first, taken_bits);
+
+  RangeSink range(sink, point.content_at, range_begin, range_end);
+  std::vector<std::byte> buffer(kPieceBytes), content(kPieceBytes);
+  std::span<const std::byte> input;
+  bool ended = false, at_end = false;
+  while (!ended && range.at() < range_end) {
+    throw_if_cancelled(hooks);
+    if (input.empty() && !at_end) {
+      input = std::span(buffer).first(source.read(buffer));
+      at_end = input.empty();
+    }
+    const StreamStep step = decoder->restore(input, content);
+    input = input.subspan(step.input_bytes);
+    at += step.input_bytes;
+    range.write(std::span(content).first(step.output_bytes));
+    ended = step.ended;
+    if (step.status != Status::kOk && range.at() < range_end)
+      fail(step.status,
+           step.detail.empty() ? "what stands here cannot be restored" : std::string(step.detail), at);
+    if (!ended && at_end && step.output_bytes == 0)
+      fail(Status::kTruncated, "the end of what is compressed is missing", at);
+    if (hooks.progress) hooks.progress(at, range.written());
+  }
+  report.frame_count = 1;
+  report.input_bytes = at - point.bit / 8;
+  report.output_bytes = range.written();
+  if (!ended || range.at() >= range_end) return report;
+
+  // What follows is read as any gzip file, if there is more of it.
+  const std::uint64_t next = at + kTrailerBytes, before = range.at();
+  std::array<std::byte, kIdentifyBytes> next_bytes{};
+  if (!source.seek(next - 1) || source.read(std::span(next_bytes).first(1)) == 0)
+    fail(Status::kTruncated, "the member's trailer is missing", at);
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  const std::size_t count = source.read(next_bytes);
+  if (!gzip.begins(std::span(next_bytes).first(count))) {
+    if (!std::ranges::all_of(std::span(next_bytes).first(count), is_zero)) report.trailing_garbage_at = next;
+    if (before < range_begin)
+      throw Error(Status::kRangeOutsideContent,
+                  fmt::format("the range begins at byte {}, the content has {}", range_begin, before));
+    return report;
+  }
+  source.seek(next);
+  StreamReport rest = restore_range(source, sink, std::max(range_begin, before) - before,
+                                    range_end == UINT64_MAX ? range_end : range_end - before, options, hooks);
+  rest.input_bytes += report.input_bytes + kTrailerBytes;
+  rest.output_bytes += report.output_bytes;
+  rest.frame_count += report.frame_count;
+  return rest;
+}
+
+namespace {
+
+// Content between two points of an index, and the ranges that touch it.
+struct IndexedPart {
+  GzipIndexReader::IndexedPoint point;
+  std::uint64_t end = 0;  // where the next point stands, or the content ends
+  std::vector<std::size_t> ranges = {};
+
+  // How much of a range lies in it.
+  std::uint64_t bytes_of(const ContentBytes& range) const {
+    const std::uint64_t begin = std::max(range.begin, point.content_at);
+    return std::max(begin, std::min(range.end, end)) - begin;
+  }
+};
+
+// Gives to each of some ranges what of the content is its own.
+class RangesSink : public Sink {
+ public:
+  RangesSink(std::uint64_t content_at, std::span<const ContentBytes> ranges,
+             const std::vector<std::size_t>& numbers)
+      : at_(content_at), ranges_(ranges), numbers_(numbers), bytes(numbers.size()) {}
+
+  void write(std::span<const std::byte> piece) override {
+    const std::uint64_t end = at_ + piece.size();
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      const ContentBytes& range = ranges_[numbers_[i]];
+      const std::uint64_t from = std::clamp(range.begin, at_, end), to = std::clamp(range.end, at_, end);
+      const auto wanted =
+          piece.subspan(static_cast<std::size_t>(from - at_), static_cast<std::size_t>(to - from));
+      bytes[i].insert(bytes[i].end(), wanted.begin(), wanted.end());
+    }
+    at_ = end;
+  }
+
+ private:
+  std::uint64_t at_;
+  std::span<const ContentBytes> ranges_;
+  const std::vector<std::size_t>& numbers_;
+
+ public:
+  std::vector<std::vector<std::byte>> bytes;  // of each
+};
+
+}  // namespace
+
+std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> input,
+                                                   std::span<const ContentBytes> ranges,
+                                                   const RestoreOptions& options) {
+  MemorySource index(options.index);
+  auto reader = FormatTable::instance().of(Format::kGzip).begins(input)
+                    ? GzipIndexReader::of(index, input.size())
+                    : std::nullopt;
+  const auto points = reader ? reader->points() : std::nullopt;
+  if (!points || points->empty() || points->front().content_at != 0)
+    throw Error(Status::kInvalidOption, "index: it is not of this input, or damaged");
+  std::vector<IndexedPart> parts;
+  for (const auto& point : *points) {
+    if (!parts.empty()) parts.back().end = point.content_at;
+    parts.push_back({point, reader->content_bytes()});
+  }
+  std::vector<RestoredRange> restored(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin > reader->content_bytes()) {
+      restored[i].status = Status::kRangeOutsideContent;
+      continue;
+    }
+    auto part = std::ranges::partition_point(
+        parts, [&](const IndexedPart& one) { return one.end <= ranges[i].begin; });
+    for (; part != parts.end() && part->point.content_at < ranges[i].end; ++part) part->ranges.push_back(i);
+  }
+  std::erase_if(parts, [](const IndexedPart& part) { return part.ranges.empty(); });
+
+  RestoreOptions alone = options;
+  alone.threads = 1;
+  alone.backend = "cpu";
+  alone.index = {};
+  struct Done {
+    std::vector<std::vector<std::byte>> bytes;
+    Status status = Status::kOk;
+    Place place = {};
+  };
+  std::vector<Done> done(parts.size());
+  const auto restore_part = [&](std::size_t i) {
+    const IndexedPart& part = parts[i];
+    std::uint64_t begin = UINT64_MAX, end = 0;
+    for (const std::size_t number : part.ranges) {
+      begin = std::min(begin, ranges[number].begin);
+      end = std::max(end, ranges[number].end);
+    }
+    begin = std::max(begin, part.point.content_at);
+    end = std::min(end, part.end);
+    RangesSink sink(begin, ranges, part.ranges);
+    try {
+      MemorySource own_index(options.index), source(input);
+      auto own_reader = GzipIndexReader::of(own_index, input.size());
+      const auto point = own_reader->read(part.point);
+      if (!point) throw Error(Status::kInvalidOption, "index: a window is missing");
+      restore_range_from(source, sink, *point, begin, end, alone);
+    } catch (const Error& error) {
+      done[i].status = error.status();
+      done[i].place = error.place();
+    }
+    done[i].bytes = std::move(sink.bytes);
+  };
+  run_on_threads(resolve_threads(options.threads), [&] { run_in_parallel(parts.size(), 1, restore_part); });
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (std::size_t j = 0; j < parts[i].ranges.size(); ++j) {
+      RestoredRange& range = restored[parts[i].ranges[j]];
+      if (range.status != Status::kOk) continue;
+      std::vector<std::byte>& bytes = done[i].bytes[j];
+      // What is damaged behind it is not its own; content that ends before the index says is not that of the index.
+      if (bytes.size() != parts[i].bytes_of(ranges[parts[i].ranges[j]])) {
+        const bool failed = done[i].status != Status::kOk;
+        range = {failed ? done[i].status : Status::kContentSizeMismatch, done[i].place, {}};
+        continue;
+      }
+      if (range.bytes.empty())
+        range.bytes = std::move(bytes);
+      else
+        range.bytes.insert(range.bytes.end(), bytes.begin(), bytes.end());
+      bytes = {};
+    }
+  return restored;
+}
+
+}  // namespace hemstitch

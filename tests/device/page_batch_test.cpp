@@ -1,0 +1,114 @@
+// Batches of pages and the store on a CUDA device: what comes back is what went there, for every page size, from pinned and other memory.
+#include <lz4.h>
+
+#include <cstring>
+
+#include "cuda_test.hpp"
+#include "hemstitch/pages.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+class PageBatchOnCuda : public CudaTest {};
+
+Bytes mixed_pages(std::uint32_t page_bytes, std::size_t at_least) {
+  Bytes bytes;
+  while (bytes.size() < at_least * page_bytes) {
+    for (const Shape& shape : shapes_of(page_bytes))
+      bytes.insert(bytes.end(), shape.bytes.begin(), shape.bytes.end());
+    bytes.resize(bytes.size() + page_bytes);
+  }
+  return bytes;
+}
+
+void expect_round_trip(const PageBatch& batch, std::span<const std::byte> pages, std::span<std::byte> kept,
+                       std::span<std::byte> back) {
+  const std::uint32_t page_bytes = batch.options().page_bytes;
+  std::vector<const std::byte*> inputs;
+  std::vector<std::byte*> outputs;
+  for (std::size_t at = 0; at < pages.size(); at += page_bytes) {
+    inputs.push_back(pages.data() + at);
+    outputs.push_back(back.data() + at);
+  }
+  std::vector<KeptPage> entries(inputs.size());
+  const PageBatchReport report = batch.compress(inputs, kept, entries);
+  EXPECT_EQ(report.backend, "cuda");
+  EXPECT_EQ(report.fallback_pages, 0U) << report.fallback_reason;
+  EXPECT_GT(report.kernel_seconds, 0);
+  EXPECT_GT(report.raw, 0U);
+  EXPECT_GT(report.compressed, 0U);
+  EXPECT_GT(report.same_filled, 0U);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (entries[i].kind != PageKind::kCompressed) continue;
+    Bytes restored(page_bytes);
+    ASSERT_EQ(LZ4_decompress_safe(reinterpret_cast<const char*>(kept.data() + entries[i].at),
+                                  reinterpret_cast<char*>(restored.data()),
+                                  static_cast<int>(entries[i].bytes), static_cast<int>(page_bytes)),
+              static_cast<int>(page_bytes));
+    ASSERT_EQ(std::memcmp(restored.data(), inputs[i], page_bytes), 0) << "page " << i;
+  }
+  const PageBatchReport restored = batch.restore(kept, entries, outputs);
+  EXPECT_EQ(restored.damaged, 0U);
+  EXPECT_EQ(restored.fallback_pages, 0U) << restored.fallback_reason;
+  EXPECT_EQ(std::memcmp(pages.data(), back.data(), pages.size()), 0);
+}
+
+TEST_F(PageBatchOnCuda, RoundTripsFromAnyMemory) {
+  for (const std::uint32_t page_bytes : {4096U, 16384U, 65536U}) {
+    const PageBatch batch({.page_bytes = page_bytes, .backend = "cuda"});
+    const Bytes pages = mixed_pages(page_bytes, page_bytes == 4096 ? 20000 : 500);
+    Bytes kept(pages.size()), back(pages.size());
+    expect_round_trip(batch, pages, kept, back);
+    PageBuffer pinned = batch.make_buffer(pages.size()), pinned_kept = batch.make_buffer(pages.size()),
+               pinned_back = batch.make_buffer(pages.size());
+    std::ranges::copy(pages, pinned.bytes().begin());
+    expect_round_trip(batch, pinned.bytes(), pinned_kept.bytes(), pinned_back.bytes());
+  }
+}
+
+TEST_F(PageBatchOnCuda, Store) {
+  PageStore store({.checksums = true, .batch = {.backend = "cuda"}});
+  const Bytes pages = mixed_pages(4096, 30000);
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < pages.size() / 4096; ++i) numbers.push_back(i * 3);
+  store.put_many(numbers, pages);
+  Bytes back(pages.size());
+  EXPECT_EQ(store.get_many(numbers, back), numbers.size());
+  EXPECT_TRUE(back == pages);
+  Bytes one(4096);
+  ASSERT_TRUE(store.get(3, one));
+  EXPECT_EQ(std::memcmp(one.data(), pages.data() + 4096, 4096), 0);
+  EXPECT_EQ(store.statistics().fallback_pages, 0U);
+}
+
+TEST_F(PageBatchOnCuda, DamagedPagesAreTold) {
+  const PageBatch batch({.backend = "cuda"});
+  const Bytes pages = mixed_pages(4096, 1000);
+  const std::size_t count = pages.size() / 4096;
+  std::vector<const std::byte*> inputs;
+  Bytes kept(pages.size()), back(pages.size());
+  std::vector<std::byte*> outputs;
+  for (std::size_t i = 0; i < count; ++i) {
+    inputs.push_back(pages.data() + i * 4096);
+    outputs.push_back(back.data() + i * 4096);
+  }
+  std::vector<KeptPage> entries(count);
+  batch.compress(inputs, kept, entries);
+  std::size_t damaged = 0;
+  for (std::size_t i = 0; i < count; i += 7)
+    if (entries[i].kind == PageKind::kCompressed) {
+      entries[i].bytes /= 2;  // cut
+      ++damaged;
+    }
+  EXPECT_EQ(batch.restore(kept, entries, outputs).damaged, damaged);
+  for (std::size_t i = 0; i < count; ++i)
+    if (entries[i].status == Status::kOk) {
+      ASSERT_EQ(std::memcmp(back.data() + i * 4096, inputs[i], 4096), 0);
+    }
+}
+
+}  // namespace
+}  // namespace hemstitch

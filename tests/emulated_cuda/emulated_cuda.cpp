@@ -1,0 +1,218 @@
+#include "emulated_cuda.hpp"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HEMSTITCH_TELLS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEMSTITCH_TELLS_SANITIZER
+#endif
+#endif
+#if defined(HEMSTITCH_TELLS_SANITIZER)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace hemstitch::emulated {
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{256} << 10;
+constexpr unsigned kLanes = 32;
+
+[[noreturn]] void fail(const char* what) {
+  std::fprintf(stderr, "emulated kernel: block %u, thread %u: %s\n", blockIdx.x, threadIdx.x, what);
+  std::abort();
+}
+
+// Where threads wait for each other, again and again.
+struct MeetingPlace {
+  unsigned expected = 0;  // threads that have not returned
+  unsigned arrived = 0;
+  std::uint64_t round = 0;
+  Meeting how = Meeting::kWarp;
+  bool says_so = false;
+  std::array<bool, 2> said_so = {};                               // of the last two rounds
+  std::array<std::array<std::uint64_t, kLanes>, 2> brought = {};  // likewise
+
+  bool complete() const { return expected != 0 && arrived == expected; }
+  void go_on() {
+    said_so[round % 2] = std::exchange(says_so, false);
+    arrived = 0;
+    ++round;
+  }
+};
+
+struct Fiber {
+  ucontext_t context = {};
+  void* stack = nullptr;
+  void* sanitizer_stack = nullptr;
+  const MeetingPlace* waits_at = nullptr;
+  std::uint64_t waits_for = 0;  // a round of that
+  bool has_returned = true;
+
+  bool can_run() const { return !has_returned && (waits_at == nullptr || waits_at->round != waits_for); }
+};
+
+// The fibers of this thread of the host: the one that calls run(), and those of a block. They are kept for the next block.
+class Fibers {
+ public:
+  ~Fibers() {
+    for (const std::unique_ptr<Fiber>& fiber : fibers_) munmap(fiber->stack, kStackBytes);
+  }
+
+  void run_block(unsigned threads, const std::function<void()>& kernel) {
+    while (fibers_.size() < threads) {
+      fibers_.push_back(std::make_unique<Fiber>());
+      void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (stack == MAP_FAILED) fail("no memory for a stack");
+      fibers_.back()->stack = stack;
+    }
+    kernel_ = &kernel;
+    threads_ = threads;
+    warps_.assign(threads / kLanes, {});
+    for (MeetingPlace& warp : warps_) warp.expected = kLanes;
+    block_ = {};
+    block_.expected = threads;
+    for (unsigned i = 0; i < threads; ++i) {
+      Fiber& fiber = *fibers_[i];
+      getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = fiber.stack;
+      fiber.context.uc_stack.ss_size = kStackBytes;
+      fiber.context.uc_link = nullptr;
+      fiber.waits_at = nullptr;
+      fiber.has_returned = false;
+      makecontext(&fiber.context, &Fibers::begin, 0);
+    }
+    caller_.has_returned = true;
+    current_ = &caller_;
+    at_ = threads - 1;
+    leave(false);
+  }
+
+  const std::uint64_t* meet_lanes(unsigned mask, Meeting how, std::uint64_t brought) {
+    if (mask != ~0u) fail("a mask of less than a warp");
+    MeetingPlace& warp = warps_[at_ / kLanes];
+    if (warp.expected != kLanes) fail("lanes meet when others of their warp have returned");
+    if (warp.arrived == 0)
+      warp.how = how;
+    else if (warp.how != how)
+      fail("lanes of a warp meet at different places");
+    const std::uint64_t round = warp.round;
+    warp.brought[round % 2][at_ % kLanes] = brought;
+    meet_at(warp);
+    return warp.brought[round % 2].data();
+  }
+
+  bool meet_threads(bool says_so) {
+    const std::uint64_t round = block_.round;
+    block_.says_so |= says_so;
+    meet_at(block_);
+    return block_.said_so[round % 2];
+  }
+
+ private:
+  static void begin();
+
+  void meet_at(MeetingPlace& place) {
+    ++place.arrived;
+    if (place.complete()) return place.go_on();
+    current_->waits_at = &place;
+    current_->waits_for = place.round;
+    leave(false);
+    current_->waits_at = nullptr;
+  }
+
+  // Goes to the next fiber that can run; to the caller, when all have returned.
+  void leave(bool for_good) {
+    Fiber& from = *current_;
+    Fiber* to = nullptr;
+    for (unsigned i = 1; i <= threads_ && to == nullptr; ++i) {
+      const unsigned next = (at_ + i) % threads_;
+      if (!fibers_[next]->can_run()) continue;
+      to = fibers_[next].get();
+      at_ = next;
+    }
+    if (to == nullptr) {
+      for (unsigned i = 0; i < threads_; ++i)
+        if (!fibers_[i]->has_returned) fail("threads wait for each other");
+      to = &caller_;
+    }
+    if (to == &from) return;
+    current_ = to;
+    threadIdx.x = at_;
+#if defined(HEMSTITCH_TELLS_SANITIZER)
+    const bool to_caller = to == &caller_;
+    __sanitizer_start_switch_fiber(for_good ? nullptr : &from.sanitizer_stack,
+                                   to_caller ? caller_stack_ : to->stack,
+                                   to_caller ? caller_bytes_ : kStackBytes);
+#else
+    static_cast<void>(for_good);
+#endif
+    swapcontext(&from.context, &to->context);
+    arrive(from.sanitizer_stack);
+  }
+
+  // In the fiber that goes on.
+  void arrive([[maybe_unused]] void* sanitizer_stack) {
+#if defined(HEMSTITCH_TELLS_SANITIZER)
+    const void* stack = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(sanitizer_stack, &stack, &bytes);
+    if (caller_stack_ == nullptr)
+      caller_stack_ = stack, caller_bytes_ = bytes;  // the first switch is the caller's
+#endif
+  }
+
+  void run_thread() {
+    arrive(nullptr);
+    (*kernel_)();
+    current_->has_returned = true;
+    for (MeetingPlace* const place : {&warps_[at_ / kLanes], &block_}) {
+      --place->expected;
+      if (place->complete()) place->go_on();
+    }
+    leave(true);
+  }
+
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  Fiber caller_;
+  [[maybe_unused]] const void* caller_stack_ = nullptr;
+  [[maybe_unused]] std::size_t caller_bytes_ = 0;
+  Fiber* current_ = nullptr;
+  unsigned at_ = 0;  // number of the current fiber
+  unsigned threads_ = 0;
+  const std::function<void()>* kernel_ = nullptr;
+  std::vector<MeetingPlace> warps_;
+  MeetingPlace block_;
+};
+
+thread_local Fibers fibers;
+
+void Fibers::begin() { fibers.run_thread(); }
+
+}  // namespace
+
+thread_local Index threadIdx, blockIdx, gridDim;
+
+const std::uint64_t* meet_lanes(unsigned mask, Meeting how, std::uint64_t brought) {
+  return fibers.meet_lanes(mask, how, brought);
+}
+
+bool meet_threads(bool says_so) { return fibers.meet_threads(says_so); }
+
+void run(unsigned blocks, unsigned threads, const std::function<void()>& kernel) {
+  if (threads == 0 || threads % kLanes != 0) fail("a thread block that is no whole warps");
+  gridDim.x = blocks;
+  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) fibers.run_block(threads, kernel);
+}
+
+}  // namespace hemstitch::emulated
