@@ -1,7 +1,6 @@
 #include "engine/cuda/cuda_pieces.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "gpu/cuda/nvtx_range.hpp"
@@ -93,7 +92,7 @@ DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
   Output& output = *outputs_[work.output];
   input.end.hold(work_.get());
   output.left.hold(work_.get());
-  std::memcpy(h_window_.span().data(), work.window.data(), work.window.size());
+  std::ranges::copy(work.window, h_window_.span().begin());
   copy_async(window_.get(), h_window_.span().data(), work.window.size(), cudaMemcpyHostToDevice, work_);
 
   const auto base = static_cast<std::size_t>(work.begin_bits / 8);
