@@ -14,8 +14,9 @@ int main(int count, char** words) {
   const unsigned multiprocessors = count > 2 ? static_cast<unsigned>(std::atoi(words[2])) : 132;
   const double bus_gbps = count > 3 ? std::atof(words[3]) : 55;
   using namespace hemstitch;
-  const BackendFacts processor{.backend = "cpu", .kind = BackendKind::kProcessor, .units = cores};
-  // Started: a store that works for hours pays for the start once.
+  // Started, both: a store that works for hours pays for that once.
+  const BackendFacts processor{
+      .backend = "cpu", .kind = BackendKind::kProcessor, .units = cores, .is_started = true};
   const BackendFacts device{.backend = "cuda",
                             .kind = BackendKind::kDevice,
                             .device = "a GPU",

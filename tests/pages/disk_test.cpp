@@ -102,6 +102,24 @@ TEST_WITH_THREADS(Disk, PartsOfPagesByManyThreads) {
   }
 }
 
+// One page in which each thread has a byte of its own and finds what it wrote last.
+TEST_WITH_THREADS(Disk, BytesOfOnePageByManyThreads) {
+  Disk disk(4096, options_for("cpu", 4096));
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 3000; ++round) {
+        const Bytes wrote(1, static_cast<std::byte>(round));
+        Bytes read(1);
+        disk.write(t, wrote);
+        std::this_thread::yield();
+        disk.read(t, read);
+        ASSERT_TRUE(read == wrote) << "thread " << t << ", round " << round;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_WITH_THREADS(Disk, ManyPagesByManyThreads) {
   for (const char* const backend : {"cpu", "reference"}) {
     constexpr std::uint64_t kThreads = 6, kShare = 300000;

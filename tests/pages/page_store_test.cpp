@@ -426,6 +426,20 @@ TEST_WITH_THREADS(PageStore, APageIsReadAsAWhole) {
   for (std::thread& thread : readers) thread.join();
 }
 
+// A slot that says a number but is not where that page stands, as one that is just being filled, belongs to nobody.
+TEST(PageStore, CompactionLeavesSlotsThatAreInNoTable) {
+  PageStore::Impl store({.batch = on_cpu()});
+  const Bytes raw = random_bytes(4096);
+  ASSERT_EQ(store.put_one(1, raw), Status::kOk);
+  const std::optional<SlotPlace> slot = store.slots->take(store.header_bytes() + 4096);
+  ASSERT_TRUE(slot.has_value());
+  store.write_slot(*slot, 1, 0, raw.data(), 4096);
+  EXPECT_FALSE(store.move(*slot));
+  store.write_slot(*slot, 2, 0, raw.data(), 4096);
+  EXPECT_FALSE(store.move(*slot));
+  EXPECT_TRUE(store.move(store.find(store.shard_of(1), 1).slot()));
+}
+
 TEST(PageStore, DamageInMemoryIsFoundByChecksums) {
   PageStore::Impl store({.checksums = true, .batch = on_cpu()});
   const Bytes raw = random_bytes(4096), words = wordy_bytes(4096);
