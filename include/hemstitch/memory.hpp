@@ -59,7 +59,7 @@ HEMSTITCH_API std::vector<OneOfMany> restore_many(std::span<const std::span<cons
 
 // ---- Blocks of LZ4 without a frame ----
 
-// As the LZ4 block format defines it (lz4_Block_format.md), with a room for its result: what HDF5's filters and numcodecs store.
+// As LZ4's block format defines it (docs/formats/lz4.md), with a room for its result: what HDF5's filters and numcodecs store.
 struct Lz4Block {
   std::span<const std::byte> input;   // at most 2,113,929,216 bytes (LZ4_MAX_INPUT_SIZE)
   std::span<std::byte> output;        // lz4_block_bound() bytes suffice to compress
