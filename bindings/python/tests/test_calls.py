@@ -349,9 +349,9 @@ def test_fork_after_use(text):
     children = [context.Process(target=_in_child, args=[text, queue]) for _ in range(4)]
     for child in children:
         child.start()
-    results = [queue.get(timeout=60) for _ in children]
+    results = [queue.get(timeout=600) for _ in children]
     for child in children:
-        child.join(60)
+        child.join(600)
         assert child.exitcode == 0
     for said in results:
         assert isinstance(said, list), said
