@@ -224,7 +224,7 @@ TEST_F(CudaEngineTest, RestoresDeflateAsTheReferenceDoes) {
   EXPECT_GT(sound, 50u);
 }
 
-// BGZF block by block, also a part of it; streams by the processor, which the report tells. Every format is verified where it was made.
+// BGZF block by block, also a part of it; streams as short as these by the engine's decoder on the processor. Every format is verified where it was made.
 TEST_F(CudaEngineTest, FramesOfDeflateGoRound) {
   const Bytes text = mixed_bytes(3'000'000, 8);
   for (const Format format : {Format::kBgzf, Format::kGzip, Format::kZlib, Format::kDeflate}) {
@@ -246,11 +246,8 @@ TEST_F(CudaEngineTest, FramesOfDeflateGoRound) {
     const StreamReport report = restore_stream(source, sink, back);
     EXPECT_TRUE(sink.content == text) << static_cast<int>(format);
     EXPECT_EQ(report.backend, "cuda");
-    EXPECT_EQ(report.fallback_blocks, format == Format::kBgzf ? 0u : 1u) << report.fallback_reason;
-    if (format != Format::kBgzf) {
-      EXPECT_EQ(report.fallback_backend, "cpu");
-      continue;
-    }
+    EXPECT_EQ(report.fallback_blocks, 0u) << report.fallback_reason;
+    if (format != Format::kBgzf) continue;
     for (int turn = 0; turn < 20; ++turn) {
       Bytes damaged = expected;
       damaged[100 + static_cast<std::size_t>(turn) * 10'007 % (expected.size() - 100)] ^= std::byte{0x11};

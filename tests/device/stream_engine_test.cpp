@@ -182,7 +182,7 @@ TEST_F(StreamFilesTest, AreRestoredOnTheDevice) {
   }
   const Bytes raw = zlib_stream(content(), 1),
               zlib = zlib_stream(content(), 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS);
-  EXPECT_EQ(restored(zlib, "cuda").content == content(), true);
+  EXPECT_EQ(restored(zlib, "cuda", 0, 0, 0, Format::kZlib).content == content(), true);
   EXPECT_EQ(restored(raw, "cuda", 0, 0, 0, Format::kDeflate).content == content(), true);
 }
 
