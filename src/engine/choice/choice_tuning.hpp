@@ -55,9 +55,9 @@ inline constexpr FigureTable kDeflateFigures = {
              .overlap = 0.4}};
 
 // Of these formats what is one stream is restored by pieces. 16 cores: `hemstitch -t` of 896 MB by `pigz -6`, in memory, commit b27b7989473a. Its
-// device: not measured by this engine yet; as the prototype of its kernels had it, less what lies between two pieces.
-inline constexpr double kStreamCpuRestore = 2.1, kStreamReferenceRestore = 0.05, kStreamCudaRestore = 40;
-// Shorter ones, compressed, stay with the processor, until that is measured.
+// device: 20.9 GB in pieces, from a file in memory (bench/results, nvidia-h200-device-stream of 2026-11-25).
+inline constexpr double kStreamCpuRestore = 2.1, kStreamReferenceRestore = 0.05, kStreamCudaRestore = 33;
+// Shorter ones, compressed, stay with the processor: no sizes below it were measured.
 inline constexpr std::uint64_t kLeastStreamBytes = 100'000'000;
 
 // That host again, by 16 threads, with their count: reading and copying grow nearly with it. A new file, in memory, is written at 2.2 to 3.4,
