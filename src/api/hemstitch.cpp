@@ -220,10 +220,10 @@ struct Decompressor::Impl {
 
   void finish() {
     if (skip_left > 0) job.skipped(job.skip_bytes() - skip_left);  // throws
-    bool ended = garbage;
-    while (!ended) {
+    // What a decoder has read ahead of its stream is brought by room(), and may be all that there is of a trailer.
+    while (!garbage) {
+      job.room(slots[filling]);
       advance(0, true);
-      ended = garbage;
     }
     if (const auto at = job.report().trailing_garbage_at)
       throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",

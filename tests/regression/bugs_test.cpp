@@ -1,8 +1,11 @@
 // Bugs that were found, each with a test named after it, what brought it about, and what finds it again.
 #include <gtest/gtest.h>
 
+#include "gzip_members.hpp"
+#include "hemstitch/hemstitch.hpp"
 #include "pipeline/frame_batch.hpp"
 #include "shapes.hpp"
+#include "threads.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -36,6 +39,26 @@ TEST(Bug, BatchesWroteOtherBytesThanStreamsForLinkedFramesWithADictionary) {
       for (std::size_t i = 1; i < inputs.size(); ++i)
         EXPECT_EQ(Bytes(frames[i].begin(), frames[i].end()), compress(inputs[i], options))
             << backend << ", level " << level << ", input " << i;
+    }
+}
+
+// Found by tests of the Python package. A decoder with threads reads ahead of its stream, and has the trailer when the stream ends. finish() did
+// not ask for what was read ahead, so that a pushed stream of more than some megabytes ended with "8 of 8 bytes are missing".
+TEST_WITH_THREADS(Bug, PushedStreamsLostTheTrailerThatWasReadAhead) {
+  const Bytes content = random_bytes(8'000'000, 1, 16), member = gzip_member(content), two = member + member;
+  for (const unsigned threads : {1u, 2u, 4u})
+    for (const std::size_t piece_bytes : {std::size_t{100'000}, std::size_t{5'000'000}, two.size()}) {
+      RestoreOptions options;
+      options.threads = threads;
+      options.backend = "cpu";
+      Bytes restored;
+      Decompressor decompressor(options, [&](std::span<const std::byte> piece) {
+        restored.insert(restored.end(), piece.begin(), piece.end());
+      });
+      for (std::size_t at = 0; at < two.size(); at += piece_bytes)
+        decompressor.write(std::span(two).subspan(at, std::min(piece_bytes, two.size() - at)));
+      decompressor.finish();
+      EXPECT_TRUE(restored == content + content) << threads << " threads, pieces of " << piece_bytes;
     }
 }
 
