@@ -28,7 +28,8 @@
 
 namespace hemstitch {
 
-struct PageStore::Impl : SlotMemory::Mover {
+// Hidden, since what is inside a class of the interface is exported with it.
+struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   explicit Impl(const PageStoreOptions& wanted);
   ~Impl() override;
 
@@ -68,10 +69,10 @@ struct PageStore::Impl : SlotMemory::Mover {
   static std::size_t shard_number(std::uint64_t number) { return hash_of(number >> 3) % kShards; }
   Shard& shard_of(std::uint64_t number) { return shards[shard_number(number)]; }
   // With the shard's mutex held.
-  PageRef find(Shard& shard, std::uint64_t number);
-  void replace(Shard& shard, std::uint64_t number, PageRef ref);
-  void remove(Shard& shard, std::uint64_t number);
-  static void count(Shard& shard, PageRef ref, std::int64_t by);
+  PageRef find(Shard & shard, std::uint64_t number);
+  void replace(Shard & shard, std::uint64_t number, PageRef ref);
+  void remove(Shard & shard, std::uint64_t number);
+  static void count(Shard & shard, PageRef ref, std::int64_t by);
 
   // Of a slot: its number, its checksum, and where its page's bytes begin.
   std::uint64_t number_in(SlotPlace slot) const;

@@ -60,7 +60,7 @@ class DeviceRun(unittest.TestCase):
         self.program("b_device_bench", """echo '{"verified": true}'""")
         status, output, recorded = self.run_tool()
         self.assertEqual((status, len(recorded)), (0, 2), output)
-        self.assertIn("tests: 1 programs, at most 120 s each and 720 s together", output)
+        self.assertIn("tests: 1 programs, at most 180 s each and 960 s together", output)
         self.assertIn("5 ok, 0 failed, 0 had no time", output)
 
     def test_webgpu_is_recorded_with_its_adapter(self):
