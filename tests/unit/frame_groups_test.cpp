@@ -337,7 +337,8 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNoShortStream) {
   }
   // Of a long one no more is read than its header.
   const std::vector<std::uint64_t> sizes{std::uint64_t{1} << 30};
-  GroupPlanner planner(plan_pieces(sizes, {4096, 1, 4096, 1}), sizes, true);
+  const FilePiecePlan plan = plan_pieces(sizes, {4096, 1, 4096, 1});
+  GroupPlanner planner(plan, sizes, true);
   planner.take(0, std::span(files[0]).first(4096));
   EXPECT_TRUE(planner.left(0));
 }
