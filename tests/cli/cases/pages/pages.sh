@@ -33,7 +33,7 @@ status_of hemstitch pages . 2>&1
 status_of hemstitch pages --page 5000 data 2>&1
 status_of hemstitch pages --pid 0 2>&1
 status_of hemstitch pages --pid 1 data 2>&1
-status_of hemstitch pages --backend abacus data 2>&1
+status_of hemstitch pages --backend abacus data 2>&1 | sed "s/auto, cpu.* (/auto, cpu... (/"
 status_of hemstitch pages --svg - data 2>&1
 printf 'short' >short
 status_of hemstitch pages short 2>&1
