@@ -21,7 +21,8 @@ install(SCRIPT cmake/note_folders.cmake)
 
 install(TARGETS hemstitch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET nbdkit_hemstitch_plugin)
-  install(TARGETS nbdkit_hemstitch_plugin LIBRARY DESTINATION ${nbdkit_dir})
+  # Who builds the tool alone can install as well.
+  install(TARGETS nbdkit_hemstitch_plugin LIBRARY DESTINATION ${nbdkit_dir} OPTIONAL)
 endif()
 install(PROGRAMS cli/libexec/igzip cli/libexec/bgzip DESTINATION ${libexec_dir})
 install(PROGRAMS cli/libexec/igzip DESTINATION ${libexec_dir} RENAME unpigz)

@@ -138,7 +138,8 @@ struct Scratch {
   Scratch(Carver& carve, const DeviceRestore& batch)
       : d_counts(carve.take<std::uint32_t>(2)),
         left{d_counts, carve.take<std::uint32_t>(batch.count)},
-        apart{d_counts + 1, carve.take<std::uint32_t>(kDeflateMostLongStreams)} {}
+        apart{d_counts == nullptr ? nullptr : d_counts + 1,  // a carver that only counts gives nothing
+              carve.take<std::uint32_t>(kDeflateMostLongStreams)} {}
 };
 
 std::uint64_t resident_warps() {
