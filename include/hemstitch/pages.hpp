@@ -21,6 +21,8 @@
 #include "hemstitch/choice.hpp"
 #include "hemstitch/hemstitch.hpp"
 
+struct CUstream_st;
+
 namespace hemstitch {
 
 inline constexpr std::uint32_t kMinPageBytes = 4096;
@@ -194,6 +196,17 @@ class HEMSTITCH_API PageStore {
   // errors of get().
   std::uint64_t get_many(std::span<const std::uint64_t> numbers, std::span<std::byte> pages,
                          std::span<Status> statuses = {}) const;
+
+  // The same with pages in memory of a CUDA device, one behind the other from d_pages on: they are compressed there and come down compressed, or
+  // go up compressed and are restored there. The device is the one that the memory is of, whatever options().batch.device says. It works on
+  // them where options().batch.backend is "cuda", or "auto" and there are 256 pages or more; else the processor does, and copies pages whole, as it
+  // does where the device fails (PageStoreStatistics::fallback_pages). The call waits for what stands on `stream` first, and is done when it
+  // returns. Throws also kInvalidOption for memory that is no device's, kDeviceUnavailable where there is no device, and an Error of the device family
+  // where not even a copy of pages can be made.
+  void put_many_from_device(std::span<const std::uint64_t> numbers, const void* d_pages,
+                            std::span<Status> statuses = {}, CUstream_st* stream = nullptr);
+  std::uint64_t get_many_to_device(std::span<const std::uint64_t> numbers, void* d_pages,
+                                   std::span<Status> statuses = {}, CUstream_st* stream = nullptr) const;
 
   // From number `first` on, those of `count` numbers that have pages: for extents of disks.
   std::vector<std::uint64_t> numbers_in(std::uint64_t first, std::uint64_t count) const;

@@ -8,6 +8,7 @@
 
 #include "core/options.hpp"
 #include "engine/registry.hpp"
+#include "format/lz4/block/lz4_token.hpp"
 
 namespace hemstitch {
 
@@ -29,6 +30,47 @@ void fill_page(std::span<const std::byte> word, std::span<std::byte> page) {
   }
   for (std::size_t at = 0; at < page.size(); at += sizeof value)
     std::memcpy(page.data() + at, &value, sizeof value);
+}
+
+namespace {
+
+// The bytes behind a token for what its nibble does not hold.
+std::byte* write_extension(std::uint32_t value, std::byte* at) {
+  if (value < kLz4NibbleMax) return at;
+  value -= kLz4NibbleMax;
+  for (; value >= 255; value -= 255) *at++ = std::byte{255};
+  *at++ = static_cast<std::byte>(value);
+  return at;
+}
+
+std::byte* write_literals(std::span<const std::byte> literals, std::uint32_t match_nibble, std::byte* at) {
+  const auto count = static_cast<std::uint32_t>(literals.size());
+  *at++ = static_cast<std::byte>(std::min(count, kLz4NibbleMax) << 4 | match_nibble);
+  at = write_extension(count, at);
+  std::memcpy(at, literals.data(), literals.size());
+  return at + literals.size();
+}
+
+}  // namespace
+
+std::uint32_t write_as_block(PageKind kind, std::span<const std::byte> kept, std::uint32_t page_bytes,
+                             std::byte* block) {
+  std::byte* at = block;
+  if (kind == PageKind::kCompressed) {
+    std::memcpy(at, kept.data(), kept.size());
+    at += kept.size();
+  } else if (kind == PageKind::kRaw) {
+    at = write_literals(kept, 0, at);
+  } else {
+    // The word, a match over all but its last one, and that as the literals which a block has to end with.
+    const std::uint32_t more = page_bytes - 2 * kPageWordBytes - kLz4MinMatchBytes;
+    at = write_literals(kept, kLz4NibbleMax, at);
+    *at++ = static_cast<std::byte>(kPageWordBytes);
+    *at++ = std::byte{0};
+    at = write_extension(more, at);
+    at = write_literals(kept, 0, at);
+  }
+  return static_cast<std::uint32_t>(at - block);
 }
 
 void check_page_options(const PageBatchOptions& options) {

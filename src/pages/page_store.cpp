@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "core/options.hpp"
-#include "core/parallel.hpp"
 #include "format/checksum.hpp"
 
 namespace hemstitch {
@@ -38,11 +37,11 @@ PageStoreOptions checked(const PageStoreOptions& options) {
   return options;
 }
 
-[[noreturn]] void fail(Status status, std::uint64_t number) {
+}  // namespace
+
+void fail_page(Status status, std::uint64_t number) {
   throw Error(status, fmt::format("page {}", number));
 }
-
-}  // namespace
 
 double PageStoreStatistics::fragmentation() const {
   if (slot_bytes == 0) return 0;
@@ -66,6 +65,7 @@ PageStore::Impl::Impl(const PageStoreOptions& wanted)
     for (Shard& shard : shards)
       shard.table.emplace(budget, [this](PageRef ref) { return number_in(ref.slot()); });
   }
+  if (options.checksums) zeros_checksum = checksum_of_page(std::vector<std::byte>(page_bytes()));
   try {
     compaction = std::thread([this] { run_compaction(); });
   } catch (const std::system_error& error) {
@@ -249,8 +249,21 @@ Status PageStore::Impl::put_one(std::uint64_t number, std::span<const std::byte>
   return page.size() == kMinPageBytes ? put<kMinPageBytes>(number, page) : put<kMaxPageBytes>(number, page);
 }
 
+// Who reads one page after the other finds the next one near, though pages lie where they had room.
+void PageStore::Impl::prefetch_behind(std::uint64_t number) const {
+  if (!flat || number + 1 >= flat->page_count()) return;
+  const PageRef next = flat->of(number + 1);
+  if (next.is_page()) slots->prefetch(next.slot(), header_bytes() + std::min(next.bytes(), kPrefetchBytes));
+}
+
+void PageStore::Impl::note_damage(std::uint64_t number) {
+  Shard& shard = shard_of(number);
+  const std::scoped_lock lock(shard.mutex);
+  ++shard.counts.failed_pages;
+}
+
 template <std::uint32_t kBytes>
-Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, bool& found) {
+Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted) {
   std::array<std::byte, kBytes> kept;
   Shard& shard = shard_of(number);
   PageRef ref;
@@ -259,29 +272,23 @@ Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, boo
     const std::scoped_lock lock(shard.mutex);
     ref = find(shard, number);
     found = ref.is_page();
-    ++(found ? shard.counts.gets : shard.counts.misses);
+    if (counted == Counted::kYes) ++(found ? shard.counts.gets : shard.counts.misses);
     if (!found) return Status::kOk;
     checksum = checksum_in(ref.slot());
     std::memcpy(kept.data(), data_of(ref.slot()), ref.bytes());
   }
-  // Who reads one page after the other finds the next one near, though pages lie where they had room.
-  if (flat && number + 1 < flat->page_count()) {
-    const PageRef next = flat->of(number + 1);
-    if (next.is_page()) slots->prefetch(next.slot(), header_bytes() + std::min(next.bytes(), kPrefetchBytes));
-  }
+  prefetch_behind(number);
   Status status = codec.restore(ref.kind(), std::span(kept).first(ref.bytes()), page);
   if (status == Status::kOk && options.checksums && checksum_of_page(page) != checksum)
     status = Status::kBlockChecksumMismatch;
-  if (status != Status::kOk) {
-    const std::scoped_lock lock(shard.mutex);
-    ++shard.counts.failed_pages;
-  }
+  if (status != Status::kOk) note_damage(number);
   return status;
 }
 
-Status PageStore::Impl::get_one(std::uint64_t number, std::span<std::byte> page, bool& found) {
-  return page.size() == kMinPageBytes ? get<kMinPageBytes>(number, page, found)
-                                      : get<kMaxPageBytes>(number, page, found);
+Status PageStore::Impl::get_one(std::uint64_t number, std::span<std::byte> page, bool& found,
+                                Counted counted) {
+  return page.size() == kMinPageBytes ? get<kMinPageBytes>(number, page, found, counted)
+                                      : get<kMaxPageBytes>(number, page, found, counted);
 }
 
 bool PageStore::Impl::discard(std::uint64_t number) {
@@ -415,14 +422,14 @@ const PageStoreOptions& PageStore::options() const { return impl_->options; }
 void PageStore::put(std::uint64_t number, std::span<const std::byte> page) {
   impl_->check(number, page.size());
   const Status status = impl_->put_one(number, page);
-  if (status != Status::kOk) fail(status, number);
+  if (status != Status::kOk) fail_page(status, number);
 }
 
 bool PageStore::get(std::uint64_t number, std::span<std::byte> page) const {
   impl_->check(number, page.size());
   bool found = false;
   const Status status = impl_->get_one(number, page, found);
-  if (status != Status::kOk) fail(status, number);
+  if (status != Status::kOk) fail_page(status, number);
   return found;
 }
 
@@ -451,175 +458,6 @@ std::uint64_t PageStore::discard_range(std::uint64_t first, std::uint64_t count)
   for (const std::uint64_t number : impl_->numbers_in(first, count))
     if (impl_->discard(number)) ++discarded;
   return discarded;
-}
-
-namespace {
-
-// The same for both directions: sizes and numbers, before anything is done.
-void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t bytes,
-                std::size_t statuses) {
-  if (bytes / impl.page_bytes() != numbers.size() || bytes % impl.page_bytes() != 0)
-    throw Error(Status::kInvalidOption, fmt::format("{} pages of {} bytes, and {} bytes for them",
-                                                    numbers.size(), impl.page_bytes(), bytes));
-  if (statuses != 0 && statuses != numbers.size())
-    throw Error(Status::kInvalidOption, fmt::format("{} pages and {} statuses", numbers.size(), statuses));
-  for (const std::uint64_t number : numbers) impl.check_number(number);
-}
-
-// What a call without statuses throws.
-void throw_first(std::span<const Status> statuses, std::span<const std::uint64_t> numbers) {
-  for (std::size_t i = 0; i < statuses.size(); ++i)
-    if (statuses[i] != Status::kOk) fail(statuses[i], numbers[i]);
-}
-
-// From so many pages on the threads of the machine share a call's work.
-constexpr std::size_t kParallelPages = 32;
-constexpr std::size_t kGrain = 16;
-// And so many are compressed or restored as one batch, which bounds the memory of a call.
-constexpr std::size_t kBatchPages = 16384;
-
-}  // namespace
-
-void PageStore::put_many(std::span<const std::uint64_t> numbers, std::span<const std::byte> pages,
-                         std::span<Status> wanted_statuses) {
-  Impl& impl = *impl_;
-  check_many(impl, numbers, pages.size(), wanted_statuses.size());
-  std::vector<Status> own(wanted_statuses.empty() ? numbers.size() : 0);
-  const std::span<Status> statuses = wanted_statuses.empty() ? std::span<Status>(own) : wanted_statuses;
-  const std::uint32_t bytes = impl.page_bytes();
-  const auto page = [&](std::size_t i) { return pages.subspan(i * bytes, bytes); };
-  const unsigned threads = resolve_threads(impl.options.batch.threads);
-  // Of a number that comes twice the later one is to stay, whichever thread is first.
-  std::vector<std::size_t> order;
-  const bool ascending = std::ranges::adjacent_find(numbers, std::ranges::greater_equal()) == numbers.end();
-  if (!ascending) {
-    order.resize(numbers.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return numbers[i]; });
-  }
-  const auto is_last = [&](std::size_t place) {
-    return ascending || place + 1 == order.size() || numbers[order[place]] != numbers[order[place + 1]];
-  };
-  const auto at = [&](std::size_t place) { return ascending ? place : order[place]; };
-  const auto in_parallel = [&](std::size_t count, const auto& body) {
-    if (count < kParallelPages || threads == 1)
-      for (std::size_t i = 0; i < count; ++i) body(i);
-    else
-      run_on_threads(threads, [&] { run_in_parallel(count, kGrain, body); });
-  };
-
-  if (!impl.batch.takes_device(Direction::kCompress, numbers.size())) {
-    in_parallel(numbers.size(), [&](std::size_t place) {
-      const std::size_t i = at(place);
-      statuses[i] = is_last(place) ? impl.put_one(numbers[i], page(i)) : Status::kOk;
-    });
-  } else {
-    PageBuffer kept = impl.batch.make_buffer(std::min(kBatchPages, numbers.size()) * bytes);
-    for (std::size_t first = 0; first < numbers.size(); first += kBatchPages) {
-      const std::size_t count = std::min(kBatchPages, numbers.size() - first);
-      std::vector<const std::byte*> inputs(count);
-      std::vector<KeptPage> entries(count);
-      for (std::size_t i = 0; i < count; ++i) inputs[i] = page(at(first + i)).data();
-      const PageBatchReport report = impl.batch.compress(inputs, kept.bytes(), entries);
-      impl.fallback_pages.fetch_add(report.fallback_pages, std::memory_order_relaxed);
-      in_parallel(count, [&](std::size_t k) {
-        const std::size_t i = at(first + k);
-        statuses[i] = is_last(first + k)
-                          ? impl.store(numbers[i], {entries[k].kind, entries[k].bytes},
-                                       kept.bytes().data() + entries[k].at, impl.checksum_of_page(page(i)))
-                          : Status::kOk;
-      });
-    }
-  }
-  if (wanted_statuses.empty()) throw_first(statuses, numbers);
-}
-
-std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::span<std::byte> pages,
-                                  std::span<Status> wanted_statuses) const {
-  Impl& impl = *impl_;
-  check_many(impl, numbers, pages.size(), wanted_statuses.size());
-  const std::uint32_t bytes = impl.page_bytes();
-  const auto page = [&](std::size_t i) { return pages.subspan(i * bytes, bytes); };
-  const unsigned threads = resolve_threads(impl.options.batch.threads);
-  std::atomic<std::uint64_t> present = 0;
-  // Without room for statuses the first failure is kept: a get takes no memory.
-  std::atomic<std::size_t> first_failed = numbers.size();
-  std::atomic<int> first_status = static_cast<int>(Status::kOk);
-  std::mutex failed_mutex;
-  const auto tell = [&](std::size_t i, Status status) {
-    if (!wanted_statuses.empty()) {
-      wanted_statuses[i] = status;
-    } else if (status != Status::kOk) {
-      const std::scoped_lock lock(failed_mutex);
-      if (i >= first_failed) return;
-      first_failed = i;
-      first_status = static_cast<int>(status);
-    }
-  };
-  const auto get_here = [&](std::size_t i) {
-    bool found = false;
-    const Status status = impl.get_one(numbers[i], page(i), found);
-    if (found)
-      present.fetch_add(1, std::memory_order_relaxed);
-    else
-      std::memset(page(i).data(), 0, bytes);
-    tell(i, status);
-  };
-  const auto in_parallel = [&](std::size_t count, const auto& body) {
-    if (count < kParallelPages || threads == 1)
-      for (std::size_t i = 0; i < count; ++i) body(i);
-    else
-      run_on_threads(threads, [&] { run_in_parallel(count, kGrain, body); });
-  };
-  if (!impl.batch.takes_device(Direction::kRestore, numbers.size())) {
-    in_parallel(numbers.size(), get_here);
-  } else {
-    PageBuffer kept = impl.batch.make_buffer(std::min(kBatchPages, numbers.size()) * bytes);
-    for (std::size_t first = 0; first < numbers.size(); first += kBatchPages) {
-      const std::size_t count = std::min(kBatchPages, numbers.size() - first);
-      // Copied out of the slots, one behind the other.
-      std::vector<KeptPage> entries;
-      std::vector<std::byte*> outputs;
-      std::vector<std::size_t> of;
-      std::vector<std::uint32_t> checksums;
-      entries.reserve(count), outputs.reserve(count), of.reserve(count), checksums.reserve(count);
-      std::uint64_t used = 0;
-      for (std::size_t i = first; i < first + count; ++i) {
-        Impl::Shard& shard = impl.shard_of(numbers[i]);
-        const std::scoped_lock lock(shard.mutex);
-        const PageRef ref = impl.find(shard, numbers[i]);
-        ++(ref.is_page() ? shard.counts.gets : shard.counts.misses);
-        if (!ref.is_page()) {
-          std::memset(page(i).data(), 0, bytes);
-          tell(i, Status::kOk);
-          continue;
-        }
-        std::memcpy(kept.bytes().data() + used, impl.data_of(ref.slot()), ref.bytes());
-        entries.push_back({.at = used, .bytes = ref.bytes(), .kind = ref.kind()});
-        checksums.push_back(impl.checksum_in(ref.slot()));
-        outputs.push_back(page(i).data());
-        of.push_back(i);
-        used += ref.bytes();
-      }
-      const PageBatchReport report = impl.batch.restore(kept.bytes(), entries, outputs);
-      impl.fallback_pages.fetch_add(report.fallback_pages, std::memory_order_relaxed);
-      present.fetch_add(entries.size(), std::memory_order_relaxed);
-      in_parallel(entries.size(), [&](std::size_t k) {
-        Status status = entries[k].status;
-        if (status == Status::kOk && impl.options.checksums &&
-            impl.checksum_of_page(page(of[k])) != checksums[k])
-          status = Status::kBlockChecksumMismatch;
-        if (status != Status::kOk) {
-          Impl::Shard& shard = impl.shard_of(numbers[of[k]]);
-          const std::scoped_lock lock(shard.mutex);
-          ++shard.counts.failed_pages;
-        }
-        tell(of[k], status);
-      });
-    }
-  }
-  if (first_failed < numbers.size()) fail(static_cast<Status>(first_status.load()), numbers[first_failed]);
-  return present;
 }
 
 std::vector<std::uint64_t> PageStore::numbers_in(std::uint64_t first, std::uint64_t count) const {

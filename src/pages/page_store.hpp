@@ -28,6 +28,8 @@
 
 namespace hemstitch {
 
+class PageDevice;
+
 // Hidden, since what is inside a class of the interface is exported with it.
 struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   explicit Impl(const PageStoreOptions& wanted);
@@ -37,6 +39,9 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   void check(std::uint64_t number, std::size_t bytes) const;
   void check_number(std::uint64_t number) const;
 
+  // Whether a get counts in the statistics: not where it does what another one did not finish.
+  enum class Counted : bool { kNo, kYes };
+
   // A page as it is to be kept; `data` has form.bytes.
   Status store(std::uint64_t number, const PageForm& form, const std::byte* data, std::uint32_t checksum);
   template <std::uint32_t kBytes>
@@ -44,8 +49,19 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   Status put_one(std::uint64_t number, std::span<const std::byte> page);
   // kOk and whether it was there; or what is wrong with the page.
   template <std::uint32_t kBytes>
-  Status get(std::uint64_t number, std::span<std::byte> page, bool& found);
-  Status get_one(std::uint64_t number, std::span<std::byte> page, bool& found);
+  Status get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted);
+  // What there is not is left as it is, like a page that is damaged.
+  Status get_one(std::uint64_t number, std::span<std::byte> page, bool& found,
+                 Counted counted = Counted::kYes);
+  // take(form, bytes, checksum) with the page as kept, under the shard's mutex; of what there is not, with a word of zeros. Whether it is there.
+  template <class Take>
+  bool read_kept(std::uint64_t number, Counted counted, const Take& take);
+  void note_damage(std::uint64_t number);
+  // put_many_from_device() and get_many_to_device() with a device.
+  void put_from(PageDevice& device, std::span<const std::uint64_t> numbers, const std::byte* d_pages,
+                std::span<Status> statuses);
+  std::uint64_t get_to(PageDevice& device, std::span<const std::uint64_t> numbers, std::byte* d_pages,
+                       std::span<Status> statuses);
   bool discard(std::uint64_t number);
   std::uint32_t checksum_of_page(std::span<const std::byte> page) const;
 
@@ -81,6 +97,7 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::uint32_t header_bytes() const { return number_bytes + (options.checksums ? 4 : 0); }
   std::byte* data_of(SlotPlace slot) const { return slots->at(slot) + header_bytes(); }
   std::uint32_t checksum_in(SlotPlace slot) const;
+  void prefetch_behind(std::uint64_t number) const;
 
   PageStoreOptions options;
   std::uint32_t number_bytes;
@@ -90,6 +107,7 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::optional<SlotMemory> slots;
   std::optional<FlatPageTable> flat;
   std::array<Shard, kShards> shards;
+  std::uint32_t zeros_checksum = 0;  // of the page that stands for what there is not
   std::atomic<std::uint64_t> moved_pages = 0, fallback_pages = 0;
 
   std::mutex compaction_mutex;  // one compaction at a time
@@ -100,5 +118,25 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::atomic<bool> sleeps = false;  // the thread waits for a change, however long that takes
   std::thread compaction;
 };
+
+[[noreturn]] void fail_page(Status status, std::uint64_t number);
+
+template <class Take>
+bool PageStore::Impl::read_kept(std::uint64_t number, Counted counted, const Take& take) {
+  Shard& shard = shard_of(number);
+  {
+    const std::scoped_lock lock(shard.mutex);
+    const PageRef ref = find(shard, number);
+    if (counted == Counted::kYes) ++(ref.is_page() ? shard.counts.gets : shard.counts.misses);
+    if (ref.is_page()) {
+      take(PageForm{ref.kind(), ref.bytes()}, data_of(ref.slot()), checksum_in(ref.slot()));
+      prefetch_behind(number);
+      return true;
+    }
+  }
+  constexpr std::array<std::byte, kPageWordBytes> kZeros{};
+  take(PageForm{PageKind::kSameFilled, kPageWordBytes}, kZeros.data(), zeros_checksum);
+  return false;
+}
 
 }  // namespace hemstitch

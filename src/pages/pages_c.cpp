@@ -195,6 +195,33 @@ hemstitch_status hemstitch_page_store_get_many(hemstitch_page_store* store, cons
   });
 }
 
+hemstitch_status hemstitch_page_store_put_many_from_device(hemstitch_page_store* store,
+                                                           const uint64_t* numbers, size_t count,
+                                                           const void* d_pages, hemstitch_status* statuses,
+                                                           CUstream_st* stream) {
+  return guarded([&] {
+    needed(store, "store");
+    need_for(count, numbers, "numbers");
+    need_for(count, d_pages, "d_pages");
+    std::vector<Status> made(statuses != nullptr ? count : 0);
+    store->store.put_many_from_device({numbers, count}, d_pages, made, stream);
+    copy_statuses(made, statuses);
+  });
+}
+
+hemstitch_status hemstitch_page_store_get_many_to_device(hemstitch_page_store* store, const uint64_t* numbers,
+                                                         size_t count, void* d_pages,
+                                                         hemstitch_status* statuses, CUstream_st* stream) {
+  return guarded([&] {
+    needed(store, "store");
+    need_for(count, numbers, "numbers");
+    need_for(count, d_pages, "d_pages");
+    std::vector<Status> made(statuses != nullptr ? count : 0);
+    store->store.get_many_to_device({numbers, count}, d_pages, made, stream);
+    copy_statuses(made, statuses);
+  });
+}
+
 hemstitch_status hemstitch_page_store_statistics_of(hemstitch_page_store* store,
                                                     hemstitch_page_store_statistics* statistics) {
   return guarded([&] {
