@@ -251,6 +251,37 @@ TEST_WITH_THREADS(DeflateDevice, LosesNothingWhereTheDeviceFails) {
     }
 }
 
+// Pieces are prepared before their links are known. Threads may come late, so that the best of some runs counts.
+TEST_WITH_THREADS(DeflateDevice, PreparesPieces) {
+  const Bytes content = wordy_bytes(400'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+  const std::vector<DeviceTrouble> troubles = {
+      {}, {.preparations = {1}}, {.preparations = {2, 4}}, {.restores = {4}}, {.most_blocks = 3}};
+  for (const unsigned rooms : {1u, 2u, 3u})
+    for (const DeviceTrouble& trouble : troubles) {
+      DeflateDeviceLimits limits = tiny_pieces(9000);
+      limits.rooms = rooms;
+      limits.overlap_bytes = 2500;
+      unsigned prepared = 0;
+      for (unsigned run = 0; run < (trouble.preparations.empty() ? 50u : 5u) && prepared == 0; ++run) {
+        auto device = std::make_unique<ProcessorPieces>(limits, trouble);
+        const ProcessorPieces& pieces = *device;
+        StreamMeans means;
+        means.settles = true;
+        DeflateDeviceDecoder decoder(std::move(device), {}, false, means, limits);
+        Outcome found;
+        restore_by(decoder, data, found, true, SIZE_MAX, 100'000);
+        ASSERT_EQ(found.status, Status::kOk);
+        ASSERT_EQ(found.content == content, true);
+        prepared = pieces.restored_as_prepared();
+      }
+      if (rooms == 1) {
+        EXPECT_EQ(prepared, 0u);
+      } else if (trouble.preparations.empty()) {
+        EXPECT_GT(prepared, 0u) << rooms << " rooms";
+      }
+    }
+}
+
 // Downloads that are waited for late, after the device was lost: all of them are restored again, in order.
 TEST_WITH_THREADS(DeflateDevice, RestoresAgainWhatDidNotArrive) {
   const Bytes content = wordy_bytes(200'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);

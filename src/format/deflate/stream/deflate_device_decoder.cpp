@@ -82,6 +82,9 @@ struct DeflateDeviceDecoder::Piece {
   bool is_on_device = true;    // all of it was sent there
   bool is_passed = false;      // there nobody needs it any more
   std::size_t lead_bytes = 0;  // of the bytes before it, that were carried
+  unsigned users = 0;          // threads that have the device read it
+  enum class Preparation { kNone, kUnderWay, kDone, kOver } preparation = Preparation::kNone;
+  unsigned room = 0;  // in which it is prepared
 
   std::uint64_t end() const { return begin + own_bytes; }
   std::span<const std::byte> from(std::uint64_t byte) const {
@@ -146,6 +149,7 @@ DeflateDeviceDecoder::DeflateDeviceDecoder(std::unique_ptr<DeflatePieceDevice> d
       serial_bytes_(limits.serial_bytes),
       next_piece_bytes_(std::min(limits.first_piece_bytes, limits.piece_bytes)) {
   for (unsigned output = 0; output < limits_.outputs; ++output) idle_outputs_.push_back(output);
+  for (unsigned room = 0; room < limits_.rooms; ++room) idle_rooms_.push_back(room);
   if (limits_.begin_bytes != 0) return;
   link_ = Link{0, {serial_.window().begin(), serial_.window().end()}};
   mode_ = Mode::kBoundary;
@@ -157,7 +161,7 @@ DeflateDeviceDecoder::~DeflateDeviceDecoder() {
     stops_ = true;
   }
   work_comes_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 // ---- the calling thread
@@ -217,7 +221,7 @@ std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
     bool is_sent = false;
     if (piece->is_on_device && !is_dropped()) {
       try {
-        device_->upload(static_cast<unsigned>(piece->number % limits_.inputs),
+        device_->upload(input_of(*piece),
                         limits_.lead_bytes + piece->own_bytes, {at, some.size()});
         is_sent = true;
       } catch (const Error& error) {
@@ -253,7 +257,7 @@ DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_to_fill() {
   }
   auto memory = memory_for_piece();
   if (!memory) return nullptr;
-  start_thread();
+  start_threads();
   auto piece = std::make_shared<Piece>();
   piece->number = piece_count_++;
   piece->begin = taken_bytes_;
@@ -291,12 +295,13 @@ void DeflateDeviceDecoder::seal(Piece& piece) {
   work_comes_.notify_all();
 }
 
-// Without one there is no device.
-void DeflateDeviceDecoder::start_thread() {
-  if (thread_.joinable() || is_dropped()) return;
+// Without any there is no device.
+void DeflateDeviceDecoder::start_threads() {
+  if (!threads_.empty() || is_dropped()) return;
   try {
-    thread_ = std::thread([this] { work(); });
+    while (threads_.size() < limits_.rooms) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
+    if (!threads_.empty()) return;
     const std::scoped_lock lock(mutex_);
     failures_ = kMostDeviceFailures;
     if (link_) given_up_ = std::exchange(link_, std::nullopt);
@@ -318,6 +323,10 @@ void DeflateDeviceDecoder::produce(StreamStep& step, std::span<std::byte> output
         return;
     }
   }
+}
+
+unsigned DeflateDeviceDecoder::input_of(const Piece& piece) const {
+  return static_cast<unsigned>(piece.number % limits_.inputs);
 }
 
 const DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_of(std::uint64_t byte) const {
@@ -389,7 +398,7 @@ bool DeflateDeviceDecoder::take_restored(bool waits) {
       go_on_serially(link);
       return true;
     }
-    if (!waits || (worked_on_ == nullptr && !next_task())) return false;
+    if (!waits || (!restores_ && !next_restoring())) return false;
     work_is_done_.wait(lock);
   }
 }
@@ -561,11 +570,19 @@ bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
   return true;
 }
 
-// With the mutex held: the device needs nothing of these any more.
+// With the mutex held: the device needs nothing of it any more.
+void DeflateDeviceDecoder::pass(Piece& piece) {
+  piece.is_passed = true;
+  if (piece.preparation != Piece::Preparation::kDone) return;
+  piece.preparation = Piece::Preparation::kOver;
+  idle_rooms_.push_back(piece.room);
+}
+
+// With the mutex held: those before a byte, up to one that is worked on.
 void DeflateDeviceDecoder::pass_inputs(std::uint64_t before_byte) {
   for (const auto& piece : pieces_) {
-    if (worked_on_ != nullptr && (piece == worked_on_->piece || piece == worked_on_->carried)) break;
-    if (piece->sealed && piece->end() <= before_byte) piece->is_passed = true;
+    if (piece->users != 0) break;
+    if (piece->sealed && !piece->is_passed && piece->end() <= before_byte) pass(*piece);
   }
 }
 
@@ -595,34 +612,57 @@ bool DeflateDeviceDecoder::is_dropped() const {
   return failures_ >= kMostDeviceFailures;
 }
 
-// ---- the device's thread
+// ---- the device's threads
 
 void DeflateDeviceDecoder::work() {
   std::unique_lock lock(mutex_);
   while (!stops_) {
-    if (const auto task = next_task())
-      run(*task, lock);
-    else
+    const auto task = next_task();
+    if (!task) {
       work_comes_.wait(lock);
+      continue;
+    }
+    switch (task->kind) {
+      case Task::Kind::kRestore:
+        restore(*task, lock);
+        break;
+      case Task::Kind::kPrepare:
+        prepare(*task, lock);
+        break;
+      case Task::Kind::kGiveUp:
+        given_up_ = std::exchange(link_, std::nullopt);
+        break;
+      case Task::Kind::kWait:
+        break;
+    }
+    work_is_done_.notify_all();
+    work_comes_.notify_all();
   }
 }
 
 // With the mutex held.
 std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_task() const {
-  if (!link_ || stops_) return std::nullopt;
-  Task task;
-  task.gives_up = true;
-  if (failures_ >= kMostDeviceFailures) return task;
+  if (stops_) return std::nullopt;
+  const auto task = next_restoring();
+  return task && task->kind != Task::Kind::kWait ? task : next_preparing();
+}
+
+// With the mutex held: from the link on. Nothing where that needs more input, or an output.
+std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_restoring() const {
+  if (!link_) return std::nullopt;
+  const Task gives_up{.kind = Task::Kind::kGiveUp};
+  if (failures_ >= kMostDeviceFailures) return gives_up;
   const std::uint64_t byte = link_->bits / 8;
   // Nothing has come of what follows.
   if (pieces_.empty() || byte >= pieces_.back()->end()) return std::nullopt;
   auto at = pieces_.end();
   for (auto i = pieces_.begin(); i != pieces_.end(); ++i)
     if (byte + (*i)->lead_bytes >= (*i)->begin && byte < (*i)->end()) at = i;
-  if (at == pieces_.end() || (*at)->is_passed) return task;
+  if (at == pieces_.end() || (*at)->is_passed) return gives_up;
   const auto next = std::next(at);
   const std::uint64_t left_bytes = (*at)->end() - byte;
   if (!(*at)->sealed) return std::nullopt;
+  Task task;
   if (left_bytes <= limits_.lead_bytes) {
     const bool has_next = next != pieces_.end() && (*next)->own_bytes != 0;
     if (has_next ? !(*next)->sealed : !no_more_) return std::nullopt;
@@ -632,79 +672,153 @@ std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_task() cons
     }
   }
   task.piece = task.carried ? *next : *at;
-  if (!task.piece->is_on_device || !(*at)->is_on_device) {
-    task.piece = task.carried = nullptr;
-    return task;
-  }
+  if (!task.piece->is_on_device || !(*at)->is_on_device) return gives_up;
   if (idle_outputs_.empty()) return std::nullopt;
-  task.gives_up = false;
-  task.output = idle_outputs_.back();
+  if (task.piece->preparation == Piece::Preparation::kUnderWay) task.kind = Task::Kind::kWait;
+  if (task.piece->preparation != Piece::Preparation::kDone && idle_rooms_.empty()) {
+    task.gives_room = piece_to_give_room();
+    if (!task.gives_room) task.kind = Task::Kind::kWait;
+  }
   return task;
 }
 
-void DeflateDeviceDecoder::run(Task task, std::unique_lock<std::mutex>& lock) {
-  if (task.gives_up) {
-    given_up_ = std::exchange(link_, std::nullopt);
-    work_is_done_.notify_all();
-    return;
+// The last one: it is needed last.
+std::shared_ptr<DeflateDeviceDecoder::Piece> DeflateDeviceDecoder::piece_to_give_room() const {
+  for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece)
+    if ((*piece)->preparation == Piece::Preparation::kDone && (*piece)->users == 0) return *piece;
+  return nullptr;
+}
+
+// With the mutex held: the first piece for which that may be worth it.
+std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_preparing() const {
+  if (limits_.rooms == 1 || idle_rooms_.empty() || failures_ >= kMostDeviceFailures) return std::nullopt;
+  for (std::size_t i = 1; i < pieces_.size(); ++i) {
+    const auto &before = pieces_[i - 1], &piece = pieces_[i];
+    if (piece->preparation != Piece::Preparation::kNone || piece->users != 0 || !piece->sealed ||
+        piece->is_passed || before->is_passed || !piece->is_on_device || !before->is_on_device)
+      continue;
+    return Task{.kind = Task::Kind::kPrepare,
+                .piece = piece,
+                .carried = before,
+                .carried_bytes = std::min({limits_.overlap_bytes, limits_.lead_bytes, before->own_bytes})};
   }
-  Link link = *std::exchange(link_, std::nullopt);
-  Piece& piece = *task.piece;
-  const std::uint64_t epoch = epoch_;
-  const auto input_of = [&](const Piece& of) { return static_cast<unsigned>(of.number % limits_.inputs); };
-  const auto place = [&](const Piece& of) {
-    return limits_.lead_bytes + link.bits / 8 - of.begin;  // of the link, which may stand before the piece
-  };
-  idle_outputs_.pop_back();
-  worked_on_ = &task;
-  lock.unlock();
+  return std::nullopt;
+}
+
+// What went wrong, which fail() was told; empty where nothing did.
+std::string DeflateDeviceDecoder::failure_of(const std::function<void()>& call) {
   std::string failure;
-  DeflatePieceRestored restored;
-  restored.end_bits = place(piece) * 8 + link.bits % 8;
   try {
-    if (task.carried)
-      device_->carry(input_of(*task.carried), place(*task.carried), task.carried_bytes, input_of(piece));
-    const DeflatePieceWork work{.input = input_of(piece),
-                                .begin_bits = restored.end_bits,
-                                .end = limits_.lead_bytes + piece.own_bytes,
-                                .window = link.window,
-                                .members = members_,
-                                .output = task.output};
-    restored = device_->restore(work);
-    if (!adds_up(restored, work, limits_.content_bytes))
-      throw Error(Status::kDeviceFault, "what was restored of a stream does not add up");
+    call();
   } catch (const Error& error) {
     failure = error.what();
   } catch (const std::bad_alloc&) {
     failure = status_text(Status::kOutOfMemory);
   }
   if (!failure.empty()) fail(failure);
+  return failure;
+}
+
+void DeflateDeviceDecoder::prepare(const Task& task, std::unique_lock<std::mutex>& lock) {
+  Piece &piece = *task.piece, &before = *task.carried;
+  piece.preparation = Piece::Preparation::kUnderWay;
+  piece.room = idle_rooms_.back();
+  idle_rooms_.pop_back();
+  ++piece.users;
+  ++before.users;
+  lock.unlock();
+  const std::size_t begin = limits_.lead_bytes - task.carried_bytes;
+  const bool is_done =
+      failure_of([&] {
+        device_->carry(input_of(before), limits_.lead_bytes + before.own_bytes - task.carried_bytes,
+                       task.carried_bytes, input_of(piece), piece.room);
+        device_->prepare({.input = input_of(piece),
+                          .begin = begin,
+                          .end = limits_.lead_bytes + piece.own_bytes,
+                          .members = members_,
+                          .room = piece.room});
+      }).empty();
   lock.lock();
-  worked_on_ = nullptr;
+  --piece.users;
+  --before.users;
+  piece.preparation = is_done ? Piece::Preparation::kDone : Piece::Preparation::kOver;
+  if (is_done)
+    piece.lead_bytes = task.carried_bytes;
+  else
+    idle_rooms_.push_back(piece.room);
+}
+
+void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex>& lock) {
+  Link link = *std::exchange(link_, std::nullopt);
+  Piece& piece = *task.piece;
+  const std::uint64_t epoch = epoch_;
+  const auto place = [&](const Piece& of) {
+    return limits_.lead_bytes + link.bits / 8 - of.begin;  // of the link, which may stand before the piece
+  };
+  const unsigned output = idle_outputs_.back();
+  idle_outputs_.pop_back();
+  if (task.gives_room) {
+    task.gives_room->preparation = Piece::Preparation::kOver;
+    idle_rooms_.push_back(task.gives_room->room);
+  }
+  const bool has_room = piece.preparation == Piece::Preparation::kDone, prepared = has_room && !task.carried;
+  if (!has_room) {
+    piece.room = idle_rooms_.back();
+    idle_rooms_.pop_back();
+  }
+  piece.preparation = Piece::Preparation::kOver;
+  ++piece.users;
+  if (task.carried) ++task.carried->users;
+  // Bytes of what is before the link, which were carried, are needed there no more.
+  for (const auto& before : pieces_)
+    if (before->end() <= std::max(piece.begin, link.bits / 8) && before->sealed && !before->is_passed &&
+        before->users == 0)
+      pass(*before);
+  restores_ = true;
+  lock.unlock();
+  DeflatePieceRestored restored;
+  const std::string failure = failure_of([&] {
+    if (task.carried)
+      device_->carry(input_of(*task.carried), place(*task.carried), task.carried_bytes, input_of(piece),
+                     piece.room);
+    const DeflatePieceWork work{.input = input_of(piece),
+                                .begin_bits = place(piece) * 8 + link.bits % 8,
+                                .end = limits_.lead_bytes + piece.own_bytes,
+                                .window = link.window,
+                                .members = members_,
+                                .output = output,
+                                .room = piece.room,
+                                .prepared = prepared};
+    restored = device_->restore(work);
+    if (!adds_up(restored, work, limits_.content_bytes))
+      throw Error(Status::kDeviceFault, "what was restored of a stream does not add up");
+  });
+  lock.lock();
+  restores_ = false;
+  idle_rooms_.push_back(piece.room);
+  --piece.users;
+  if (task.carried) --task.carried->users;
   if (task.carried && failure.empty()) {
     piece.lead_bytes = task.carried_bytes;
-    task.carried->is_passed = true;
+    if (task.carried->users == 0) pass(*task.carried);
   }
-  if (epoch != epoch_) {
-    idle_outputs_.push_back(task.output);
-  } else if (!failure.empty()) {
-    idle_outputs_.push_back(task.output);
-    given_up_ = std::move(link);
-  } else {
-    publish(task, std::move(link), std::move(restored));
+  if (epoch == epoch_ && failure.empty()) {
+    publish(piece, output, std::move(link), std::move(restored));
+    return;
   }
-  work_is_done_.notify_all();
+  idle_outputs_.push_back(output);
+  if (epoch == epoch_) given_up_ = std::move(link);
 }
 
 // With the mutex held.
-void DeflateDeviceDecoder::publish(const Task& task, Link link, DeflatePieceRestored found) {
-  const Piece& piece = *task.piece;
+void DeflateDeviceDecoder::publish(const Piece& piece, unsigned output, Link link,
+                                   DeflatePieceRestored found) {
   const auto bits_of = [&](std::uint64_t input_bits) {
     return piece.begin * 8 + input_bits - limits_.lead_bytes * std::uint64_t{8};
   };
   const std::uint64_t end_bits = bits_of(found.end_bits);
   if (end_bits == link.bits && found.members.empty() && !found.ended) {
-    idle_outputs_.push_back(task.output);
+    idle_outputs_.push_back(output);
     given_up_ = std::move(link);
     return;
   }
@@ -723,7 +837,7 @@ void DeflateDeviceDecoder::publish(const Task& task, Link link, DeflatePieceRest
   part.final = found.ended;
   part.crc32 = found.crc32;
   restored->parts.push_back(part);
-  restored->output = task.output;
+  restored->output = output;
   for (const auto& other : pieces_)
     if (other->end() > link.bits / 8 && other->begin < piece.end()) restored->pieces.push_back(other);
   restored->is_much = found.ended || found.content_bytes >= limits_.content_bytes / 2 ||

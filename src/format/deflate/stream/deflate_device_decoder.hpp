@@ -1,9 +1,9 @@
 // Restores streams of DEFLATE by pieces on a device (docs/formats/gzip-in-parallel.md explains how).
 //
-// What is given is gathered in pieces of tens of megabytes and uploaded as it comes. A thread of the decoder's own has the device restore from
-// link to link: a link is a place between two blocks with the content before it, so what is restored from there on is right. While it
-// does so the calling thread gathers the next piece and sets off the way down of the content before. A cut block at the end of a piece
-// moves on to the next one.
+// What is given is gathered in pieces of tens of megabytes and uploaded as it comes. Threads of the decoder's own have the device restore from
+// link to link: a link is a place between two blocks with the content before it, so what is restored from there on is right. Most of that needs no
+// link, so the next piece is prepared while one is restored; and the calling thread gathers another one and sets off the way down of the content before. A cut block at the end
+// of a piece moves on to the next one.
 //
 // Where the device confirms nothing, or little, the calling thread goes on from the last good link by the decoder for one thread, and hands over to
 // the device again at a block's beginning some way on: further each time that does not help. So whatever the device cannot
@@ -39,7 +39,9 @@ struct DeflateDeviceLimits {
       kDeflateDevicePieceBytes;  // host_pieces of them hold more than the header of a block has
   std::size_t first_piece_bytes = kDeflateDeviceFirstPieceBytes;  // and each later one twice as much
   std::size_t lead_bytes = kDeflateDeviceLeadBytes;
-  unsigned inputs = kDeflateDeviceInputs;  // of the device
+  std::size_t overlap_bytes = kDeflateDeviceOverlapBytes;
+  unsigned inputs = kDeflateDeviceInputs;                  // of the device
+  unsigned rooms = kDeflateDeviceRooms;                    // with one nothing is prepared
   unsigned outputs = kDeflateDeviceOutputs;
   std::size_t host_pieces =
       kDeflateDeviceInputs + kDeflateDeviceOutputs;      // pieces in memory at once, more than inputs
@@ -105,10 +107,16 @@ class DeflateDeviceDecoder : public StreamDecoder {
     std::vector<std::byte> window;
   };
   struct Task {
-    std::shared_ptr<Piece> piece, carried;  // the second one where bytes of it are carried
+    enum class Kind {
+      kRestore,
+      kPrepare,
+      kGiveUp,
+      kWait,  // until another thread has prepared
+    };
+    Kind kind = Kind::kRestore;
+    std::shared_ptr<Piece> piece = {}, carried = {};  // the second one where bytes of it are carried
     std::size_t carried_bytes = 0;
-    unsigned output = 0;
-    bool gives_up = false;
+    std::shared_ptr<Piece> gives_room = {};  // that was prepared, and is not any more
   };
 
   std::size_t take(std::span<const std::byte> input);
@@ -130,11 +138,18 @@ class DeflateDeviceDecoder : public StreamDecoder {
   void sum_up(std::span<const std::byte> content);
 
   void work();
-  void start_thread();
+  void start_threads();
   std::optional<Task> next_task() const;
-  void run(Task task, std::unique_lock<std::mutex>& lock);
-  void publish(const Task& task, Link link, DeflatePieceRestored restored);
+  std::optional<Task> next_restoring() const;
+  std::optional<Task> next_preparing() const;
+  std::shared_ptr<Piece> piece_to_give_room() const;
+  unsigned input_of(const Piece& piece) const;
+  void restore(const Task& task, std::unique_lock<std::mutex>& lock);
+  void prepare(const Task& task, std::unique_lock<std::mutex>& lock);
+  std::string failure_of(const std::function<void()>& call);
+  void publish(const Piece& piece, unsigned output, Link link, DeflatePieceRestored restored);
   void pass_inputs(std::uint64_t before_byte);
+  void pass(Piece& piece);
   void fail(const std::string& reason);
   bool is_dropped() const;
   void redo(const Arrival& arrival);
@@ -171,9 +186,9 @@ class DeflateDeviceDecoder : public StreamDecoder {
   std::optional<Link> link_;      // from which the device is to go on
   std::optional<Link> given_up_;  // from which it did not
   std::uint64_t epoch_ = 0;       // results of an earlier one are nobody's
-  const Task* worked_on_ = nullptr;
+  bool restores_ = false;         // a thread does
   std::deque<std::shared_ptr<Restored>> restored_;
-  std::vector<unsigned> idle_outputs_;
+  std::vector<unsigned> idle_outputs_, idle_rooms_;
   unsigned failures_ = 0;
   std::deque<Arrival> arrivals_;
   std::uint64_t arrival_count_ = 0;
@@ -181,7 +196,7 @@ class DeflateDeviceDecoder : public StreamDecoder {
   std::mutex settling_;  // taken before mutex_; guards what restores again
   std::unique_ptr<Redone> redone_;
 
-  std::thread thread_;
+  std::vector<std::thread> threads_;  // one a room
 };
 
 }  // namespace hemstitch

@@ -29,14 +29,16 @@ inline constexpr std::size_t kDeflateStreamLentBytes = std::size_t{64} << 10;
 // Of a device (deflate_device_decoder.hpp). Compressed bytes of a piece: fewer leave it idle between steps that all of a piece waits for. The first one is
 // smaller, so that content comes soon, and each of the next twice as large.
 inline constexpr std::size_t kDeflateDevicePieceBytes = std::size_t{64} << 20;
-inline constexpr std::size_t kDeflateDeviceFirstPieceBytes = std::size_t{8} << 20;
+inline constexpr std::size_t kDeflateDeviceFirstPieceBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kDeflateDeviceLeastPieceBytes = std::size_t{1} << 20;
 // Room for content: for what shrinks more a piece is restored in several steps.
 inline constexpr std::size_t kDeflateDeviceContentFactor = 6;
 // A block that is cut by the end of a piece moves on to the next one where it has no more bytes.
 inline constexpr std::size_t kDeflateDeviceLeadBytes = std::size_t{4} << 20;
-// One is filled, one waits, one is restored; one is restored to while the other comes down.
-inline constexpr unsigned kDeflateDeviceInputs = 3, kDeflateDeviceOutputs = 2;
+// Of a piece that is prepared before its link is known, so many bytes of the one before belong to it: the link is in these where no block is longer.
+inline constexpr std::size_t kDeflateDeviceOverlapBytes = std::size_t{256} << 10;
+// One is filled, one waits, two are worked on at once; one is restored to while the other comes down.
+inline constexpr unsigned kDeflateDeviceInputs = 4, kDeflateDeviceRooms = 2, kDeflateDeviceOutputs = 2;
 // Read and uploaded at once.
 inline constexpr std::size_t kDeflateDeviceGatherBytes = std::size_t{16} << 20;
 // What the processor restores before a device that confirmed little is asked again.
