@@ -23,8 +23,8 @@ namespace hemstitch::testing {
 // What goes wrong, by the number of the call, from 1.
 struct DeviceTrouble {
   std::set<unsigned> uploads = {}, carries = {}, restores = {}, downloads = {}, waits = {};  // that fail
-  std::set<unsigned> preparations = {};  // that fail
-  std::set<unsigned> nothing = {};       // restores that confirm nothing
+  std::set<unsigned> preparations = {};                                                      // that fail
+  std::set<unsigned> nothing = {};     // restores that confirm nothing
   std::set<unsigned> nonsense = {};    // restores that say what cannot be
   unsigned lost_from_restore = 0;      // all calls fail after it
   std::size_t most_blocks = SIZE_MAX;  // that a call restores
@@ -87,7 +87,8 @@ class ProcessorPieces : public DeflatePieceDevice {
     std::span<const std::byte> input = std::span(inputs_.at(work.input)).first(work.end);
     Room& room = rooms_.at(work.room);
     if (work.prepared) {
-      must(room.input == work.input && room.end == work.end && work.begin_bits >= room.begin * std::uint64_t{8},
+      must(room.input == work.input && room.end == work.end &&
+               work.begin_bits >= room.begin * std::uint64_t{8},
            "a room in which another piece was prepared");
       prepared.resize(room.begin);
       prepared.insert(prepared.end(), room.bytes.begin(), room.bytes.end());

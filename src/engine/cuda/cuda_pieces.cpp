@@ -190,8 +190,8 @@ DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
   }
   const auto last_bytes = static_cast<std::size_t>(
       std::min<std::uint64_t>(restored.content_bytes - content_at, kDeflateWindowBytes));
-  copy_few_bytes_cuda(room.h_window.span().data(),
-                      output.bytes.get() + restored.content_bytes - last_bytes, last_bytes, stream);
+  copy_few_bytes_cuda(room.h_window.span().data(), output.bytes.get() + restored.content_bytes - last_bytes,
+                      last_bytes, stream);
   room.stream.synchronize();
   restored.last_bytes.assign(room.h_window.span().data(), room.h_window.span().data() + last_bytes);
   if (clock_ != nullptr && !std::exchange(input.is_empty, true))

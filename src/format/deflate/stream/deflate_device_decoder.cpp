@@ -64,8 +64,14 @@ std::optional<DeflateDeviceLimits> deflate_device_limits(
     limits.lead_bytes = std::min(limits.piece_bytes / 2, kDeflateDeviceLeadBytes);
     limits.content_bytes = limits.piece_bytes * kDeflateDeviceContentFactor;
     if ((means.memory_bytes == 0 || limits.memory_bytes() <= means.memory_bytes) &&
-        (device_limit_bytes == 0 || device_bytes(limits) <= device_limit_bytes))
+        (device_limit_bytes == 0 || device_bytes(limits) <= device_limit_bytes)) {
+      StreamMeans rest = means;
+      rest.loans = 0;
+      if (rest.memory_bytes != 0)
+        rest.memory_bytes = std::max<std::uint64_t>(rest.memory_bytes - limits.memory_bytes(), 1);
+      limits.processor = deflate_parallel_limits(rest);
       return limits;
+    }
   }
   return std::nullopt;
 }
@@ -221,8 +227,7 @@ std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
     bool is_sent = false;
     if (piece->is_on_device && !is_dropped()) {
       try {
-        device_->upload(input_of(*piece),
-                        limits_.lead_bytes + piece->own_bytes, {at, some.size()});
+        device_->upload(input_of(*piece), limits_.lead_bytes + piece->own_bytes, {at, some.size()});
         is_sent = true;
       } catch (const Error& error) {
         if (status_family(error.status()) != StatusFamily::kDevice) throw;
@@ -318,6 +323,9 @@ void DeflateDeviceDecoder::produce(StreamStep& step, std::span<std::byte> output
       case Mode::kBoundary:
         goes_on = current_ ? hand_over(step, output) : take_restored(waits && step.output_bytes == 0);
         break;
+      case Mode::kParallel:
+        goes_on = restore_in_parallel(step, output, waits && step.output_bytes == 0);
+        break;
       case Mode::kAlone:
       case Mode::kEnded:
         return;
@@ -349,9 +357,15 @@ bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byt
   const auto input = piece == nullptr ? std::span<const std::byte>() : piece->from(position_);
   const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
   const bool is_dropped = this->is_dropped();
+  if (is_dropped && serial_.is_between_blocks() && is_for_processor()) {
+    const auto window = serial_.window();
+    go_on_in_parallel({bits_before(), {window.begin(), window.end()}});
+    return true;
+  }
   const std::int64_t stop_bits =
-      is_dropped ? INT64_MAX
-                 : (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8;
+      !is_dropped          ? (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8
+      : is_for_processor() ? 1 - static_cast<std::int64_t>(serial_.unread_bits())  // at the next block
+                           : INT64_MAX;
   const auto room = output.subspan(step.output_bytes);
   const StreamStep done = serial_.restore_until(stop_bits, input, room);
   sum_up(room.first(done.output_bytes));
@@ -513,7 +527,44 @@ void DeflateDeviceDecoder::begin_serial_way() {
   if (serial_bytes_ < limits_.piece_bytes) serial_bytes_ *= 2;
 }
 
+// Whether there are threads for what the device is not asked for any more.
+bool DeflateDeviceDecoder::is_for_processor() const { return limits_.processor.threads > 1; }
+
+void DeflateDeviceDecoder::go_on_in_parallel(const Link& link) {
+  const auto taken_bits = static_cast<unsigned>(link.bits % 8);
+  const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(link.bits / 8);
+  parallel_ = std::make_unique<DeflateParallelDecoder>(std::span<const std::byte>(), members_, limits_.processor);
+  parallel_->begin_inside(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0], taken_bits);
+  position_ = (link.bits + 7) / 8;
+  mode_ = Mode::kParallel;
+}
+
+// Returns whether there is more to do at once.
+bool DeflateDeviceDecoder::restore_in_parallel(StreamStep& step, std::span<std::byte> output, bool waits) {
+  const Piece* const piece = piece_of(position_);
+  // To go on without input means that none is known of.
+  if (piece == nullptr && !waits) return false;
+  const auto input = piece == nullptr ? std::span<const std::byte>() : piece->from(position_);
+  const auto room = output.subspan(step.output_bytes);
+  const StreamStep done = parallel_->restore(input, room);
+  sum_up(room.first(done.output_bytes));
+  position_ += done.input_bytes;
+  step.output_bytes += done.output_bytes;
+  step.status = done.status;
+  step.detail = done.detail;
+  release(position_);
+  if (done.ended) {
+    end_stream(step, position_);
+    return false;
+  }
+  return done.status == Status::kOk && (done.input_bytes != 0 || done.output_bytes != 0);
+}
+
 void DeflateDeviceDecoder::go_on_serially(const Link& link) {
+  if (is_dropped() && is_for_processor()) {
+    go_on_in_parallel(link);
+    return;
+  }
   const auto taken_bits = static_cast<unsigned>(link.bits % 8);
   const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(link.bits / 8);
   serial_.begin(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0], taken_bits);
@@ -528,7 +579,7 @@ void DeflateDeviceDecoder::end_stream(StreamStep& step, std::uint64_t next_byte)
 }
 
 std::size_t DeflateDeviceDecoder::read_ahead(std::span<std::byte> to) {
-  std::size_t count = 0;
+  std::size_t count = parallel_ ? parallel_->read_ahead(to) : 0;
   while (count < to.size()) {
     const Piece* const piece = piece_of(position_);
     if (piece == nullptr) break;
@@ -543,6 +594,10 @@ std::size_t DeflateDeviceDecoder::read_ahead(std::span<std::byte> to) {
 
 bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
   crc32_ = 0;
+  if (parallel_) {
+    mode_ = Mode::kParallel;
+    return parallel_->begin_next(history);
+  }
   // The next part of what the stream before ended in?
   if (current_ && part_ + 1 < current_->parts.size() &&
       current_->parts[part_ + 1].begin_bits == position_ * 8 && history.empty()) {

@@ -10,7 +10,7 @@
 // restore is judged by that decoder alone, with the same verdict, in the same place, with the same content before it.
 //
 // A device that fails loses nothing: compressed bytes stay until the content that came of them has arrived, and are restored again here. One that
-// fails a second time is asked for nothing any more.
+// fails a second time is asked for nothing any more: the rest is restored by as many threads as there are (deflate_parallel_decoder.hpp).
 #pragma once
 
 #include <condition_variable>
@@ -28,6 +28,7 @@
 
 #include "core/large_buffer.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
+#include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "format/deflate/stream/deflate_piece_device.hpp"
 #include "format/deflate/stream/deflate_stream_tuning.hpp"
 #include "format/stream_decoder.hpp"
@@ -40,8 +41,8 @@ struct DeflateDeviceLimits {
   std::size_t first_piece_bytes = kDeflateDeviceFirstPieceBytes;  // and each later one twice as much
   std::size_t lead_bytes = kDeflateDeviceLeadBytes;
   std::size_t overlap_bytes = kDeflateDeviceOverlapBytes;
-  unsigned inputs = kDeflateDeviceInputs;                  // of the device
-  unsigned rooms = kDeflateDeviceRooms;                    // with one nothing is prepared
+  unsigned inputs = kDeflateDeviceInputs;  // of the device
+  unsigned rooms = kDeflateDeviceRooms;    // with one nothing is prepared
   unsigned outputs = kDeflateDeviceOutputs;
   std::size_t host_pieces =
       kDeflateDeviceInputs + kDeflateDeviceOutputs;      // pieces in memory at once, more than inputs
@@ -50,6 +51,7 @@ struct DeflateDeviceLimits {
   std::size_t begin_bytes = 0;  // the first ones, which the device is not asked for
   std::size_t serial_bytes =
       kDeflateDeviceSerialBytes;  // the least that the calling thread restores before it asks again
+  DeflateParallelLimits processor = {.threads = 1};  // without the device
 
   std::uint64_t memory_bytes() const { return host_pieces * std::uint64_t{piece_bytes}; }
 };
@@ -70,7 +72,9 @@ class DeflateDeviceDecoder : public StreamDecoder {
   DeflateDeviceDecoder& operator=(const DeflateDeviceDecoder&) = delete;
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
-  std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
+  std::uint64_t ahead_bytes() const override {
+    return taken_bytes_ - position_ + (parallel_ ? parallel_->ahead_bytes() : 0);
+  }
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
   std::optional<std::span<std::byte>> input_room() override;
@@ -99,6 +103,7 @@ class DeflateDeviceDecoder : public StreamDecoder {
     kAlone,     // nothing is read ahead
     kSerial,    // the calling thread restores
     kBoundary,  // it stands between two blocks, and the device goes on
+    kParallel,  // threads of the processor restore, up to the end of all streams
     kEnded,
   };
   // Where a block's header stands, and the content before it.
@@ -132,6 +137,9 @@ class DeflateDeviceDecoder : public StreamDecoder {
   void leave_restored();
   void begin_serial_way();
   void go_on_serially(const Link& link);
+  bool is_for_processor() const;
+  void go_on_in_parallel(const Link& link);
+  bool restore_in_parallel(StreamStep& step, std::span<std::byte> output, bool waits);
   void end_stream(StreamStep& step, std::uint64_t next_byte);
   void release(std::uint64_t before_byte);
   const Piece* piece_of(std::uint64_t byte) const;
@@ -167,6 +175,8 @@ class DeflateDeviceDecoder : public StreamDecoder {
   std::uint64_t piece_count_ = 0;
   std::uint64_t device_bytes_ = 0;
   DeflateDecoder serial_;
+  std::unique_ptr<DeflateParallelDecoder>
+      parallel_;  // from when on it has what is before position_, some of which it is ahead with
   std::uint64_t serial_until_ = 0;  // the device is asked from the next block on that begins behind this byte
   std::size_t serial_bytes_;        // of the next such way
   std::size_t next_piece_bytes_;

@@ -172,10 +172,12 @@ DeflatePieceBegun begin_deflate_piece_cuda(const DeflatePieceInput& piece, const
   return {work.start_count, work.entry_count};
 }
 
-std::optional<DeflatePieceResult> finish_deflate_piece_cuda(
-    const DeflatePieceInput& piece, const DeflatePieceBegun& begun, const DeflatePieceLimits& limits,
-    std::byte* d_output, std::size_t output_capacity, void* d_scratch, std::size_t scratch_bytes,
-    cudaStream_t stream) {
+std::optional<DeflatePieceResult> finish_deflate_piece_cuda(const DeflatePieceInput& piece,
+                                                            const DeflatePieceBegun& begun,
+                                                            const DeflatePieceLimits& limits,
+                                                            std::byte* d_output, std::size_t output_capacity,
+                                                            void* d_scratch, std::size_t scratch_bytes,
+                                                            cudaStream_t stream) {
   DeflatePieceWork work = work_of(piece, limits, d_scratch, scratch_bytes);
   work.start_count = begun.starts;
   work.entry_count = begun.entries;
@@ -218,7 +220,8 @@ std::optional<DeflatePieceResult> finish_deflate_piece_cuda(
       read_array(work.d_checksums, std::size_t{work.member_count} + 1, piece.h_mailbox, stream);
   result.crc32 = checksums.back();
   if (work.member_count != 0) {
-    const std::vector<DeflateMemberEnd> ends = read_array(work.d_members, work.member_count, piece.h_mailbox, stream);
+    const std::vector<DeflateMemberEnd> ends =
+        read_array(work.d_members, work.member_count, piece.h_mailbox, stream);
     for (std::size_t i = 0; i < ends.size(); ++i)
       result.members.push_back({ends[i].end_bit - lead, ends[i].content_end,
                                 ends[i].next_begin_bit == 0 ? 0 : ends[i].next_begin_bit - lead,
@@ -235,7 +238,8 @@ DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
   const auto result = finish_deflate_piece_cuda(piece, begun, limits, d_output, output_capacity, d_scratch,
                                                 scratch_bytes, stream);
   // The beginning that is given is a start.
-  if (!result) throw Error(Status::kDeviceFault, "deflate_stream: the beginning of a piece is not among its starts");
+  if (!result)
+    throw Error(Status::kDeviceFault, "deflate_stream: the beginning of a piece is not among its starts");
   return *result;
 }
 

@@ -95,10 +95,12 @@ DeflatePieceBegun begin_deflate_piece_cuda(const DeflatePieceInput& piece, const
 // Restores the piece to d_output, of any alignment: the same bytes, with the same limits and scratch, which nobody used meanwhile, and with the link as it is now known. Once.
 // Nothing where no start was found at begin_bits, as where a stored block or one with the fixed code begins there; the piece is then to be begun again from there. What
 // stands in d_output behind the content that is confirmed is undefined.
-std::optional<DeflatePieceResult> finish_deflate_piece_cuda(
-    const DeflatePieceInput& piece, const DeflatePieceBegun& begun, const DeflatePieceLimits& limits,
-    std::byte* d_output, std::size_t output_capacity, void* d_scratch, std::size_t scratch_bytes,
-    cudaStream_t stream);
+std::optional<DeflatePieceResult> finish_deflate_piece_cuda(const DeflatePieceInput& piece,
+                                                            const DeflatePieceBegun& begun,
+                                                            const DeflatePieceLimits& limits,
+                                                            std::byte* d_output, std::size_t output_capacity,
+                                                            void* d_scratch, std::size_t scratch_bytes,
+                                                            cudaStream_t stream);
 
 // Both. Everything is put on `stream`, which is waited for several times;
 // nothing is allocated on the device. Throws kInvalidOption for sizes above the limits and too little scratch, and errors of the device.

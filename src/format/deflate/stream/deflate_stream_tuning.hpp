@@ -19,9 +19,16 @@ inline constexpr std::size_t kDeflateStreamBeginBytes = std::size_t{1} << 20;
 // 1.6 times as long. And how many pieces are in memory: a run, as much before and behind it, and what comes meanwhile.
 inline constexpr std::size_t kDeflateStreamLeadEighths = 16;
 inline constexpr std::size_t kDeflateStreamSharedPieces = 9;
-// After so many pieces in a row that fitted nowhere, as in data without block starts to find, only one of some is tried, until one fits again: the
-// calling thread may want the core, or its caches.
-inline constexpr unsigned kDeflateStreamMostUseless = 8, kDeflateStreamTriedOf = 8;
+// A start is looked for in so much of a piece: going over 1 MB in vain takes 10 ms, three times as long as restoring it. Where no block begins in so many bytes, they are giant.
+inline constexpr std::size_t kDeflateStreamSearchBytes = std::size_t{512} << 10;
+// And so much at once, before a thread asks whether anybody still wants it.
+inline constexpr std::size_t kDeflateStreamSearchStepBytes = std::size_t{32} << 10;
+// After so many pieces in a row that fitted nowhere, as in data without block starts to find, only one of some is tried, until one fits again, and after more only one of
+// more: the calling thread may want the core, or its caches.
+struct DeflateStreamTries {
+  unsigned useless, one_of;
+};
+inline constexpr DeflateStreamTries kDeflateStreamTries[] = {{32, 32}, {4, 8}};
 
 // Content in a row that is lent; less is copied sooner than handed on by itself.
 inline constexpr std::size_t kDeflateStreamLentBytes = std::size_t{64} << 10;
