@@ -11,6 +11,7 @@
 
 #include "cuda_test.hpp"
 #include "deflate_streams.hpp"
+#include "format/deflate/block/deflate_symbols.hpp"
 #include "format/deflate/stream/deflate_stream_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/pinned_pool.hpp"
