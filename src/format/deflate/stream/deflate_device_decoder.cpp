@@ -635,9 +635,10 @@ void DeflateDeviceDecoder::pass(Piece& piece) {
 
 // With the mutex held: those before a byte, up to one that is worked on.
 void DeflateDeviceDecoder::pass_inputs(std::uint64_t before_byte) {
+  passed_bytes_ = std::max(passed_bytes_, before_byte);
   for (const auto& piece : pieces_) {
     if (piece->users != 0) break;
-    if (piece->sealed && !piece->is_passed && piece->end() <= before_byte) pass(*piece);
+    if (piece->sealed && !piece->is_passed && piece->end() <= passed_bytes_) pass(*piece);
   }
 }
 
@@ -801,6 +802,7 @@ void DeflateDeviceDecoder::prepare(const Task& task, std::unique_lock<std::mutex
     piece.lead_bytes = task.carried_bytes;
   else
     idle_rooms_.push_back(piece.room);
+  pass_inputs(0);  // what others came past meanwhile
 }
 
 void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex>& lock) {
@@ -857,6 +859,7 @@ void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex
     piece.lead_bytes = task.carried_bytes;
     if (task.carried->users == 0) pass(*task.carried);
   }
+  pass_inputs(0);
   if (epoch == epoch_ && failure.empty()) {
     publish(piece, output, std::move(link), std::move(restored));
     return;

@@ -196,6 +196,7 @@ class DeflateDeviceDecoder : public StreamDecoder {
   std::optional<Link> link_;      // from which the device is to go on
   std::optional<Link> given_up_;  // from which it did not
   std::uint64_t epoch_ = 0;       // results of an earlier one are nobody's
+  std::uint64_t passed_bytes_ = 0;  // the device needs nothing before it
   bool restores_ = false;         // a thread does
   std::deque<std::shared_ptr<Restored>> restored_;
   std::vector<unsigned> idle_outputs_, idle_rooms_;
