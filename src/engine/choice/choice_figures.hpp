@@ -4,7 +4,7 @@
 
 #include "hemstitch/choice.hpp"
 
-namespace hemstitch::choice_tuning {
+namespace hemstitch::choice_figures {
 
 // The processor: a host of 16 cores beside an H200, whole processes from file to file ("nvidia-h200-device-sizes" of 2026-11-25) with what the
 // files themselves take left out; level 1 from memory to memory ("nvidia-h200-lz4-spans" of 2026-11-22, commit 2af4f062e929). Restoring gives 7.8
@@ -76,4 +76,4 @@ inline constexpr double kMostRatio = 255;
 // Founding document 004's.
 inline constexpr double kTransferFactor = 5;
 
-}  // namespace hemstitch::choice_tuning
+}  // namespace hemstitch::choice_figures
