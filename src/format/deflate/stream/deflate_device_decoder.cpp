@@ -363,7 +363,7 @@ bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byt
     return true;
   }
   const std::int64_t stop_bits =
-      !is_dropped          ? (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8
+      !is_dropped ? (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8
       : is_for_processor() ? 1 - static_cast<std::int64_t>(serial_.unread_bits())  // at the next block
                            : INT64_MAX;
   const auto room = output.subspan(step.output_bytes);
@@ -533,8 +533,10 @@ bool DeflateDeviceDecoder::is_for_processor() const { return limits_.processor.t
 void DeflateDeviceDecoder::go_on_in_parallel(const Link& link) {
   const auto taken_bits = static_cast<unsigned>(link.bits % 8);
   const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(link.bits / 8);
-  parallel_ = std::make_unique<DeflateParallelDecoder>(std::span<const std::byte>(), members_, limits_.processor);
-  parallel_->begin_inside(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0], taken_bits);
+  parallel_ =
+      std::make_unique<DeflateParallelDecoder>(std::span<const std::byte>(), members_, limits_.processor);
+  parallel_->begin_inside(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0],
+                          taken_bits);
   position_ = (link.bits + 7) / 8;
   mode_ = Mode::kParallel;
 }

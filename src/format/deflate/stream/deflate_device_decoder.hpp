@@ -192,12 +192,12 @@ class DeflateDeviceDecoder : public StreamDecoder {
   Pieces passed_;  // of which others may still need the bytes
   std::size_t memory_count_ = 0;
   bool stops_ = false;
-  bool no_more_ = false;          // no more input is known of
-  std::optional<Link> link_;      // from which the device is to go on
-  std::optional<Link> given_up_;  // from which it did not
-  std::uint64_t epoch_ = 0;       // results of an earlier one are nobody's
+  bool no_more_ = false;            // no more input is known of
+  std::optional<Link> link_;        // from which the device is to go on
+  std::optional<Link> given_up_;    // from which it did not
+  std::uint64_t epoch_ = 0;         // results of an earlier one are nobody's
   std::uint64_t passed_bytes_ = 0;  // the device needs nothing before it
-  bool restores_ = false;         // a thread does
+  bool restores_ = false;           // a thread does
   std::deque<std::shared_ptr<Restored>> restored_;
   std::vector<unsigned> idle_outputs_, idle_rooms_;
   unsigned failures_ = 0;
