@@ -105,8 +105,9 @@ void read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& header) {
   std::array<std::uint8_t, kDeflateLitlenCount + kDeflateDistanceCount> both{};
   const std::span<std::uint8_t> lengths = std::span(both).first(header.litlen_count + header.distance_count);
   read_lengths(bits, precode, lengths);
-  std::ranges::copy(lengths.first(header.litlen_count), header.litlen_bits.begin());
-  std::ranges::copy(lengths.subspan(header.litlen_count), header.distance_bits.begin());
+  const auto distances = lengths.begin() + static_cast<std::ptrdiff_t>(header.litlen_count);
+  std::copy(lengths.begin(), distances, header.litlen_bits.begin());
+  std::copy(distances, lengths.end(), header.distance_bits.begin());
 
   if (header.litlen_bits[kDeflateEndOfBlock] == 0) throw DeflateDamage{"the end of a block has no code"};
   if (!fits(header.litlen_lengths()))
