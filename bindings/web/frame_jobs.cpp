@@ -266,8 +266,7 @@ void FrameRestoring::begin_frame() {
   frame_content_bytes_ = 0;
   history_.clear();
   content_checksum_.reset();
-  if (header_.content_checksum && verify_checksums_)
-    content_checksum_.emplace(stream_.format().checksum());
+  if (header_.content_checksum && verify_checksums_) content_checksum_.emplace(stream_.format().checksum());
   if (header_.block_kind == BlockKind::kStream) decoder_ = make_decoder();
 }
 

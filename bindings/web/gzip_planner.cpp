@@ -29,8 +29,8 @@ EXPORT("beginGzip") void begin_gzip(int blocked, int level, double batch_bytes) 
   writer = std::make_unique<GzipCompression>(options, static_cast<std::uint64_t>(batch_bytes), limits);
 }
 EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes) {
-  reader = std::make_unique<GzipRestoring>(verify_checksums != 0, static_cast<std::uint64_t>(batch_bytes),
-                                           limits);
+  reader =
+      std::make_unique<GzipRestoring>(verify_checksums != 0, static_cast<std::uint64_t>(batch_bytes), limits);
 }
 
 }  // namespace web
