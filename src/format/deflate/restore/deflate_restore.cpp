@@ -144,21 +144,18 @@ DeflateDecoder::Stop DeflateDecoder::run(Input& input, Output& output) {
 
 DeflateDecoder::Stop DeflateDecoder::begin_block(Input& input) {
   DeflateBits bits(input.bytes, input.position_bits);
-  try {
-    const DeflateBlockHeader header = read_deflate_block_header(bits);
-    final_ = header.final;
-    if (header.type == DeflateBlockType::kStored) {
-      part_ = Part::kStored;
-      stored_left_ = header.stored_bytes;
-    } else {
-      build_deflate_table(litlen_, header.litlen_lengths());
-      build_deflate_table(distance_, header.distance_lengths());
-      part_ = Part::kTokens;
-    }
-  } catch (const DeflateInputEnds&) {
-    return Stop::kInput;
-  } catch (const DeflateDamage& damage) {
-    return damaged(damage.what);
+  DeflateBlockHeader header;
+  const std::string_view damage = read_deflate_block_header(bits, header);
+  if (bits.ended()) return Stop::kInput;
+  if (!damage.empty()) return damaged(damage);
+  final_ = header.final;
+  if (header.type == DeflateBlockType::kStored) {
+    part_ = Part::kStored;
+    stored_left_ = header.stored_bytes;
+  } else {
+    build_deflate_table(litlen_, header.litlen_lengths());
+    build_deflate_table(distance_, header.distance_lengths());
+    part_ = Part::kTokens;
   }
   input.position_bits = bits.position_bits();
   return Stop::kNone;
