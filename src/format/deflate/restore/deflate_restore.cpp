@@ -191,7 +191,12 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens(Input& input, Output& output
 
 // Until the ends are near, the block ends, or a match reaches back before the output.
 DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& output) {
-  DeflateTokensRun<std::byte> run{input.bytes, input.position_bits, output.begin, output.at, output.end};
+  DeflateTokensRun<std::byte> run{.input = input.bytes,
+                                  .position_bits = input.position_bits,
+                                  .begin = output.begin,
+                                  .at = output.at,
+                                  .end = output.end,
+                                  .before = before_};
   const DeflateTokensEnd end = restore_deflate_tokens(litlen_, distance_, run);
   input.position_bits = run.position_bits;
   output.at = run.at;
@@ -205,11 +210,8 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
       return damaged(kNoLitlenCode);
     case DeflateTokensEnd::kBadDistance:
       return damaged(kNoDistanceCode);
-    case DeflateTokensEnd::kBeforeOutput:
-      if (run.match_distance > output.bytes() + before_.size()) return damaged(kDistanceTooFar);
-      match_left_ = run.match_length;
-      match_distance_ = run.match_distance;
-      return restore_match(output);
+    case DeflateTokensEnd::kBeforeAll:
+      return damaged(kDistanceTooFar);
   }
   return Stop::kNone;
 }
