@@ -162,7 +162,7 @@ void add_output_options(OptionTable& table, Given& given) {
       "remove the source when its output is complete and on the disk, unless it changed since it was read");
   table.flag(
       "--no-sync", [&request] { request.sync = false; }, "with --rm: do not wait for the disk");
-  table.flag("-r,--recursive", request.recursive, "take the files in folders, each by itself");
+  table.flag("-r,--recursive", request.recursive, "process the files in folders, each on its own");
   table.flag(
       "-N,--name", request.with_name,
       "keep name and time in the header of gzip; with -d, take them from there (default: -n, neither, so "
