@@ -229,7 +229,7 @@ void PageStore::save(const std::string& path) const {
   const Descriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (descriptor.number() < 0 || fsync(descriptor.number()) != 0)
     throw system_error(Status::kWriteFailed,
-                       fmt::format("the folder of '{}' cannot be brought to the disk", path), errno);
+                       fmt::format("the folder of '{}' cannot be written to the disk", path), errno);
 }
 
 void PageStore::load(const std::string& path) {
