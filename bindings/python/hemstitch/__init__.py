@@ -19,6 +19,7 @@ from . import _core
 from ._device import DeviceArray, load, load_many, save
 from ._files import Reader, Writer, open
 from ._match import MATCH, Matcher, evaluate
+from ._webgpu import name_library as _name_webgpu_library
 
 __all__ = [
     "DeviceArray", "Error", "MATCH", "Matcher", "Reader", "SearchMatch", "SearchedLine", "SearchedText", "Searcher", "Status",
@@ -26,6 +27,8 @@ __all__ = [
     "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "save", "search", "status_text",
     "unavailable_reason",
 ]
+
+_name_webgpu_library()
 
 # Functions travel between processes by their names, as Python's own do.
 _copyreg.pickle(type(compress), lambda function: function.__name__)
