@@ -17,10 +17,10 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr std::uint64_t kMostPieceBytes = 2 * kDeflateDevicePieceBytes,
+constexpr std::uint64_t kMostPieceBytes = 4 * kDeflateDevicePieceBytes,
                         kLeastPieceBytes = std::uint64_t{64} << 10;
 // Of a stream that is still arriving the first piece is smaller, so that others arrive while it is restored, and each of the next twice as large.
-constexpr std::uint64_t kFirstArrivingBytes = kDeflateDevicePieceBytes / 2;
+constexpr std::uint64_t kFirstArrivingBytes = kDeflateDevicePieceBytes;
 // A head is looked for in so many bytes, then in more: names may be long.
 constexpr std::size_t kFirstHeadBytes = 512, kMostHeadBytes = std::size_t{1} << 20;
 // Restored on the host at once.
@@ -134,7 +134,7 @@ class Restorer {
       if (!ended && !is_much) {
         const Status status = restore_on_host(host_bytes, ended);
         if (status != Status::kOk) return status;
-        host_bytes = std::min<std::uint64_t>(2 * host_bytes, kDeflateDevicePieceBytes);
+        host_bytes = std::min<std::uint64_t>(2 * host_bytes, 2 * kDeflateDevicePieceBytes);
       } else {
         host_bytes = kDeflateDeviceSerialBytes;
       }
