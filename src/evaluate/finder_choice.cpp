@@ -219,8 +219,8 @@ std::vector<std::pair<std::string_view, std::uint32_t>> parameters_read(const Fi
       values.emplace_back("top_k_per_bucket", p.top_k_policy == TopKPolicy::kLongestPerBucket);
     else if (name == "stitch")
       values.emplace_back(name, p.stitch);
-    for (const Field& field : kFields)
-      if (field.name == name) values.emplace_back(name, p.*field.member);
+    for (const FinderNumber& number : finder_numbers())
+      if (number.name == name) values.emplace_back(name, p.*number.member);
   };
   for (const std::string_view name : kFieldsOfAll) add(name);
   for (const std::string_view name : choice.row->fields) add(name);
