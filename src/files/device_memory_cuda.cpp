@@ -62,8 +62,9 @@ void upload_to_device(std::span<const std::span<const std::byte>> pieces,
         [&](std::size_t at, std::span<std::byte> staged) {
           const std::uint64_t begin = first + at;
           // The last piece that begins at or before these bytes, and those behind it.
-          std::size_t i =
-              static_cast<std::size_t>(std::upper_bound(places.begin(), places.end(), begin) - places.begin()) - 1;
+          std::size_t i = static_cast<std::size_t>(std::upper_bound(places.begin(), places.end(), begin) -
+                                                   places.begin()) -
+                          1;
           for (; i < pieces.size() && places[i] < begin + staged.size(); ++i) {
             const std::uint64_t from = std::max(begin, places[i]);
             const std::uint64_t to = std::min(begin + staged.size(), places[i] + pieces[i].size());

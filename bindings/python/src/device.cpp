@@ -44,8 +44,8 @@ nb::tuple dlpack_span(nb::ndarray<nb::ro, nb::c_contig> array) {
 nb::object dlpack_capsule(std::uintptr_t address, const std::vector<std::size_t>& shape, std::uint8_t code,
                           std::uint8_t bits, int device, nb::object owner) {
   const nb::dlpack::dtype type{code, bits, 1};
-  const nb::ndarray<> array(reinterpret_cast<void*>(address), shape.size(), shape.data(), owner, nullptr, type,
-                            nb::device::cuda::value, device);
+  const nb::ndarray<> array(reinterpret_cast<void*>(address), shape.size(), shape.data(), owner, nullptr,
+                            type, nb::device::cuda::value, device);
   return nb::cast(array);
 }
 
@@ -64,7 +64,8 @@ void add_device(nb::module_& module) {
   module.def("save", save, "address"_a, "bytes"_a, "path"_a, nb::kw_only(), "level"_a = nb::none(),
              "block_bytes"_a = 0, "threads"_a = 0, "stream"_a = 0);
   module.def("dlpack_span", dlpack_span, "array"_a);
-  module.def("dlpack_capsule", dlpack_capsule, "address"_a, "shape"_a, "code"_a, "bits"_a, "device"_a, "owner"_a);
+  module.def("dlpack_capsule", dlpack_capsule, "address"_a, "shape"_a, "code"_a, "bits"_a, "device"_a,
+             "owner"_a);
 }
 
 }  // namespace hemstitch::python

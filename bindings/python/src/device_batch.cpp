@@ -138,9 +138,8 @@ void frame_compress(Address content, std::uint64_t content_bytes, std::uint32_t 
   Work work(device, stream);
   const hemstitch_lz4_frame frame = frame_of(block_bytes);
   batch::lz4_frame_compress(
-      array_at<const std::byte>(content, content_bytes), frame, level,
-      array_at<std::byte>(output, capacity), reinterpret_cast<std::uint64_t*>(output_bytes),
-      reinterpret_cast<hemstitch_status*>(status),
+      array_at<const std::byte>(content, content_bytes), frame, level, array_at<std::byte>(output, capacity),
+      reinterpret_cast<std::uint64_t*>(output_bytes), reinterpret_cast<hemstitch_status*>(status),
       work.temp(batch::lz4_frame_compress_temp_bytes(content_bytes, frame, level)), work.stream());
 }
 
@@ -150,11 +149,10 @@ void frame_restore(Address data, std::uint64_t bytes, nb::object begin, Address 
   const Buffer header(begin);
   Work work(device, stream);
   const hemstitch_lz4_frame frame = batch::lz4_frame_read_header(header.bytes());
-  batch::lz4_frame_restore(array_at<const std::byte>(data, bytes), frame,
-                           array_at<std::byte>(output, capacity),
-                           reinterpret_cast<std::uint64_t*>(output_bytes),
-                           reinterpret_cast<hemstitch_status*>(status),
-                           work.temp(batch::lz4_frame_restore_temp_bytes(frame)), work.stream());
+  batch::lz4_frame_restore(
+      array_at<const std::byte>(data, bytes), frame, array_at<std::byte>(output, capacity),
+      reinterpret_cast<std::uint64_t*>(output_bytes), reinterpret_cast<hemstitch_status*>(status),
+      work.temp(batch::lz4_frame_restore_temp_bytes(frame)), work.stream());
 }
 
 hemstitch_deflate_format deflate_format(const std::string& name) {
@@ -168,7 +166,8 @@ hemstitch_deflate_format deflate_format(const std::string& name) {
     case Format::kBgzf:
       return HEMSTITCH_DEFLATE_BGZF;
     default:
-      throw Error(Status::kInvalidOption, "format is '" + name + "'; here it may be gzip, bgzf, zlib, deflate");
+      throw Error(Status::kInvalidOption,
+                  "format is '" + name + "'; here it may be gzip, bgzf, zlib, deflate");
   }
 }
 
@@ -197,10 +196,9 @@ void deflate_restore(const std::string& format, std::size_t count, Address strea
   const batch::Streams given{.streams = array_at<const void* const>(streams, count),
                              .stream_bytes = array_at<const std::size_t>(stream_bytes, count),
                              .max_stream_bytes = max_stream_bytes};
-  batch::deflate_restore(given, id, outputs_at(count, outputs, capacities, output_bytes, statuses),
-                         max_output_bytes, {},
-                         work.temp(batch::deflate_restore_temp_bytes(given, id, max_output_bytes)),
-                         work.stream());
+  batch::deflate_restore(
+      given, id, outputs_at(count, outputs, capacities, output_bytes, statuses), max_output_bytes, {},
+      work.temp(batch::deflate_restore_temp_bytes(given, id, max_output_bytes)), work.stream());
 }
 
 void unshuffle(std::size_t count, Address sources, Address sizes, Address targets,
