@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-BACKENDS = {"backends": [{"name": "cuda", "state": "usable", "description": "kernels on Stand-in (compute capability 9.0)"}]}
+BACKENDS = {"backends": [{"name": "cuda", "state": "usable", "description": "kernels on Stand-in (compute capability 9.0, 140 GiB)"}]}
 REPORT = {"testsuites": [{"testsuite": [{"classname": "A", "name": "b", "time": "0.1s", "result": "COMPLETED"}]}]}
 PASS = f"""for word in "$@"; do case $word in --gtest_output=json:*) echo '{json.dumps(REPORT)}' > "${{word#*json:}}" ;; esac; done"""
 SLOW = "sleep 20"
