@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-BACKENDS = {"backends": [{"name": "cuda", "state": "usable", "description": "kernels on Stand-in (compute capability 9.0, 140 GiB)"}]}
+BACKENDS = {"backends": [{"name": "cuda", "state": "usable", "description": "kernels on Stand-in (compute capability 9.0)"}]}
 REPORT = {"testsuites": [{"testsuite": [{"classname": "A", "name": "b", "time": "0.1s", "result": "COMPLETED"}]}]}
 PASS = f"""for word in "$@"; do case $word in --gtest_output=json:*) echo '{json.dumps(REPORT)}' > "${{word#*json:}}" ;; esac; done"""
 SLOW = "sleep 20"
@@ -71,6 +71,15 @@ class DeviceRun(unittest.TestCase):
         status, output, _ = self.run_tool("tests")
         self.assertEqual(status, 0, output)
         self.assertIn("2 ok, 0 failed, 0 had no time", output)
+
+    def test_what_takes_all_memory_runs_alone(self):
+        self.tool.TESTS_ALONE = ("a",)
+        busy = f"mkdir {self.bundle}/busy || exit 1\n"
+        self.program("a_device_test", f"{busy}{PASS}")
+        for name in "bc":
+            self.program(f"{name}_device_test", f"touch {self.bundle}/{name}.here\n[ ! -e {self.bundle}/busy ] || exit 1\nsleep 0.2\n{PASS}")
+        status, output, _ = self.run_tool("tests")
+        self.assertEqual(status, 0, output)
 
     def test_webgpu_is_recorded_with_its_adapter(self):
         self.program("finders_webgpu_test", PASS)
