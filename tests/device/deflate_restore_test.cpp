@@ -370,7 +370,8 @@ TEST_F(DeflateRestoreDeviceTest, TheBatchChoosesItsWay) {
   EXPECT_EQ(way(std::min(kDeflateFewStreams, many) - 1, 1 << 20), DeflateWay::kFewest);
   if (many > kDeflateFewStreams) {
     EXPECT_EQ(way(kDeflateFewStreams, 1 << 20), DeflateWay::kFew);
-    EXPECT_EQ(way(many - 1, cuda::kDeflateGroupLeastBytes), DeflateWay::kFew);
+    EXPECT_EQ(way(many - 1, 1 << 20), DeflateWay::kFew);
+    EXPECT_EQ(way(many - 1, cuda::kDeflateGroupLeastBytes), DeflateWay::kMany);
   }
   EXPECT_EQ(way(many, 1 << 20), DeflateWay::kMany);
   EXPECT_EQ(way(1, cuda::kDeflateGroupLeastBytes - 1), DeflateWay::kMany);

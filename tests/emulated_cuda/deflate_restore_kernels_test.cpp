@@ -81,6 +81,8 @@ TEST(EmulatedDeflateRestore, TheBatchChoosesItsWay) {
   constexpr std::uint64_t kMany = 3 * 32 * emulated::kMultiprocessors;
   EXPECT_EQ(way(1, 1 << 20), DeflateWay::kFewest);
   EXPECT_EQ(way(kMany - 1, 1 << 20), DeflateWay::kFewest);
+  EXPECT_EQ(way(kMany / 3, (16 << 10) - 1), DeflateWay::kMany);
+  EXPECT_EQ(way(kMany / 3 - 1, (16 << 10) - 1), DeflateWay::kFewest);
   EXPECT_EQ(way(kMany, 1 << 20), DeflateWay::kMany);
   EXPECT_EQ(way(1, 4095), DeflateWay::kMany);
 }

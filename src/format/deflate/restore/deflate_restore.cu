@@ -162,8 +162,10 @@ std::size_t restore_deflate_cuda_scratch_bytes(const DeviceRestore& batch) {
 }
 
 DeflateWay deflate_way(const DeviceRestore& batch) {
-  if (batch.count >= kDeflateManyRounds * resident_warps() ||
-      batch.max_block_bytes < kDeflateGroupLeastBytes || !few_deflate_streams_fit(DeflateWay::kFew))
+  const std::uint64_t rounds =
+      batch.max_block_bytes < kDeflateShortBytes ? kDeflateManyShortRounds : kDeflateManyRounds;
+  if (batch.count >= rounds * resident_warps() || batch.max_block_bytes < kDeflateGroupLeastBytes ||
+      !few_deflate_streams_fit(DeflateWay::kFew))
     return DeflateWay::kMany;
   return batch.count < kDeflateFewStreams && few_deflate_streams_fit(DeflateWay::kFewest)
              ? DeflateWay::kFewest
