@@ -98,7 +98,7 @@ class Calibration {
   }
 
   // Of reading and writing files with the rest, which is not measured; as in the defaults.
-  static constexpr double kDeviceOverlap = 0.4;
+  static constexpr double kDeviceOverlap = 0.6;
 
   std::string device_;
   std::vector<std::byte> data_;

@@ -75,8 +75,8 @@ void refuse_late_commands(const std::vector<std::string>& files) {
   for (const std::string& file : files)
     for (const Command& command : commands())
       if (file == command.name && !is_there(file))
-        throw UsageError(
-            fmt::format("no file '{0}' is here, and the command {0} has to stand first", command.name));
+        throw UsageError(fmt::format("there is no file '{0}'; the command {0} has to be the first argument",
+                                     command.name));
 }
 
 void hint_at_command(const std::string& word) {

@@ -1,5 +1,6 @@
 # What `cmake --install` puts in place: the tool, both libraries with headers, a CMake package and a pkg-config file,
 # the man page, shell completions and the licence; and the target `uninstall`, which removes what was installed last, with the folders that were made for it.
+# Components (`cmake --install --component NAME`): tool, library, development, nbdkit, webgpu, licence. tools/package makes a package of each of the first four.
 include(CMakePackageConfigHelpers)
 
 # Where everything goes that is named below; the first step, since it looks which of these folders are there already.
@@ -19,22 +20,23 @@ set(install_folders_file ${CMAKE_CURRENT_BINARY_DIR}/install_folders.txt)
 install(CODE "set(FOLDERS \"${install_folders}\")\nset(FOLDERS_FILE \"${install_folders_file}\")")
 install(SCRIPT cmake/note_folders.cmake)
 
-install(TARGETS hemstitch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS hemstitch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 if(TARGET nbdkit_hemstitch_plugin)
   # Who builds the tool alone can install as well.
-  install(TARGETS nbdkit_hemstitch_plugin LIBRARY DESTINATION ${nbdkit_dir} OPTIONAL)
+  install(TARGETS nbdkit_hemstitch_plugin LIBRARY DESTINATION ${nbdkit_dir} COMPONENT nbdkit OPTIONAL)
 endif()
-install(PROGRAMS cli/libexec/igzip cli/libexec/bgzip DESTINATION ${libexec_dir})
-install(PROGRAMS cli/libexec/igzip DESTINATION ${libexec_dir} RENAME unpigz)
-install(DIRECTORY include/hemstitch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(PROGRAMS cli/libexec/igzip cli/libexec/bgzip DESTINATION ${libexec_dir} COMPONENT tool)
+install(PROGRAMS cli/libexec/igzip DESTINATION ${libexec_dir} COMPONENT tool RENAME unpigz)
+install(DIRECTORY include/hemstitch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 
 # Two export sets, so that who links the shared library needs none of the static one's dependencies.
-install(TARGETS hemstitch_shared EXPORT hemstitch-shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS hemstitch_static EXPORT hemstitch-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS hemstitch_shared EXPORT hemstitch-shared
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+install(TARGETS hemstitch_static EXPORT hemstitch-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 foreach(kind shared static)
   install(EXPORT hemstitch-${kind} NAMESPACE hemstitch:: DESTINATION ${package_dir}
-          FILE hemstitch-${kind}-targets.cmake)
+          FILE hemstitch-${kind}-targets.cmake COMPONENT development)
 endforeach()
 set(hemstitch_static_packages "Threads TBB fmt PkgConfig")
 set(hemstitch_has_cuda FALSE)
@@ -50,17 +52,17 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/hemstitch-config-ve
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/hemstitch-config-version.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT development)
 
 # The prefix is found from where the file lies, so that a package can be moved.
 file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" prefix_from_pkgconfig ${prefix_from_pkgconfig})
 configure_file(cmake/hemstitch.pc.in hemstitch.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 # Beside our own library, where the program looks for it.
 if(hemstitch_webgpu AND HEMSTITCH_WEBGPU_LIBRARY)
-  install(FILES ${HEMSTITCH_WEBGPU_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${HEMSTITCH_WEBGPU_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT webgpu)
 endif()
 
 find_program(LOWDOWN lowdown)
@@ -71,14 +73,14 @@ if(LOWDOWN)
                      COMMAND ${LOWDOWN} -s -Tman -o ${man_page} ${man_source})
   add_custom_target(man ALL DEPENDS ${man_page})
   add_dependencies(hemstitch man)  # who builds the tool alone can install as well
-  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
 else()
   message(STATUS "lowdown is not here: the man page is not built")
 endif()
 
-install(FILES completions/hemstitch.bash DESTINATION ${bash_dir} RENAME hemstitch)
-install(FILES completions/_hemstitch DESTINATION ${zsh_dir})
-install(FILES completions/hemstitch.fish DESTINATION ${fish_dir})
+install(FILES completions/hemstitch.bash DESTINATION ${bash_dir} COMPONENT tool RENAME hemstitch)
+install(FILES completions/_hemstitch DESTINATION ${zsh_dir} COMPONENT tool)
+install(FILES completions/hemstitch.fish DESTINATION ${fish_dir} COMPONENT tool)
 
 add_custom_target(uninstall VERBATIM
                   COMMAND ${CMAKE_COMMAND} -D MANIFEST=${CMAKE_CURRENT_BINARY_DIR}/install_manifest.txt

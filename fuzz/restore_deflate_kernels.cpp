@@ -23,10 +23,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t bytes = verdicts.back().content.size();
     streams.push_back({*stream, history, bytes - std::min(bytes, lacking)});
   }
-  const cuda::DeflateWays ways = way == 0  ? cuda::DeflateWays{0, cuda::DeflateWay::kFewest}
-                                 : way < 4 ? cuda::DeflateWays{way % 2, cuda::DeflateWay::kFew}
-                                           : cuda::DeflateWays{2, cuda::DeflateWay::kMany};
-  const auto restored = restored_by_kernels(streams, ways, against);
+  using cuda::DeflateWay;
+  const auto restored = restored_by_kernels(streams,
+                                            way == 0  ? DeflateWay::kFewest
+                                            : way < 4 ? DeflateWay::kFew
+                                                      : DeflateWay::kMany,
+                                            against);
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const RestoredByKernel expected = restored_by_reference(streams[i]);
     require(restored[i].status == expected.status && restored[i].content == expected.content);

@@ -23,6 +23,7 @@ namespace hemstitch::testing {
 // What goes wrong, by the number of the call, from 1.
 struct DeviceTrouble {
   std::set<unsigned> uploads = {}, carries = {}, restores = {}, downloads = {}, waits = {};  // that fail
+  std::set<unsigned> preparations = {};                                                      // that fail
   std::set<unsigned> nothing = {};     // restores that confirm nothing
   std::set<unsigned> nonsense = {};    // restores that say what cannot be
   unsigned lost_from_restore = 0;      // all calls fail after it
@@ -34,7 +35,11 @@ struct DeviceTrouble {
 class ProcessorPieces : public DeflatePieceDevice {
  public:
   ProcessorPieces(const DeflateDeviceLimits& limits, DeviceTrouble trouble)
-      : limits_(limits), trouble_(std::move(trouble)), inputs_(limits.inputs), outputs_(limits.outputs) {
+      : limits_(limits),
+        trouble_(std::move(trouble)),
+        inputs_(limits.inputs),
+        outputs_(limits.outputs),
+        rooms_(limits.rooms) {
     for (Bytes& input : inputs_) input.resize(limits.lead_bytes + limits.piece_bytes);
   }
 
@@ -43,11 +48,25 @@ class ProcessorPieces : public DeflatePieceDevice {
     must(at + bytes.size() <= inputs_.at(input).size(), "bytes behind an input");
     std::copy(bytes.begin(), bytes.end(), inputs_.at(input).begin() + static_cast<std::ptrdiff_t>(at));
   }
-  void carry(unsigned from, std::size_t from_at, std::size_t bytes, unsigned to) override {
+  void carry(unsigned from, std::size_t from_at, std::size_t bytes, unsigned to, unsigned room) override {
     fail(trouble_.carries, carries_, "carry");
+    must(room < rooms_.size(), "a room that is none");
     must(bytes <= limits_.lead_bytes && from != to, "bytes that cannot be carried");
     std::copy_n(inputs_.at(from).begin() + static_cast<std::ptrdiff_t>(from_at), bytes,
                 inputs_.at(to).begin() + static_cast<std::ptrdiff_t>(limits_.lead_bytes - bytes));
+  }
+
+  // Keeps the bytes: what is restored is what they were then.
+  void prepare(const DeflatePieceToPrepare& work) override {
+    fail(trouble_.preparations, preparations_, "prepare");
+    must(work.begin <= work.end && work.end <= inputs_.at(work.input).size(), "no bytes of an input");
+    Room& room = rooms_.at(work.room);
+    const Bytes& input = inputs_.at(work.input);
+    room.begin = work.begin;
+    room.end = work.end;
+    room.input = work.input;
+    room.bytes.assign(input.begin() + static_cast<std::ptrdiff_t>(work.begin),
+                      input.begin() + static_cast<std::ptrdiff_t>(work.end));
   }
 
   DeflatePieceRestored restore(const DeflatePieceWork& work) override {
@@ -64,7 +83,19 @@ class ProcessorPieces : public DeflatePieceDevice {
     }
     Bytes& content = outputs_.at(work.output);
     content.resize(limits_.content_bytes);
-    const std::span<const std::byte> input = std::span(inputs_.at(work.input)).first(work.end);
+    Bytes prepared;
+    std::span<const std::byte> input = std::span(inputs_.at(work.input)).first(work.end);
+    Room& room = rooms_.at(work.room);
+    if (work.prepared) {
+      must(room.input == work.input && room.end == work.end &&
+               work.begin_bits >= room.begin * std::uint64_t{8},
+           "a room in which another piece was prepared");
+      prepared.resize(room.begin);
+      prepared.insert(prepared.end(), room.bytes.begin(), room.bytes.end());
+      input = prepared;
+      ++prepared_;
+    }
+    room = {};
     std::uint64_t bits = work.begin_bits, content_at = 0, member_at = 0;
     DeflateDecoder decoder({});
     decoder.begin(work.window, input[bits / 8], static_cast<unsigned>(bits % 8));
@@ -104,6 +135,9 @@ class ProcessorPieces : public DeflatePieceDevice {
     return found;
   }
 
+  // How often that was used.
+  unsigned restored_as_prepared() const { return prepared_; }
+
   std::uint64_t download(unsigned output, std::uint64_t at, std::span<std::byte> to) override {
     fail(trouble_.downloads, downloads_, "download");
     const std::scoped_lock lock(mutex_);
@@ -122,6 +156,12 @@ class ProcessorPieces : public DeflatePieceDevice {
   }
 
  private:
+  struct Room {
+    unsigned input = UINT_MAX;
+    std::size_t begin = 0, end = 0;
+    Bytes bytes = {};
+  };
+
   static void must(bool holds, const char* what) {
     if (!holds) throw std::logic_error(what);
   }
@@ -158,7 +198,9 @@ class ProcessorPieces : public DeflatePieceDevice {
   const DeflateDeviceLimits limits_;
   const DeviceTrouble trouble_;
   std::vector<Bytes> inputs_, outputs_;
-  std::atomic<unsigned> uploads_ = 0, carries_ = 0, restores_ = 0, downloads_ = 0, waits_ = 0;
+  std::vector<Room> rooms_;
+  std::atomic<unsigned> uploads_ = 0, carries_ = 0, preparations_ = 0, restores_ = 0, downloads_ = 0,
+                        waits_ = 0, prepared_ = 0;
   std::atomic<bool> is_lost_ = false;
   std::mutex mutex_;
   std::map<std::uint64_t, Pending> pending_;

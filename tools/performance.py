@@ -42,18 +42,21 @@ class Spans:
 
     def __init__(self, runs):
         self.cells, dates = {}, {}
-        on_gpu = [run for run in runs.values() if any(row.get("span") == "kernel" and row.get("backend") == "cuda"
-                                                      and row["what"] in WAYS for row in run["rows"])]
+        on_gpu = [run for run in runs.values() if any(self.is_one(row) and row["backend"] == "cuda" for row in run["rows"])]
         device = max(on_gpu, key=lambda run: run["date"])["device"] if on_gpu else None
         for name, run in runs.items():
             for row in run["rows"] if run["device"] == device else ():
-                if row["what"] not in WAYS or row.get("span") not in SPANS or row.get("file") not in WHOLE or \
-                        row.get("format") != "lz4" or "batch_bytes" in row or "devices" in row:
+                if not self.is_one(row):
                     continue
                 key = row["what"], row["backend"], row["span"], level_of(row), row["block_bytes"]
                 if run["date"] > dates.get(key, "") or \
                         run["date"] == dates[key] and row["gbps"] > self.cells[key][1]["gbps"]:
                     self.cells[key], dates[key] = (name, row), run["date"]
+
+    @staticmethod
+    def is_one(row):
+        return row["what"] in WAYS and row.get("span") in SPANS and row.get("file") in WHOLE and row.get("format") == "lz4" and \
+            "batch_bytes" not in row and "devices" not in row
 
     def speed(self, *key):
         return self.cells[key][1]["gbps"] if key in self.cells else None

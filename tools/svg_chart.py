@@ -107,3 +107,31 @@ def chart(title, subtitle, x_name, y_name, x_axis, y_axis, names, panels):
               text(16, TOP + PANEL_HEIGHT / 2, y_name, "middle", f' transform="rotate(-90 16 {TOP + PANEL_HEIGHT / 2:.0f})"'),
               "</svg>"]
     return "\n".join(parts) + "\n"
+
+
+BAR_LABEL_WIDTH, BAR_WIDTH, BAR_STEP, BAR_HEAD = 230, 300, 20, 34
+
+
+def bars(title, subtitle, unit, panels):
+    """Speeds side by side. `panels`: [(name, [(label, value, whether it is ours)])], in two columns, each with a scale of its own."""
+    rows = [panels[at:at + 2] for at in range(0, len(panels), 2)]
+    heights = [BAR_HEAD + BAR_STEP * max(len(entries) for _, entries in row) for row in rows]
+    column = BAR_LABEL_WIDTH + BAR_WIDTH + GAP + 40
+    width, height = 12 + 2 * column, 56 + sum(heights) + 12
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
+             f"<title>{escape(title)}</title>", style(), f'<rect class="paper" width="{width}" height="{height}"/>',
+             text(12, 22, title, more=' class="title"'), text(12, 40, subtitle)]
+    top = 56
+    for row, row_height in zip(rows, heights):
+        for number, (name, entries) in enumerate(row):
+            left = 12 + number * column + BAR_LABEL_WIDTH
+            longest = max(value for _, value, _ in entries)
+            parts.append(text(left - BAR_LABEL_WIDTH, top + 20, f"{name}, {unit}", more=' font-weight="bold"'))
+            for index, (label, value, ours) in enumerate(entries):
+                y = top + BAR_HEAD + BAR_STEP * index
+                length = BAR_WIDTH * value / longest
+                parts += [text(left - 6, y + 11, label, "end"),
+                          f'<rect class="m{0 if ours else 4}" x="{left}" y="{y}" width="{length:.1f}" height="14"/>',
+                          text(left + length + 5, y + 11, f"{value:.3g}")]
+        top += row_height
+    return "\n".join([*parts, "</svg>"]) + "\n"

@@ -2,6 +2,8 @@
 //
 //   stream_device_bench FOLDER       the folder holds silesia/: its nine files, repeated to 1.1 GB
 //   stream_device_bench FILE.gz...   these
+//   stream_device_bench --plans FOLDER | FILE.gz...
+//                                    from memory to pinned memory alone, by pieces of other sizes, several at once or not; prints no rows
 //
 // Of the folder two streams are made, in memory (/dev/shm) where that can be had: one as pigz -6 writes it, by 16 threads, and one of 20 GB, the same over and
 // over, which is restored within 8 GB of the device's memory. Rows, each the best of three runs after one that warms up; every run verifies checksum and size,
@@ -25,6 +27,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -33,8 +36,12 @@
 #include "cli/files/files.hpp"
 #include "core/bytes.hpp"
 #include "core/parallel.hpp"
+#include "core/time_line.hpp"
 #include "engine/cuda/cuda_engine.hpp"
+#include "engine/cuda/cuda_pieces.hpp"
+#include "engine/cuda/device_clock.hpp"
 #include "format/checksum.hpp"
+#include "format/deflate/stream/deflate_device_decoder.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "hemstitch/files.hpp"
 #include "pipeline/stream.hpp"
@@ -154,9 +161,9 @@ double best_of(int runs, const std::function<void()>& work) {
   return best;
 }
 
-// Through the decoder that the pipeline has, into pinned memory that is settled when it is to be used again.
-double pinned_seconds(const Bytes& data, std::uint64_t content_bytes) {
-  cuda::CudaEngine engine(cuda::open_device({}));
+// Through a decoder like that of the pipeline, into pinned memory that is settled when it is to be used again.
+double pinned_seconds(const Bytes& data, std::uint64_t content_bytes, cuda::CudaEngine& engine,
+                      const std::function<std::unique_ptr<StreamDecoder>(const StreamMeans&)>& make_decoder) {
   constexpr std::size_t kRoomBytes = std::size_t{32} << 20, kRooms = 7;
   std::vector<LargeBuffer> rooms;
   for (std::size_t i = 0; i < kRooms; ++i) rooms.push_back(engine.make_buffer(kRoomBytes));
@@ -167,7 +174,7 @@ double pinned_seconds(const Bytes& data, std::uint64_t content_bytes) {
     means.input_bytes = data.size();
     means.settles = true;
     means.on_failure = [](const std::string& reason) { throw std::runtime_error(reason); };
-    const auto decoder = engine.make_stream_decoder(Format::kGzip, {}, means);
+    const auto decoder = make_decoder(means);
     std::span<const std::byte> left = stream;
     std::uint64_t done = 0;
     run_on_threads(kThreads, [&] {
@@ -196,6 +203,62 @@ double pinned_seconds(const Bytes& data, std::uint64_t content_bytes) {
              decoder->content_crc32() == load_le32(data.data() + data.size() - kTrailerBytes),
          "verifying");
   });
+}
+
+double pinned_seconds(const Bytes& data, std::uint64_t content_bytes) {
+  cuda::CudaEngine engine(cuda::open_device({}));
+  return pinned_seconds(data, content_bytes, engine, [&](const StreamMeans& means) {
+    return engine.make_stream_decoder(Format::kGzip, {}, means);
+  });
+}
+
+// MiB of compressed bytes.
+struct Plan {
+  std::size_t first, most;
+  unsigned rooms, inputs, outputs;
+};
+
+void compare_plans(const Bytes& data, std::uint64_t content_bytes, const std::string& name) {
+  constexpr Plan kPlans[] = {{8, 64, 1, 3, 2},  {32, 64, 1, 4, 2}, {8, 64, 2, 4, 2},  {16, 64, 2, 4, 2},
+                             {32, 64, 2, 4, 2}, {32, 32, 2, 4, 2}, {64, 64, 2, 4, 2}, {32, 64, 2, 4, 3},
+                             {32, 64, 3, 5, 2}, {32, 64, 3, 5, 3}, {32, 32, 3, 5, 3}, {32, 128, 1, 4, 2},
+                             {32, 128, 2, 4, 2}};
+  cuda::Device& device = cuda::open_device({});
+  cuda::CudaEngine engine(device);
+  for (const Plan& plan : kPlans) {
+    DeflateDeviceLimits limits;
+    limits.piece_bytes = plan.most << 20;
+    limits.first_piece_bytes = plan.first << 20;
+    limits.inputs = plan.inputs;
+    limits.outputs = plan.outputs;
+    limits.rooms = plan.rooms;
+    limits.host_pieces = plan.inputs + plan.outputs;
+    limits.content_bytes = limits.piece_bytes * kDeflateDeviceContentFactor;
+    std::string times;
+    std::unique_ptr<TimeLine> line;
+    std::unique_ptr<cuda::DeviceClock> clock;
+    const double seconds = pinned_seconds(
+        data, content_bytes, engine, [&](const StreamMeans& means) -> std::unique_ptr<StreamDecoder> {
+          line = std::make_unique<TimeLine>();
+          clock = std::make_unique<cuda::DeviceClock>(*line);
+          return std::make_unique<DeflateDeviceDecoder>(
+              std::make_unique<cuda::CudaPieces>(device, limits, clock.get()), std::span<const std::byte>(),
+              true, means, limits);
+        });
+    fmt::print(
+        "{}: pieces of {} to {} MiB, {} at once, {} inputs, {} outputs, {} MB of the device: {:.2f} GB/s, "
+        "{:.1f} ms; the last run {}\n",
+        name, plan.first, plan.most, plan.rooms, plan.inputs, plan.outputs,
+        cuda::cuda_pieces_bytes(limits) / 1'000'000, static_cast<double>(content_bytes) / seconds / 1e9,
+        seconds * 1e3, line->report().text());
+    std::fflush(stdout);
+  }
+}
+
+void measure_plans(const std::string& path, const std::string& name) {
+  CountingSink sums(true);
+  restore_file(path, sums, "cuda", 0);
+  compare_plans(testing::read_file(path, SIZE_MAX), sums.bytes, name);
 }
 
 void measure(const std::string& path, const std::string& name, std::uint64_t gpu_memory, bool long_one) {
@@ -236,10 +299,16 @@ void measure(const std::string& path, const std::string& name, std::uint64_t gpu
   print(row);
 }
 
-void run(const std::vector<std::string>& arguments) {
+void run(std::vector<std::string> arguments) {
   cuda::open_device({}).make_current();
-  if (!fs::is_directory(arguments.front())) {
-    for (const std::string& path : arguments) measure(path, fs::path(path).filename(), 0, false);
+  const bool plans = arguments.front() == "--plans";
+  if (plans) arguments.erase(arguments.begin());
+  if (!fs::is_directory(arguments.at(0))) {
+    for (const std::string& path : arguments)
+      if (plans)
+        measure_plans(path, fs::path(path).filename());
+      else
+        measure(path, fs::path(path).filename(), 0, false);
     return;
   }
   Bytes files;
@@ -257,7 +326,14 @@ void run(const std::vector<std::string>& arguments) {
   const fs::path folder = fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
   const std::string path = (folder / ("hemstitch-stream-bench-" + std::to_string(getpid()))).string();
   try {
-    write_stream(path, content, chunks, 1);
+    write_stream(path, content, chunks, plans ? 2 : 1);
+    if (plans) {
+      measure_plans(path, "mixed, pigz -6, 2.2 GB");
+      write_stream(path, content, chunks, 1);
+      measure_plans(path, "mixed, pigz -6");
+      unlink(path.c_str());
+      return;
+    }
     measure(path, "mixed, pigz -6", 0, false);
     write_stream(path, content, chunks, kLongBytes / content.size() + 1);
     measure(path, "mixed, pigz -6, 20 GB", kLongGpuMemory, true);
@@ -273,7 +349,7 @@ void run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s FOLDER | FILE.gz...\n", argv[0]);
+    std::fprintf(stderr, "usage: %s [--plans] FOLDER | FILE.gz...\n", argv[0]);
     return 1;
   }
   try {

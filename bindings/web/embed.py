@@ -1,17 +1,28 @@
 #!/usr/bin/env python3
-"""Makes one ES module of hemstitch.js, the planner and the shaders.
+"""Makes one ES module of hemstitch.js or gzip.js, its planner and the shaders.
 
-  embed.py MODULE PLANNER SHADERS OUTPUT    SHADERS is the folder of expanded .wgsl files (cmake/embed_shaders.cmake)
+  embed.py MODULE PLANNER SHADERS OUTPUT [--without PLANNER]
+      SHADERS is the folder of expanded .wgsl files (cmake/embed_shaders.cmake); those that the other planner names are left out
 
-What is served is made small: only the shaders that the planner names, without comments, indentation and spaces that separate nothing;
-the module without lines of comment; the planner compressed, since text in base64 is nothing that a server's gzip makes smaller.
+What is served is made small: only the shaders that the planner names, without comments, indentation and spaces that separate nothing, and
+with short names in place of their own; the module without lines of comment; the planner compressed, since text in base64 is nothing that a server's gzip makes smaller.
 """
 import base64
+import collections
+import itertools
 import json
 import pathlib
 import re
+import string
 import sys
 import zlib
+
+TOKEN = re.compile(r"@builtin\(\w+\)|@\w+|[A-Za-z_]\w*|\d\w*|.", re.DOTALL)
+DECLARED = re.compile(r"\b(?:fn|struct|let|const|alias)\s+(\w+)|\bvar(?:<[^>]*>)?\s+(\w+)|\b([A-Za-z_]\w*)\s*:")
+# Names that the planner says, of entry points and of constants, and names of WGSL's own functions that a shader gives to a variable.
+SAID = re.compile(r"@workgroup_size\([^)]*\)\s*fn\s+(\w+)|\boverride\s+(\w+)")
+OF_WGSL = {"all", "any", "cross", "distance", "dot", "floor", "fract", "length", "max", "min", "mix", "normalize", "read", "select", "sign",
+           "step", "storage", "uniform", "workgroup", "write", "function", "private"}
 
 
 def stripped(shader):
@@ -19,6 +30,21 @@ def stripped(shader):
     lines = (re.sub(r"//.*", "", line).strip() for line in shader.splitlines())
     text = "\n".join(re.sub(r" *([(){},;:=+*/%]) *", r"\1", line) for line in lines if line)
     return re.sub(r"(?<=[;{}])\n", "", text) + "\n"
+
+
+def with_short_names(shaders):
+    """The same name gets the same one in every shader, the more frequent ones the shorter ones."""
+    declared, kept = set(), set(OF_WGSL)
+    counts = collections.Counter()
+    for text in shaders.values():
+        declared.update(name for match in DECLARED.findall(text) for name in match if name)
+        kept.update(name for match in SAID.findall(text) for name in match if name)
+        counts.update(token for token in TOKEN.findall(text) if token[0].isalpha() or token[0] == "_")
+    letters = ("".join(name) for size in (1, 2, 3) for name in itertools.product(string.ascii_letters, repeat=size))
+    free = (name for name in letters if name not in counts and name not in ("as", "do", "if", "in", "is", "of", "or", "fn", "asm"))
+    # Of two letters there may be parts of vectors.
+    short = {name: next(free) for name, _ in counts.most_common() if name in declared - kept and len(name) > 2}
+    return {name: "".join(short.get(token, token) for token in TOKEN.findall(text)) for name, text in shaders.items()}
 
 
 def put_in(text, mark, value):
@@ -30,18 +56,19 @@ def put_in(text, mark, value):
 
 
 def main():
-    module, planner_file, shader_folder, output = map(pathlib.Path, sys.argv[1:])
+    module, planner_file, shader_folder, output = map(pathlib.Path, sys.argv[1:5])
     planner = planner_file.read_bytes()
+    elsewhere = pathlib.Path(sys.argv[6]).read_bytes() if sys.argv[5:6] == ["--without"] else b""
     shaders = {}
     for path in sorted(shader_folder.rglob("*.wgsl")):
         name = path.relative_to(shader_folder).as_posix()
-        if name.encode() in planner:
+        if name.encode() in planner and name.encode() not in elsewhere:
             shaders[name] = stripped(path.read_text())
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = compressor.compress(planner) + compressor.flush()
     heading, body = module.read_text().split("\n", 1)
     text = heading + "\n" + re.sub(r"(?m)^ *//.*\n", "", body)
-    text = put_in(text, "SHADERS", json.dumps(shaders, indent=0))
+    text = put_in(text, "SHADERS", json.dumps(with_short_names(shaders), indent=0))
     text = put_in(text, "PLANNER", "'" + base64.b64encode(packed).decode() + "'")
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(text)

@@ -1,4 +1,4 @@
-// Hemstitch in a browser: match finding as founding document 000 has it, and LZ4 frames, on WebGPU.
+// Hemstitch in a browser: match finding as founding document 000 has it, LZ4 frames and gzip, on WebGPU.
 //
 // All functions may be called from a window or a module worker, any number at once. A caller's device stays the caller's: it is
 // never destroyed. Errors are HemstitchError, but for the reason of an `AbortSignal`, which is thrown as it is, and TypeError for
@@ -80,6 +80,49 @@ export class Lz4CompressionStream implements GenericTransformStream {
 
 /** The way back. Content comes before an error that is met behind it, batch by batch. */
 export class Lz4DecompressionStream implements GenericTransformStream {
+  constructor(options?: RestoringOptions);
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+}
+
+// ---- gzip ----
+
+export interface GzipCompressionOptions extends CallOptions {
+  /** 1 to 12. Default: 6. */
+  level?: number;
+  /**
+   * BGZF: gzip in members of 64 KB that say their size, which is what a GPU restores block by block; some percent larger. Default: false.
+   */
+  bgzf?: boolean;
+}
+
+/**
+ * One gzip member, or the members of BGZF: what `hemstitch --backend reference --format gzip` (bgzf) writes of its standard input, to the byte.
+ * The first call of these functions loads gzip.js, which lies beside this module.
+ */
+export function compressGzip(
+  bytes: Uint8Array | ArrayBuffer,
+  options?: GzipCompressionOptions & {onProgress?: (progress: Progress) => void},
+): Promise<Uint8Array>;
+
+/**
+ * The content of gzip members, one after the other, from any tool. The blocks of BGZF are restored on the device; an ordinary member does not
+ * say where its parts begin, so the module's WebAssembly restores it, piece by piece on the calling thread. Damage is told with its place.
+ */
+export function decompressGzip(
+  bytes: Uint8Array | ArrayBuffer,
+  options?: RestoringOptions & {onProgress?: (progress: Progress) => void},
+): Promise<Uint8Array>;
+
+/** `readable.pipeThrough(new GzipCompressionStream())`. Holds a batch at most, of 1 MB or more; of BGZF as little as `batchBytes` says. */
+export class GzipCompressionStream implements GenericTransformStream {
+  constructor(options?: GzipCompressionOptions);
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+}
+
+/** The way back. Content comes before an error that is met behind it, batch by batch. */
+export class GzipDecompressionStream implements GenericTransformStream {
   constructor(options?: RestoringOptions);
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;

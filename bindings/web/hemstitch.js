@@ -1,8 +1,8 @@
-// Hemstitch in a browser: document 000's LZSSMatcher, and LZ4 frames, on WebGPU. Types and explanations: hemstitch.d.ts.
+// Hemstitch in a browser: document 000's LZSSMatcher, LZ4 frames and gzip, on WebGPU. Types and explanations: hemstitch.d.ts.
 //
-// Nothing is decided here. The planner, C++ compiled to WebAssembly, says which shaders run over which buffers (job_text.hpp) and
-// makes frames of what comes back; this file does that on a device, and is the door for callers. bindings/web/embed.py puts the
-// planner and the shaders in place of the two marks below.
+// Nothing is decided here. A planner, C++ compiled to WebAssembly, says which shaders run over which buffers (job_text.hpp) and
+// makes frames of what comes back; this file does that on a device, and is the door for callers. bindings/web/embed.py puts a
+// planner and the shaders in place of the two marks below. Those of gzip are a file of their own, which its first call loads.
 
 const kShaders = /*SHADERS*/ {};
 const kPlanner = /*PLANNER*/ '';  // deflate-raw, base64
@@ -35,20 +35,31 @@ export class HemstitchError extends Error {
 
 // ---- The planner ----
 
-let compiledPlanner;
+async function compiled(planner) {
+  const packed = Uint8Array.from(atob(planner), character => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
 
-function plannerModule() {
-  compiledPlanner ??= (async () => {
-    const packed = Uint8Array.from(atob(kPlanner), character => character.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-    return WebAssembly.compile(await new Response(stream).arrayBuffer());
-  })();
-  return compiledPlanner;
+let mainModule, gzipModule;
+
+function mainPlanner() {
+  return mainModule ??= compiled(kPlanner);
+}
+
+function gzipPlanner() {
+  return gzipModule ??= import('./gzip.js').then(parts => {
+    Object.assign(kShaders, parts.shaders);
+    return compiled(parts.planner);
+  }).catch(error => {
+    gzipModule = undefined;  // what could not be loaded now may come later
+    throw error;
+  });
 }
 
 // An instance for one call: an exception of C++ ends it, since nothing is unwound.
 class Planner {
-  static async open(runner) {
+  static async open(runner, module) {
     const planner = new Planner();
     const imports = {
       env: {
@@ -59,7 +70,7 @@ class Planner {
         },
       },
     };
-    planner.call = (await WebAssembly.instantiate(await plannerModule(), imports)).exports;
+    planner.call = (await WebAssembly.instantiate(await module(), imports)).exports;
     planner.call._initialize();
     planner.call.setLimits(runner.bindingBytes, runner.device.limits.maxComputeWorkgroupsPerDimension);
     return planner;
@@ -207,8 +218,8 @@ class Runner {
     slot.download = this.grown(slot.download, 'download', Math.max(8, stampsAt + stampBytes),
                                GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
     const {memory} = planner.call;
-    for (const [part, place, bytes] of job.uploads)
-      if (bytes > 0) device.queue.writeBuffer(slot.buffers[part], 0, memory.buffer, place, bytes);
+    for (const [part, place, bytes, at] of job.uploads)
+      if (bytes > 0) device.queue.writeBuffer(slot.buffers[part], at, memory.buffer, place, bytes);
     const parameters = new Uint32Array(kUniformBytes / 4 * job.steps.length);
     job.steps.forEach((step, i) => parameters.set(step.parameters, kUniformBytes / 4 * i));
     if (parameters.length > 0) device.queue.writeBuffer(slot.uniform, 0, parameters);
@@ -324,7 +335,7 @@ export async function requestDevice() {
   return (await runnerFor({})).device;
 }
 
-// ---- LZ4 ----
+// ---- LZ4 and gzip ----
 
 function checkedBytes(bytes) {
   if (bytes instanceof Uint8Array) return bytes;
@@ -335,12 +346,14 @@ function checkedBytes(bytes) {
 // One frame that is written, or the frames of a stream that are read: write() what comes, then end(). `emit` is called with pieces of
 // the result. close() in any case.
 class FrameWork {
+  static module = mainPlanner;
+
   static async open(options) {
     options.signal?.throwIfAborted();
     const work = new this();
     work.options = options;
     work.runner = await runnerFor(options);
-    work.planner = await Planner.open(work.runner);
+    work.planner = await Planner.open(work.runner, this.module);
     work.slot = new Slot();
     work.begin(options.batchBytes ?? work.runner.batchBytes);
     return work;
@@ -356,10 +369,6 @@ class FrameWork {
 }
 
 class Compression extends FrameWork {
-  begin(batchBytes) {
-    const {level = 0, blockSize = 0, blockChecksums = true, contentChecksum = false, contentBytes = -1} = this.options;
-    this.planner.call.beginLz4(level, blockSize, blockChecksums, contentChecksum, contentBytes, batchBytes);
-  }
   async write(bytes, emit) {
     const {call} = this.planner;
     for (let at = 0; at < bytes.length;) {
@@ -388,6 +397,21 @@ class Compression extends FrameWork {
   }
 }
 
+class Lz4Compression extends Compression {
+  begin(batchBytes) {
+    const {level = 0, blockSize = 0, blockChecksums = true, contentChecksum = false, contentBytes = -1} = this.options;
+    this.planner.call.beginLz4(level, blockSize, blockChecksums, contentChecksum, contentBytes, batchBytes);
+  }
+}
+
+class GzipCompression extends Compression {
+  static module = gzipPlanner;
+
+  begin(batchBytes) {
+    this.planner.call.beginGzip(this.options.bgzf ?? false, this.options.level ?? 0, batchBytes);
+  }
+}
+
 class Restoring extends FrameWork {
   begin(batchBytes) {
     this.planner.call.beginRestoring(this.options.verifyChecksums ?? true, batchBytes);
@@ -409,8 +433,14 @@ class Restoring extends FrameWork {
       await this.executeJob();
       this.planner.call.finishReaderJob();
       emit(this.planner.output());
+      // What the processor restored has held up whatever else is to be done here.
+      await new Promise(resolve => setTimeout(resolve));
     }
   }
+}
+
+class GzipRestoring extends Restoring {
+  static module = gzipPlanner;
 }
 
 async function allAtOnce(kind, bytes, options) {
@@ -445,11 +475,19 @@ export async function compressLz4(bytes, options = {}) {
   const input = checkedBytes(bytes);
   // As the command-line tool has it: the frame of an empty file does not say its size.
   const contentBytes = input.length > 0 ? input.length : -1;
-  return allAtOnce(Compression, input, {...options, contentBytes});
+  return allAtOnce(Lz4Compression, input, {...options, contentBytes});
 }
 
 export async function decompressLz4(bytes, options = {}) {
   return allAtOnce(Restoring, checkedBytes(bytes), options);
+}
+
+export async function compressGzip(bytes, options = {}) {
+  return allAtOnce(GzipCompression, checkedBytes(bytes), options);
+}
+
+export async function decompressGzip(bytes, options = {}) {
+  return allAtOnce(GzipRestoring, checkedBytes(bytes), options);
 }
 
 // A TransformStream that holds a batch at most.
@@ -474,7 +512,7 @@ function streamOf(kind, options) {
   });
 }
 
-class Lz4Stream {
+class FrameTransform {
   constructor(kind, options) {
     const {readable, writable} = streamOf(kind, options);
     this.readable = readable;
@@ -482,12 +520,20 @@ class Lz4Stream {
   }
 }
 
-export class Lz4CompressionStream extends Lz4Stream {
-  constructor(options = {}) { super(Compression, options); }
+export class Lz4CompressionStream extends FrameTransform {
+  constructor(options = {}) { super(Lz4Compression, options); }
 }
 
-export class Lz4DecompressionStream extends Lz4Stream {
+export class Lz4DecompressionStream extends FrameTransform {
   constructor(options = {}) { super(Restoring, options); }
+}
+
+export class GzipCompressionStream extends FrameTransform {
+  constructor(options = {}) { super(GzipCompression, options); }
+}
+
+export class GzipDecompressionStream extends FrameTransform {
+  constructor(options = {}) { super(GzipRestoring, options); }
 }
 
 // ---- Matches ----
@@ -512,7 +558,7 @@ export class LZSSMatcher {
 
   // Makes a planner with the parameters.
   async #planner() {
-    const planner = await Planner.open(this.#runner);
+    const planner = await Planner.open(this.#runner, mainPlanner);
     const {call} = planner;
     const {finder = 'coop_stitch', parse = 'optimal'} = this.#params;
     call.beginMatching();

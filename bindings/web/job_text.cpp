@@ -26,7 +26,7 @@ std::string job_text(const webgpu::BufferPlan& plan, const std::vector<Transfer>
   std::string text;
   const auto write_transfers = [&](const std::vector<Transfer>& transfers) {
     write_list(text, transfers, [&](const Transfer& transfer) {
-      text += fmt::format("[{},{},{}]", transfer.part.index, transfer.place, transfer.bytes);
+      text += fmt::format("[{},{},{},{}]", transfer.part.index, transfer.place, transfer.bytes, transfer.at);
     });
   };
   text += R"({"parts":)";

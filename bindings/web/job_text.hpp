@@ -1,7 +1,7 @@
 // What a device has to do for a batch, as JSON for hemstitch.js, which does nothing but that:
 //
 //   {"parts": [bytes, ..],                     buffers to be there
-//    "uploads": [[part, place, bytes], ..],    from the module's memory, whole words
+//    "uploads": [[part, place, bytes, at], ..],  from the module's memory to byte `at` of the part, whole words
 //    "steps": [{"shader", "entryPoint", "parameters": [..], "bindings": [[part, written] or null, ..], "x", "y", "constants"}, ..],
 //    "downloads": [[part, place, bytes], ..]}  into the module's memory, whole words
 #pragma once
@@ -26,10 +26,13 @@ struct Transfer {
   webgpu::BufferId part;
   std::uintptr_t place = 0;
   std::size_t bytes = 0;
+  std::size_t at = 0;  // in the part; of uploads
 
   template <typename Row>
   Transfer(webgpu::BufferId id, const std::vector<Row>& rows)
       : part(id), place(reinterpret_cast<std::uintptr_t>(rows.data())), bytes(rows.size() * sizeof(Row)) {}
+  Transfer(webgpu::BufferId id, const std::byte* from, std::size_t byte_count, std::size_t to)
+      : part(id), place(reinterpret_cast<std::uintptr_t>(from)), bytes(byte_count), at(to) {}
 };
 
 std::string job_text(const webgpu::BufferPlan& plan, const std::vector<Transfer>& uploads,

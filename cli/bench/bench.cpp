@@ -205,7 +205,7 @@ void bench(const BenchRequest& request, const std::string& command_line) {
   const Backend& backend = BackendRegistry::instance().choose(
       request.compress.backend, request.compress.device, {.format = request.compress.format});
   if (on_device && backend.name() != "cuda")
-    throw ToolError(fmt::format("--span {} is of backend cuda, and this is {} (see --backend)",
+    throw ToolError(fmt::format("--span {} works with backend cuda only, and this is {} (see --backend)",
                                 span_name(request.span), backend.name()));
   require_files(request.files);
   // One backend for all rows: where it is ours to choose, not by the size of each.

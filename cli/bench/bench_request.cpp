@@ -67,10 +67,10 @@ void add_options(OptionTable& table, BenchRequest& request, WorkOptions& work) {
   table.value(
       "--batch", "SIZE",
       [&request](const std::string& text) { request.batches.bytes = size_from("--batch", text); },
-      "of span pinned: data of a batch (default: as the backend has it)");
+      "of span pinned: data of a batch (default: 128M)");
   table.value(
       "--batches", "N", [&request](const std::string& text) { request.batches.count = batches_from(text); },
-      "and batches at once");
+      "and batches at once (default: 5)");
   table.value(
       "--repeat-to", "SIZE",
       [&request](const std::string& text) { request.repeat_to_bytes = size_from("--repeat-to", text); },

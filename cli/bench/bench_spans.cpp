@@ -26,6 +26,8 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr int kLeastFileRuns = 2;
+// What a program that keeps pinned memory does best to take (docs/performance.md, 'Batches from and to pinned memory').
+constexpr std::size_t kPinnedBatchBytes = std::size_t{128} << 20;
 
 // Keeps its room from run to run, so that the system's page faults are paid once and not timed.
 class MemorySink : public Sink {
@@ -232,13 +234,13 @@ Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressO
                 const RestoreOptions& restore, double seconds, const PinnedBatches& batches) {
   if (span == BenchSpan::kMemory) return measure_memory(data, compress, restore, seconds);
   if (span == BenchSpan::kFile) return measure_files(data, compress, restore, seconds);
-  const std::size_t engine_bytes =
-      std::max(cuda::kEngineBatchBytes, cuda::kEngineBatchBlocks * compress.block_bytes);
+  const std::size_t usual_bytes =
+      std::max(kPinnedBatchBytes, cuda::kEngineBatchBlocks * compress.block_bytes);
   const TimedWork work{.format = compress.format,
                        .level = compress.level,
                        .block_bytes = compress.block_bytes,
                        .span = span == BenchSpan::kKernel ? TimedSpan::kKernel : TimedSpan::kPinned,
-                       .batch_bytes = batches.bytes != 0 ? batches.bytes : engine_bytes,
+                       .batch_bytes = batches.bytes != 0 ? batches.bytes : usual_bytes,
                        .batch_count = batches.count != 0 ? batches.count : cuda::kEngineSlots};
   const BatchTiming timing = time_batches(data, work, seconds, compress.device);
   return {timing.compressed_bytes, {timing.compress_seconds}, {timing.restore_seconds}, std::nullopt};

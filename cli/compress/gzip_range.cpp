@@ -59,8 +59,7 @@ std::optional<GzipPoint> nearest_block(FileSource& source, std::uint64_t content
 
 // A virtual offset is of a place where a member begins.
 void go_to_member(FileSource& source, std::uint64_t at) {
-  if (!source.seek(at))
-    throw ToolError("--virtual: what is read cannot be read from its middle (name a file)");
+  if (!source.seek(at)) throw ToolError("--virtual: the input cannot seek (name a file)");
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ void add_output_options(OptionTable& table, Given& given) {
       "remove the source when its output is complete and on the disk, unless it changed since it was read");
   table.flag(
       "--no-sync", [&request] { request.sync = false; }, "with --rm: do not wait for the disk");
-  table.flag("-r,--recursive", request.recursive, "take the files in folders, each by itself");
+  table.flag("-r,--recursive", request.recursive, "process the files in folders, each on its own");
   table.flag(
       "-N,--name", request.with_name,
       "keep name and time in the header of gzip; with -d, take them from there (default: -n, neither, so "
@@ -326,7 +326,7 @@ void check_removal(const Request& request, bool writes_files) {
   if (!writes_files || request.to_stdout || request.range || request.virtual_range)
     throw UsageError(
         "--rm removes a file when its replacement is complete; with -c, -t, -l and --range there is none");
-  if (reads_stdin(request)) throw UsageError("--rm removes a file, and stdin is none");
+  if (reads_stdin(request)) throw UsageError("--rm removes files, and stdin is not a file");
   struct stat output {};
   if (!request.output_path.empty() && stat(request.output_path.c_str(), &output) == 0 &&
       !S_ISREG(output.st_mode) && !S_ISDIR(output.st_mode))
@@ -341,13 +341,13 @@ void check_index(const Request& request) {
   if (request.action == Action::kList) throw UsageError("--index: nothing is restored with -l");
   if (request.action == Action::kCompress) {
     if (request.to_stdout || (request.output_path.empty() && reads_stdin(request)))
-      throw UsageError("--index stands beside the output, and stdout has no place (write with -o FILE)");
+      throw UsageError("--index is written beside the output, and stdout has no folder (write with -o FILE)");
     return;
   }
-  if (reads_stdin(request)) throw UsageError("--index stands beside the input, and stdin has no place");
+  if (reads_stdin(request)) throw UsageError("--index is written beside the input, and stdin has no folder");
   if (request.range || request.virtual_range)
-    throw UsageError("--index is of the whole content: leave out --range");
-  if (request.remove_source) throw UsageError("--index is of a file that stays: leave out --rm");
+    throw UsageError("--index covers the whole content: leave out --range");
+  if (request.remove_source) throw UsageError("--index needs the file to stay: leave out --rm");
 }
 
 // What the parts of a request say together.
@@ -362,7 +362,7 @@ void check_consistency(const Request& request) {
   if (request.outputs) {
     if (!writes_files) throw UsageError("--output-dir: nothing is written with -t or -l");
     if (request.to_stdout || !request.output_path.empty())
-      throw UsageError("--output-dir takes a file for each input, and -c and -o say otherwise");
+      throw UsageError("--output-dir writes a file for each input, so -c and -o contradict it");
     if (reads_stdin(request))
       throw UsageError("--output-dir: what comes from stdin has no name (name it with -o)");
   }

@@ -69,7 +69,7 @@ struct IndexOutput {
     struct stat status {};
     if (source.is_standard_stream() ||
         (source.stat(status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
-      throw ToolError("an index is made of a file, which can be read from its middle");
+      throw ToolError("an index needs a file that can seek");
   }
 
   IndexOutput(const Request& request, const FileSource& source) {

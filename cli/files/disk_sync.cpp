@@ -39,7 +39,7 @@ bool syncfs_tells_errors(int number) {
 }
 
 ToolError not_on_disk() {
-  return tool_error_from_errno("the output cannot be brought to the disk, so the source is kept");
+  return tool_error_from_errno("the output cannot be written to the disk, so the source is kept");
 }
 
 // A folder that serves for names alone cannot be synced.

@@ -72,11 +72,11 @@ FileSource::FileSource(FileName file) : file_(std::move(file)) {
   const int flags = O_RDONLY | O_NOCTTY | (file_.is_argument ? 0 : O_NONBLOCK);
   const int number = is_standard_input() ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : file_.open(flags);
   if (number < 0 && errno == ELOOP && !file_.is_argument)
-    throw ToolError("is a link by now, and links in folders are not followed");
+    throw ToolError("has become a link, and links in folders are not followed");
   if (number < 0) throw tool_error_from_errno("cannot be opened");
   descriptor_ = Descriptor(number);
   if (fstat(number, &status_) != 0) throw tool_error_from_errno("cannot be examined");
-  if (!file_.is_argument && !is_regular()) throw ToolError("is no regular file by now");
+  if (!file_.is_argument && !is_regular()) throw ToolError("is no longer a regular file");
   // A size of 0 says nothing: files of /proc have it and are not empty.
   if (is_regular() && status_.st_size > 0) {
     if (is_standard_input()) begin_ = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
@@ -229,7 +229,7 @@ void FileSink::refuse_existing(const FileSource& source) const {
   if (S_ISDIR(existing.st_mode))
     throw ToolError(fmt::format("{} is a folder; give another output", quoted(target_.file)));
   if (!is_file)
-    throw ToolError(fmt::format("{} is no regular file; give another output", quoted(target_.file)));
+    throw ToolError(fmt::format("{} is not a regular file; give another output", quoted(target_.file)));
   if (!target_.overwrite) throw target_exists(target_.file);
 }
 

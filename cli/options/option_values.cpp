@@ -82,8 +82,8 @@ void check_backend_name(std::string_view origin, const std::string& name) {
 void check_device_option(std::string_view backend_name) {
   for (const auto& backend : BackendRegistry::instance().backends())
     if (backend->name() == backend_name && backend->has_devices()) return;
-  throw UsageError(fmt::format("--device is of the backends cuda and webgpu, and this is {} (see --backend)",
-                               backend_name));
+  throw UsageError(fmt::format(
+      "--device works with the backends cuda and webgpu only, and this is {} (see --backend)", backend_name));
 }
 
 }  // namespace hemstitch::cli

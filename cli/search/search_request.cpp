@@ -110,8 +110,8 @@ void add_answers(OptionTable& table, SearchRequest& request) {
   table.flag(
       "-L,--files-without-match", [&request] { request.names = Names::kNotMatching; },
       "the names of files without such a line");
-  table.flag("-q,--quiet,--silent", request.quiet, "nothing: the exit status tells");
-  table.flag("-o,--only-matching", request.only_matching, "each match by itself");
+  table.flag("-q,--quiet,--silent", request.quiet, "print nothing; the exit status says it");
+  table.flag("-o,--only-matching", request.only_matching, "print each match on a line of its own");
 }
 
 void add_context(OptionTable& table, Given& given) {

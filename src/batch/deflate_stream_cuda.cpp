@@ -17,8 +17,10 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr std::uint64_t kMostPieceBytes = 2 * kDeflateDevicePieceBytes,
+constexpr std::uint64_t kMostPieceBytes = 4 * kDeflateDevicePieceBytes,
                         kLeastPieceBytes = std::uint64_t{64} << 10;
+// Of a stream that is still arriving the first piece is smaller, so that others arrive while it is restored, and each of the next twice as large.
+constexpr std::uint64_t kFirstArrivingBytes = kDeflateDevicePieceBytes;
 // A head is looked for in so many bytes, then in more: names may be long.
 constexpr std::size_t kFirstHeadBytes = 512, kMostHeadBytes = std::size_t{1} << 20;
 // Restored on the host at once.
@@ -51,7 +53,8 @@ class Restorer {
         d_temp_(d_temp),
         temp_bytes_(temp_bytes),
         stream_(stream),
-        output_(work.output) {}
+        output_(work.output),
+        next_piece_bytes_(work.arrive ? kFirstArrivingBytes : sizes.bytes) {}
 
   DeflateStreamOutcome run() {
     std::uint64_t at = 0;
@@ -131,7 +134,7 @@ class Restorer {
       if (!ended && !is_much) {
         const Status status = restore_on_host(host_bytes, ended);
         if (status != Status::kOk) return status;
-        host_bytes = std::min<std::uint64_t>(2 * host_bytes, kDeflateDevicePieceBytes);
+        host_bytes = std::min<std::uint64_t>(2 * host_bytes, 2 * kDeflateDevicePieceBytes);
       } else {
         host_bytes = kDeflateDeviceSerialBytes;
       }
@@ -146,7 +149,9 @@ class Restorer {
   // Returns whether the device came far. `trouble_`: a member that ended inside is not what its trailer says.
   bool restore_piece(bool& ended) {
     const std::uint64_t base = bits_ / 8;
-    const std::uint64_t end = std::min<std::uint64_t>(work_.bytes, base + sizes_.bytes);
+    const std::uint64_t end =
+        std::min<std::uint64_t>(work_.bytes, base + std::min(next_piece_bytes_, sizes_.bytes));
+    if (next_piece_bytes_ < sizes_.bytes) next_piece_bytes_ *= 2;
     const std::uint64_t room = std::min<std::uint64_t>(output_.size() - done_, sizes_.content_bytes);
     if (base == end) return false;
     if (work_.arrive) work_.arrive(end);
@@ -277,6 +282,7 @@ class Restorer {
   const std::size_t temp_bytes_;
   cudaStream_t const stream_;
   std::span<std::byte> output_;
+  std::uint64_t next_piece_bytes_;
   std::uint64_t bits_ = 0;       // of the stream, that are restored
   std::uint64_t done_ = 0;       // of the content
   std::uint64_t member_at_ = 0;  // in the content: of the member at hand

@@ -24,7 +24,7 @@ void validate(const CompressOptions& options) {
   require(options.acceleration >= 0 && options.acceleration <= kMaxAcceleration,
           fmt::format("acceleration is {}, it can be 0 to {}", options.acceleration, kMaxAcceleration));
   require(options.acceleration == 0 || options.level == kMinLevel,
-          fmt::format("acceleration goes with level 1, level is {}", options.level));
+          fmt::format("acceleration needs level 1, level is {}", options.level));
   validate_threads(options.threads);
 }
 

@@ -312,8 +312,9 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
   };
   if (!dropped())
     if (auto decoder = engine_->make_stream_decoder(format.id(), history, told)) return decoder;
-  const std::string reason = fmt::format("backend '{}' restores no {} whose blocks cannot be told apart",
-                                         backend_->name(), format.title());
+  const std::string reason =
+      fmt::format("backend '{}' cannot restore {} whose blocks have no known boundaries", backend_->name(),
+                  format.title());
   // A stream holds the same whoever restores it, so that the fastest may.
   const Backend& cpu = BackendRegistry::instance().find_usable(kProcessor);
   const Backend& other =

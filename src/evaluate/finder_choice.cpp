@@ -17,6 +17,7 @@
 #include "match/find_webgpu.hpp"
 #endif
 #include "format/formats.hpp"
+#include "hemstitch/finder_numbers.hpp"
 #include "match/finders.hpp"
 
 namespace hemstitch {
@@ -25,32 +26,6 @@ namespace {
 constexpr std::size_t kLevelBlockBytes = 256 * 1024;
 constexpr std::array<std::string_view, 4> kFieldsOfAll = {"min_match_len", "max_match_len", "literal_cost",
                                                           "match_fixed_cost"};
-
-struct Field {
-  std::string_view name;
-  std::uint32_t FinderParameters::*member;
-};
-
-constexpr std::array kFields = {
-    Field{"min_match_len", &FinderParameters::min_match_len},
-    Field{"max_match_len", &FinderParameters::max_match_len},
-    Field{"window_size", &FinderParameters::window_size},
-    Field{"stride", &FinderParameters::stride},
-    Field{"near_range", &FinderParameters::near_range},
-    Field{"band_origin", &FinderParameters::band_origin},
-    Field{"top_k", &FinderParameters::top_k},
-    Field{"good_match_len", &FinderParameters::good_match_len},
-    Field{"far_step", &FinderParameters::far_step},
-    Field{"literal_cost", &FinderParameters::literal_cost},
-    Field{"match_fixed_cost", &FinderParameters::match_fixed_cost},
-    Field{"hash_bits", &FinderParameters::hash_bits},
-    Field{"cap_bytes", &FinderParameters::cap_bytes},
-    Field{"depth", &FinderParameters::depth},
-    Field{"stitch_reach", &FinderParameters::stitch_reach},
-    Field{"group_positions", &FinderParameters::group_positions},
-    Field{"hash_bytes", &FinderParameters::hash_bytes},
-    Field{"few_values_hash_bytes", &FinderParameters::few_values_hash_bytes},
-};
 
 Error invalid(const std::string& what) { return Error(Status::kInvalidOption, what); }
 
@@ -93,8 +68,8 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
     choice.parameters.top_k_policy = one_of<TopKPolicy>(
         setting, value, {{"longest", TopKPolicy::kLongest}, {"bucket", TopKPolicy::kLongestPerBucket}});
   } else {
-    for (const Field& field : kFields)
-      if (field.name == name) choice.parameters.*field.member = number_of(setting, value);
+    for (const FinderNumber& number : finder_numbers())
+      if (number.name == name) choice.parameters.*number.member = number_of(setting, value);
   }
 }
 
@@ -244,8 +219,8 @@ std::vector<std::pair<std::string_view, std::uint32_t>> parameters_read(const Fi
       values.emplace_back("top_k_per_bucket", p.top_k_policy == TopKPolicy::kLongestPerBucket);
     else if (name == "stitch")
       values.emplace_back(name, p.stitch);
-    for (const Field& field : kFields)
-      if (field.name == name) values.emplace_back(name, p.*field.member);
+    for (const FinderNumber& number : finder_numbers())
+      if (number.name == name) values.emplace_back(name, p.*number.member);
   };
   for (const std::string_view name : kFieldsOfAll) add(name);
   for (const std::string_view name : choice.row->fields) add(name);

@@ -25,7 +25,7 @@ NewFile::NewFile(const std::string& path) : path_(path) {
   struct stat existing {};
   const bool replaces = lstat(path.c_str(), &existing) == 0 && !S_ISLNK(existing.st_mode);
   if (replaces && !S_ISREG(existing.st_mode))
-    throw Error(Status::kWriteFailed, fmt::format("'{}' is no regular file; give another name", path));
+    throw Error(Status::kWriteFailed, fmt::format("'{}' is not a regular file; give another name", path));
   const std::string folder = path.substr(0, path.find_last_of('/') + 1);
   // Until it is complete, nobody may read it who could not read what was there.
   const mode_t mode =
@@ -67,7 +67,7 @@ void NewFile::write(std::uint64_t at, std::span<const std::byte> bytes) const {
 }
 
 void NewFile::sync() const {
-  if (fsync(descriptor_.number()) != 0) fail("cannot be brought to the disk");
+  if (fsync(descriptor_.number()) != 0) fail("cannot be written to the disk");
 }
 
 void NewFile::complete() {

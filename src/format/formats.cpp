@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "core/options.hpp"
-#include "format/deflate/deflate_formats.hpp"
-#include "format/lz4/lz4_format.hpp"
 
 namespace hemstitch {
 namespace {
@@ -25,11 +23,6 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-
-FormatTable::FormatTable() {
-  formats_.push_back(make_lz4_format());
-  for (auto& format : make_deflate_formats()) formats_.push_back(std::move(format));
-}
 
 FormatTable& FormatTable::instance() {
   static FormatTable table;

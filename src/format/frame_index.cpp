@@ -65,7 +65,7 @@ class SourceInput {
 template <class Input>
 std::uint64_t pass_stream(FrameReader& reader, Input& input, StreamDecoder& decoder) {
   if (reader.header().dictionary_id)
-    throw Error(Status::kDictionaryNeeded, "how much the frame holds is known only with its dictionary",
+    throw Error(Status::kDictionaryNeeded, "the size of the content is known only with the dictionary",
                 reader.place());
   constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
   std::vector<std::byte> content(kPieceBytes);

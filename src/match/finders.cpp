@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/status.hpp"
+#include "hemstitch/finder_numbers.hpp"
 
 namespace hemstitch {
 namespace {
@@ -78,6 +79,30 @@ std::vector<std::string_view> finder_names() {
   std::vector<std::string_view> names;
   for (const FinderRow& row : finder_rows()) names.push_back(row.name);
   return names;
+}
+
+std::span<const FinderNumber> finder_numbers() {
+  static constexpr std::array kNumbers = {
+      FinderNumber{"min_match_len", &FinderParameters::min_match_len},
+      FinderNumber{"max_match_len", &FinderParameters::max_match_len},
+      FinderNumber{"window_size", &FinderParameters::window_size},
+      FinderNumber{"stride", &FinderParameters::stride},
+      FinderNumber{"near_range", &FinderParameters::near_range},
+      FinderNumber{"band_origin", &FinderParameters::band_origin},
+      FinderNumber{"top_k", &FinderParameters::top_k},
+      FinderNumber{"good_match_len", &FinderParameters::good_match_len},
+      FinderNumber{"far_step", &FinderParameters::far_step},
+      FinderNumber{"literal_cost", &FinderParameters::literal_cost},
+      FinderNumber{"match_fixed_cost", &FinderParameters::match_fixed_cost},
+      FinderNumber{"hash_bits", &FinderParameters::hash_bits},
+      FinderNumber{"cap_bytes", &FinderParameters::cap_bytes},
+      FinderNumber{"depth", &FinderParameters::depth},
+      FinderNumber{"stitch_reach", &FinderParameters::stitch_reach},
+      FinderNumber{"group_positions", &FinderParameters::group_positions},
+      FinderNumber{"hash_bytes", &FinderParameters::hash_bytes},
+      FinderNumber{"few_values_hash_bytes", &FinderParameters::few_values_hash_bytes},
+  };
+  return kNumbers;
 }
 
 FinderParameters finder_defaults(Finder finder) { return row_of(finder).defaults(); }

@@ -179,7 +179,7 @@ void PageStore::save(const std::string& path) const {
                                     piece_count(pages.size(), page_bytes()) * kChecksumBytes + kChecksumBytes;
   if (index_bytes > UINT32_MAX)
     throw Error(Status::kUnsupportedFeature,
-                fmt::format("{} runs of pages are more than a file of pages can tell", runs.size()));
+                fmt::format("{} runs of pages are more than a file of pages can hold", runs.size()));
   std::vector<std::byte> head;
   head.reserve(kFrameHeaderBytes + index_bytes);
   append32(head, kSkippableMagic);
@@ -229,7 +229,7 @@ void PageStore::save(const std::string& path) const {
   const Descriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (descriptor.number() < 0 || fsync(descriptor.number()) != 0)
     throw system_error(Status::kWriteFailed,
-                       fmt::format("the folder of '{}' cannot be brought to the disk", path), errno);
+                       fmt::format("the folder of '{}' cannot be written to the disk", path), errno);
 }
 
 void PageStore::load(const std::string& path) {
@@ -256,7 +256,7 @@ void PageStore::load(const std::string& path) {
   options.threads = impl_->options.batch.threads;
   Decompressor decompressor(options, [&](std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-      if (bytes_left == 0) file.damaged("it has more pages than its index tells");
+      if (bytes_left == 0) file.damaged("it has more pages than its index lists");
       const std::size_t more =
           std::min<std::uint64_t>({kPieceBytes - waiting.size(), bytes.size(), bytes_left});
       waiting.insert(waiting.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(more));
@@ -269,7 +269,7 @@ void PageStore::load(const std::string& path) {
   while (const std::size_t count = file.read(read))
     decompressor.write(std::span<const std::byte>(read).first(count));
   decompressor.finish();
-  if (bytes_left != 0) file.damaged("it has fewer pages than its index tells");
+  if (bytes_left != 0) file.damaged("it has fewer pages than its index lists");
 }
 
 }  // namespace hemstitch

@@ -68,7 +68,8 @@ std::vector<NeededBlock> placed_blocks(std::span<const std::byte> input, const F
                        : block.content_bytes ? std::optional<std::uint64_t>(*block.content_bytes)
                                              : index.format->restored_bytes(block.data(input));
     if (!bytes || *bytes > most_bytes[i])
-      throw Error(Status::kCorruptBlock, "how much the block holds cannot be told", needed.place);
+      throw Error(Status::kCorruptBlock, "the size of the block's content cannot be determined",
+                  needed.place);
     needed.content_bytes = static_cast<std::size_t>(*bytes);
   });
   std::uint64_t at = 0;

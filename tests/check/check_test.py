@@ -26,7 +26,7 @@ KERNEL = "_ZN9hemstitch1kEv"
 JUNIT = '<testsuite><testcase name="one"><system-out/></testcase></testsuite>'
 STAND_INS = {
     "c++": "", "clang": "", "clang++": "", "gcov": "", "ninja": "", "nvcc": "", "nvdisasm": "", "pkg-config": "",
-    "shellcheck": "", "cmake": "",
+    "shellcheck": "", "cmake": "", "lz4": "", "dpkg-shlibdeps": "", "patchelf": "", "lintian": "", "debootstrap": "",
     "setarch": 'shift 2; exec "$@"',
     "clang-format": "case $1 in --version) echo 'clang-format version 14.0.6' ;; esac",
     "c++filt": f"while read -r name || [ -n \"$name\" ]; do case $name in {KERNEL}) echo 'hemstitch::k()' ;; *) echo \"$name\" ;; esac; done",
@@ -52,6 +52,7 @@ STEPS = {
     "cuda tests": BUILD | {"nvcc", "ctest"},
     "cuda package": BUILD | {"nvcc", "ctest"},
     "python": BUILD | {"python3"},
+    "package": BUILD | {"git", "python3", "lz4", "dpkg-shlibdeps", "patchelf", "lintian", "debootstrap"},
     "asan": BUILD | {"ctest", "python3"},
     "tsan": BUILD | {"ctest", "python3"},
     "fuzz": {"cmake", "ninja", "pkg-config", "clang", "clang++"},
@@ -83,6 +84,9 @@ class Check(unittest.TestCase):
         self.set_up("exit 0")
         write_program(self.root / "tools" / "kernels-hash", "echo 0")
         write_program(self.root / "tools" / "python-package", "for program in cmake ninja c++ pkg-config python3; do command -v $program || exit 1; done")
+        write_program(self.root / "tools" / "package", f"for program in {' '.join(sorted(STEPS['package']))}; do command -v $program || exit 1; done")
+        (self.root / "tests" / "package").mkdir(parents=True)
+        write_program(self.root / "tests" / "package" / "installed_packages.sh", "")
         self.python = self.root / "build" / "tools" / "python-venv" / "bin" / "python"
         self.python.parent.mkdir(parents=True)
         write_program(self.python, "")
@@ -181,7 +185,7 @@ class Check(unittest.TestCase):
         status, passed, left_out, failed = self.check()
         self.assertEqual((status, failed), (0, []), self.output)
         self.assertEqual(set(STEPS) - passed, {"kernel lint"})
-        self.assertEqual(set(left_out), {"kernel lint", "some tests", "python package", "web", "webgpu", "what takes kernels apart"})
+        self.assertEqual(set(left_out), {"kernel lint", "some tests", "python package", "packages", "web", "webgpu", "what takes kernels apart"})
 
     def test_a_set_up_that_is_required_must_not_fail(self):
         self.set_up('[ "$1" != web ] || exit 1')
@@ -190,9 +194,9 @@ class Check(unittest.TestCase):
         self.assertIn("HEMSTITCH_REQUIRE names web", self.output)
 
     def test_what_is_required_is_not_left_out(self):
-        for program, step in (("nvcc", "cuda build"), ("c++filt", "kernel lint")):
+        for program, step, word in (("nvcc", "cuda build", "nvcc"), ("c++filt", "kernel lint", "nvcc"), ("lintian", "package", "package")):
             with self.without(program):
-                status, _, left_out, failed = self.check(HEMSTITCH_REQUIRE="nvcc")
+                status, _, left_out, failed = self.check(HEMSTITCH_REQUIRE=word)
                 self.assertEqual((status, left_out), (1, {}), self.output)
                 self.assertEqual(failed, [f"{step}: {program} not here"])
 

@@ -43,25 +43,20 @@ Restored by_reference(const Chunk& chunk) {
   return expected;
 }
 
-struct NamedWays {
+struct NamedWay {
   const char* name;
-  cuda::DeflateWays ways;
+  cuda::DeflateWay way;
 };
-// All there are, alone and together.
-std::vector<NamedWays> ways_of(std::size_t count) {
-  return {{"a warp a stream", {count, cuda::DeflateWay::kMany}},
-          {"several warps a stream", {0, cuda::DeflateWay::kFew}},
-          {"many warps a stream", {0, cuda::DeflateWay::kFewest}},
-          {"a warp for the first half, several for the others", {count / 2, cuda::DeflateWay::kFew}},
-          {"a warp for the first third, many for the others", {count / 3, cuda::DeflateWay::kFewest}}};
-}
+constexpr NamedWay kWays[] = {{"a warp a stream", cuda::DeflateWay::kMany},
+                              {"several warps a stream", cuda::DeflateWay::kFew},
+                              {"many warps a stream", cuda::DeflateWay::kFewest}};
 
-void restore(RestoreBatch& on_device, const cuda::DeflateWays& ways) {
+void restore(RestoreBatch& on_device, cuda::DeflateWay way) {
   const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(on_device.batch());
   const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes + 1, on_device.stream());
-  cuda::restore_deflate_cuda(ways, on_device.batch(), scratch.get() + 1, scratch_bytes, on_device.stream());
+  cuda::restore_deflate_cuda(way, on_device.batch(), scratch.get() + 1, scratch_bytes, on_device.stream());
 }
-void restore(RestoreBatch& on_device) { restore(on_device, cuda::deflate_ways(on_device.batch())); }
+void restore(RestoreBatch& on_device) { restore(on_device, cuda::deflate_way(on_device.batch())); }
 
 Bytes libdeflate_stream(std::span<const std::byte> content, int level) {
   libdeflate_compressor* compressor = libdeflate_alloc_compressor(level);
@@ -110,14 +105,14 @@ class DeflateRestoreDeviceTest : public CudaTest {
   void expect_same(std::span<const Chunk> chunks) const {
     RestoreBatch batch(chunks, stream());
     std::byte* const* const d_outputs = batch.batch().d_outputs;
-    for (const NamedWays& named : ways_of(chunks.size())) {
+    for (const NamedWay& named : kWays) {
       batch.batch().d_outputs = d_outputs;
       batch.poison();
-      restore(batch, named.ways);
+      restore(batch, named.way);
       ASSERT_TRUE(same(chunks, batch.results(), by_reference)) << named.name;
       batch.poison();
       batch.batch().d_outputs = nullptr;
-      restore(batch, named.ways);
+      restore(batch, named.way);
       ASSERT_TRUE(same(chunks, batch.results(), by_reference, true)) << named.name << ", sizes alone";
     }
   }
@@ -257,11 +252,10 @@ TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
         if (round % 4 >= 2) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
       }
     });
-    const std::vector<NamedWays> all_ways = ways_of(chunks.size());
-    const NamedWays& named = all_ways[round % all_ways.size()];
+    const NamedWay& named = kWays[round % std::size(kWays)];
     RestoreBatch batch(chunks, stream());
     batch.poison();
-    restore(batch, named.ways);
+    restore(batch, named.way);
     const std::vector<Restored> restored = batch.results();
     ASSERT_TRUE(same(chunks, restored, by_reference)) << "round " << round << ", " << named.name;
     for (const Restored& one : restored) {
@@ -360,32 +354,27 @@ TEST_F(DeflateRestoreDeviceTest, LongStreamsAmongShortOnes) {
   }
 }
 
-TEST_F(DeflateRestoreDeviceTest, TheBatchChoosesItsWays) {
-  const auto ways = [](std::uint64_t count, std::uint64_t bytes) {
+TEST_F(DeflateRestoreDeviceTest, TheBatchChoosesItsWay) {
+  const auto way = [](std::uint64_t count, std::uint64_t bytes) {
     cuda::DeviceRestore batch;
     batch.count = count;
     batch.max_block_bytes = bytes;
-    return cuda::deflate_ways(batch);
+    return cuda::deflate_way(batch);
   };
-  using cuda::DeflateWay, cuda::DeflateWays, cuda::kDeflateFewStreams, cuda::kDeflateManyStreams;
+  using cuda::DeflateWay, cuda::kDeflateFewStreams;
   int device = 0, multiprocessors = 0;
   ASSERT_EQ(cudaGetDevice(&device), cudaSuccess);
   ASSERT_EQ(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), cudaSuccess);
-  const std::uint64_t filling = 32 * static_cast<std::uint64_t>(multiprocessors);
-  const DeflateWays groups{0, DeflateWay::kFewest}, small_groups{0, DeflateWay::kFew};
-  EXPECT_EQ(ways(1, 1 << 20), groups);
-  EXPECT_EQ(ways(kDeflateFewStreams - 1, 1 << 20), groups);
-  if (filling > kDeflateFewStreams) {
-    EXPECT_EQ(ways(kDeflateFewStreams, 1 << 20), small_groups);
+  const std::uint64_t many = cuda::kDeflateManyRounds * 32 * static_cast<std::uint64_t>(multiprocessors);
+  EXPECT_EQ(way(1, 1 << 20), DeflateWay::kFewest);
+  EXPECT_EQ(way(std::min(kDeflateFewStreams, many) - 1, 1 << 20), DeflateWay::kFewest);
+  if (many > kDeflateFewStreams) {
+    EXPECT_EQ(way(kDeflateFewStreams, 1 << 20), DeflateWay::kFew);
+    EXPECT_EQ(way(many - 1, 1 << 20), DeflateWay::kFew);
+    EXPECT_EQ(way(many - 1, cuda::kDeflateGroupLeastBytes), DeflateWay::kMany);
   }
-  if (filling + kDeflateFewStreams < kDeflateManyStreams) {
-    EXPECT_EQ(ways(filling - 1, 1 << 20), small_groups);
-    EXPECT_EQ(ways(filling + 5, 1 << 20), (DeflateWays{filling, DeflateWay::kFewest}));
-    EXPECT_EQ(ways(kDeflateManyStreams - 1, cuda::kDeflateGroupLeastBytes),
-              (DeflateWays{filling, DeflateWay::kFew}));
-  }
-  EXPECT_EQ(ways(kDeflateManyStreams, 1 << 20), (DeflateWays{kDeflateManyStreams, DeflateWay::kMany}));
-  EXPECT_EQ(ways(1, cuda::kDeflateGroupLeastBytes - 1), (DeflateWays{1, DeflateWay::kMany}));
+  EXPECT_EQ(way(many, 1 << 20), DeflateWay::kMany);
+  EXPECT_EQ(way(1, cuda::kDeflateGroupLeastBytes - 1), DeflateWay::kMany);
 }
 
 TEST_F(DeflateRestoreDeviceTest, StreamsAboveTheBoundsAreLeftOut) {
@@ -397,9 +386,9 @@ TEST_F(DeflateRestoreDeviceTest, StreamsAboveTheBoundsAreLeftOut) {
   RestoreBatch batch(chunks, stream());
   batch.batch().max_capacity = 3000;
   batch.batch().max_block_bytes = stream_bytes.size();
-  for (const NamedWays& named : ways_of(chunks.size())) {
+  for (const NamedWay& named : kWays) {
     batch.poison();
-    restore(batch, named.ways);
+    restore(batch, named.way);
     const std::vector<Restored> restored = batch.results();
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       const bool is_out = i == 4 || i == 7;

@@ -172,7 +172,7 @@ TEST_F(KernelMarksTest, GroupsOfLazyScan) {
 
 TEST_F(KernelMarksTest, SegmentsAndTilesOfNearThree) {
   const testing::FinderBatch batch(
-      {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(3000), 0}}, own_stream());
+      {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(5000), 0}}, own_stream());
   const NearThreeParameters parameters{};
   // As finders and parses want it: aligned to 4 bytes.
   const cuda::DeviceBuffer<std::byte> scratch(
@@ -180,7 +180,7 @@ TEST_F(KernelMarksTest, SegmentsAndTilesOfNearThree) {
   const cuda::DeviceBuffer<std::uint16_t> d_near_offsets(batch.blocks().total_block_bytes, stream());
   cuda::find_near_three_cuda(batch.blocks(), parameters, d_near_offsets.get(), scratch.get(), scratch.bytes(),
                              stream());
-  EXPECT_EQ(marks({cuda::kTraceBuildChains, cuda::kTraceFindTile}), "1001:0 1001:1 1003:0 1003:2048");
+  EXPECT_EQ(marks({cuda::kTraceBuildChains, cuda::kTraceFindTile}), "1001:0 1001:1 1003:0 1003:4096");
 }
 
 // A chunk of 2049 bytes has two parts and three segments, and a warp solves it together with seven others of its size.

@@ -63,6 +63,24 @@ class DeviceRun(unittest.TestCase):
         self.assertIn("tests: 1 programs, at most 180 s each and 960 s together", output)
         self.assertIn("5 ok, 0 failed, 0 had no time", output)
 
+    def test_programs_run_beside_each_other(self):
+        # Each waits for what the other one leaves.
+        for name, other in ("ab", "ba"):
+            self.program(f"{name}_device_test", f"touch {self.bundle}/{name}.here\n"
+                         f"while [ ! -e {self.bundle}/{other}.here ]; do sleep 0.01; done\n{PASS}")
+        status, output, _ = self.run_tool("tests")
+        self.assertEqual(status, 0, output)
+        self.assertIn("2 ok, 0 failed, 0 had no time", output)
+
+    def test_what_takes_all_memory_runs_alone(self):
+        self.tool.TESTS_ALONE = ("a",)
+        busy = f"mkdir {self.bundle}/busy || exit 1\n"
+        self.program("a_device_test", f"{busy}{PASS}")
+        for name in "bc":
+            self.program(f"{name}_device_test", f"touch {self.bundle}/{name}.here\n[ ! -e {self.bundle}/busy ] || exit 1\nsleep 0.2\n{PASS}")
+        status, output, _ = self.run_tool("tests")
+        self.assertEqual(status, 0, output)
+
     def test_webgpu_is_recorded_with_its_adapter(self):
         self.program("finders_webgpu_test", PASS)
         described = {"name": "webgpu", "state": "usable", "description": "Stand-in, through WebGPU"}
@@ -99,6 +117,7 @@ class DeviceRun(unittest.TestCase):
         self.assertIn("ok      test b", output)
 
     def test_programs_behind_the_limit_of_the_step_had_no_time(self):
+        self.tool.TESTS_AT_ONCE = 1
         self.tool.STEP_SECONDS = {"tests": 1}
         self.program("a_device_test", PASS)
         self.program("b_device_test", SLOW)

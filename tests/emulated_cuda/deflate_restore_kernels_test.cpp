@@ -11,19 +11,11 @@ namespace hemstitch {
 namespace {
 
 using namespace testing;
-using cuda::DeflateWay, cuda::DeflateWays;
+using cuda::DeflateWay;
 
-std::vector<DeflateWays> ways_of(std::size_t count) {
-  return {{count, DeflateWay::kMany},
-          {0, DeflateWay::kFew},
-          {0, DeflateWay::kFewest},
-          {count / 2, DeflateWay::kFew},
-          {count / 3, DeflateWay::kFewest}};
-}
-
-void expect_by_reference(std::span<const KernelStream> streams, const DeflateWays& ways, Against against) {
+void expect_by_reference(std::span<const KernelStream> streams, DeflateWay way, Against against) {
   for (const bool sizes_alone : {false, true}) {
-    const auto restored = restored_by_kernels(streams, ways, against, sizes_alone);
+    const auto restored = restored_by_kernels(streams, way, against, sizes_alone);
     for (std::size_t i = 0; i < streams.size(); ++i) {
       const RestoredByKernel expected = restored_by_reference(streams[i]);
       ASSERT_EQ(restored[i].status, expected.status) << i;
@@ -50,10 +42,11 @@ TEST(EmulatedDeflateRestore, StreamsOfEveryKind) {
     }
   std::vector<KernelStream> batch;
   for (std::size_t i = 0; i < streams.size(); ++i) batch.push_back({streams[i], {}, sizes[i]});
-  expect_by_reference(batch, {batch.size(), DeflateWay::kMany}, Against::kUpperGuard);
-  expect_by_reference(batch, {batch.size(), DeflateWay::kMany}, Against::kLowerGuard);
+  expect_by_reference(batch, DeflateWay::kMany, Against::kUpperGuard);
+  expect_by_reference(batch, DeflateWay::kMany, Against::kLowerGuard);
   const auto some = std::span(batch).subspan(10, 6);
-  for (const DeflateWays& ways : ways_of(some.size())) expect_by_reference(some, ways, Against::kUpperGuard);
+  for (const DeflateWay way : {DeflateWay::kMany, DeflateWay::kFew, DeflateWay::kFewest})
+    expect_by_reference(some, way, Against::kUpperGuard);
 }
 
 TEST(EmulatedDeflateRestore, DamagedStreamsBesideSoundOnes) {
@@ -73,24 +66,25 @@ TEST(EmulatedDeflateRestore, DamagedStreamsBesideSoundOnes) {
   std::vector<KernelStream> batch;
   for (std::size_t i = 0; i < streams.size(); ++i)
     batch.push_back({streams[i], std::span(history).first(i % 2 == 0 ? 0 : i % 300), rooms[i]});
-  expect_by_reference(batch, {batch.size(), DeflateWay::kMany}, Against::kUpperGuard);
-  expect_by_reference(std::span(batch).first(60), {20, DeflateWay::kFew}, Against::kLowerGuard);
+  expect_by_reference(batch, DeflateWay::kMany, Against::kUpperGuard);
+  expect_by_reference(std::span(batch).first(60), DeflateWay::kFew, Against::kLowerGuard);
 }
 
-// Where the device is full of warps after the first streams, groups take the others.
-TEST(EmulatedDeflateRestore, TheBatchChoosesItsWays) {
-  const auto ways = [](std::uint64_t count, std::uint64_t bytes) {
+// A warp a stream where they are many rounds for the device, else groups of warps.
+TEST(EmulatedDeflateRestore, TheBatchChoosesItsWay) {
+  const auto way = [](std::uint64_t count, std::uint64_t bytes) {
     cuda::DeviceRestore batch;
     batch.count = count;
     batch.max_block_bytes = bytes;
-    return cuda::deflate_ways(batch);
+    return cuda::deflate_way(batch);
   };
-  constexpr std::uint64_t kFilling = 32 * emulated::kMultiprocessors;
-  EXPECT_EQ(ways(1, 1 << 20), (DeflateWays{0, DeflateWay::kFewest}));
-  EXPECT_EQ(ways(kFilling + 1, 1 << 20), (DeflateWays{kFilling, DeflateWay::kFewest}));
-  EXPECT_EQ(ways(8191, 1 << 20), (DeflateWays{kFilling, DeflateWay::kFew}));
-  EXPECT_EQ(ways(8192, 1 << 20), (DeflateWays{8192, DeflateWay::kMany}));
-  EXPECT_EQ(ways(1, 4095), (DeflateWays{1, DeflateWay::kMany}));
+  constexpr std::uint64_t kMany = 3 * 32 * emulated::kMultiprocessors;
+  EXPECT_EQ(way(1, 1 << 20), DeflateWay::kFewest);
+  EXPECT_EQ(way(kMany - 1, 1 << 20), DeflateWay::kFewest);
+  EXPECT_EQ(way(kMany / 3, (16 << 10) - 1), DeflateWay::kMany);
+  EXPECT_EQ(way(kMany / 3 - 1, (16 << 10) - 1), DeflateWay::kFewest);
+  EXPECT_EQ(way(kMany, 1 << 20), DeflateWay::kMany);
+  EXPECT_EQ(way(1, 4095), DeflateWay::kMany);
 }
 
 // One that is set apart.
@@ -101,8 +95,8 @@ TEST(EmulatedDeflateRestore, ALongStreamAmongShortOnes) {
   damaged[0] = std::byte{7};
   const std::vector<KernelStream> batch{
       {small, {}, text.size()}, {stored, {}, noise.size()}, {damaged, {}, noise.size()}, {small, {}, 299}};
-  expect_by_reference(batch, {batch.size(), DeflateWay::kMany}, Against::kUpperGuard);
-  expect_by_reference(batch, {1, DeflateWay::kFew}, Against::kUpperGuard);
+  expect_by_reference(batch, DeflateWay::kMany, Against::kUpperGuard);
+  expect_by_reference(batch, DeflateWay::kFew, Against::kUpperGuard);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct RestoredByKernel {
 };
 
 inline std::vector<RestoredByKernel> restored_by_kernels(std::span<const KernelStream> streams,
-                                                         const cuda::DeflateWays& ways,
+                                                         cuda::DeflateWay way,
                                                          Against against = Against::kUpperGuard,
                                                          bool sizes_alone = false) {
   const std::size_t count = streams.size();
@@ -55,7 +55,7 @@ inline std::vector<RestoredByKernel> restored_by_kernels(std::span<const KernelS
   batch.d_statuses = statuses.data();
   batch.count = count;
   Bytes scratch(cuda::restore_deflate_cuda_scratch_bytes(batch));
-  cuda::restore_deflate_cuda(ways, batch, scratch.data(), scratch.size(), nullptr);
+  cuda::restore_deflate_cuda(way, batch, scratch.data(), scratch.size(), nullptr);
   std::vector<RestoredByKernel> restored;
   for (std::size_t i = 0; i < count; ++i) {
     restored.push_back({statuses[i], Bytes(statuses[i] == HEMSTITCH_OK ? output_bytes[i] : 0)});

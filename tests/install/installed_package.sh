@@ -73,6 +73,13 @@ if command -v lowdown > /dev/null; then
   grep -q '^\.TH ' "$prefix/share/man/man1/hemstitch.1" || fail "the man page is not one"
 fi
 
+echo "one description everywhere"
+summary=$(sed -n 's/^Description: //p' "$library_folder/pkgconfig/hemstitch.pc")
+[[ -n $summary ]] || fail "the pkg-config file has no description"
+for file in README.md docs/man/hemstitch.1.md pyproject.toml; do
+  grep -q -F "$summary" "$source_folder/$file" || fail "$file does not describe it as '$summary'"
+done
+
 echo "what is installed is hardened"
 for file in "$prefix/bin/hemstitch" "$library_folder"/libhemstitch.so; do
   readelf -hldW "$file" > "$work/elf" || fail "readelf: $file"

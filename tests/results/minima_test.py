@@ -139,7 +139,7 @@ class Check(unittest.TestCase):
         (self.root / "tools").mkdir()
         shutil.copytree(ROOT / "docs" / "plots", self.root / "docs" / "plots")
         shutil.copy(ROOT / "docs" / "performance.md", self.root / "docs")
-        for name in ("results", "minima.py", "performance.py", "recorded_run.py", "svg_chart.py"):
+        for name in ("results", "first_page.py", "minima.py", "performance.py", "recorded_run.py", "svg_chart.py"):
             shutil.copy(ROOT / "tools" / name, self.root / "tools")
 
     def check(self):

@@ -251,6 +251,87 @@ TEST_WITH_THREADS(DeflateDevice, LosesNothingWhereTheDeviceFails) {
     }
 }
 
+// The rest of the stream is restored by several threads, members behind it, too.
+TEST_WITH_THREADS(DeflateDevice, LeavesTheRestToThreads) {
+  const Bytes content = wordy_bytes(200'000), more = mixed_bytes(60'000);
+  const auto require_right = [&](const DeviceTrouble& trouble, bool own_room, std::size_t most_out) {
+    DeflateDeviceLimits limits = tiny_pieces(6000);
+    limits.processor = {.threads = 3,
+                        .pieces = 6,
+                        .piece_bytes = 2000,
+                        .overlap_bytes = 1000,
+                        .content_bytes = 200'000,
+                        .begin_bytes = 1};
+    DecoderOptions options{.own_room = own_room, .trouble = trouble};
+    const Bytes data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+    require_as_one_thread(data, limits, "whole", options, most_out);
+    Bytes damaged = data;
+    damaged[data.size() * 3 / 4] ^= std::byte{16};
+    require_as_one_thread(damaged, limits, "damaged", options, most_out);
+    require_as_one_thread(std::span(data).first(data.size() - 1000), limits, "cut", options, most_out);
+
+    options.members = true;
+    std::vector<std::string> failures;
+    std::mutex mutex;
+    const auto decoder = make_decoder(limits, options, failures, mutex);
+    const Bytes members = data + bytes_of("between") + zlib_stream(more, 6, Z_DEFAULT_STRATEGY, 1);
+    Outcome first, second;
+    restore_by(*decoder, members, first, own_room, 1500, most_out);
+    ASSERT_EQ(first.content == content, true);
+    std::span<const std::byte> left =
+        std::span(members).subspan(static_cast<std::size_t>(first.end + decoder->ahead_bytes()));
+    Bytes between(7);
+    const std::size_t ahead = decoder->read_ahead(between);
+    std::copy_n(left.begin(), 7 - ahead, between.begin() + static_cast<std::ptrdiff_t>(ahead));
+    left = left.subspan(7 - ahead);
+    ASSERT_EQ(between, bytes_of("between"));
+    ASSERT_TRUE(decoder->begin_next({}));
+    restore_by(*decoder, left, second, own_room, 1500, most_out);
+    ASSERT_EQ(second.status, Status::kOk);
+    ASSERT_EQ(second.content == more, true);
+    ASSERT_EQ(decoder->content_crc32(), checksum_of(Checksum::kCrc32, more));
+    ASSERT_GE(failures.size(), 2u);
+  };
+  for (const DeviceTrouble& trouble : {DeviceTrouble{.uploads = {1, 2}}, DeviceTrouble{.restores = {2, 3}},
+                                       DeviceTrouble{.waits = {3, 4}}, DeviceTrouble{.lost_from_restore = 3}})
+    for (const bool own_room : {false, true})
+      for (const std::size_t most_out : {std::size_t{700}, std::size_t{100'000}}) {
+        require_right(trouble, own_room, most_out);
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Pieces are prepared before their links are known. Threads may come late, so that the best of some runs counts.
+TEST_WITH_THREADS(DeflateDevice, PreparesPieces) {
+  const Bytes content = wordy_bytes(400'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+  const std::vector<DeviceTrouble> troubles = {
+      {}, {.preparations = {1}}, {.preparations = {2, 4}}, {.restores = {4}}, {.most_blocks = 3}};
+  for (const unsigned rooms : {1u, 2u, 3u})
+    for (const DeviceTrouble& trouble : troubles) {
+      DeflateDeviceLimits limits = tiny_pieces(9000);
+      limits.rooms = rooms;
+      limits.overlap_bytes = 2500;
+      unsigned prepared = 0;
+      for (unsigned run = 0; run < (trouble.preparations.empty() ? 50u : 5u) && prepared == 0; ++run) {
+        auto device = std::make_unique<ProcessorPieces>(limits, trouble);
+        const ProcessorPieces& pieces = *device;
+        StreamMeans means;
+        means.settles = true;
+        DeflateDeviceDecoder decoder(std::move(device), {}, false, means, limits);
+        Outcome found;
+        restore_by(decoder, data, found, true, SIZE_MAX, 100'000);
+        ASSERT_EQ(found.status, Status::kOk);
+        ASSERT_EQ(found.content == content, true);
+        prepared = pieces.restored_as_prepared();
+      }
+      if (rooms == 1) {
+        EXPECT_EQ(prepared, 0u);
+      } else if (trouble.preparations.empty()) {
+        EXPECT_GT(prepared, 0u) << rooms << " rooms";
+      }
+    }
+}
+
 // Downloads that are waited for late, after the device was lost: all of them are restored again, in order.
 TEST_WITH_THREADS(DeflateDevice, RestoresAgainWhatDidNotArrive) {
   const Bytes content = wordy_bytes(200'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);

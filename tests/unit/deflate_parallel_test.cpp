@@ -265,7 +265,7 @@ TEST_WITH_THREADS(DeflateParallel, MutatedStreams) {
   std::mt19937 random(11);
   for (unsigned round = 0; round < rounds; ++round) {
     Bytes changed = sound[round % sound.size()];
-    for (unsigned change = 0; change <= random() % 3; ++change) {
+    for (unsigned change = 0; change <= random() % 3 && !changed.empty(); ++change) {
       const std::size_t at = random() % changed.size();
       switch (random() % 5) {
         case 0:

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+
+#include "hemstitch/finder_numbers.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -486,6 +490,20 @@ TEST(FirstWrongRecord, FindsEveryKindOfLie) {
   EXPECT_TRUE(is_found(290, pack_match(10, 11)));      // past its end
   EXPECT_TRUE(is_found(20, 30));                       // offset 0
   EXPECT_TRUE(is_found(20, std::uint32_t{10} << 16));  // length 0
+}
+
+TEST(Finders, EveryNumberHasItsNameOnce) {
+  FinderParameters parameters;
+  std::set<std::string_view> names;
+  std::set<const std::uint32_t*> members;
+  for (const FinderNumber& number : finder_numbers()) {
+    names.insert(number.name);
+    members.insert(&(parameters.*number.member));
+  }
+  EXPECT_EQ(names.size(), finder_numbers().size());
+  EXPECT_EQ(members.size(), finder_numbers().size());
+  // All words but those of top_k_policy and of stitch, which takes one with what pads it.
+  EXPECT_EQ((members.size() + 2) * sizeof(std::uint32_t), sizeof(FinderParameters));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ what becomes of buffers and devices.
 
   module_test.py WEB HEMSTITCH PRINT_MATCHES    WEB is the folder of hemstitch.js, the others are programs
 """
+import gzip
 import json
 import pathlib
 import random
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 from browser import FAST_COMPILER, WEBGPU, Browser
 from site_of_tests import Checks, Site, from_base64, prose, skip_without_browser
@@ -49,6 +51,10 @@ class Tools:
 
     def lz4(self, *arguments, content):
         return subprocess.run(["lz4", *arguments], input=content, check=True, capture_output=True).stdout
+
+    def reference_gzip(self, content, level, kind):
+        return subprocess.run([self.hemstitch, "--backend", "reference", "--format", kind, f"-{level}", "-c"], input=content, check=True,
+                              capture_output=True).stdout
 
     def matches(self, finder, parse, block_bytes, content):
         return subprocess.run([self.print_matches, finder, parse, str(block_bytes), self.file(content)], check=True,
@@ -231,6 +237,131 @@ def damage_is_told(checks, page, site, tools):
                  prose(150_000))
 
 
+def gzip_equals_reference(checks, page, site, tools):
+    for name, content in shapes().items():
+        site.data[name] = content
+        for level, kind in ((1, "bgzf"), (6, "gzip")):
+            member = from_base64(page.evaluate(
+                f"window.member = await h.compressGzip(await data('{name}'), {{level: {level}, bgzf: {str(kind == 'bgzf').lower()}}}); "
+                "return base64(member)"))
+            checks.equal(f"{kind} of {name} at level {level}", member, tools.reference_gzip(content, level, kind))
+            checks.equal(f"restored {kind} of {name}", from_base64(page.evaluate("base64(await h.decompressGzip(member))")), content)
+        checks.equal(f"Python's gzip restores {name}", gzip.decompress(member), content)
+    for level in (3, 9, 12):
+        content = site.data["levels"] = prose(20000, seed=5)
+        checks.equal(f"gzip at level {level}", from_base64(page.evaluate(f"base64(await h.compressGzip(await data('levels'), {{level: {level}}}))")),
+                     tools.reference_gzip(content, level, "gzip"))
+    # Blocks are of 1 MB and refer to the 32 KB before, in the same batch or the one before; the last one may be a byte.
+    for size, batch in ((1 << 20, 1 << 20), ((2 << 20) + 1, 1 << 20), ((1 << 20) + 5000, 4 << 20)):
+        content = site.data["batches"] = (prose(400_000, seed=6) * 6)[:size]
+        member = from_base64(page.evaluate("base64(await h.compressGzip(await data('batches'), {level: 1, batchBytes: %d}))" % batch))
+        checks.equal(f"gzip of {size} bytes in batches of {batch}", member, tools.reference_gzip(content, 1, "gzip"))
+    for size in (65279, 65280, 65281):
+        content = site.data["batches"] = prose(size, seed=6)
+        member = from_base64(page.evaluate("base64(await h.compressGzip(await data('batches'), {bgzf: true, batchBytes: 1}))"))
+        checks.equal(f"BGZF of {size} bytes in batches", member, tools.reference_gzip(content, 6, "bgzf"))
+
+
+def gzip_of_others_is_restored(checks, page, site, tools):
+    content = prose(700_000, seed=12)
+    of_tool = subprocess.run(["gzip", "-9c"], input=content, check=True, capture_output=True).stdout
+    named = b"\x1f\x8b\x08\x1a" + bytes(6) + b"name\0" + b"comment\0"
+    named += struct.pack("<H", zlib.crc32(named) & 0xFFFF) + of_tool[10:]
+    stored = zlib.compressobj(0, wbits=31)
+    bgzf = tools.reference_gzip(content, 6, "bgzf")
+    members = {
+        "gzip -9": (of_tool, content), "name, comment and checksum of the header": (named, content),
+        "stored blocks": (stored.compress(content) + stored.flush(), content),
+        "members, and zeros behind": (of_tool + gzip.compress(b"") + of_tool + bytes(600), content * 2),
+        "BGZF": (bgzf, content), "BGZF, then an ordinary member": (bgzf + of_tool, content * 2),
+        "BGZF without its end": (bgzf[:-28], content),
+        "zeros": (gzip.compress(bytes(3_000_000)), bytes(3_000_000)),
+    }
+    for name, (member, wanted) in members.items():
+        site.data["member"] = member
+        for batch in (65536, 8 << 20):
+            restored = from_base64(page.evaluate(f"base64(await h.decompressGzip(await data('member'), {{batchBytes: {batch}}}))"))
+            checks.equal(f"{name}, in batches of {batch}", restored, wanted)
+
+
+def damaged_gzip_is_told(checks, page, site, tools):
+    content = prose(150_000, seed=13)
+    plain, bgzf = gzip.compress(content), tools.reference_gzip(content, 6, "bgzf")
+
+    def failure_of(member):
+        site.data["damaged"] = member
+        return page.evaluate("failure(async () => h.decompressGzip(await data('damaged')))")
+
+    for member in (plain, bgzf[:-28]):
+        for size in (0, 1, 3, 9, 10, 17, 19, 200, len(member) // 2, len(member) - 9, len(member) - 1):
+            failure = failure_of(member[:size])
+            checks.true(f"cut to {size} of {len(member)} bytes", failure and failure.get("status") in (200, 300) and
+                        "byte" in failure["message"], failure)
+    for member, places, status in ((plain, (-8,), 305), (plain, (-4,), 306), (bgzf, (-28 - 8,), 304), (bgzf, (-28 - 4,), 306)):
+        changed = bytearray(member)
+        for place in places:
+            changed[place] ^= 1
+        failure = failure_of(bytes(changed))
+        checks.true(f"byte {places} changed", failure and failure.get("status") == status and "frame 1" in failure["message"], failure)
+    failure = failure_of(plain + b"not gzip")
+    checks.true("garbage behind", failure and failure["status"] == 200, failure)
+    failure = failure_of(tools.lz4("-c", content=b"lz4"))
+    checks.true("another format", failure and failure["status"] in (200, 201), failure)
+    # The tool's verdict on whatever stands there, and its content.
+    chooser = random.Random(14)
+    verdicts = []
+    for member in (gzip.compress(content[:20000]), tools.reference_gzip(content[:70000], 6, "bgzf")):
+        for _ in range(15):
+            mutated = bytearray(member)
+            for _ in range(chooser.randint(1, 3)):
+                mutated[chooser.randrange(len(mutated))] = chooser.randrange(256)
+            site.data["damaged"] = bytes(mutated)
+            ours = page.evaluate("let r = null; try { r = base64(await h.decompressGzip(await data('damaged'))); } "
+                                 "catch (error) { if (error.status < 200 || error.status > 307) throw error; } return r")
+            theirs = subprocess.run([tools.hemstitch, "--backend", "reference", "--format", "gzip", "-dc"], input=bytes(mutated),
+                                    capture_output=True)
+            verdicts.append(ours is not None)
+            checks.equal("the same verdict on mutated gzip", from_base64(ours) if ours is not None else None,
+                         theirs.stdout if theirs.returncode == 0 else None)
+    checks.true("some of them were damaged", not all(verdicts), verdicts)
+    # A stream of more blocks than a device is given time for, in a member of BGZF: the processor restores it.
+    data = b"\x00\x00\x00\xff\xff" * 12000 + zlib.compressobj(9, wbits=-15).flush()
+    header = b"\x1f\x8b\x08\x04" + bytes(5) + b"\xff\x06\0BC\x02\0" + struct.pack("<H", 18 + len(data) + 8 - 1)
+    site.data["damaged"] = header + data + bytes(8) + bgzf
+    checks.equal("thousands of blocks without content", from_base64(page.evaluate("base64(await h.decompressGzip(await data('damaged')))")),
+                 content)
+
+
+def gzip_streams_are_bounded(checks, page, site, tools):
+    content = site.data["long"] = prose(256 * KB, seed=15) * 5
+    result = page.evaluate("""
+      const [counts, device] = counting(await h.requestDevice());
+      const input = await data('long');
+      const equal = [];
+      for (const bgzf of [false, true]) {
+        const options = {device, batchBytes: 262144, level: 1, bgzf};
+        const back = new Blob([input]).stream().pipeThrough(new h.GzipCompressionStream(options))
+          .pipeThrough(new h.GzipDecompressionStream(options));
+        let at = 0, same = true;
+        for (const reader = back.getReader();;) {
+          const {value, done} = await reader.read();
+          if (done) break;
+          for (let i = 0; i < value.length; i++) if (value[i] !== input[at + i]) same = false;
+          at += value.length;
+        }
+        equal.push(same && at === input.length);
+      }
+      const abort = new AbortController();
+      const cancelled = await failure(() => h.compressGzip(input, {device, batchBytes: 262144, level: 1, signal: abort.signal,
+        onProgress: () => abort.abort()}));
+      return {equal, cancelled, ...counts}
+    """, timeout=200)
+    checks.equal("what comes out is what went in", result["equal"], [True, True])
+    checks.equal("cancelled", (result["cancelled"] or {}).get("name"), "AbortError")
+    checks.true("device memory is that of two batches", result["most"] < 90 << 20, result["most"])
+    checks.equal("no buffer is left", result["live"], 0)
+
+
 def streams_are_bounded(checks, page, site, tools):
     content = site.data["long"] = prose(256 * KB, seed=11) * 20
     result = page.evaluate("""
@@ -339,7 +470,8 @@ def main():
             page = browser.page(site.url + "/test.html")
             page.wait_for("window.h !== undefined")
             for part in (frames_equal_reference, frames_of_others_are_restored, matches_equal_twins, wrong_use_is_told, damage_is_told,
-                         calls_are_cancelled_and_freed, lost_devices_are_told, workers_do_the_same, streams_are_bounded):
+                         calls_are_cancelled_and_freed, lost_devices_are_told, workers_do_the_same, streams_are_bounded,
+                         gzip_equals_reference, gzip_of_others_is_restored, damaged_gzip_is_told, gzip_streams_are_bounded):
                 start = time.monotonic()
                 checks.run(part, page, site, tools)
                 print(f"{part.__name__}: {time.monotonic() - start:.1f} s", flush=True)

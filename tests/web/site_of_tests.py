@@ -2,7 +2,9 @@
 import base64
 import functools
 import http.server
+import json
 import os
+import queue
 import random
 import sys
 import threading
@@ -67,10 +69,11 @@ PAGE = b"""<!doctype html><meta charset="utf-8"><title>test</title><link rel="ic
 
 
 class Site:
-    """Serves a folder, PAGE at /test.html, and what is put into `data` below /data/."""
+    """Serves a folder, PAGE at /test.html, and what is put into `data` below /data/. What pages post, as JSON, comes into `reports`."""
 
     def __init__(self, folder):
         self.data = {}
+        self.reports = queue.Queue()
         site = self
 
         class Handler(http.server.SimpleHTTPRequestHandler):
@@ -79,7 +82,7 @@ class Site:
                     body, kind = PAGE, "text/html"
                 elif self.path.startswith("/data/"):
                     body = site.data[self.path[6:]]
-                    kind = "text/javascript" if self.path.endswith(".js") else "application/octet-stream"
+                    kind = {".js": "text/javascript", ".html": "text/html"}.get(os.path.splitext(self.path)[1], "application/octet-stream")
                 else:
                     return super().do_GET()
                 self.send_response(200)
@@ -87,6 +90,11 @@ class Site:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+
+            def do_POST(self):
+                site.reports.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(204)
+                self.end_headers()
 
             def log_message(self, *_):
                 pass

@@ -19,6 +19,7 @@ from . import _core
 from ._device import DeviceArray, load, load_many, save
 from ._files import Reader, Writer, open
 from ._match import MATCH, Matcher, evaluate
+from ._webgpu import name_library as _name_webgpu_library
 
 __all__ = [
     "DeviceArray", "Error", "MATCH", "Matcher", "Reader", "SearchMatch", "SearchedLine", "SearchedText", "Searcher", "Status",
@@ -26,6 +27,8 @@ __all__ = [
     "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "save", "search", "status_text",
     "unavailable_reason",
 ]
+
+_name_webgpu_library()
 
 # Functions travel between processes by their names, as Python's own do.
 _copyreg.pickle(type(compress), lambda function: function.__name__)
@@ -46,16 +49,28 @@ def _checked(results, errors):
     return results
 
 
+def _any_but_buffers(objs):
+    return bool(objs) and not _device._has_buffer(objs[0])
+
+
 def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0,
-                  content_checksum=False):
-    """A list of frames, one of each object. All go to the backend together."""
-    return _core.compress_many(objs, format=format, level=level, backend=backend, threads=threads,
-                               block_bytes=block_bytes, content_checksum=content_checksum)
+                  content_checksum=False, stream=None):
+    """A list of frames, one of each object. All go to the backend together. Of a device's arrays, DeviceArrays: made there, on `stream`."""
+    options = dict(format=format, level=level, backend=backend, threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
+    objs = objs if isinstance(objs, (list, tuple)) else list(objs)
+    if _any_but_buffers(objs):
+        return _checked(_device.compress_many(objs, stream=stream, **options), "raise")
+    return _core.compress_many(objs, **options)
 
 
-def restore_many(objs, *, format="auto", backend="auto", threads=0, errors="raise"):
-    """A list of contents, one of each object. `errors="return"` gives an Error in the place of each that is damaged."""
-    return _checked(_core.restore_many(objs, format=format, backend=backend, threads=threads), errors)
+def restore_many(objs, *, format="auto", backend="auto", threads=0, device=None, stream=None, errors="raise"):
+    """A list of contents, one of each object: DeviceArrays of a device's arrays, or where `device` names one. `errors="return"` gives an
+    Error in the place of each that is damaged."""
+    options = dict(format=format, backend=backend, threads=threads)
+    objs = objs if isinstance(objs, (list, tuple)) else list(objs)
+    if objs and (device is not None or _any_but_buffers(objs)):
+        return _checked(_device.restore_many(objs, device=device, stream=stream, **options), errors)
+    return _checked(_core.restore_many(objs, **options), errors)
 
 
 def compress_lz4_blocks(objs, *, level=None, acceleration=0, threads=0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import tempfile
 
@@ -9,30 +10,46 @@ from . import _core
 from ._errors import Error, Status
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # DLPack's DLDeviceType
+_DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # its DLDataTypeCode, by numpy's letters
+_LEGACY_STREAM = 1  # the default stream's number in both protocols, where 0 is none
+# Files in memory that are open at once.
+_MOST_OPEN_FILES = 200
 
 
 class DeviceArray:
-    """Bytes in the memory of a CUDA device, for cupy.asarray(), torch.as_tensor(), numba and whatever else takes DLPack or
-    __cuda_array_interface__. They share the memory, which lives as long as the last of them. The bytes are there already, for every stream."""
+    """An array in the memory of a CUDA device, for cupy.asarray(), torch.as_tensor(), numba and whatever else takes DLPack or
+    __cuda_array_interface__. They share the memory, which lives as long as the last of them. Bytes, unless `shape` and `typestr` (numpy's,
+    as in __array_interface__) say more. What takes it by these protocols is ordered behind the stream that the array was made on."""
 
-    def __init__(self, content, device):
+    def __init__(self, content, device, *, address=None, nbytes=None, shape=None, typestr="|u1", stream=None, packed=None):
         self._content, self.device = content, device
-
-    @property
-    def nbytes(self):
-        return self._content.bytes
+        self._address = content.address if address is None else address
+        self.nbytes = content.bytes if nbytes is None else nbytes
+        self.shape = (self.nbytes,) if shape is None else tuple(shape)
+        self.typestr = typestr
+        self._stream = stream  # where what it holds is made; None where it is there for every stream
+        self._packed = packed  # what compress() knows of its result
 
     def __len__(self):
-        return self._content.bytes
+        if not self.shape:
+            raise TypeError("the array has no axes")
+        return self.shape[0]
 
     @property
     def restored_on_device(self):
         """False where the processor restored it, and it was uploaded (linked blocks, an ordinary .gz)."""
-        return self._content.restored_on_device
+        return getattr(self._content, "restored_on_device", True)
+
+    def tobytes(self):
+        """The bytes in the host's memory. Waits for the stream that they are made on."""
+        return _core.device_download(self._address, self.nbytes, self.device, self._stream or 0) if self.nbytes else b""
 
     @property
     def __cuda_array_interface__(self):
-        return {"shape": (self.nbytes,), "typestr": "|u1", "data": (self._content.address, False), "strides": None, "version": 3}
+        said = {"shape": self.shape, "typestr": self.typestr, "data": (self._address if self.nbytes else 0, False), "strides": None, "version": 3}
+        if self._stream is not None:
+            said["stream"] = self._stream or _LEGACY_STREAM
+        return said
 
     def __dlpack_device__(self):
         return _CUDA, self.device
@@ -40,7 +57,12 @@ class DeviceArray:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if copy or (dl_device is not None and tuple(dl_device) != (_CUDA, self.device)):
             raise BufferError("the array is shared as it is, on its device")
-        return _core.dlpack_capsule(self._content.address, self.nbytes, self.device, self._content)
+        if self._stream is not None and stream != -1:  # -1: the taker sees to the order
+            _core.device_order(self._stream, self.device, stream or 0)
+        if self.typestr[0] == ">" or self.typestr[1] not in _DLPACK_CODES:
+            raise BufferError(f"DLPack has no elements of {self.typestr!r}; __cuda_array_interface__ has")
+        return _core.dlpack_capsule(self._address, self.shape, _DLPACK_CODES[self.typestr[1]], 8 * int(self.typestr[2:]), self.device,
+                                    self._content)
 
 
 def load(path, device="cuda", *, threads=0, verify_checksums=True, stream=None):
@@ -67,11 +89,9 @@ def save(array, path, *, level=None, block_bytes=0, threads=0, stream=None):
     """Compresses an array's bytes into a file, one LZ4 frame, and returns the file's size. A device's array is compressed there, as it is
     when the work given to `stream` so far is over. The file appears under its name when it is complete."""
     path = os.fspath(path)
-    if not _has_buffer(array):
-        address, size, device_type, _keep = _span(array)
-        if device_type in (_CUDA, _CUDA_MANAGED):
-            return _core.save(address, size, path, level=level, block_bytes=block_bytes, threads=threads,
-                              stream=_stream_number(stream, array))
+    if is_on_device(array):
+        given = _Given(array, stream)
+        return _core.save(given.address, given.nbytes, path, level=level, block_bytes=block_bytes, threads=threads, stream=given.stream)
     packed = _core.compress(array, level=level, block_bytes=block_bytes, threads=threads)
     number, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)))
     try:
@@ -84,32 +104,135 @@ def save(array, path, *, level=None, block_bytes=0, threads=0, stream=None):
     return len(packed)
 
 
-def compress(data, *, stream=None, **options):
+def compress(data, *, out=None, stream=None, **options):
     """What hemstitch.compress() does with an object that has no buffer."""
-    return _core.compress(_host_array(data, "compress"), **options)
+    if not is_on_device(data):
+        return _core.compress(_host_array(data, "compress"), out=out, **options)
+    result = _one(compress_many([data], stream=stream, **options))
+    return result if out is None else _put(result, out, stream)
 
 
-def restore(data, *, device=None, stream=None, **options):
+def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0, content_checksum=False, stream=None, progress=None):
+    """Of arrays on one device, a DeviceArray or an Error each; of tensors in the host's memory, bytes."""
+    if not is_on_device(objs[0]):
+        return _core.compress_many([_host_array(one, "compress_many") for one in objs], format=format, level=level, backend=backend,
+                                   threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
+    # What is said wrong is refused in the words of the host's calls.
+    _core.compress(b"", format=format, level=level, threads=threads, block_bytes=block_bytes, backend="cpu")
+    if backend not in ("auto", "cuda", "reproducible"):
+        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; a device's array is compressed where it is, by 'cuda'")
+    if content_checksum:
+        raise Error(Status.INVALID_OPTION, "content_checksum is serial, and not made on a device; blocks have checksums of their own")
+    if progress is not None:
+        raise Error(Status.INVALID_OPTION, "progress is told of the host's data; a device's array is compressed as a whole")
+    batch, given, run = _batch_of(objs, stream)
+    spans = [(one.address, one.nbytes) for one in given]
+    if format == "lz4":
+        results = batch.compress_frames(run, spans, level, block_bytes)
+    else:
+        results = batch.compress_streams(run, format, spans, level)
+    return [one if isinstance(one, Error) else
+            DeviceArray(one.content, run.device, address=one.address, nbytes=one.size, stream=run.stream, packed=one) for one in results]
+
+
+def restore(data, *, device=None, out=None, stream=None, **options):
     """What hemstitch.restore() does where a device is named, or the object has no buffer."""
+    on_device = is_on_device(data)
+    if device is None and not on_device and not (out is not None and is_on_device(out)):
+        return _core.restore(_host_array(data, "restore") if not _has_buffer(data) else data, out=out, **options)
+    if options.pop("progress", None) is not None:
+        raise Error(Status.INVALID_OPTION, "progress is told of the host's data; what is restored to a device comes as a whole")
+    if device is None and not on_device:
+        device = f"cuda:{_Given(out, stream).device}"
+    result = _one(restore_many([data], device=device, stream=stream, **options))
+    return result if out is None else _put(result, out, stream)
+
+
+def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0, stream=None):
+    """DeviceArrays; bytes for device="cpu", or without a device for the host's data. An Error each where it fails."""
     number = None if device is None else _device_number(device)
-    if not _has_buffer(data):
-        data = _host_array(data, "restore")
-    if number is None:
-        return _core.restore(data, **options)
-    if options.pop("out") is not None:
-        raise Error(Status.INVALID_OPTION, "out and device exclude each other")
-    if options["format"] not in ("auto", "lz4", "gzip", "bgzf"):
-        raise Error(Status.INVALID_OPTION, f"format is {options['format']!r}; a device is given lz4, gzip and bgzf")
-    # The way of files, which reads by many threads into memory that the device copies from.
-    file = os.memfd_create("hemstitch")
+    from_device = is_on_device(objs[0])
+    if from_device and device is not None and number is None:
+        _, given, run = _batch_of(objs, stream)
+        objs, from_device = [run.download(one.address, one.nbytes) if one.nbytes else b"" for one in given], False
+    if not from_device and number is None:
+        return _core.restore_many([one if _has_buffer(one) else _host_array(one, "restore_many") for one in objs], format=format, backend=backend,
+                                  threads=threads)
+    if backend not in ("auto", "cuda", "reproducible"):
+        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; to a device's memory restores 'cuda'")
+    _core.restore_many([], format=format, threads=threads)  # what is said wrong, in the words of the host's calls
+    if from_device:
+        batch, given, run = _batch_of(objs, stream)
+        if number is not None and number != run.device:
+            raise Error(Status.INVALID_OPTION, f"the arrays are on device {run.device}, and device is {str(device)!r}")
+        if all(one.packed is not None and format in ("auto", one.packed.format) for one in given):
+            return [one if isinstance(one, Error) else
+                    DeviceArray(one[0], run.device, address=one[1], nbytes=packed.content_bytes, stream=run.stream)
+                    for one, packed in zip(batch.restore_packed(run, [one.packed for one in given]), (one.packed for one in given))]
+        # Where frames end and blocks begin only their bytes tell, one after the other: that is for the processor to read.
+        objs, number, stream = [run.download(one.address, one.nbytes) if one.nbytes else b"" for one in given], run.device, run.stream
+    else:
+        objs = [memoryview(one if _has_buffer(one) else _host_array(one, "restore_many")).cast("B") for one in objs]
+    stream = _stream_number(stream)
+    if format in ("zlib", "deflate"):
+        return _restored_streams(objs, format, number, stream)
+    return _loaded(objs, number, threads, stream)
+
+
+def _restored_streams(objs, format, device, stream):
+    """zlib and raw DEFLATE, which no first bytes tell: their sizes first, then all of them into one room."""
+    from . import _device_batch as batch
+
+    run = batch.Run(device, stream)
+    rooms, statuses = batch.stream_sizes(run, format, objs)
+    good = [i for i, status in enumerate(statuses) if status == 0]
+    results = [batch.failure(status, f"the {format} stream cannot be restored") if status else None for status in statuses]
+    if good:
+        content, addresses, sizes, statuses = batch.restore_blocks(run, format, [objs[i] for i in good], rooms[good])
+        for i, address, size, status in zip(good, addresses, sizes, statuses):
+            results[i] = (batch.failure(status, f"the {format} stream cannot be restored") if status else
+                          DeviceArray(content, device, address=int(address), nbytes=int(size), stream=stream))
+    return results
+
+
+def _loaded(objs, device, threads, stream):
+    """LZ4, gzip and BGZF by the way of files, which reads by many threads into memory that the device copies from."""
+    results = []
+    for begin in range(0, len(objs), _MOST_OPEN_FILES):
+        some = objs[begin:begin + _MOST_OPEN_FILES]
+        try:
+            results += _loaded_together(some, device, threads, stream)
+        except Error as error:
+            if error.status >= Status.OUTPUT_TOO_SMALL:  # of the machine, not of the data
+                raise
+            if len(some) == 1:
+                results.append(error)
+                continue
+            for one in some:  # whose it is
+                results += _loaded([one], device, threads, stream)
+    return results
+
+
+def _loaded_together(objs, device, threads, stream):
+    files = []
     try:
-        with memoryview(data) as view, view.cast("B") as rest:
+        for data in objs:
+            file = os.memfd_create("hemstitch")
+            files.append(file)
             at = 0
-            while at < len(rest):
-                at += os.write(file, rest[at:])
-        return load(f"/proc/self/fd/{file}", f"cuda:{number}", threads=options["threads"], stream=stream)
+            while at < len(data):
+                at += os.write(file, data[at:])
+        contents = _core.load([f"/proc/self/fd/{file}" for file in files], device=device, threads=threads, verify_checksums=True, stream=stream)
     finally:
-        os.close(file)
+        for file in files:
+            os.close(file)
+    return [DeviceArray(content, device) for content in contents]
+
+
+def _one(results):
+    if isinstance(results[0], Error):
+        raise results[0]
+    return results[0]
 
 
 def _device_number(device):
@@ -122,17 +245,20 @@ def _device_number(device):
     raise Error(Status.INVALID_OPTION, f"device is {str(device)!r}; it may be 'cpu', 'cuda' or 'cuda:' and a number")
 
 
-def _stream_number(stream, array=None):
-    """A cudaStream_t: a number, an object with __cuda_stream__ or `ptr` or `cuda_stream` (cupy, torch); or what the array says."""
+def _stream_number(stream):
+    """A cudaStream_t: a number, or an object with __cuda_stream__ or `ptr` or `cuda_stream` (cupy, torch). None is the default stream."""
     if stream is None:
-        interface = getattr(array, "__cuda_array_interface__", None)
-        return (interface or {}).get("stream") or 0
+        return 0
     if hasattr(stream, "__cuda_stream__"):
         return int(stream.__cuda_stream__()[1])
     for name in ("ptr", "cuda_stream"):
         if hasattr(stream, name):
             return int(getattr(stream, name))
-    return int(stream)
+    try:
+        return operator.index(stream)
+    except TypeError:
+        raise TypeError("stream is a number, or an object with __cuda_stream__, ptr (cupy) or cuda_stream (torch), "
+                        f"not {type(stream).__name__}") from None
 
 
 def _has_buffer(data):
@@ -145,37 +271,118 @@ def _has_buffer(data):
         return True
 
 
-def _span(data):
-    """(address, bytes, DLPack's device type, what keeps them) of an object in C order."""
-    interface = getattr(data, "__cuda_array_interface__", None)
-    if interface is not None:
-        size = int(interface["typestr"][2:])
-        strides = interface.get("strides")
-        for extent, stride in zip(reversed(interface["shape"]), reversed(strides or ())):
-            if extent > 1 and stride != size:
-                raise BufferError("the array's bytes are not one piece of memory in C order; pass a copy that is")
-            size *= extent
-        if not strides:
-            for extent in interface["shape"]:
-                size *= extent
-        return interface["data"][0] or 0, size, _CUDA, data
-    if not hasattr(data, "__dlpack__"):
-        raise TypeError("expected an object with the buffer protocol (bytes, memoryview, a numpy array), DLPack or "
-                        f"__cuda_array_interface__, not {type(data).__name__}")
+def is_on_device(data):
+    """Whether an object is an array in a CUDA device's memory."""
+    if isinstance(data, DeviceArray):
+        return True
+    if _has_buffer(data):
+        return False
+    if hasattr(data, "__dlpack_device__"):
+        return int(data.__dlpack_device__()[0]) in (_CUDA, _CUDA_MANAGED)
+    return hasattr(data, "__cuda_array_interface__")
+
+
+class _Given:
+    """A device's array that a call is given: where it is, and the stream that the call's work goes to. Work that the array waits for goes before."""
+
+    def __init__(self, array, stream, writable=False):
+        self.packed = None
+        interface = None
+        if isinstance(array, DeviceArray):
+            self.address, self.nbytes, self.device, self.packed = array._address, array.nbytes, array.device, array._packed
+            made_on = array._stream
+        elif hasattr(array, "__dlpack_device__") and not writable:
+            kind, self.device = array.__dlpack_device__()
+            self.device = int(self.device)
+            # What gives it sees to the order.
+            wanted = _stream_number(stream)
+            self.address, self.nbytes, _, _, self._keep = _tensor(array.__dlpack__(stream=wanted or _LEGACY_STREAM))
+            made_on = None
+        else:
+            interface = getattr(array, "__cuda_array_interface__", None)
+            if interface is None:
+                raise TypeError("expected an array in a device's memory (__cuda_array_interface__; DLPack, but for `out`), not "
+                                f"{type(array).__name__}")
+            if writable and interface["data"][1]:
+                raise BufferError("`out` is read-only")
+            self.address, self.nbytes = interface["data"][0] or 0, _bytes_of(interface)
+            self.device = _core.device_of(self.address) if self.nbytes else 0
+            made_on = interface.get("stream")
+        self.stream = (made_on or 0) if stream is None else _stream_number(stream)
+        if made_on is not None and made_on != self.stream:
+            _core.device_order(made_on, self.device, self.stream)
+        self._array = array
+
+
+def _bytes_of(interface):
+    """The size of an array in C order, as __cuda_array_interface__ describes it."""
+    size = int(interface["typestr"][2:])
+    shape, strides = interface["shape"], interface.get("strides")
+    if 0 in shape:
+        return 0
+    for extent, stride in zip(reversed(shape), reversed(strides or (None,) * len(shape))):
+        if stride is not None and extent > 1 and stride != size:
+            raise BufferError("the array's bytes are not one piece of memory in C order; pass a copy that is")
+        size *= extent
+    return size
+
+
+def _batch_of(objs, stream):
+    """(the module for batches, what is given, where to work) for arrays on one device."""
+    from . import _device_batch as batch
+
+    given = []
+    for number, one in enumerate(objs):
+        if not is_on_device(one):
+            raise TypeError(f"item {number} is in the host's memory, and the first one in a device's; give them apart")
+        given.append(_Given(one, stream))
+    run = batch.Run(given[0].device, given[0].stream)
+    for number, one in enumerate(given):
+        if one.device != run.device:
+            raise Error(Status.INVALID_OPTION, f"item {number} is on device {one.device}, and the first one on {run.device}; give them apart")
+        if one.stream != run.stream:  # each array's own, since the call names none
+            _core.device_order(one.stream, run.device, run.stream)
+    return batch, given, run
+
+
+def _put(result, out, stream):
+    """A call's result into `out`, the caller's: how many of its bytes it fills."""
+    if not is_on_device(out):
+        with memoryview(out) as view, view.cast("B") as room:
+            _check_room(result.nbytes, room.nbytes)
+            room[:result.nbytes] = result.tobytes() if isinstance(result, DeviceArray) else result
+        return len(result)
+    target = _Given(out, result._stream if stream is None else stream, writable=True)
+    _check_room(result.nbytes, target.nbytes)
+    if target.device != result.device:
+        raise Error(Status.INVALID_OPTION, f"out is on device {target.device}, and the result on {result.device}")
+    if result._stream is not None and result._stream != target.stream:
+        _core.device_order(result._stream, target.device, target.stream)
+    _core.device_copy(result._address, result.nbytes, target.address, target.device, target.stream)
+    return result.nbytes
+
+
+def _check_room(needed, room):
+    if needed > room:
+        raise Error(Status.OUTPUT_TOO_SMALL, f"out has {room} bytes, and {needed} are to be written")
+
+
+def _tensor(tensor):
+    """(address, bytes, DLPack's device type, device, what keeps them) of a tensor, or of its capsule."""
     try:
-        address, size, device_type, _, keep = _core.dlpack_span(data)
+        return _core.dlpack_span(tensor)
     except TypeError:
         raise BufferError("the tensor's bytes are not one piece of memory in C order; pass a copy that is") from None
-    return address, size, device_type, keep
 
 
 def _host_array(data, call):
     """A tensor in the host's memory, as a buffer."""
-    address, size, device_type, keep = _span(data)
+    if not hasattr(data, "__dlpack__"):
+        raise TypeError("expected an object with the buffer protocol (bytes, memoryview, a numpy array), DLPack or "
+                        f"__cuda_array_interface__, not {type(data).__name__}")
+    address, size, device_type, _, keep = _tensor(data)
     if device_type not in (_CPU, _CUDA_HOST):
-        raise Error(Status.DEVICE_UNAVAILABLE,
-                    f"{call}() takes host memory; save() compresses a device's to a file, and load() or restore(.., device='cuda') "
-                    "restore to it")
+        raise Error(Status.DEVICE_UNAVAILABLE, f"{call}() takes tensors of the host's memory and of CUDA devices; this one is on neither")
     import ctypes
 
     buffer = (ctypes.c_ubyte * size).from_address(address) if size else (ctypes.c_ubyte * 0)()

@@ -42,7 +42,8 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
 nb::object restore_object(nb::object data, const std::string& format, const std::string& backend,
                           unsigned threads, nb::object device, nb::object out, nb::object stream,
                           nb::object progress) {
-  if (!device.is_none() || PyObject_CheckBuffer(data.ptr()) == 0)
+  if (!device.is_none() || PyObject_CheckBuffer(data.ptr()) == 0 ||
+      (!out.is_none() && PyObject_CheckBuffer(out.ptr()) == 0))
     return device_call("restore")(data, nb::arg("format") = format, nb::arg("backend") = backend,
                                   nb::arg("threads") = threads, nb::arg("device") = device,
                                   nb::arg("out") = out, nb::arg("stream") = stream,
@@ -103,7 +104,7 @@ void add_calls(nb::module_& module) {
              "content_checksum"_a = false, "out"_a = nb::none(), "stream"_a = nb::none(),
              "progress"_a = nb::none(),
              "Compresses an object's bytes into one frame: bytes, or how many of `out`, a writable buffer, "
-             "they fill.\n\n"
+             "they fill. Of a CUDA device's array, a DeviceArray, made there on `stream`.\n\n"
              "format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. "
              "backend: auto, reproducible, cpu, "
              "reference, cuda or webgpu. threads: 0 for one a core. block_bytes: of LZ4, 64K, 256K, 1M or "

@@ -40,11 +40,12 @@ nb::tuple dlpack_span(nb::ndarray<nb::ro, nb::c_contig> array) {
                         array.device_id(), nb::cast(array));
 }
 
-// A capsule of DLPack over memory that `owner` keeps.
-nb::object dlpack_capsule(std::uintptr_t address, std::size_t bytes, int device, nb::object owner) {
-  const nb::ndarray<std::uint8_t, nb::ndim<1>> array(reinterpret_cast<void*>(address), {bytes}, owner, {},
-                                                     nb::dtype<std::uint8_t>(), nb::device::cuda::value,
-                                                     device);
+// A capsule of DLPack over memory that `owner` keeps: elements of DLPack's type (code, bits) in C order.
+nb::object dlpack_capsule(std::uintptr_t address, const std::vector<std::size_t>& shape, std::uint8_t code,
+                          std::uint8_t bits, int device, nb::object owner) {
+  const nb::dlpack::dtype type{code, bits, 1};
+  const nb::ndarray<> array(reinterpret_cast<void*>(address), shape.size(), shape.data(), owner, nullptr,
+                            type, nb::device::cuda::value, device);
   return nb::cast(array);
 }
 
@@ -63,7 +64,8 @@ void add_device(nb::module_& module) {
   module.def("save", save, "address"_a, "bytes"_a, "path"_a, nb::kw_only(), "level"_a = nb::none(),
              "block_bytes"_a = 0, "threads"_a = 0, "stream"_a = 0);
   module.def("dlpack_span", dlpack_span, "array"_a);
-  module.def("dlpack_capsule", dlpack_capsule, "address"_a, "bytes"_a, "device"_a, "owner"_a);
+  module.def("dlpack_capsule", dlpack_capsule, "address"_a, "shape"_a, "code"_a, "bits"_a, "device"_a,
+             "owner"_a);
 }
 
 }  // namespace hemstitch::python

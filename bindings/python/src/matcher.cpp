@@ -2,38 +2,15 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
+#include <algorithm>
 
+#include "hemstitch/finder_numbers.hpp"
 #include "hemstitch/match.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 
 namespace hemstitch::python {
 namespace {
-
-struct Field {
-  const char* name;
-  std::uint32_t FinderParameters::*member;
-};
-// What keywords of a Matcher may set, besides top_k_policy and stitch, which are no numbers.
-constexpr std::array kFields{Field{"min_match_len", &FinderParameters::min_match_len},
-                             Field{"max_match_len", &FinderParameters::max_match_len},
-                             Field{"window_size", &FinderParameters::window_size},
-                             Field{"stride", &FinderParameters::stride},
-                             Field{"near_range", &FinderParameters::near_range},
-                             Field{"band_origin", &FinderParameters::band_origin},
-                             Field{"top_k", &FinderParameters::top_k},
-                             Field{"good_match_len", &FinderParameters::good_match_len},
-                             Field{"far_step", &FinderParameters::far_step},
-                             Field{"literal_cost", &FinderParameters::literal_cost},
-                             Field{"match_fixed_cost", &FinderParameters::match_fixed_cost},
-                             Field{"hash_bits", &FinderParameters::hash_bits},
-                             Field{"cap_bytes", &FinderParameters::cap_bytes},
-                             Field{"depth", &FinderParameters::depth},
-                             Field{"stitch_reach", &FinderParameters::stitch_reach},
-                             Field{"group_positions", &FinderParameters::group_positions},
-                             Field{"hash_bytes", &FinderParameters::hash_bytes},
-                             Field{"few_values_hash_bytes", &FinderParameters::few_values_hash_bytes}};
 
 // The place of `name` in a list of names, which is its value in the enumeration.
 template <class Enumeration>
@@ -46,6 +23,7 @@ Enumeration of_name(const std::string& name, const std::vector<std::string_view>
   throw Error(Status::kInvalidOption, std::string(field) + " is '" + name + "'; it may be " + known);
 }
 
+// Besides numbers there are top_k_policy, which is none of a Matcher's keywords, and stitch.
 void set(FinderParameters& parameters, const nb::kwargs& given) {
   for (const auto& [key, value] : given) {
     const std::string name = nb::cast<std::string>(key);
@@ -53,10 +31,11 @@ void set(FinderParameters& parameters, const nb::kwargs& given) {
       parameters.stitch = nb::cast<bool>(value);
       continue;
     }
-    const auto field = std::ranges::find(kFields, name, &Field::name);
-    if (field == kFields.end())
+    const std::span<const FinderNumber> numbers = finder_numbers();
+    const auto number = std::ranges::find(numbers, name, &FinderNumber::name);
+    if (number == numbers.end())
       throw Error(Status::kInvalidOption, "a finder has no parameter '" + name + "'");
-    parameters.*field->member = nb::cast<std::uint32_t>(value);
+    parameters.*number->member = nb::cast<std::uint32_t>(value);
   }
 }
 
@@ -114,7 +93,8 @@ nb::object find_candidates(const Matcher& self, nb::object data, std::size_t his
 
 nb::dict parameters_of(const Matcher& self) {
   nb::dict parameters;
-  for (const Field& field : kFields) parameters[field.name] = self.matcher.parameters().*field.member;
+  for (const FinderNumber& number : finder_numbers())
+    parameters[nb::str(number.name.data(), number.name.size())] = self.matcher.parameters().*number.member;
   parameters["stitch"] = self.matcher.parameters().stitch;
   return parameters;
 }

@@ -120,6 +120,7 @@ NB_MODULE(_core, module) {
   add_many(module);
   add_streams(module);
   add_device(module);
+  add_device_batch(module);
   add_search(module);
   add_matcher(module);
 }

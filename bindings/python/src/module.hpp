@@ -42,6 +42,7 @@ void add_calls(nb::module_& module);
 void add_many(nb::module_& module);
 void add_streams(nb::module_& module);
 void add_device(nb::module_& module);
+void add_device_batch(nb::module_& module);
 void add_search(nb::module_& module);
 void add_matcher(nb::module_& module);
 

@@ -1,7 +1,8 @@
-"""docs/python.md says what is so."""
+"""docs/python.md and README.md say what is so."""
 
 import doctest
 import pathlib
+import re
 
 
 def test_snippets():
@@ -14,3 +15,12 @@ def test_snippets():
     assert len(test.examples) > 25
     results = runner.run(test)
     assert results.failed == 0
+
+
+def test_readme(tmp_path, monkeypatch):
+    page = pathlib.Path(__file__).parents[3] / "README.md"
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), {})

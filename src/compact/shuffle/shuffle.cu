@@ -6,7 +6,7 @@
 // Mapping. A tile's bytes lie in two ways: as elements, one run of global memory, and as planes, a run for each. In shared memory they
 // lie as planes: row p holds the tile's bytes of plane p, beginning at the same place of 16 as they do in global memory. So on the side
 // of the planes words of 16 bytes are copied as they are, and on the side of the elements each thread takes aligned words of 16 bytes
-// apart, or puts them together, byte by byte. Neighbouring threads have neighbouring words there, so their bytes of one plane are close
+// apart, or puts them together, byte by byte (aligned elements of 8 and 16 bytes four at a time). Neighbouring threads have neighbouring words there, so their bytes of one plane are close
 // together: of 4 bytes and more an element no two meet in one bank. Any alignment of buffers costs the same. Words that
 // reach out of a tile are read and stored by single bytes, so nothing outside a buffer is touched.
 //
@@ -156,9 +156,97 @@ __device__ void visit_bytes(const Tile& tile, std::uint32_t number, const Visit&
   }
 }
 
+// Of elements of 8 and 16 bytes a thread moves four side by side, where no word is cut: 16 bytes of them are 4 times 4 of neighbouring
+// planes. So a row is read or written 4 bytes at a time, an eighth of what bytes one by one ask of the multiprocessor.
+constexpr std::uint32_t kGroupElements = 4;
+constexpr bool can_be_grouped(std::uint32_t element_bytes) {
+  return element_bytes == 8 || element_bytes == 16;
+}
+__device__ bool is_grouped(const Tile& tile) {
+  return tile.elements % kPieceWordBytes == 0 && tile.planes % kGroupElements == 0 &&
+         tile.plane_bytes % kGroupElements == 0 && tile.count % kGroupElements == 0;
+}
+
+// Four words as the rows of a square of bytes: turned about its diagonal.
+__device__ void turn(std::uint32_t (&rows)[4]) {
+  const std::uint32_t low_01 = __byte_perm(rows[0], rows[1], 0x5140),
+                      high_01 = __byte_perm(rows[0], rows[1], 0x7362);
+  const std::uint32_t low_23 = __byte_perm(rows[2], rows[3], 0x5140),
+                      high_23 = __byte_perm(rows[2], rows[3], 0x7362);
+  rows[0] = __byte_perm(low_01, low_23, 0x5410);
+  rows[1] = __byte_perm(low_01, low_23, 0x7632);
+  rows[2] = __byte_perm(high_01, high_23, 0x5410);
+  rows[3] = __byte_perm(high_01, high_23, 0x7632);
+}
+
+// A thread's groups, and what a group consists of.
 template <std::uint32_t kElementBytes>
-__device__ void shuffle_tile(const Tile& tile, PieceWord* sh_rows) {
-  auto* const sh_bytes = reinterpret_cast<std::uint8_t*>(sh_rows);
+struct Groups {
+  static constexpr unsigned kWords = kElementBytes * kGroupElements / kPieceWordBytes;
+  static constexpr unsigned kPerThread = kShuffleTileBytes / kElementBytes / kGroupElements / kShuffleThreads;
+  static_assert(kPerThread * kShuffleThreads * kGroupElements * kElementBytes == kShuffleTileBytes);
+
+  // Part `part` of element `element` of a group, 4 bytes each.
+  __device__ static std::uint32_t& part_of(PieceWord (&words)[kWords], unsigned element, unsigned part) {
+    const unsigned at = element * (kElementBytes / 4) + part;
+    return words[at / 4].part[at % 4];
+  }
+};
+
+template <std::uint32_t kElementBytes>
+__device__ void groups_to_rows(const Tile& tile, std::uint8_t* sh_bytes) {
+  using Of = Groups<kElementBytes>;
+  // Other thread blocks have loads on their way meanwhile.
+#pragma unroll 1
+  for (unsigned i = 0; i < Of::kPerThread; ++i) {
+    const std::uint32_t group = i * kShuffleThreads + threadIdx.x;
+    if (group * kGroupElements >= tile.count) break;
+    const auto* const from = reinterpret_cast<const PieceWord*>(tile.elements) + group * Of::kWords;
+    PieceWord words[Of::kWords];
+#pragma unroll
+    for (unsigned w = 0; w < Of::kWords; ++w) words[w] = load_source(from + w);
+#pragma unroll
+    for (unsigned part = 0; part < kElementBytes / 4; ++part) {
+      std::uint32_t square[4];
+#pragma unroll
+      for (unsigned e = 0; e < 4; ++e) square[e] = Of::part_of(words, e, part);
+      turn(square);
+#pragma unroll
+      for (unsigned p = 0; p < 4; ++p)
+        *reinterpret_cast<std::uint32_t*>(sh_bytes + tile.row(part * 4 + p) + group * kGroupElements) =
+            square[p];
+    }
+  }
+}
+
+template <std::uint32_t kElementBytes>
+__device__ void rows_to_groups(const Tile& tile, const std::uint8_t* sh_bytes) {
+  using Of = Groups<kElementBytes>;
+#pragma unroll 1
+  for (unsigned i = 0; i < Of::kPerThread; ++i) {
+    const std::uint32_t group = i * kShuffleThreads + threadIdx.x;
+    if (group * kGroupElements >= tile.count) break;
+    PieceWord words[Of::kWords];
+#pragma unroll
+    for (unsigned part = 0; part < kElementBytes / 4; ++part) {
+      std::uint32_t square[4];
+#pragma unroll
+      for (unsigned p = 0; p < 4; ++p)
+        square[p] = *reinterpret_cast<const std::uint32_t*>(sh_bytes + tile.row(part * 4 + p) +
+                                                            group * kGroupElements);
+      turn(square);
+#pragma unroll
+      for (unsigned e = 0; e < 4; ++e) Of::part_of(words, e, part) = square[e];
+    }
+    auto* const to = reinterpret_cast<std::byte*>(tile.elements) + group * Of::kWords * kPieceWordBytes;
+#pragma unroll
+    for (unsigned w = 0; w < Of::kWords; ++w)
+      store_word(to + w * kPieceWordBytes, {words[w], kWholeWordMask});
+  }
+}
+
+template <std::uint32_t kElementBytes>
+__device__ void words_to_rows(const Tile& tile, std::uint8_t* sh_bytes) {
   const Run elements = tile.element_run();
   PieceWord words[kWordsPerThread];
 #pragma unroll
@@ -176,6 +264,17 @@ __device__ void shuffle_tile(const Tile& tile, PieceWord* sh_rows) {
         sh_bytes[place] = static_cast<std::uint8_t>(words[i].part[byte / 4] >> (byte % 4 * 8));
     });
   }
+}
+
+template <std::uint32_t kElementBytes>
+__device__ void shuffle_tile(const Tile& tile, PieceWord* sh_rows) {
+  auto* const sh_bytes = reinterpret_cast<std::uint8_t*>(sh_rows);
+  bool is_done = false;
+  if constexpr (can_be_grouped(kElementBytes)) {
+    is_done = is_grouped(tile);
+    if (is_done) groups_to_rows<kElementBytes>(tile, sh_bytes);
+  }
+  if (!is_done) words_to_rows<kElementBytes>(tile, sh_bytes);
   __syncthreads();
   const std::uint32_t words_per_row = row_bytes(tile.element_bytes) / kPieceWordBytes;
 #pragma unroll
@@ -208,6 +307,9 @@ __device__ void unshuffle_tile(const Tile& tile, PieceWord* sh_rows) {
     if (number < tile.element_bytes * words_per_row) sh_rows[number] = words[i];
   }
   __syncthreads();
+  if constexpr (can_be_grouped(kElementBytes)) {
+    if (is_grouped(tile)) return rows_to_groups<kElementBytes>(tile, sh_bytes);
+  }
   const Run elements = tile.element_run();
 #pragma unroll
   for (unsigned i = 0; i < kWordsPerThread; ++i) {

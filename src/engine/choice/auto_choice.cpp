@@ -8,13 +8,13 @@
 #include <string>
 
 #include "core/options.hpp"
-#include "engine/choice/choice_tuning.hpp"
+#include "engine/choice/choice_figures.hpp"
 #include "format/formats.hpp"
 
 namespace hemstitch {
 namespace {
 
-using namespace choice_tuning;
+using namespace choice_figures;
 
 // Read once a process.
 const std::optional<KeptFigures>& kept_figures() {

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/choice/choice_tuning.hpp"
+#include "engine/choice/choice_figures.hpp"
 
 namespace hemstitch {
 namespace {
 
-using namespace choice_tuning;
+using namespace choice_figures;
 
 constexpr double kGiga = 1e9;
 

@@ -23,7 +23,8 @@ DeflatePieceLimits limits_of_pieces(const DeflateDeviceLimits& limits) {
 std::uint64_t cuda_pieces_bytes(const DeflateDeviceLimits& limits) {
   return limits.inputs * std::uint64_t{input_bytes(limits)} +
          limits.outputs * std::uint64_t{limits.content_bytes} +
-         restore_deflate_piece_cuda_scratch_bytes(limits_of_pieces(limits)) + kDeflateWindowBytes;
+         limits.rooms * (restore_deflate_piece_cuda_scratch_bytes(limits_of_pieces(limits)) +
+                         std::uint64_t{kDeflateWindowBytes});
 }
 
 struct CudaPieces::Input {
@@ -41,23 +42,46 @@ struct CudaPieces::Output {
   Event left;  // what stood there has gone down
 };
 
+struct CudaPieces::Room {
+  Room(std::size_t scratch_bytes, Device& device)
+      : scratch(scratch_bytes, stream.get(), device.memory()),
+        window(kDeflateWindowBytes, stream.get(), device.memory()),
+        h_window(device.pinned().take(kDeflateWindowBytes)),
+        h_mailbox(device.pinned().take(kDeflateMailboxBytes)) {}
+
+  Stream stream;
+  DeviceBuffer<std::byte> scratch, window;
+  PinnedPool::Block h_window, h_mailbox;
+  // Of the piece at hand.
+  DeflatePieceInput piece;
+  DeflatePieceBegun begun;
+  std::uint64_t base_bits = 0;  // of it in the input
+};
+
+struct CudaPieces::Interval {
+  explicit Interval(const Stream& stream) { begin.record(stream.get()); }
+
+  Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming};
+};
+
 CudaPieces::CudaPieces(Device& device, const DeflateDeviceLimits& limits, DeviceClock* clock)
     : device_(device), limits_(limits), piece_limits_(limits_of_pieces(limits)), clock_(clock) {
   device_.make_current();
+  const std::size_t scratch_bytes = restore_deflate_piece_cuda_scratch_bytes(piece_limits_);
+  for (unsigned i = 0; i < limits_.rooms; ++i)
+    rooms_.push_back(std::make_unique<Room>(scratch_bytes, device_));
+  const Stream& stream = rooms_[0]->stream;
   for (unsigned i = 0; i < limits_.inputs; ++i)
-    inputs_.push_back(std::make_unique<Input>(input_bytes(limits_), work_, device_.memory()));
+    inputs_.push_back(std::make_unique<Input>(input_bytes(limits_), stream, device_.memory()));
   for (unsigned i = 0; i < limits_.outputs; ++i)
-    outputs_.push_back(std::make_unique<Output>(limits_.content_bytes, work_, device_.memory()));
-  scratch_ = DeviceBuffer<std::byte>(restore_deflate_piece_cuda_scratch_bytes(piece_limits_), work_.get(),
-                                     device_.memory());
-  window_ = DeviceBuffer<std::byte>(kDeflateWindowBytes, work_.get(), device_.memory());
-  h_window_ = device_.pinned().take(kDeflateWindowBytes);
-  work_.synchronize();  // other streams use this memory
-  if (clock_ != nullptr) clock_->start(work_);
+    outputs_.push_back(std::make_unique<Output>(limits_.content_bytes, stream, device_.memory()));
+  for (const auto& room : rooms_) room->stream.synchronize();  // other streams use this memory
+  if (clock_ != nullptr) clock_->start(stream);
 }
 
 CudaPieces::~CudaPieces() {
-  for (const Stream* const stream : {&up_, &work_, &down_}) cudaStreamSynchronize(stream->get());
+  for (const Stream* const stream : {&up_, &down_}) cudaStreamSynchronize(stream->get());
+  for (const auto& room : rooms_) cudaStreamSynchronize(room->stream.get());
 }
 
 LargeBuffer CudaPieces::make_host_memory(std::size_t bytes) {
@@ -78,11 +102,44 @@ void CudaPieces::upload(unsigned number, std::size_t at, std::span<const std::by
   input.end.record(up_.get());
 }
 
-void CudaPieces::carry(unsigned from, std::size_t from_at, std::size_t bytes, unsigned to) {
+void CudaPieces::carry(unsigned from, std::size_t from_at, std::size_t bytes, unsigned to, unsigned room) {
   device_.make_current();
-  inputs_[from]->end.hold(work_.get());
+  const Stream& stream = rooms_[room]->stream;
+  inputs_[from]->end.hold(stream.get());
   copy_async(inputs_[to]->bytes.get() + limits_.lead_bytes - bytes, inputs_[from]->bytes.get() + from_at,
-             bytes, cudaMemcpyDeviceToDevice, work_);
+             bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+// What can be done before the link and the window are known, from `begin_bits` of the input on, the link or any place before it.
+void CudaPieces::begin(Room& room, Input& input, std::uint64_t begin_bits, std::size_t end, bool members) {
+  const NvtxRange range("engine.begin_piece");
+  input.end.hold(room.stream.get());
+  const auto base = static_cast<std::size_t>(begin_bits / 8);
+  room.base_bits = base * std::uint64_t{8};
+  room.piece = {.d_bytes = input.bytes.get() + base,
+                .bytes = end - base,
+                .begin_bits = begin_bits % 8,
+                .d_window = room.window.get(),
+                .window_bytes = kDeflateWindowBytes,
+                .members = members,
+                .h_mailbox = room.h_mailbox.span().data()};
+  room.begun = begin_deflate_piece_cuda(room.piece, piece_limits_, room.scratch.get(), room.scratch.count(),
+                                        room.stream.get());
+}
+
+void CudaPieces::tell(const Interval& interval) {
+  if (clock_ != nullptr)
+    clock_->tell(Stage::kKernel, clock_->line().next_batch(), interval.begin, interval.end);
+}
+
+void CudaPieces::prepare(const DeflatePieceToPrepare& work) {
+  device_.make_current();
+  Room& room = *rooms_[work.room];
+  Interval interval(room.stream);
+  begin(room, *inputs_[work.input], work.begin * std::uint64_t{8}, work.end, work.members);
+  interval.end.record(room.stream.get());
+  room.stream.synchronize();
+  tell(interval);
 }
 
 DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
@@ -90,25 +147,28 @@ DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
   device_.make_current();
   Input& input = *inputs_[work.input];
   Output& output = *outputs_[work.output];
-  input.end.hold(work_.get());
-  output.left.hold(work_.get());
-  std::ranges::copy(work.window, h_window_.span().begin());
-  copy_async(window_.get(), h_window_.span().data(), work.window.size(), cudaMemcpyHostToDevice, work_);
-
-  const auto base = static_cast<std::size_t>(work.begin_bits / 8);
-  const std::uint64_t base_bits = base * std::uint64_t{8};
-  const DeflatePieceInput piece{.d_bytes = input.bytes.get() + base,
-                                .bytes = work.end - base,
-                                .begin_bits = work.begin_bits - base_bits,
-                                .d_window = window_.get(),
-                                .window_bytes = static_cast<std::uint32_t>(work.window.size()),
-                                .members = work.members};
-  Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming};
-  begin.record(work_.get());
-  const DeflatePieceResult result =
-      restore_deflate_piece_cuda(piece, piece_limits_, output.bytes.get(), output.bytes.count(),
-                                 scratch_.get(), scratch_.count(), work_.get());
-  end.record(work_.get());
+  Room& room = *rooms_[work.room];
+  cudaStream_t const stream = room.stream.get();
+  std::ranges::copy(work.window, room.h_window.span().begin());
+  copy_few_bytes_cuda(room.window.get(), room.h_window.span().data(), work.window.size(), stream);
+  const auto finish = [&] {
+    room.piece.begin_bits = work.begin_bits - room.base_bits;
+    room.piece.window_bytes = static_cast<std::uint32_t>(work.window.size());
+    return finish_deflate_piece_cuda(room.piece, room.begun, piece_limits_, output.bytes.get(),
+                                     output.bytes.count(), room.scratch.get(), room.scratch.count(), stream);
+  };
+  Interval interval(room.stream);
+  if (!work.prepared) begin(room, input, work.begin_bits, work.end, work.members);
+  output.left.hold(stream);
+  std::optional<DeflatePieceResult> found = finish();
+  if (!found && work.prepared) {
+    begin(room, input, work.begin_bits, work.end, work.members);
+    found = finish();
+  }
+  if (!found) throw Error(Status::kDeviceFault, "the beginning of a piece is not among its starts");
+  interval.end.record(stream);
+  const DeflatePieceResult& result = *found;
+  const std::uint64_t base_bits = room.base_bits;
 
   DeflatePieceRestored restored{.end_bits = result.end_bits + base_bits,
                                 .content_bytes = result.content_bytes,
@@ -130,15 +190,13 @@ DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
   }
   const auto last_bytes = static_cast<std::size_t>(
       std::min<std::uint64_t>(restored.content_bytes - content_at, kDeflateWindowBytes));
-  copy_async(h_window_.span().data(), output.bytes.get() + restored.content_bytes - last_bytes, last_bytes,
-             cudaMemcpyDeviceToHost, work_);
-  work_.synchronize();
-  restored.last_bytes.assign(h_window_.span().data(), h_window_.span().data() + last_bytes);
-  if (clock_ != nullptr) {
-    const std::uint64_t batch = clock_->line().next_batch();
-    if (!std::exchange(input.is_empty, true)) clock_->tell(Stage::kUpload, batch, input.begin, input.end);
-    clock_->tell(Stage::kKernel, batch, begin, end);
-  }
+  copy_few_bytes_cuda(room.h_window.span().data(), output.bytes.get() + restored.content_bytes - last_bytes,
+                      last_bytes, stream);
+  room.stream.synchronize();
+  restored.last_bytes.assign(room.h_window.span().data(), room.h_window.span().data() + last_bytes);
+  if (clock_ != nullptr && !std::exchange(input.is_empty, true))
+    clock_->tell(Stage::kUpload, clock_->line().next_batch(), input.begin, input.end);
+  tell(interval);
   return restored;
 }
 

@@ -1,7 +1,8 @@
 // Pieces of a stream of DEFLATE on a CUDA device: what DeflateDeviceDecoder calls (format/deflate/stream/deflate_piece_device.hpp).
 //
-// Three streams: one brings compressed bytes up, one restores, one brings content down. Events hold the second one until what it restores has come,
-// and until what stood in its output has gone; so a piece is restored while the next one comes and the content of the last one goes.
+// A stream brings compressed bytes up, one brings content down, and each room has one that restores. Events hold that one until what it restores has come,
+// and, behind what is done before the link is known, until what stood in its output has gone. So pieces in all rooms share the device while another one comes and the content of the last one
+// goes: one alone leaves much of it idle for as long as its last warps take.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ class CudaPieces : public DeflatePieceDevice {
 
   LargeBuffer make_host_memory(std::size_t bytes) override;
   void upload(unsigned input, std::size_t at, std::span<const std::byte> bytes) override;
-  void carry(unsigned from, std::size_t from_at, std::size_t bytes, unsigned to) override;
+  void carry(unsigned from, std::size_t from_at, std::size_t bytes, unsigned to, unsigned room) override;
+  void prepare(const DeflatePieceToPrepare& work) override;
   DeflatePieceRestored restore(const DeflatePieceWork& work) override;
   std::uint64_t download(unsigned output, std::uint64_t at, std::span<std::byte> to) override;
   void wait(std::uint64_t download) override;
@@ -41,23 +43,26 @@ class CudaPieces : public DeflatePieceDevice {
  private:
   struct Input;
   struct Output;
+  struct Room;
+  struct Interval;
   // A way down.
   struct Download {
     std::uint64_t number = 0;
     Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming}, passed{Event::Kind::kWait};
   };
 
+  void begin(Room& room, Input& input, std::uint64_t begin_bits, std::size_t end, bool members);
+  void tell(const Interval& interval);
   std::shared_ptr<Download> take_download();
 
   Device& device_;
   const DeflateDeviceLimits limits_;
   const DeflatePieceLimits piece_limits_;
   DeviceClock* const clock_;
-  Stream up_, work_, down_;
+  Stream up_, down_;
+  std::vector<std::unique_ptr<Room>> rooms_;
   std::vector<std::unique_ptr<Input>> inputs_;
   std::vector<std::unique_ptr<Output>> outputs_;
-  DeviceBuffer<std::byte> scratch_, window_;
-  PinnedPool::Block h_window_;
 
   std::mutex mutex_;  // guards what follows
   std::deque<std::shared_ptr<Download>> downloads_, idle_downloads_;

@@ -101,7 +101,7 @@ class Lz4Format : public FrameFormat {
   }
   void check(const CompressOptions& options) const override {
     if (!options.stored_name.empty() || options.stored_time != 0)
-      throw Error(Status::kInvalidOption, "stored_name and stored_time are nothing that LZ4 has");
+      throw Error(Status::kInvalidOption, "stored_name and stored_time: LZ4 has neither");
   }
   std::size_t default_block_bytes() const override { return 256 << 10; }
   Checksum checksum() const override { return Checksum::kXxh32; }

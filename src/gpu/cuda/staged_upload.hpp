@@ -26,17 +26,27 @@ class StagedUpload {
 
   // Returns when `from` was read; what goes on is a step of the stream.
   void copy(std::byte* d_to, std::span<const std::byte> from, cudaStream_t stream) {
-    const std::size_t piece_count = (from.size() + kPieceBytes - 1) / kPieceBytes;
+    fill(
+        d_to, from.size(),
+        [&](std::size_t at, std::span<std::byte> staged) {
+          std::memcpy(staged.data(), from.data() + at, staged.size());
+        },
+        stream);
+  }
+
+  // The same of bytes that write(at, staged) puts where they leave from, from several threads, each call for some of them.
+  template <class Write>
+  void fill(std::byte* d_to, std::size_t bytes, const Write& write, cudaStream_t stream) {
+    const std::size_t piece_count = (bytes + kPieceBytes - 1) / kPieceBytes;
     run_in_parallel(std::min(kLaneCount, piece_count), 1, [&](std::size_t lane) {
       device_.make_current();
       for (std::size_t piece = lane; piece < piece_count; piece += kLaneCount) {
         const std::size_t place = lane * kLanePieces + turns_[lane]++ % kLanePieces;
-        const std::size_t begin = piece * kPieceBytes, bytes = std::min(kPieceBytes, from.size() - begin);
+        const std::size_t begin = piece * kPieceBytes, size = std::min(kPieceBytes, bytes - begin);
         std::byte* const staged = memory_.span().data() + place * kPieceBytes;
         sent_[place].synchronize();
-        std::memcpy(staged, from.data() + begin, bytes);
-        check(cudaMemcpyAsync(d_to + begin, staged, bytes, cudaMemcpyHostToDevice, stream),
-              "cudaMemcpyAsync");
+        write(begin, std::span(staged, size));
+        check(cudaMemcpyAsync(d_to + begin, staged, size, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
         sent_[place].record(stream);
       }
     });

@@ -49,7 +49,7 @@ class DeflateWriter : public FrameWriter {
 
   bool has_content_checksum() const override { return false; }
   std::size_t write_end(std::uint64_t, std::optional<std::uint32_t>, std::byte* to) const override {
-    std::ranges::copy(kLastBlock, to);
+    std::copy(kLastBlock.begin(), kLastBlock.end(), to);
     return kLastBlock.size();
   }
 
@@ -115,7 +115,7 @@ class GzipWriter : public DeflateWriter {
             .end_bytes = kLastBlock.size() + kMemberTrailerBytes};
   }
   std::size_t write_header(std::optional<std::uint64_t>, std::byte* to) const override {
-    std::ranges::copy(kHeader, to);
+    std::copy(kHeader.begin(), kHeader.end(), to);
     store_le32(to + 4, time_);
     to[8] = std::byte(level_ == kMinLevel ? 4 : level_ == kMaxLevel ? 2 : 0);  // the fastest, the smallest
     std::byte* at = to + kHeader.size();
@@ -158,7 +158,7 @@ class BgzfWriter : public FrameWriter {
 
   std::size_t write_header(std::optional<std::uint64_t>, std::byte*) const override { return 0; }
   void write_before(const Block& block, std::byte* to) const override {
-    std::ranges::copy(kHeader, to);
+    std::copy(kHeader.begin(), kHeader.end(), to);
     const std::size_t size = kHeader.size() + data_bytes(block) + kMemberTrailerBytes - 1;
     to[kHeader.size() - 2] = static_cast<std::byte>(size);
     to[kHeader.size() - 1] = static_cast<std::byte>(size >> 8);
@@ -171,7 +171,7 @@ class BgzfWriter : public FrameWriter {
   bool has_block_content_checksums() const override { return true; }
   bool has_content_checksum() const override { return false; }
   std::size_t write_end(std::uint64_t, std::optional<std::uint32_t>, std::byte* to) const override {
-    std::ranges::copy(kMarker, to);
+    std::copy(kMarker.begin(), kMarker.end(), to);
     return kMarker.size();
   }
 

@@ -24,7 +24,7 @@ constexpr std::size_t kZerosBytes = 4096;
 constexpr std::size_t kMostNameBytes = 4096;
 
 bool all_zero(std::span<const std::byte> bytes) {
-  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ GzipReader::Event GzipReader::read_between(std::span<const std::byte> bytes) {
       static_cast<unsigned>(bytes[3]) == kGzipExtraFlag)
     return begin_header(bytes);
   held_bytes_ = first_count_ = bytes.size();
-  std::ranges::copy(bytes, first_bytes_.begin());
+  std::copy(bytes.begin(), bytes.end(), first_bytes_.begin());
   header_bytes_ = 0;
   in_bgzf_ = false;
   end_missing_ = true;

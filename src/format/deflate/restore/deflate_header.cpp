@@ -14,12 +14,12 @@ std::uint8_t reversed_of_7(std::uint32_t code) {
   return static_cast<std::uint8_t>(reversed);
 }
 
-void read_stored_header(DeflateBits& bits, DeflateBlockHeader& header) {
+std::string_view read_stored_header(DeflateBits& bits, DeflateBlockHeader& header) {
   bits.skip_to_byte();
-  const std::uint32_t both = bits.take(32);
+  const std::uint32_t both = bits.take_if_there(32);
   header.stored_bytes = both & 0xFFFF;
-  if (header.stored_bytes != (~both >> 16))
-    throw DeflateDamage{"the two sizes of a stored block contradict each other"};
+  if (header.stored_bytes != (~both >> 16)) return "the two sizes of a stored block contradict each other";
+  return {};
 }
 
 void set_fixed_codes(DeflateBlockHeader& header) {
@@ -36,18 +36,17 @@ struct Precode {
   std::array<std::uint8_t, 1 << kDeflateMaxPrecodeBits> bits{};
 };
 
-Precode read_precode(DeflateBits& bits, unsigned count) {
+std::string_view read_precode(DeflateBits& bits, unsigned count, Precode& precode) {
   std::array<std::uint8_t, kDeflatePrecodeCount> lengths{};
   for (unsigned i = 0; i < count; ++i)
-    lengths[kDeflatePrecodeOrder[i]] = static_cast<std::uint8_t>(bits.take(3));
-  Precode precode;
+    lengths[kDeflatePrecodeOrder[i]] = static_cast<std::uint8_t>(bits.take_if_there(3));
   constexpr std::uint32_t kCodes = 1 << kDeflateMaxPrecodeBits;
   std::uint32_t filled = 0;  // of the codes of seven bits, in their order
   for (unsigned length = 1; length <= kDeflateMaxPrecodeBits; ++length)
     for (std::uint32_t symbol = 0; symbol < kDeflatePrecodeCount; ++symbol) {
       if (lengths[symbol] != length) continue;
       const std::uint32_t beyond = filled + (kCodes >> length);
-      if (beyond > kCodes) throw DeflateDamage{kBadPrecode};
+      if (beyond > kCodes) return kBadPrecode;
       for (; filled < beyond; ++filled) {
         const std::uint8_t at = reversed_of_7(filled);
         precode.symbols[at] = static_cast<std::uint8_t>(symbol);
@@ -56,30 +55,30 @@ Precode read_precode(DeflateBits& bits, unsigned count) {
     }
   // Where none has a length, zlib reads each as a bit of no meaning, and misses the end of the block then.
   if (filled == 0) precode.bits.fill(1);
-  if (filled != 0 && filled != kCodes) throw DeflateDamage{kBadPrecode};
-  return precode;
+  if (filled != 0 && filled != kCodes) return kBadPrecode;
+  return {};
 }
 
 // Both sets in a row, as runs may go on from one to the other.
-void read_lengths(DeflateBits& bits, const Precode& precode, std::span<std::uint8_t> lengths) {
+std::string_view read_lengths(DeflateBits& bits, const Precode& precode, std::span<std::uint8_t> lengths) {
   for (std::size_t at = 0; at < lengths.size();) {
     const std::uint32_t next = bits.peek(kDeflateMaxPrecodeBits);
-    bits.skip(precode.bits[next]);
+    bits.skip_if_there(precode.bits[next]);
     const std::uint32_t symbol = precode.symbols[next];
     if (symbol < kDeflateRepeatLast) {
       lengths[at++] = static_cast<std::uint8_t>(symbol);
       continue;
     }
-    const std::uint32_t times = symbol == kDeflateRepeatLast   ? 3 + bits.take(2)
-                                : symbol == kDeflateRepeatZero ? 3 + bits.take(3)
-                                                               : 11 + bits.take(7);
-    if (symbol == kDeflateRepeatLast && at == 0)
-      throw DeflateDamage{"the first code length repeats one before it"};
-    if (times > lengths.size() - at) throw DeflateDamage{"there are more code lengths than codes"};
+    const std::uint32_t times = symbol == kDeflateRepeatLast   ? 3 + bits.take_if_there(2)
+                                : symbol == kDeflateRepeatZero ? 3 + bits.take_if_there(3)
+                                                               : 11 + bits.take_if_there(7);
+    if (symbol == kDeflateRepeatLast && at == 0) return "the first code length repeats one before it";
+    if (times > lengths.size() - at) return "there are more code lengths than codes";
     const std::uint8_t value = symbol == kDeflateRepeatLast ? lengths[at - 1] : std::uint8_t{0};
     std::fill_n(lengths.begin() + static_cast<std::ptrdiff_t>(at), times, value);
     at += times;
   }
+  return {};
 }
 
 // Complete, or a single code of one bit, or none.
@@ -94,25 +93,29 @@ bool fits(std::span<const std::uint8_t> lengths) {
   return filled == 1u << kDeflateMaxCodeBits;
 }
 
-void read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& header) {
-  const std::uint32_t counts = bits.take(14);
+std::string_view read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& header) {
+  const std::uint32_t counts = bits.take_if_there(14);
   header.litlen_count = kDeflateFirstLengthSymbol + (counts & 31);
   header.distance_count = 1 + (counts >> 5 & 31);
   if (header.litlen_count > kDeflateLitlenCount || header.distance_count > kDeflateDistanceCount)
-    throw DeflateDamage{"a block has codes for more lengths or distances than there are"};
-  const Precode precode = read_precode(bits, 4 + (counts >> 10));
+    return "a block has codes for more lengths or distances than there are";
+  Precode precode;
+  if (const auto damage = read_precode(bits, 4 + (counts >> 10), precode); !damage.empty() || bits.ended())
+    return damage;
 
   std::array<std::uint8_t, kDeflateLitlenCount + kDeflateDistanceCount> both{};
   const std::span<std::uint8_t> lengths = std::span(both).first(header.litlen_count + header.distance_count);
-  read_lengths(bits, precode, lengths);
-  std::ranges::copy(lengths.first(header.litlen_count), header.litlen_bits.begin());
-  std::ranges::copy(lengths.subspan(header.litlen_count), header.distance_bits.begin());
+  if (const auto damage = read_lengths(bits, precode, lengths); !damage.empty() || bits.ended())
+    return damage;
+  const auto distances = lengths.begin() + static_cast<std::ptrdiff_t>(header.litlen_count);
+  std::copy(lengths.begin(), distances, header.litlen_bits.begin());
+  std::copy(distances, lengths.end(), header.distance_bits.begin());
 
-  if (header.litlen_bits[kDeflateEndOfBlock] == 0) throw DeflateDamage{"the end of a block has no code"};
+  if (header.litlen_bits[kDeflateEndOfBlock] == 0) return "the end of a block has no code";
   if (!fits(header.litlen_lengths()))
-    throw DeflateDamage{"the code of literals and lengths is over-subscribed or incomplete"};
-  if (!fits(header.distance_lengths()))
-    throw DeflateDamage{"the code of distances is over-subscribed or incomplete"};
+    return "the code of literals and lengths is over-subscribed or incomplete";
+  if (!fits(header.distance_lengths())) return "the code of distances is over-subscribed or incomplete";
+  return {};
 }
 
 }  // namespace
@@ -144,24 +147,29 @@ std::uint32_t DeflateCode::decode(DeflateBits& bits, std::string_view what) cons
   }
 }
 
-DeflateBlockHeader read_deflate_block_header(DeflateBits& bits) {
-  const std::uint32_t head = bits.take(3);
-  DeflateBlockHeader header;
+std::string_view read_deflate_block_header(DeflateBits& bits, DeflateBlockHeader& header) {
+  const std::uint32_t head = bits.take_if_there(3);
   header.final = (head & 1) != 0;
   header.type = static_cast<DeflateBlockType>(head >> 1);
   switch (header.type) {
     case DeflateBlockType::kStored:
-      read_stored_header(bits, header);
-      break;
+      return read_stored_header(bits, header);
     case DeflateBlockType::kFixed:
       set_fixed_codes(header);
-      break;
+      return {};
     case DeflateBlockType::kDynamic:
-      read_dynamic_codes(bits, header);
-      break;
+      return read_dynamic_codes(bits, header);
     case DeflateBlockType::kReserved:
-      throw DeflateDamage{"a block is of the type that is reserved"};
+      break;
   }
+  return "a block is of the type that is reserved";
+}
+
+DeflateBlockHeader read_deflate_block_header(DeflateBits& bits) {
+  DeflateBlockHeader header;
+  const std::string_view damage = read_deflate_block_header(bits, header);
+  if (bits.ended()) throw DeflateInputEnds{};
+  if (!damage.empty()) throw DeflateDamage{damage};
   return header;
 }
 

@@ -52,12 +52,24 @@ class DeflateBits {
     if (position_bits_ + count > bytes_.size() * std::uint64_t{8}) throw DeflateInputEnds{};
     position_bits_ += count;
   }
+  // The same without exceptions: what there is not is 0, and ended() from then on.
+  std::uint32_t take_if_there(unsigned count) {
+    const std::uint32_t value = peek(count);
+    return skip_if_there(count) ? value : 0;
+  }
+  bool skip_if_there(unsigned count) {
+    ended_ = ended_ || position_bits_ + count > bytes_.size() * std::uint64_t{8};
+    if (!ended_) position_bits_ += count;
+    return !ended_;
+  }
+  bool ended() const { return ended_; }
   void skip_to_byte() { position_bits_ = (position_bits_ + 7) / 8 * 8; }
   std::uint64_t position_bits() const { return position_bits_; }
 
  private:
   std::span<const std::byte> bytes_;
   std::uint64_t position_bits_;
+  bool ended_ = false;
 };
 
 // A canonical Huffman code: codes of the same length are neighbours in the order of their symbols, and behind the shorter ones.
@@ -92,6 +104,9 @@ struct DeflateBlockHeader {
 
 // Throws DeflateInputEnds and DeflateDamage.
 DeflateBlockHeader read_deflate_block_header(DeflateBits& bits);
+// The same without exceptions, which a browser's modules cannot catch: where bits.ended() more bits are wanted; otherwise returns what is wrong, or
+// nothing.
+std::string_view read_deflate_block_header(DeflateBits& bits, DeflateBlockHeader& header);
 
 // Literals and lengths, and distances: where they say that something is none, DeflateDamage says this.
 inline constexpr std::string_view kNoLitlenCode = "what stands here is no code of a literal or a length";

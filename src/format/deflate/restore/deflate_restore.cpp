@@ -144,21 +144,18 @@ DeflateDecoder::Stop DeflateDecoder::run(Input& input, Output& output) {
 
 DeflateDecoder::Stop DeflateDecoder::begin_block(Input& input) {
   DeflateBits bits(input.bytes, input.position_bits);
-  try {
-    const DeflateBlockHeader header = read_deflate_block_header(bits);
-    final_ = header.final;
-    if (header.type == DeflateBlockType::kStored) {
-      part_ = Part::kStored;
-      stored_left_ = header.stored_bytes;
-    } else {
-      build_deflate_table(litlen_, header.litlen_lengths());
-      build_deflate_table(distance_, header.distance_lengths());
-      part_ = Part::kTokens;
-    }
-  } catch (const DeflateInputEnds&) {
-    return Stop::kInput;
-  } catch (const DeflateDamage& damage) {
-    return damaged(damage.what);
+  DeflateBlockHeader header;
+  const std::string_view damage = read_deflate_block_header(bits, header);
+  if (bits.ended()) return Stop::kInput;
+  if (!damage.empty()) return damaged(damage);
+  final_ = header.final;
+  if (header.type == DeflateBlockType::kStored) {
+    part_ = Part::kStored;
+    stored_left_ = header.stored_bytes;
+  } else {
+    build_deflate_table(litlen_, header.litlen_lengths());
+    build_deflate_table(distance_, header.distance_lengths());
+    part_ = Part::kTokens;
   }
   input.position_bits = bits.position_bits();
   return Stop::kNone;
@@ -191,7 +188,12 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens(Input& input, Output& output
 
 // Until the ends are near, the block ends, or a match reaches back before the output.
 DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& output) {
-  DeflateTokensRun<std::byte> run{input.bytes, input.position_bits, output.begin, output.at, output.end};
+  DeflateTokensRun<std::byte> run{.input = input.bytes,
+                                  .position_bits = input.position_bits,
+                                  .begin = output.begin,
+                                  .at = output.at,
+                                  .end = output.end,
+                                  .before = before_};
   const DeflateTokensEnd end = restore_deflate_tokens(litlen_, distance_, run);
   input.position_bits = run.position_bits;
   output.at = run.at;
@@ -205,11 +207,8 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
       return damaged(kNoLitlenCode);
     case DeflateTokensEnd::kBadDistance:
       return damaged(kNoDistanceCode);
-    case DeflateTokensEnd::kBeforeOutput:
-      if (run.match_distance > output.bytes() + before_.size()) return damaged(kDistanceTooFar);
-      match_left_ = run.match_length;
-      match_distance_ = run.match_distance;
-      return restore_match(output);
+    case DeflateTokensEnd::kBeforeAll:
+      return damaged(kDistanceTooFar);
   }
   return Stop::kNone;
 }

@@ -146,7 +146,7 @@ std::uint64_t resident_warps() {
   int device = 0, multiprocessors = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||
       cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-    return kDeflateManyStreams;
+    return kDeflateFewStreams;
   return std::uint64_t{kDeflateStreamsPerBlock} * kDeflateResidency *
          static_cast<std::uint64_t>(multiprocessors);
 }
@@ -161,21 +161,18 @@ std::size_t restore_deflate_cuda_scratch_bytes(const DeviceRestore& batch) {
   return carve.bytes();
 }
 
-DeflateWays deflate_ways(const DeviceRestore& batch) {
-  const auto groups_for = [](std::uint64_t count) {
-    return count < kDeflateFewStreams && few_deflate_streams_fit(DeflateWay::kFewest) ? DeflateWay::kFewest
-                                                                                      : DeflateWay::kFew;
-  };
-  if (batch.count >= kDeflateManyStreams || batch.max_block_bytes < kDeflateGroupLeastBytes ||
+DeflateWay deflate_way(const DeviceRestore& batch) {
+  const std::uint64_t rounds =
+      batch.max_block_bytes < kDeflateShortBytes ? kDeflateManyShortRounds : kDeflateManyRounds;
+  if (batch.count >= rounds * resident_warps() || batch.max_block_bytes < kDeflateGroupLeastBytes ||
       !few_deflate_streams_fit(DeflateWay::kFew))
-    return {batch.count, DeflateWay::kMany};
-  // As many as fill the device go by a warp each; as a few warps more would take as long again, groups follow them.
-  const std::uint64_t filling = resident_warps();
-  const std::uint64_t warp_count = batch.count < filling ? 0 : filling;
-  return {warp_count, groups_for(batch.count - warp_count)};
+    return DeflateWay::kMany;
+  return batch.count < kDeflateFewStreams && few_deflate_streams_fit(DeflateWay::kFewest)
+             ? DeflateWay::kFewest
+             : DeflateWay::kFew;
 }
 
-void restore_deflate_cuda(const DeflateWays& ways, const DeviceRestore& batch, void* d_scratch,
+void restore_deflate_cuda(DeflateWay way, const DeviceRestore& batch, void* d_scratch,
                           std::size_t scratch_bytes, cudaStream_t stream) {
   check_scratch("deflate_restore", restore_deflate_cuda_scratch_bytes(batch), d_scratch, scratch_bytes);
   if (batch.count == 0) return;
@@ -185,17 +182,15 @@ void restore_deflate_cuda(const DeflateWays& ways, const DeviceRestore& batch, v
   const bool sets_apart =
       batch.max_block_bytes >= kDeflateLongStreamBytes && few_deflate_streams_fit(DeflateWay::kFewest);
   if (!sets_apart) scratch.apart.d_indices = nullptr;
-  DeviceRestore by_warps = batch;
-  by_warps.count = ways.warp_count;
-  launch({.kernel = kStreamsBudget,
-          .grid =
-              static_cast<unsigned>((by_warps.count + kDeflateStreamsPerBlock - 1) / kDeflateStreamsPerBlock),
-          .stream = stream},
-         restore_deflate_streams, by_warps, scratch.left, scratch.apart);
-  if (ways.warp_count < batch.count)
-    launch_few_deflate_streams(ways.others, batch, ways.warp_count, scratch.left,
-                               ways.others == DeflateWay::kFewest ? LongDeflateStreams{} : scratch.apart,
-                               stream);
+  if (way == DeflateWay::kMany)
+    launch(
+        {.kernel = kStreamsBudget,
+         .grid = static_cast<unsigned>((batch.count + kDeflateStreamsPerBlock - 1) / kDeflateStreamsPerBlock),
+         .stream = stream},
+        restore_deflate_streams, batch, scratch.left, scratch.apart);
+  else
+    launch_few_deflate_streams(way, batch, scratch.left,
+                               way == DeflateWay::kFewest ? LongDeflateStreams{} : scratch.apart, stream);
   if (sets_apart) launch_long_deflate_streams(batch, scratch.left, scratch.apart, stream);
   launch({.kernel = kLeftBudget,
           .grid = static_cast<unsigned>(batch.count < kMostLeftBlocks ? batch.count : kMostLeftBlocks),
@@ -205,7 +200,7 @@ void restore_deflate_cuda(const DeflateWays& ways, const DeviceRestore& batch, v
 
 void restore_deflate_cuda(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
                           cudaStream_t stream) {
-  restore_deflate_cuda(deflate_ways(batch), batch, d_scratch, scratch_bytes, stream);
+  restore_deflate_cuda(deflate_way(batch), batch, d_scratch, scratch_bytes, stream);
 }
 
 }  // namespace hemstitch::cuda

@@ -67,17 +67,17 @@ __device__ void restore_by_group(const DeviceRestore& batch, const LeftDeflateSt
   if (thread == 0) close_deflate_stream(batch, left, index, done, at.written);
 }
 
-// Restores sound streams, from `first` on.
+// Restores sound streams.
 //
 // Mapping: a thread block a stream. Shared memory: 38 KB with eight warps, 212 KB with 32. Synchronisation: barriers of the thread block. Work:
 // linear in bytes read and written, times 32 and the number of warps where codes do not put themselves right and guesses fail. CPU twin:
 // deflate_restore_reference.
 template <unsigned kWarps>
 __global__ void __launch_bounds__(DeflateGroup<kWarps>::kThreads, kDeflateResidentWarps / kWarps)
-    restore_few_deflate_streams(const DeviceRestore batch, std::uint64_t first, const LeftDeflateStreams left,
+    restore_few_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left,
                                 const LongDeflateStreams apart) {
   DeflateGroupMemory<kWarps>& sh = group_memory<kWarps>();
-  const std::uint64_t index = first + blockIdx.x;
+  const std::uint64_t index = blockIdx.x;
   bool is_apart = false;
   if (threadIdx.x == 0) is_apart = set_apart(batch, apart, index);
   if (__syncthreads_or(is_apart ? 1 : 0) == 0) restore_by_group(batch, left, index, sh);
@@ -118,12 +118,11 @@ bool few_deflate_streams_fit(DeflateWay way) {
   return fits_shared_memory(way == DeflateWay::kFew ? kFewBudget : kFewestBudget);
 }
 
-void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, std::uint64_t first,
-                                const LeftDeflateStreams& left, const LongDeflateStreams& set_apart,
-                                cudaStream_t stream) {
+void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, const LeftDeflateStreams& left,
+                                const LongDeflateStreams& set_apart, cudaStream_t stream) {
   const auto launch_by = [&](const KernelBudget& budget, auto kernel) {
-    launch({.kernel = budget, .grid = static_cast<unsigned>(batch.count - first), .stream = stream}, kernel,
-           batch, first, left, set_apart);
+    launch({.kernel = budget, .grid = static_cast<unsigned>(batch.count), .stream = stream}, kernel, batch,
+           left, set_apart);
   };
   if (way == DeflateWay::kFew)
     launch_by(kFewBudget, restore_few_deflate_streams<kDeflateFewWarps>);

@@ -33,9 +33,11 @@ inline constexpr unsigned kDeflateThreadTokens = 4;
 inline constexpr unsigned kDeflateThreadBytes = 8;
 inline constexpr unsigned kDeflateFetchedBytes = 4;
 
-// Batches of so many streams fill a device with a warp each, or with kDeflateFewWarps each; and streams of so few bytes would leave most of
-// a group idle.
-inline constexpr std::uint64_t kDeflateManyStreams = 8192;
+// A warp each is the fastest way for batches of so many times as many streams as a device holds warps: the last round, in which warps go idle
+// one after the other, is then short beside the others. Of short streams a window of a group would be a large part, so one round is enough. Fewer streams take kDeflateFewWarps each, and fewer than kDeflateFewStreams
+// kDeflateFewestWarps; but streams of so few bytes would leave most of a group idle.
+inline constexpr std::uint64_t kDeflateManyRounds = 3, kDeflateManyShortRounds = 1;
+inline constexpr std::uint64_t kDeflateShortBytes = 16 << 10;  // compressed
 inline constexpr std::uint64_t kDeflateFewStreams = 1025;
 inline constexpr std::uint64_t kDeflateGroupLeastBytes = 4096;
 

@@ -11,25 +11,12 @@ enum class DeflateWay {
   kFewest,  // kDeflateFewestWarps a stream: for those that are too small for kFew, too
 };
 
-// The ways of a batch: its first streams by a warp each, the others by groups of warps.
-struct DeflateWays {
-  std::uint64_t warp_count;  // so many of them
-  DeflateWay others;
+// The one that the batch takes, for whose shared memory the device has room, as there always is for kMany.
+DeflateWay deflate_way(const DeviceRestore& batch);
 
-  bool operator==(const DeflateWays&) const = default;
-};
-
-// Those that the batch takes: of these, some for whose shared memory the device has room, as there always is for kMany.
-DeflateWays deflate_ways(const DeviceRestore& batch);
-
-// restore_deflate_cuda() by given ways.
-void restore_deflate_cuda(const DeflateWays& ways, const DeviceRestore& batch, void* d_scratch,
+// restore_deflate_cuda() by a given way.
+void restore_deflate_cuda(DeflateWay way, const DeviceRestore& batch, void* d_scratch,
                           std::size_t scratch_bytes, cudaStream_t stream);
-inline void restore_deflate_cuda(DeflateWay way, const DeviceRestore& batch, void* d_scratch,
-                                 std::size_t scratch_bytes, cudaStream_t stream) {
-  restore_deflate_cuda({way == DeflateWay::kMany ? batch.count : 0, way}, batch, d_scratch, scratch_bytes,
-                       stream);
-}
 
 // Streams that were given up by the kernel of a way, in any order: the sequential one says what is wrong with them.
 struct LeftDeflateStreams {
@@ -44,10 +31,9 @@ struct LongDeflateStreams {
   std::uint32_t* d_indices;  // kDeflateMostLongStreams; nullptr: none is set apart
 };
 
-// The kernel of kFew or kFewest for the streams from `first` on, or for those that were set apart; and whether the device has room for it.
-void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, std::uint64_t first,
-                                const LeftDeflateStreams& left, const LongDeflateStreams& set_apart,
-                                cudaStream_t stream);
+// The kernel of kFew or kFewest for all streams, or for those that were set apart; and whether the device has room for it.
+void launch_few_deflate_streams(DeflateWay way, const DeviceRestore& batch, const LeftDeflateStreams& left,
+                                const LongDeflateStreams& set_apart, cudaStream_t stream);
 void launch_long_deflate_streams(const DeviceRestore& batch, const LeftDeflateStreams& left,
                                  const LongDeflateStreams& streams, cudaStream_t stream);
 bool few_deflate_streams_fit(DeflateWay way);

@@ -41,6 +41,15 @@ inline void copy_match(Element* to, std::uint32_t distance, std::uint32_t length
   }
 }
 
+// A match that begins before the output: `beyond` elements before the end of what stands there.
+template <class Element>
+[[gnu::noinline]] void copy_match_before(const DeflateTokensRun<Element>& run, Element* to,
+                                         std::size_t beyond, std::uint32_t distance, std::uint32_t length) {
+  const auto part = std::min<std::size_t>(length, beyond);
+  std::copy_n(run.before.end() - static_cast<std::ptrdiff_t>(beyond), part, to);
+  for (std::size_t i = part; i < length; ++i) to[i] = *(to + i - distance);
+}
+
 // What the next symbol is is looked up before a match is copied, so that the one does not wait for the other.
 template <class Element>
 [[gnu::always_inline]] inline DeflateTokensEnd restore_far_from_ends(const DeflateLitlenTable& litlen,
@@ -134,14 +143,17 @@ template <class Element>
     }
     const std::uint32_t back = value_of(entry, bits);
     take(entry);
-    if (back > static_cast<std::size_t>(out - out_begin)) [[unlikely]] {
-      run.match_length = length;
-      run.match_distance = back;
-      return leave(DeflateTokensEnd::kBeforeOutput);
+    const auto written = static_cast<std::size_t>(out - out_begin);
+    if (back > written) [[unlikely]] {
+      if (back - written > run.before.size()) return leave(DeflateTokensEnd::kBeforeAll);
+      copy_match_before(run, out, back - written, back, length);
+      refill();
+      entry = next_litlen();
+    } else {
+      refill();
+      entry = next_litlen();
+      copy_match(out, back, length);
     }
-    refill();
-    entry = next_litlen();
-    copy_match(out, back, length);
     out += length;
   }
   return leave(DeflateTokensEnd::kNearEnds);

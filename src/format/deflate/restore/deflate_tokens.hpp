@@ -22,7 +22,7 @@ enum class DeflateTokensEnd {
   kBlockEnd,   // its code is taken
   kBadLitlen,  // what stands there is no code
   kBadDistance,
-  kBeforeOutput,  // a match, which is taken, reaches back behind `begin`
+  kBeforeAll,  // a match reaches back behind `before`
 };
 
 template <class Element>
@@ -32,7 +32,8 @@ struct DeflateTokensRun {
   Element* begin = nullptr;         // of the content that matches may repeat
   Element* at = nullptr;            // where the next one goes
   Element* end = nullptr;           // of the room
-  std::uint32_t match_length = 0, match_distance = 0;  // of kBeforeOutput
+  std::span<const Element> before =
+      {};  // content before `begin` that stands elsewhere, and may be repeated as well
 };
 
 // Of std::byte and std::uint16_t. Reads nothing outside the input and writes nothing outside the room.

@@ -1,7 +1,7 @@
 // Which entries are the stream: those that the piece's beginning leads to.
 //
 // Each entry says where it ended and which one goes on from there. So from each one there is a way, and the stream is the way of the first.
-// All ways are followed at once: in each step, who is reached reaches the one that its jump leads to, and jumps become
+// The beginning may be any entry before a block. All ways are followed at once: in each step, who is reached reaches the one that its jump leads to, and jumps become
 // twice as long. Then one scan gives each reached entry its number and its place in the content.
 #include <cub/device/device_scan.cuh>
 
@@ -22,14 +22,27 @@ __device__ bool is_confirmed(const DeflatePieceWork& work, const DeflateEntryRes
   return result.end != DeflateEntryEnd::kInBlock || work.d_claims[result.next] == result.end_bit;
 }
 
+// Does the entry restore from the block on with which the piece begins?
+__device__ bool begins_piece(const DeflatePieceWork& work, std::uint32_t index) {
+  const DeflateStreamEntry& entry = work.d_entries[index];
+  return entry.bit == work.begin_bit &&
+         (entry.kind == DeflateEntryKind::kKnown || entry.kind == DeflateEntryKind::kBlock);
+}
+
 __global__ void __launch_bounds__(kThreads) begin_jumps(const DeflatePieceWork work) {
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i == 0) work.d_status->repairs = 0;
   if (i > work.entry_count) return;
   std::uint32_t next = work.entry_count;
-  if (i < work.entry_count && goes_on(work.d_results[i])) next = work.d_results[i].next;
+  bool begins = false;
+  if (i < work.entry_count) {
+    if (goes_on(work.d_results[i])) next = work.d_results[i].next;
+    // Headers of members may be found twice: the first entry alone.
+    begins = begins_piece(work, i) && (i == 0 || !begins_piece(work, i - 1));
+  }
+  if (begins) work.d_status->begins = 1;
   work.d_jumps[i] = next;
-  work.d_reached[i] = i == 0 ? 1 : 0;
+  work.d_reached[i] = begins ? 1 : 0;
 }
 
 __global__ void __launch_bounds__(kThreads)

@@ -64,8 +64,14 @@ std::optional<DeflateDeviceLimits> deflate_device_limits(
     limits.lead_bytes = std::min(limits.piece_bytes / 2, kDeflateDeviceLeadBytes);
     limits.content_bytes = limits.piece_bytes * kDeflateDeviceContentFactor;
     if ((means.memory_bytes == 0 || limits.memory_bytes() <= means.memory_bytes) &&
-        (device_limit_bytes == 0 || device_bytes(limits) <= device_limit_bytes))
+        (device_limit_bytes == 0 || device_bytes(limits) <= device_limit_bytes)) {
+      StreamMeans rest = means;
+      rest.loans = 0;
+      if (rest.memory_bytes != 0)
+        rest.memory_bytes = std::max<std::uint64_t>(rest.memory_bytes - limits.memory_bytes(), 1);
+      limits.processor = deflate_parallel_limits(rest);
       return limits;
+    }
   }
   return std::nullopt;
 }
@@ -82,6 +88,9 @@ struct DeflateDeviceDecoder::Piece {
   bool is_on_device = true;    // all of it was sent there
   bool is_passed = false;      // there nobody needs it any more
   std::size_t lead_bytes = 0;  // of the bytes before it, that were carried
+  unsigned users = 0;          // threads that have the device read it
+  enum class Preparation { kNone, kUnderWay, kDone, kOver } preparation = Preparation::kNone;
+  unsigned room = 0;  // in which it is prepared
 
   std::uint64_t end() const { return begin + own_bytes; }
   std::span<const std::byte> from(std::uint64_t byte) const {
@@ -146,6 +155,7 @@ DeflateDeviceDecoder::DeflateDeviceDecoder(std::unique_ptr<DeflatePieceDevice> d
       serial_bytes_(limits.serial_bytes),
       next_piece_bytes_(std::min(limits.first_piece_bytes, limits.piece_bytes)) {
   for (unsigned output = 0; output < limits_.outputs; ++output) idle_outputs_.push_back(output);
+  for (unsigned room = 0; room < limits_.rooms; ++room) idle_rooms_.push_back(room);
   if (limits_.begin_bytes != 0) return;
   link_ = Link{0, {serial_.window().begin(), serial_.window().end()}};
   mode_ = Mode::kBoundary;
@@ -157,7 +167,7 @@ DeflateDeviceDecoder::~DeflateDeviceDecoder() {
     stops_ = true;
   }
   work_comes_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 // ---- the calling thread
@@ -217,8 +227,7 @@ std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
     bool is_sent = false;
     if (piece->is_on_device && !is_dropped()) {
       try {
-        device_->upload(static_cast<unsigned>(piece->number % limits_.inputs),
-                        limits_.lead_bytes + piece->own_bytes, {at, some.size()});
+        device_->upload(input_of(*piece), limits_.lead_bytes + piece->own_bytes, {at, some.size()});
         is_sent = true;
       } catch (const Error& error) {
         if (status_family(error.status()) != StatusFamily::kDevice) throw;
@@ -253,7 +262,7 @@ DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_to_fill() {
   }
   auto memory = memory_for_piece();
   if (!memory) return nullptr;
-  start_thread();
+  start_threads();
   auto piece = std::make_shared<Piece>();
   piece->number = piece_count_++;
   piece->begin = taken_bytes_;
@@ -291,12 +300,13 @@ void DeflateDeviceDecoder::seal(Piece& piece) {
   work_comes_.notify_all();
 }
 
-// Without one there is no device.
-void DeflateDeviceDecoder::start_thread() {
-  if (thread_.joinable() || is_dropped()) return;
+// Without any there is no device.
+void DeflateDeviceDecoder::start_threads() {
+  if (!threads_.empty() || is_dropped()) return;
   try {
-    thread_ = std::thread([this] { work(); });
+    while (threads_.size() < limits_.rooms) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
+    if (!threads_.empty()) return;
     const std::scoped_lock lock(mutex_);
     failures_ = kMostDeviceFailures;
     if (link_) given_up_ = std::exchange(link_, std::nullopt);
@@ -313,11 +323,18 @@ void DeflateDeviceDecoder::produce(StreamStep& step, std::span<std::byte> output
       case Mode::kBoundary:
         goes_on = current_ ? hand_over(step, output) : take_restored(waits && step.output_bytes == 0);
         break;
+      case Mode::kParallel:
+        goes_on = restore_in_parallel(step, output, waits && step.output_bytes == 0);
+        break;
       case Mode::kAlone:
       case Mode::kEnded:
         return;
     }
   }
+}
+
+unsigned DeflateDeviceDecoder::input_of(const Piece& piece) const {
+  return static_cast<unsigned>(piece.number % limits_.inputs);
 }
 
 const DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_of(std::uint64_t byte) const {
@@ -340,9 +357,15 @@ bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byt
   const auto input = piece == nullptr ? std::span<const std::byte>() : piece->from(position_);
   const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
   const bool is_dropped = this->is_dropped();
+  if (is_dropped && serial_.is_between_blocks() && is_for_processor()) {
+    const auto window = serial_.window();
+    go_on_in_parallel({bits_before(), {window.begin(), window.end()}});
+    return true;
+  }
   const std::int64_t stop_bits =
-      is_dropped ? INT64_MAX
-                 : (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8;
+      !is_dropped ? (static_cast<std::int64_t>(serial_until_) - static_cast<std::int64_t>(position_)) * 8
+      : is_for_processor() ? 1 - static_cast<std::int64_t>(serial_.unread_bits())  // at the next block
+                           : INT64_MAX;
   const auto room = output.subspan(step.output_bytes);
   const StreamStep done = serial_.restore_until(stop_bits, input, room);
   sum_up(room.first(done.output_bytes));
@@ -389,7 +412,7 @@ bool DeflateDeviceDecoder::take_restored(bool waits) {
       go_on_serially(link);
       return true;
     }
-    if (!waits || (worked_on_ == nullptr && !next_task())) return false;
+    if (!waits || (!restores_ && !next_restoring())) return false;
     work_is_done_.wait(lock);
   }
 }
@@ -504,7 +527,46 @@ void DeflateDeviceDecoder::begin_serial_way() {
   if (serial_bytes_ < limits_.piece_bytes) serial_bytes_ *= 2;
 }
 
+// Whether there are threads for what the device is not asked for any more.
+bool DeflateDeviceDecoder::is_for_processor() const { return limits_.processor.threads > 1; }
+
+void DeflateDeviceDecoder::go_on_in_parallel(const Link& link) {
+  const auto taken_bits = static_cast<unsigned>(link.bits % 8);
+  const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(link.bits / 8);
+  parallel_ =
+      std::make_unique<DeflateParallelDecoder>(std::span<const std::byte>(), members_, limits_.processor);
+  parallel_->begin_inside(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0],
+                          taken_bits);
+  position_ = (link.bits + 7) / 8;
+  mode_ = Mode::kParallel;
+}
+
+// Returns whether there is more to do at once.
+bool DeflateDeviceDecoder::restore_in_parallel(StreamStep& step, std::span<std::byte> output, bool waits) {
+  const Piece* const piece = piece_of(position_);
+  // To go on without input means that none is known of.
+  if (piece == nullptr && !waits) return false;
+  const auto input = piece == nullptr ? std::span<const std::byte>() : piece->from(position_);
+  const auto room = output.subspan(step.output_bytes);
+  const StreamStep done = parallel_->restore(input, room);
+  sum_up(room.first(done.output_bytes));
+  position_ += done.input_bytes;
+  step.output_bytes += done.output_bytes;
+  step.status = done.status;
+  step.detail = done.detail;
+  release(position_);
+  if (done.ended) {
+    end_stream(step, position_);
+    return false;
+  }
+  return done.status == Status::kOk && (done.input_bytes != 0 || done.output_bytes != 0);
+}
+
 void DeflateDeviceDecoder::go_on_serially(const Link& link) {
+  if (is_dropped() && is_for_processor()) {
+    go_on_in_parallel(link);
+    return;
+  }
   const auto taken_bits = static_cast<unsigned>(link.bits % 8);
   const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(link.bits / 8);
   serial_.begin(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0], taken_bits);
@@ -519,7 +581,7 @@ void DeflateDeviceDecoder::end_stream(StreamStep& step, std::uint64_t next_byte)
 }
 
 std::size_t DeflateDeviceDecoder::read_ahead(std::span<std::byte> to) {
-  std::size_t count = 0;
+  std::size_t count = parallel_ ? parallel_->read_ahead(to) : 0;
   while (count < to.size()) {
     const Piece* const piece = piece_of(position_);
     if (piece == nullptr) break;
@@ -534,6 +596,10 @@ std::size_t DeflateDeviceDecoder::read_ahead(std::span<std::byte> to) {
 
 bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
   crc32_ = 0;
+  if (parallel_) {
+    mode_ = Mode::kParallel;
+    return parallel_->begin_next(history);
+  }
   // The next part of what the stream before ended in?
   if (current_ && part_ + 1 < current_->parts.size() &&
       current_->parts[part_ + 1].begin_bits == position_ * 8 && history.empty()) {
@@ -561,11 +627,20 @@ bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
   return true;
 }
 
-// With the mutex held: the device needs nothing of these any more.
+// With the mutex held: the device needs nothing of it any more.
+void DeflateDeviceDecoder::pass(Piece& piece) {
+  piece.is_passed = true;
+  if (piece.preparation != Piece::Preparation::kDone) return;
+  piece.preparation = Piece::Preparation::kOver;
+  idle_rooms_.push_back(piece.room);
+}
+
+// With the mutex held: those before a byte, up to one that is worked on.
 void DeflateDeviceDecoder::pass_inputs(std::uint64_t before_byte) {
+  passed_bytes_ = std::max(passed_bytes_, before_byte);
   for (const auto& piece : pieces_) {
-    if (worked_on_ != nullptr && (piece == worked_on_->piece || piece == worked_on_->carried)) break;
-    if (piece->sealed && piece->end() <= before_byte) piece->is_passed = true;
+    if (piece->users != 0) break;
+    if (piece->sealed && !piece->is_passed && piece->end() <= passed_bytes_) pass(*piece);
   }
 }
 
@@ -595,34 +670,57 @@ bool DeflateDeviceDecoder::is_dropped() const {
   return failures_ >= kMostDeviceFailures;
 }
 
-// ---- the device's thread
+// ---- the device's threads
 
 void DeflateDeviceDecoder::work() {
   std::unique_lock lock(mutex_);
   while (!stops_) {
-    if (const auto task = next_task())
-      run(*task, lock);
-    else
+    const auto task = next_task();
+    if (!task) {
       work_comes_.wait(lock);
+      continue;
+    }
+    switch (task->kind) {
+      case Task::Kind::kRestore:
+        restore(*task, lock);
+        break;
+      case Task::Kind::kPrepare:
+        prepare(*task, lock);
+        break;
+      case Task::Kind::kGiveUp:
+        given_up_ = std::exchange(link_, std::nullopt);
+        break;
+      case Task::Kind::kWait:
+        break;
+    }
+    work_is_done_.notify_all();
+    work_comes_.notify_all();
   }
 }
 
 // With the mutex held.
 std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_task() const {
-  if (!link_ || stops_) return std::nullopt;
-  Task task;
-  task.gives_up = true;
-  if (failures_ >= kMostDeviceFailures) return task;
+  if (stops_) return std::nullopt;
+  const auto task = next_restoring();
+  return task && task->kind != Task::Kind::kWait ? task : next_preparing();
+}
+
+// With the mutex held: from the link on. Nothing where that needs more input, or an output.
+std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_restoring() const {
+  if (!link_) return std::nullopt;
+  const Task gives_up{.kind = Task::Kind::kGiveUp};
+  if (failures_ >= kMostDeviceFailures) return gives_up;
   const std::uint64_t byte = link_->bits / 8;
   // Nothing has come of what follows.
   if (pieces_.empty() || byte >= pieces_.back()->end()) return std::nullopt;
   auto at = pieces_.end();
   for (auto i = pieces_.begin(); i != pieces_.end(); ++i)
     if (byte + (*i)->lead_bytes >= (*i)->begin && byte < (*i)->end()) at = i;
-  if (at == pieces_.end() || (*at)->is_passed) return task;
+  if (at == pieces_.end() || (*at)->is_passed) return gives_up;
   const auto next = std::next(at);
   const std::uint64_t left_bytes = (*at)->end() - byte;
   if (!(*at)->sealed) return std::nullopt;
+  Task task;
   if (left_bytes <= limits_.lead_bytes) {
     const bool has_next = next != pieces_.end() && (*next)->own_bytes != 0;
     if (has_next ? !(*next)->sealed : !no_more_) return std::nullopt;
@@ -632,79 +730,155 @@ std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_task() cons
     }
   }
   task.piece = task.carried ? *next : *at;
-  if (!task.piece->is_on_device || !(*at)->is_on_device) {
-    task.piece = task.carried = nullptr;
-    return task;
-  }
+  if (!task.piece->is_on_device || !(*at)->is_on_device) return gives_up;
   if (idle_outputs_.empty()) return std::nullopt;
-  task.gives_up = false;
-  task.output = idle_outputs_.back();
+  if (task.piece->preparation == Piece::Preparation::kUnderWay) task.kind = Task::Kind::kWait;
+  if (task.piece->preparation != Piece::Preparation::kDone && idle_rooms_.empty()) {
+    task.gives_room = piece_to_give_room();
+    if (!task.gives_room) task.kind = Task::Kind::kWait;
+  }
   return task;
 }
 
-void DeflateDeviceDecoder::run(Task task, std::unique_lock<std::mutex>& lock) {
-  if (task.gives_up) {
-    given_up_ = std::exchange(link_, std::nullopt);
-    work_is_done_.notify_all();
-    return;
+// The last one: it is needed last.
+std::shared_ptr<DeflateDeviceDecoder::Piece> DeflateDeviceDecoder::piece_to_give_room() const {
+  for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece)
+    if ((*piece)->preparation == Piece::Preparation::kDone && (*piece)->users == 0) return *piece;
+  return nullptr;
+}
+
+// With the mutex held: the first piece for which that may be worth it.
+std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_preparing() const {
+  if (limits_.rooms == 1 || idle_rooms_.empty() || failures_ >= kMostDeviceFailures) return std::nullopt;
+  for (std::size_t i = 1; i < pieces_.size(); ++i) {
+    const auto &before = pieces_[i - 1], &piece = pieces_[i];
+    if (piece->preparation != Piece::Preparation::kNone || piece->users != 0 || !piece->sealed ||
+        piece->is_passed || before->is_passed || !piece->is_on_device || !before->is_on_device)
+      continue;
+    return Task{.kind = Task::Kind::kPrepare,
+                .piece = piece,
+                .carried = before,
+                .carried_bytes = std::min({limits_.overlap_bytes, limits_.lead_bytes, before->own_bytes})};
   }
-  Link link = *std::exchange(link_, std::nullopt);
-  Piece& piece = *task.piece;
-  const std::uint64_t epoch = epoch_;
-  const auto input_of = [&](const Piece& of) { return static_cast<unsigned>(of.number % limits_.inputs); };
-  const auto place = [&](const Piece& of) {
-    return limits_.lead_bytes + link.bits / 8 - of.begin;  // of the link, which may stand before the piece
-  };
-  idle_outputs_.pop_back();
-  worked_on_ = &task;
-  lock.unlock();
+  return std::nullopt;
+}
+
+// What went wrong, which fail() was told; empty where nothing did.
+std::string DeflateDeviceDecoder::failure_of(const std::function<void()>& call) {
   std::string failure;
-  DeflatePieceRestored restored;
-  restored.end_bits = place(piece) * 8 + link.bits % 8;
   try {
-    if (task.carried)
-      device_->carry(input_of(*task.carried), place(*task.carried), task.carried_bytes, input_of(piece));
-    const DeflatePieceWork work{.input = input_of(piece),
-                                .begin_bits = restored.end_bits,
-                                .end = limits_.lead_bytes + piece.own_bytes,
-                                .window = link.window,
-                                .members = members_,
-                                .output = task.output};
-    restored = device_->restore(work);
-    if (!adds_up(restored, work, limits_.content_bytes))
-      throw Error(Status::kDeviceFault, "what was restored of a stream does not add up");
+    call();
   } catch (const Error& error) {
     failure = error.what();
   } catch (const std::bad_alloc&) {
     failure = status_text(Status::kOutOfMemory);
   }
   if (!failure.empty()) fail(failure);
+  return failure;
+}
+
+void DeflateDeviceDecoder::prepare(const Task& task, std::unique_lock<std::mutex>& lock) {
+  Piece &piece = *task.piece, &before = *task.carried;
+  piece.preparation = Piece::Preparation::kUnderWay;
+  piece.room = idle_rooms_.back();
+  idle_rooms_.pop_back();
+  ++piece.users;
+  ++before.users;
+  lock.unlock();
+  const std::size_t begin = limits_.lead_bytes - task.carried_bytes;
+  const bool is_done =
+      failure_of([&] {
+        device_->carry(input_of(before), limits_.lead_bytes + before.own_bytes - task.carried_bytes,
+                       task.carried_bytes, input_of(piece), piece.room);
+        device_->prepare({.input = input_of(piece),
+                          .begin = begin,
+                          .end = limits_.lead_bytes + piece.own_bytes,
+                          .members = members_,
+                          .room = piece.room});
+      }).empty();
   lock.lock();
-  worked_on_ = nullptr;
+  --piece.users;
+  --before.users;
+  piece.preparation = is_done ? Piece::Preparation::kDone : Piece::Preparation::kOver;
+  if (is_done)
+    piece.lead_bytes = task.carried_bytes;
+  else
+    idle_rooms_.push_back(piece.room);
+  pass_inputs(0);  // what others came past meanwhile
+}
+
+void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex>& lock) {
+  Link link = *std::exchange(link_, std::nullopt);
+  Piece& piece = *task.piece;
+  const std::uint64_t epoch = epoch_;
+  const auto place = [&](const Piece& of) {
+    return limits_.lead_bytes + link.bits / 8 - of.begin;  // of the link, which may stand before the piece
+  };
+  const unsigned output = idle_outputs_.back();
+  idle_outputs_.pop_back();
+  if (task.gives_room) {
+    task.gives_room->preparation = Piece::Preparation::kOver;
+    idle_rooms_.push_back(task.gives_room->room);
+  }
+  const bool has_room = piece.preparation == Piece::Preparation::kDone, prepared = has_room && !task.carried;
+  if (!has_room) {
+    piece.room = idle_rooms_.back();
+    idle_rooms_.pop_back();
+  }
+  piece.preparation = Piece::Preparation::kOver;
+  ++piece.users;
+  if (task.carried) ++task.carried->users;
+  // Bytes of what is before the link, which were carried, are needed there no more.
+  for (const auto& before : pieces_)
+    if (before->end() <= std::max(piece.begin, link.bits / 8) && before->sealed && !before->is_passed &&
+        before->users == 0)
+      pass(*before);
+  restores_ = true;
+  lock.unlock();
+  DeflatePieceRestored restored;
+  const std::string failure = failure_of([&] {
+    if (task.carried)
+      device_->carry(input_of(*task.carried), place(*task.carried), task.carried_bytes, input_of(piece),
+                     piece.room);
+    const DeflatePieceWork work{.input = input_of(piece),
+                                .begin_bits = place(piece) * 8 + link.bits % 8,
+                                .end = limits_.lead_bytes + piece.own_bytes,
+                                .window = link.window,
+                                .members = members_,
+                                .output = output,
+                                .room = piece.room,
+                                .prepared = prepared};
+    restored = device_->restore(work);
+    if (!adds_up(restored, work, limits_.content_bytes))
+      throw Error(Status::kDeviceFault, "what was restored of a stream does not add up");
+  });
+  lock.lock();
+  restores_ = false;
+  idle_rooms_.push_back(piece.room);
+  --piece.users;
+  if (task.carried) --task.carried->users;
   if (task.carried && failure.empty()) {
     piece.lead_bytes = task.carried_bytes;
-    task.carried->is_passed = true;
+    if (task.carried->users == 0) pass(*task.carried);
   }
-  if (epoch != epoch_) {
-    idle_outputs_.push_back(task.output);
-  } else if (!failure.empty()) {
-    idle_outputs_.push_back(task.output);
-    given_up_ = std::move(link);
-  } else {
-    publish(task, std::move(link), std::move(restored));
+  pass_inputs(0);
+  if (epoch == epoch_ && failure.empty()) {
+    publish(piece, output, std::move(link), std::move(restored));
+    return;
   }
-  work_is_done_.notify_all();
+  idle_outputs_.push_back(output);
+  if (epoch == epoch_) given_up_ = std::move(link);
 }
 
 // With the mutex held.
-void DeflateDeviceDecoder::publish(const Task& task, Link link, DeflatePieceRestored found) {
-  const Piece& piece = *task.piece;
+void DeflateDeviceDecoder::publish(const Piece& piece, unsigned output, Link link,
+                                   DeflatePieceRestored found) {
   const auto bits_of = [&](std::uint64_t input_bits) {
     return piece.begin * 8 + input_bits - limits_.lead_bytes * std::uint64_t{8};
   };
   const std::uint64_t end_bits = bits_of(found.end_bits);
   if (end_bits == link.bits && found.members.empty() && !found.ended) {
-    idle_outputs_.push_back(task.output);
+    idle_outputs_.push_back(output);
     given_up_ = std::move(link);
     return;
   }
@@ -723,7 +897,7 @@ void DeflateDeviceDecoder::publish(const Task& task, Link link, DeflatePieceRest
   part.final = found.ended;
   part.crc32 = found.crc32;
   restored->parts.push_back(part);
-  restored->output = task.output;
+  restored->output = output;
   for (const auto& other : pieces_)
     if (other->end() > link.bits / 8 && other->begin < piece.end()) restored->pieces.push_back(other);
   restored->is_much = found.ended || found.content_bytes >= limits_.content_bytes / 2 ||

@@ -1,16 +1,16 @@
 // Restores streams of DEFLATE by pieces on a device (docs/formats/gzip-in-parallel.md explains how).
 //
-// What is given is gathered in pieces of tens of megabytes and uploaded as it comes. A thread of the decoder's own has the device restore from
-// link to link: a link is a place between two blocks with the content before it, so what is restored from there on is right. While it
-// does so the calling thread gathers the next piece and sets off the way down of the content before. A cut block at the end of a piece
-// moves on to the next one.
+// What is given is gathered in pieces of tens of megabytes and uploaded as it comes. Threads of the decoder's own have the device restore from
+// link to link: a link is a place between two blocks with the content before it, so what is restored from there on is right. Most of that needs no
+// link, so the next piece is prepared while one is restored; and the calling thread gathers another one and sets off the way down of the content before. A cut block at the end
+// of a piece moves on to the next one.
 //
 // Where the device confirms nothing, or little, the calling thread goes on from the last good link by the decoder for one thread, and hands over to
 // the device again at a block's beginning some way on: further each time that does not help. So whatever the device cannot
 // restore is judged by that decoder alone, with the same verdict, in the same place, with the same content before it.
 //
 // A device that fails loses nothing: compressed bytes stay until the content that came of them has arrived, and are restored again here. One that
-// fails a second time is asked for nothing any more.
+// fails a second time is asked for nothing any more: the rest is restored by as many threads as there are (deflate_parallel_decoder.hpp).
 #pragma once
 
 #include <condition_variable>
@@ -28,6 +28,7 @@
 
 #include "core/large_buffer.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
+#include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "format/deflate/stream/deflate_piece_device.hpp"
 #include "format/deflate/stream/deflate_stream_tuning.hpp"
 #include "format/stream_decoder.hpp"
@@ -39,7 +40,9 @@ struct DeflateDeviceLimits {
       kDeflateDevicePieceBytes;  // host_pieces of them hold more than the header of a block has
   std::size_t first_piece_bytes = kDeflateDeviceFirstPieceBytes;  // and each later one twice as much
   std::size_t lead_bytes = kDeflateDeviceLeadBytes;
+  std::size_t overlap_bytes = kDeflateDeviceOverlapBytes;
   unsigned inputs = kDeflateDeviceInputs;  // of the device
+  unsigned rooms = kDeflateDeviceRooms;    // with one nothing is prepared
   unsigned outputs = kDeflateDeviceOutputs;
   std::size_t host_pieces =
       kDeflateDeviceInputs + kDeflateDeviceOutputs;      // pieces in memory at once, more than inputs
@@ -48,6 +51,7 @@ struct DeflateDeviceLimits {
   std::size_t begin_bytes = 0;  // the first ones, which the device is not asked for
   std::size_t serial_bytes =
       kDeflateDeviceSerialBytes;  // the least that the calling thread restores before it asks again
+  DeflateParallelLimits processor = {.threads = 1};  // without the device
 
   std::uint64_t memory_bytes() const { return host_pieces * std::uint64_t{piece_bytes}; }
 };
@@ -68,7 +72,9 @@ class DeflateDeviceDecoder : public StreamDecoder {
   DeflateDeviceDecoder& operator=(const DeflateDeviceDecoder&) = delete;
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
-  std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
+  std::uint64_t ahead_bytes() const override {
+    return taken_bytes_ - position_ + (parallel_ ? parallel_->ahead_bytes() : 0);
+  }
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
   std::optional<std::span<std::byte>> input_room() override;
@@ -97,6 +103,7 @@ class DeflateDeviceDecoder : public StreamDecoder {
     kAlone,     // nothing is read ahead
     kSerial,    // the calling thread restores
     kBoundary,  // it stands between two blocks, and the device goes on
+    kParallel,  // threads of the processor restore, up to the end of all streams
     kEnded,
   };
   // Where a block's header stands, and the content before it.
@@ -105,10 +112,16 @@ class DeflateDeviceDecoder : public StreamDecoder {
     std::vector<std::byte> window;
   };
   struct Task {
-    std::shared_ptr<Piece> piece, carried;  // the second one where bytes of it are carried
+    enum class Kind {
+      kRestore,
+      kPrepare,
+      kGiveUp,
+      kWait,  // until another thread has prepared
+    };
+    Kind kind = Kind::kRestore;
+    std::shared_ptr<Piece> piece = {}, carried = {};  // the second one where bytes of it are carried
     std::size_t carried_bytes = 0;
-    unsigned output = 0;
-    bool gives_up = false;
+    std::shared_ptr<Piece> gives_room = {};  // that was prepared, and is not any more
   };
 
   std::size_t take(std::span<const std::byte> input);
@@ -124,17 +137,27 @@ class DeflateDeviceDecoder : public StreamDecoder {
   void leave_restored();
   void begin_serial_way();
   void go_on_serially(const Link& link);
+  bool is_for_processor() const;
+  void go_on_in_parallel(const Link& link);
+  bool restore_in_parallel(StreamStep& step, std::span<std::byte> output, bool waits);
   void end_stream(StreamStep& step, std::uint64_t next_byte);
   void release(std::uint64_t before_byte);
   const Piece* piece_of(std::uint64_t byte) const;
   void sum_up(std::span<const std::byte> content);
 
   void work();
-  void start_thread();
+  void start_threads();
   std::optional<Task> next_task() const;
-  void run(Task task, std::unique_lock<std::mutex>& lock);
-  void publish(const Task& task, Link link, DeflatePieceRestored restored);
+  std::optional<Task> next_restoring() const;
+  std::optional<Task> next_preparing() const;
+  std::shared_ptr<Piece> piece_to_give_room() const;
+  unsigned input_of(const Piece& piece) const;
+  void restore(const Task& task, std::unique_lock<std::mutex>& lock);
+  void prepare(const Task& task, std::unique_lock<std::mutex>& lock);
+  std::string failure_of(const std::function<void()>& call);
+  void publish(const Piece& piece, unsigned output, Link link, DeflatePieceRestored restored);
   void pass_inputs(std::uint64_t before_byte);
+  void pass(Piece& piece);
   void fail(const std::string& reason);
   bool is_dropped() const;
   void redo(const Arrival& arrival);
@@ -152,6 +175,8 @@ class DeflateDeviceDecoder : public StreamDecoder {
   std::uint64_t piece_count_ = 0;
   std::uint64_t device_bytes_ = 0;
   DeflateDecoder serial_;
+  std::unique_ptr<DeflateParallelDecoder>
+      parallel_;  // from when on it has what is before position_, some of which it is ahead with
   std::uint64_t serial_until_ = 0;  // the device is asked from the next block on that begins behind this byte
   std::size_t serial_bytes_;        // of the next such way
   std::size_t next_piece_bytes_;
@@ -167,13 +192,14 @@ class DeflateDeviceDecoder : public StreamDecoder {
   Pieces passed_;  // of which others may still need the bytes
   std::size_t memory_count_ = 0;
   bool stops_ = false;
-  bool no_more_ = false;          // no more input is known of
-  std::optional<Link> link_;      // from which the device is to go on
-  std::optional<Link> given_up_;  // from which it did not
-  std::uint64_t epoch_ = 0;       // results of an earlier one are nobody's
-  const Task* worked_on_ = nullptr;
+  bool no_more_ = false;            // no more input is known of
+  std::optional<Link> link_;        // from which the device is to go on
+  std::optional<Link> given_up_;    // from which it did not
+  std::uint64_t epoch_ = 0;         // results of an earlier one are nobody's
+  std::uint64_t passed_bytes_ = 0;  // the device needs nothing before it
+  bool restores_ = false;           // a thread does
   std::deque<std::shared_ptr<Restored>> restored_;
-  std::vector<unsigned> idle_outputs_;
+  std::vector<unsigned> idle_outputs_, idle_rooms_;
   unsigned failures_ = 0;
   std::deque<Arrival> arrivals_;
   std::uint64_t arrival_count_ = 0;
@@ -181,7 +207,7 @@ class DeflateDeviceDecoder : public StreamDecoder {
   std::mutex settling_;  // taken before mutex_; guards what restores again
   std::unique_ptr<Redone> redone_;
 
-  std::thread thread_;
+  std::vector<std::thread> threads_;  // one a room
 };
 
 }  // namespace hemstitch

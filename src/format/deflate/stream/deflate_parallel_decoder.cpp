@@ -584,11 +584,14 @@ void DeflateParallelDecoder::work() {
 DeflateParallelDecoder::Task DeflateParallelDecoder::next_task(bool helps) {
   const bool shares = limits_.threads == 2;
   const std::uint64_t from_byte = shares ? run_goes_on_at() : reached_byte_ + 1;
+  unsigned tried_of = 1;
+  for (const DeflateStreamTries& tries : kDeflateStreamTries)
+    if (tried_of == 1 && useless_pieces_ >= tries.useless) tried_of = tries.one_of;
   const std::shared_ptr<Piece>* first = nullptr;
   for (const auto& piece : pieces_) {
     if (piece->state == Piece::State::kLinked && !piece->resolving) return {piece, true};
     if (piece->state != Piece::State::kWaiting || first != nullptr || (shares && helps)) continue;
-    if (useless_pieces_ >= kDeflateStreamMostUseless && piece->number % kDeflateStreamTriedOf != 0) continue;
+    if (piece->number % tried_of != 0) continue;
     if (piece->begin >= from_byte) first = &piece;
   }
   if (first == nullptr) return {};
@@ -641,6 +644,19 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
   work_is_done_.notify_all();
 }
 
+// The first one that may be a block's, among those that are looked at.
+std::optional<std::uint64_t> DeflateParallelDecoder::find_start(const Piece& piece, std::uint64_t from_bits) {
+  const std::uint64_t end_bits = std::min(piece.own_bytes, kDeflateStreamSearchBytes) * std::uint64_t{8};
+  std::optional<std::uint64_t> start;
+  while (!start && from_bits < end_bits && !piece.cancelled.load(std::memory_order_relaxed)) {
+    const std::uint64_t step_end_bits =
+        std::min(from_bits + kDeflateStreamSearchStepBytes * std::uint64_t{8}, end_bits);
+    start = find_deflate_start(piece.held(), from_bits, step_end_bits);
+    from_bits = step_end_bits;
+  }
+  return start;
+}
+
 void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& decoder) {
   if (!piece.content) piece.content = contents_->take();
   Guide guide(*this, piece);
@@ -652,7 +668,7 @@ void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& de
   }
   for (unsigned tried = 0; tried < kMostStarts && !guide.is_cancelled(); ++tried) {
     if (!start) {
-      start = find_deflate_start(piece.held(), from_bits, piece.own_bytes * std::uint64_t{8});
+      start = find_start(piece, from_bits);
       const std::scoped_lock lock(mutex_);
       // The piece before may have looked meanwhile.
       if (tried == 0 && piece.start == Piece::Start::kFound) {

@@ -62,6 +62,10 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
+  // For a new decoder: begins between two blocks of a stream, which may be inside of a byte, of which so many bits are taken.
+  void begin_inside(std::span<const std::byte> window, std::byte first_byte, unsigned taken_bits) {
+    serial_.begin(window, first_byte, taken_bits);
+  }
   // Points are where the calling thread stands between two blocks, and where pieces begin.
   void lend_content() override { lends_ = true; }
   void stop_at_points(bool stops) override;
@@ -108,6 +112,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   Task next_task(bool helps);
   std::uint64_t run_goes_on_at() const;
   void run(const Task& task, DeflatePieceDecoder& decoder, std::unique_lock<std::mutex>& lock);
+  static std::optional<std::uint64_t> find_start(const Piece& piece, std::uint64_t from_bits);
   void restore_piece(Piece& piece, DeflatePieceDecoder& decoder);
   void link();
   template <class Condition>

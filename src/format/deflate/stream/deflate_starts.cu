@@ -253,11 +253,16 @@ __global__ void __launch_bounds__(kCheckThreads, 5) check_start_candidates(const
   }
 }
 
-// The starts that are no finds: the beginning, and the places that may be in fixed blocks.
+// The starts that are no finds: the beginning, and the places that may be in fixed blocks. The status, too.
 __global__ void __launch_bounds__(kEntryThreads)
     add_given_starts(const DeflatePieceWork work, std::uint32_t grid_count) {
   const std::uint32_t i = blockIdx.x * kEntryThreads + threadIdx.x;
   if (i > grid_count) return;
+  if (i == 0) {
+    *work.d_status = {};
+    work.d_status->parts = kDeflatePageParts;  // of the page of markers
+    work.d_status->starts = grid_count + 1;
+  }
   const std::uint64_t bit = 8 * std::uint64_t{work.limits.spacing_bytes} * i;
   work.d_found[i] = i == 0 ? deflate_key(work.begin_bit, DeflateStartKind::kKnown)
                            : deflate_key(work.begin_bit / 32 * 32 + bit, DeflateStartKind::kFixed);
@@ -436,11 +441,9 @@ std::size_t deflate_starts_cub_bytes(const DeflatePieceLimits& limits) {
 }
 
 void find_deflate_starts(const DeflatePieceWork& work, cudaStream_t stream) {
-  const std::uint32_t grid_count = fixed_place_count(work), given = grid_count + 1;
-  check(cudaMemcpyAsync(&work.d_status->starts, &given, sizeof given, cudaMemcpyDefault, stream),
-        "deflate_stream");
-  launch({.kernel = kGivenBudget, .grid = given / kEntryThreads + 1, .stream = stream}, add_given_starts,
-         work, grid_count);
+  const std::uint32_t grid_count = fixed_place_count(work);
+  launch({.kernel = kGivenBudget, .grid = (grid_count + 1) / kEntryThreads + 1, .stream = stream},
+         add_given_starts, work, grid_count);
   launch({.kernel = kFindBudget, .grid = kFindBlocks, .stream = stream}, find_start_candidates, work,
          work.begin_bit / 32, (work.stream.end_bit + 31) / 32);
   launch({.kernel = kCheckBudget, .grid = kCheckBlocks, .stream = stream}, check_start_candidates, work);

@@ -1,11 +1,16 @@
+#include <cstring>
+
 #include "core/status.hpp"
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 
 namespace hemstitch::cuda {
 namespace {
 
+constexpr unsigned kCopyThreads = 256;
 constexpr std::uint32_t kMostPages = (std::uint64_t{1} << 32) / kDeflatePageSymbols - 1;
 
 // All arrays of a piece, cut out of its scratch memory.
@@ -49,19 +54,38 @@ std::uint32_t at_most(std::uint64_t number, std::uint32_t most) {
   return number < most ? static_cast<std::uint32_t>(number) : most;
 }
 
-DeflateStreamStatus read_status(const DeflatePieceWork& work, cudaStream_t stream) {
-  DeflateStreamStatus status;
-  check(cudaMemcpyAsync(&status, work.d_status, sizeof status, cudaMemcpyDefault, stream), "deflate_stream");
+// Mapping: a thread a byte. Work: linear.
+__global__ void __launch_bounds__(kCopyThreads)
+    copy_few_bytes(const std::uint8_t* from, std::uint8_t* to, std::uint32_t bytes) {
+  const std::uint32_t i = blockIdx.x * kCopyThreads + threadIdx.x;
+  if (i < bytes) to[i] = from[i];
+}
+
+constexpr KernelBudget kCopyBudget("deflate_stream.copy_few_bytes", "copy_few_bytes",
+                                   {.threads = kCopyThreads, .registers = 32});
+const KernelRegistration kCopyRegistration(kCopyBudget, copy_few_bytes);
+
+template <class T>
+void read(const T* d_from, std::size_t count, T* to, std::byte* h_mailbox, cudaStream_t stream) {
+  const bool by_mailbox = h_mailbox != nullptr && count * sizeof(T) <= kDeflateMailboxBytes;
+  if (by_mailbox)
+    copy_few_bytes_cuda(h_mailbox, d_from, count * sizeof(T), stream);
+  else
+    check(cudaMemcpyAsync(to, d_from, count * sizeof(T), cudaMemcpyDefault, stream), "deflate_stream");
   check(cudaStreamSynchronize(stream), "deflate_stream");
+  if (by_mailbox) std::memcpy(to, h_mailbox, count * sizeof(T));
+}
+
+DeflateStreamStatus read_status(const DeflatePieceWork& work, std::byte* h_mailbox, cudaStream_t stream) {
+  DeflateStreamStatus status;
+  read(work.d_status, 1, &status, h_mailbox, stream);
   return status;
 }
 
 template <class T>
-std::vector<T> read_array(const T* d_array, std::size_t count, cudaStream_t stream) {
+std::vector<T> read_array(const T* d_array, std::size_t count, std::byte* h_mailbox, cudaStream_t stream) {
   std::vector<T> array(count);
-  check(cudaMemcpyAsync(array.data(), d_array, count * sizeof(T), cudaMemcpyDefault, stream),
-        "deflate_stream");
-  check(cudaStreamSynchronize(stream), "deflate_stream");
+  read(d_array, count, array.data(), h_mailbox, stream);
   return array;
 }
 
@@ -75,7 +99,39 @@ void check_limits(const DeflatePieceInput& piece, const DeflatePieceLimits& limi
     throw Error(Status::kInvalidOption, "deflate_stream: limits that are none");
 }
 
+constexpr std::uint64_t lead_bits(const std::byte* d_bytes) {
+  return 8 * (reinterpret_cast<std::uintptr_t>(d_bytes) & 3);
+}
+
+DeflatePieceWork work_of(const DeflatePieceInput& piece, const DeflatePieceLimits& limits, void* d_scratch,
+                         std::size_t scratch_bytes) {
+  check_limits(piece, limits);
+  check_scratch("deflate_stream", restore_deflate_piece_cuda_scratch_bytes(limits), d_scratch, scratch_bytes);
+  DeflatePieceWork work{};
+  Carver carve(d_scratch);
+  take_arrays(carve, limits, work);
+  const auto address = reinterpret_cast<std::uintptr_t>(piece.d_bytes);
+  const std::uint64_t lead = lead_bits(piece.d_bytes);
+  work.stream.d_words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  work.stream.begin_bit = lead;
+  work.stream.end_bit = lead + 8 * std::uint64_t{piece.bytes};
+  work.begin_bit = lead + piece.begin_bits;
+  work.d_window = reinterpret_cast<const std::uint8_t*>(piece.d_window);
+  work.window_bytes = piece.window_bytes;
+  work.members = piece.members;
+  work.limits = limits;
+  return work;
+}
+
 }  // namespace
+
+void copy_few_bytes_cuda(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
+  launch({.kernel = kCopyBudget,
+          .grid = static_cast<unsigned>((bytes + kCopyThreads - 1) / kCopyThreads),
+          .stream = stream},
+         copy_few_bytes, static_cast<const std::uint8_t*>(from), static_cast<std::uint8_t*>(to),
+         static_cast<std::uint32_t>(bytes));
+}
 
 DeflatePieceLimits deflate_piece_limits(std::size_t piece_bytes, std::size_t output_bytes) {
   DeflatePieceLimits limits;
@@ -100,46 +156,40 @@ std::size_t restore_deflate_piece_cuda_scratch_bytes(const DeflatePieceLimits& l
   return carve.bytes();
 }
 
-DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
-                                              const DeflatePieceLimits& limits, std::byte* d_output,
-                                              std::size_t output_capacity, void* d_scratch,
-                                              std::size_t scratch_bytes, cudaStream_t stream) {
-  check_limits(piece, limits);
-  check_scratch("deflate_stream", restore_deflate_piece_cuda_scratch_bytes(limits), d_scratch, scratch_bytes);
-  DeflatePieceResult result;
-  DeflatePieceWork work{};
-  Carver carve(d_scratch);
-  take_arrays(carve, limits, work);
-  const auto address = reinterpret_cast<std::uintptr_t>(piece.d_bytes);
-  const std::uint64_t lead = 8 * (address & 3);
-  work.stream.d_words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-  work.stream.begin_bit = lead;
-  work.stream.end_bit = lead + 8 * std::uint64_t{piece.bytes};
-  work.begin_bit = lead + piece.begin_bits;
-  work.d_window = reinterpret_cast<const std::uint8_t*>(piece.d_window);
-  work.window_bytes = piece.window_bytes;
-  work.members = piece.members;
-  work.d_output = reinterpret_cast<std::uint8_t*>(d_output);
-  work.output_capacity = output_capacity;
-  work.limits = limits;
-
-  DeflateStreamStatus status{};
-  status.parts = kDeflatePageParts;  // of the page of markers
-  check(cudaMemcpyAsync(work.d_status, &status, sizeof status, cudaMemcpyDefault, stream), "deflate_stream");
+DeflatePieceBegun begin_deflate_piece_cuda(const DeflatePieceInput& piece, const DeflatePieceLimits& limits,
+                                           void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  DeflatePieceWork work = work_of(piece, limits, d_scratch, scratch_bytes);
   check(cudaMemsetAsync(work.d_owners, 0xFF,
                         std::size_t{limits.pages} * kDeflatePageParts * sizeof *work.d_owners, stream),
         "deflate_stream");
   find_deflate_starts(work, stream);
-  status = read_status(work, stream);
+  DeflateStreamStatus status = read_status(work, piece.h_mailbox, stream);
   work.start_count = at_most(status.starts, limits.starts);
   make_deflate_entries(work, stream);
-  status = read_status(work, stream);
+  status = read_status(work, piece.h_mailbox, stream);
   work.entry_count = at_most(status.entries, limits.entries);
   restore_deflate_entries(work, 0, 0, stream);
+  return {work.start_count, work.entry_count};
+}
+
+std::optional<DeflatePieceResult> finish_deflate_piece_cuda(const DeflatePieceInput& piece,
+                                                            const DeflatePieceBegun& begun,
+                                                            const DeflatePieceLimits& limits,
+                                                            std::byte* d_output, std::size_t output_capacity,
+                                                            void* d_scratch, std::size_t scratch_bytes,
+                                                            cudaStream_t stream) {
+  DeflatePieceWork work = work_of(piece, limits, d_scratch, scratch_bytes);
+  work.start_count = begun.starts;
+  work.entry_count = begun.entries;
+  work.d_output = reinterpret_cast<std::uint8_t*>(d_output);
+  work.output_capacity = output_capacity;
+  DeflatePieceResult result;
+  DeflateStreamStatus status;
   for (std::uint32_t round = 1;; ++round) {
     follow_deflate_entries(work, stream);
     if (round > limits.repairs) break;
-    status = read_status(work, stream);
+    status = read_status(work, piece.h_mailbox, stream);
+    if (status.begins == 0) return std::nullopt;
     if (status.repairs == 0) break;
     result.repaired += status.repairs;
     restore_deflate_entries(work, round, status.repairs, stream);
@@ -148,16 +198,18 @@ DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
   // that.
   for (std::uint32_t first_bad = kDeflateNone;;) {
     chain_deflate_entries(work, first_bad, stream);
-    status = read_status(work, stream);
+    status = read_status(work, piece.h_mailbox, stream);
+    if (status.begins == 0) return std::nullopt;
     work.part_count = at_most(status.parts, limits.pages * kDeflatePageParts);
     work.chunk_count = status.chunks;
     work.member_count = status.members;
     resolve_deflate_chunks(work, status.content_bytes, stream);
-    status = read_status(work, stream);
+    status = read_status(work, piece.h_mailbox, stream);
     if (status.bad_source == kDeflateNone) break;
     first_bad = status.bad_source;
   }
 
+  const std::uint64_t lead = lead_bits(piece.d_bytes);
   result.end_bits = status.end_bit - lead;
   result.content_bytes = status.content_bytes;
   result.ended = status.ended != 0;
@@ -165,16 +217,30 @@ DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
   result.entries = work.entry_count;
   result.linked = status.chunks;
   const std::vector<std::uint32_t> checksums =
-      read_array(work.d_checksums, std::size_t{work.member_count} + 1, stream);
+      read_array(work.d_checksums, std::size_t{work.member_count} + 1, piece.h_mailbox, stream);
   result.crc32 = checksums.back();
   if (work.member_count != 0) {
-    const std::vector<DeflateMemberEnd> ends = read_array(work.d_members, work.member_count, stream);
+    const std::vector<DeflateMemberEnd> ends =
+        read_array(work.d_members, work.member_count, piece.h_mailbox, stream);
     for (std::size_t i = 0; i < ends.size(); ++i)
       result.members.push_back({ends[i].end_bit - lead, ends[i].content_end,
                                 ends[i].next_begin_bit == 0 ? 0 : ends[i].next_begin_bit - lead,
                                 checksums[i]});
   }
   return result;
+}
+
+DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
+                                              const DeflatePieceLimits& limits, std::byte* d_output,
+                                              std::size_t output_capacity, void* d_scratch,
+                                              std::size_t scratch_bytes, cudaStream_t stream) {
+  const DeflatePieceBegun begun = begin_deflate_piece_cuda(piece, limits, d_scratch, scratch_bytes, stream);
+  const auto result = finish_deflate_piece_cuda(piece, begun, limits, d_output, output_capacity, d_scratch,
+                                                scratch_bytes, stream);
+  // The beginning that is given is a start.
+  if (!result)
+    throw Error(Status::kDeviceFault, "deflate_stream: the beginning of a piece is not among its starts");
+  return *result;
 }
 
 }  // namespace hemstitch::cuda

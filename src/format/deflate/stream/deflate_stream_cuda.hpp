@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace hemstitch::cuda {
@@ -23,8 +24,12 @@ struct DeflatePieceInput {
   std::uint32_t window_bytes = 0;       // at most 32768; less only where the stream begins there
   // Members of a gzip file may follow each other in the piece: where a stream ends, a trailer and another header may stand.
   bool members = false;
+  // kDeflateMailboxBytes of pinned memory, through which the host learns what it waits for; null: by copies, each of which waits for all larger ones that are on
+  // their way from the device.
+  std::byte* h_mailbox = nullptr;
 };
 inline constexpr std::size_t kDeflateMostPieceBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kDeflateMailboxBytes = 1024;
 
 // A stream that ended inside the piece.
 struct DeflatePieceMember {
@@ -73,11 +78,31 @@ struct DeflatePieceLimits {
 };
 inline constexpr std::uint32_t kDeflateLeastSpacing = 2048;
 
+// By a kernel, between memory of the device and pinned memory of the host: a copy would wait for the larger ones that are on their way.
+void copy_few_bytes_cuda(void* to, const void* from, std::size_t bytes, cudaStream_t stream);
+
 DeflatePieceLimits deflate_piece_limits(std::size_t piece_bytes, std::size_t output_bytes);
 
 std::size_t restore_deflate_piece_cuda_scratch_bytes(const DeflatePieceLimits& limits);
 
-// Restores the piece to d_output, of any alignment. What stands in d_output behind the content that is confirmed is undefined. Everything is put on `stream`, which is waited for several times;
+// A piece in two parts, for who has the bytes before knowing the link. What begin_deflate_piece_cuda() does, which is most of it, needs neither the link nor
+// the window: it finds starts and restores to symbols from each of them. There begin_bits is any place before the block that is to be found, and d_window is not read.
+struct DeflatePieceBegun {
+  std::uint32_t starts = 0, entries = 0;
+};
+DeflatePieceBegun begin_deflate_piece_cuda(const DeflatePieceInput& piece, const DeflatePieceLimits& limits,
+                                           void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
+// Restores the piece to d_output, of any alignment: the same bytes, with the same limits and scratch, which nobody used meanwhile, and with the link as it is now known. Once.
+// Nothing where no start was found at begin_bits, as where a stored block or one with the fixed code begins there; the piece is then to be begun again from there. What
+// stands in d_output behind the content that is confirmed is undefined.
+std::optional<DeflatePieceResult> finish_deflate_piece_cuda(const DeflatePieceInput& piece,
+                                                            const DeflatePieceBegun& begun,
+                                                            const DeflatePieceLimits& limits,
+                                                            std::byte* d_output, std::size_t output_capacity,
+                                                            void* d_scratch, std::size_t scratch_bytes,
+                                                            cudaStream_t stream);
+
+// Both. Everything is put on `stream`, which is waited for several times;
 // nothing is allocated on the device. Throws kInvalidOption for sizes above the limits and too little scratch, and errors of the device.
 DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
                                               const DeflatePieceLimits& limits, std::byte* d_output,

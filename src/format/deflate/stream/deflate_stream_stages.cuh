@@ -121,6 +121,7 @@ struct DeflateStreamStatus {
   std::uint32_t candidates, starts, entries;
   std::uint32_t parts;  // of pages, that are taken
   std::uint32_t repairs;
+  std::uint32_t begins;      // 1: an entry begins where the piece does
   std::uint32_t chunks;      // on the chain
   std::uint32_t first_bad;   // of the chunks: the first one that nothing follows; kDeflateNone
   std::uint32_t end_chunk;   // the last one with a confirmed end, and 1; then what of it is confirmed

@@ -19,24 +19,35 @@ inline constexpr std::size_t kDeflateStreamBeginBytes = std::size_t{1} << 20;
 // 1.6 times as long. And how many pieces are in memory: a run, as much before and behind it, and what comes meanwhile.
 inline constexpr std::size_t kDeflateStreamLeadEighths = 16;
 inline constexpr std::size_t kDeflateStreamSharedPieces = 9;
-// After so many pieces in a row that fitted nowhere, as in data without block starts to find, only one of some is tried, until one fits again: the
-// calling thread may want the core, or its caches.
-inline constexpr unsigned kDeflateStreamMostUseless = 8, kDeflateStreamTriedOf = 8;
+// A start is looked for in so much of a piece: going over 1 MB in vain takes 10 ms, three times as long as restoring it. Where no block begins in so many bytes, they are giant.
+inline constexpr std::size_t kDeflateStreamSearchBytes = std::size_t{512} << 10;
+// And so much at once, before a thread asks whether anybody still wants it.
+inline constexpr std::size_t kDeflateStreamSearchStepBytes = std::size_t{32} << 10;
+// After so many pieces in a row that fitted nowhere, as in data without block starts to find, only one of some is tried, until one fits again, and after more only one of
+// more: the calling thread may want the core, or its caches.
+struct DeflateStreamTries {
+  unsigned useless, one_of;
+};
+inline constexpr DeflateStreamTries kDeflateStreamTries[] = {{32, 32}, {4, 8}};
 
 // Content in a row that is lent; less is copied sooner than handed on by itself.
 inline constexpr std::size_t kDeflateStreamLentBytes = std::size_t{64} << 10;
 
-// Of a device (deflate_device_decoder.hpp). Compressed bytes of a piece: fewer leave it idle between steps that all of a piece waits for. The first one is
-// smaller, so that content comes soon, and each of the next twice as large.
-inline constexpr std::size_t kDeflateDevicePieceBytes = std::size_t{64} << 20;
-inline constexpr std::size_t kDeflateDeviceFirstPieceBytes = std::size_t{8} << 20;
+// Of a device (deflate_device_decoder.hpp). Compressed bytes of a piece: fewer leave it idle between steps that all of a piece waits for; with several
+// worked on at once, those of 32 MiB do. The first one may be smaller, so that content comes soon, and each of the next twice as large. GB/s on an
+// H200 from pinned to pinned memory, streams of 2.2 and 1.1 GB of content ("1 at once" and so on: kDeflateDeviceRooms):
+//   8 to 64 MiB, 1 at once 35.9, 31.0 | 32 to 64 MiB, 1 at once 37.2, 33.7; 2 at once 40.5, 33.4; 3 at once 39.8, 33.2 | 32 MiB, 3 at once 38.2, 35.1
+inline constexpr std::size_t kDeflateDevicePieceBytes = std::size_t{32} << 20;
+inline constexpr std::size_t kDeflateDeviceFirstPieceBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kDeflateDeviceLeastPieceBytes = std::size_t{1} << 20;
 // Room for content: for what shrinks more a piece is restored in several steps.
 inline constexpr std::size_t kDeflateDeviceContentFactor = 6;
 // A block that is cut by the end of a piece moves on to the next one where it has no more bytes.
 inline constexpr std::size_t kDeflateDeviceLeadBytes = std::size_t{4} << 20;
-// One is filled, one waits, one is restored; one is restored to while the other comes down.
-inline constexpr unsigned kDeflateDeviceInputs = 3, kDeflateDeviceOutputs = 2;
+// Of a piece that is prepared before its link is known, so many bytes of the one before belong to it: the link is in these where no block is longer.
+inline constexpr std::size_t kDeflateDeviceOverlapBytes = std::size_t{256} << 10;
+// One is filled, one waits, three are worked on at once; one is restored to while two others come down.
+inline constexpr unsigned kDeflateDeviceInputs = 5, kDeflateDeviceRooms = 3, kDeflateDeviceOutputs = 3;
 // Read and uploaded at once.
 inline constexpr std::size_t kDeflateDeviceGatherBytes = std::size_t{16} << 20;
 // What the processor restores before a device that confirmed little is asked again.

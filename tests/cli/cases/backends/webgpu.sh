@@ -44,7 +44,7 @@ hemstitch -dc --backend webgpu --format bgzf --range 100000-100050 gpu.gz | cmp 
 status_of hemstitch -t --backend webgpu broken.gz
 hemstitch -c --format gzip plain >stream.gz
 hemstitch -dc --backend webgpu stream.gz 2>told | cmp - plain
-grep -o "backend 'webgpu' restores no gzip" told
+grep -o "backend 'webgpu' cannot restore gzip" told
 # More than a block.
 cat many many >blocks
 hemstitch -f --backend webgpu --format gzip -1 blocks -o gpu.deflate

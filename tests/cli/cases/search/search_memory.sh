@@ -1,4 +1,5 @@
 # --memory holds, whatever a file or what it restores to holds; and what does not fit is told, and nothing else is left out.
+# label: once
 needs python3
 # Runs a command, and says how it ended and whether it took at most so many megabytes; with sanitizers, which take some, nothing of that.
 cat >within.py <<'EOF'

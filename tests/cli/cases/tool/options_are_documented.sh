@@ -1,4 +1,5 @@
 # Each long option of the help is in the man page and in each completion, and the parser knows it.
+# label: once
 needs hemstitch
 hemstitch -h >help
 sed 's/--\[no-\]sparse/--sparse --no-sparse/' help | grep -oE -- '--[a-z][a-z-]+' | sort -u >options

@@ -1,0 +1,79 @@
+#include "calls.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <typeinfo>
+#include <vector>
+
+// The one of libc++abi prints, for which it would bring printf along.
+extern "C" [[noreturn]] void abort_message(const char*, ...) { __builtin_trap(); }
+
+namespace hemstitch::web {
+namespace {
+
+std::vector<std::byte> output;  // bytes that a call hands out
+char name_room[64];
+
+}  // namespace
+
+Limits limits;
+std::string text;
+std::unique_ptr<FrameCompression> writer;
+std::unique_ptr<FrameRestoring> reader;
+
+std::string_view name(std::uint32_t length) {
+  return {name_room, std::min<std::size_t>(length, sizeof name_room)};
+}
+
+// ---- What all calls share ----
+
+EXPORT("textPlace") const char* text_place() { return text.data(); }
+EXPORT("textBytes") std::uint32_t text_bytes() { return static_cast<std::uint32_t>(text.size()); }
+EXPORT("outputPlace") const std::byte* output_place() { return output.data(); }
+EXPORT("outputBytes") std::uint32_t output_bytes() { return static_cast<std::uint32_t>(output.size()); }
+EXPORT("namePlace") char* name_place() { return name_room; }
+EXPORT("allocate") void* allocate(std::uint32_t bytes) { return ::operator new(bytes); }
+
+// All that is thrown here is one of the standard library's heirs, and begins with it. Which one, its type's name tells: there is no RTTI.
+EXPORT("describeError") int describe_error(const std::exception* error, const std::type_info* type) {
+  text = error->what();
+  const bool is_ours = std::string_view(type->name()) == "N9hemstitch5ErrorE";
+  return static_cast<int>(is_ours ? static_cast<const Error*>(error)->status() : Status::kInternal);
+}
+
+// Bytes come as numbers of JavaScript, which are exact up to 2^53.
+EXPORT("setLimits") void set_limits(double binding_bytes, std::uint32_t workgroups_per_dimension) {
+  limits = {static_cast<std::uint64_t>(binding_bytes), workgroups_per_dimension};
+}
+
+// ---- Frames written ----
+
+EXPORT("writerRoomPlace") std::byte* writer_room_place() { return writer->room().data(); }
+EXPORT("writerRoomBytes") std::uint32_t writer_room_bytes() {
+  return static_cast<std::uint32_t>(writer->room().size());
+}
+EXPORT("writerFilled") void writer_filled(std::uint32_t bytes) { writer->filled(bytes); }
+EXPORT("nextWriterJob") int next_writer_job(int at_end) {
+  const bool has_job = writer->next_job(at_end != 0);
+  if (has_job) text = writer->job();
+  return has_job;
+}
+EXPORT("finishWriterJob") void finish_writer_job() { writer->finish_job(); }
+EXPORT("finishWriter") void finish_writer() { writer->finish(); }
+EXPORT("takeWriterOutput") void take_writer_output() { output = writer->take_output(); }
+
+// ---- Frames read ----
+
+EXPORT("readerRoom") std::byte* reader_room(std::uint32_t bytes) { return reader->room(bytes).data(); }
+// 0: more input is wanted; 1: there is a job; 2: the stream has ended.
+EXPORT("nextReaderJob") int next_reader_job(int at_end) {
+  const FrameRestoring::Next next = reader->next(at_end != 0);
+  if (next == FrameRestoring::Next::kJob) text = reader->job();
+  return static_cast<int>(next);
+}
+EXPORT("finishReaderJob") void finish_reader_job() {
+  reader->finish_job();
+  output = reader->take_output();
+}
+
+}  // namespace hemstitch::web

@@ -1,0 +1,37 @@
+// The planner of gzip and BGZF, as a WebAssembly module beside that of planner.cpp: who does not use these loads nothing of it.
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "calls.hpp"
+#include "format/deflate/compress/deflate_judge.hpp"
+#include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/frame/bgzf_index.hpp"
+#include "gzip_jobs.hpp"
+
+namespace hemstitch {
+
+// The table of formats has these alone here, which are not asked for the other two.
+FormatTable::FormatTable() : formats_(make_deflate_formats()) {}
+JudgedMatches judge_deflate_matches(std::span<const std::byte>, std::span<const MatchRecord>, std::size_t,
+                                    bool) {
+  __builtin_trap();
+}
+std::unique_ptr<SideIndex> make_bgzf_index() { __builtin_trap(); }
+
+namespace web {
+
+// A level of 0 is the default.
+EXPORT("beginGzip") void begin_gzip(int blocked, int level, double batch_bytes) {
+  CompressOptions options;
+  options.format = blocked != 0 ? Format::kBgzf : Format::kGzip;
+  options.level = level;
+  writer = std::make_unique<GzipCompression>(options, static_cast<std::uint64_t>(batch_bytes), limits);
+}
+EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes) {
+  reader =
+      std::make_unique<GzipRestoring>(verify_checksums != 0, static_cast<std::uint64_t>(batch_bytes), limits);
+}
+
+}  // namespace web
+}  // namespace hemstitch

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# Installs what tools/package made as a stranger would, in a Debian with nothing in it, and uses it: the tool, the library from C,
+# the Python package, nbdkit's plugin; removes it again. Then the tool alone, in a root folder that holds nothing else.
+#
+#   installed_packages.sh PACKAGES [BASE]      BASE: a tar of the empty Debian; made where it is not there
+#
+# Needs root, and what `tools/setup package` installs. Nothing of the system is changed.
+set -euo pipefail
+source_folder=$(realpath "$(dirname "$0")/../..")
+packages=$(realpath "$1")
+base=${2:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
+
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  exit 1
+}
+
+echo "what is published is whole"
+(cd "$packages" && sha256sum --check --quiet SHA256SUMS) || fail "checksums"
+[[ $(cd "$packages" && find . -type f ! -name SHA256SUMS | wc -l) -eq $(wc -l < "$packages/SHA256SUMS") ]] || fail "a file has no checksum"
+version=$(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$source_folder/include/hemstitch/version.h")
+tar -tf "$packages/hemstitch-$version.tar.xz" > "$work/list"
+grep -qx "hemstitch-$version/CMakeLists.txt" "$work/list" || fail "the source has no CMakeLists.txt"
+python3 - "$packages/hemstitch-$version.spdx.json" "$version" << 'PROGRAM'
+import json
+import sys
+document = json.load(open(sys.argv[1]))
+packages = {entry["SPDXID"]: entry for entry in document["packages"]}
+assert document["spdxVersion"] == "SPDX-2.3" and packages["SPDXRef-hemstitch"]["versionInfo"] == sys.argv[2], document
+names = {entry["name"] for entry in packages.values()}
+assert {"liblz4-1", "libdeflate0", "zlib1g", "libc6", "libcli11-dev"} <= names, names
+for entry in packages.values():
+    assert entry["versionInfo"] and entry["licenseConcluded"] != "NOASSERTION", entry
+for link in document["relationships"]:
+    assert link["relatedSpdxElement"] in packages, link
+PROGRAM
+
+echo "lintian finds no error"
+lintian --fail-on error --no-tag-display-limit "$packages"/*.deb > "$work/lintian" 2>&1 || fail "lintian: $(grep '^E' "$work/lintian")"
+
+echo "the packages say what README says"
+summary=$(sed -n 's/^ *DESCRIPTION "\(.*\)")/\1/p' "$source_folder/CMakeLists.txt")
+for package in "$packages"/*.deb; do
+  [[ $(dpkg-deb --field "$package" Description) == "$summary ("* ]] || fail "$package: $(dpkg-deb --field "$package" Description)"
+  [[ $(dpkg-deb --field "$package" Version) == "$version-1" ]] || fail "$package has another version than version.h"
+done
+
+echo "a Debian with nothing in it"
+root=$work/root
+mkdir "$root"
+if [[ -n $base && -e $base ]]; then
+  tar -C "$root" --numeric-owner -xpf "$base"
+else
+  suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  # Where this machine has its packages from.
+  # shellcheck disable=SC2016  # apt's own names
+  mirror=$(apt-get indextargets --format '$(CREATED_BY) $(COMPONENT) $(CODENAME) $(SITE)' | sed -n "s/^Packages main $suite //p" | head -1)
+  [[ -n $mirror ]] || fail "apt has no packages of $suite"
+  debootstrap --variant=minbase "$suite" "$root" "$mirror" > "$work/debootstrap.log" 2>&1 || fail "$(tail "$work/debootstrap.log")"
+  if [[ -n $base ]]; then
+    tar -C "$root" --numeric-owner -cpf "$base.part" .
+    mv "$base.part" "$base"
+  fi
+fi
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+
+echo "all of them install"
+mkdir "$root/packages"
+cp "$packages"/*.deb "$root/packages/"
+inside apt-get update --quiet=2 > "$work/apt.log" 2>&1 || fail "$(cat "$work/apt.log")"
+inside sh -c 'apt-get install --yes --quiet=2 --no-install-recommends /packages/*.deb' > "$work/apt.log" 2>&1 || fail "$(tail -n 30 "$work/apt.log")"
+
+# As README shows it: in the folder $2 of the root $1, by the tool $3.
+use_tool() {
+  local run=(chroot "$1" "$3") folder=$1$2
+  mkdir -p "$folder"
+  cp "$source_folder/LICENSE" "$folder/notes.txt"
+  "${run[@]}" -V | grep -q -F "$version" || fail "the tool says another version"
+  "${run[@]}" -q "$2/notes.txt" || fail "the tool does not compress"
+  lz4 -dcf "$folder/notes.txt.lz4" 2> /dev/null | cmp - "$source_folder/LICENSE" || fail "lz4 does not restore it"
+  "${run[@]}" -q "$2/notes.txt" -o "$2/notes.gz" || fail "the tool writes no .gz"
+  gzip -dc "$folder/notes.gz" | cmp - "$source_folder/LICENSE" || fail "gzip does not restore it"
+  "${run[@]}" -l "$2/notes.txt.lz4" > "$work/listed" || fail "the tool does not list"
+  grep -q 'notes.txt' "$work/listed" || fail "the list lacks the file: $(cat "$work/listed")"
+  rm "$folder/notes.txt"
+  "${run[@]}" search -z copyright "$2/notes.txt.lz4" | cmp - <(grep -F copyright "$source_folder/LICENSE") || fail "the tool finds something else than grep"
+  "${run[@]}" -q -d "$2/notes.txt.lz4" || fail "the tool does not restore"
+  cmp "$folder/notes.txt" "$source_folder/LICENSE" || fail "the tool restores something else"
+  printf broken > "$folder/broken.lz4"
+  if "${run[@]}" -q -d "$2/broken.lz4" 2> "$work/errors"; then fail "the tool restores what is broken"; fi
+  grep -q broken.lz4 "$work/errors" || fail "the error does not say where: $(cat "$work/errors")"
+}
+
+echo "the tool works"
+use_tool "$root" /srv/files /usr/bin/hemstitch
+dpkg-deb --contents "$packages"/hemstitch_*.deb > "$work/contents"
+for file in man/man1/hemstitch.1.gz bash-completion/completions/hemstitch zsh/vendor-completions/_hemstitch fish/vendor_completions.d/hemstitch.fish; do
+  # A minimal Debian leaves out the manual, by dpkg's settings; the package has it.
+  grep -q "usr/share/$file" "$work/contents" || fail "$file is not in the package"
+done
+
+echo "the library works from C"
+# Compiled outside, against what was installed inside.
+multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+read -r -a flags <<< "$(PKG_CONFIG_LIBDIR=$root/usr/lib/$multiarch/pkgconfig pkg-config --cflags --libs hemstitch)"
+for flag in "${flags[@]}"; do
+  if [[ $flag == -[IL]* && $(realpath "${flag:2}") != "$root"/* ]]; then fail "pkg-config leads out of the package: $flag"; fi
+done
+cc "$source_folder/examples/c/round_trip.c" "${flags[@]}" -o "$root/srv/round_trip"
+inside /srv/round_trip > "$work/output" || fail "$(cat "$work/output")"
+grep -q 'restored exactly' "$work/output" || fail "$(cat "$work/output")"
+
+if compgen -G "$packages/python3-hemstitch_*.deb" > "$work/python"; then
+  echo "the Python package works"
+  inside python3 - << 'PROGRAM' || fail "Python"
+import gzip
+import hemstitch
+content = b"a stranger's bytes, " * 5000
+assert hemstitch.restore(hemstitch.compress(content)) == content
+assert gzip.decompress(hemstitch.compress(content, format="gzip")) == content
+with hemstitch.open("/srv/files/notes.txt.lz4", "rb") as notes:
+    assert notes.read().count(b"copyright")
+PROGRAM
+fi
+
+if compgen -G "$packages/nbdkit-plugin-hemstitch_*.deb" > "$work/plugin"; then
+  echo "nbdkit finds its plugin"
+  inside nbdkit --dump-plugin hemstitch > "$work/output" || fail "nbdkit: $(cat "$work/output")"
+  grep -qx name=hemstitch "$work/output" || fail "nbdkit: $(cat "$work/output")"
+fi
+
+echo "removing leaves nothing"
+# shellcheck disable=SC2016  # for the shell inside
+inside sh -c 'dpkg --purge $(dpkg-query --show --showformat "\${Package} " "*hemstitch*")' > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
+left=$(find "$root/usr" "$root/etc" -name '*hemstitch*')
+[[ -z $left ]] || fail "removing left: $left"
+
+echo "the tool works where there is nothing else"
+mkdir "$work/nothing"
+tar -C "$work/nothing" -xf "$packages/hemstitch-$version-linux-$(uname -m).tar.xz"
+use_tool "$work/nothing" /files /opt/hemstitch/bin/hemstitch
+for package in hemstitch liblz4-1 libc6 libtbb12 libcli11-dev; do
+  [[ -s $work/nothing/opt/hemstitch/licences/$package.txt ]] || fail "the licence of $package is missing"
+done
+
+echo "passed"

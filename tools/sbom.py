@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Writes what is linked into Hemstitch, with versions and licences, as an SPDX 2.3 document.
+
+  tools/sbom.py VERSION CMAKE_CACHE SECONDS PACKAGES     PACKAGES: a file with the Debian packages whose libraries are loaded; SECONDS:
+                                                         the time of the commit
+
+What is compiled in from headers and archives leaves no trace in a program: it is listed here. Versions are those of the
+system's packages. tools/package runs this.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+# SPDX's names of the licences, by the package that holds the library. A library that is not here stops the build: read its
+# licence, then add it.
+LICENCES = {
+    "libc6": "LGPL-2.1-or-later", "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libtbb12": "Apache-2.0", "libtbbmalloc2": "Apache-2.0", "libfmt9": "MIT", "libfmt10": "MIT", "liblz4-1": "BSD-2-Clause", "libxxhash0": "BSD-2-Clause",
+    "libdeflate0": "MIT", "libisal2": "BSD-3-Clause", "zlib1g": "Zlib",
+    "libcli11-dev": "BSD-3-Clause", "nlohmann-json3-dev": "MIT", "libtbb-dev": "Apache-2.0", "libfmt-dev": "MIT",
+    "nanobind": "BSD-3-Clause", "cudart_static": "LicenseRef-NVIDIA-CUDA-EULA", "cccl": "Apache-2.0 WITH LLVM-exception",
+}
+HEADERS = ["libcli11-dev", "nlohmann-json3-dev", "libtbb-dev", "libfmt-dev"]
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def package_entry(name, version, licence, download="NOASSERTION", **more):
+    return {"SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name), "name": name, "versionInfo": version,
+            "downloadLocation": download, "filesAnalyzed": False, "licenseConcluded": licence, "licenseDeclared": licence,
+            "copyrightText": "NOASSERTION", **more}
+
+
+def main(version, cache, seconds, packages):
+    used = [(name, "DYNAMIC_LINK") for name in Path(packages).read_text().split()] + [(name, "STATIC_LINK") for name in HEADERS]
+    unknown = [name for name, _ in used if name not in LICENCES]
+    if unknown:
+        sys.exit(f"sbom: the licence of {', '.join(unknown)} is not in tools/sbom.py: read it, then add its SPDX name")
+    entries = [package_entry("hemstitch", version, "Apache-2.0")]
+    links = [("SPDXRef-DOCUMENT", "DESCRIBES", entries[0]["SPDXID"])]
+    versions = [(name, output_of("dpkg-query", "--showformat=${Version}", "--show", name)) for name, _ in used]
+    settings = Path(cache).read_text()
+    if re.search(r"^HEMSTITCH_CUDA:BOOL=(ON|TRUE|1)$", settings, re.MULTILINE):
+        found = re.search(r"^CMAKE_CUDA_COMPILER:\w+=(.*)$", settings, re.MULTILINE)
+        release = re.search(r"release ([\d.]+)", output_of(found.group(1), "--version")).group(1)
+        versions += [("cudart_static", release), ("cccl", release)]
+        used += [("cudart_static", "STATIC_LINK"), ("cccl", "STATIC_LINK")]
+    for (name, found), (_, how) in zip(versions, used, strict=True):
+        entries.append(package_entry(name, found, LICENCES[name]))
+        links.append((entries[0]["SPDXID"], how, entries[-1]["SPDXID"]))
+    document = {
+        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"hemstitch-{version}",
+        "documentNamespace": f"https://spdx.org/spdxdocs/hemstitch-{version}-{seconds}",
+        "creationInfo": {"created": datetime.fromtimestamp(int(seconds), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                         "creators": ["Tool: hemstitch-sbom"]},
+        "packages": entries,
+        "relationships": [{"spdxElementId": of, "relationshipType": how, "relatedSpdxElement": to} for of, how, to in links],
+    }
+    if any(name == "cudart_static" for name, _ in used):
+        document["hasExtractedLicensingInfos"] = [{
+            "licenseId": "LicenseRef-NVIDIA-CUDA-EULA", "name": "NVIDIA CUDA Toolkit end user licence agreement",
+            "extractedText": "NVIDIA CUDA Toolkit end user licence agreement; its Attachment A names cudart_static as redistributable."}]
+    print(json.dumps(document, indent=2))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
