@@ -109,12 +109,16 @@ HEMSTITCH_API hemstitch_status hemstitch_page_store_get_many(hemstitch_page_stor
                                                              void* pages, hemstitch_status* statuses);
 /* The same with pages in memory of a CUDA device; `stream`, a cudaStream_t or NULL, is waited for first. pages.hpp says the rest. */
 struct CUstream_st;
-HEMSTITCH_API hemstitch_status hemstitch_page_store_put_many_from_device(
-    hemstitch_page_store* store, const uint64_t* numbers, size_t count, const void* d_pages,
-    hemstitch_status* statuses, struct CUstream_st* stream);
-HEMSTITCH_API hemstitch_status hemstitch_page_store_get_many_to_device(
-    hemstitch_page_store* store, const uint64_t* numbers, size_t count, void* d_pages,
-    hemstitch_status* statuses, struct CUstream_st* stream);
+HEMSTITCH_API hemstitch_status hemstitch_page_store_put_many_from_device(hemstitch_page_store* store,
+                                                                         const uint64_t* numbers,
+                                                                         size_t count, const void* d_pages,
+                                                                         hemstitch_status* statuses,
+                                                                         struct CUstream_st* stream);
+HEMSTITCH_API hemstitch_status hemstitch_page_store_get_many_to_device(hemstitch_page_store* store,
+                                                                       const uint64_t* numbers, size_t count,
+                                                                       void* d_pages,
+                                                                       hemstitch_status* statuses,
+                                                                       struct CUstream_st* stream);
 HEMSTITCH_API hemstitch_status
 hemstitch_page_store_statistics_of(hemstitch_page_store* store, hemstitch_page_store_statistics* statistics);
 HEMSTITCH_API hemstitch_status hemstitch_page_store_save(hemstitch_page_store* store, const char* path);

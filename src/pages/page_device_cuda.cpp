@@ -290,9 +290,8 @@ class CudaPageDevice : public PageDevice {
 
   std::shared_ptr<PageLane> lane() override {
     const cuda::CurrentDevice current(device_);
-    return {lanes_.take().release(), [&lanes = lanes_](CudaPageLane* lane) {
-              lanes.give_back(std::unique_ptr<CudaPageLane>(lane));
-            }};
+    return {lanes_.take().release(),
+            [&lanes = lanes_](CudaPageLane* lane) { lanes.give_back(std::unique_ptr<CudaPageLane>(lane)); }};
   }
   void copy_to(std::byte* d_to, std::span<const std::byte> from) override {
     const cuda::CurrentDevice current(device_);

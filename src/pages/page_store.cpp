@@ -39,9 +39,7 @@ PageStoreOptions checked(const PageStoreOptions& options) {
 
 }  // namespace
 
-void fail_page(Status status, std::uint64_t number) {
-  throw Error(status, fmt::format("page {}", number));
-}
+void fail_page(Status status, std::uint64_t number) { throw Error(status, fmt::format("page {}", number)); }
 
 double PageStoreStatistics::fragmentation() const {
   if (slot_bytes == 0) return 0;

@@ -58,9 +58,9 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   bool read_kept(std::uint64_t number, Counted counted, const Take& take);
   void note_damage(std::uint64_t number);
   // put_many_from_device() and get_many_to_device() with a device.
-  void put_from(PageDevice& device, std::span<const std::uint64_t> numbers, const std::byte* d_pages,
+  void put_from(PageDevice & device, std::span<const std::uint64_t> numbers, const std::byte* d_pages,
                 std::span<Status> statuses);
-  std::uint64_t get_to(PageDevice& device, std::span<const std::uint64_t> numbers, std::byte* d_pages,
+  std::uint64_t get_to(PageDevice & device, std::span<const std::uint64_t> numbers, std::byte * d_pages,
                        std::span<Status> statuses);
   bool discard(std::uint64_t number);
   std::uint32_t checksum_of_page(std::span<const std::byte> page) const;

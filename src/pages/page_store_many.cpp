@@ -152,10 +152,11 @@ void PageStore::put_many(std::span<const std::uint64_t> numbers, std::span<const
       impl.fallback_pages.fetch_add(report.fallback_pages, std::memory_order_relaxed);
       for_pages(impl, count, [&](std::size_t k) {
         const std::size_t i = first + k;
-        statuses.tell(i, is_superseded(superseded, i)
-                             ? Status::kOk
-                             : impl.store(numbers[i], {entries[k].kind, entries[k].bytes},
-                                          kept.bytes().data() + entries[k].at, impl.checksum_of_page(page(i))));
+        statuses.tell(i,
+                      is_superseded(superseded, i)
+                          ? Status::kOk
+                          : impl.store(numbers[i], {entries[k].kind, entries[k].bytes},
+                                       kept.bytes().data() + entries[k].at, impl.checksum_of_page(page(i))));
       });
     }
   }
@@ -192,14 +193,14 @@ std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::s
       std::atomic<std::uint64_t> used = 0;
       for_pages(impl, count, [&](std::size_t k) {
         outputs[k] = page(first + k).data();
-        const bool found = impl.read_kept(
-            numbers[first + k], Impl::Counted::kYes,
-            [&](PageForm form, const std::byte* data, std::uint32_t checksum) {
-              const std::uint64_t at = used.fetch_add(form.bytes, std::memory_order_relaxed);
-              std::memcpy(kept.bytes().data() + at, data, form.bytes);
-              entries[k] = {.at = at, .bytes = form.bytes, .kind = form.kind};
-              checksums[k] = checksum;
-            });
+        const bool found = impl.read_kept(numbers[first + k], Impl::Counted::kYes,
+                                          [&](PageForm form, const std::byte* data, std::uint32_t checksum) {
+                                            const std::uint64_t at =
+                                                used.fetch_add(form.bytes, std::memory_order_relaxed);
+                                            std::memcpy(kept.bytes().data() + at, data, form.bytes);
+                                            entries[k] = {.at = at, .bytes = form.bytes, .kind = form.kind};
+                                            checksums[k] = checksum;
+                                          });
         if (found) present.fetch_add(1, std::memory_order_relaxed);
       });
       const PageBatchReport report = impl.batch.restore(kept.bytes(), entries, outputs);
@@ -246,8 +247,8 @@ void PageStore::Impl::put_from(PageDevice& device, std::span<const std::uint64_t
       const std::span<const std::byte> block = staged.subspan(blocks[k].at, blocks[k].bytes);
       PageForm form{block.size() == bytes ? PageKind::kRaw : PageKind::kCompressed, blocks[k].bytes};
       const std::byte* data = block.data();
-      if (block.size() <= most_word_block_bytes &&
-          codec.restore(form.kind, block, pages) == Status::kOk && same_filled(pages)) {
+      if (block.size() <= most_word_block_bytes && codec.restore(form.kind, block, pages) == Status::kOk &&
+          same_filled(pages)) {
         form = {PageKind::kSameFilled, kPageWordBytes};
         data = pages.data();
       }
@@ -284,12 +285,12 @@ std::uint64_t PageStore::Impl::get_to(PageDevice& device, std::span<const std::u
       std::vector<std::uint32_t> wanted(options.checksums ? count : 0), checksums(wanted.size());
       std::uint32_t used = 0;
       for (std::size_t k = 0; k < count; ++k) {
-        const bool found =
-            read_kept(numbers[first + k], Counted::kYes,
-                      [&](PageForm form, const std::byte* data, std::uint32_t checksum) {
-                        blocks[k] = {used, write_as_block(form.kind, {data, form.bytes}, bytes, staging + used)};
-                        if (!wanted.empty()) wanted[k] = checksum;
-                      });
+        const bool found = read_kept(
+            numbers[first + k], Counted::kYes,
+            [&](PageForm form, const std::byte* data, std::uint32_t checksum) {
+              blocks[k] = {used, write_as_block(form.kind, {data, form.bytes}, bytes, staging + used)};
+              if (!wanted.empty()) wanted[k] = checksum;
+            });
         used += blocks[k].bytes;
         counted[k] = true;
         if (found) present.fetch_add(1, std::memory_order_relaxed);

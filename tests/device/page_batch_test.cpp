@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cuda_test.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "hemstitch/pages.hpp"
 #include "shapes.hpp"
 
@@ -107,6 +108,34 @@ TEST_F(PageBatchOnCuda, DamagedPagesAreTold) {
   for (std::size_t i = 0; i < count; ++i)
     if (entries[i].status == Status::kOk) {
       ASSERT_EQ(std::memcmp(back.data() + i * 4096, inputs[i], 4096), 0);
+    }
+}
+
+// Pages go up and come down as they are kept; in the device's memory they are whole.
+TEST_F(PageBatchOnCuda, AStoreTakesAndGivesPagesInTheDevicesMemory) {
+  for (const std::uint32_t page_bytes : {4096U, 65536U})
+    for (const bool checksums : {false, true}) {
+      PageStore store({.checksums = checksums, .batch = {.page_bytes = page_bytes, .backend = "cuda"}});
+      const cuda::Stream stream;
+      const Bytes pages = mixed_pages(page_bytes, page_bytes == 4096 ? 20000 : 500);
+      const std::size_t count = pages.size() / page_bytes;
+      std::vector<std::uint64_t> numbers(count);
+      for (std::size_t i = 0; i < count; ++i) numbers[i] = 3 * i;
+      cuda::DeviceBuffer<std::byte> d_pages(pages.size(), stream.get()), d_back(pages.size(), stream.get());
+      d_pages.upload(pages);
+      cuda::check(cudaMemsetAsync(d_back.get(), 0x5A, d_back.bytes(), stream.get()), "cudaMemsetAsync");
+      store.put_many_from_device(numbers, d_pages.get(), {}, stream.get());
+      EXPECT_EQ(store.statistics().fallback_pages, 0U);
+      EXPECT_LT(store.statistics().kept_bytes, pages.size());
+      Bytes back(pages.size());
+      EXPECT_EQ(store.get_many(numbers, back), count);
+      EXPECT_TRUE(back == pages);
+      EXPECT_EQ(store.get_many_to_device(numbers, d_back.get(), {}, stream.get()), count);
+      EXPECT_EQ(store.statistics().fallback_pages, 0U);
+      std::ranges::fill(back, std::byte{});
+      d_back.download(back);
+      cuda::check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+      EXPECT_TRUE(back == pages);
     }
 }
 

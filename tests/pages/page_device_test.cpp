@@ -30,8 +30,12 @@ class FakePageDevice : public PageDevice {
     if (failing_lanes.fetch_sub(1) > 0) throw Error(Status::kDeviceOutOfMemory, "no lane");
     return std::make_shared<Lane>(*this);
   }
-  void copy_to(std::byte* d_to, std::span<const std::byte> from) override { copy(d_to, from.data(), from.size()); }
-  void copy_from(std::span<std::byte> to, const std::byte* d_from) override { copy(to.data(), d_from, to.size()); }
+  void copy_to(std::byte* d_to, std::span<const std::byte> from) override {
+    copy(d_to, from.data(), from.size());
+  }
+  void copy_from(std::span<std::byte> to, const std::byte* d_from) override {
+    copy(to.data(), d_from, to.size());
+  }
 
  private:
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -52,8 +56,9 @@ class FakePageDevice : public PageDevice {
       begin_call();
       for (std::size_t i = 0; i < blocks.size(); ++i) {
         std::byte* const page = d_pages + i * page_bytes;
-        const int bytes = LZ4_decompress_safe(chars(memory_.data() + blocks[i].at), reinterpret_cast<char*>(page),
-                                              static_cast<int>(blocks[i].bytes), static_cast<int>(page_bytes));
+        const int bytes =
+            LZ4_decompress_safe(chars(memory_.data() + blocks[i].at), reinterpret_cast<char*>(page),
+                                static_cast<int>(blocks[i].bytes), static_cast<int>(page_bytes));
         statuses[i] = bytes == static_cast<int>(page_bytes) ? Status::kOk : Status::kCorruptBlock;
         if (!checksums.empty()) checksums[i] = XXH32(page, page_bytes, 0);
       }
@@ -67,8 +72,8 @@ class FakePageDevice : public PageDevice {
       for (std::size_t i = 0; i < blocks.size(); ++i) {
         const std::byte* const page = d_pages + i * page_bytes;
         std::byte* const to = memory_.data() + used;
-        int bytes = LZ4_compress_default(chars(page), reinterpret_cast<char*>(to), static_cast<int>(page_bytes),
-                                         static_cast<int>(page_bytes) - 1);
+        int bytes = LZ4_compress_default(chars(page), reinterpret_cast<char*>(to),
+                                         static_cast<int>(page_bytes), static_cast<int>(page_bytes) - 1);
         if (bytes == 0) {
           std::memcpy(to, page, page_bytes);
           bytes = static_cast<int>(page_bytes);
@@ -129,7 +134,8 @@ void expect_round_trips(FakePageDevice& device, const PageStoreOptions& options,
   PageStore twin({.batch = {.page_bytes = page_bytes, .backend = "cpu", .threads = 1}});
   twin.put_many(numbers, pages);
   std::uint64_t same_filled = 0, raw = 0;
-  for (PageStore::Impl::Shard& shard : store.shards) same_filled += shard.counts.same_filled, raw += shard.counts.raw;
+  for (PageStore::Impl::Shard& shard : store.shards)
+    same_filled += shard.counts.same_filled, raw += shard.counts.raw;
   EXPECT_EQ(same_filled, twin.statistics().same_filled);
   EXPECT_GT(same_filled, 0U);
   EXPECT_EQ(raw, twin.statistics().raw);
@@ -242,7 +248,8 @@ TEST(PagesOfADevice, ADamagedPageIsItsOwnError) {
       const PageRef ref = store.flat->of(numbers[i]);
       if (ref.kind() != (checksums ? PageKind::kRaw : PageKind::kCompressed)) continue;
       damaged = i;
-      store.data_of(ref.slot())[0] = checksums ? store.data_of(ref.slot())[0] ^ std::byte{1} : std::byte{0xFF};
+      store.data_of(ref.slot())[0] =
+          checksums ? store.data_of(ref.slot())[0] ^ std::byte{1} : std::byte{0xFF};
       std::memset(store.data_of(ref.slot()) + 1, checksums ? 0 : 255, 1);
     }
     ASSERT_LT(damaged, numbers.size());
@@ -299,7 +306,8 @@ TEST(PagesOfADevice, WrongCallsChangeNothing) {
   };
   EXPECT_EQ(status_of([&] { store.put_many_from_device(outside, page.data()); }), Status::kInvalidOption);
   EXPECT_EQ(status_of([&] { store.put_many_from_device(numbers, nullptr); }), Status::kInvalidOption);
-  EXPECT_EQ(status_of([&] { store.put_many_from_device(numbers, page.data(), two); }), Status::kInvalidOption);
+  EXPECT_EQ(status_of([&] { store.put_many_from_device(numbers, page.data(), two); }),
+            Status::kInvalidOption);
   EXPECT_EQ(status_of([&] { store.get_many_to_device(numbers, nullptr); }), Status::kInvalidOption);
   // Of a build or a machine without a device, or memory that is none of its.
   const Status status = status_of([&] { store.put_many_from_device(numbers, page.data()); });
@@ -312,9 +320,11 @@ TEST(PagesOfADevice, WrongCallsChangeNothing) {
   ASSERT_EQ(hemstitch_page_store_new(nullptr, &of_c), HEMSTITCH_OK);
   EXPECT_EQ(hemstitch_page_store_put_many_from_device(of_c, numbers.data(), 1, nullptr, nullptr, nullptr),
             HEMSTITCH_INVALID_OPTION);
-  EXPECT_EQ(hemstitch_page_store_get_many_to_device(nullptr, numbers.data(), 1, page.data(), nullptr, nullptr),
-            HEMSTITCH_INVALID_OPTION);
-  EXPECT_EQ(hemstitch_page_store_get_many_to_device(of_c, nullptr, 0, nullptr, nullptr, nullptr), HEMSTITCH_OK);
+  EXPECT_EQ(
+      hemstitch_page_store_get_many_to_device(nullptr, numbers.data(), 1, page.data(), nullptr, nullptr),
+      HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_page_store_get_many_to_device(of_c, nullptr, 0, nullptr, nullptr, nullptr),
+            HEMSTITCH_OK);
   hemstitch_page_store_free(of_c);
 }
 
