@@ -15,15 +15,13 @@
 #include "engine/registry.hpp"
 #include "hemstitch/pages.hpp"
 #include "pages/page_codec.hpp"
+#include "pages/page_counts.hpp"
 
 namespace hemstitch {
 namespace {
 
-// Pages that a thread of the processor takes at once: handing them over costs little beside their work.
-constexpr std::size_t kRunPages = 16;
-// The least that a device is given at once, and the least batch for which `auto` thinks of one at all.
+// The least that a device is given at once.
 constexpr std::size_t kPiecePages = 1024;
-constexpr std::size_t kLeastDevicePages = 256;
 
 // After so many calls that failed a device is asked no more.
 constexpr unsigned kMostFailedCalls = 2;

@@ -15,20 +15,19 @@
 
 #include "core/options.hpp"
 #include "core/parallel.hpp"
+#include "pages/page_counts.hpp"
 #include "pages/page_device.hpp"
 #include "pages/page_store.hpp"
 
 namespace hemstitch {
 namespace {
 
-// From so many pages on the threads of the machine share a call's work, in runs of so many.
+// From so many pages on the threads of the machine share a call's work.
 constexpr std::size_t kParallelPages = 32;
-constexpr std::size_t kRunPages = 16;
 // And so many of the host's are compressed or restored as one batch, which bounds the memory of a call.
 constexpr std::size_t kBatchPages = 16384;
-// Of pages in a device's memory: what a lane has at once, and from how many on the device works on them at all. It is started already.
-constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
-constexpr std::size_t kLeastDevicePages = 256;
+// Of pages in a device's memory: what a lane has at once.
+constexpr std::size_t kLaneBytes = std::size_t{4} << 20;
 
 void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t statuses) {
   if (statuses != 0 && statuses != numbers.size())
@@ -95,7 +94,7 @@ void for_pages(const PageStore::Impl& impl, std::size_t count, const Body& body)
 // body(first, count) for pieces of so many pages of a call.
 template <class Body>
 void for_pieces(const PageStore::Impl& impl, std::size_t count, const Body& body) {
-  const std::size_t most = std::max<std::size_t>(1, kPieceBytes / impl.page_bytes());
+  const std::size_t most = std::max<std::size_t>(1, kLaneBytes / impl.page_bytes());
   const std::size_t pieces = (count + most - 1) / most;
   const auto one = [&](std::size_t i) { body(i * most, std::min(most, count - i * most)); };
   const auto threads = std::min<std::size_t>(resolve_threads(impl.options.batch.threads), pieces);

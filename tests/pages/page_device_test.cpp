@@ -96,7 +96,7 @@ class FakePageDevice : public PageDevice {
   };
 };
 
-Bytes mixed_pages(std::uint32_t page_bytes, std::size_t at_least) {
+Bytes pages_of_all_kinds(std::uint32_t page_bytes, std::size_t at_least) {
   Bytes bytes;
   std::uint64_t word = 0;
   while (bytes.size() < at_least * page_bytes) {
@@ -127,7 +127,7 @@ std::vector<std::uint64_t> every_other(std::size_t count) {
 void expect_round_trips(FakePageDevice& device, const PageStoreOptions& options, bool fails) {
   PageStore::Impl store(options);
   const std::uint32_t page_bytes = options.batch.page_bytes;
-  const Bytes pages = mixed_pages(page_bytes, page_bytes == 4096 ? 3000 : 400);
+  const Bytes pages = pages_of_all_kinds(page_bytes, page_bytes == 4096 ? 3000 : 400);
   const std::vector<std::uint64_t> numbers = every_other(pages.size() / page_bytes);
   store.put_from(device, numbers, pages.data(), {});
   // What is kept is what the processor would keep.
@@ -197,7 +197,7 @@ TEST(PagesOfADevice, WithoutEvenACopyTheCallThrows) {
   device.failing_calls = 1000;
   device.copies_fail = true;
   PageStore::Impl store(on_device(4096, false, 1));
-  const Bytes pages = mixed_pages(4096, 600);
+  const Bytes pages = pages_of_all_kinds(4096, 600);
   const std::vector<std::uint64_t> numbers = every_other(pages.size() / 4096);
   EXPECT_THROW(store.put_from(device, numbers, pages.data(), {}), Error);
   Bytes back(pages.size());
@@ -207,7 +207,7 @@ TEST(PagesOfADevice, WithoutEvenACopyTheCallThrows) {
 TEST(PagesOfADevice, AFewPagesAreTheProcessorsAndNoFallback) {
   FakePageDevice device;
   PageStore::Impl store(on_device(4096, false, 1));
-  const Bytes pages = mixed_pages(4096, 1);
+  const Bytes pages = pages_of_all_kinds(4096, 1);
   const std::vector<std::uint64_t> numbers{7, 9};
   store.put_from(device, numbers, pages.data(), {});
   Bytes back(2 * 4096);
@@ -221,7 +221,7 @@ TEST(PagesOfADevice, AFewPagesAreTheProcessorsAndNoFallback) {
 TEST(PagesOfADevice, OfANumberThatComesTwiceTheLaterPageStays) {
   FakePageDevice device;
   PageStore::Impl store(on_device(4096, false, 1));
-  const Bytes pages = mixed_pages(4096, 600);
+  const Bytes pages = pages_of_all_kinds(4096, 600);
   std::vector<std::uint64_t> numbers(pages.size() / 4096);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i % 300;
   store.put_from(device, numbers, pages.data(), {});
@@ -239,7 +239,7 @@ TEST(PagesOfADevice, ADamagedPageIsItsOwnError) {
   for (const bool checksums : {true, false}) {
     FakePageDevice device;
     PageStore::Impl store(on_device(4096, checksums, 1));
-    const Bytes pages = mixed_pages(4096, 600);
+    const Bytes pages = pages_of_all_kinds(4096, 600);
     const std::vector<std::uint64_t> numbers = every_other(pages.size() / 4096);
     store.put_from(device, numbers, pages.data(), {});
     // A token that promises more literals than there are; with checksums a single bit of a raw page.
