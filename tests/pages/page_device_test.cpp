@@ -96,17 +96,17 @@ class FakePageDevice : public PageDevice {
   };
 };
 
+// Every shape, and same-filled pages of zeros and of other words.
 Bytes pages_of_all_kinds(std::uint32_t page_bytes, std::size_t at_least) {
   Bytes bytes;
-  std::uint64_t word = 0;
+  std::mt19937_64 random(1);
   while (bytes.size() < at_least * page_bytes) {
     for (const Shape& shape : shapes_of(page_bytes))
       bytes.insert(bytes.end(), shape.bytes.begin(), shape.bytes.end());
-    bytes.resize(bytes.size() + page_bytes);
-    for (std::size_t at = 0; at < page_bytes; at += 8, bytes.resize(bytes.size() + 8))
-      std::memcpy(bytes.data() + bytes.size() - 8, &word, 8);
-    bytes.resize(bytes.size() / page_bytes * page_bytes);
-    word = word * 6364136223846793005ULL + 1442695040888963407ULL;
+    bytes.resize(bytes.size() + 2 * page_bytes);
+    const std::uint64_t word = random();
+    for (std::size_t at = bytes.size() - page_bytes; at < bytes.size(); at += sizeof word)
+      std::memcpy(bytes.data() + at, &word, sizeof word);
   }
   return bytes;
 }
