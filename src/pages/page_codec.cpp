@@ -8,7 +8,6 @@
 
 #include "core/options.hpp"
 #include "engine/registry.hpp"
-#include "format/lz4/block/lz4_token.hpp"
 
 namespace hemstitch {
 
@@ -34,10 +33,13 @@ void fill_page(std::span<const std::byte> word, std::span<std::byte> page) {
 
 namespace {
 
+// Of the LZ4 block format: what a nibble of a token holds at most, and the shortest match.
+constexpr std::uint32_t kMostOfNibble = 15, kLeastMatchBytes = 4;
+
 // The bytes behind a token for what its nibble does not hold.
 std::byte* write_extension(std::uint32_t value, std::byte* at) {
-  if (value < kLz4NibbleMax) return at;
-  value -= kLz4NibbleMax;
+  if (value < kMostOfNibble) return at;
+  value -= kMostOfNibble;
   for (; value >= 255; value -= 255) *at++ = std::byte{255};
   *at++ = static_cast<std::byte>(value);
   return at;
@@ -45,7 +47,7 @@ std::byte* write_extension(std::uint32_t value, std::byte* at) {
 
 std::byte* write_literals(std::span<const std::byte> literals, std::uint32_t match_nibble, std::byte* at) {
   const auto count = static_cast<std::uint32_t>(literals.size());
-  *at++ = static_cast<std::byte>(std::min(count, kLz4NibbleMax) << 4 | match_nibble);
+  *at++ = static_cast<std::byte>(std::min(count, kMostOfNibble) << 4 | match_nibble);
   at = write_extension(count, at);
   std::memcpy(at, literals.data(), literals.size());
   return at + literals.size();
@@ -63,8 +65,8 @@ std::uint32_t write_as_block(PageKind kind, std::span<const std::byte> kept, std
     at = write_literals(kept, 0, at);
   } else {
     // The word, a match over all but its last one, and that as the literals which a block has to end with.
-    const std::uint32_t more = page_bytes - 2 * kPageWordBytes - kLz4MinMatchBytes;
-    at = write_literals(kept, kLz4NibbleMax, at);
+    const std::uint32_t more = page_bytes - 2 * kPageWordBytes - kLeastMatchBytes;
+    at = write_literals(kept, kMostOfNibble, at);
     *at++ = static_cast<std::byte>(kPageWordBytes);
     *at++ = std::byte{0};
     at = write_extension(more, at);

@@ -33,7 +33,7 @@ constexpr bool legal_kept_page(PageKind kind, std::uint32_t bytes, std::uint32_t
 }
 
 // Every page that was kept as an LZ4 block, so that a device's kernel for blocks restores all kinds: a word as literals and one match, a raw page as
-// literals alone (LZ4 block format; sizes as format/lz4/block/lz4_token.hpp states them). `block` has room for most_block_bytes(). Returns its bytes.
+// literals alone (LZ4 block format). `block` has room for most_block_bytes(). Returns its bytes.
 constexpr std::uint32_t most_block_bytes(std::uint32_t page_bytes) {
   return page_bytes + page_bytes / 255 + 16;
 }
