@@ -47,7 +47,7 @@
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/event.hpp"
 #include "gpu/cuda/growing_buffer.hpp"
-#include "gpu/cuda/scratch.hpp"
+#include "gpu/cuda/pinned_arrays.hpp"
 #include "gpu/cuda/staged_upload.hpp"
 #include "pipeline/stream.hpp"
 
@@ -55,63 +55,43 @@ namespace hemstitch {
 namespace {
 
 using cuda::check;
+using cuda::copy_async;
 using cuda::DeviceBuffer;
 using cuda::Event;
 using cuda::FrameMemory;
-
-void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
-}
-
-// Small arrays of a group, each in pinned and in device memory.
-class Arrays {
- public:
-  template <class T>
-  struct Array {
-    T* h = nullptr;
-    T* d = nullptr;
-  };
-
-  Arrays(void* h_begin, void* d_begin) : h_(h_begin), d_(d_begin) {}
-  template <class T>
-  Array<T> take(std::size_t count) {
-    return {h_.take<T>(count), d_.take<T>(count)};
-  }
-  std::size_t bytes() const { return h_.bytes(); }
-
- private:
-  cuda::Carver h_, d_;
-};
+using cuda::PinnedArrays;
 
 // `count` elements from `first` on.
 template <class T>
-void upload(const Arrays::Array<T>& array, std::size_t first, std::size_t count, cudaStream_t stream) {
+void upload(const PinnedArrays::Array<T>& array, std::size_t first, std::size_t count, cudaStream_t stream) {
   copy_async(array.d + first, array.h + first, count * sizeof(T), cudaMemcpyHostToDevice, stream);
 }
 template <class T>
-void download(const Arrays::Array<T>& array, std::size_t first, std::size_t count, cudaStream_t stream) {
+void download(const PinnedArrays::Array<T>& array, std::size_t first, std::size_t count,
+              cudaStream_t stream) {
   copy_async(array.h + first, array.d + first, count * sizeof(T), cudaMemcpyDeviceToHost, stream);
 }
 
 struct GroupArrays {
   // Of compressed blocks.
-  Arrays::Array<const std::byte*> data;
-  Arrays::Array<std::size_t> data_bytes;
-  Arrays::Array<std::byte*> rooms;
-  Arrays::Array<std::size_t> room_bytes;
-  Arrays::Array<std::size_t> restored_bytes;
-  Arrays::Array<hemstitch_status> statuses;
+  PinnedArrays::Array<const std::byte*> data;
+  PinnedArrays::Array<std::size_t> data_bytes;
+  PinnedArrays::Array<std::byte*> rooms;
+  PinnedArrays::Array<std::size_t> room_bytes;
+  PinnedArrays::Array<std::size_t> restored_bytes;
+  PinnedArrays::Array<hemstitch_status> statuses;
   // Of stored ones.
-  Arrays::Array<std::uint64_t> stored_at;  // in the group's buffer
-  Arrays::Array<std::uint32_t> stored_bytes;
-  Arrays::Array<std::byte*> stored_rooms;
+  PinnedArrays::Array<std::uint64_t> stored_at;  // in the group's buffer
+  PinnedArrays::Array<std::uint32_t> stored_bytes;
+  PinnedArrays::Array<std::byte*> stored_rooms;
   // Of those with a checksum, of their data or of their content.
-  Arrays::Array<const std::byte*> checked;
-  Arrays::Array<std::size_t> checked_bytes;
-  Arrays::Array<std::uint32_t> checksums;
+  PinnedArrays::Array<const std::byte*> checked;
+  PinnedArrays::Array<std::size_t> checked_bytes;
+  PinnedArrays::Array<std::uint32_t> checksums;
 
   GroupArrays() = default;
-  GroupArrays(Arrays& arrays, std::size_t encoded_count, std::size_t stored_count, std::size_t checked_count)
+  GroupArrays(PinnedArrays& arrays, std::size_t encoded_count, std::size_t stored_count,
+              std::size_t checked_count)
       : data(arrays.take<const std::byte*>(encoded_count)),
         data_bytes(arrays.take<std::size_t>(encoded_count)),
         rooms(arrays.take<std::byte*>(encoded_count)),
@@ -433,9 +413,10 @@ class FrameLoader {
       checked_count += is_checked(block);
     }
     const std::size_t encoded_count = slot.blocks.size() - stored_count;
-    Arrays counted(nullptr, nullptr);
+    PinnedArrays counted(nullptr, nullptr);
     GroupArrays(counted, encoded_count, stored_count, checked_count);
-    Arrays placed(slot.h_arrays.at_least(counted.bytes()), slot.d_arrays.at_least(counted.bytes(), stream));
+    PinnedArrays placed(slot.h_arrays.at_least(counted.bytes()),
+                        slot.d_arrays.at_least(counted.bytes(), stream));
     slot.arrays = GroupArrays(placed, encoded_count, stored_count, checked_count);
     const GroupArrays& arrays = slot.arrays;
 

@@ -20,46 +20,26 @@
 #include "gpu/cuda/event.hpp"
 #include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
-#include "gpu/cuda/scratch.hpp"
+#include "gpu/cuda/pinned_arrays.hpp"
 #include "pages/page_device.hpp"
 
 namespace hemstitch {
 namespace {
 
 using cuda::check;
+using cuda::copy_async;
 
 // Kernels read whole words.
 constexpr std::size_t kSlackBytes = 64;
 
-void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
-}
-
 const cuda::DeviceFormat& lz4() { return *cuda::device_format(Format::kLz4); }
 
-// An array that stands at the same place in pinned and in device memory.
 template <class T>
-struct Array {
-  T* h = nullptr;
-  T* d = nullptr;
-};
-
-class Arrays {
- public:
-  Arrays(void* h_begin, void* d_begin) : h_(h_begin), d_(d_begin) {}
-  template <class T>
-  Array<T> take(std::size_t count) {
-    return {h_.take<T>(count), d_.take<T>(count)};
-  }
-  std::size_t bytes() const { return h_.bytes(); }
-
- private:
-  cuda::Carver h_, d_;
-};
+using Array = cuda::PinnedArrays::Array<T>;
 
 // What goes up, then what comes down, each in one copy.
 struct RestoreArrays {
-  RestoreArrays(Arrays& arrays, std::size_t count)
+  RestoreArrays(cuda::PinnedArrays& arrays, std::size_t count)
       : blocks(arrays.take<const std::byte*>(count)),
         block_bytes(arrays.take<std::size_t>(count)),
         pages(arrays.take<std::byte*>(count)),
@@ -80,7 +60,7 @@ struct RestoreArrays {
 };
 
 struct CompressArrays {
-  CompressArrays(Arrays& arrays, std::size_t count)
+  CompressArrays(cuda::PinnedArrays& arrays, std::size_t count)
       : blocks(arrays.take<DeviceBlock>(count)),
         pages(arrays.take<const std::byte*>(count)),
         page_bytes(arrays.take<std::size_t>(count)),
@@ -241,10 +221,11 @@ class CudaPageLane : public PageLane {
 
   template <class Of>
   Of arrays_of(std::size_t count) {
-    Arrays counted(nullptr, nullptr);
+    cuda::PinnedArrays counted(nullptr, nullptr);
     const Of none(counted, count);
     static_cast<void>(none);
-    Arrays arrays(h_arrays_.at_least(counted.bytes()), d_arrays_.at_least(counted.bytes(), stream_.get()));
+    cuda::PinnedArrays arrays(h_arrays_.at_least(counted.bytes()),
+                              d_arrays_.at_least(counted.bytes(), stream_.get()));
     return Of(arrays, count);
   }
 

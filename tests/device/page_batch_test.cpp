@@ -6,6 +6,7 @@
 #include "cuda_test.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "hemstitch/pages.hpp"
+#include "mixed_pages.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -14,16 +15,6 @@ namespace {
 using namespace testing;
 
 class PageBatchOnCuda : public CudaTest {};
-
-Bytes mixed_pages(std::uint32_t page_bytes, std::size_t at_least) {
-  Bytes bytes;
-  while (bytes.size() < at_least * page_bytes) {
-    for (const Shape& shape : shapes_of(page_bytes))
-      bytes.insert(bytes.end(), shape.bytes.begin(), shape.bytes.end());
-    bytes.resize(bytes.size() + page_bytes);
-  }
-  return bytes;
-}
 
 void expect_round_trip(const PageBatch& batch, std::span<const std::byte> pages, std::span<std::byte> kept,
                        std::span<std::byte> back) {

@@ -10,27 +10,12 @@
 #include "guarded_buffer.hpp"
 #include "hemstitch/pages.h"
 #include "hemstitch/pages.hpp"
+#include "mixed_pages.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
 
 namespace hemstitch::testing {
 namespace {
-
-// Pages of all kinds, one behind the other.
-Bytes mixed_pages(std::uint32_t page_bytes, std::size_t at_least) {
-  Bytes bytes;
-  while (bytes.size() < at_least * page_bytes) {
-    for (const Shape& shape : shapes_of(page_bytes))
-      bytes.insert(bytes.end(), shape.bytes.begin(), shape.bytes.end());
-    bytes.resize(bytes.size() + page_bytes);           // zeros
-    const Bytes word = periodic_bytes(page_bytes, 8);  // a word of 8 bytes
-    bytes.insert(bytes.end(), word.begin(), word.end());
-    Bytes almost = word;  // but for its last byte
-    almost.back() ^= std::byte{1};
-    bytes.insert(bytes.end(), almost.begin(), almost.end());
-  }
-  return bytes;
-}
 
 std::vector<const std::byte*> pointers_to(const Bytes& pages, std::uint32_t page_bytes) {
   std::vector<const std::byte*> pointers;

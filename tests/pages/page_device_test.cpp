@@ -11,6 +11,7 @@
 #include <random>
 
 #include "hemstitch/pages.h"
+#include "mixed_pages.hpp"
 #include "pages/page_store.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
@@ -96,21 +97,6 @@ class FakePageDevice : public PageDevice {
   };
 };
 
-// Every shape, and same-filled pages of zeros and of other words.
-Bytes pages_of_all_kinds(std::uint32_t page_bytes, std::size_t at_least) {
-  Bytes bytes;
-  std::mt19937_64 random(1);
-  while (bytes.size() < at_least * page_bytes) {
-    for (const Shape& shape : shapes_of(page_bytes))
-      bytes.insert(bytes.end(), shape.bytes.begin(), shape.bytes.end());
-    bytes.resize(bytes.size() + 2 * page_bytes);
-    const std::uint64_t word = random();
-    for (std::size_t at = bytes.size() - page_bytes; at < bytes.size(); at += sizeof word)
-      std::memcpy(bytes.data() + at, &word, sizeof word);
-  }
-  return bytes;
-}
-
 PageStoreOptions on_device(std::uint32_t page_bytes, bool checksums, unsigned threads) {
   // "auto" asks for no backend that this build may lack; from 256 pages on the device works.
   return {.page_count = 100000,
@@ -127,7 +113,7 @@ std::vector<std::uint64_t> every_other(std::size_t count) {
 void expect_round_trips(FakePageDevice& device, const PageStoreOptions& options, bool fails) {
   PageStore::Impl store(options);
   const std::uint32_t page_bytes = options.batch.page_bytes;
-  const Bytes pages = pages_of_all_kinds(page_bytes, page_bytes == 4096 ? 3000 : 400);
+  const Bytes pages = mixed_pages(page_bytes, page_bytes == 4096 ? 3000 : 400);
   const std::vector<std::uint64_t> numbers = every_other(pages.size() / page_bytes);
   store.put_from(device, numbers, pages.data(), {});
   // What is kept is what the processor would keep.
@@ -197,7 +183,7 @@ TEST(PagesOfADevice, WithoutEvenACopyTheCallThrows) {
   device.failing_calls = 1000;
   device.copies_fail = true;
   PageStore::Impl store(on_device(4096, false, 1));
-  const Bytes pages = pages_of_all_kinds(4096, 600);
+  const Bytes pages = mixed_pages(4096, 600);
   const std::vector<std::uint64_t> numbers = every_other(pages.size() / 4096);
   EXPECT_THROW(store.put_from(device, numbers, pages.data(), {}), Error);
   Bytes back(pages.size());
@@ -207,7 +193,7 @@ TEST(PagesOfADevice, WithoutEvenACopyTheCallThrows) {
 TEST(PagesOfADevice, AFewPagesAreTheProcessorsAndNoFallback) {
   FakePageDevice device;
   PageStore::Impl store(on_device(4096, false, 1));
-  const Bytes pages = pages_of_all_kinds(4096, 1);
+  const Bytes pages = mixed_pages(4096, 1);
   const std::vector<std::uint64_t> numbers{7, 9};
   store.put_from(device, numbers, pages.data(), {});
   Bytes back(2 * 4096);
@@ -221,7 +207,7 @@ TEST(PagesOfADevice, AFewPagesAreTheProcessorsAndNoFallback) {
 TEST(PagesOfADevice, OfANumberThatComesTwiceTheLaterPageStays) {
   FakePageDevice device;
   PageStore::Impl store(on_device(4096, false, 1));
-  const Bytes pages = pages_of_all_kinds(4096, 600);
+  const Bytes pages = mixed_pages(4096, 600);
   std::vector<std::uint64_t> numbers(pages.size() / 4096);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i % 300;
   store.put_from(device, numbers, pages.data(), {});
@@ -239,7 +225,7 @@ TEST(PagesOfADevice, ADamagedPageIsItsOwnError) {
   for (const bool checksums : {true, false}) {
     FakePageDevice device;
     PageStore::Impl store(on_device(4096, checksums, 1));
-    const Bytes pages = pages_of_all_kinds(4096, 600);
+    const Bytes pages = mixed_pages(4096, 600);
     const std::vector<std::uint64_t> numbers = every_other(pages.size() / 4096);
     store.put_from(device, numbers, pages.data(), {});
     // A token that promises more literals than there are; with checksums a single bit of a raw page.

@@ -6,8 +6,8 @@
 // Mapping. A tile's bytes lie in two ways: as elements, one run of global memory, and as planes, a run for each. In shared memory they
 // lie as planes: row p holds the tile's bytes of plane p, beginning at the same place of 16 as they do in global memory. So on the side
 // of the planes words of 16 bytes are copied as they are, and on the side of the elements each thread takes aligned words of 16 bytes
-// apart, or puts them together, byte by byte (aligned elements of 8 and 16 bytes four at a time). Neighbouring threads have neighbouring words there, so their bytes of one plane are close
-// together: of 4 bytes and more an element no two meet in one bank. Any alignment of buffers costs the same. Words that
+// apart, or puts them together, byte by byte (aligned elements of 8 and 16 bytes four at a time). Neighbouring threads have neighbouring
+// words there, so their bytes of one plane are close together: of 4 bytes and more an element no two meet in one bank. Any alignment of buffers costs the same. Words that
 // reach out of a tile are read and stored by single bytes, so nothing outside a buffer is touched.
 //
 // Shared memory: 16 KB and 16 bytes a plane. Synchronisation: __syncthreads twice a tile. Complexity: the bytes once each way.
@@ -157,7 +157,7 @@ __device__ void visit_bytes(const Tile& tile, std::uint32_t number, const Visit&
 }
 
 // Of elements of 8 and 16 bytes a thread moves four side by side, where no word is cut: 16 bytes of them are 4 times 4 of neighbouring
-// planes. So a row is read or written 4 bytes at a time, an eighth of what bytes one by one ask of the multiprocessor.
+// planes. So a row is read or written 4 bytes at a time, a quarter of the instructions that single bytes take.
 constexpr std::uint32_t kGroupElements = 4;
 constexpr bool can_be_grouped(std::uint32_t element_bytes) {
   return element_bytes == 8 || element_bytes == 16;

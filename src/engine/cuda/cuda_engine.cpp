@@ -21,7 +21,7 @@
 #include "gpu/cuda/event.hpp"
 #include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
-#include "gpu/cuda/scratch.hpp"
+#include "gpu/cuda/pinned_arrays.hpp"
 
 namespace hemstitch::cuda {
 namespace {
@@ -75,46 +75,22 @@ struct Slot {
   GrowingBuffer<std::byte> input, output, arrays, scratch;
 };
 
-// Small arrays of a batch, each in pinned and in device memory.
-class BatchArrays {
- public:
-  template <class T>
-  struct Array {
-    T* h = nullptr;
-    T* d = nullptr;
-  };
-
-  BatchArrays(void* h_begin, void* d_begin) : h_(h_begin), d_(d_begin) {}
-  template <class T>
-  Array<T> take(std::size_t count) {
-    return {h_.take<T>(count), d_.take<T>(count)};
-  }
-  std::size_t bytes() const { return h_.bytes(); }
-
- private:
-  Carver h_, d_;
-};
-
-void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
-}
-
 // The arrays from one to another of `count` elements, in one copy: each copy waits behind those of all other batches. They stand
 // alike at both ends.
 template <class First, class Last>
-std::size_t bytes_to(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last,
+std::size_t bytes_to(const PinnedArrays::Array<First>& first, const PinnedArrays::Array<Last>& last,
                      std::size_t count) {
   return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(last.h + count) -
                                   reinterpret_cast<const std::byte*>(first.h));
 }
 template <class First, class Last>
-void upload(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last, std::size_t count,
+void upload(const PinnedArrays::Array<First>& first, const PinnedArrays::Array<Last>& last, std::size_t count,
             cudaStream_t stream) {
   copy_async(first.d, first.h, bytes_to(first, last, count), cudaMemcpyHostToDevice, stream);
 }
 template <class First, class Last>
-void download(const BatchArrays::Array<First>& first, const BatchArrays::Array<Last>& last, std::size_t count,
-              cudaStream_t stream) {
+void download(const PinnedArrays::Array<First>& first, const PinnedArrays::Array<Last>& last,
+              std::size_t count, cudaStream_t stream) {
   copy_async(first.h, first.d, bytes_to(first, last, count), cudaMemcpyDeviceToHost, stream);
 }
 
@@ -136,12 +112,12 @@ void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
 
 // Of both kinds all go up, so that what lies between results is written as well, and the results come down: the last ones.
 struct CompressArrays {
-  BatchArrays::Array<DeviceBlock> blocks;
-  BatchArrays::Array<std::uint64_t> offsets;
-  BatchArrays::Array<std::uint32_t> sizes;
-  BatchArrays::Array<hemstitch_status> statuses;
+  PinnedArrays::Array<DeviceBlock> blocks;
+  PinnedArrays::Array<std::uint64_t> offsets;
+  PinnedArrays::Array<std::uint32_t> sizes;
+  PinnedArrays::Array<hemstitch_status> statuses;
 
-  CompressArrays(BatchArrays& arrays, std::size_t count)
+  CompressArrays(PinnedArrays& arrays, std::size_t count)
       : blocks(arrays.take<DeviceBlock>(count)),
         offsets(arrays.take<std::uint64_t>(count + 1)),
         sizes(arrays.take<std::uint32_t>(count)),
@@ -149,15 +125,15 @@ struct CompressArrays {
 };
 
 struct RestoreArrays {
-  BatchArrays::Array<const std::byte*> blocks;
-  BatchArrays::Array<std::size_t> block_bytes;
-  BatchArrays::Array<std::byte*> outputs;
-  BatchArrays::Array<std::size_t> capacities;
-  BatchArrays::Array<std::uint32_t> history_bytes;
-  BatchArrays::Array<std::size_t> output_bytes;
-  BatchArrays::Array<hemstitch_status> statuses;
+  PinnedArrays::Array<const std::byte*> blocks;
+  PinnedArrays::Array<std::size_t> block_bytes;
+  PinnedArrays::Array<std::byte*> outputs;
+  PinnedArrays::Array<std::size_t> capacities;
+  PinnedArrays::Array<std::uint32_t> history_bytes;
+  PinnedArrays::Array<std::size_t> output_bytes;
+  PinnedArrays::Array<hemstitch_status> statuses;
 
-  RestoreArrays(BatchArrays& arrays, std::size_t count)
+  RestoreArrays(PinnedArrays& arrays, std::size_t count)
       : blocks(arrays.take<const std::byte*>(count)),
         block_bytes(arrays.take<std::size_t>(count)),
         outputs(arrays.take<std::byte*>(count)),
@@ -169,9 +145,9 @@ struct RestoreArrays {
 
 template <class Arrays>
 Arrays place_arrays(Slot& slot, std::size_t count) {
-  BatchArrays counted(nullptr, nullptr);
+  PinnedArrays counted(nullptr, nullptr);
   Arrays(counted, count);
-  BatchArrays placed(slot.pin(counted.bytes()), slot.arrays.at_least(counted.bytes(), slot.stream.get()));
+  PinnedArrays placed(slot.pin(counted.bytes()), slot.arrays.at_least(counted.bytes(), slot.stream.get()));
   return Arrays(placed, count);
 }
 
@@ -352,7 +328,7 @@ std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
   // Compressing, histories stand in the input; restoring, there and in the output.
   const std::uint64_t span_bytes = content_bytes + count * (work.history_bytes + kAroundBlockBytes);
   std::uint64_t bytes = 2 * span_bytes;
-  BatchArrays compress_arrays(nullptr, nullptr), restore_arrays(nullptr, nullptr);
+  PinnedArrays compress_arrays(nullptr, nullptr), restore_arrays(nullptr, nullptr);
   CompressArrays(compress_arrays, count);
   RestoreArrays(restore_arrays, count);
   bytes += std::max(compress_arrays.bytes(), restore_arrays.bytes());

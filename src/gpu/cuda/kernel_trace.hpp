@@ -36,7 +36,8 @@ enum TraceMarker : std::uint32_t {
   kTraceBuildChains =
       1001,             // hash_chain.build, near_three.build: a segment; the value is its number in the batch
   kTraceLookUp = 1002,  // hash_step.look_up: a segment; the position of its first byte in the block
-  kTraceFindTile = 1003,    // find_tiles and near_three.walk: a tile; its position in the segment
+  kTraceFindTile =
+      1003,  // find_tiles and near_three.walk: a tile; its position in the segment, or in the run of segments
   kTraceExtendTile = 1004,  // find_tiles: the true lengths of a tile that has capped matches; as above
   kTraceSolveSegments =
       1005,  // optimal.solve_segments, deflate.solve_chunks: a warp's segments; the number of that group

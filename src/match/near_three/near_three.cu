@@ -2,9 +2,10 @@
 // this is the second.
 //
 // Mapping. One thread block (1024 threads) owns a run of one block of the batch: a segment of 64 KB or, of large batches, several in a
-// row, which spares it their windows. It takes the run in tiles of 4096 positions from left to right, four positions a thread, whose walks go on step by step together: their reads wait for each other's
-// no more. A ring in shared memory holds a word for each position of the window before the tile and of the tile, so that a walk never
-// leaves shared memory: its reads are scattered. The next tile's words are on their way while a tile is walked.
+// row, which spares it their windows. It takes the run in tiles of 4096 positions from left to right, four positions a thread, whose walks
+// go on step by step together, so that none waits for another's reads. A ring in shared memory holds a word for each position of the
+// window before the tile and of the tile, so that a walk never leaves shared memory: its reads are scattered. The next tile's words are on
+// their way while a tile is walked.
 //
 // A word is the position's link and its first two bytes. That suffices to compare three: links are exact (the table is swept),
 // so all of a chain has the same hash, and three bytes are told by their hash and the first two. For where the third
