@@ -28,7 +28,8 @@ constexpr std::uint64_t kPageCount = 5000, kBudget = std::uint64_t{1} << 20;
 class MemoryFile {
  public:
   explicit MemoryFile(std::span<const std::byte> bytes) : descriptor_(memfd_create("pages", 0)) {
-    require(descriptor_ >= 0 && write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    require(descriptor_ >= 0 &&
+            write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
   }
   ~MemoryFile() { close(descriptor_); }
   std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }

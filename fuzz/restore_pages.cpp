@@ -55,7 +55,8 @@ void in_a_store(PageKind kind, std::span<const std::byte> kept, bool checksums) 
   for (const std::uint64_t number : {1, 3, 5}) require(store.put_one(number, words) == Status::kOk);
   const PageForm form{kind, static_cast<std::uint32_t>(kept.size())};
   const std::uint32_t sum = store.checksum_of_page(words);
-  for (const std::uint64_t number : {2, 4}) require(store.store(number, form, kept.data(), sum) == Status::kOk);
+  for (const std::uint64_t number : {2, 4})
+    require(store.store(number, form, kept.data(), sum) == Status::kOk);
   // The bytes of a page that was put whole.
   const PageRef ref = store.find(store.shard_of(5), 5);
   const std::size_t damaged = std::min<std::size_t>(kept.size(), ref.bytes());
@@ -93,14 +94,14 @@ void in_a_batch(FuzzedDataProvider& input) {
   Bytes restored(entries.size() * kPage);
   std::vector<std::byte*> pages;
   for (std::size_t i = 0; i < entries.size(); ++i) pages.push_back(restored.data() + i * kPage);
-  const PageBatchReport report =
-      PageBatch({.backend = "cpu", .threads = 1}).restore(kept, entries, pages);
+  const PageBatchReport report = PageBatch({.backend = "cpu", .threads = 1}).restore(kept, entries, pages);
   std::uint64_t damaged = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const KeptPage& entry = entries[i];
     const bool inside = entry.at <= kept.size() && entry.bytes <= kept.size() - entry.at;
     const auto page = std::span(restored).subspan(i * kPage, kPage);
-    const auto made = entry.status == Status::kOk ? std::optional(Bytes(page.begin(), page.end())) : std::nullopt;
+    const auto made =
+        entry.status == Status::kOk ? std::optional(Bytes(page.begin(), page.end())) : std::nullopt;
     require(made || entry.status == Status::kCorruptBlock);
     if (inside)
       require_page(entry.kind, std::span(kept).subspan(entry.at, entry.bytes), made);
