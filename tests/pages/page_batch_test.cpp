@@ -233,6 +233,7 @@ TEST(PageBatch, ADeviceThatDoesNotStartIsReplaced) {
 
 TEST(PageBatch, OfC) {
   hemstitch_page_batch_options options{};
+  options.size = sizeof options;
   options.backend = "cpu";
   hemstitch_page_batch* batch = nullptr;
   ASSERT_EQ(hemstitch_page_batch_new(&options, &batch), HEMSTITCH_OK);
@@ -243,6 +244,7 @@ TEST(PageBatch, OfC) {
   Bytes kept(pages.size()), restored(pages.size());
   std::vector<hemstitch_kept_page> entries(count);
   hemstitch_page_batch_report report{};
+  report.size = sizeof report;
   ASSERT_EQ(hemstitch_page_batch_compress(batch, inputs.data(), count, kept.data(), kept.size(),
                                           entries.data(), &report),
             HEMSTITCH_OK);
