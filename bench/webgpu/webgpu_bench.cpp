@@ -271,7 +271,8 @@ int run(int argument_count, char** arguments) {
     fmt::print(stderr, "webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]\n");
     return 1;
   }
-  const std::size_t total_bytes = (argument_count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1024) << 20;
+  const std::size_t total_bytes = (argument_count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1024)
+                                  << 20;
   Setting setting;
   if (argument_count > 3) setting.runs = std::atoi(arguments[3]);
   std::vector<int> levels;
