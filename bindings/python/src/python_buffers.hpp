@@ -88,8 +88,17 @@ class BytesResult {
     return static_cast<Py_ssize_t>(bytes);
   }
   void resize(std::size_t bytes) {
+#ifdef Py_LIMITED_API
+    // The stable ABI has no _PyBytes_Resize(), which moves pages rather than bytes.
+    PyObject* const other = PyBytes_FromStringAndSize(nullptr, signed_size(bytes));
+    if (other == nullptr) nb::raise_python_error();
+    if (const std::size_t kept = std::min(bytes, room_bytes_); kept != 0)
+      std::memcpy(PyBytes_AsString(other), data_, kept);
+    Py_DECREF(std::exchange(object_, other));
+#else
     // Leaves NULL and an exception where there is no memory.
     if (_PyBytes_Resize(&object_, signed_size(bytes)) != 0) nb::raise_python_error();
+#endif
     find_room();
   }
   void find_room() {
