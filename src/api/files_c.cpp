@@ -81,8 +81,8 @@ void give(CompactedBuffer buffer, hemstitch_files* files) {
             .d_offsets = from.d_offsets(),
             .webgpu_bytes = from.webgpu_bytes(),
             .webgpu_offsets = from.webgpu_offsets(),
-            .owner = loaded.get()};
-  loaded.release();
+            .owner = nullptr};
+  files->owner = loaded.release();
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ void give(std::span<const std::vector<PositionedMatch>> lists, hemstitch_matches
       found->matches.push_back({match.position, match.offset, match.length});
     found->first.push_back(found->matches.size());
   }
-  *matches = {found->matches.data(), found->first.data(), lists.size(), found.get()};
-  found.release();
+  *matches = {found->matches.data(), found->first.data(), lists.size(), nullptr};
+  matches->owner = found.release();
 }
 
 }  // namespace

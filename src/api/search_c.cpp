@@ -73,8 +73,8 @@ std::vector<hemstitch_search_match> matches_for_c(std::span<const SearchMatch> m
 
 void give(std::unique_ptr<FoundTexts> found, hemstitch_search_results* results) {
   *results = {found->for_c.data(), found->for_c.size(), found->matches.data(), found->matches.size(),
-              found.get()};
-  found.release();
+              nullptr};
+  results->owner = found.release();
 }
 
 void give_texts(std::vector<SearchedText> texts, hemstitch_search_results* results) {

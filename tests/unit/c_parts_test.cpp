@@ -53,10 +53,12 @@ TEST(CSizes, SayWhichHeaderTheCallerHas) {
   Bytes frame(hemstitch_compress_bound(content.size()));
   std::size_t bytes = 0;
   const auto compress_by = [&](const hemstitch_compress_options* options) {
-    return hemstitch_compress_with(options, content.data(), content.size(), frame.data(), frame.size(), &bytes);
+    return hemstitch_compress_with(options, content.data(), content.size(), frame.data(), frame.size(),
+                                   &bytes);
   };
   hemstitch_compress_options options{};
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, sizeof(std::size_t) - 1, sizeof options - 1}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, sizeof(std::size_t) - 1, sizeof options - 1}) {
     options.size = size;
     EXPECT_EQ(compress_by(&options), HEMSTITCH_INVALID_OPTION) << size;
     EXPECT_NE(message().find("options.size"), std::string::npos) << message();
@@ -198,25 +200,30 @@ TEST(CCalls, AreWatched) {
     *static_cast<std::uint64_t*>(context) = input_bytes;
     return 0;
   };
-  ASSERT_EQ(hemstitch_compress_with(&options, content.data(), content.size(), frame.data(), frame.size(), &bytes),
-            HEMSTITCH_OK);
+  ASSERT_EQ(
+      hemstitch_compress_with(&options, content.data(), content.size(), frame.data(), frame.size(), &bytes),
+      HEMSTITCH_OK);
   EXPECT_EQ(seen, content.size());
   options.progress = [](void*, std::uint64_t, std::uint64_t) { return 1; };
-  EXPECT_EQ(hemstitch_compress_with(&options, content.data(), content.size(), frame.data(), frame.size(), &bytes),
-            HEMSTITCH_CANCELLED);
+  EXPECT_EQ(
+      hemstitch_compress_with(&options, content.data(), content.size(), frame.data(), frame.size(), &bytes),
+      HEMSTITCH_CANCELLED);
 
   frame.resize(bytes);
   Bytes restored;
   ASSERT_EQ(hemstitch_restore_to(nullptr, frame.data(), frame.size(), append, &restored), HEMSTITCH_OK);
   EXPECT_TRUE(restored == content);
-  EXPECT_EQ(hemstitch_restore_to(nullptr, frame.data(), frame.size(), refuse, nullptr), HEMSTITCH_WRITE_FAILED);
-  EXPECT_EQ(hemstitch_restore_to(nullptr, frame.data(), frame.size(), nullptr, nullptr), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_restore_to(nullptr, frame.data(), frame.size(), refuse, nullptr),
+            HEMSTITCH_WRITE_FAILED);
+  EXPECT_EQ(hemstitch_restore_to(nullptr, frame.data(), frame.size(), nullptr, nullptr),
+            HEMSTITCH_INVALID_OPTION);
   frame[frame.size() / 2] ^= std::byte{1};
   EXPECT_EQ(hemstitch_restore_to(nullptr, frame.data(), frame.size(), append, &restored),
             HEMSTITCH_BLOCK_CHECKSUM_MISMATCH);
   EXPECT_EQ(hemstitch_last_error_place().frame, 1U);
   EXPECT_GT(hemstitch_last_error_place().block, 1U);
-  ASSERT_EQ(hemstitch_compress_with(nullptr, content.data(), 10, frame.data(), frame.size(), &bytes), HEMSTITCH_OK);
+  ASSERT_EQ(hemstitch_compress_with(nullptr, content.data(), 10, frame.data(), frame.size(), &bytes),
+            HEMSTITCH_OK);
   EXPECT_EQ(hemstitch_last_error_place().byte_offset, UINT64_MAX);
 }
 
@@ -228,8 +235,13 @@ TEST_WITH_THREADS(CMany, EachHasItsOwnStatus) {
   }
   std::vector<hemstitch_item> items(50);
   for (std::size_t i = 0; i < 50; ++i)
-    items[i] = {contents[i].data(), contents[i].size(), frames[i].data(), frames[i].size(), 7,
-                HEMSTITCH_INTERNAL, {}};
+    items[i] = {contents[i].data(),
+                contents[i].size(),
+                frames[i].data(),
+                frames[i].size(),
+                7,
+                HEMSTITCH_INTERNAL,
+                {}};
   items[9].output_capacity = 3;
   ASSERT_EQ(hemstitch_compress_many(nullptr, items.data(), 50), HEMSTITCH_OK) << message();
   for (std::size_t i = 0; i < 50; ++i) {
@@ -249,14 +261,24 @@ TEST_WITH_THREADS(CMany, EachHasItsOwnStatus) {
 
   std::vector<Bytes> blocks(50, Bytes(6000)), restored;
   for (std::size_t i = 0; i < 50; ++i) {
-    items[i] = {contents[i].data(), contents[i].size(), blocks[i].data(), blocks[i].size(), 7,
-                HEMSTITCH_INTERNAL, {}};
+    items[i] = {contents[i].data(),
+                contents[i].size(),
+                blocks[i].data(),
+                blocks[i].size(),
+                7,
+                HEMSTITCH_INTERNAL,
+                {}};
     restored.emplace_back(contents[i].size());
   }
   ASSERT_EQ(hemstitch_compress_lz4_blocks(nullptr, items.data(), 50), HEMSTITCH_OK) << message();
   for (std::size_t i = 0; i < 50; ++i)
-    items[i] = {blocks[i].data(), items[i].output_bytes, restored[i].data(), restored[i].size(), 7,
-                HEMSTITCH_INTERNAL, {}};
+    items[i] = {blocks[i].data(),
+                items[i].output_bytes,
+                restored[i].data(),
+                restored[i].size(),
+                7,
+                HEMSTITCH_INTERNAL,
+                {}};
   blocks[20][0] = std::byte{0xF0};
   ASSERT_EQ(hemstitch_restore_lz4_blocks(nullptr, items.data(), 50), HEMSTITCH_OK) << message();
   for (std::size_t i = 0; i < 50; ++i) {
@@ -453,10 +475,12 @@ TEST(CChoice, SelectsAsCppDoes) {
   EXPECT_NE(seconds.longest, nullptr);
   const hemstitch_backend_candidate device{&facts, &figures};
   std::size_t chosen = 7;
-  EXPECT_EQ(hemstitch_select_backend(&device, 1, &host, &work, &chosen, nullptr, 0), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_select_backend(&device, 1, &host, &work, &chosen, nullptr, 0),
+            HEMSTITCH_INVALID_OPTION);
   EXPECT_EQ(chosen, 7U);
   facts.kind = 9;
-  EXPECT_EQ(hemstitch_default_figures(&facts, HEMSTITCH_FORMAT_LZ4, &figures, &known), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_default_figures(&facts, HEMSTITCH_FORMAT_LZ4, &figures, &known),
+            HEMSTITCH_INVALID_OPTION);
 }
 
 TEST(CWebGpu, SaysWhyThereIsNone) {
