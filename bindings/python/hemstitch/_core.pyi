@@ -36,7 +36,12 @@ def restored_size(data: object) -> int:
 def compress_bound(size: int, format: str = 'lz4') -> int:
     """The most bytes that compress() gives for `size` bytes."""
 
-def restore_ranges(data: object, ranges: Sequence[tuple[int, int]], *, backend: str = 'auto', threads: int = 0) -> list: ...
+def restore_ranges(data: object, ranges: Sequence[tuple[int, int]], *, backend: str = 'auto', threads: int = 0, index: object | None = None) -> list: ...
+
+def make_index(data: object, *, threads: int = 0) -> bytes:
+    """
+    A .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places from which open(.., index=..) and restore_ranges(.., index=..) begin. Restores all of the data.
+    """
 
 def compress_many(objects: Iterable, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False) -> list: ...
 
