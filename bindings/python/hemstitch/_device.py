@@ -267,6 +267,9 @@ def stream_number(stream):
 
 
 def _has_buffer(data):
+    # CuPy's arrays have the buffer protocol and refuse it.
+    if not isinstance(data, (bytes, bytearray, memoryview)) and hasattr(data, "__cuda_array_interface__"):
+        return False
     try:
         memoryview(data).release()
         return True

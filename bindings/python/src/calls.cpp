@@ -17,7 +17,7 @@ nb::object device_call(const char* name) { return nb::module_::import_("hemstitc
 nb::object compress_object(nb::object data, const std::string& format, std::optional<int> level,
                            const std::string& backend, unsigned threads, std::size_t block_bytes,
                            bool content_checksum, nb::object out, nb::object stream, nb::object progress) {
-  if (PyObject_CheckBuffer(data.ptr()) == 0)
+  if (!gives_buffer(data))
     return device_call("compress")(data, nb::arg("format") = format, nb::arg("level") = level,
                                    nb::arg("backend") = backend, nb::arg("threads") = threads,
                                    nb::arg("block_bytes") = block_bytes,
@@ -42,8 +42,7 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
 nb::object restore_object(nb::object data, const std::string& format, const std::string& backend,
                           unsigned threads, nb::object device, nb::object out, nb::object stream,
                           nb::object progress) {
-  if (!device.is_none() || PyObject_CheckBuffer(data.ptr()) == 0 ||
-      (!out.is_none() && PyObject_CheckBuffer(out.ptr()) == 0))
+  if (!device.is_none() || !gives_buffer(data) || (!out.is_none() && !gives_buffer(out)))
     return device_call("restore")(data, nb::arg("format") = format, nb::arg("backend") = backend,
                                   nb::arg("threads") = threads, nb::arg("device") = device,
                                   nb::arg("out") = out, nb::arg("stream") = stream,

@@ -15,6 +15,13 @@ namespace hemstitch::python {
 
 namespace nb = nanobind;
 
+// Whether an object gives its bytes by the buffer protocol. CuPy's arrays have that protocol and refuse it: they are in a device's memory.
+inline bool gives_buffer(nb::handle object) {
+  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
+  return PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr()) || PyMemoryView_Check(object.ptr()) ||
+         PyObject_HasAttrString(object.ptr(), "__cuda_array_interface__") == 0;
+}
+
 // The bytes of an object with the buffer protocol, for as long as this lives. Wants the GIL to be made and destroyed.
 class Buffer {
  public:
