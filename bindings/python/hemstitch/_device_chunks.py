@@ -225,9 +225,8 @@ def _place(run, target, places, contents):
 def _move(run, sources, sizes, targets):
     if not len(sources):
         return
-    order = numpy.argsort(sources, kind="stable")
-    first = int(sources[order[0]])
-    batch.move(run, first, sources[order] - numpy.uint64(first), sizes[order], targets[order])
+    first = int(sources[0])  # they ascend
+    batch.move(run, first, sources - numpy.uint64(first), sizes, targets)
 
 
 def whole(chunk, begin, chunk_bytes):

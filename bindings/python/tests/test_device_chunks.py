@@ -88,9 +88,9 @@ def test_chunks_that_are_missing_or_have_no_filter(fake, tmp_path):
             hemstitch.hdf5.read(dataset, device="gpu")
 
 
-def test_files_that_are_not_read_by_their_descriptor(fake, tmp_path):
+def test_files_whose_bytes_are_elsewhere(fake, tmp_path):
     data = values((40, 40), "<i4")
-    for options in (dict(driver="core"), dict(userblock_size=512)):
+    for options in (dict(driver="core"), dict(userblock_size=512), dict(fs_strategy="page", fs_page_size=4096, page_buf_size=1 << 20)):
         with h5py.File(tmp_path / "a.h5", "w", **options) as file:
             dataset = file.create_dataset("a", data=data, chunks=(5, 40), **FILTERS["lz4"])
             assert (array_of(hemstitch.hdf5.read(dataset, device="cuda")) == data).all()
@@ -117,6 +117,17 @@ def test_damaged_chunks_raise(fake, name, tmp_path):
                 assert 200 <= error.status < 400
             else:
                 assert number >= 6 and (array_of(read) == hemstitch.hdf5.read(dataset)).all()
+
+
+def test_a_chunk_that_holds_less_than_it_says(fake, tmp_path):
+    data = values((4, 1000), "<i4")
+    array = zarr.create_array(tmp_path / "a", shape=data.shape, dtype=data.dtype, chunks=(1, 1000), compressors=[CODECS["numcodecs.lz4"][0]()])
+    array[:] = data
+    path = tmp_path / "a" / "c" / "2" / "0"
+    path.write_bytes(path.read_bytes()[:4] + hemstitch.compress_lz4_blocks([data[2, :-1].tobytes()])[0])
+    with pytest.raises(hemstitch.Error) as caught:
+        hemstitch.zarr.read(array)
+    assert caught.value.status == hemstitch.Status.CONTENT_SIZE_MISMATCH
 
 
 @pytest.mark.parametrize("name", CODECS)
