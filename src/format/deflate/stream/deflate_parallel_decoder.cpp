@@ -491,6 +491,7 @@ bool DeflateParallelDecoder::begin_next(std::span<const std::byte> history) {
   window_.assign(history.begin(), history.end());
   if (position_ == taken_bytes_) {
     current_ = nullptr;
+    seal_all();  // what is restored alone now is not added to a piece, so that what is added later would not follow
     release(position_);
     serial_.begin(history, std::byte{0}, 0);
     mode_ = Mode::kAlone;
