@@ -1,4 +1,4 @@
-"""The two pictures of README.md, for tools/results: the tool beside lz4, pigz, igzip and bgzip, and a GPU beside nvCOMP."""
+"""The two pictures of README.md, for tools/results: the tool beside lz4, pigz and gzip, and a GPU beside nvCOMP."""
 
 from svg_chart import bars
 
@@ -6,22 +6,37 @@ from svg_chart import bars
 FILES, DEVICES = "first-page-files.svg", "first-page-gpu.svg"
 
 
+class MissingRow(Exception):
+    """A recorded run lacks what a picture shows."""
+
+
 def rows_of(run, **about):
-    return [row for row in run["rows"] if all(row.get(key) == value for key, value in about.items())]
+    """The run's rows that are about this; one at least."""
+    found = [row for row in run["rows"] if all(row.get(key) == value for key, value in about.items())]
+    if not found:
+        wanted = ", ".join(f"{key} {value}" for key, value in about.items())
+        raise MissingRow(f"a picture of README.md needs a row with {wanted}; the run of {run['command']} of {run['date']} has none")
+    return found
+
+
+def cores_text(count):
+    return "1 core" if count == 1 else f"{count} cores"
 
 
 def files_picture(lz4, gzip):
-    """`lz4`: the run of tools/bench. `gzip`: that of tools/bench-gzip."""
-    threads = max(row["threads"] for row in lz4["rows"] if "peer_gbps" in row)
+    """The two runs of tools/bench."""
+    threads = max(row["threads"] for row in rows_of(lz4, what="compress"))
     panels = []
     for what in ("compress", "restore"):
-        [row] = rows_of(lz4, what=what, threads=threads, block_bytes=262144)
-        panels.append((f".lz4, {what}, {threads} cores", [(f"hemstitch -T{threads}", row["gbps"], True), (row["peer"], row["peer_gbps"], False)]))
-    for what, of in (("compress to /dev/null", "compress"), ("test", "restore")):
-        [ours] = rows_of(gzip, what=what, backend="cpu", format="gzip", level=6, file="corpus", bytes=112007453, span="file")
-        [pigz] = rows_of(gzip, what=what, backend="", format="gzip", level=6, peer="pigz")
-        panels.append((f".gz, level 6, {of}, 16 cores", [(f"hemstitch, ratio {ours['ratio']:.2f}", ours["gbps"], True),
-                                                       (f"pigz, ratio {pigz['ratio']:.2f}", pigz["gbps"], False)]))
+        row = rows_of(lz4, what=what, threads=threads, block_bytes=262144)[0]
+        panels.append((f".lz4, level 1, {what}", [(f"hemstitch, {cores_text(threads)}", row["gbps"], True),
+                                                  (f"{row['peer']}, 1 core", row["peer_gbps"], False)]))
+    for what in ("compress", "restore"):
+        rows = [rows_of(gzip, what=what, peer=peer)[0] for peer in ("pigz", "gzip")]
+        panels.append((f".gz, level {rows[0]['level']}, {what}",
+                       [(f"hemstitch, {cores_text(rows[0]['threads'])}, ratio {rows[0]['ratio']:.2f}", rows[0]["gbps"], True),
+                        *((f"{row['peer']}, {cores_text(row['peer_threads'])}, ratio {row['peer_ratio']:.2f}", row["peer_gbps"], False)
+                          for row in rows)]))
     return bars("Files compressed and restored", "Nine Silesia files as one; longer bars are faster", "GB/s", panels)
 
 
@@ -29,7 +44,7 @@ def devices_picture(lz4, deflate):
     """The runs of bench/peers, on the same bytes and the same GPU."""
     panels = []
     for what in ("compress", "restore"):
-        [row] = rows_of(lz4, what=what, file="mean", block_bytes=65536)
+        row = rows_of(lz4, what=what, file="mean", block_bytes=65536)[0]
         panels.append((f"LZ4, {what}", [("Hemstitch", row["gbps"], True), (row["peer"], row["peer_gbps"], False)]))
     for what in ("compress", "restore"):
         found = sorted(rows_of(deflate, what=what, file="mean"), key=lambda row: row["ratio"])
@@ -41,7 +56,7 @@ def devices_picture(lz4, deflate):
 
 def pictures(newest_run):
     """{name of a file: SVG}. `newest_run(ENDING)` finds a recorded run, or None."""
-    lz4, gzip = newest_run("-lz4-cpu.json"), newest_run("-device-gzip.json")
+    lz4, gzip = newest_run("-lz4-cpu.json"), newest_run("-gzip-cpu.json")
     lz4_peer, deflate_peer = newest_run("-lz4-peer.json"), newest_run("-deflate-peer.json")
     found = {}
     if lz4 and gzip:

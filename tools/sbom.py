@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Writes what is linked into Hemstitch, with versions and licences, as an SPDX 2.3 document.
 
-  tools/sbom.py VERSION CMAKE_CACHE SECONDS PACKAGES     PACKAGES: a file with the Debian packages whose libraries are loaded; SECONDS:
-                                                         the time of the commit
+  tools/sbom.py VERSION CMAKE_CACHE SECONDS PACKAGES [WHEEL]     PACKAGES: a file with the Debian packages whose libraries are loaded;
+                                                                 SECONDS: the time of the commit; WHEEL: the Python package, if one is published
 
 What is compiled in from headers and archives leaves no trace in a program: it is listed here. Versions are those of the
-system's packages. tools/package runs this.
+system's packages; the wheel says nanobind's in the name of its licence. tools/package runs this.
 """
 
 import json
 import re
 import subprocess
 import sys
+import zipfile
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -37,7 +38,15 @@ def package_entry(name, version, licence, download="NOASSERTION", **more):
             "copyrightText": "NOASSERTION", **more}
 
 
-def main(version, cache, seconds, packages):
+def nanobind_version(wheel):
+    found = [re.search(r"/licenses-nanobind-([\d.]+)\.txt$", name) for name in zipfile.ZipFile(wheel).namelist()]
+    versions = [one.group(1) for one in found if one]
+    if not versions:
+        sys.exit(f"sbom: {wheel} has no licence of nanobind, which is linked into it: make it anew by tools/python-package")
+    return versions[0]
+
+
+def main(version, cache, seconds, packages, wheel=None):
     used = [(name, "DYNAMIC_LINK") for name in Path(packages).read_text().split()] + [(name, "STATIC_LINK") for name in HEADERS]
     unknown = [name for name, _ in used if name not in LICENCES]
     if unknown:
@@ -51,6 +60,9 @@ def main(version, cache, seconds, packages):
         release = re.search(r"release ([\d.]+)", output_of(found.group(1), "--version")).group(1)
         versions += [("cudart_static", release), ("cccl", release)]
         used += [("cudart_static", "STATIC_LINK"), ("cccl", "STATIC_LINK")]
+    if wheel:
+        versions.append(("nanobind", nanobind_version(wheel)))
+        used.append(("nanobind", "STATIC_LINK"))
     for (name, found), (_, how) in zip(versions, used, strict=True):
         entries.append(package_entry(name, found, LICENCES[name]))
         links.append((entries[0]["SPDXID"], how, entries[-1]["SPDXID"]))

@@ -1,10 +1,10 @@
 // Speed of the WebGPU backend on real files: each pass on the device, whole batches, and streams with their transfers.
 //
-// For each file, repeated to TOTAL_MB, in blocks of 64 KB: compresses and restores one batch that is already on the device
-// (timestamps around every pass; the median of RUNS after one that warms up; at the first level also in blocks of 4 MB), then
-// streams all of it through the engine's ring from three threads, and measures one block of 256 KB from call to result.
-// Everything is verified by liblz4. One JSON row a line, as in bench/results, on standard output; times of passes on
-// standard error.
+// For each file, repeated to TOTAL_MB (1024, so that a ring has many batches), at levels 3 and 1 or those given, in blocks of 64 KB, at the first level also of 4 MB: compresses and
+// restores one batch that is already on the device (timestamps around every pass; the median of RUNS after one that warms up), streams all
+// of it through the engine's ring from a thread a slot, and measures one block of 256 KB from call to result. Everything is verified by
+// liblz4. One JSON row a line, as in bench/results, on standard output; on standard error times of passes, and of streams how long
+// batches were going up, in the device and coming down, with the ring's slots and with twice as many.
 //
 //   webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]
 #include <fmt/format.h>
@@ -17,9 +17,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/status.hpp"
+#include "core/time_line.hpp"
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "format/lz4/compress/lz4_compress_webgpu.hpp"
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
@@ -161,31 +163,45 @@ void in_threads(unsigned threads, std::size_t batch_count, const std::function<v
   for (std::thread& thread : all) thread.join();
 }
 
-void bench_stream(const std::shared_ptr<Device>& device, const Bytes& data, const Setting& setting) {
-  const auto engine = make_engine(device);
+// Streams through a ring of so many slots; `rows`: prints rows, not only the time lines.
+void bench_stream(const std::shared_ptr<Device>& device, const Bytes& data, std::size_t block_bytes,
+                  unsigned slot_count, bool rows, const Setting& setting) {
+  const auto engine = make_engine(device, {.slot_count = slot_count});
   EncodeParameters parameters;
   parameters.level = setting.level;
-  parameters.block_bytes = kBlockBytes;
+  parameters.block_bytes = block_bytes;
   std::vector<BlockTask> tasks;
   Bytes output(data.size()), back(data.size());
-  for (std::size_t at = 0; at < data.size(); at += kBlockBytes) {
+  for (std::size_t at = 0; at < data.size(); at += block_bytes) {
     BlockTask task;
-    task.input = std::span(data).subspan(at, std::min(kBlockBytes, data.size() - at));
+    task.input = std::span(data).subspan(at, std::min(block_bytes, data.size() - at));
     task.output = std::span(output).subspan(at, task.input.size() - 1);
     tasks.push_back(task);
   }
-  const std::size_t per_batch = std::max<std::size_t>(1, engine->preferred_batch_bytes() / kBlockBytes);
-  const auto batches = static_cast<std::size_t>(divided_up(tasks.size(), per_batch));
+  const std::size_t per_batch = std::max<std::size_t>(1, engine->preferred_batch_bytes() / block_bytes);
+  const auto batches_of = [&](const std::vector<BlockTask>& all) {
+    return static_cast<std::size_t>(divided_up(all.size(), per_batch));
+  };
   const auto of_batch = [&](std::vector<BlockTask>& all, std::size_t batch) {
     return std::span(all).subspan(batch * per_batch, std::min(per_batch, all.size() - batch * per_batch));
   };
-  std::vector<double> compress_seconds, restore_seconds;
+  struct Direction {
+    std::vector<double> seconds;
+    std::string last_time_line;
+  };
+  const auto timed = [&](Direction& direction, std::size_t batches, bool counts, const auto& work) {
+    TimeLine line;
+    engine->keep_time(line);
+    const auto begin = Clock::now();
+    in_threads(slot_count, batches, work);
+    if (counts) direction.seconds.push_back(seconds_since(begin));
+    direction.last_time_line = line.report().text();
+  };
+  Direction compress, restore;
   std::size_t output_bytes = 0;
   for (int run = 0; run <= setting.runs; ++run) {
-    auto begin = Clock::now();
-    in_threads(kSlotCount, batches,
-               [&](std::size_t batch) { engine->compress(of_batch(tasks, batch), parameters); });
-    if (run > 0) compress_seconds.push_back(seconds_since(begin));
+    timed(compress, batches_of(tasks), run > 0,
+          [&](std::size_t batch) { engine->compress(of_batch(tasks, batch), parameters); });
 
     std::vector<BlockTask> back_tasks;
     output_bytes = 0;
@@ -203,18 +219,18 @@ void bench_stream(const std::shared_ptr<Device>& device, const Bytes& data, cons
       one.output = std::span(back).subspan(at, task.input.size());
       back_tasks.push_back(one);
     }
-    begin = Clock::now();
-    in_threads(kSlotCount, static_cast<std::size_t>(divided_up(back_tasks.size(), per_batch)),
-               [&](std::size_t batch) { engine->restore(of_batch(back_tasks, batch), Format::kLz4); });
-    if (run > 0) restore_seconds.push_back(seconds_since(begin));
+    timed(restore, batches_of(back_tasks), run > 0,
+          [&](std::size_t batch) { engine->restore(of_batch(back_tasks, batch), Format::kLz4); });
     require(back == data, "the stream is not restored to what it was");
     std::fill(back.begin(), back.end(), std::byte{0});
   }
   const double ratio = double(data.size()) / double(output_bytes);
-  print_row(setting, "compress", kBlockBytes, ratio, double(data.size()) / median(compress_seconds) * 1e-9,
-            "pinned", "host");
-  print_row(setting, "restore", kBlockBytes, ratio, double(data.size()) / median(restore_seconds) * 1e-9,
-            "pinned", "host");
+  for (const auto& [what, direction] : {std::pair("compress", &compress), std::pair("restore", &restore)}) {
+    const double gbps = double(data.size()) / median(direction->seconds) * 1e-9;
+    fmt::print(stderr, "{}: {:.2f} GB/s as a stream through {} slots; {}\n",
+               name_of(setting, what, block_bytes), gbps, slot_count, direction->last_time_line);
+    if (rows) print_row(setting, what, block_bytes, ratio, gbps, "pinned", "host");
+  }
 }
 
 void bench_latency(const std::shared_ptr<Device>& device, const Bytes& data, const Setting& setting) {
@@ -255,12 +271,13 @@ int run(int argument_count, char** arguments) {
     fmt::print(stderr, "webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]\n");
     return 1;
   }
-  const std::size_t total_bytes = (argument_count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 256) << 20;
+  const std::size_t total_bytes = (argument_count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1024)
+                                  << 20;
   Setting setting;
   if (argument_count > 3) setting.runs = std::atoi(arguments[3]);
   std::vector<int> levels;
   for (int i = 4; i < argument_count; ++i) levels.push_back(std::atoi(arguments[i]));
-  if (levels.empty()) levels = {3};
+  if (levels.empty()) levels = {3, 1};
   const std::shared_ptr<Device> device = open_device(wanted_device({}));
   fmt::print(stderr, "{}, {}, timestamps: {}\n", device->adapter().name, device->adapter().driver,
              device->has_timestamps());
@@ -274,10 +291,13 @@ int run(int argument_count, char** arguments) {
     for (const int level : levels) {
       setting.level = level;
       const Bytes batch(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(batch_bytes));
-      bench_batch(*device, batch, kBlockBytes, setting);
-      if (level == levels.front() && batch_bytes >= 4 * kLargeBlockBytes)
-        bench_batch(*device, batch, kLargeBlockBytes, setting);
-      bench_stream(device, data, setting);
+      for (const std::size_t block_bytes : {kBlockBytes, kLargeBlockBytes}) {
+        if (block_bytes != kBlockBytes && (level != levels.front() || batch_bytes < 4 * block_bytes))
+          continue;
+        bench_batch(*device, batch, block_bytes, setting);
+        bench_stream(device, data, block_bytes, kSlotCount, true, setting);
+        bench_stream(device, data, block_bytes, 2 * kSlotCount, false, setting);
+      }
       bench_latency(device, data, setting);
     }
   }

@@ -74,13 +74,14 @@ int main(int argument_count, char** arguments) {
   check(MPI_File_close(&input), input_name);
 
   /* A thread a rank: mpirun gives each a core. */
-  hemstitch_options options = {0};
+  hemstitch_compress_options options = {0};
+  options.size = sizeof options;
   options.threads = 1;
   const uint64_t capacity = hemstitch_compress_bound((uint64_t)part_bytes);
   char* const frame = malloc((size_t)capacity);
   if (frame == NULL) fail(output_name, "no memory for the frame");
   size_t frame_bytes = 0;
-  if (hemstitch_compress_with(&options, part, (size_t)part_bytes, 0, frame, (size_t)capacity, &frame_bytes) !=
+  if (hemstitch_compress_with(&options, part, (size_t)part_bytes, frame, (size_t)capacity, &frame_bytes) !=
       HEMSTITCH_OK)
     fail("compress", hemstitch_last_error_message());
 

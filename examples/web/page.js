@@ -1,5 +1,5 @@
-// The page: a file in, its .lz4 and a picture of its matches out. All of the work is hemstitch.js's.
-import {compressLz4, LZSSMatcher, requestDevice} from './hemstitch.js';
+// The page: a file in, its .lz4, its .gz and a picture of its matches out. All of the work is hemstitch.js's.
+import {compressGzip, compressLz4, LZSSMatcher, requestDevice} from './hemstitch.js';
 
 const $ = id => document.getElementById(id);
 
@@ -11,7 +11,7 @@ const kFinders = [
   ['window_index', null],
 ];
 
-let device, looked, running, downloadUrl, shown;
+let device, looked, running, shown;
 
 // ---- Samples, made on the spot: always the same ----
 
@@ -195,8 +195,20 @@ async function withMatcher(params, work) {
   }
 }
 
+// Has a link give these bytes under a name.
+function offer(id, name, bytes) {
+  const link = $(id);
+  if (link.href) URL.revokeObjectURL(link.href);
+  link.href = URL.createObjectURL(new Blob([bytes]));
+  link.download = name;
+  link.hidden = false;
+}
+
+const becameText = (bytes, packed, time) => `${bytesText(packed.length)}, a ratio of ` +
+    `${bytes.length > 0 ? (bytes.length / packed.length).toFixed(2) : '1'}, in ${milliseconds(time)}`;
+
 async function show(name, bytes, signal) {
-  $('result').hidden = true;
+  $('result').hidden = $('download-gz').hidden = $('gz').hidden = true;
   progress('Compressing', 0);
   const begin = performance.now();
   const frame = await compressLz4(bytes, {
@@ -204,16 +216,23 @@ async function show(name, bytes, signal) {
     onProgress: ({inputBytes, totalBytes}) => progress('Compressing', 0.4 * inputBytes / Math.max(1, totalBytes)),
   });
   const time = performance.now() - begin;
-  if (downloadUrl) URL.revokeObjectURL(downloadUrl);
-  downloadUrl = URL.createObjectURL(new Blob([frame]));
-  $('download').href = downloadUrl;
-  $('download').download = `${name}.lz4`;
+  offer('download', `${name}.lz4`, frame);
   $('name').textContent = name;
-  const ratio = frame.length > 0 ? (bytes.length / frame.length).toFixed(2) : '1';
-  $('sizes').textContent = `${bytesText(bytes.length)} became ${bytesText(frame.length)}, a ratio of ${ratio}, in ${milliseconds(time)}`;
+  $('sizes').textContent = `${bytesText(bytes.length)} became ${becameText(bytes, frame, time)}`;
   await showMap(bytes, signal);
   $('result').hidden = false;
+  await addGzip(name, bytes, signal);
   if (bytes.length > 0) await compareFinders(bytes, signal);
+}
+
+// Behind the first result, which does not wait for it.
+async function addGzip(name, bytes, signal) {
+  progress('Compressing as .gz', 0.6);
+  const begin = performance.now();
+  const member = await compressGzip(bytes, {device, signal, level: Number($('level').value)});
+  $('gz').textContent = `As .gz: ${becameText(bytes, member, performance.now() - begin)}`;
+  $('gz').hidden = false;
+  offer('download-gz', `${name}.gz`, member);
 }
 
 async function showMap(bytes, signal) {
@@ -248,7 +267,7 @@ async function compareFinders(bytes, signal) {
       `Of ${stretch(part.length, bytes.length)}, at document 000's prices: a literal 9 bits, a match 25.`;
   for (const [i, [finder, stitch]] of kFinders.entries()) {
     const label = finder + (stitch === null ? '' : stitch ? ', stitch on' : ', stitch off');
-    progress(`Trying ${label}`, 0.6 + 0.3 * i / kFinders.length);
+    progress(`Trying ${label}`, 0.7 + 0.2 * i / kFinders.length);
     const [words, time] = await withMatcher({finder, stitch: stitch ?? true}, async matcher => {
       const begin = performance.now();
       return [await matcher.findMatchWords(part, {signal}), performance.now() - begin];
@@ -281,7 +300,8 @@ function showCriteria(finder, judged, latency, bytes, matchedBytes) {
   describe(list, 'Every match stands for equal bytes', judged.verified ? `yes; ${number(judged.found.matches)} are chosen` : 'no');
   const above = judged.found.costBits / judged.optimum.costBits - 1;
   describe(list, 'Cost against the optimum of a 4K window, found by the processor',
-           `${number(judged.found.costBits)} bits, ${percent(Math.abs(above))} ${above > 0 ? 'above' : 'below'} its ${number(judged.optimum.costBits)}`);
+           `${number(judged.found.costBits)} bits, ` + (above === 0 ? 'the same' :
+               `${percent(Math.abs(above))} ${above > 0 ? 'above' : 'below'} its ${number(judged.optimum.costBits)}`));
   describe(list, 'Work a byte', judged.probes === undefined ? 'not counted by this finder' :
       `${(judged.probes / bytes).toFixed(1)} probes, ${(judged.byteComparisons / bytes).toFixed(1)} bytes compared`);
   describe(list, `Latency of ${bytesText(bytes)}, upload and reading back included`, milliseconds(latency));
@@ -331,7 +351,10 @@ const takeFile = file => file && take(file.name, async () => new Uint8Array(awai
 
 $('file').addEventListener('change', event => takeFile(event.target.files[0]));
 for (const button of document.querySelectorAll('[data-sample]'))
-  button.addEventListener('click', () => take(`${button.dataset.sample}.sample`, async () => kSamples[button.dataset.sample]()));
+  button.addEventListener('click', () => {
+    $('file').value = '';
+    take(`${button.dataset.sample}.sample`, async () => kSamples[button.dataset.sample]());
+  });
 for (const id of ['level', 'finder', 'stitch']) $(id).addEventListener('change', () => again?.());
 $('cancel').addEventListener('click', () => {
   running?.abort();
@@ -341,7 +364,10 @@ for (const kind of ['dragover', 'drop', 'dragleave'])
   addEventListener(kind, event => {
     event.preventDefault();
     $('drop').classList.toggle('over', kind === 'dragover');
-    if (kind === 'drop') takeFile(event.dataTransfer.files[0]);
+    if (kind === 'drop') {
+      $('file').value = '';
+      takeFile(event.dataTransfer.files[0]);
+    }
   });
 
 $('map').addEventListener('pointermove', event => {

@@ -364,10 +364,12 @@ typedef enum hemstitch_finder {
   HEMSTITCH_FINDER_HASH_STEP = 0,  /* fast: one candidate from a table, and the offsets 1, 2 and 4 */
   HEMSTITCH_FINDER_HASH_CHAIN = 1, /* good: the `depth` nearest earlier positions with the same hash */
   /* These search a window, and are there to compare with: their work grows with it. */
-  HEMSTITCH_FINDER_BRUTE_FORCE = 2, /* every offset of the window: nothing finds longer ones in it */
-  HEMSTITCH_FINDER_LAZY_SCAN = 3,   /* every offset up to near_range, then every far_step-th one */
-  HEMSTITCH_FINDER_COOP_STITCH = 4, /* 64 positions share what each found in a band of its own */
-  HEMSTITCH_FINDER_WINDOW_INDEX = 5 /* as brute_force but inside long runs, at a small part of its work */
+  HEMSTITCH_FINDER_BRUTE_FORCE = 2,  /* every offset of the window: nothing finds longer ones in it */
+  HEMSTITCH_FINDER_LAZY_SCAN = 3,    /* every offset up to near_range, then every far_step-th one */
+  HEMSTITCH_FINDER_COOP_STITCH = 4,  /* 64 positions share what each found in a band of its own */
+  HEMSTITCH_FINDER_WINDOW_INDEX = 5, /* as brute_force but inside long runs, at a small part of its work */
+  /* One match for two positions, in blocks of up to 65536 bytes without history; of match.h, not on devices. */
+  HEMSTITCH_FINDER_HASH_PAIRS = 6
 } hemstitch_finder;
 
 /* What one position of coop_stitch shows to the other 63. */

@@ -179,6 +179,21 @@ HEMSTITCH_API std::vector<std::byte> make_index(std::span<const std::byte> input
 // The size of what restore() would give, found without writing it. Throws Error on damaged data.
 HEMSTITCH_API std::uint64_t restored_bytes(std::span<const std::byte> input);
 
+// What a stream did, so far.
+struct Report {
+  std::uint64_t input_bytes = 0, output_bytes = 0;  // taken and given out: the stream's position
+  std::uint64_t frame_count = 0;                    // without skippable ones
+  std::uint64_t block_count = 0;
+  std::uint64_t planned_bytes = 0;         // of memory, for buffers
+  std::uint64_t planned_device_bytes = 0;  // of a device's memory; 0 where there is none
+  unsigned threads = 0;                    // that worked at most
+  std::string backend = {};                // that worked; empty before the first block
+  // Blocks that it failed on, who did them, and the first failure's message. After a second failure it is dropped, and another one does the rest.
+  std::uint64_t fallback_blocks = 0;
+  std::string fallback_backend = {}, fallback_reason = {};
+  bool backend_dropped = false;
+};
+
 // Takes a stream's output, piece by piece and in order. What it throws, the stream's call throws.
 using Output = std::function<void(std::span<const std::byte>)>;
 
@@ -196,6 +211,9 @@ class HEMSTITCH_API Compressor {
 
   void write(std::span<const std::byte> piece);
   void finish();
+
+  // At any time, also after an Error.
+  Report report() const;
 
  private:
   struct Impl;
@@ -219,6 +237,8 @@ class HEMSTITCH_API Decompressor {
 
   // After make_index() and finish().
   std::vector<std::byte> index() const;
+
+  Report report() const;  // at any time, also after an Error
 
  private:
   struct Impl;

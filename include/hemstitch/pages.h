@@ -28,16 +28,19 @@ typedef struct hemstitch_kept_page {
   hemstitch_status status;
 } hemstitch_kept_page;
 
-/* Zeros and NULLs are what most want. */
+/* Zeros and NULLs, and no options at all, are the defaults. */
 typedef struct hemstitch_page_batch_options {
+  size_t size;         /* sizeof(hemstitch_page_batch_options) */
   uint32_t page_bytes; /* a power of two from 4096 to 65536; 0: 4096 */
   int32_t level;       /* 1 to 12; 0: 1 */
   const char* backend; /* NULL: "auto" */
-  const char* device;  /* as hemstitch_options::device */
+  const char* device;  /* as hemstitch_compress_options::device */
   uint32_t threads;    /* 0: one a core */
 } hemstitch_page_batch_options;
 
+/* What a batch did. Set `size` before it is filled. */
 typedef struct hemstitch_page_batch_report {
+  size_t size; /* sizeof(hemstitch_page_batch_report) */
   uint64_t pages, same_filled, compressed, raw, damaged;
   uint64_t kept_bytes;
   uint64_t fallback_pages;   /* that a device failed on, done by the processor */
@@ -68,16 +71,20 @@ HEMSTITCH_API hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch
                                                             void* const* pages, size_t count,
                                                             hemstitch_page_batch_report* report);
 
+/* Zeros and NULLs, and no options at all, are the defaults. */
 typedef struct hemstitch_page_store_options {
-  uint64_t page_count;   /* numbers are below it; 0: any number */
-  uint64_t budget_bytes; /* 0: none */
-  int32_t checksums;     /* 1: each page has one, verified when it is read */
-  int32_t lock_memory;   /* 1: kept out of swap */
-  int32_t prefault;      /* 1: the budget is taken from the system at once */
-  hemstitch_page_batch_options batch;
+  size_t size;                               /* sizeof(hemstitch_page_store_options) */
+  uint64_t page_count;                       /* numbers are below it; 0: any number */
+  uint64_t budget_bytes;                     /* 0: none */
+  int32_t checksums;                         /* 1: each page has one, verified when it is read */
+  int32_t lock_memory;                       /* 1: kept out of swap */
+  int32_t prefault;                          /* 1: the budget is taken from the system at once */
+  const hemstitch_page_batch_options* batch; /* how pages are compressed; NULL: the defaults */
 } hemstitch_page_store_options;
 
+/* What a store holds and did. Set `size` before it is filled. */
 typedef struct hemstitch_page_store_statistics {
+  size_t size; /* sizeof(hemstitch_page_store_statistics) */
   uint64_t pages, same_filled, compressed, raw;
   uint64_t kept_bytes, slot_bytes, used_slot_bytes, bookkeeping_bytes, memory_bytes;
   uint64_t puts, gets, misses, discards, refused, moved_pages, failed_pages, fallback_pages;

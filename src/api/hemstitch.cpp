@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "api/report.hpp"
 #include "core/parallel.hpp"
 #include "pipeline/compress_job.hpp"
 #include "pipeline/restore_job.hpp"
@@ -133,6 +134,8 @@ void Compressor::finish() {
   impl.state.run([&] { impl.finish(); });
   impl.state.close();
 }
+
+Report Compressor::report() const { return public_report(present(impl_).job.report()); }
 
 struct Decompressor::Impl {
   using Event = RestoreJob::Event;
@@ -267,6 +270,8 @@ void Decompressor::finish() {
   impl.finished = true;
   impl.state.close();
 }
+
+Report Decompressor::report() const { return public_report(present(impl_).job.report()); }
 
 std::vector<std::byte> Decompressor::index() const {
   const Impl& impl = present(impl_);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
+#include "api/sinks.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "pipeline/frame_batch.hpp"
@@ -19,42 +19,6 @@ namespace {
 constexpr std::size_t kBlocksInARow = 64;
 constexpr std::size_t kBytesInARow = std::size_t{1} << 18;
 constexpr std::size_t kMostLz4InputBytes = 0x7E000000;
-
-// Room of a caller's; throws kOutputTooSmall when it is full.
-class RoomSink : public Sink {
- public:
-  explicit RoomSink(std::span<std::byte> room) : room_(room) {}
-
-  void write(std::span<const std::byte> bytes) override {
-    std::copy(bytes.begin(), bytes.end(), take(bytes.size()));
-  }
-  void write_in_parallel(std::span<const std::byte> bytes) override {
-    copy_in_parallel(take(bytes.size()), bytes.data(), bytes.size());
-  }
-  std::size_t written() const { return written_; }
-
- private:
-  std::byte* take(std::size_t bytes) {
-    if (bytes > room_.size() - written_)
-      throw Error(Status::kOutputTooSmall,
-                  fmt::format("the output's {} bytes of room are full", room_.size()));
-    return room_.data() + std::exchange(written_, written_ + bytes);
-  }
-
-  std::span<std::byte> room_;
-  std::size_t written_ = 0;
-};
-
-class CallSink : public Sink {
- public:
-  explicit CallSink(const Output& output) : output_(output) {
-    if (!output_) throw Error(Status::kInvalidOption, "output is an empty function");
-  }
-  void write(std::span<const std::byte> bytes) override { output_(bytes); }
-
- private:
-  const Output& output_;
-};
 
 StreamHooks hooks_of(const Progress& progress) {
   StreamHooks hooks;

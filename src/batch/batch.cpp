@@ -7,6 +7,7 @@
 
 #include "batch/batch_checks.hpp"
 #include "batch/batch_device.hpp"
+#include "batch/find_options.hpp"
 #include "core/c_call.hpp"
 #include "core/status.hpp"
 #include "format/lz4/lz4_levels.hpp"
@@ -22,19 +23,6 @@ const hemstitch_batch& checked(const hemstitch_batch* batch) {
   check_parameter("batch", "max_history_bytes", batch->max_history_bytes, 0, kMostBatchHistoryBytes);
   if (batch->count != 0) needed(batch->input_bytes, "input_bytes");
   return *batch;
-}
-
-// In the order of hemstitch_finder.
-constexpr Finder kFinders[] = {Finder::kHashStep, Finder::kHashChain,  Finder::kBruteForce,
-                               Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex};
-static_assert(HEMSTITCH_FINDER_WINDOW_INDEX == std::size(kFinders) - 1);
-static_assert(HEMSTITCH_TOP_K_LONGEST == static_cast<int>(TopKPolicy::kLongest) &&
-              HEMSTITCH_TOP_K_LONGEST_PER_BUCKET == static_cast<int>(TopKPolicy::kLongestPerBucket));
-
-const FinderRow& row_of_finder(std::int32_t finder) {
-  if (finder < 0 || static_cast<std::size_t>(finder) >= std::size(kFinders))
-    throw Error(Status::kInvalidOption, fmt::format("batch: finder {} is none of the finders", finder));
-  return row_of(kFinders[finder]);
 }
 
 // The limits of what searches a window, by the names that the fields have here.
@@ -63,55 +51,13 @@ void check_window_options(const FinderRow& row, const hemstitch_find_options& op
 AnyFinder finder_of(const hemstitch_find_options* options) {
   needed(options, "options");
   check_parameter("batch", "stitch", options->stitch, 0, 1);
+  if (options->finder == HEMSTITCH_FINDER_HASH_PAIRS)
+    throw Error(Status::kInvalidOption, "batch: hash_pairs finds no candidates on a device; match.h has it");
   const FinderRow& row = row_of_finder(options->finder);
   if (!row.reads("hash_bits")) check_window_options(row, *options);
-  FinderParameters parameters;
-  parameters.min_match_len = options->min_match_bytes;
-  parameters.max_match_len = options->max_match_bytes;
-  parameters.window_size = options->window_bytes;
-  parameters.stride = options->stride;
-  parameters.near_range = options->near_range;
-  parameters.band_origin = options->band_origin;
-  parameters.top_k = options->top_k;
-  parameters.top_k_policy = static_cast<TopKPolicy>(options->top_k_policy);
-  parameters.stitch = options->stitch != 0;
-  parameters.good_match_len = options->good_match_bytes;
-  parameters.far_step = options->far_step;
-  parameters.hash_bits = options->hash_bits;
-  parameters.cap_bytes = options->cap_bytes;
-  parameters.depth = options->depth;
-  parameters.stitch_reach = options->stitch_reach;
-  parameters.group_positions = options->group_positions;
-  parameters.hash_bytes = options->hash_bytes;
-  parameters.few_values_hash_bytes = options->few_values_hash_bytes;
-  AnyFinder finder = row.with(parameters);
+  AnyFinder finder = row.with(parameters_of(*options));
   std::visit([](const auto& own) { check_parameters(own); }, finder);
   return finder;
-}
-
-hemstitch_find_options options_for(std::int32_t finder) {
-  const FinderParameters parameters = row_of_finder(finder).defaults();
-  hemstitch_find_options options{};
-  options.finder = finder;
-  options.hash_bits = parameters.hash_bits;
-  options.cap_bytes = parameters.cap_bytes;
-  options.stitch = parameters.stitch ? 1 : 0;
-  options.group_positions = parameters.group_positions;
-  options.depth = parameters.depth;
-  options.window_bytes = parameters.window_size;
-  options.stitch_reach = parameters.stitch_reach;
-  options.hash_bytes = parameters.hash_bytes;
-  options.few_values_hash_bytes = parameters.few_values_hash_bytes;
-  options.min_match_bytes = parameters.min_match_len;
-  options.max_match_bytes = parameters.max_match_len;
-  options.near_range = parameters.near_range;
-  options.good_match_bytes = parameters.good_match_len;
-  options.far_step = parameters.far_step;
-  options.stride = parameters.stride;
-  options.band_origin = parameters.band_origin;
-  options.top_k = parameters.top_k;
-  options.top_k_policy = static_cast<std::int32_t>(parameters.top_k_policy);
-  return options;
 }
 
 // The numbers of the interface are those of the rows.
@@ -181,7 +127,7 @@ hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_byte
 hemstitch_status hemstitch_find_options_for_finder(int32_t finder, hemstitch_find_options* options) {
   return guarded([&] {
     hemstitch::needed(options, "options");
-    *options = hemstitch::options_for(finder);
+    *options = hemstitch::options_for(finder, hemstitch::row_of_finder(finder).defaults());
   });
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -39,15 +41,66 @@ inline void need_for(std::uint64_t count, const void* pointer, std::string_view 
   if (count != 0) needed(pointer, name);
 }
 
+inline constexpr hemstitch_place kNoPlace{0, 0, UINT64_MAX};
+
+// Where a thread's last failed call met its error.
+inline hemstitch_place& last_error_place() {
+  static constinit thread_local hemstitch_place place = kNoPlace;
+  return place;
+}
+
+inline hemstitch_place place_for_c(const Place& place) {
+  return {place.frame.value_or(0), place.block.value_or(0), place.byte_offset.value_or(UINT64_MAX)};
+}
+
+// The `size` of a structure that begins with it.
+template <class Structure>
+std::size_t sized_bytes(const Structure* given, std::string_view name) {
+  if (given->size < sizeof(std::size_t) || given->size % alignof(Structure) != 0)
+    throw Error(Status::kInvalidOption, std::string(name) + ".size is " + std::to_string(given->size) +
+                                            "; set it to the structure's size by sizeof");
+  return given->size;
+}
+
+// What a caller gives whose header may be older or newer than this library. `size` is the first member of such a structure, and says how
+// much of it there is; the rest is zero. No structure at all is all zeros. What a newer header has beyond ours has to be zero.
+template <class Options>
+Options sized(const Options* given, std::string_view name) {
+  Options options{};
+  if (given == nullptr) return options;
+  const std::size_t size = sized_bytes(given, name);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(given);
+  if (size > sizeof(Options) &&
+      std::any_of(bytes + sizeof(Options), bytes + size, [](std::byte byte) { return byte != std::byte{0}; }))
+    throw Error(Status::kInvalidOption, std::string(name) +
+                                            " has a member that Hemstitch " HEMSTITCH_VERSION_STRING
+                                            " does not know: leave it zero, or use a newer library");
+  std::memcpy(&options, given, std::min(size, sizeof(Options)));
+  options.size = sizeof(Options);
+  return options;
+}
+
+// The way back: as much of `made` as the caller's structure has room for, zeros behind it.
+template <class Result>
+void fill_sized(Result* result, Result made, std::string_view name) {
+  const std::size_t size = sized_bytes(needed(result, name), name);
+  made.size = size;
+  auto* const bytes = reinterpret_cast<std::byte*>(result);
+  std::memcpy(bytes, &made, std::min(size, sizeof(Result)));
+  if (size > sizeof(Result)) std::fill(bytes + sizeof(Result), bytes + size, std::byte{0});
+}
+
 // Runs `call` and turns what it throws into a status.
 template <class Call>
 hemstitch_status guarded(const Call& call) {
   keep_error_message({});
+  last_error_place() = kNoPlace;
   try {
     call();
     return HEMSTITCH_OK;
   } catch (const Error& error) {
     keep_error_message(error.what());
+    last_error_place() = place_for_c(error.place());
     return static_cast<hemstitch_status>(error.status());
   } catch (const std::bad_alloc&) {
     keep_error_message(status_text(Status::kOutOfMemory));

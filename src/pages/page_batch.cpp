@@ -122,8 +122,10 @@ struct PageBatch::Impl {
       try {
         work(part);
       } catch (const Error& error) {
-        if (!is_device_failure(error.status())) throw;
-        failed_calls.fetch_add(1, std::memory_order_relaxed);
+        // Options are checked: a backend that refuses them has no kernel for such pages, and may be asked to restore them still.
+        const bool is_refusal = error.status() == Status::kInvalidOption;
+        if (!is_refusal && !is_device_failure(error.status())) throw;
+        if (!is_refusal) failed_calls.fetch_add(1, std::memory_order_relaxed);
         for (BlockTask& task : part) task.status = Status::kInternal;
         note_failure(report, 0, error.what());
       }

@@ -22,7 +22,8 @@ using namespace std::chrono_literals;
 constexpr auto kPause = 50ms;
 constexpr double kBusyFreeShare = 0.05;
 
-constexpr std::uint32_t kPrefetchBytes = 2048;
+constexpr std::uint32_t kPrefetchBytes = 4096;
+constexpr std::size_t kLineBytes = 64;
 
 constexpr std::uint64_t kMostFlatPages = std::uint64_t{1} << 32;
 
@@ -263,6 +264,9 @@ void PageStore::Impl::note_damage(std::uint64_t number) {
 template <std::uint32_t kBytes>
 Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted) {
   std::array<std::byte, kBytes> kept;
+  // Memory brings the page's lines near while the kept bytes are looked up and copied.
+  for (std::size_t line = 0; line < kMinPageBytes; line += kLineBytes)
+    __builtin_prefetch(page.data() + line, 1);
   Shard& shard = shard_of(number);
   PageRef ref;
   std::uint32_t checksum = 0;

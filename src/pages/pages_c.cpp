@@ -30,20 +30,23 @@ PageBatchOptions options_of(const hemstitch_page_batch_options& wanted) {
 
 void tell(const PageBatchReport& report, hemstitch_page_batch_report* told) {
   if (told == nullptr) return;
-  *told = {.pages = report.pages,
-           .same_filled = report.same_filled,
-           .compressed = report.compressed,
-           .raw = report.raw,
-           .damaged = report.damaged,
-           .kept_bytes = report.kept_bytes,
-           .fallback_pages = report.fallback_pages,
-           .on_device = report.backend != "cpu",
-           .rule_takes_device = report.rule_takes_device,
-           .seconds = report.seconds,
-           .upload_seconds = report.upload_seconds,
-           .kernel_seconds = report.kernel_seconds,
-           .download_seconds = report.download_seconds,
-           .cpu_seconds = report.cpu_seconds};
+  fill_sized(told,
+             {.size = 0,
+              .pages = report.pages,
+              .same_filled = report.same_filled,
+              .compressed = report.compressed,
+              .raw = report.raw,
+              .damaged = report.damaged,
+              .kept_bytes = report.kept_bytes,
+              .fallback_pages = report.fallback_pages,
+              .on_device = report.backend != "cpu",
+              .rule_takes_device = report.rule_takes_device,
+              .seconds = report.seconds,
+              .upload_seconds = report.upload_seconds,
+              .kernel_seconds = report.kernel_seconds,
+              .download_seconds = report.download_seconds,
+              .cpu_seconds = report.cpu_seconds},
+             "report");
 }
 
 hemstitch_kept_page told_page(const KeptPage& page) {
@@ -79,8 +82,7 @@ hemstitch_status hemstitch_page_batch_new(const hemstitch_page_batch_options* op
                                           hemstitch_page_batch** batch) {
   return guarded([&] {
     needed(batch, "batch");
-    *batch = new hemstitch_page_batch{
-        PageBatch(options_of(options != nullptr ? *options : hemstitch_page_batch_options{}))};
+    *batch = new hemstitch_page_batch{PageBatch(options_of(sized(options, "options")))};
   });
 }
 
@@ -95,6 +97,7 @@ hemstitch_status hemstitch_page_batch_compress(hemstitch_page_batch* batch, cons
     need_for(count, pages, "pages");
     need_for(count, kept, "kept");
     need_for(count, entries, "entries");
+    if (report != nullptr) sized_bytes(report, "report");
     std::vector<KeptPage> made(count);
     std::vector<const std::byte*> inputs(count);
     std::transform(pages, pages + count, inputs.begin(),
@@ -113,6 +116,7 @@ hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch* batch, const
     need_for(count, pages, "pages");
     need_for(kept_bytes, kept, "kept");
     need_for(count, entries, "entries");
+    if (report != nullptr) sized_bytes(report, "report");
     std::vector<KeptPage> read(count);
     std::transform(entries, entries + count, read.begin(), [](const hemstitch_kept_page& entry) {
       return KeptPage{.at = entry.at, .bytes = entry.bytes, .kind = static_cast<PageKind>(entry.kind)};
@@ -129,14 +133,13 @@ hemstitch_status hemstitch_page_store_new(const hemstitch_page_store_options* op
                                           hemstitch_page_store** store) {
   return guarded([&] {
     needed(store, "store");
-    const hemstitch_page_store_options wanted =
-        options != nullptr ? *options : hemstitch_page_store_options{};
+    const hemstitch_page_store_options wanted = sized(options, "options");
     *store = new hemstitch_page_store{PageStore({.page_count = wanted.page_count,
                                                  .budget_bytes = wanted.budget_bytes,
                                                  .checksums = wanted.checksums != 0,
                                                  .lock_memory = wanted.lock_memory != 0,
                                                  .prefault = wanted.prefault != 0,
-                                                 .batch = options_of(wanted.batch)})};
+                                                 .batch = options_of(sized(wanted.batch, "options.batch"))})};
   });
 }
 
@@ -225,25 +228,28 @@ hemstitch_status hemstitch_page_store_get_many_to_device(hemstitch_page_store* s
 hemstitch_status hemstitch_page_store_statistics_of(hemstitch_page_store* store,
                                                     hemstitch_page_store_statistics* statistics) {
   return guarded([&] {
-    needed(statistics, "statistics");
+    sized_bytes(needed(statistics, "statistics"), "statistics");
     const PageStoreStatistics of = needed(store, "store")->store.statistics();
-    *statistics = {.pages = of.pages,
-                   .same_filled = of.same_filled,
-                   .compressed = of.compressed,
-                   .raw = of.raw,
-                   .kept_bytes = of.kept_bytes,
-                   .slot_bytes = of.slot_bytes,
-                   .used_slot_bytes = of.used_slot_bytes,
-                   .bookkeeping_bytes = of.bookkeeping_bytes,
-                   .memory_bytes = of.memory_bytes,
-                   .puts = of.puts,
-                   .gets = of.gets,
-                   .misses = of.misses,
-                   .discards = of.discards,
-                   .refused = of.refused,
-                   .moved_pages = of.moved_pages,
-                   .failed_pages = of.failed_pages,
-                   .fallback_pages = of.fallback_pages};
+    fill_sized(statistics,
+               {.size = 0,
+                .pages = of.pages,
+                .same_filled = of.same_filled,
+                .compressed = of.compressed,
+                .raw = of.raw,
+                .kept_bytes = of.kept_bytes,
+                .slot_bytes = of.slot_bytes,
+                .used_slot_bytes = of.used_slot_bytes,
+                .bookkeeping_bytes = of.bookkeeping_bytes,
+                .memory_bytes = of.memory_bytes,
+                .puts = of.puts,
+                .gets = of.gets,
+                .misses = of.misses,
+                .discards = of.discards,
+                .refused = of.refused,
+                .moved_pages = of.moved_pages,
+                .failed_pages = of.failed_pages,
+                .fallback_pages = of.fallback_pages},
+               "statistics");
   });
 }
 

@@ -10,6 +10,7 @@
 #include "files/frame_files_device.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "gpu/cuda/device_buffer.hpp"
+#include "hemstitch/files.h"
 #include "hemstitch/files.hpp"
 #include "shapes.hpp"
 

@@ -150,6 +150,23 @@ class DeviceRun(unittest.TestCase):
         self.assertEqual(run["command"], "tools/device-run --only sizes benches")
         self.assertEqual([entry["name"] for entry in run["files"]], ["dickens"])
 
+    def test_rates_of_webgpu_are_those_of_hardware(self):
+        self.program("webgpu_device_bench", """echo '{"verified": true, "file": "samba"}'""")
+        corpora = self.bundle / "corpora" / "silesia"
+        corpora.mkdir(parents=True)
+        for name in ("dickens", "samba"):
+            (corpora / name).write_text("It was")
+        for description, words, files in (("llvmpipe (software), through WebGPU", "left out: bench webgpu; its adapter is llvmpipe", []),
+                                          ("Stand-in, through WebGPU", "ok      bench webgpu", ["samba"])):
+            listed = {"backends": BACKENDS["backends"] + [{"name": "webgpu", "state": "usable", "description": description}]}
+            self.program("hemstitch", f"echo '{json.dumps(listed)}'")
+            status, output, recorded = self.run_tool("--only", "webgpu", "benches")
+            self.assertEqual(status, 0, output)
+            self.assertIn(words, output)
+            entries = [entry["name"] for name in recorded
+                       for entry in json.loads((self.bundle / "results" / name).read_text())["files"]]
+            self.assertEqual(entries, files)
+
     def test_limits_leave_room_for_the_last_recorded_tests(self):
         recorded = sorted((ROOT / "bench" / "results").glob("*-device-tests.json"))[-1]
         seconds = [row["seconds"] for row in json.loads(recorded.read_text())["rows"] if row["what"] == "test"]

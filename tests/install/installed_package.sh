@@ -153,6 +153,11 @@ for language in c cpp; do
   cmake --build "$work/$language" > "$work/build.log" || fail "$(cat "$work/build.log")"
 done
 check_c_example "$work/c/round_trip"
+for example in choice many matches page_store ranges search_text; do
+  "$work/c/$example" > "$work/output" || fail "$example: $(cat "$work/output")"
+done
+"$work/c/stream" "$work/sample" "$work/sample.gz" > "$work/output" || fail "stream: $(cat "$work/output")"
+gzip -dc "$work/sample.gz" | cmp - "$work/sample" || fail "stream: gzip restores something else"
 check_example "$work/cpp/compress_file"
 check_example "$work/cpp/compress_file_static"
 "$work/cpp/search_files" copyright,grant "$work/sample" > "$work/output" || fail "search_files: $(cat "$work/output")"

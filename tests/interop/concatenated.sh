@@ -28,8 +28,10 @@ fail() {
 } > source
 # No block apart, one, two and three blocks of 64 KB and of 256 KB: exact multiples, a byte more and less.
 sizes=(0 1 1000 61440 61441)
+block_counts=(1 2 3)
+if [[ -n ${HEMSTITCH_SANITIZE:-} ]]; then block_counts=(1 2); fi
 for block in 65536 262144; do
-  for count in 1 2 3; do
+  for count in "${block_counts[@]}"; do
     for more in -1 0 1 2; do sizes+=($((count * block + more))); done
   done
 done

@@ -27,6 +27,7 @@ head -c 1048577 mixed > above
 head -c 65280 mixed > bgzf_block
 head -c 65281 mixed > bgzf_above
 files=(empty byte numbers noise zeros mixed repeated_noise below block above bgzf_block bgzf_above)
+if [[ -n ${HEMSTITCH_SANITIZE:-} ]]; then files=(empty mixed bgzf_above); fi
 
 fail() {
   echo "FAILED: $*" >&2

@@ -24,6 +24,7 @@ head -c 65535 mixed > below
 head -c 65536 mixed > block
 head -c 65537 mixed > above
 files=(empty byte numbers noise zeros mixed below block above)
+if [[ -n ${HEMSTITCH_SANITIZE:-} ]]; then files=(empty mixed above); fi
 
 fail() {
   echo "FAILED: $*" >&2

@@ -2,9 +2,8 @@
 """Holds the names of files in comments and in pages against the files there are.
 
 In comments of sources and scripts, every word like `hash_chain.cu` or `gpu/cuda/launch.hpp`; in pages, such words and folders between
-backquotes, and the targets of links. A name is right where some file's path ends with it. NAME, FOLDER and X stand for names.
+backquotes (links_test.py has their links). A name is right where some file's path ends with it. NAME, FOLDER and X stand for names.
 """
-import os
 import re
 import sys
 from pathlib import Path
@@ -44,9 +43,6 @@ def main():
             names = [name for word in words for name in FILE_NAME.findall(word)]
             if page:
                 names += [word.rstrip("/") for word in words if FOLDER_NAME.fullmatch(word) and "." not in word]
-                targets = [target for target in re.findall(r"\]\(([^)#\s]+)", line) if ":" not in target]
-                wrong += [f"{path}:{number}: no {target}" for target in targets
-                          if not os.path.exists(ROOT / path.parent / target)]
             checked += len(names)
             # A page names a header and its source together by their stem.
             wrong += [f"{path}:{number}: no {name}" for name in names

@@ -114,7 +114,8 @@ TEST(MallocC, Compress) {
 
 // By ISA-L and by libdeflate, whose memory is theirs to ask for.
 TEST(MallocC, CompressToGzip) {
-  hemstitch_options options{};
+  hemstitch_compress_options options{};
+  options.size = sizeof options;
   options.format = HEMSTITCH_FORMAT_GZIP;
   Bytes room(hemstitch_compress_bound_of(options.format, content().size()));
   std::size_t bytes = 0;
@@ -122,7 +123,8 @@ TEST(MallocC, CompressToGzip) {
     expect_of_c(
         [&] {
           bytes = 0;
-          return hemstitch_compress_with(&options, content().data(), content().size(), level, room.data(),
+          options.level = level;
+          return hemstitch_compress_with(&options, content().data(), content().size(), room.data(),
                                          room.size(), &bytes);
         },
         [&] { return inflated_by_zlib(std::span(room).first(bytes), ZlibKind::kGzip) == content(); });
@@ -142,7 +144,8 @@ TEST(MallocC, Index) {
               file = zlib_stream(long_content, 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS + 16);
   Bytes expected(hemstitch_index_bound(file.size())), room(expected.size());
   std::size_t expected_bytes = 0, bytes = 0;
-  hemstitch_options options{};
+  hemstitch_restore_options options{};
+  options.size = sizeof options;
   options.backend = "cpu";
   options.threads = 1;  // no thread may be there when a trial is forked
   ASSERT_EQ(hemstitch_make_index(&options, file.data(), file.size(), expected.data(), expected.size(),
@@ -160,7 +163,7 @@ TEST(MallocC, Index) {
   options.index = expected.data();
   options.index_bytes = expected_bytes;
   Bytes output(200'000);
-  hemstitch_range range{4'100'000, 4'300'000, output.data(), output.size(), 0, HEMSTITCH_OK};
+  hemstitch_range range{4'100'000, 4'300'000, output.data(), output.size(), 0, HEMSTITCH_OK, {}};
   expect_of_c([&] { return hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1); },
               [&] {
                 return range.status == HEMSTITCH_OK &&

@@ -42,10 +42,14 @@ TEST(MallocPages, Store) {
   const Bytes pages = wordy_bytes(kPages * kBytes);
   for (const std::uint64_t page_count : {std::uint64_t{0}, std::uint64_t{100}})
     expect_right_or_out_of_memory([&] {
+      hemstitch_page_batch_options batch{};
+      batch.size = sizeof batch;
+      batch.backend = "cpu";
+      batch.threads = 1;
       hemstitch_page_store_options options{};
+      options.size = sizeof options;
       options.page_count = page_count;
-      options.batch.backend = "cpu";
-      options.batch.threads = 1;
+      options.batch = &batch;
       hemstitch_page_store* store = nullptr;
       const hemstitch_status made = hemstitch_page_store_new(&options, &store);
       if (made != HEMSTITCH_OK) return tells_of_memory(made) ? kOutOfMemory : kWrongError;
@@ -78,6 +82,7 @@ TEST(MallocPages, Batch) {
   Bytes kept(pages.size()), read(pages.size());
   expect_right_or_out_of_memory([&] {
     hemstitch_page_batch_options options{};
+    options.size = sizeof options;
     options.backend = "cpu";
     options.threads = 2;
     hemstitch_page_batch* batch = nullptr;

@@ -24,7 +24,7 @@ echo "what is published is whole"
 version=$(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' "$source_folder/include/hemstitch/version.h")
 tar -tf "$packages/hemstitch-$version.tar.xz" > "$work/list"
 grep -qx "hemstitch-$version/CMakeLists.txt" "$work/list" || fail "the source has no CMakeLists.txt"
-python3 - "$packages/hemstitch-$version.spdx.json" "$version" << 'PROGRAM'
+python3 - "$packages/hemstitch-$version.spdx.json" "$version" "$packages"/*.deb << 'PROGRAM'
 import json
 import sys
 document = json.load(open(sys.argv[1]))
@@ -32,6 +32,7 @@ packages = {entry["SPDXID"]: entry for entry in document["packages"]}
 assert document["spdxVersion"] == "SPDX-2.3" and packages["SPDXRef-hemstitch"]["versionInfo"] == sys.argv[2], document
 names = {entry["name"] for entry in packages.values()}
 assert {"liblz4-1", "libdeflate0", "zlib1g", "libc6", "libcli11-dev"} <= names, names
+assert ("nanobind" in names) == any("/python3-hemstitch_" in file for file in sys.argv[3:]), names
 for entry in packages.values():
     assert entry["versionInfo"] and entry["licenseConcluded"] != "NOASSERTION", entry
 for link in document["relationships"]:
@@ -46,6 +47,12 @@ summary=$(sed -n 's/^ *DESCRIPTION "\(.*\)")/\1/p' "$source_folder/CMakeLists.tx
 for package in "$packages"/*.deb; do
   [[ $(dpkg-deb --field "$package" Description) == "$summary ("* ]] || fail "$package: $(dpkg-deb --field "$package" Description)"
   [[ $(dpkg-deb --field "$package" Version) == "$version-1" ]] || fail "$package has another version than version.h"
+  dpkg-deb --contents "$package" > "$work/contents"
+  licences=(libcli11-dev nlohmann-json3-dev libtbb-dev)
+  if [[ $package == */python3-* ]]; then licences+=(nanobind); fi
+  for licence in "${licences[@]}"; do
+    grep -q "/copyright.$licence\$" "$work/contents" || fail "$package has no licence of $licence"
+  done
 done
 
 echo "a Debian with nothing in it"
@@ -68,10 +75,24 @@ fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 
-echo "all of them install"
-mkdir "$root/packages"
+# The first block of a language in README, as it stands there.
+block() { awk -v "begin=\`\`\`$1" '$0 == begin && !found { found = inside = 1; next } /^```/ { inside = 0 } inside' "$source_folder/README.md"; }
+
+echo "the tool alone installs, and README's first commands work"
+mkdir "$root/packages" "$root/srv/first"
 cp "$packages"/*.deb "$root/packages/"
 inside apt-get update --quiet=2 > "$work/apt.log" 2>&1 || fail "$(cat "$work/apt.log")"
+inside sh -c 'apt-get install --yes --quiet=2 --no-install-recommends /packages/hemstitch_*.deb' > "$work/apt.log" 2>&1 || fail "$(tail -n 30 "$work/apt.log")"
+[[ -z $(inside dpkg-query --show 'libhemstitch*' 2> /dev/null) ]] || fail "the tool brings the library"
+cp "$source_folder/LICENSE" "$root/srv/first/notes.txt"
+block sh > "$root/srv/first/commands"
+grep -q '^hemstitch search' "$root/srv/first/commands" || fail "README's first block is another one: $(cat "$root/srv/first/commands")"
+inside sh -c 'cd /srv/first && sh -e commands' > "$work/output" 2>&1 || fail "README's first block: $(cat "$work/output")"
+cmp "$root/srv/first/again.txt" "$source_folder/LICENSE" || fail "the first block restores something else"
+[[ $(grep -c Licensor "$work/output") -eq $(grep -c Licensor "$source_folder/LICENSE") ]] || fail "the first block finds something else: $(cat "$work/output")"
+grep -q 'notes.txt.lz4' "$work/output" || fail "the first block does not list: $(cat "$work/output")"
+
+echo "all of them install"
 inside sh -c 'apt-get install --yes --quiet=2 --no-install-recommends /packages/*.deb' > "$work/apt.log" 2>&1 || fail "$(tail -n 30 "$work/apt.log")"
 
 # As README shows it: in the folder $2 of the root $1, by the tool $3.
@@ -116,6 +137,9 @@ grep -q 'restored exactly' "$work/output" || fail "$(cat "$work/output")"
 
 if compgen -G "$packages/python3-hemstitch_*.deb" > "$work/python"; then
   echo "the Python package works"
+  block python > "$root/srv/first/program.py"
+  grep -q hemstitch.compress "$root/srv/first/program.py" || fail "README's first block in Python is another one"
+  inside sh -c 'cd /srv/first && python3 program.py' > "$work/output" 2>&1 || fail "README's block in Python: $(cat "$work/output")"
   inside python3 - << 'PROGRAM' || fail "Python"
 import gzip
 import hemstitch

@@ -604,11 +604,15 @@ TEST(PageStoreSnapshot, DamagedFiles) {
 
 TEST(PageStore, OfC) {
   const Folder folder;
+  hemstitch_page_batch_options batch{};
+  batch.size = sizeof batch;
+  batch.backend = "cpu";
   hemstitch_page_store_options options{};
+  options.size = sizeof options;
   options.page_count = 100;
   options.budget_bytes = 1 << 20;
   options.checksums = 1;
-  options.batch.backend = "cpu";
+  options.batch = &batch;
   hemstitch_page_store* store = nullptr;
   ASSERT_EQ(hemstitch_page_store_new(&options, &store), HEMSTITCH_OK);
   const Bytes page = page_of(7, 1);
@@ -641,6 +645,8 @@ TEST(PageStore, OfC) {
   EXPECT_EQ(hemstitch_page_store_discard(store, 2, &found), HEMSTITCH_OK);
   EXPECT_EQ(found, 1);
   hemstitch_page_store_statistics statistics{};
+  EXPECT_EQ(hemstitch_page_store_statistics_of(store, &statistics), HEMSTITCH_INVALID_OPTION);
+  statistics.size = sizeof statistics;
   EXPECT_EQ(hemstitch_page_store_statistics_of(store, &statistics), HEMSTITCH_OK);
   EXPECT_EQ(statistics.pages, 2U);
   EXPECT_EQ(hemstitch_page_store_load(store, folder.file("none").c_str()), HEMSTITCH_READ_FAILED);

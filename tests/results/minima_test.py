@@ -183,6 +183,15 @@ class Check(unittest.TestCase):
         page.write_text(page.read_text().replace("| compress | 4K |", "| compress | 4 KB |"))
         self.assertIn("docs/performance.md is not what the recorded runs give", self.check().stderr)
 
+    def test_a_run_that_lacks_what_a_picture_shows_is_told(self):
+        path = max((self.root / "bench" / "results").glob("*-gzip-cpu.json"))
+        run = json.loads(path.read_text())
+        run["rows"] = [one for one in run["rows"] if one["peer"] != "gzip"]
+        path.write_text(json.dumps(run))
+        done = self.check()
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^results: a picture of README.md needs a row with what compress, peer gzip; the run of tools/bench [^\n]*\n$")
+
     def test_a_plot_of_other_figures_is_refused(self):
         plot = self.root / "docs" / "plots" / "spans-compress.svg"
         plot.write_text(plot.read_text().replace("<circle", "<circle ", 1))

@@ -26,6 +26,18 @@ Bytes compress_c(const Bytes& content, int level = 0) {
   return frame;
 }
 
+hemstitch_compress_options compress_options() {
+  hemstitch_compress_options options{};
+  options.size = sizeof options;
+  return options;
+}
+
+hemstitch_restore_options restore_options() {
+  hemstitch_restore_options options{};
+  options.size = sizeof options;
+  return options;
+}
+
 TEST_WITH_THREADS(CInterface, RoundTripsWithinTheBound) {
   for (const std::size_t bytes : {0, 1, 1000, 262144, 262145, 1000000})
     for (const Bytes& content : {random_bytes(bytes), wordy_bytes(bytes)}) {
@@ -46,20 +58,22 @@ TEST_WITH_THREADS(CInterface, RoundTripsWithinTheBound) {
 TEST_WITH_THREADS(CInterface, EveryFormatStaysWithinItsBound) {
   for (const hemstitch_format format : {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_GZIP, HEMSTITCH_FORMAT_BGZF,
                                         HEMSTITCH_FORMAT_ZLIB, HEMSTITCH_FORMAT_DEFLATE}) {
-    hemstitch_options options{};
-    options.format = format;
+    hemstitch_compress_options compressing = compress_options();
+    hemstitch_restore_options restoring = restore_options();
+    compressing.format = restoring.format = format;
     for (const std::size_t bytes : {0, 1, 65279, 65280, 65281, 1048576, 1048577, 3000000})
       for (const Bytes& content : {random_bytes(bytes), wordy_bytes(bytes)})
         for (const int level : {0, 1}) {
           Bytes frame(hemstitch_compress_bound_of(format, bytes));
           std::size_t frame_bytes = 0;
-          ASSERT_EQ(hemstitch_compress_with(&options, content.data(), bytes, level, frame.data(),
-                                            frame.size(), &frame_bytes),
+          compressing.level = level;
+          ASSERT_EQ(hemstitch_compress_with(&compressing, content.data(), bytes, frame.data(), frame.size(),
+                                            &frame_bytes),
                     HEMSTITCH_OK)
               << hemstitch_last_error_message();
           Bytes restored(bytes);
           std::size_t restored_bytes = 0;
-          ASSERT_EQ(hemstitch_restore_with(&options, frame.data(), frame_bytes, restored.data(), bytes,
+          ASSERT_EQ(hemstitch_restore_with(&restoring, frame.data(), frame_bytes, restored.data(), bytes,
                                            &restored_bytes),
                     HEMSTITCH_OK)
               << hemstitch_last_error_message();
@@ -160,18 +174,20 @@ TEST_WITH_THREADS(CInterface, OptionsNameBackendAndDevice) {
   const Bytes expected = compress(content, by_reference);
   Bytes frame(hemstitch_compress_bound(content.size())), restored(content.size());
   std::size_t bytes = 0;
-  hemstitch_options options{};
-  options.backend = "reference";
-  options.threads = 2;
-  ASSERT_EQ(hemstitch_compress_with(&options, content.data(), content.size(), 3, frame.data(), frame.size(),
-                                    &bytes),
-            HEMSTITCH_OK)
+  hemstitch_compress_options options = compress_options();
+  hemstitch_restore_options restoring = restore_options();
+  options.level = 3;
+  options.backend = restoring.backend = "reference";
+  options.threads = restoring.threads = 2;
+  ASSERT_EQ(
+      hemstitch_compress_with(&options, content.data(), content.size(), frame.data(), frame.size(), &bytes),
+      HEMSTITCH_OK)
       << hemstitch_last_error_message();
   frame.resize(bytes);
   EXPECT_EQ(frame, expected);
   EXPECT_NE(frame, compress_c(content, 3));
   for (const bool by_default : {true, false}) {
-    const hemstitch_options* const how = by_default ? nullptr : &options;
+    const hemstitch_restore_options* const how = by_default ? nullptr : &restoring;
     ASSERT_EQ(
         hemstitch_restore_with(how, frame.data(), frame.size(), restored.data(), restored.size(), &bytes),
         HEMSTITCH_OK);
@@ -180,23 +196,25 @@ TEST_WITH_THREADS(CInterface, OptionsNameBackendAndDevice) {
 
   const auto status_of_both = [&] {
     Bytes room(hemstitch_compress_bound(content.size()));
-    const hemstitch_status status = hemstitch_compress_with(&options, content.data(), content.size(), 3,
-                                                            room.data(), room.size(), &bytes);
-    EXPECT_EQ(hemstitch_restore_with(&options, frame.data(), frame.size(), restored.data(), restored.size(),
+    const hemstitch_status status =
+        hemstitch_compress_with(&options, content.data(), content.size(), room.data(), room.size(), &bytes);
+    EXPECT_EQ(hemstitch_restore_with(&restoring, frame.data(), frame.size(), restored.data(), restored.size(),
                                      &bytes),
               status);
     return status;
   };
-  options.backend = "quantum";
+  options.backend = restoring.backend = "quantum";
   EXPECT_EQ(status_of_both(), HEMSTITCH_UNKNOWN_BACKEND);
-  options.device = "no such device";
+  options.device = restoring.device = "no such device";
   for (const char* backend : {"cuda", "webgpu"}) {
-    options.backend = backend;
+    options.backend = restoring.backend = backend;
     const hemstitch_status status = status_of_both();  // unknown in a build without it
     EXPECT_TRUE(status == HEMSTITCH_DEVICE_UNAVAILABLE || status == HEMSTITCH_UNKNOWN_BACKEND) << status;
   }
-  options = {};
-  options.memory_limit_bytes = 1;
+  options = compress_options();
+  restoring = restore_options();
+  options.level = 3;
+  options.memory_limit_bytes = restoring.memory_limit_bytes = 1;
   EXPECT_EQ(status_of_both(), HEMSTITCH_MEMORY_LIMIT);
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "files/new_file.hpp"
+#include "hemstitch/files.h"
 #include "hemstitch/files.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"

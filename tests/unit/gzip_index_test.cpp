@@ -344,8 +344,9 @@ TEST(GzipIndex, CInterface) {
   ASSERT_EQ(hemstitch_make_index(nullptr, file.data(), file.size(), index.data(), index.size(), &index_bytes),
             HEMSTITCH_OK);
   Bytes output(100);
-  hemstitch_range range{4'700'000, 4'700'100, output.data(), output.size(), 0, HEMSTITCH_OK};
-  hemstitch_options options{};
+  hemstitch_range range{4'700'000, 4'700'100, output.data(), output.size(), 0, HEMSTITCH_OK, {}};
+  hemstitch_restore_options options{};
+  options.size = sizeof options;
   options.index = index.data();
   options.index_bytes = index_bytes;
   ASSERT_EQ(hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1), HEMSTITCH_OK);
@@ -354,6 +355,9 @@ TEST(GzipIndex, CInterface) {
   options.index = nullptr;
   EXPECT_EQ(hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1),
             HEMSTITCH_INVALID_OPTION);
+  options.index_bytes = 0;
+  EXPECT_EQ(hemstitch_restore_ranges(&options, file.data(), file.size(), &range, 1),
+            HEMSTITCH_UNSUPPORTED_FEATURE);
   EXPECT_EQ(hemstitch_make_index(nullptr, file.data(), file.size(), index.data(), 10, &index_bytes),
             HEMSTITCH_OUTPUT_TOO_SMALL);
   const Bytes blocks = bgzf_file(content);

@@ -119,9 +119,9 @@ TEST(RestoreRanges, SayWhatTheyCannotDo) {
 TEST(RestoreRanges, FromC) {
   const Bytes content = wordy_bytes(300000), frames = frames_of(content, Format::kBgzf);
   Bytes room(1000), little(10);
-  hemstitch_range ranges[] = {{65000, 66000, room.data(), room.size(), 7, HEMSTITCH_TRUNCATED},
-                              {0, 11, little.data(), little.size(), 7, HEMSTITCH_OK},
-                              {300001, 300002, nullptr, 0, 7, HEMSTITCH_OK}};
+  hemstitch_range ranges[] = {{65000, 66000, room.data(), room.size(), 7, HEMSTITCH_TRUNCATED, {}},
+                              {0, 11, little.data(), little.size(), 7, HEMSTITCH_OK, {}},
+                              {300001, 300002, nullptr, 0, 7, HEMSTITCH_OK, {}}};
   ASSERT_EQ(hemstitch_restore_ranges(nullptr, frames.data(), frames.size(), ranges, 3), HEMSTITCH_OK);
   EXPECT_EQ(ranges[0].status, HEMSTITCH_OK);
   EXPECT_EQ(ranges[0].output_bytes, 1000u);
@@ -129,8 +129,18 @@ TEST(RestoreRanges, FromC) {
   EXPECT_EQ(ranges[1].status, HEMSTITCH_OUTPUT_TOO_SMALL);
   EXPECT_EQ(ranges[1].output_bytes, 0u);
   EXPECT_EQ(ranges[2].status, HEMSTITCH_RANGE_OUTSIDE_CONTENT);
+  EXPECT_EQ(ranges[2].place.byte_offset, UINT64_MAX);
   EXPECT_EQ(hemstitch_restore_ranges(nullptr, frames.data(), frames.size(), nullptr, 1),
             HEMSTITCH_INVALID_OPTION);
+  // A block that is damaged is told of with its place.
+  Bytes damaged = frames;
+  damaged[200] ^= std::byte{1};
+  ranges[0].begin = 0;
+  ranges[0].end = 1;
+  ASSERT_EQ(hemstitch_restore_ranges(nullptr, damaged.data(), damaged.size(), ranges, 1), HEMSTITCH_OK);
+  EXPECT_NE(ranges[0].status, HEMSTITCH_OK);
+  EXPECT_EQ(ranges[0].output_bytes, 0u);
+  EXPECT_EQ(ranges[0].place.byte_offset, 18u);  // behind the header of the first member
 }
 
 }  // namespace

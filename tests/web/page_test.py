@@ -26,6 +26,17 @@ def number_in(text):
     return int(text.split()[0].replace(",", ""))
 
 
+def downloaded(page, link, folder, suffix):
+    """What a click on a link of the page leaves in the folder of downloads."""
+    page.evaluate(f"document.getElementById('{link}').click(); return 1")
+    end = time.monotonic() + 20
+    while not (files := [path for path in folder.iterdir() if path.suffix == suffix]):
+        if time.monotonic() > end:
+            raise TimeoutError(f"no download: {list(folder.iterdir())}")
+        time.sleep(0.05)
+    return files[0].read_bytes()
+
+
 def dropping_a_file(checks, page, hemstitch, folder):
     content = prose(65536)
     start = time.monotonic()
@@ -41,17 +52,16 @@ def dropping_a_file(checks, page, hemstitch, folder):
     checks.equal("no element of it", page.evaluate("document.querySelectorAll('img').length"), 0)
     checks.equal("its size", number_in(text_of(page, "sizes")), len(content))
     page.wait_for(DONE, 100)
-    page.evaluate("document.getElementById('download').click(); return 1")
-    end = time.monotonic() + 20
-    while not (files := [path for path in folder.iterdir() if path.suffix == ".lz4"]):
-        if time.monotonic() > end:
-            raise TimeoutError(f"no download: {list(folder.iterdir())}")
-        time.sleep(0.05)
-    frame = files[0].read_bytes()
+    frame = downloaded(page, "download", folder, ".lz4")
     checks.equal("lz4 restores the download", subprocess.run(["lz4", "-dc"], input=frame, capture_output=True).stdout, content)
     (folder / "input").write_bytes(content)
     reference = subprocess.run([hemstitch, "--backend", "reference", "-3", "-c", folder / "input"], check=True, capture_output=True).stdout
     checks.equal("the download is reference's", frame, reference)
+    member = downloaded(page, "download-gz", folder, ".gz")
+    checks.equal("gzip restores the other download", subprocess.run(["gzip", "-dc"], input=member, capture_output=True).stdout, content)
+    reference = subprocess.run([hemstitch, "--backend", "reference", "--format", "gzip", "-3", "-c"], input=content, check=True, capture_output=True).stdout
+    checks.equal("it is reference's, too", member, reference)
+    checks.true("its size is told", f"As .gz: {len(member):,} bytes, a ratio of {len(content) / len(member):.2f}, in" in text_of(page, "gz"), text_of(page, "gz"))
     checks.equal("seven finders", page.evaluate("document.querySelectorAll('#finders tbody tr').length"), 7)
     checks.true("criteria of two finders", page.evaluate("document.querySelectorAll('#criteria dd').length") == 10, text_of(page, "criteria"))
     checks.true("matches are verified", text_of(page, "criteria").count("yes;") == 2, text_of(page, "criteria"))
@@ -140,7 +150,7 @@ def main():
                 checks.run(it_fits_screens, page, pictures)
                 checks.equal("messages of the console", page.messages, [])
                 checks.equal("requests to elsewhere", [asked for asked in page.requests if not asked.startswith((url, "blob:"))], [])
-                checks.equal("requests", len([asked for asked in page.requests if asked.startswith(url)]), 4)
+                checks.equal("requests", len([asked for asked in page.requests if asked.startswith(url)]), 5)
                 blocked = page.evaluate("try { await fetch('/page.css'); return false; } catch { return true; }")
                 checks.true("nothing can be fetched", blocked, "")
             with Browser() as browser:

@@ -103,6 +103,23 @@ TEST_F(WebgpuEngine, BlocksLongerThanADispatchTakes) {
   expect_twins(*engine, compressed_blocks(shapes), restoring);
 }
 
+// So much in one batch that several threads copy it there and back: those that compress, do not, and are damaged side by side.
+TEST_F(WebgpuEngine, BatchesThatSeveralThreadsCopy) {
+  const auto engine = webgpu::make_engine(shared_device(), {.batch_bytes = std::uint64_t{8} << 20});
+  std::vector<Shape> shapes;
+  for (unsigned i = 0; i < 28; ++i) {
+    Bytes bytes = i % 8 == 1 ? testing::wordy_bytes(65536 - i) : testing::random_bytes(65536 - i, i);
+    if (i % 8 > 1) std::fill_n(bytes.begin() + 100 * i, 4000, static_cast<std::byte>(i));
+    shapes.push_back({"block", std::move(bytes)});
+  }
+  const std::vector<Case> blocks = blocks_of(shapes);
+  expect_twins(*engine, blocks, compressing(1, 65536));
+  std::vector<Case> compressed = compressed_blocks(shapes);
+  for (std::size_t i = 0; i < compressed.size(); i += 5)
+    compressed[i].input.resize(compressed[i].input.size() / 2);
+  expect_twins(*engine, compressed, restoring);
+}
+
 TEST_F(WebgpuEngine, RestoresWhatLiblz4Writes) {
   const auto engine = webgpu::make_engine(shared_device());
   expect_twins(*engine, compressed_blocks(testing::boundary_shapes(65537)), restoring);

@@ -13,7 +13,7 @@ import copyreg as _copyreg
 import os as _os
 
 from ._errors import Error, Status
-from ._core import (SearchedLine, SearchedText, SearchMatch, compress, compress_bound, restore, restored_size)
+from ._core import (SearchedLine, SearchedText, SearchMatch, compress, compress_bound, make_index, restore, restored_size)
 from ._core import version as __version__
 from . import _core
 from ._device import DeviceArray, load, load_many, save
@@ -23,7 +23,7 @@ from ._webgpu import name_library as _name_webgpu_library
 
 __all__ = [
     "DeviceArray", "Error", "MATCH", "Matcher", "Reader", "SearchMatch", "SearchedLine", "SearchedText", "Searcher", "Status",
-    "Writer", "compress", "compress_bound", "compress_lz4_blocks", "compress_many", "evaluate", "load", "load_many", "open", "restore",
+    "Writer", "compress", "compress_bound", "compress_lz4_blocks", "compress_many", "evaluate", "load", "load_many", "make_index", "open", "restore",
     "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "save", "search", "status_text",
     "unavailable_reason",
 ]
@@ -83,9 +83,10 @@ def restore_lz4_blocks(objs, sizes, *, backend="auto", threads=0, errors="raise"
     return _checked(_core.restore_lz4_blocks(objs, sizes, backend=backend, threads=threads), errors)
 
 
-def restore_ranges(data, ranges, *, backend="auto", threads=0, errors="raise"):
-    """Many content[begin:end] of LZ4 or BGZF in memory: each block that they touch is restored once. `errors` as for restore_many()."""
-    return _checked(_core.restore_ranges(data, ranges, backend=backend, threads=threads), errors)
+def restore_ranges(data, ranges, *, backend="auto", threads=0, errors="raise", index=None):
+    """Many content[begin:end] of LZ4 or BGZF in memory, and of gzip with an `index` of make_index(): each block that they touch is restored
+    once. `errors` as for restore_many()."""
+    return _checked(_core.restore_ranges(data, ranges, backend=backend, threads=threads, index=index), errors)
 
 
 def search(patterns, paths, **options):

@@ -30,6 +30,11 @@ class DeviceArray:
         self._stream = stream  # where what it holds is made; None where it is there for every stream
         self._packed = packed  # what compress() knows of its result
 
+    @property
+    def address(self):
+        """Of its first byte in the device's memory."""
+        return self._address
+
     def __len__(self):
         if not self.shape:
             raise TypeError("the array has no axes")
@@ -73,7 +78,7 @@ def load(path, device="cuda", *, threads=0, verify_checksums=True, stream=None):
 
 def load_many(paths, device="cuda", *, threads=0, verify_checksums=True, stream=None):
     """The same of many files in one run: small ones are brought to the device together. All of them, or the error of the first that fails."""
-    number = _device_number(device)
+    number = number_of(device)
     paths = [os.fspath(path) for path in paths]
     if number is None:
         contents = []
@@ -81,7 +86,7 @@ def load_many(paths, device="cuda", *, threads=0, verify_checksums=True, stream=
             with open(path, "rb") as file:
                 contents.append(file.read())
         return [_core.restore(content, threads=threads) for content in contents]
-    contents = _core.load(paths, device=number, threads=threads, verify_checksums=verify_checksums, stream=_stream_number(stream))
+    contents = _core.load(paths, device=number, threads=threads, verify_checksums=verify_checksums, stream=stream_number(stream))
     return [DeviceArray(content, number) for content in contents]
 
 
@@ -150,7 +155,7 @@ def restore(data, *, device=None, out=None, stream=None, **options):
 
 def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0, stream=None):
     """DeviceArrays; bytes for device="cpu", or without a device for the host's data. An Error each where it fails."""
-    number = None if device is None else _device_number(device)
+    number = None if device is None else number_of(device)
     from_device = is_on_device(objs[0])
     if from_device and device is not None and number is None:
         _, given, run = _batch_of(objs, stream)
@@ -173,7 +178,7 @@ def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0,
         objs, number, stream = [run.download(one.address, one.nbytes) if one.nbytes else b"" for one in given], run.device, run.stream
     else:
         objs = [memoryview(one if _has_buffer(one) else _host_array(one, "restore_many")).cast("B") for one in objs]
-    stream = _stream_number(stream)
+    stream = stream_number(stream)
     if format in ("zlib", "deflate"):
         return _restored_streams(objs, format, number, stream)
     return _loaded(objs, number, threads, stream)
@@ -235,7 +240,7 @@ def _one(results):
     return results[0]
 
 
-def _device_number(device):
+def number_of(device):
     """Of "cuda" or "cuda:1"; None for "cpu"."""
     kind, colon, number = str(device).partition(":")
     if kind == "cpu" and not colon:
@@ -245,7 +250,7 @@ def _device_number(device):
     raise Error(Status.INVALID_OPTION, f"device is {str(device)!r}; it may be 'cpu', 'cuda' or 'cuda:' and a number")
 
 
-def _stream_number(stream):
+def stream_number(stream):
     """A cudaStream_t: a number, or an object with __cuda_stream__ or `ptr` or `cuda_stream` (cupy, torch). None is the default stream."""
     if stream is None:
         return 0
@@ -262,6 +267,9 @@ def _stream_number(stream):
 
 
 def _has_buffer(data):
+    # CuPy's arrays have the buffer protocol and refuse it.
+    if not isinstance(data, (bytes, bytearray, memoryview)) and hasattr(data, "__cuda_array_interface__"):
+        return False
     try:
         memoryview(data).release()
         return True
@@ -295,7 +303,7 @@ class _Given:
             kind, self.device = array.__dlpack_device__()
             self.device = int(self.device)
             # What gives it sees to the order.
-            wanted = _stream_number(stream)
+            wanted = stream_number(stream)
             self.address, self.nbytes, _, _, self._keep = _tensor(array.__dlpack__(stream=wanted or _LEGACY_STREAM))
             made_on = None
         else:
@@ -308,7 +316,7 @@ class _Given:
             self.address, self.nbytes = interface["data"][0] or 0, _bytes_of(interface)
             self.device = _core.device_of(self.address) if self.nbytes else 0
             made_on = interface.get("stream")
-        self.stream = (made_on or 0) if stream is None else _stream_number(stream)
+        self.stream = (made_on or 0) if stream is None else stream_number(stream)
         if made_on is not None and made_on != self.stream:
             _core.device_order(made_on, self.device, self.stream)
         self._array = array

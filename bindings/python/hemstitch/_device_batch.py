@@ -12,7 +12,7 @@ from . import _core
 from ._errors import Error, Status
 
 #: Places of pieces in device memory, and what stands behind the last one.
-_ALIGNMENT, _SLACK_BYTES = 16, 64
+_ALIGNMENT, SLACK_BYTES = 16, 64
 #: Content that is compressed at once: temporary memory is up to 18 times that.
 _STRETCH_BYTES = 256 << 20
 _MOST_BLOCK_BYTES = {"gzip": 1 << 20, "bgzf": 65280, "zlib": 1 << 20, "deflate": 1 << 20}
@@ -29,6 +29,10 @@ def places(sizes):
 def failure(status, what):
     """The Error of a status that the device gave."""
     return Error(int(status), f"{what} ({_core.status_text(int(status))})")
+
+
+def device_of(address):
+    return _core.device_of(address)
 
 
 class Run:
@@ -49,9 +53,13 @@ class Run:
         """What holds them, and the address of each."""
         sizes = [memoryview(piece).nbytes for piece in pieces]
         at = places(sizes)
-        content = self.memory(int(at[-1]) + _SLACK_BYTES)
-        _core.device_upload(pieces, at[:-1].tolist(), content.address, self.device)
+        content = self.memory(int(at[-1]) + SLACK_BYTES)
+        self.upload_to(pieces, at[:-1].tolist(), content.address)
         return content, numpy.uint64(content.address) + at[:-1]
+
+    def upload_to(self, pieces, places, address):
+        """To `address` + each one's place."""
+        _core.device_upload(pieces, places, int(address), self.device)
 
     def download(self, address, size):
         return _core.device_download(int(address), int(size), self.device, self.stream)
@@ -79,7 +87,7 @@ def restore_blocks(run, format, blocks, rooms):
     packed, addresses = run.upload(blocks)
     sizes = numpy.array([memoryview(block).nbytes for block in blocks], "u8")
     at = places(rooms)
-    content = run.memory(int(at[-1]) + _SLACK_BYTES)
+    content = run.memory(int(at[-1]) + SLACK_BYTES)
     targets = numpy.uint64(content.address) + at[:-1]
     done, statuses = _restored(run, format, addresses, sizes, targets, rooms)
     del packed  # what the stream has still to do with it is before what its memory is used for next
@@ -89,6 +97,11 @@ def restore_blocks(run, format, blocks, rooms):
 def _restored(run, format, addresses, sizes, targets, rooms):
     if not len(sizes):
         return numpy.zeros(0, "u8"), numpy.zeros(0, "i4")
+    return enqueue(run, format, addresses, sizes, targets, rooms).take()
+
+
+def enqueue(run, format, addresses, sizes, targets, rooms):
+    """Has blocks that are on the device restored to their targets, and waits for nothing: a _Results."""
     _tables, (t_blocks, t_sizes, t_targets, t_rooms) = run.upload([addresses, sizes, targets, rooms])
     results = _Results(run, len(sizes))
     given = (len(sizes), int(t_blocks), int(t_sizes), int(sizes.max()), int(t_targets), int(t_rooms), int(rooms.max()),
@@ -97,7 +110,7 @@ def _restored(run, format, addresses, sizes, targets, rooms):
         run.lz4_restore(*given)
     else:
         run.deflate_restore(format, *given)
-    return results.take()
+    return results
 
 
 def stream_sizes(run, format, streams):
@@ -126,7 +139,7 @@ def unshuffle(run, addresses, sizes, element_bytes):
     """HDF5's shuffle undone, buffer by buffer: (what holds the results, the address of each)."""
     sizes = numpy.asarray(sizes, "u8")
     at = places(sizes)
-    content = run.memory(int(at[-1]) + _SLACK_BYTES)
+    content = run.memory(int(at[-1]) + SLACK_BYTES)
     targets = numpy.uint64(content.address) + at[:-1]
     if len(sizes):
         _tables, (t_sources, t_sizes, t_targets) = run.upload([numpy.ascontiguousarray(addresses, "u8"), sizes, targets])
@@ -155,7 +168,7 @@ def compress_frames(run, spans, level, block_bytes):
     rooms = []
     for number, (address, size) in enumerate(spans):
         bound = _core.device_frame_bound(size, block_bytes)
-        room = run.memory(bound + _SLACK_BYTES)
+        room = run.memory(bound + SLACK_BYTES)
         at = results.address + record * number
         run.frame_compress(address, size, block_bytes, level or 1, room.address, bound, at, at + 8)
         run.copy(room.address, min(bound, _FRAME_HEADER_BYTES), at + 16)
@@ -170,7 +183,7 @@ def compress_frames(run, spans, level, block_bytes):
             frames.append(failure(status, "the device did not compress the array"))
             continue
         if bound - size > size // 8:  # what is kept is not to take the room that it might have needed
-            exact = run.memory(size + _SLACK_BYTES)
+            exact = run.memory(size + SLACK_BYTES)
             run.copy(room.address, size, exact.address)
             room = exact
         frames.append(Packed(room, room.address, size, content_bytes, begin=begin))
@@ -193,7 +206,7 @@ def compress_streams(run, format, spans, level):
     bound = _core.device_deflate_bound(format, int(sizes.max())) if len(sizes) else 0
     rooms, done, statuses = [], [numpy.zeros(0, "u8")], [numpy.zeros(0, "i4")]
     for begin, end in _stretches(sizes):
-        room = run.memory(bound * (end - begin) + _SLACK_BYTES)
+        room = run.memory(bound * (end - begin) + SLACK_BYTES)
         outputs = numpy.uint64(room.address) + numpy.arange(end - begin, dtype="u8") * numpy.uint64(bound)
         _tables, (t_blocks, t_sizes, t_outputs, t_rooms) = run.upload(
             [addresses[begin:end], sizes[begin:end], outputs, numpy.full(end - begin, bound, "u8")])
@@ -209,7 +222,7 @@ def compress_streams(run, format, spans, level):
     ending = _core.compress(b"", format="bgzf", backend="cpu") if format == "bgzf" else b""
     whole = numpy.array([int(done[a:b].sum()) + len(ending) for a, b in zip(first, first[1:])], "u8")
     at = places(whole)
-    content = run.memory(int(at[-1]) + _SLACK_BYTES)
+    content = run.memory(int(at[-1]) + SLACK_BYTES)
     targets = numpy.zeros(len(pieces), "u8")
     for number, (a, b) in enumerate(zip(first, first[1:])):
         targets[a:b] = numpy.uint64(content.address) + at[number] + numpy.concatenate([numpy.zeros(1, "u8"), numpy.cumsum(done[a:b])])[:b - a]
@@ -255,7 +268,7 @@ def restore_packed(run, packed):
         rooms = []
         for number, i in enumerate(frames):
             one = packed[i]
-            room = run.memory(one.content_bytes + _SLACK_BYTES)
+            room = run.memory(one.content_bytes + SLACK_BYTES)
             at = results.address + 16 * number
             run.frame_restore(one.address, one.size, one.begin, room.address, one.content_bytes, at, at + 8)
             rooms.append(room)
@@ -268,7 +281,7 @@ def restore_packed(run, packed):
         if not streams:
             continue
         total = places([packed[i].content_bytes for i in streams])
-        content = run.memory(int(total[-1]) + _SLACK_BYTES)
+        content = run.memory(int(total[-1]) + SLACK_BYTES)
         addresses, targets = [], []
         for number, i in enumerate(streams):
             one = packed[i]

@@ -12,17 +12,18 @@ from ._errors import Error, Status
 
 # Compressed bytes that are read, and content that is restored, at once.
 _PIECE_BYTES = 4 << 20
-# Content around a place that was sought: what is read next is mostly near.
-_WINDOW_BYTES = 1 << 20
+# Content around a place that was sought: what is read next is mostly near. With an index of gzip it is begun some 4 MB apart.
+_WINDOW_BYTES, _INDEXED_WINDOW_BYTES = 1 << 20, 4 << 20
 
 
 def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0, block_bytes=0,
-         content_checksum=False, encoding=None, errors=None, newline=None):
+         content_checksum=False, index=None, encoding=None, errors=None, newline=None):
     """Opens a compressed file: a path, or a file object that is open in binary.
 
     "rb" and "wb" give binary files (io.BufferedReader over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
     that is there. `format` may be "lz4", "gzip", "bgzf", "zlib" or "deflate"; without it reading sees what the data begins with, and
-    writing takes the suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib), else "lz4". A file that is given as an object stays open.
+    writing takes the suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib), else "lz4". A file that is given as an object stays open. `index` is for
+    reading gzip: the path or the bytes of a .gzidx, with which seek() and read_range() begin in its middle.
     """
     if mode.replace("t", "").replace("b", "") not in ("r", "w", "x") or ("t" in mode and "b" in mode):
         raise ValueError(f"mode is {mode!r}; it may be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt'")
@@ -30,8 +31,10 @@ def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0,
     if not is_text and not (encoding is errors is newline is None):
         raise ValueError("encoding, errors and newline are for text, which the modes 'rt', 'wt' and 'xt' open")
     if "r" in mode:
-        opened = io.BufferedReader(Reader(file, format=format or "auto", backend=backend, threads=threads),
+        opened = io.BufferedReader(Reader(file, format=format or "auto", backend=backend, threads=threads, index=index),
                                    buffer_size=1 << 16)
+    elif index is not None:
+        raise ValueError("index is for reading; make_index() makes one of a file that is written")
     else:
         opened = Writer(file, mode[0] + "b", format=format or _format_of_path(file), level=level, backend=backend,
                         threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
@@ -118,11 +121,16 @@ class Reader(io.RawIOBase):
     """Content of a compressed file. It is read from front to end without keeping more than a piece.
 
     seek() and read_range() restore the blocks that they need and no others where blocks are independent (LZ4 as this package writes it, BGZF);
-    in other files a place is reached by restoring what lies before it.
+    in other files a place is reached by restoring what lies before it. `index`, the path or the bytes of a .gzidx (make_index(), indexed_gzip,
+    rapidgzip), says where to begin in any gzip file.
     """
 
-    def __init__(self, file, *, format="auto", backend="auto", threads=0):
+    def __init__(self, file, *, format="auto", backend="auto", threads=0, index=None):
         self._file = None
+        if isinstance(index, (str, os.PathLike)):
+            with builtins.open(index, "rb") as indexed:
+                index = indexed.read()
+        self._index = index
         # Options are checked before anything is opened.
         self._options = dict(format=format, backend=backend, threads=threads)
         self._stream = _core.RestoreStream(**self._options)
@@ -227,7 +235,8 @@ class Reader(io.RawIOBase):
         if not (follows and self._stream is not None):
             if self._ranges():
                 self._stream = None  # from here on by ranges
-                self._piece, self._piece_at = memoryview(self._restore_range(at, at + _WINDOW_BYTES)), at
+                window = _WINDOW_BYTES if self._index is None else _INDEXED_WINDOW_BYTES
+                self._piece, self._piece_at = memoryview(self._restore_range(at, at + window)), at
                 return
             if at < self._piece_at or self._stream is None:
                 self._rewind()
@@ -284,17 +293,19 @@ class Reader(io.RawIOBase):
         """Whether blocks can be restored one by one."""
         if self._has_ranges is None:
             self._has_ranges = False
-            if self.seekable() and self._options["format"] in ("auto", "lz4", "bgzf"):
+            if self.seekable() and (self._options["format"] in ("auto", "lz4", "bgzf") or self._index is not None):
                 try:
-                    _core.restore_ranges(self._compressed(), [(0, 0)], backend="cpu")
+                    _core.restore_ranges(self._compressed(), [(0, 0)], backend="cpu", index=self._index)
                     self._has_ranges = True
                 except Error:
-                    pass  # a stream says what is wrong, if anything is
+                    if self._index is not None:
+                        raise
+                    # A stream says what is wrong, if anything is.
         return self._has_ranges
 
     def _restore_range(self, begin, end):
         restored = _core.restore_ranges(self._compressed(), [(begin, end)], backend=self._options["backend"],
-                                        threads=self._options["threads"])[0]
+                                        threads=self._options["threads"], index=self._index)[0]
         if isinstance(restored, Error):
             if restored.status == Status.RANGE_OUTSIDE_CONTENT:
                 return b""

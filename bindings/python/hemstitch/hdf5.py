@@ -1,6 +1,7 @@
 """HDF5 and NetCDF-4 through h5py: all chunks of a selection read, restored and placed together.
 
     values = hemstitch.hdf5.read(file["temperature"], numpy.s_[10:20, :, ::2])
+    array = hemstitch.hdf5.read(file["temperature"], device="cuda")
     hemstitch.hdf5.write(file["temperature"], values)
 
 HDF5's own filters see one chunk at a time, under the library's lock. Here chunks are read as they stand in the file
@@ -13,12 +14,13 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import os
 import struct
 
 import h5py
 import numpy
 
-from . import _core, compress_lz4_blocks, compress_many, restore_many
+from . import _core, _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_many
 from ._errors import Error, Status
 
 _DEFLATE, _SHUFFLE, _LZ4, _BITSHUFFLE = 1, 2, 32004, 32008
@@ -32,10 +34,15 @@ _MOST_ELEMENT_BYTES = 256
 _BATCH_BYTES = 256 << 20
 
 
-def read(dataset, selection=(), *, backend="auto", threads=0):
-    """dataset[selection] as a numpy array. `selection`: integers, slices and Ellipsis, as h5py takes them."""
+def read(dataset, selection=(), *, device=None, stream=None, backend="auto", threads=0):
+    """dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and Ellipsis, as
+    h5py takes them. On a device LZ4 and deflate are restored, with shuffle or without, chunks of at most 1 GiB; what is stored in another way
+    the processor restores, and it is uploaded."""
+    number = None if device is None else _device.number_of(device)
     filters = _filters(dataset)
     axes = _axes(selection, dataset.shape)
+    if number is not None:
+        return _read_to_device(dataset, selection, filters, axes, _device_batch.Run(number, _device.stream_number(stream)), threads)
     if filters is None or axes is None:
         return numpy.asarray(dataset[selection])
     out = numpy.empty([len(axis.indices) for axis in axes], dataset.dtype)
@@ -56,6 +63,99 @@ def read(dataset, selection=(), *, backend="auto", threads=0):
                 out[target] = chunk[tuple(of for _, of, _ in place)]
     kept = tuple(0 if axis.is_number else slice(None) for axis in axes)
     return out[kept]
+
+
+def _read_to_device(dataset, selection, filters, axes, run, threads):
+    if dataset.dtype.hasobject:
+        raise TypeError("elements of variable length have no place in a device's memory")
+    if filters is None or axes is None:
+        return _device_chunks.uploaded(run, dataset[selection])
+    array = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], dataset.dtype)
+    places = []
+    for one in itertools.product(*(axis.chunks(size) for axis, size in zip(axes, dataset.chunks))):
+        places.append(_device_chunks.Place(tuple(number * size for (number, _, _), size in zip(one, dataset.chunks)),
+                                           tuple((of.start, into.stop - into.start, of.step) for _, of, into in one),
+                                           tuple(into.start for _, _, into in one)))
+    if array.nbytes:
+        target = _device_chunks.Target(array.address, [len(axis.indices) for axis in axes], dataset.chunks, dataset.dtype.itemsize)
+        with _StoredChunks(dataset, filters, len(places)) as stored:
+            _device_chunks.restore(run, stored, places, target, threads)
+    return array
+
+
+class _StoredChunks(_device_chunks.Stored):
+    """A dataset's chunks: (filter mask, bytes). Where HDF5 reads the file by its descriptor so do we, by many threads, past its lock."""
+
+    def __init__(self, dataset, filters, chunk_count):
+        self._dataset, self._filters = dataset, filters
+        self._chunk_bytes = math.prod(dataset.chunks) * dataset.dtype.itemsize
+        codes = [code for code, _ in filters]
+        shuffled = codes[:1] == [_SHUFFLE] and filters[0][1][0] <= _MOST_ELEMENT_BYTES
+        self._last = codes[-1] if codes[-1:] in ([_LZ4], [_DEFLATE]) and len(codes) == 1 + shuffled else None
+        self.format = "zlib" if self._last == _DEFLATE else "lz4"
+        self.element_bytes = filters[0][1][0] if shuffled else 0
+        self._file = self._where = None
+        file = dataset.file
+        if file.driver == "sec2" and file.userblock_size == 0:
+            file.flush()  # what HDF5 keeps in memory of chunks that were written
+            self._file = os.dup(file.id.get_vfd_handle())
+            self._where = self._places(chunk_count)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._file is not None:
+            os.close(self._file)
+
+    def _places(self, chunk_count):
+        """(filter mask, offset in the file, bytes) by the chunk's first element; None where HDF5 is to be asked chunk by chunk."""
+        if chunk_count < 16 or not hasattr(self._dataset.id, "chunk_iter"):
+            return None
+        where = {}
+
+        def note(info):
+            where[info.chunk_offset] = (info.filter_mask, info.byte_offset, info.size)
+
+        self._dataset.id.chunk_iter(note)
+        return where
+
+    def fetch(self, key):
+        if self._file is None:
+            return _stored_chunk(self._dataset, key)
+        if self._where is None:
+            info = self._dataset.id.get_chunk_info_by_coord(key)
+            mask, offset, size = info.filter_mask, info.byte_offset, info.size
+        else:
+            mask, offset, size = self._where.get(key, (0, None, 0))
+        if offset is None:
+            return None
+        chunk = numpy.empty(size, "u1")
+        done = 0
+        while done < size:
+            got = os.preadv(self._file, [chunk[done:]], offset + done)
+            if got == 0:
+                raise Error(Status.TRUNCATED, f"the file ends at byte {offset + done}, inside the chunk at {key} of {self._dataset.name}")
+            done += got
+        return mask, chunk
+
+    def split(self, chunk):
+        mask, data = chunk
+        if mask or self._last is None:
+            return None
+        if self._last == _DEFLATE:
+            return _device_chunks.whole(data, 0, self._chunk_bytes)
+        blocks = [_device_chunks.Block(begin, packed, done, size, packed == size)
+                  for begin, packed, done, size in _blocks_of(memoryview(data), self._chunk_bytes, _lz4_block_sizes)]
+        if any(max(block.size, block.content_bytes) > _device_chunks.MOST_BLOCK_BYTES for block in blocks):
+            return None
+        return data, blocks
+
+    def on_host(self, chunk):
+        return _restored([chunk], self._filters, self._chunk_bytes, "cpu", 1)[0]
+
+    def fill(self):
+        return numpy.full(self._dataset.chunks, self._dataset.fillvalue, self._dataset.dtype).reshape(-1).view("u1")
 
 
 def write(dataset, data, selection=(), *, level=None, backend="auto", threads=0):
@@ -229,6 +329,26 @@ def _damaged(what):
     return Error(Status.CORRUPT_BLOCK, f"a chunk of the LZ4 filter {what}")
 
 
+def _blocks_of(chunk, chunk_bytes, block_sizes):
+    """(first byte, bytes, first byte of its content, bytes of that) of each block of a chunk."""
+    if len(chunk) < 12:
+        raise _damaged(f"begins with 12 bytes of sizes; it has {len(chunk)}")
+    content_bytes, block_bytes = struct.unpack_from(">QI", chunk)
+    if content_bytes != chunk_bytes:
+        raise _damaged(f"says {content_bytes} bytes; chunks have {chunk_bytes}")
+    at, done = 12, 0
+    for size in block_sizes(content_bytes, block_bytes):
+        if at + 4 > len(chunk):
+            raise _damaged("ends inside its blocks")
+        (packed,) = struct.unpack_from(">I", chunk, at)
+        at += 4
+        if packed > len(chunk) - at:
+            raise _damaged("ends inside its blocks")
+        yield at, packed, done, size
+        at += packed
+        done += size
+
+
 class _Lz4Reader:
     """The blocks of chunks that begin with their content's size and the size of a block (both filters; big-endian)."""
 
@@ -238,28 +358,16 @@ class _Lz4Reader:
 
     def add(self, chunk, block_sizes):
         """Notes the chunk's blocks, and gives the content that they will fill, with what stands behind them."""
-        if len(chunk) < 12:
-            raise _damaged(f"begins with 12 bytes of sizes; it has {len(chunk)}")
-        content_bytes, block_bytes = struct.unpack_from(">QI", chunk)
-        if content_bytes != self.chunk_bytes:
-            raise _damaged(f"says {content_bytes} bytes; chunks have {self.chunk_bytes}")
-        content = numpy.empty(content_bytes, "u1")
+        content = numpy.empty(self.chunk_bytes, "u1")
         at, done = 12, 0
-        for size in block_sizes(content_bytes, block_bytes):
-            if at + 4 > len(chunk):
-                raise _damaged("ends inside its blocks")
-            (packed,) = struct.unpack_from(">I", chunk, at)
-            at += 4
-            if packed > len(chunk) - at:
-                raise _damaged("ends inside its blocks")
+        for begin, packed, done, size in _blocks_of(chunk, self.chunk_bytes, block_sizes):
             room = content[done:done + size]
+            at, done = begin + packed, done + size
             if packed == size and block_sizes is _lz4_block_sizes:  # stored
-                room[:] = numpy.frombuffer(chunk, "u1", packed, at)
+                room[:] = numpy.frombuffer(chunk, "u1", packed, begin)
             else:
-                self.blocks.append(chunk[at:at + packed])
+                self.blocks.append(chunk[begin:at])
                 self.rooms.append(room)
-            at += packed
-            done += size
         return content, at, done
 
     def restore(self, backend, threads):

@@ -6,6 +6,10 @@
 What is written is what these codecs define, under their names: stock zarr reads it, and this reads what stock zarr wrote. zarr gives its codecs
 one chunk at a time; enable() also chooses a pipeline that gives them all chunks of a read or write, up to 256 MB of content at once. (Chunks inside
 a shard travel with those of the same shard.)
+
+    array = hemstitch.zarr.read(zarr.open_array("a.zarr"), device="cuda")     # a DeviceArray; needs no CuPy
+
+With zarr.config.enable_gpu(), which does, reading into CuPy's arrays goes the same way.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import os
 import struct
 import warnings
 
@@ -20,13 +25,21 @@ import numcodecs.gzip
 import numcodecs.lz4
 import numcodecs.registry
 import numcodecs.zlib
+import numpy
 import zarr
+from zarr.codecs import BytesCodec
 from zarr.codecs import numcodecs as _stock
 from zarr.codecs.gzip import GzipCodec
+from zarr.core.buffer import default_buffer_prototype
+from zarr.core.buffer.cpu import buffer_prototype as _host_prototype
 from zarr.core.codec_pipeline import BatchedCodecPipeline
+from zarr.core.common import concurrent_map
+from zarr.core.indexing import BasicIndexer
+from zarr.core.sync import sync
 from zarr.registry import register_codec, register_pipeline
+from zarr.storage import LocalStore
 
-from . import compress_lz4_blocks, compress_many, restore_lz4_blocks, restore_many
+from . import _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_lz4_blocks, restore_many
 from ._errors import Error, Status
 
 #: Content that one call restores or compresses; beyond it chunks go in several.
@@ -52,6 +65,8 @@ class _SizedBlocks:
     def __init__(self, acceleration):
         # Of liblz4, whose 1 is our 0: no more than its fastest level.
         self.acceleration = max(0, acceleration - 1)
+
+    format = "lz4"
 
     def encode(self, chunks):
         chunks = [memoryview(chunk).cast("B") for chunk in chunks]
@@ -164,6 +179,9 @@ class Pipeline(BatchedCodecPipeline):
     """zarr's own pipeline, which carries as many chunks at once as BATCH_BYTES hold."""
 
     async def read(self, batch_info, out, drop_axes=()):
+        batch_info = list(batch_info)
+        if not drop_axes and await self._read_to_device(batch_info, out.as_ndarray_like()):
+            return
         for batch in _batches(batch_info):
             await self.read_batch(batch, out, drop_axes)
 
@@ -171,11 +189,143 @@ class Pipeline(BatchedCodecPipeline):
         for batch in _batches(batch_info):
             await self.write_batch(batch, value, drop_axes)
 
+    async def _read_to_device(self, batch_info, out):
+        """Whether it did, which it does where `out` is an array in a device's memory and its chunks are for a device."""
+        interface = getattr(out, "__cuda_array_interface__", None)
+        if interface is None or interface.get("strides") is not None or not out.size:
+            return False
+        stored = _stored_chunks(self, batch_info[0][1])
+        places = [_place(getter, of, into) for getter, _, of, into, _ in batch_info]
+        if stored is None or None in places:
+            return False
+        address = interface["data"][0]
+        # What the array's own stream has still to do with it comes before, and what it does next after: restore() waits.
+        run = _device_batch.Run(_device_batch.device_of(address), interface.get("stream") or 0)
+        await _restore_to_device(run, stored, places, address, out.shape)
+        return True
+
     async def decode(self, chunk_bytes_and_specs):
         return list(await self.decode_batch(list(chunk_bytes_and_specs)))
 
     async def encode(self, chunk_arrays_and_specs):
         return list(await self.encode_batch(list(chunk_arrays_and_specs)))
+
+
+def read(array, selection=(), *, device="cuda", stream=None, threads=0):
+    """array[selection], by integers and slices, as a DeviceArray made on `stream`; a numpy array for device="cpu". Chunks of one of the codecs
+    above are restored on the device, whether enable() was called or not; what is stored in another way (shards, filters, other codecs, Zarr 2) the
+    processor restores, and it is uploaded."""
+    number = _device.number_of(device)
+    if number is None:
+        return numpy.asarray(array[selection])
+    run = _device_batch.Run(number, _device.stream_number(stream))
+    metadata, stored = array.metadata, None
+    if metadata.zarr_format == 3:
+        some = array.async_array
+        spec = metadata.get_chunk_spec((0,) * array.ndim, some.config, prototype=default_buffer_prototype())
+        stored = _stored_chunks(some.codec_pipeline, spec)
+    if stored is None:
+        return _device_chunks.uploaded(run, array[selection])
+    indexer = BasicIndexer(selection, array.shape, metadata.chunk_grid)
+    result = _device_chunks.empty(run, indexer.shape, array.dtype)
+    if result.nbytes:
+        places = [_place(array.store_path / metadata.encode_chunk_key(coords), of, into) for coords, of, into, _ in indexer]
+        sync(_restore_to_device(run, stored, places, result.address, indexer.shape, threads))
+    return result
+
+
+async def _restore_to_device(run, stored, places, address, shape, threads=0):
+    if not isinstance(places[0].key.store, LocalStore):
+        chunks = await concurrent_map([(place.key, _host_prototype) for place in places], lambda getter, prototype: getter.get(prototype),
+                                      zarr.config.get("async.concurrency"))
+        for place, chunk in zip(places, chunks):
+            place.key = None if chunk is None else chunk.as_numpy_array()
+    # An axis that an integer selects has one element.
+    shape = iter(shape)
+    extents = [1 if is_number else next(shape) for is_number in places[0].numbers]
+    target = _device_chunks.Target(address, extents, stored.shape, stored.item_bytes)
+    await asyncio.to_thread(_device_chunks.restore, run, stored, places, target, threads)
+
+
+class _StoredChunks(_device_chunks.Stored):
+    """Chunks of a codec of ours. Those of a LocalStore are read from their files by many threads, others come fetched."""
+
+    def __init__(self, coder, spec):
+        self.format, self.shape = coder.format, spec.shape
+        self._coder, self._spec = coder, spec
+        self._dtype = spec.dtype.to_native_dtype()
+        self.item_bytes = self._dtype.itemsize
+        self._chunk_bytes = math.prod(spec.shape) * self.item_bytes
+
+    def fetch(self, key):
+        if not isinstance(getattr(key, "store", None), LocalStore):
+            return key
+        try:
+            with open(os.path.join(key.store.root, key.path), "rb", buffering=0) as file:
+                return file.read()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            return None
+
+    def split(self, chunk):
+        if self.format != "lz4":
+            return _device_chunks.whole(chunk, 0, self._chunk_bytes)
+        if memoryview(chunk).nbytes < 4 or struct.unpack_from("<I", chunk)[0] != self._chunk_bytes:
+            return None
+        return _device_chunks.whole(chunk, 4, self._chunk_bytes)
+
+    def on_host(self, chunk):
+        [content] = self._coder.decode([chunk])
+        if len(content) != self._chunk_bytes:
+            raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk holds {len(content)} bytes rather than {self._chunk_bytes}")
+        return content
+
+    def fill(self):
+        return numpy.full(self.shape, self._spec.fill_value, self._dtype).reshape(-1).view("u1")
+
+
+def _stored_chunks(pipeline, spec):
+    """A _StoredChunks where all that is done to chunks is one of our codecs; else None."""
+    codecs = list(pipeline)
+    dtype = spec.dtype.to_native_dtype()
+    if len(codecs) != 2 or type(codecs[0]) is not BytesCodec or dtype.hasobject or dtype.itemsize == 0:
+        return None
+    endian = codecs[0].endian
+    if endian is not None and endian.value != "little" and dtype.itemsize > 1:
+        return None
+    said = codecs[1].to_dict()
+    ours = _CODECS.get(said["name"])
+    coder = ours.from_dict(said)._coder if ours else None
+    return _StoredChunks(coder, spec) if coder else None
+
+
+class _Place(_device_chunks.Place):
+    __slots__ = ("numbers",)
+
+
+def _place(getter, of, into):
+    """A Place; None where the selection is not of integers and slices."""
+    if not isinstance(of, tuple) or not isinstance(into, tuple):
+        return None
+    into, rows, firsts, numbers = list(into), [], [], []
+    for one in of:
+        if isinstance(one, slice):
+            if not into or not isinstance(into[0], slice) or one.start is None or one.stop is None:
+                return None
+            step = one.step or 1
+            count = len(range(one.start, one.stop, step))
+            rows.append((one.start, count, step))
+            firsts.append(into.pop(0).start)
+        elif isinstance(one, (int, numpy.integer)):
+            rows.append((int(one), 1, 1))
+            firsts.append(0)
+        else:
+            return None
+        numbers.append(not isinstance(one, slice))
+    if into:
+        return None
+    place = _Place(getter, tuple(rows), tuple(firsts))
+    place.numbers = numbers
+    return place
 
 
 def _batches(batch_info):

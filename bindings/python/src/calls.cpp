@@ -17,7 +17,7 @@ nb::object device_call(const char* name) { return nb::module_::import_("hemstitc
 nb::object compress_object(nb::object data, const std::string& format, std::optional<int> level,
                            const std::string& backend, unsigned threads, std::size_t block_bytes,
                            bool content_checksum, nb::object out, nb::object stream, nb::object progress) {
-  if (PyObject_CheckBuffer(data.ptr()) == 0)
+  if (!gives_buffer(data))
     return device_call("compress")(data, nb::arg("format") = format, nb::arg("level") = level,
                                    nb::arg("backend") = backend, nb::arg("threads") = threads,
                                    nb::arg("block_bytes") = block_bytes,
@@ -42,8 +42,7 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
 nb::object restore_object(nb::object data, const std::string& format, const std::string& backend,
                           unsigned threads, nb::object device, nb::object out, nb::object stream,
                           nb::object progress) {
-  if (!device.is_none() || PyObject_CheckBuffer(data.ptr()) == 0 ||
-      (!out.is_none() && PyObject_CheckBuffer(out.ptr()) == 0))
+  if (!device.is_none() || !gives_buffer(data) || (!out.is_none() && !gives_buffer(out)))
     return device_call("restore")(data, nb::arg("format") = format, nb::arg("backend") = backend,
                                   nb::arg("threads") = threads, nb::arg("device") = device,
                                   nb::arg("out") = out, nb::arg("stream") = stream,
@@ -76,8 +75,10 @@ std::uint64_t restored_size(nb::object data) {
 
 nb::list restore_ranges_of(nb::object data,
                            const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges,
-                           const std::string& backend, unsigned threads) {
-  const RestoreOptions options = restore_options("auto", backend, threads);
+                           const std::string& backend, unsigned threads, nb::object index) {
+  RestoreOptions options = restore_options("auto", backend, threads);
+  std::optional<Buffer> index_bytes;
+  if (!index.is_none()) options.index = index_bytes.emplace(index).bytes();
   std::vector<ContentBytes> wanted;
   for (const auto& [begin, end] : ranges) wanted.push_back({begin, end});
   const Buffer input(data);
@@ -93,6 +94,16 @@ nb::list restore_ranges_of(nb::object data,
                                       Error(range.status, "the range cannot be restored", range.place).what(),
                                       range.place));
   return results;
+}
+
+nb::bytes make_index_of(nb::object data, unsigned threads) {
+  const RestoreOptions options = restore_options("auto", "cpu", threads);
+  const Buffer input(data);
+  const std::vector<std::byte> index = [&] {
+    const nb::gil_scoped_release released;
+    return make_index(input.bytes(), options);
+  }();
+  return bytes_of(index);
 }
 
 }  // namespace
@@ -128,7 +139,10 @@ void add_calls(nb::module_& module) {
       },
       "size"_a, "format"_a = "lz4", "The most bytes that compress() gives for `size` bytes.");
   module.def("restore_ranges", restore_ranges_of, "data"_a, "ranges"_a, nb::kw_only(), "backend"_a = "auto",
-             "threads"_a = 0);
+             "threads"_a = 0, "index"_a = nb::none());
+  module.def("make_index", make_index_of, "data"_a, nb::kw_only(), "threads"_a = 0,
+             "A .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places from which "
+             "open(.., index=..) and restore_ranges(.., index=..) begin. Restores all of the data.");
 }
 
 }  // namespace hemstitch::python

@@ -37,7 +37,7 @@ std::uint64_t save(std::uintptr_t address, std::size_t bytes, const std::string&
 // What an object with DLPack holds: where, how much, on which device. The last element keeps it.
 nb::tuple dlpack_span(nb::ndarray<nb::ro, nb::c_contig> array) {
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), array.nbytes(), array.device_type(),
-                        array.device_id(), nb::cast(array));
+                        array.device_id(), nb::cast(array, nb::rv_policy::reference));
 }
 
 // A capsule of DLPack over memory that `owner` keeps: elements of DLPack's type (code, bits) in C order.

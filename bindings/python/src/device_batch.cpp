@@ -1,6 +1,7 @@
 // batch.hpp for the package's Python, which holds device memory by addresses: each call enqueues its work on a stream, with temporary memory
 // that goes as a step of the same stream. hemstitch._device_batch says what for.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <vector>
 

@@ -15,6 +15,13 @@ namespace hemstitch::python {
 
 namespace nb = nanobind;
 
+// Whether an object gives its bytes by the buffer protocol. CuPy's arrays have that protocol and refuse it: they are in a device's memory.
+inline bool gives_buffer(nb::handle object) {
+  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
+  return PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr()) || PyMemoryView_Check(object.ptr()) ||
+         PyObject_HasAttrString(object.ptr(), "__cuda_array_interface__") == 0;
+}
+
 // The bytes of an object with the buffer protocol, for as long as this lives. Wants the GIL to be made and destroyed.
 class Buffer {
  public:
@@ -88,8 +95,17 @@ class BytesResult {
     return static_cast<Py_ssize_t>(bytes);
   }
   void resize(std::size_t bytes) {
+#ifdef Py_LIMITED_API
+    // The stable ABI has no _PyBytes_Resize(), which moves pages rather than bytes.
+    PyObject* const other = PyBytes_FromStringAndSize(nullptr, signed_size(bytes));
+    if (other == nullptr) nb::raise_python_error();
+    if (const std::size_t kept = std::min(bytes, room_bytes_); kept != 0)
+      std::memcpy(PyBytes_AsString(other), data_, kept);
+    Py_DECREF(std::exchange(object_, other));
+#else
     // Leaves NULL and an exception where there is no memory.
     if (_PyBytes_Resize(&object_, signed_size(bytes)) != 0) nb::raise_python_error();
+#endif
     find_room();
   }
   void find_room() {

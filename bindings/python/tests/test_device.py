@@ -1,5 +1,6 @@
 """Device arrays. Without a GPU a device's memory is played by the host's; what is really one is tested where there is one."""
 
+import array
 import ctypes
 import gzip
 import pathlib
@@ -240,6 +241,25 @@ def test_order_of_streams(fake):
     assert fake.orders[3:] == [(13, 12), (0, 12)]
     with pytest.raises(TypeError, match="stream is a number"):
         hemstitch.compress(OnDevice(values), stream="default")
+
+
+def test_arrays_that_have_the_buffer_protocol_and_a_device(fake):
+    """As CuPy's, which refuse it."""
+    values = numpy.arange(60_000, dtype="<i4")
+
+    class LikeCupy(array.array):
+        __cuda_array_interface__ = OnDevice(values).__cuda_array_interface__
+
+    for packed in (hemstitch.compress(LikeCupy("B")), *hemstitch.compress_many([LikeCupy("B")])):
+        assert isinstance(packed, hemstitch.DeviceArray)
+    room = LikeCupy("B")
+    assert hemstitch.restore(packed, out=room) == values.nbytes
+
+
+def test_capsules_are_not_copied():
+    values = numpy.arange(60_000, dtype="<i4")
+    address, size, kind, number, keep = _device._tensor(values.__dlpack__())
+    assert (address, size, kind, number) == (values.ctypes.data, values.nbytes, 1, 0) and keep is not None
 
 
 def test_what_is_refused_of_device_arrays(fake):

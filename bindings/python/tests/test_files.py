@@ -215,3 +215,57 @@ def test_two_threads_at_one_stream(text):
     for thread in threads:
         thread.join()
     assert set(said) <= {hemstitch.Status.WRONG_STATE}
+
+
+def test_an_index_of_gzip(text, tmp_path):
+    source = random.Random(12)
+    content = b"".join(bytes(source.choices(text, k=100_000)) for _ in range(5)) * 20 + text  # 11 MB, which is three points
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(content, 1))
+    index = hemstitch.make_index(path.read_bytes())
+    (tmp_path / "a.gz.gzidx").write_bytes(index)
+    for given in (index, tmp_path / "a.gz.gzidx", str(tmp_path / "a.gz.gzidx")):
+        with hemstitch.open(path, index=given) as file:
+            assert file.raw.read_range(9_000_000, 9_000_100) == content[9_000_000:9_000_100]
+            for _ in range(10):
+                at = source.randrange(len(content))
+                file.seek(at)
+                assert file.read(1000) == content[at:at + 1000]
+            assert file.seek(0, 2) == len(content) and file.read() == b""
+            assert file.raw.read_range(len(content) - 5, len(content) + 5) == content[-5:]
+            file.seek(0)
+            assert file.read() == content
+    pairs = [(0, 5), (9_000_000, 9_500_000), (len(content) - 3, len(content))]
+    assert hemstitch.restore_ranges(path.read_bytes(), pairs, index=index) == [content[begin:end] for begin, end in pairs]
+    # What begins at its points never sees damage that lies before them.
+    damaged = bytearray(path.read_bytes())
+    damaged[1000:1100] = bytes(100)
+    path.write_bytes(damaged)
+    with hemstitch.open(path, index=index) as file:
+        assert file.raw.read_range(9_000_000, 9_000_100) == content[9_000_000:9_000_100]
+    with hemstitch.open(path) as file, pytest.raises(hemstitch.Error):
+        file.raw.read_range(9_000_000, 9_000_100)
+    for wrong in (b"", b"GZIDX", index[:50], path.read_bytes()):
+        with hemstitch.open(path, index=wrong) as file, pytest.raises(hemstitch.Error):
+            file.raw.read_range(0, 5)
+    with pytest.raises(FileNotFoundError):
+        hemstitch.open(path, index=tmp_path / "none")
+    with pytest.raises(ValueError, match="reading"):
+        hemstitch.open(tmp_path / "b.gz", "wb", index=index)
+    assert not (tmp_path / "b.gz").exists()
+
+
+def test_an_index_of_others(text, tmp_path):
+    indexed_gzip = pytest.importorskip("indexed_gzip")
+    content = text * 12
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(content, 6))
+    with indexed_gzip.IndexedGzipFile(str(path), spacing=1 << 20) as file:
+        file.build_full_index()
+        file.export_index(str(tmp_path / "theirs"))
+    with hemstitch.open(path, index=tmp_path / "theirs") as file:
+        assert file.raw.read_range(7_000_000, 7_000_100) == content[7_000_000:7_000_100]
+    (tmp_path / "ours").write_bytes(hemstitch.make_index(path.read_bytes()))
+    with indexed_gzip.IndexedGzipFile(str(path), index_file=str(tmp_path / "ours")) as file:
+        file.seek(7_000_000)
+        assert file.read(100) == content[7_000_000:7_000_100]

@@ -2,7 +2,7 @@
 //
 // A slot holds all that a batch in flight needs, made at its first use and kept. The pipeline calls from several threads,
 // each with a batch of its own; a call takes a free slot, or waits for one. While the device computes one batch, the thread
-// of another copies its bytes into mapped memory, and that of a third copies results out.
+// of another copies its bytes into mapped memory, and that of a third copies results out; threads of the caller's arena help both.
 //
 // Bytes and statuses are the twins', whatever the device. A block whose result cannot be right gets kDeviceFault.
 #pragma once

@@ -21,8 +21,11 @@ while read -r option; do
     echo "$option is in the help, and the parser does not know it"
   fi
 done <options
-# And the help forgets none of them.
-grep -oE -- '--[a-z][a-z-]+' "$completions/hemstitch.bash" | sort -u | grep -vxFf options | grep -vx -e --name -e --no-name
+# And the help forgets none of them; --no-name is -n there.
+for file in "$man" "$completions/hemstitch.bash" "$completions/_hemstitch" "$completions/hemstitch.fish"; do
+  sed -E '/^set /d; /^complete/s/ -l ([a-z-]+)/ --\1/g' "$file" | grep -oE -- '--[a-z][a-z-]+' | sort -u | grep -vxFf options |
+    grep -vx -e --no-name | sed "s/\$/ of ${file##*/} is not in the help/"
+done
 for name in HEMSTITCH_LEVEL HEMSTITCH_THREADS HEMSTITCH_BACKEND; do
   grep -q "$name" "$man" || echo "$name is not in the man page"
   grep -q "$name" help || echo "$name is not in the help"

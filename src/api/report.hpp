@@ -1,0 +1,24 @@
+// What a job tells of itself, as callers get it.
+#pragma once
+
+#include "hemstitch/hemstitch.hpp"
+#include "pipeline/stream.hpp"
+
+namespace hemstitch {
+
+inline Report public_report(const StreamReport& of) {
+  return {.input_bytes = of.input_bytes,
+          .output_bytes = of.output_bytes,
+          .frame_count = of.frame_count,
+          .block_count = of.block_count,
+          .planned_bytes = of.planned_bytes,
+          .planned_device_bytes = of.planned_device_bytes,
+          .threads = of.threads,
+          .backend = of.backend,
+          .fallback_blocks = of.fallback_blocks,
+          .fallback_backend = of.fallback_backend,
+          .fallback_reason = of.fallback_reason,
+          .backend_dropped = of.dropped};
+}
+
+}  // namespace hemstitch
