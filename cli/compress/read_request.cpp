@@ -215,7 +215,8 @@ void add_message_options(OptionTable& table, Given& given) {
       .begins("What to say");
   table.flag(
       "-v,--verbose", [&given] { ++given.request.verbosity; },
-      "backend, threads, ratio and speed of each file; twice: what bound it, and the memory that was "
+      "backend, threads, ratio and speed of each file; twice: what limited the speed, and the memory that "
+      "was "
       "planned");
 }
 

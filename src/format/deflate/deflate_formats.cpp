@@ -112,7 +112,7 @@ class DeflateFormat : public FrameFormat {
 
  private:
   void refuse(bool asked, std::string_view field) const {
-    if (asked) throw Error(Status::kInvalidOption, fmt::format("{1} has no {0}", field, title()));
+    if (asked) throw Error(Status::kInvalidOption, fmt::format("{}: {} has no such option", field, title()));
   }
 };
 
