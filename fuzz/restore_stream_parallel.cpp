@@ -1,5 +1,8 @@
 // Any bytes as DEFLATE, or as gzip members one behind the other, restored by several threads from tiny pieces, and by the decoder for one
-// thread: the same verdict, the same bytes, the same end.
+// thread: the same verdict, the same bytes, the same end. Content may be lent: then it stays as it is until it is given back.
+#include <deque>
+#include <memory>
+
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "fuzz.hpp"
@@ -12,6 +15,20 @@ using namespace hemstitch::testing;
 namespace {
 
 constexpr std::size_t kRoom = 1'000'000;  // content is restored up to there
+constexpr unsigned kLoans = 3;            // so many are kept at once
+
+// Content that is lent, and where it stands in all.
+struct Loan {
+  std::shared_ptr<const std::byte> owner;
+  std::span<const std::byte> lent;
+  std::size_t at;
+};
+
+// What was lent must not change before it comes back.
+void give_back(const Loan& loan, const Bytes& content) {
+  require(
+      std::equal(loan.lent.begin(), loan.lent.end(), content.begin() + static_cast<std::ptrdiff_t>(loan.at)));
+}
 
 struct Outcome {
   Status status = Status::kTruncated;
@@ -24,15 +41,24 @@ struct Outcome {
 Outcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data, std::size_t piece_bytes,
                     std::size_t room_bytes) {
   Outcome outcome;
+  std::deque<Loan> loans;
   std::span<const std::byte> left = data;
   GuardedBuffer output(room_bytes);
   while (outcome.content.size() < kRoom) {
     GuardedBuffer input(left.first(std::min(piece_bytes, left.size())));
     const StreamStep step = decoder.restore(input.bytes(), output.bytes());
-    require(step.input_bytes <= input.bytes().size() && step.output_bytes <= room_bytes);
+    require(step.input_bytes <= input.bytes().size());
     left = left.subspan(step.input_bytes);
-    outcome.content.insert(outcome.content.end(), output.bytes().begin(),
-                           output.bytes().begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
+    if (step.lent.empty()) {
+      require(step.output_bytes <= room_bytes);
+      const auto content = output.bytes().first(step.output_bytes);
+      outcome.content.insert(outcome.content.end(), content.begin(), content.end());
+    } else {
+      require(step.lent.size() == step.output_bytes && step.owner != nullptr);
+      loans.push_back({step.owner, step.lent, outcome.content.size()});
+      outcome.content.insert(outcome.content.end(), step.lent.begin(), step.lent.end());
+      if (loans.size() > kLoans) give_back(loans.front(), outcome.content), loans.pop_front();
+    }
     outcome.detail = step.detail;
     if (step.status != Status::kOk) outcome.status = step.status;
     if (step.ended) outcome.status = Status::kOk;
@@ -40,6 +66,7 @@ Outcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data, std
     require(step.input_bytes != 0 || step.output_bytes != 0 || left.empty());
     if (step.input_bytes == 0 && step.output_bytes == 0) break;
   }
+  for (const Loan& loan : loans) give_back(loan, outcome.content);
   if (outcome.content.size() > kRoom) outcome.content.resize(kRoom);
   // Where content is only known up to some place, so is the end.
   if (outcome.content.size() < kRoom && outcome.status == Status::kOk)
@@ -59,6 +86,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limits.overlap_bytes = input.ConsumeIntegralInRange<std::size_t>(1, limits.piece_bytes);
   limits.content_bytes = input.ConsumeIntegralInRange<std::size_t>(60'000, 400'000);
   limits.begin_bytes = 1;
+  // Of 0 bytes nothing is lent.
+  limits.lent_bytes = input.ConsumeIntegralInRange<std::size_t>(0, 2000);
+  limits.loans = kLoans;
   const bool members = input.ConsumeBool();
   const std::size_t piece_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 3000);
   const std::size_t room_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 5000);
@@ -67,6 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   DeflateDecoder serial(history);
   DeflateParallelDecoder parallel(history, members, limits);
+  if (limits.lent_bytes != 0) parallel.lend_content();
   std::span<const std::byte> left = stream;
   Outcome expected = restored_by(serial, left, piece_bytes, room_bytes);
   require(restored_by(parallel, left, piece_bytes, room_bytes) == expected);

@@ -389,6 +389,71 @@ TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
   require_as_serial(empty.bytes(), tiny_pieces(1000), "one symbol");
 }
 
+// Blocks with the fixed code announce nothing: where the calling thread meets no others, nobody looks for any, until it meets one again.
+TEST_WITH_THREADS(DeflateParallel, NobodySearchesWhereNothingIsAnnounced) {
+  DeflateBitWriter fixed;
+  Bytes expected(30'000);
+  for (unsigned block = 0; block < 30; ++block) {
+    fixed.block(block == 29, 1);
+    for (unsigned i = 0; i < 1000; ++i) fixed.code(0x30, 8);
+    fixed.code(0, 7);
+  }
+  for (unsigned threads = 2; threads <= 4; ++threads) {
+    DeflateParallelDecoder decoder({}, false, tiny_pieces(2000, threads));
+    const ParallelOutcome found = restored_by(decoder, fixed.bytes());
+    EXPECT_EQ(found.status, Status::kOk);
+    EXPECT_EQ(found.content == expected, true);
+    EXPECT_EQ(decoder.searched_pieces(), 0);
+  }
+
+  DeflateBitWriter begun;
+  begun.block(false, 1);
+  for (unsigned i = 0; i < 30'000; ++i) begun.code(0x30, 8);
+  begun.code(0, 7).block(false, 0).align().bits(0, 16).bits(0xFFFF, 16);
+  const Bytes content = wordy_bytes(200'000, 17),
+              data = begun.bytes() + zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+  EXPECT_GT(most_linked(data, expected + content, tiny_pieces(2000)), 0);
+}
+
+// As from a pipe whose writer ends a stream, and begins the next one later: a piece is only half full then.
+TEST_WITH_THREADS(DeflateParallel, GoesOnWhereNothingWasReadAhead) {
+  const Bytes content = wordy_bytes(30'000, 18), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+  for (const std::size_t piece_bytes : {300, 2000, 100'000}) {
+    DeflateParallelDecoder decoder({}, true, tiny_pieces(piece_bytes));
+    for (unsigned stream = 0; stream < 4; ++stream) {
+      const ParallelOutcome found = restored_by(decoder, data, 50, 200'000);
+      ASSERT_EQ(found.status, Status::kOk) << found.detail << ' ' << stream;
+      ASSERT_EQ(found.content == content, true) << stream;
+      ASSERT_EQ(decoder.ahead_bytes(), 0);
+      ASSERT_TRUE(decoder.begin_next({}));
+    }
+  }
+}
+
+// However a stream is cut, the decoder knows how far the last header that can be found lies behind it.
+TEST(DeflateParallel, WhatIsUnannounced) {
+  std::vector<std::uint8_t> litlens(257);
+  litlens['a'] = litlens[256] = 1;
+  DeflateBitWriter writer;
+  writer.block(false, 1).code(0x30, 8).code(0, 7).dynamic(false, litlens, {0});
+  const std::size_t announced_bytes = writer.bytes().size();  // the header ends in the last of them
+  writer.code(0, 1).code(1, 1);
+  for (unsigned block = 0; block < 4; ++block) {
+    writer.block(block == 3, 1);
+    for (unsigned i = 0; i < 300; ++i) writer.code(0x30 + i % 100, 8);
+    writer.code(0, 7);
+  }
+  const Bytes data = writer.bytes();
+  for (const std::size_t most_in : {1, 2, 7, 100, 1000, 10'000})
+    for (const std::size_t most_out : {1, 50, 10'000}) {
+      DeflateDecoder decoder({});
+      const ParallelOutcome found = restored_by(decoder, data, most_in, most_out);
+      ASSERT_EQ(found.status, Status::kOk) << found.detail;
+      ASSERT_EQ(found.end - (decoder.unannounced_bits() + 7) / 8, announced_bytes - 1)
+          << most_in << ' ' << most_out;
+    }
+}
+
 TEST_WITH_THREADS(DeflateParallel, AllLevelsAndStrategies) {
   const Bytes content =
       mixed_bytes(40'000, 9) + wordy_bytes(40'000, 10) + Bytes(20'000) + random_bytes(20'000, 11, 4);

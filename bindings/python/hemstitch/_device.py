@@ -21,7 +21,7 @@ class DeviceArray:
     __cuda_array_interface__. They share the memory, which lives as long as the last of them. Bytes, unless `shape` and `typestr` (numpy's,
     as in __array_interface__) say more. What takes it by these protocols is ordered behind the stream that the array was made on."""
 
-    def __init__(self, content, device, *, address=None, nbytes=None, shape=None, typestr="|u1", stream=None, packed=None):
+    def __init__(self, content, device, *, address=None, nbytes=None, shape=None, typestr="|u1", stream=None, packed=None, freed_on=None):
         self._content, self.device = content, device
         self._address = content.address if address is None else address
         self.nbytes = content.bytes if nbytes is None else nbytes
@@ -29,6 +29,8 @@ class DeviceArray:
         self.typestr = typestr
         self._stream = stream  # where what it holds is made; None where it is there for every stream
         self._packed = packed  # what compress() knows of its result
+        # The stream that the memory is freed on: the last member, since members go in their order, and the stream has to go after the memory.
+        self._freed_on = stream if freed_on is None else freed_on
 
     @property
     def address(self):
@@ -66,8 +68,7 @@ class DeviceArray:
             _core.device_order(self._stream, self.device, stream or 0)
         if self.typestr[0] == ">" or self.typestr[1] not in _DLPACK_CODES:
             raise BufferError(f"DLPack has no elements of {self.typestr!r}; __cuda_array_interface__ has")
-        return _core.dlpack_capsule(self._address, self.shape, _DLPACK_CODES[self.typestr[1]], 8 * int(self.typestr[2:]), self.device,
-                                    self._content)
+        return _core.dlpack_capsule(self._address, self.shape, _DLPACK_CODES[self.typestr[1]], 8 * int(self.typestr[2:]), self.device, self)
 
 
 def load(path, device="cuda", *, threads=0, verify_checksums=True, stream=None):
@@ -86,8 +87,9 @@ def load_many(paths, device="cuda", *, threads=0, verify_checksums=True, stream=
             with open(path, "rb") as file:
                 contents.append(file.read())
         return [_core.restore(content, threads=threads) for content in contents]
-    contents = _core.load(paths, device=number, threads=threads, verify_checksums=verify_checksums, stream=stream_number(stream))
-    return [DeviceArray(content, number) for content in contents]
+    freed_on = stream_number(stream)
+    contents = _core.load(paths, device=number, threads=threads, verify_checksums=verify_checksums, stream=freed_on)
+    return [DeviceArray(content, number, freed_on=freed_on) for content in contents]
 
 
 def save(array, path, *, level=None, block_bytes=0, threads=0, stream=None):
@@ -231,7 +233,7 @@ def _loaded_together(objs, device, threads, stream):
     finally:
         for file in files:
             os.close(file)
-    return [DeviceArray(content, device) for content in contents]
+    return [DeviceArray(content, device, freed_on=stream) for content in contents]
 
 
 def _one(results):
@@ -250,15 +252,24 @@ def number_of(device):
     raise Error(Status.INVALID_OPTION, f"device is {str(device)!r}; it may be 'cpu', 'cuda' or 'cuda:' and a number")
 
 
+class _StreamNumber(int):
+    """A cudaStream_t, and the object that it goes with."""
+
+    def __new__(cls, number, owner):
+        made = super().__new__(cls, number)
+        made.owner = owner
+        return made
+
+
 def stream_number(stream):
     """A cudaStream_t: a number, or an object with __cuda_stream__ or `ptr` or `cuda_stream` (cupy, torch). None is the default stream."""
     if stream is None:
         return 0
     if hasattr(stream, "__cuda_stream__"):
-        return int(stream.__cuda_stream__()[1])
+        return _StreamNumber(stream.__cuda_stream__()[1], stream)
     for name in ("ptr", "cuda_stream"):
         if hasattr(stream, name):
-            return int(getattr(stream, name))
+            return _StreamNumber(getattr(stream, name), stream)
     try:
         return operator.index(stream)
     except TypeError:

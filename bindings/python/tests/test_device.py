@@ -2,8 +2,10 @@
 
 import array
 import ctypes
+import gc
 import gzip
 import pathlib
+import weakref
 import zlib
 
 import lz4.frame
@@ -108,8 +110,6 @@ def test_dlpack_keeps_the_memory(fake, text, tmp_path):
     (tmp_path / "a").write_bytes(hemstitch.compress(text))
     array = hemstitch.load(tmp_path / "a")
     import gc
-    import weakref
-
     content = weakref.ref(array._content)
     capsule = array.__dlpack__()
     del array
@@ -254,6 +254,32 @@ def test_arrays_that_have_the_buffer_protocol_and_a_device(fake):
         assert isinstance(packed, hemstitch.DeviceArray)
     room = LikeCupy("B")
     assert hemstitch.restore(packed, out=room) == values.nbytes
+
+
+def test_streams_go_after_the_memory_that_is_freed_on_them(fake, text, tmp_path):
+    (tmp_path / "a").write_bytes(hemstitch.compress(text))
+
+    class Stream:
+        cuda_stream = 98
+
+    for make in (lambda stream: hemstitch.compress(OnDevice(numpy.arange(1000)), stream=stream),
+                 lambda stream: hemstitch.restore(hemstitch.compress(text), device="cuda", stream=stream),
+                 lambda stream: hemstitch.load(tmp_path / "a", stream=stream)):
+        gone = []
+        stream = Stream()
+        array = make(stream)
+        weakref.finalize(stream, gone.append, "stream")
+        weakref.finalize(array._content, gone.append, "memory")
+        del stream
+        capsule = array.__dlpack__()
+        for noted in (fake.streams, fake.orders, fake.files):  # of the calls, by the played device
+            noted.clear()
+        del array
+        gc.collect()
+        assert gone == []
+        del capsule
+        gc.collect()
+        assert gone == ["memory", "stream"]
 
 
 def test_capsules_are_not_copied():

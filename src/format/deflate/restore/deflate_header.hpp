@@ -87,6 +87,9 @@ class DeflateCode {
   unsigned longest_bits_ = 0;
 };
 
+// A stored block that is shorter is none to enter a stream by (stream/deflate_finder.hpp).
+inline constexpr std::uint32_t kDeflateLeastStoredStart = 4096;
+
 struct DeflateBlockHeader {
   bool final = false;
   DeflateBlockType type = DeflateBlockType::kStored;

@@ -28,6 +28,7 @@ void DeflateDecoder::reset(std::span<const std::byte> history) {
   match_left_ = 0;
   pending_.clear();
   pending_bits_ = 0;
+  announced_bits_ = 0;
   before_ = history;
 }
 
@@ -71,7 +72,9 @@ StreamStep DeflateDecoder::restore_until(std::int64_t stop_bits, std::span<const
     pending_.insert(pending_.end(), added.begin(), added.end());
     Input bridge{pending_, pending_bits_, kNoStop};
     if (stop_bits != kNoStop) bridge.stop_bits = stop_bits + static_cast<std::int64_t>(kept_bytes * 8);
+    announced_bits_ += static_cast<std::int64_t>(kept_bytes * 8);
     stop = run(bridge, output);
+    announced_bits_ -= static_cast<std::int64_t>(kept_bytes * 8);
     if (bridge.position_bits < kept_bytes * 8) {
       // Not even the bits that were kept are taken; of the piece is what was added, where it is wanted.
       const bool wants_more = stop == Stop::kInput;
@@ -80,6 +83,7 @@ StreamStep DeflateDecoder::restore_until(std::int64_t stop_bits, std::span<const
                      pending_.begin() + static_cast<std::ptrdiff_t>(bridge.position_bits / 8));
       pending_bits_ = static_cast<unsigned>(bridge.position_bits % 8);
       keep_window(output);
+      if (wants_more) announced_bits_ -= static_cast<std::int64_t>(added.size() * 8);
       return {wants_more ? added.size() : 0, output.bytes(), part_ == Part::kEnd,
               stop == Stop::kDamage ? Status::kCorruptBlock : Status::kOk,
               stop == Stop::kDamage ? detail_ : std::string_view()};
@@ -96,6 +100,7 @@ StreamStep DeflateDecoder::restore_until(std::int64_t stop_bits, std::span<const
   pending_.assign(input.begin() + static_cast<std::ptrdiff_t>(whole_bytes),
                   input.begin() + static_cast<std::ptrdiff_t>(used_bytes));
   pending_bits_ = static_cast<unsigned>(piece.position_bits % 8);
+  announced_bits_ -= static_cast<std::int64_t>(used_bytes * 8);
   keep_window(output);
   return {used_bytes, output.bytes(), part_ == Part::kEnd,
           stop == Stop::kDamage ? Status::kCorruptBlock : Status::kOk,
@@ -158,6 +163,8 @@ DeflateDecoder::Stop DeflateDecoder::begin_block(Input& input) {
     part_ = Part::kTokens;
   }
   input.position_bits = bits.position_bits();
+  if (header.type == DeflateBlockType::kDynamic || header.stored_bytes >= kDeflateLeastStoredStart)
+    announced_bits_ = static_cast<std::int64_t>(input.position_bits);
   return Stop::kNone;
 }
 

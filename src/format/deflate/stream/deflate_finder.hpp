@@ -6,12 +6,12 @@
 #include <optional>
 #include <span>
 
+#include "format/deflate/restore/deflate_header.hpp"
+
 namespace hemstitch {
 
 // So many bytes behind the end of `bytes` may be read by what is declared here.
 inline constexpr std::size_t kDeflateReadBehindBytes = 32;
-// A stored block that is shorter is none to begin with.
-inline constexpr std::uint32_t kDeflateLeastStoredStart = 4096;
 
 // The first bit from `from_bits` on and before `to_bits` at which a block seems to begin that does not end the stream: of a stored one
 // its three bits, right before the byte at which its sizes stand. Nothing where there is none, or its header does not end inside `bytes`.

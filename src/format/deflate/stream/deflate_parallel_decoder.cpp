@@ -176,8 +176,10 @@ StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std
     alone_bytes_ += step.input_bytes;
     if (step.ended)
       mode_ = Mode::kEnded;
-    else if (alone_bytes_ >= limits_.begin_bytes && step.status == Status::kOk)
+    else if (alone_bytes_ >= limits_.begin_bytes && step.status == Status::kOk) {
       mode_ = Mode::kSerial;
+      release(position_);
+    }
     return step;
   }
   StreamStep step;
@@ -489,6 +491,7 @@ bool DeflateParallelDecoder::begin_next(std::span<const std::byte> history) {
   window_.assign(history.begin(), history.end());
   if (position_ == taken_bytes_) {
     current_ = nullptr;
+    seal_all();  // what is restored alone now is not added to a piece, so that what is added later would not follow
     release(position_);
     serial_.begin(history, std::byte{0}, 0);
     mode_ = Mode::kAlone;
@@ -536,6 +539,9 @@ std::optional<StreamPoint> DeflateParallelDecoder::point() const {
 void DeflateParallelDecoder::release(std::uint64_t before_byte) {
   const std::scoped_lock lock(mutex_);
   reached_byte_ = std::max(reached_byte_, before_byte);
+  // Where no block announces itself for half a piece, as long as one is searched, looking for some costs the calling thread the core, or its caches.
+  const bool meets_none = mode_ == Mode::kSerial && serial_.unannounced_bits() / 8 >= limits_.piece_bytes / 2;
+  if (std::exchange(meets_no_starts_, meets_none) && !meets_none) work_comes_.notify_all();
   while (!pieces_.empty()) {
     Piece& piece = *pieces_.front();
     if (piece.begin + piece.own_bytes > before_byte || &piece == current_.get() || !piece.sealed) break;
@@ -591,7 +597,7 @@ DeflateParallelDecoder::Task DeflateParallelDecoder::next_task(bool helps) {
   for (const auto& piece : pieces_) {
     if (piece->state == Piece::State::kLinked && !piece->resolving) return {piece, true};
     if (piece->state != Piece::State::kWaiting || first != nullptr || (shares && helps)) continue;
-    if (piece->number % tried_of != 0) continue;
+    if (meets_no_starts_ || piece->number % tried_of != 0) continue;
     if (piece->begin >= from_byte) first = &piece;
   }
   if (first == nullptr) return {};
@@ -624,6 +630,7 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
     piece.resolved = true;
   } else {
     piece.state = Piece::State::kWorking;
+    ++searched_pieces_;
     lock.unlock();
     bool failed = false;
     try {

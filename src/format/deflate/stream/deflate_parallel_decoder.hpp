@@ -73,6 +73,11 @@ class DeflateParallelDecoder : public StreamDecoder {
 
   // How much of the content pieces gave, for tests and measurements.
   std::uint64_t linked_bytes() const { return linked_bytes_; }
+  // In how many pieces a start was looked for, likewise.
+  std::uint64_t searched_pieces() {
+    const std::scoped_lock lock(mutex_);
+    return searched_pieces_;
+  }
 
  private:
   struct Piece;
@@ -146,6 +151,8 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t run_begin_byte_ = 0,
                 run_end_byte_ = 0;  // of two threads: the pieces that the other one restored last
   unsigned useless_pieces_ = 0;     // since the last one that was linked
+  std::uint64_t searched_pieces_ = 0;
+  bool meets_no_starts_ = false;  // the calling thread, where it is: others look for none
   // Where the last linked piece, or the calling thread, ends: the next link.
   bool links_ = false;
   std::uint64_t link_key_ = 0;
