@@ -27,9 +27,10 @@ void add_options(OptionTable& table, BackendsRequest& request) {
   table
       .flag(
           "-v,--verbose", [&request] { ++request.verbosity; },
-          "adds how full each kernel keeps a GPU, and the memory that a batch takes there")
+          "show also how full each kernel keeps a GPU, and the device memory of a batch")
       .shown_as("-vv");
-  table.flag("--calibrate", request.calibrate, "measure first what auto chooses by, and keep it");
+  table.flag("--calibrate", request.calibrate,
+             "first measure the figures by which auto chooses, and keep them");
   table.help_flag("-h,--help");
 }
 

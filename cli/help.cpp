@@ -31,8 +31,8 @@ hemstitch -d [OPTION]... [FILE]...  restore each FILE.lz4 to FILE
 )";
 
 constexpr const char* kIntroduction = R"(
-Without a FILE, or where it is '-': stdin to stdout. The source is kept.
-Several short options may stand together: -dcf, -9k, -T2.
+Without a FILE, or if FILE is '-': stdin to stdout. The source is kept.
+Short options may be combined: -dcf, -9k, -T2.
 
 )";
 

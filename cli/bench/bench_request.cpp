@@ -58,7 +58,7 @@ void add_options(OptionTable& table, BenchRequest& request, WorkOptions& work) {
   add_resource_options(table, work);
   table.value(
       "--seconds", "N", [&request](const std::string& text) { request.seconds = seconds_from(text); },
-      "for each row, at least (default: 1)");
+      "least time for each row (default: 1)");
   table.value(
       "--span", "SPAN", [&request](const std::string& name) { request.span = span_from(name); },
       "memory (default); file: to a new file in $TMPDIR, beside the rate at which one can be filled; on a "
@@ -70,15 +70,15 @@ void add_options(OptionTable& table, BenchRequest& request, WorkOptions& work) {
       "of span pinned: data of a batch (default: 128M)");
   table.value(
       "--batches", "N", [&request](const std::string& text) { request.batches.count = batches_from(text); },
-      "and batches at once (default: 5)");
+      "of span pinned: batches in progress at once (default: 5)");
   table.value(
       "--repeat-to", "SIZE",
       [&request](const std::string& text) { request.repeat_to_bytes = size_from("--repeat-to", text); },
-      "each FILE over and over, up to SIZE");
+      "repeat each FILE up to SIZE");
   table.flag("--json", request.json, "as a recorded run");
   table
       .flag("--compare", request.compare,
-            "two recorded runs of one machine: exit 1 where a row is over 5% slower or larger")
+            "compare two recorded runs of one machine: exit 1 if a row is over 5% slower or larger")
       .shown_as("--compare OLD NEW");
   table.help_flag("-h,--help");
 }

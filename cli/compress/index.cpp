@@ -20,11 +20,11 @@ which --range begins near the part that is asked for. indexed_gzip and rapidgzip
 )";
 
 void add_options(OptionTable& table, Request& request) {
-  table.flag("-f,--force", request.force, "replace an index that stands there");
+  table.flag("-f,--force", request.force, "replace an existing index");
   add_threads_option(table, [&request](unsigned threads) { request.restore.threads = threads; });
   add_memory_option(
       table, [&request](std::uint64_t bytes) { request.restore.memory_limit_bytes = bytes; },
-      "bound the memory of buffers, besides the index: 128M at most");
+      "most memory for buffers; the index takes up to 128M more");
   table.flag("-q,--quiet", request.quiet, "no progress bar, no warnings");
   table.flag(
       "-v,--verbose", [&request] { ++request.verbosity; }, "threads and speed of each file");

@@ -113,7 +113,7 @@ struct Given {
 };
 
 void add_action_options(OptionTable& table, Given& given) {
-  table.flag("-z,--compress", given.compress, "compress, also what has the suffix .lz4 already")
+  table.flag("-z,--compress", given.compress, "compress, also a FILE that ends in .lz4")
       .begins("What to do (default: compress)");
   table.flag("-d,--decompress", given.restore, "restore");
   table.flag("-t,--test", given.test, "restore without writing; check everything");
@@ -141,7 +141,7 @@ void add_effort_options(OptionTable& table, Given& given) {
   add_block_size_option(table, work);
   table.flag("--linked", work.linked_blocks,
              "let blocks refer to those before them: smaller, but restored one after the other (default: "
-             "independent); lz4's -BD, -BI and -BX are known as well");
+             "independent); lz4's -BD, -BI and -BX work too");
   add_resource_options(table, work);
 }
 
@@ -150,12 +150,11 @@ void add_output_options(OptionTable& table, Given& given) {
   table.value("-o,--output", "FILE", request.output_path, "the output's name; '-' is stdout")
       .begins("What to write");
   table.value("--output-dir", "DIR", given.output_dir,
-              "write to DIR instead, with -r in folders as below each FILE");
+              "write to DIR instead; with -r, in the same folders below it");
   table.flag("-c,--stdout", request.to_stdout, "write to stdout");
-  table.flag(
-      "-f,--force", request.force,
-      "overwrite files, write compressed data to a terminal, compress what has the suffix .lz4 already, "
-      "take a dictionary of another id; with -dc, pass on unchanged what no format is known for");
+  table.flag("-f,--force", request.force,
+             "overwrite files, write compressed data to a terminal, compress a FILE that ends in .lz4, "
+             "use a dictionary with another id; with -dc, write data in an unknown format unchanged");
   table.flag("-k,--keep", given.keep, "keep the source (default)");
   table.flag(
       "--rm", request.remove_source,
@@ -165,17 +164,17 @@ void add_output_options(OptionTable& table, Given& given) {
   table.flag("-r,--recursive", request.recursive, "process the files in folders, each on its own");
   table.flag(
       "-N,--name", request.with_name,
-      "keep name and time in the header of gzip; with -d, take them from there (default: -n, neither, so "
+      "store name and time in the header of gzip; with -d, use those in the header (default: -n, neither, so "
       "that the same content gives the same bytes)");
   table.flag(
       "-n,--no-name", [&request] { request.with_name = false; }, "");
-  table.flag("-m,--multiple", given.multiple, "as lz4: each FILE has its own output, as it has anyway");
+  table.flag("-m,--multiple", given.multiple, "accepted as in lz4; each FILE always has its own output");
   table.value("--format", "FORMAT", given.format,
-              fmt::format("the format to write: {} (default: what the suffix of -o says, or lz4), and to "
-                          "restore where the data does not tell it",
+              fmt::format("the format to write: {} (default: by the suffix of -o, or lz4), or to restore if "
+                          "the data does not show it",
                           FormatTable::instance().names()));
   table.flag("--index", request.write_index,
-             "write an index beside what is compressed: with --format bgzf FILE.gz.gzi, as bgzip does; with "
+             "write an index beside the compressed file: with --format bgzf FILE.gz.gzi, as bgzip does; with "
              "-d or -t, of gzip, FILE.gz.gzidx");
 }
 
@@ -203,8 +202,8 @@ void add_content_options(OptionTable& table, Given& given) {
       "with -d, of BGZF: from virtual offset V up to W, or to the end");
   table.flag(
       "--verify", request.compress.verify,
-      "restore each block where it was made and compare it before it is written; one that fails is made "
-      "elsewhere");
+      "restore each block on the backend that made it and compare it before it is written; another backend "
+      "redoes one that fails");
   table.value("-D,--dictionary", "FILE", request.dictionary_path,
               "history for every block; restoring needs it again");
 }
@@ -212,11 +211,12 @@ void add_content_options(OptionTable& table, Given& given) {
 void add_message_options(OptionTable& table, Given& given) {
   table
       .flag("-q,--quiet", given.request.quiet,
-            "errors alone: no warnings, summaries or progress, whatever -v says")
+            "errors only: no warnings, summaries or progress, even with -v")
       .begins("What to say");
   table.flag(
       "-v,--verbose", [&given] { ++given.request.verbosity; },
-      "backend, threads, ratio and speed of each file; twice: what bound it, and the memory that was "
+      "backend, threads, ratio and speed of each file; twice: what limited the speed, and the memory that "
+      "was "
       "planned");
 }
 

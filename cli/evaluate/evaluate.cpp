@@ -272,10 +272,10 @@ struct EvaluateRequest {
 void add_options(OptionTable& table, EvaluateRequest& request) {
   table.value(
       "--finder", "DESCRIPTION", [&request](const std::string& finder) { request.finders.push_back(finder); },
-      "which; several times for a table (default: coop_stitch)");
+      "the finder; several of them make a table (default: coop_stitch)");
   table.flag("--all", request.all, "every finder and preset");
   add_judging_format_option(table, request.format);
-  table.value("--backend", "NAME", request.backend, "where to search with all of them (default: reference)");
+  table.value("--backend", "NAME", request.backend, "the backend of all finders (default: reference)");
   add_device_option(table, request.device);
   table.flag("--json", request.json, "as a recorded run");
   table.help_flag("-h,--help");

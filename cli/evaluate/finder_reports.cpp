@@ -45,7 +45,7 @@ void add_judging_format_option(OptionTable& table, const FrameFormat*& format) {
         if (!format->match_limits())
           throw UsageError(fmt::format("--format '{}': {} has no matches", name, format->title()));
       },
-      "judge by its costs and its parse (default: a literal 9 bits, a match 25)");
+      "use its costs and its parse (default: a literal 9 bits, a match 25)");
 }
 
 std::string devices_of(const std::vector<FinderChoice>& choices) {

@@ -114,7 +114,7 @@ void add_resource_options(OptionTable& table, WorkOptions& work) {
   table.value(
       "--gpu-memory", "SIZE",
       [&work](const std::string& text) { work.gpu_memory_bytes = size_from("--gpu-memory", text); },
-      "most memory of the device, for cuda and webgpu (default: half of what is free there)");
+      "most memory of the device, for cuda and webgpu (default: half of its free memory)");
   table.value(
       "--backend", "NAME",
       [&work](const std::string& name) {

@@ -51,7 +51,7 @@ void add_options(OptionTable& table, PagesRequest& request) {
         if (!number || *number == 0) throw UsageError("--pid needs the number of a process");
         request.process = *number;
       },
-      "the memory of a process, as far as it may be read");
+      "the memory of a process, as far as you may read it");
   table.value(
       "--page", "SIZE",
       [&request](const std::string& value) {
@@ -65,9 +65,9 @@ void add_options(OptionTable& table, PagesRequest& request) {
       "of compressing (default: 1)");
   add_memory_option(
       table, [&request](std::uint64_t bytes) { request.most_bytes = bytes; },
-      "read so much, from all over what is larger (default: 256M)");
+      "read at most this much, as samples from a larger file (default: 256M)");
   table.value("--backend", "NAME", request.backend,
-              "time this one beside cpu (default: what 'auto' may take here)");
+              "measure this one beside cpu (default: those that auto may choose)");
   add_device_option(table, request.options.device);
   add_threads_option(table, [&request](unsigned threads) { request.options.threads = threads; });
   table.value("--svg", "OUTPUT", request.svg_path, "also draw sizes and speeds");

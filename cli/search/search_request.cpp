@@ -86,16 +86,16 @@ void add_selection(OptionTable& table, Given& given) {
             add_patterns(text, given.request.options.patterns);
             given.pattern = true;
           },
-          "a pattern; several times for several, and a line break in one separates two. Patterns are fixed "
+          "a pattern; may be given several times, and a line break separates two. Patterns are fixed "
           "strings")
       .begins("Which lines");
   table.flag(
-      "-F,--fixed-strings", [] {}, "the same without it, for the habit");
+      "-F,--fixed-strings", [] {}, "patterns are fixed strings, which is always so");
   table.flag("-i,--ignore-case", options.ignore_case, "letters a-z match both cases");
   table.flag("-v,--invert-match", options.invert, "lines without a match");
   table.flag("-w,--word-regexp", options.whole_words,
-             "where no letter, digit or underscore stands beside it");
-  table.flag("-x,--line-regexp", options.whole_lines, "where it is the whole line");
+             "matches with no letter, digit or underscore beside them");
+  table.flag("-x,--line-regexp", options.whole_lines, "matches that are the whole line");
   table.value(
       "-m,--max-count", "N",
       [&options](const std::string& text) { options.most_lines = most_lines_from(text); },
@@ -103,14 +103,15 @@ void add_selection(OptionTable& table, Given& given) {
 }
 
 void add_answers(OptionTable& table, SearchRequest& request) {
-  table.flag("-c,--count", request.count, "how many lines of each file").begins("What to show of them");
+  table.flag("-c,--count", request.count, "the number of such lines in each file")
+      .begins("What to show of them");
   table.flag(
       "-l,--files-with-matches", [&request] { request.names = Names::kMatching; },
-      "the names of files alone");
+      "only the names of files with such a line");
   table.flag(
       "-L,--files-without-match", [&request] { request.names = Names::kNotMatching; },
       "the names of files without such a line");
-  table.flag("-q,--quiet,--silent", request.quiet, "print nothing; the exit status says it");
+  table.flag("-q,--quiet,--silent", request.quiet, "print nothing; the exit status is the answer");
   table.flag("-o,--only-matching", request.only_matching, "print each match on a line of its own");
 }
 
@@ -127,14 +128,14 @@ void add_context(OptionTable& table, Given& given) {
 }
 
 void add_looks(OptionTable& table, SearchRequest& request) {
-  table.flag("-b,--byte-offset", request.byte_offset, "where in the file, from 0");
+  table.flag("-b,--byte-offset", request.byte_offset, "the offset in the file, from 0");
   table.flag("-n,--line-number", request.line_number, "the number of the line, from 1");
   table.flag(
       "-H,--with-filename", [&request] { request.with_names = true; },
-      "the file's name before each; by default of several files");
+      "the file's name before each line; the default for several files");
   table.flag(
       "-h,--no-filename", [&request] { request.with_names = false; }, "no names");
-  table.flag("-Z,--null", request.null_after_names, "a zero byte behind names");
+  table.flag("-Z,--null", request.null_after_names, "a zero byte after names");
   table
       .value(
           "--color,--colour", "WHEN",
@@ -142,7 +143,7 @@ void add_looks(OptionTable& table, SearchRequest& request) {
           "matches in colour: always, never or auto, on a terminal (default: auto). GREP_COLORS says which")
       .means_alone("auto");
   table.flag("--json", request.json, "one JSON object a line");
-  table.flag("-s,--no-messages", request.no_messages, "nothing about files that cannot be read");
+  table.flag("-s,--no-messages", request.no_messages, "no messages about files that cannot be read");
 }
 
 void add_places(OptionTable& table, SearchRequest& request) {
@@ -154,17 +155,17 @@ void add_places(OptionTable& table, SearchRequest& request) {
             request.recursive = true;
             request.follow_links = false;
           },
-          "those in folders; links inside are not followed")
+          "search the files in folders; links inside are not followed")
       .begins("Which files");
   table.flag(
       "-R,--dereference-recursive", [&request] { request.recursive = request.follow_links = true; },
       "as -r, and links are followed");
   table.value(
       "--include", "GLOB", [&rules](const std::string& glob) { rules.include(glob); },
-      "files whose names match, and no others");
+      "search only files whose names match");
   table.value(
       "--exclude", "GLOB", [&rules](const std::string& glob) { rules.exclude(glob); },
-      "no files whose names match; the last of both that matches decides");
+      "skip files whose names match; the last of both that matches decides");
   table.value(
       "--exclude-dir", "GLOB", [&rules](const std::string& glob) { rules.exclude_folder(glob); },
       "no folders whose names match");
@@ -172,7 +173,7 @@ void add_places(OptionTable& table, SearchRequest& request) {
       "-a,--text", [&request] { request.options.binary = Binary::kText; }, "binary files are text");
   table.flag(
       "-I", [&request] { request.options.binary = Binary::kNoMatch; }, "binary files hold no match");
-  table.flag("-z,--decompress", request.options.decompress, "search in what compressed files restore to");
+  table.flag("-z,--decompress", request.options.decompress, "search the content of compressed files");
 }
 
 void add_means(OptionTable& table, SearchRequest& request) {

@@ -21,7 +21,7 @@ static_assert(HEMSTITCH_TOP_K_LONGEST == static_cast<int>(TopKPolicy::kLongest) 
 
 inline Finder finder_of_number(std::int32_t finder) {
   if (finder < 0 || static_cast<std::size_t>(finder) >= std::size(kFindersOfC))
-    throw Error(Status::kInvalidOption, fmt::format("finder {} is none of the finders", finder));
+    throw Error(Status::kInvalidOption, fmt::format("there is no finder {}", finder));
   return kFindersOfC[finder];
 }
 

@@ -68,7 +68,8 @@ const Backend& BackendRegistry::find_usable(std::string_view name, std::string_v
     if (absent.name == name)
       throw Error(Status::kDeviceUnavailable,
                   fmt::format("backend '{}' is not in this build: {}", name, absent.remedy));
-  throw Error(Status::kUnknownBackend, fmt::format("backend '{}' is none of: auto{}", name, names));
+  throw Error(Status::kUnknownBackend,
+              fmt::format("there is no backend '{}'; choose one of: auto{}", name, names));
 }
 
 namespace {

@@ -158,7 +158,7 @@ void ResilientEngine::take_device() {
 }
 
 void ResilientEngine::refuse_device(std::string_view reason) {
-  choice_reason_ = fmt::format("{} is not taken: {}", backend_->name(), reason);
+  choice_reason_ = fmt::format("{} is not used: {}", backend_->name(), reason);
   backend_ = std::exchange(processor_, nullptr);
   engine_ = std::move(processor_engine_);
   engine_keeps_time_ = engine_->keep_time(*time_line_);

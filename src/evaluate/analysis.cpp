@@ -30,8 +30,8 @@ std::size_t length_class(std::uint32_t length) { return class_of(length, kLength
 MatchAnalysis analyze(std::span<const std::byte> data, const FinderChoice& choice,
                       const MatchRecords& records, const FrameFormat* format) {
   if (const auto wrong = first_wrong_record({data, 0}, records))
-    throw Error(Status::kInternal, fmt::format("{}: the match at position {} does not stand for equal bytes",
-                                               choice.name, *wrong));
+    throw Error(Status::kInternal,
+                fmt::format("{}: the match at position {} refers to different bytes", choice.name, *wrong));
   MatchAnalysis analysis;
   analysis.finder = choice.name;
   JudgedMatches judged = judge(data, records, choice.parameters, format);

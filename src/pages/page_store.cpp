@@ -34,7 +34,7 @@ PageStoreOptions checked(const PageStoreOptions& options) {
                 fmt::format("page_count is {}; it is at most {}, or 0 for any numbers", options.page_count,
                             kMostFlatPages));
   if (options.prefault && options.budget_bytes == 0)
-    throw Error(Status::kInvalidOption, "prefault needs a budget_bytes, which is what it takes");
+    throw Error(Status::kInvalidOption, "prefault needs budget_bytes: it allocates that much");
   return options;
 }
 

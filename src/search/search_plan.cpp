@@ -9,7 +9,7 @@
 namespace hemstitch {
 
 SearchPlan::SearchPlan(const SearchOptions& options) {
-  if (options.patterns.empty()) throw Error(Status::kInvalidOption, "patterns: there is none");
+  if (options.patterns.empty()) throw Error(Status::kInvalidOption, "patterns: give at least one");
   const std::set<std::string> different(options.patterns.begin(), options.patterns.end());
   std::vector<std::string> strings;
   for (const std::string& pattern : different)

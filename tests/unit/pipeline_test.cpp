@@ -1255,7 +1255,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceWithoutRoomIsNotTaken) {
   CollectSink sink;
   const StreamReport report = compress_stream(source, sink, options);
   EXPECT_EQ(report.backend, "cpu");
-  EXPECT_EQ(report.choice_reason.find("fake is not taken: "), 0u) << report.choice_reason;
+  EXPECT_EQ(report.choice_reason.find("fake is not used: "), 0u) << report.choice_reason;
   EXPECT_EQ(restore(sink.content), content_);
 }
 

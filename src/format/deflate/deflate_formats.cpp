@@ -112,7 +112,7 @@ class DeflateFormat : public FrameFormat {
 
  private:
   void refuse(bool asked, std::string_view field) const {
-    if (asked) throw Error(Status::kInvalidOption, fmt::format("{} is nothing that {} has", field, title()));
+    if (asked) throw Error(Status::kInvalidOption, fmt::format("{}: {} has no such option", field, title()));
   }
 };
 
