@@ -315,7 +315,7 @@ class _Given:
             self.device = int(self.device)
             # What gives it sees to the order.
             wanted = stream_number(stream)
-            self.address, self.nbytes, _, _, self._keep = _tensor(array.__dlpack__(stream=wanted or _LEGACY_STREAM))
+            self.address, self.nbytes, _, _, self._keep = _tensor(array.__dlpack__(stream=int(wanted) or _LEGACY_STREAM))
             made_on = None
         else:
             interface = getattr(array, "__cuda_array_interface__", None)

@@ -306,6 +306,9 @@ def _begins(sizes):
 
 def _judged(one, content, address, size, status):
     if status:
+        # Its room is what it was made of.
+        if status == Status.OUTPUT_TOO_SMALL:
+            return Error(Status.CONTENT_SIZE_MISMATCH, f"the array holds more than the {one.content_bytes} bytes that it was made of")
         return failure(status, "the device did not restore the array")
     if size != one.content_bytes:
         return Error(Status.CONTENT_SIZE_MISMATCH, f"the array holds {size} bytes rather than the {one.content_bytes} that it was made of")

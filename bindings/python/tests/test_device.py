@@ -469,6 +469,6 @@ class TestOnAGpu:
             with pytest.raises(hemstitch.Error) as caught:
                 hemstitch.restore(packed, format=format)
             assert caught.value.status in (hemstitch.Status.CORRUPT_BLOCK, hemstitch.Status.BLOCK_CHECKSUM_MISMATCH,
-                                           hemstitch.Status.CONTENT_CHECKSUM_MISMATCH)
+                                           hemstitch.Status.CONTENT_CHECKSUM_MISMATCH, hemstitch.Status.CONTENT_SIZE_MISMATCH)
             with pytest.raises(hemstitch.Error):
                 hemstitch.restore(packed.tobytes(), format=format, device="cuda")

@@ -96,7 +96,7 @@ void check_limits(const DeflatePieceInput& piece, const DeflatePieceLimits& limi
   if (limits.starts < 4 || limits.starts > 1u << 30 || limits.entries < 1 || limits.entries > 1u << 30 ||
       limits.pages < 1 || limits.pages > kMostPages || limits.spacing_bytes < kDeflateLeastSpacing ||
       limits.spacing_bytes % 4 != 0 || limits.entry_bytes > kDeflateMostPieceBytes)
-    throw Error(Status::kInvalidOption, "deflate_stream: the limits are invalid");
+    throw Error(Status::kInvalidOption, "deflate_stream: limits that are none");
 }
 
 constexpr std::uint64_t lead_bits(const std::byte* d_bytes) {
