@@ -414,9 +414,8 @@ typedef enum hemstitch_finder {
 
 /* The matches that a position of coop_stitch shares with the other 63. */
 typedef enum hemstitch_top_k_policy {
-  HEMSTITCH_TOP_K_LONGEST = 0, /* its top_k best matches */
-  HEMSTITCH_TOP_K_LONGEST_PER_BUCKET =
-      1 /* its band is cut into top_k equal parts; the best match of each part */
+  HEMSTITCH_TOP_K_LONGEST = 0,           /* its top_k best matches */
+  HEMSTITCH_TOP_K_LONGEST_PER_BUCKET = 1 /* the best match in each of top_k equal parts of its band */
 } hemstitch_top_k_policy;
 
 /* A finder ignores the fields that it does not use. hemstitch_find_options_for_finder() fills all fields. */
@@ -496,9 +495,8 @@ typedef enum hemstitch_costs {
 } hemstitch_costs;
 
 typedef struct hemstitch_parse_options {
-  int32_t parse; /* a hemstitch_parse */
-  uint32_t
-      lazy_skip; /* lazy: takes a match of this many bytes without looking at the next position; 0: never */
+  int32_t parse;      /* a hemstitch_parse */
+  uint32_t lazy_skip; /* lazy: a match of this length is taken without looking further; 0: none is */
 
   /* optimal and optimal_exact: the assumed cost of literals and matches */
   int32_t costs;         /* a hemstitch_costs */
