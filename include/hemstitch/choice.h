@@ -89,8 +89,7 @@ typedef struct hemstitch_stage_seconds {
   size_t size; /* sizeof(hemstitch_stage_seconds) */
   double start, read, upload, kernel, download, write;
   double total;
-  const char*
-      longest; /* the name of the longest stage, for which the run waits; valid as long as the library */
+  const char* longest; /* name of the longest stage, for which the run waits; valid as long as the library */
 } hemstitch_stage_seconds;
 
 /* Gives the measured figures, scaled by the facts for other devices. Set figures->size before. *known is set

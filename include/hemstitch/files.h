@@ -5,8 +5,8 @@
  *   hemstitch_files files;
  *   if (hemstitch_load_files(paths, count, NULL, &files) != HEMSTITCH_OK) ...
  *   for (size_t i = 0; i < files.count; ++i)
- *     use(paths[files.indices[i]], (const char*)files.bytes + files.offsets[i], files.offsets[i + 1] -
- *     files.offsets[i]);
+ *     use(paths[files.indices[i]], (const char*)files.bytes + files.offsets[i],
+ *         files.offsets[i + 1] - files.offsets[i]);
  *   hemstitch_files_free(&files);
  *
  * Thread safety: any number of threads may call these at once, and read what was loaded. Only one thread at a

@@ -1,9 +1,9 @@
 /* Many inputs in one call, for C: the functions of memory.hpp, with statuses instead of exceptions. The calls
  * for one input, and their progress, are in hemstitch.h.
  *
- *   hemstitch_item items[2] = {{.input = a, .input_bytes = 4096, .output = frame_a, .output_capacity = room},
- *                              {.input = b, .input_bytes = 4096, .output = frame_b, .output_capacity =
- *                              room}};
+ *   hemstitch_item items[2] = {
+ *       {.input = a, .input_bytes = 4096, .output = frame_a, .output_capacity = room},
+ *       {.input = b, .input_bytes = 4096, .output = frame_b, .output_capacity = room}};
  *   status = hemstitch_compress_many(NULL, items, 2);      // then items[i].status and items[i].output_bytes
  *
  * Thread safety: any number of threads may call these at once. */

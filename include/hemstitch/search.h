@@ -53,7 +53,7 @@ typedef struct hemstitch_search_options {
   int whole_words;        /* 1: no letter, digit or underscore may be next to the match */
   int whole_lines;        /* 1: the match must be the whole line; overrides whole_words */
   int invert;             /* 1: select the lines without a match */
-  uint64_t most_lines;    /* stop after this many selected lines in a text; 0: no limit */
+  uint64_t most_lines;    /* select at most this many lines of a text; 0: no limit */
   int32_t wanted;         /* a hemstitch_search_wanted */
   int32_t binary;         /* a hemstitch_search_binary */
   uint64_t before, after; /* context: lines returned before and after each selected line */

@@ -57,7 +57,7 @@ struct SearchOptions {
   bool whole_words = false;               // no letter, digit or underscore may be next to the match
   bool whole_lines = false;               // the match must be the whole line; overrides whole_words
   bool invert = false;                    // select the lines without a match
-  std::uint64_t most_lines = UINT64_MAX;  // stop after this many selected lines in a text
+  std::uint64_t most_lines = UINT64_MAX;  // select at most this many lines of a text
   Wanted wanted = Wanted::kLines;
   Binary binary = Binary::kTold;
   std::uint64_t before = 0, after = 0;  // context: lines returned before and after each selected line

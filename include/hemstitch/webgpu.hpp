@@ -4,8 +4,9 @@
 //
 //   const hemstitch::WebgpuDevice device(my_device, my_queue);       // or WebgpuDevice(): Hemstitch's own
 //   hemstitch::scan_sizes(device, sizes, count, begins);             // queued, in the order of the calls
-//   hemstitch::gather_pieces(device, {.source = data, .pieces = pieces, .begins = begins, .output = span,
-//   .piece_count = count}); ... my own work on my_queue finds the bytes there ...
+//   hemstitch::gather_pieces(device, {.source = data, .pieces = pieces, .begins = begins,
+//                                     .output = span, .piece_count = count});
+//   ... my own work on my_queue finds the bytes there ...
 //
 // Handles are those of webgpu.h, as wgpu-native 29 defines them, passed as void*: this header does not
 // include it. A caller's handles must come from the same copy of wgpu-native that Hemstitch loads. If the
@@ -56,8 +57,8 @@ HEMSTITCH_API void scan_sizes(const WebgpuDevice& device, void* sizes, std::uint
 
 struct WebgpuGather {
   void* source = nullptr;  // WGPUBuffer
-  void* pieces =
-      nullptr;  // WGPUBuffer: two words per piece, its first byte in `source` and its size in bytes
+  // WGPUBuffer: two words per piece, its first byte in `source` and its size in bytes
+  void* pieces = nullptr;
   // WGPUBuffer: where each piece goes in `output`, and the total, as scan_sizes() writes them
   void* begins = nullptr;
   void* output = nullptr;  // WGPUBuffer, not `source`
