@@ -42,7 +42,7 @@ HEMSTITCH_API DeviceContent make_device_memory(std::uint64_t bytes, CUstream_st*
 
 // Copies pieces[i], in host memory, to d_to + places[i]. Places ascend and pieces do not overlap. Bytes
 // between two pieces are overwritten with unspecified values. The copies are complete for every stream when
-// the call returns. It waits for no stream of the caller's.
+// the call returns. It waits for no stream of the caller's. Throws kInvalidOption if the counts differ.
 HEMSTITCH_API void upload_to_device(std::span<const std::span<const std::byte>> pieces,
                                     std::span<const std::uint64_t> places, std::byte* d_to);
 

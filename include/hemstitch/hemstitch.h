@@ -169,8 +169,9 @@ typedef struct hemstitch_compress_options {
   /* "auto", "reproducible", or a name that `hemstitch backends` lists; NULL: "auto" */
   const char* backend;
   /* For the backends cuda and webgpu: a number from `hemstitch backends -vv`, part of a name, a
-   * comma-separated list of these, or "all". Given several devices, cuda works on each, others on the first
-   * usable one. NULL: the value of HEMSTITCH_DEVICE, else the best device. */
+   * comma-separated list of these, or "all". Given several devices, compressing and restoring on cuda use all
+   * of them, and everything else uses the first usable one. NULL: the value of HEMSTITCH_DEVICE, else the
+   * best device. */
   const char* device;
   /* LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block.
    * Other formats have no dictionaries. */
@@ -278,7 +279,9 @@ typedef struct hemstitch_range {
  * points. Verifies the checksums of blocks, not those of whole contents.
  *
  * The call fails, and sets no range, if headers are damaged, if blocks depend on each other
- * (HEMSTITCH_UNSUPPORTED_FEATURE), or if the index belongs to another input (HEMSTITCH_INVALID_OPTION).
+ * (HEMSTITCH_UNSUPPORTED_FEATURE), or if the index is for a file of another size (HEMSTITCH_INVALID_OPTION).
+ * An index of another file of the same size is not detected, and gives wrong bytes.
+ *
  * `options` may be NULL; its `progress` and `report` must be NULL, else the call returns
  * HEMSTITCH_INVALID_OPTION. */
 HEMSTITCH_API hemstitch_status hemstitch_restore_ranges(const hemstitch_restore_options* options,

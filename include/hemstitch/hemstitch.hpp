@@ -122,9 +122,10 @@ struct CompressOptions {
   std::string backend = "auto";
   unsigned threads = 0;                  // 0: one per core
   std::uint64_t memory_limit_bytes = 0;  // 0: none; limits the buffers, not the whole program
-  // The device for the backends cuda and webgpu: a number from `hemstitch backends -vv`, part of a name, or a
-  // comma-separated list of these, of which the first usable one is taken. Empty: the value of
-  // HEMSTITCH_DEVICE, else the best device.
+  // For the backends cuda and webgpu: a number from `hemstitch backends -vv`, part of a name, a
+  // comma-separated list of these, or "all". Given several devices, compress() and restore() on cuda use all
+  // of them, and everything else uses the first usable one. Empty: the value of HEMSTITCH_DEVICE, else the
+  // best device.
   std::string device = {};
   // Limits the memory planned on that device. 0: half of the memory that is free there, if the device reports
   // it.
