@@ -159,7 +159,7 @@ typedef struct hemstitch_cuda_texts {
 
 /* Temporary device memory for the two calls below. Both are steps of the stream, may be captured in a CUDA
  * graph, and allocate nothing. They make the searcher's device the calling thread's current one. They return
- * HEMSTITCH_INVALID_OPTION if the searcher has another backend, or if every pattern is empty. */
+ * HEMSTITCH_INVALID_OPTION if the searcher has another backend, or if any pattern is empty. */
 HEMSTITCH_API hemstitch_status hemstitch_search_temp_bytes(const hemstitch_searcher* searcher,
                                                            const hemstitch_cuda_texts* texts,
                                                            size_t* temp_bytes);

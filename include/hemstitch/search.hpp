@@ -138,7 +138,7 @@ class HEMSTITCH_API TextSearcher {
                                 std::span<const std::uint64_t> offsets) const;
 
   // The same for texts on the searcher's WebGPU device, after all work that is queued there; waits. Throws
-  // kInvalidOption if the searcher has no such device, or if every pattern is empty.
+  // kInvalidOption if the searcher has no such device, or if any pattern is empty.
   std::vector<SearchMatch> find(const WebgpuTexts& texts) const;
 
   // The same for texts on the device of the backend "cuda", without waiting: count first, then write.
@@ -150,7 +150,7 @@ class HEMSTITCH_API TextSearcher {
   // Both are steps of the stream, may be captured in a CUDA graph, and allocate nothing. They make the
   // searcher's device the calling thread's current one. A match is position << 16 | bytes. Matches 0 up to,
   // not including, min(*d_count, room) are written. Both throw kInvalidOption if the searcher has another
-  // backend, if every pattern is empty, or if `temp_bytes` is less than what temp_bytes() returns.
+  // backend, if any pattern is empty, or if `temp_bytes` is less than what temp_bytes() returns.
   std::size_t temp_bytes(const CudaTexts& texts) const;
   void count_async(const CudaTexts& texts, std::uint64_t* d_count, void* d_temp, std::size_t temp_bytes,
                    CUstream_st* stream) const;
