@@ -47,8 +47,8 @@ typedef enum hemstitch_backend_kind {
   HEMSTITCH_BACKEND_SOFTWARE = 2 /* a device whose driver runs on the processor: for tests, never chosen */
 } hemstitch_backend_kind;
 
-/* A backend and its device. A fact of 0 is unknown; then that of the device behind the default figures is
- * used. */
+/* A backend and its device. A fact of 0 is unknown: the model then assumes the fact of the device that the
+ * default figures were measured on. */
 typedef struct hemstitch_backend_facts {
   size_t size;         /* sizeof(hemstitch_backend_facts) */
   const char* backend; /* its name */
@@ -93,8 +93,8 @@ typedef struct hemstitch_stage_seconds {
 } hemstitch_stage_seconds;
 
 /* Gives the measured figures, scaled by the facts for other devices. Set figures->size before. *known is set
- * to 1; or to 0 if the table has no such backend, which is then never chosen unless the caller measures
- * it. */
+ * to 1, or to 0 for a backend that is not in the table. To have that one chosen, measure it and pass its
+ * figures. */
 HEMSTITCH_API hemstitch_status hemstitch_default_figures(const hemstitch_backend_facts* facts,
                                                          hemstitch_format format,
                                                          hemstitch_backend_figures* figures, int* known);

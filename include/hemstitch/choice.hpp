@@ -2,8 +2,8 @@
 // nothing, read nothing and know no machine: the caller says what there is.
 //
 //   const std::vector<hemstitch::BackendCandidate> candidates = {
-//       {cpu_facts, hemstitch::default_figures(cpu_facts)}, {gpu_facts,
-//       hemstitch::default_figures(gpu_facts)}};
+//       {cpu_facts, hemstitch::default_figures(cpu_facts)},
+//       {gpu_facts, hemstitch::default_figures(gpu_facts)}};
 //   const auto choice = hemstitch::select_backend(candidates, hemstitch::default_host_figures(16),
 //                                                 {.level = 9, .content_bytes = 4'000'000'000});
 //   // choice.backend, choice.reason, and the time predicted for each backend, stage by stage
@@ -51,8 +51,8 @@ enum class BackendKind {
   kSoftware,  // a device whose driver runs on the processor: for tests, never chosen
 };
 
-// A backend and its device. A fact of 0 is unknown; then that of the device behind the default figures is
-// used.
+// A backend and its device. A fact of 0 is unknown: the model then assumes the fact of the device that the
+// default figures were measured on.
 struct BackendFacts {
   std::string backend = {};  // its name, as CompressOptions::backend takes it
   BackendKind kind = BackendKind::kSoftware;
@@ -88,8 +88,8 @@ struct HostFigures {
 
 // The table of measured figures. For other devices they are scaled by the facts (multiprocessors or cores,
 // memory, bus). gzip, BGZF, zlib and raw DEFLATE have the same figures, except for restoring: BGZF is
-// restored by blocks, the others as one stream. Returns nullopt if the table has no such backend; it is then
-// never chosen unless the caller measures it.
+// restored by blocks, the others as one stream. Returns nullopt for a backend that is not in the table. To
+// have it chosen, measure it and pass its figures.
 HEMSTITCH_API std::optional<BackendFigures> default_figures(const BackendFacts& facts,
                                                             Format format = Format::kLz4);
 HEMSTITCH_API HostFigures default_host_figures(unsigned cores);

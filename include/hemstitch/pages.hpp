@@ -126,9 +126,8 @@ class HEMSTITCH_API PageBatch {
 };
 
 struct PageStoreOptions {
-  // If set: page numbers are below it. It is at most 2^32. Pages are then found in a table of 8 bytes per
-  // number; only the parts of it that hold pages use memory. 0: page numbers are any 64-bit numbers, in a
-  // hash table.
+  // 0: page numbers are any 64-bit numbers, in a hash table. Otherwise page numbers are below page_count, at
+  // most 2^32, in a table of 8 bytes per number; only the parts of the table that hold pages use memory.
   std::uint64_t page_count = 0;
   // Limits all memory of the store: pages, tables and free slots. 0: no limit.
   std::uint64_t budget_bytes = 0;
@@ -166,7 +165,7 @@ struct PageStoreStatistics {
 // one page is copied, never while pages are compressed, moved or written to a file. get() takes no memory
 // from the heap.
 //
-// Memory. Pages are in slots of one to two hundred sizes. A thread of the store moves pages together when
+// Memory. Pages are in slots of one or two hundred sizes. A thread of the store moves pages together when
 // slots become free, and returns memory to the system. Within a second of the last change, the free slots of
 // each size are less than one slab (at most 128 KB for pages of 4096 bytes).
 class HEMSTITCH_API PageStore {
