@@ -16,7 +16,7 @@ import hemstitch.zarr
 from device_stand_in import Array as OnDevice
 from device_stand_in import Core, held
 from hemstitch import _device_batch, _device_chunks
-from test_hdf5 import FILTERS, values
+from test_hdf5 import FILTERS, damaged_chunks, values
 from test_zarr import CODECS
 
 NO_GPU = hemstitch.unavailable_reason("cuda")
@@ -98,25 +98,14 @@ def test_files_whose_bytes_are_elsewhere(fake, tmp_path):
 
 @pytest.mark.parametrize("name", ["deflate, shuffle", "lz4"])
 def test_damaged_chunks_raise(fake, name, tmp_path):
-    data = values((4, 1000), "<i4")
-    source = random.Random(9)
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        dataset = file.create_dataset("a", data=data, chunks=(1, 1000), **FILTERS[name])
-        whole = dataset.id.read_direct_chunk((2, 0))[1]
-        bads = [whole[:-1], whole[:11], whole[:30], b"x", b"\xff" * 200, whole[:8] + bytes(4) + whole[12:]]
-        for _ in range(60):
-            bad = bytearray(whole)
-            bad[source.randrange(len(bad))] = source.randrange(256)
-            bads.append(bytes(bad))
-        for number, bad in enumerate(bads):
-            dataset.id.write_direct_chunk((2, 0), bad)
-            assert (array_of(hemstitch.hdf5.read(dataset, slice(0, 2), device="cuda")) == data[:2]).all()
-            try:
-                read = hemstitch.hdf5.read(dataset, device="cuda")
-            except hemstitch.Error as error:
-                assert 200 <= error.status < 400
-            else:
-                assert number >= 6 and (array_of(read) == hemstitch.hdf5.read(dataset)).all()
+    for number, dataset, data in damaged_chunks(tmp_path / "a.h5", FILTERS[name], 60):
+        assert (array_of(hemstitch.hdf5.read(dataset, slice(0, 2), device="cuda")) == data[:2]).all()
+        try:
+            read = hemstitch.hdf5.read(dataset, device="cuda")
+        except hemstitch.Error as error:
+            assert 200 <= error.status < 400
+        else:
+            assert number >= 6 and (array_of(read) == hemstitch.hdf5.read(dataset)).all()
 
 
 def test_a_chunk_that_holds_less_than_it_says(fake, tmp_path):
