@@ -1,39 +1,40 @@
-/* Hemstitch's batch interface: LZ4, DEFLATE, zlib, gzip and BGZF on a CUDA device, for data that is there already; and match
- * finding and parsing alone, for callers with an encoder of their own.
+/* Hemstitch's batch interface: LZ4, DEFLATE, zlib, gzip and BGZF on a CUDA device, for data that is already
+ * there. It also offers match finding and parsing alone, for callers with an encoder of their own.
  *
- * Input and results stay on the device. The shape is the usual one of batched GPU libraries: arrays of device pointers
- * and sizes, a call that says how much temporary memory is needed, a call that enqueues the work, and a status for
- * every block.
+ * Input and results stay on the device. The interface has the usual shape of batched GPU libraries: arrays of
+ * device pointers and sizes, a call that returns the size of the temporary memory, a call that enqueues the
+ * work, and one status per block.
  *
- *   hemstitch_lz4_compress_...   raw blocks -> LZ4 blocks, each into room of its own
- *   hemstitch_lz4_span_...       raw blocks -> LZ4 blocks, one behind the other in one span
+ *   hemstitch_lz4_compress_...   raw blocks -> LZ4 blocks, each to its own address
+ *   hemstitch_lz4_span_...       raw blocks -> LZ4 blocks, one after the other in one span
  *   hemstitch_lz4_restore_...    LZ4 blocks -> raw blocks
  *   hemstitch_lz4_sizes_...      LZ4 blocks -> their restored sizes
  *   hemstitch_lz4_pages_...      pages of at most 4096 bytes: compressed, raw or same-filled
  *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
  *   hemstitch_deflate_compress_...   raw blocks -> streams of DEFLATE, zlib or gzip, or blocks of BGZF
- *   hemstitch_deflate_restore_...    and back, or to their restored sizes
- *   hemstitch_deflate_stream_...     one long stream, by the whole device
+ *   hemstitch_deflate_restore_...    the same streams -> raw blocks, or only their restored sizes
+ *   hemstitch_deflate_stream_...     restores one long stream with the whole device
  *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
- *   hemstitch_scan_..., _gather_, _scatter_   sizes -> places; many pieces <-> one span
+ *   hemstitch_scan_..., _gather_, _scatter_   sizes -> offsets; many pieces <-> one span
  *   hemstitch_shuffle_..., _unshuffle_   elements <-> planes of their bytes: HDF5's shuffle filter
  *
- * The results are those of the reference engine (`reference`), byte for byte, on every device, run after run.
+ * Results are equal to those of the reference engine (`reference`), byte for byte, on every device and in
+ * every run.
  *
- * Asynchronous. The `..._async` functions enqueue on `stream` and return: they allocate nothing, wait for nothing, copy
- * nothing to the host and may be captured in a CUDA graph. Everything they are given on the device must stay until the
- * stream has passed them. What they return speaks of the call (options, temporary memory, the launch); what became of a
- * block stands in statuses[i].
+ * Asynchronous. The `..._async` functions enqueue work on `stream` and return. They allocate nothing, wait
+ * for nothing, copy nothing to the host, and may be captured in a CUDA graph. Keep everything on the device
+ * that you pass to them until the stream has finished that work. The returned status is about the call:
+ * options, temporary memory, the launch. statuses[i] is the result of block i.
  *
- * Bounds. Sizes stand on the device, where the host does not look. So a call names bounds for them (`max_...`,
- * `total_...`), and temporary memory follows from these. A block that breaks a bound is no error of the call: it gets a
- * status, and all others are done.
+ * Bounds. Sizes are on the device, where the host does not read them. So the caller passes bounds for them
+ * (`max_...`, `total_...`), and the size of the temporary memory follows from these. A block that exceeds a
+ * bound is not an error of the call: that block gets an error status, and all others are processed.
  *
- * Errors. A build without CUDA, and one with CUDA on a machine without a driver or device, returns
- * HEMSTITCH_DEVICE_UNAVAILABLE from every function that needs one; hemstitch_last_error_message() says why.
+ * Errors. Every function that needs a device returns HEMSTITCH_DEVICE_UNAVAILABLE in a build without CUDA,
+ * and on a machine without a driver or device. hemstitch_last_error_message() gives the reason.
  *
- * Thread safety: every function may be called from any number of threads at once; the work of two calls must not share
- * temporary memory or results unless one stream orders them. The device is the calling thread's current one.
+ * Thread safety: any number of threads may call every function at once. Two calls must not share temporary
+ * memory or results unless one stream orders their work. Functions use the calling thread's current device.
  */
 #ifndef HEMSTITCH_BATCH_H
 #define HEMSTITCH_BATCH_H
@@ -53,85 +54,95 @@ typedef struct CUstream_st* hemstitch_stream;
 
 /* ---- LZ4 blocks ---- */
 
-/* Raw blocks on the device. Arrays are aligned as their types; blocks have any alignment, and may overlap each other and
- * each other's histories. */
+/* Raw blocks on the device. Arrays are aligned for their types. Blocks have any alignment, and may overlap
+ * each other and each other's histories. */
 typedef struct hemstitch_lz4_blocks {
-  const void* const* blocks; /* device array: where each begins; NULL only where its size is 0 */
-  const size_t* block_bytes; /* device array: its size, 0 included */
-  /* device array: bytes directly before the block that its matches may point to, up to 65536, and that will be there
-   * when it is restored; NULL: no block has any */
+  const void* const* blocks; /* device array: the address of each block; NULL only if its size is 0 */
+  const size_t* block_bytes; /* device array: the size of each block; 0 is allowed */
+  /* device array: how many bytes directly before each block its matches may point to, at most 65536. The same
+   * bytes must be there when the block is restored. NULL: no block has a history */
   const uint32_t* history_bytes;
-  uint32_t count;             /* blocks; 0 included */
-  uint32_t max_history_bytes; /* bounds of the arrays above. A block that breaks one is left out, with */
-  size_t max_block_bytes;     /* HEMSTITCH_INVALID_OPTION as its status, */
-  uint64_t total_block_bytes; /* and one that ends beyond this with HEMSTITCH_OUTPUT_TOO_SMALL */
+  uint32_t count; /* number of blocks; 0 is allowed */
+  /* Bounds of the arrays above. A block that exceeds one of the first two is left out, with the status
+   * HEMSTITCH_INVALID_OPTION. A block that ends beyond total_block_bytes gets HEMSTITCH_OUTPUT_TOO_SMALL. */
+  uint32_t max_history_bytes;
+  size_t max_block_bytes;
+  uint64_t total_block_bytes;
 } hemstitch_lz4_blocks;
 
-/* The most bytes that a block of `block_bytes` becomes; SIZE_MAX where that would be more. */
+/* The largest compressed size of a block of `block_bytes` bytes; SIZE_MAX if that does not fit in a
+ * size_t. */
 HEMSTITCH_API size_t hemstitch_lz4_compress_bound(size_t block_bytes);
 
-/* Temporary device memory for hemstitch_lz4_compress_async(). Reads the bounds of `blocks`, never its arrays. `level` is
- * 1..12; tables go by max_block_bytes, so equal blocks under equal bounds give equal bytes. */
+/* Temporary device memory for hemstitch_lz4_compress_async(). Reads the bounds in `blocks`, never its arrays.
+ * `level` is 1..12. The size of the hash tables depends on max_block_bytes, so equal blocks give equal bytes
+ * only under equal bounds. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* blocks,
                                                                  int level, size_t* temp_bytes);
 
 /* outputs       device: count pointers, any alignment
- * capacities    device: count elements, the room at each; NULL: hemstitch_lz4_compress_bound(max_block_bytes) at each
- * output_bytes  device: count elements, the size of each LZ4 block; 0 where the status is not OK
- * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL where a block does not fit */
+ * capacities    device: count elements, the room at each output; NULL: each has room for
+ *               hemstitch_lz4_compress_bound(max_block_bytes)
+ * output_bytes  device: count elements, the size of each LZ4 block; 0 if the status is not OK
+ * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL if a block does not fit */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_compress_async(const hemstitch_lz4_blocks* blocks, int level,
                                                             void* const* outputs, const size_t* capacities,
                                                             size_t* output_bytes, hemstitch_status* statuses,
                                                             void* temp, size_t temp_bytes,
                                                             hemstitch_stream stream);
 
-/* Set in sizes[i] where a block is stored, since compressing would not make it smaller: the bit of LZ4 frames. */
+/* Set in sizes[i] if block i is stored, because compressing would not make it smaller. It is the same bit as
+ * in LZ4 frames. */
 #define HEMSTITCH_LZ4_STORED_BIT 0x80000000u
 
-/* Where blocks go that are to lie one behind the other. */
+/* The output of blocks that are written one after the other. */
 typedef struct hemstitch_lz4_span {
   void* span;           /* device */
-  uint64_t capacity;    /* total_block_bytes + count * (lead_bytes + trail_bytes) always suffices */
-  uint32_t lead_bytes;  /* left free before every block, */
-  uint32_t trail_bytes; /* and behind it: for headers and checksums of the caller's */
-  /* device: count + 1 elements: where the room before each block begins; the end of the last */
+  uint64_t capacity;    /* total_block_bytes + count * (lead_bytes + trail_bytes) is always enough */
+  uint32_t lead_bytes;  /* bytes left free before every block, */
+  uint32_t trail_bytes; /* and after every block: for the caller's own headers and checksums */
+  /* device: count + 1 elements: the offset of the free bytes before each block, then the end of the last
+   * block */
   uint64_t* offsets;
-  /* device: count elements: bytes of each block, with HEMSTITCH_LZ4_STORED_BIT where stored */
+  /* device: count elements: the size of each block, with HEMSTITCH_LZ4_STORED_BIT if it is stored */
   uint32_t* sizes;
 } hemstitch_lz4_span;
 
 HEMSTITCH_API hemstitch_status hemstitch_lz4_span_temp_bytes(const hemstitch_lz4_blocks* blocks, int level,
                                                              size_t* temp_bytes);
-/* statuses  device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL for blocks that end behind the capacity */
+/* statuses  device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL for blocks that end beyond the capacity */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_span_async(const hemstitch_lz4_blocks* blocks, int level,
                                                         const hemstitch_lz4_span* span,
                                                         hemstitch_status* statuses, void* temp,
                                                         size_t temp_bytes, hemstitch_stream stream);
 
-/* LZ4 blocks on the device, of any content. */
+/* LZ4 blocks on the device. Their bytes may be anything: damaged blocks get an error status. */
 typedef struct hemstitch_lz4_compressed {
-  const void* const* blocks; /* device array: where each begins, any alignment */
-  const size_t* block_bytes; /* device array: its size */
-  uint64_t count;            /* blocks; 0 included */
-  size_t max_block_bytes; /* no block is larger, nor than 2^30; one that is gets HEMSTITCH_INVALID_OPTION */
+  const void* const* blocks; /* device array: the address of each block, any alignment */
+  const size_t* block_bytes; /* device array: the size of each block */
+  uint64_t count;            /* number of blocks; 0 is allowed */
+  /* the size of the largest block, at most 2^30; a larger block gets HEMSTITCH_INVALID_OPTION */
+  size_t max_block_bytes;
 } hemstitch_lz4_compressed;
 
-/* `max_output_bytes`: no element of `capacities` is larger, nor than 2^30. Up to 4096, pages are what is restored. */
+/* `max_output_bytes`: the largest element of `capacities`, at most 2^30. Up to 4096, the blocks are restored
+ * as pages. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_restore_temp_bytes(const hemstitch_lz4_compressed* compressed,
                                                                 size_t max_output_bytes, size_t* temp_bytes);
 /* outputs        device: count pointers, any alignment
- * capacities     device: count elements; no byte behind them is written
- * history_bytes  device: count elements, bytes directly before each output that matches may reach, already there; or
- *                NULL: none
- * output_bytes   device: count elements, restored bytes; 0 where the status is not OK
- * statuses       device: count elements: HEMSTITCH_OK, HEMSTITCH_CORRUPT_BLOCK or HEMSTITCH_OUTPUT_TOO_SMALL; what
- *                stands in an output is unspecified unless it is OK */
+ * capacities     device: count elements; no byte beyond them is written
+ * history_bytes  device: count elements, how many bytes directly before each output its matches may point to;
+ *                they must already be there. NULL: no block has a history
+ * output_bytes   device: count elements, restored bytes; 0 if the status is not OK
+ * statuses       device: count elements: HEMSTITCH_OK, HEMSTITCH_CORRUPT_BLOCK or HEMSTITCH_OUTPUT_TOO_SMALL.
+ *                The contents of an output are unspecified unless its status is OK */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_restore_async(
     const hemstitch_lz4_compressed* compressed, void* const* outputs, const size_t* capacities,
     size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes, hemstitch_status* statuses,
     void* temp, size_t temp_bytes, hemstitch_stream stream);
 
-/* What restoring would give, without writing it. Blocks above `max_output_bytes` get HEMSTITCH_OUTPUT_TOO_SMALL. */
+/* Finds restored sizes without restoring. Blocks that restore to more than `max_output_bytes` get
+ * HEMSTITCH_OUTPUT_TOO_SMALL. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_sizes_temp_bytes(const hemstitch_lz4_compressed* compressed,
                                                               size_t max_output_bytes, size_t* temp_bytes);
 HEMSTITCH_API hemstitch_status hemstitch_lz4_sizes_async(const hemstitch_lz4_compressed* compressed,
@@ -139,7 +150,8 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_sizes_async(const hemstitch_lz4_com
                                                          hemstitch_status* statuses, void* temp,
                                                          size_t temp_bytes, hemstitch_stream stream);
 
-/* XXH32 with seed 0 of each of `count` spans, as LZ4 frames have it behind their blocks. All arrays on the device. */
+/* XXH32 with seed 0 of each of `count` spans: the checksum that LZ4 frames store after their blocks. All
+ * arrays are on the device. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_checksums_async(const void* const* spans,
                                                              const size_t* span_bytes, uint64_t count,
                                                              uint32_t* checksums, hemstitch_stream stream);
@@ -152,16 +164,16 @@ typedef enum hemstitch_lz4_page_kind {
   HEMSTITCH_LZ4_PAGE_SAME_FILLED = 3 /* the 8 bytes that it repeats */
 } hemstitch_lz4_page_kind;
 
-/* What a page is kept as; the first kind of same-filled, compressed, raw that applies. */
+/* How a page is stored: as the first kind of same-filled, compressed, raw that applies. */
 typedef struct hemstitch_lz4_page_entry {
-  uint32_t bytes;
-  int32_t kind; /* a hemstitch_lz4_page_kind */
+  uint32_t bytes; /* stored size */
+  int32_t kind;   /* a hemstitch_lz4_page_kind */
 } hemstitch_lz4_page_entry;
 
-/* `pages`: max_block_bytes is at most 4096, and no page has a history. */
+/* In `pages`, max_block_bytes is at most 4096, and no page has a history. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_compress_temp_bytes(const hemstitch_lz4_blocks* pages,
                                                                        int level, size_t* temp_bytes);
-/* outputs   device: count pointers, at each as much room as its page has bytes
+/* outputs   device: count pointers, each with as much room as its page has bytes
  * entries   device: count elements */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_compress_async(const hemstitch_lz4_blocks* pages,
                                                                   int level, void* const* outputs,
@@ -170,10 +182,10 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_compress_async(const hemstitc
                                                                   size_t temp_bytes, hemstitch_stream stream);
 
 HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_restore_temp_bytes(uint64_t count, size_t* temp_bytes);
-/* kept        device: count pointers
- * entries     device: count elements, of any content: an entry that no page of that size has is corrupt
+/* kept        device: count pointers to the stored pages
+ * entries     device: count elements; any content: an entry that no page of that size can have is corrupt
  * pages       device: count pointers
- * page_bytes  device: count elements, exactly what each page had; at most 4096
+ * page_bytes  device: count elements, the exact size of each page; at most 4096
  * statuses    device: count elements: HEMSTITCH_OK or HEMSTITCH_CORRUPT_BLOCK */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_restore_async(const void* const* kept,
                                                                  const hemstitch_lz4_page_entry* entries,
@@ -184,23 +196,26 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_pages_restore_async(const void* con
 
 /* ---- Frames ---- */
 
-/* What a frame's header says. For a frame to be written: fill block_bytes, and the flags that are wanted, and leave the
+/* The fields of a frame's header. To write a frame, set block_bytes and the flags you want, and leave the
  * rest 0. */
 typedef struct hemstitch_lz4_frame {
-  uint32_t block_bytes;        /* 64K, 256K, 1M or 4M: no block is larger */
-  int32_t linked_blocks;       /* 0 or 1: blocks may refer to the 64 KB before them */
-  int32_t block_checksums;     /* 0 or 1 */
-  int32_t content_checksum;    /* 0 or 1; read, never written or verified here: it is serial */
-  int32_t content_bytes_known; /* 0 or 1; always written */
+  uint32_t block_bytes;    /* largest size of a block: 64K, 256K, 1M or 4M */
+  int32_t linked_blocks;   /* 0 or 1: blocks may refer to the 64 KB before them */
+  int32_t block_checksums; /* 0 or 1 */
+  /* 0 or 1; only read from headers: it is serial, so this interface neither writes nor verifies it */
+  int32_t content_checksum;
+  int32_t content_bytes_known; /* 0 or 1; always 1 in written frames */
   uint32_t header_bytes;       /* magic number included */
-  uint64_t content_bytes;      /* where known */
-  /* to be read: room for so many blocks. hemstitch_lz4_frame_read_header() sets what a frame of full blocks needs, with the
-   * last byte apart, where the size is known, else 0 */
+  uint64_t content_bytes;      /* if known */
+  /* For restoring: the most blocks that the frame may have. hemstitch_lz4_frame_read_header() sets it if the
+   * content size is known: to what a frame of full blocks needs, whose last byte may be a block of its own.
+   * Else it sets 0. */
   uint32_t max_block_count;
 } hemstitch_lz4_frame;
 
-/* The most bytes of a frame with that content. With block_checksums and more than 60 KB of content, the last byte is a block
- * of its own: lz4 1.9.4 would else lose the first bytes of what stands behind the frame. */
+/* The largest size of a frame with that content. With block_checksums and more than 60 KB of content, the
+ * last byte becomes a block of its own, because lz4 1.9.4 would otherwise lose the first bytes of what
+ * follows the frame. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_bound(uint64_t content_bytes,
                                                          const hemstitch_lz4_frame* frame, uint64_t* bytes);
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_temp_bytes(uint64_t content_bytes,
@@ -208,7 +223,7 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_temp_bytes(uint64_t 
                                                                        int level, size_t* temp_bytes);
 /* content       device: content_bytes bytes
  * output        device: room for `capacity` bytes
- * output_bytes  device: one element, 8-byte aligned: the frame's size; 0 where the status is not OK
+ * output_bytes  device: one element, 8-byte aligned: the frame's size; 0 if the status is not OK
  * status        device: one element: HEMSTITCH_OK or HEMSTITCH_OUTPUT_TOO_SMALL */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_async(const void* content, uint64_t content_bytes,
                                                                   const hemstitch_lz4_frame* frame, int level,
@@ -217,18 +232,20 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_async(const void* co
                                                                   hemstitch_status* status, void* temp,
                                                                   size_t temp_bytes, hemstitch_stream stream);
 
-/* Reads the header from the first bytes of a frame, in host memory: 19 always suffice. Skippable and legacy frames are
- * HEMSTITCH_UNSUPPORTED_FEATURE. */
+/* Reads the header from the first bytes of a frame, in host memory; 19 bytes are always enough. Skippable and
+ * legacy frames give HEMSTITCH_UNSUPPORTED_FEATURE. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_read_header(const void* begin, size_t bytes,
                                                                hemstitch_lz4_frame* frame);
-/* `frame` as read, with a max_block_count above 0. Linked blocks are one chain, restored one after the other: slow. */
+/* `frame` as read, with max_block_count above 0. Linked blocks are restored one after the other, which is
+ * slow. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame* frame,
                                                                       size_t* temp_bytes);
-/* frame_bytes   of the frame, its header included; what follows it is not looked at
+/* frame_bytes   size of the frame, header included; bytes after it are ignored
  * output        device: room for `capacity` bytes
- * output_bytes  device: one element, 8-byte aligned: restored bytes; 0 where the status is not OK
- * status        device: one element: what the whole frame came to, the first block's failure first; block checksums are
- *               verified. HEMSTITCH_MEMORY_LIMIT: there are more than max_block_count blocks */
+ * output_bytes  device: one element, 8-byte aligned: restored bytes; 0 if the status is not OK
+ * status        device: one element: the result of the whole frame, or the error of its first bad block.
+ *               Block checksums are verified. HEMSTITCH_MEMORY_LIMIT: the frame has more than max_block_count
+ *               blocks */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_async(
     const void* data, uint64_t frame_bytes, const hemstitch_lz4_frame* frame, void* output, uint64_t capacity,
     uint64_t* output_bytes, hemstitch_status* status, void* temp, size_t temp_bytes, hemstitch_stream stream);
@@ -238,96 +255,113 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_async(
 typedef enum hemstitch_deflate_format {
   HEMSTITCH_DEFLATE_RAW = 0,  /* RFC 1951 */
   HEMSTITCH_DEFLATE_ZLIB = 1, /* RFC 1950, with Adler-32 */
-  HEMSTITCH_DEFLATE_GZIP = 2, /* RFC 1952: one member, with CRC-32, without a name and a time */
-  HEMSTITCH_DEFLATE_BGZF =
-      3 /* the same with the field that says the member's size; the empty one that ends a file is the caller's */
+  HEMSTITCH_DEFLATE_GZIP = 2, /* RFC 1952: one member, with CRC-32, without name and time */
+  /* gzip with the extra field that stores the member's size. The caller writes the empty block that ends a
+   * file. */
+  HEMSTITCH_DEFLATE_BGZF = 3
 } hemstitch_deflate_format;
 
-/* As for LZ4, but: max_block_bytes is at most 1 MiB, of BGZF 65280; and only raw DEFLATE may have histories, of at most 32768 bytes. */
+/* As for LZ4, with two differences: max_block_bytes is at most 1 MiB, for BGZF 65280; and only raw DEFLATE
+ * may have histories, of at most 32768 bytes. */
 typedef hemstitch_lz4_blocks hemstitch_deflate_blocks;
 
-/* The most bytes that a block of `block_bytes` becomes; SIZE_MAX for a block or a format that there is not. */
+/* The largest compressed size of a block of `block_bytes` bytes; SIZE_MAX for an unknown format, or a block
+ * too large for it. */
 HEMSTITCH_API size_t hemstitch_deflate_compress_bound(int32_t format, size_t block_bytes);
 
-/* Temporary device memory for hemstitch_deflate_compress_async(): about 18 bytes for each of content. Reads the bounds of `blocks`, never its
- * arrays. `format` is a hemstitch_deflate_format, `level` 1..12. */
+/* Temporary device memory for hemstitch_deflate_compress_async(): about 18 bytes per byte of content. Reads
+ * the bounds in `blocks`, never its arrays. `format` is a hemstitch_deflate_format, `level` 1..12. */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_compress_temp_bytes(const hemstitch_deflate_blocks* blocks,
                                                                      int32_t format, int level,
                                                                      size_t* temp_bytes);
 
-/* Each block becomes a stream of its own, which any reader of the format restores.
+/* Each block becomes a separate stream, which any reader of the format can restore.
  *
  * outputs       device: count pointers, any alignment
- * capacities    device: count elements, the room at each; NULL: hemstitch_deflate_compress_bound(format, max_block_bytes) at each
- * output_bytes  device: count elements, the size of each stream; 0 where the status is not OK
- * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL where a stream does not fit: then nothing is written */
+ * capacities    device: count elements, the room at each output; NULL: each has room for
+ *               hemstitch_deflate_compress_bound(format, max_block_bytes)
+ * output_bytes  device: count elements, the size of each stream; 0 if the status is not OK
+ * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL if a stream does not fit: then nothing of
+ *               it is written */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_compress_async(
     const hemstitch_deflate_blocks* blocks, int32_t format, int level, void* const* outputs,
     const size_t* capacities, size_t* output_bytes, hemstitch_status* statuses, void* temp, size_t temp_bytes,
     hemstitch_stream stream);
 
-/* Streams of DEFLATE, zlib or gzip, or blocks of BGZF, on the device, of any content: each whole, and nothing behind it. Of gzip a stream is
- * one member. */
+/* Streams of DEFLATE, zlib or gzip, or blocks of BGZF, on the device. Each must be whole, with nothing after
+ * it. A gzip stream is one member. Their bytes may be anything: damaged streams get an error status. */
 typedef struct hemstitch_deflate_streams {
-  const void* const* streams; /* device array: where each begins, any alignment */
-  const size_t* stream_bytes; /* device array: its size */
-  uint64_t count;             /* streams, below 2^31; 0 included */
-  size_t max_stream_bytes;    /* no stream is larger; one that is gets HEMSTITCH_INVALID_OPTION */
+  const void* const* streams; /* device array: the address of each stream, any alignment */
+  const size_t* stream_bytes; /* device array: the size of each stream */
+  uint64_t count;             /* number of streams, below 2^31; 0 is allowed */
+  size_t max_stream_bytes;    /* size of the largest stream; a larger one gets HEMSTITCH_INVALID_OPTION */
 } hemstitch_deflate_streams;
 
-/* Temporary device memory for hemstitch_deflate_restore_async(): about 4 bytes a stream of raw DEFLATE, 60 of other formats. `format` is a
- * hemstitch_deflate_format. `max_output_bytes`: no element of `capacities` is larger; one that is gets HEMSTITCH_INVALID_OPTION. */
+/* Temporary device memory for hemstitch_deflate_restore_async(): about 4 bytes per stream of raw DEFLATE, 60
+ * for other formats. `format` is a hemstitch_deflate_format. `max_output_bytes` is the largest element of
+ * `capacities`; a larger element gets HEMSTITCH_INVALID_OPTION. */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_temp_bytes(const hemstitch_deflate_streams* streams,
                                                                     int32_t format, size_t max_output_bytes,
                                                                     size_t* temp_bytes);
-/* Headers are read, and header checksums, content checksums and sizes verified, on the device.
+/* Headers are read on the device; header checksums, content checksums and sizes are verified there.
  *
- * outputs        device: count pointers, any alignment; or NULL: sizes and statuses alone, nothing is written, and checksums of contents
- *                and dictionaries are not verified
- * capacities     device: count elements; no byte behind them is written
- * history_bytes  device: count elements, bytes directly before each output that matches may reach, already there; or
- *                NULL: none. Of a zlib stream that names a dictionary these are the dictionary, all of it
- * output_bytes   device: count elements, restored bytes; 0 where the status is not OK
- * statuses       device: count elements; what stands in an output is unspecified unless it is OK. The first of these that holds:
- *                of the header HEMSTITCH_TRUNCATED (no room for it and the trailer), HEMSTITCH_UNKNOWN_FORMAT,
- *                HEMSTITCH_UNSUPPORTED_FEATURE, HEMSTITCH_HEADER_CHECKSUM_MISMATCH; of zlib HEMSTITCH_DICTIONARY_NEEDED and
- *                HEMSTITCH_DICTIONARY_MISMATCH; of BGZF HEMSTITCH_TRUNCATED and HEMSTITCH_TRAILING_GARBAGE where the header tells another
- *                size than stream_bytes;
- *                HEMSTITCH_CORRUPT_BLOCK: DEFLATE that zlib's inflate refuses, that is cut off, or that does not end where the trailer, or
- *                the stream, does; HEMSTITCH_OUTPUT_TOO_SMALL;
- *                of the trailer HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH, of BGZF
- *                HEMSTITCH_BLOCK_CHECKSUM_MISMATCH */
+ * outputs        device: count pointers, any alignment. NULL: find only sizes and statuses; then nothing is
+ *                written, and content checksums and dictionaries are not verified
+ * capacities     device: count elements; no byte beyond them is written
+ * history_bytes  device: count elements, how many bytes directly before each output its matches may point to;
+ *                they must already be there. For a zlib stream that names a dictionary, they are the whole
+ *                dictionary. NULL: no stream has a history
+ * output_bytes   device: count elements, restored bytes; 0 if the status is not OK
+ * statuses       device: count elements. The contents of an output are unspecified unless its status is OK.
+ *
+ * Errors are checked in this order, and the status is the first that applies:
+ *   header   HEMSTITCH_TRUNCATED (too short for a header and trailer), HEMSTITCH_UNKNOWN_FORMAT,
+ *            HEMSTITCH_UNSUPPORTED_FEATURE, HEMSTITCH_HEADER_CHECKSUM_MISMATCH
+ *            zlib: HEMSTITCH_DICTIONARY_NEEDED, HEMSTITCH_DICTIONARY_MISMATCH
+ *            BGZF: HEMSTITCH_TRUNCATED or HEMSTITCH_TRAILING_GARBAGE if the header's size differs from
+ *            stream_bytes
+ *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, that is cut off, or that does
+ *            not end where the trailer begins or the stream ends; HEMSTITCH_OUTPUT_TOO_SMALL
+ *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH;
+ *            BGZF: HEMSTITCH_BLOCK_CHECKSUM_MISMATCH */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_async(
     const hemstitch_deflate_streams* streams, int32_t format, void* const* outputs, const size_t* capacities,
     size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes, hemstitch_status* statuses,
     void* temp, size_t temp_bytes, hemstitch_stream stream);
 
-/* One long stream in device memory, as most .gz files are: restored by the whole device, from many places at once, where
- * hemstitch_deflate_restore_async() takes a warp. From some megabytes on.
+/* One long stream in device memory, like most .gz files. The whole device restores it, from many places at
+ * once; hemstitch_deflate_restore_async() would use a single warp. Worthwhile from some megabytes on.
  *
- * Temporary device memory for hemstitch_deflate_stream_restore(): about 4 bytes for each of content, of at most 768 MB of content. `capacity` is
- * the room for the content; `format` is HEMSTITCH_DEFLATE_RAW, _ZLIB or _GZIP. With less, down to what a stream of 64 KB asks for, the call goes
- * on in smaller steps. */
+ * Temporary device memory for hemstitch_deflate_stream_restore(): about 4 bytes per byte of content, for at
+ * most 768 MB of content. `capacity` is the room for the content; `format` is HEMSTITCH_DEFLATE_RAW, _ZLIB or
+ * _GZIP. The call also works with less memory, in smaller steps; the least is what a stream of 64 KB
+ * needs. */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_stream_temp_bytes(uint64_t stream_bytes, uint64_t capacity,
                                                                    int32_t format, size_t* temp_bytes);
-/* Not asynchronous: it reads counts back and waits for `stream`, and what the device's way does not restore, damage included, it reads back and
- * restores on the calling thread (docs/formats/gzip-in-parallel.md says what that is). Checksums and sizes are verified.
+/* Not asynchronous: it reads counts back and waits for `stream`. Parts that the device does not restore,
+ * damage included, are copied to the host and restored on the calling thread;
+ * docs/formats/gzip-in-parallel.md says which parts these are. Checksums and sizes are verified.
  *
- * data           device: the stream, any alignment; of gzip one member or several
- * output         device: room for `capacity` bytes, any alignment; no byte behind them is written
- * output_bytes   host: the content's size, and where the status is not OK how much of it is good; those bytes stand in `output`
+ * data           device: the stream, any alignment; for gzip one or more members
+ * output         device: room for `capacity` bytes, any alignment; no byte beyond them is written
+ * output_bytes   host: the content's size. If the status is not OK: how many bytes of `output` are correct
  *
- * Returns besides the errors of the call, which leave 0 bytes: of the header HEMSTITCH_TRUNCATED, HEMSTITCH_UNKNOWN_FORMAT,
- * HEMSTITCH_UNSUPPORTED_FEATURE, HEMSTITCH_HEADER_CHECKSUM_MISMATCH, HEMSTITCH_DICTIONARY_NEEDED; HEMSTITCH_CORRUPT_BLOCK: DEFLATE that zlib's
- * inflate refuses, or that is cut off; HEMSTITCH_OUTPUT_TOO_SMALL; HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH;
- * HEMSTITCH_TRAILING_GARBAGE: something that is no member follows; the content before is whole. */
+ * Returns the errors of the call (output_bytes is 0 then), or:
+ *   header   HEMSTITCH_TRUNCATED, HEMSTITCH_UNKNOWN_FORMAT, HEMSTITCH_UNSUPPORTED_FEATURE,
+ *            HEMSTITCH_HEADER_CHECKSUM_MISMATCH, HEMSTITCH_DICTIONARY_NEEDED
+ *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, or that is cut off;
+ *            HEMSTITCH_OUTPUT_TOO_SMALL
+ *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH
+ *   after    HEMSTITCH_TRAILING_GARBAGE: other bytes follow the last member; the content before them is
+ *            complete */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_stream_restore(const void* data, uint64_t stream_bytes,
                                                                 int32_t format, void* output,
                                                                 uint64_t capacity, uint64_t* output_bytes,
                                                                 void* temp, size_t temp_bytes,
                                                                 hemstitch_stream stream);
 
-/* CRC-32 (of gzip and BGZF) and Adler-32 (of zlib) of each of `count` spans. All arrays on the device. */
+/* CRC-32 (as in gzip and BGZF) and Adler-32 (as in zlib) of each of `count` spans. All arrays are on the
+ * device. */
 HEMSTITCH_API hemstitch_status hemstitch_crc32_async(const void* const* spans, const size_t* span_bytes,
                                                      uint64_t count, uint32_t* checksums,
                                                      hemstitch_stream stream);
@@ -335,103 +369,110 @@ HEMSTITCH_API hemstitch_status hemstitch_adler32_async(const void* const* spans,
                                                        uint64_t count, uint32_t* checksums,
                                                        hemstitch_stream stream);
 
-/* ---- Blocks to be found in and parsed ----
+/* ---- Blocks for finding and parsing ----
  *
- *   hemstitch_find_temp_bytes   -> allocate   hemstitch_find_async    bytes      -> candidates, one a position
- *   hemstitch_parse_temp_bytes  -> allocate   hemstitch_parse_async   candidates -> sequences, one list a block
+ *   hemstitch_find_temp_bytes   -> allocate   hemstitch_find_async    bytes      -> candidates
+ *   hemstitch_parse_temp_bytes  -> allocate   hemstitch_parse_async   candidates -> sequences
  *
- * Positions. The blocks of a batch are laid one behind the other: block i has positions first[i] .. first[i+1] - 1,
- * where first[0] = 0 and first[i+1] = first[i] + input_bytes[i]; a block that is left out (see below) counts 0 bytes.
- * The candidate of the block's byte j stands at candidates[first[i] + j]. hemstitch_find_async() writes `first`. Give
- * both calls the same batch. */
+ * There is one candidate per position, and one list of sequences per block.
+ *
+ * Positions. The blocks of a batch are numbered through: block i has positions first[i] .. first[i+1] - 1,
+ * where first[0] = 0 and first[i+1] = first[i] + input_bytes[i]. A block that is left out (see below) counts
+ * as 0 bytes. The candidate of byte j of block i is candidates[first[i] + j]. hemstitch_find_async() writes
+ * `first`. Pass the same batch to both calls. */
 
-/* Blocks on the device. Pointers and arrays may have any alignment that their types ask for; the bytes of blocks any at
- * all. Blocks may overlap, in memory, each other and each other's histories. */
+/* Blocks on the device. Pointers and arrays are aligned for their types; the bytes of blocks have any
+ * alignment. Blocks may overlap each other and each other's histories in memory. */
 typedef struct hemstitch_batch {
-  const void* const* inputs;   /* device array: where each block begins; NULL only where its size is 0 */
-  const uint32_t* input_bytes; /* device array: its size, 0 included */
-  /* device array: bytes directly before the block that matches may point to, up to 65536; NULL: no block has any */
+  const void* const* inputs;   /* device array: the address of each block; NULL only if its size is 0 */
+  const uint32_t* input_bytes; /* device array: the size of each block; 0 is allowed */
+  /* device array: how many bytes directly before each block its matches may point to, at most 65536; NULL: no
+   * block has a history */
   const uint32_t* history_bytes;
-  uint32_t count;             /* blocks; 0 included */
-  uint32_t max_input_bytes;   /* bounds of the arrays above. A block that breaks one is left out, with */
-  uint32_t max_history_bytes; /* HEMSTITCH_INVALID_OPTION as its status, */
-  uint64_t total_input_bytes; /* and one that ends beyond this with HEMSTITCH_OUTPUT_TOO_SMALL */
+  uint32_t count; /* number of blocks; 0 is allowed */
+  /* Bounds of the arrays above. A block that exceeds one of the first two is left out, with the status
+   * HEMSTITCH_INVALID_OPTION. A block that ends beyond total_input_bytes gets HEMSTITCH_OUTPUT_TOO_SMALL. */
+  uint32_t max_input_bytes;
+  uint32_t max_history_bytes;
+  uint64_t total_input_bytes;
 } hemstitch_batch;
 
 /* ---- Finding ---- */
 
 typedef enum hemstitch_finder {
-  HEMSTITCH_FINDER_HASH_STEP = 0,  /* fast: one candidate from a table, and the offsets 1, 2 and 4 */
+  HEMSTITCH_FINDER_HASH_STEP = 0,  /* fast: one candidate from a hash table, and the offsets 1, 2 and 4 */
   HEMSTITCH_FINDER_HASH_CHAIN = 1, /* good: the `depth` nearest earlier positions with the same hash */
-  /* These search a window, and are there to compare with: their work grows with it. */
-  HEMSTITCH_FINDER_BRUTE_FORCE = 2,  /* every offset of the window: nothing finds longer ones in it */
+  /* These four search a window. They are here for comparison: their work grows with the window. */
+  HEMSTITCH_FINDER_BRUTE_FORCE = 2,  /* every offset of the window: no finder finds longer matches in it */
   HEMSTITCH_FINDER_LAZY_SCAN = 3,    /* every offset up to near_range, then every far_step-th one */
-  HEMSTITCH_FINDER_COOP_STITCH = 4,  /* 64 positions share what each found in a band of its own */
-  HEMSTITCH_FINDER_WINDOW_INDEX = 5, /* as brute_force but inside long runs, at a small part of its work */
-  /* One match for two positions, in blocks of up to 65536 bytes without history; of match.h, not on devices. */
+  HEMSTITCH_FINDER_COOP_STITCH = 4,  /* 64 positions each search a band of offsets, and share their finds */
+  HEMSTITCH_FINDER_WINDOW_INDEX = 5, /* as brute_force except inside long runs, with far less work */
+  /* One match per two positions, in blocks of up to 65536 bytes without history. For match.h only, not for
+   * devices. */
   HEMSTITCH_FINDER_HASH_PAIRS = 6
 } hemstitch_finder;
 
-/* What one position of coop_stitch shows to the other 63. */
+/* The matches that a position of coop_stitch shares with the other 63. */
 typedef enum hemstitch_top_k_policy {
   HEMSTITCH_TOP_K_LONGEST = 0,           /* its top_k best matches */
-  HEMSTITCH_TOP_K_LONGEST_PER_BUCKET = 1 /* its band cut into top_k equal parts, and the best match of each */
+  HEMSTITCH_TOP_K_LONGEST_PER_BUCKET = 1 /* the best match in each of top_k equal parts of its band */
 } hemstitch_top_k_policy;
 
-/* Fields that a finder has no use for are ignored. hemstitch_find_options_for_finder() fills all of them. */
+/* A finder ignores the fields that it does not use. hemstitch_find_options_for_finder() fills all fields. */
 typedef struct hemstitch_find_options {
   int32_t finder;           /* a hemstitch_finder */
-  uint32_t hash_bits;       /* a table of 2^hash_bits entries */
-  uint32_t cap_bytes;       /* where comparing stops before a match's true length is found; 4..65535 */
-  uint32_t stitch;          /* 0 or 1: let matches be carried back, and then forward, or to other positions */
-  uint32_t group_positions; /* hash_step: positions looked up before any of them is entered */
-  uint32_t depth;           /* hash_chain: candidates a position, at least 1 */
-  uint32_t window_bytes;    /* the largest offset, 1..65535; coop_stitch: the offsets of a band */
-  uint32_t stitch_reach;    /* hash_chain: positions that a match is carried back over, 1..16; hash_step: 4 */
-  uint32_t hash_bytes;      /* hash_chain: bytes that are hashed, 4..8 */
-  /* hash_chain: the same in blocks of 8 KB and more whose words have few values, as genomes': 5..8 (one less in
-   * blocks of up to 64 KB); 0: no difference */
+  uint32_t hash_bits;       /* the hash table has 2^hash_bits entries */
+  uint32_t cap_bytes;       /* comparing stops at this length; true lengths are found later; 4..65535 */
+  uint32_t stitch;          /* 0 or 1: carry matches back, and then forward, or to other positions */
+  uint32_t group_positions; /* hash_step: positions that are looked up before any of them enters the table */
+  uint32_t depth;           /* hash_chain: candidates per position, at least 1 */
+  uint32_t window_bytes;    /* the largest offset, 1..65535; coop_stitch: the number of offsets in a band */
+  uint32_t stitch_reach; /* hash_chain: a match is carried back over so many positions, 1..16; hash_step: 4 */
+  uint32_t hash_bytes;   /* hash_chain: number of bytes that are hashed, 4..8 */
+  /* hash_chain: hash_bytes for blocks of 8 KB and more whose words have few different values, like genomes:
+   * 5..8 (one less in blocks of up to 64 KB); 0: use hash_bytes there too */
   uint32_t few_values_hash_bytes;
 
-  /* What searches a window knows the shortest and the longest match; what hashes leaves them to the parse. */
-  uint32_t min_match_bytes; /* 3..max_match_bytes: what is shorter is no candidate */
-  uint32_t max_match_bytes; /* at most 65535: what is longer is cut to this */
-  uint32_t near_range;      /* lazy_scan, coop_stitch: offsets 1..near_range are tried everywhere; 0..65535 */
+  /* Finders that search a window use the shortest and longest match length. Hash finders leave both to the
+   * parse. */
+  uint32_t min_match_bytes; /* 3..max_match_bytes: shorter matches are dropped */
+  uint32_t max_match_bytes; /* at most 65535: longer matches are cut to this length */
+  uint32_t near_range;      /* lazy_scan, coop_stitch: every position tries offsets 1..near_range; 0..65535 */
   uint32_t good_match_bytes; /* lazy_scan, coop_stitch: a match of this length ends a search; 0: none does */
-  uint32_t far_step;         /* lazy_scan: offsets from one try to the next beyond near_range, at least 1 */
+  uint32_t far_step;         /* lazy_scan: step between the offsets tried beyond near_range, at least 1 */
 
-  /* coop_stitch: position t of 64 tries the offsets band_origin + t * stride + 1 .. band_origin + t * stride +
-   * window_bytes, all of which are at most 65535. */
+  /* coop_stitch: position t of 64 tries the offsets band_origin + t * stride + 1 .. band_origin + t * stride
+   * + window_bytes, all of which are at most 65535. */
   uint32_t stride; /* at least 1 */
   uint32_t band_origin;
-  uint32_t top_k;       /* matches that a position shows to the others, 1..16 */
+  uint32_t top_k;       /* matches that a position shares with the others, 1..16 */
   int32_t top_k_policy; /* a hemstitch_top_k_policy */
 } hemstitch_find_options;
 
-/* What a finder takes where nobody says otherwise; `finder` is a hemstitch_finder. */
+/* The default options of a finder; `finder` is a hemstitch_finder. */
 HEMSTITCH_API hemstitch_status hemstitch_find_options_for_finder(int32_t finder,
                                                                  hemstitch_find_options* options);
 
-/* What level 1..12 of LZ4 uses for blocks of that size; but levels 1 and 2 write blocks of at most 4096 bytes without history
- * by a finder of their own. */
+/* The options that level 1..12 of LZ4 uses for blocks of that size. One exception: levels 1 and 2 compress
+ * blocks of at most 4096 bytes without history by a finder of their own. */
 HEMSTITCH_API hemstitch_status hemstitch_find_options_for_level(int level, uint32_t block_bytes,
                                                                 hemstitch_find_options* options);
 
-/* A candidate: the best match that starts at a position, `offset << 16 | length`, or 0. Lengths run to the end of the
- * block at most; a longer one than 65535 is given as 65535. */
+/* A candidate: the best match that starts at a position, as `offset << 16 | length`, or 0 for none. A match
+ * ends at the end of its block at the latest. A length over 65535 is given as 65535. */
 typedef uint32_t hemstitch_candidate;
 
 #define HEMSTITCH_CANDIDATE_OFFSET(candidate) ((candidate) >> 16)
 #define HEMSTITCH_CANDIDATE_LENGTH(candidate) ((candidate)&0xFFFFu)
 
-/* Temporary device memory for hemstitch_find_async(): about 3 bytes a position; for what searches a window, a few bytes a
- * block. Reads sizes and bounds of the batch, never its arrays. */
+/* Temporary device memory for hemstitch_find_async(): about 3 bytes per position; for finders that search a
+ * window, a few bytes per block. Reads sizes and bounds of the batch, never its arrays. */
 HEMSTITCH_API hemstitch_status hemstitch_find_temp_bytes(const hemstitch_batch* batch,
                                                          const hemstitch_find_options* options,
                                                          size_t* temp_bytes);
 
 /* candidates  device: total_input_bytes elements
- * first       device: count + 1 elements, 8-byte aligned; the last is the number of positions
+ * first       device: count + 1 elements, 8-byte aligned; the last is the total number of positions
  * statuses    device: count elements */
 HEMSTITCH_API hemstitch_status hemstitch_find_async(const hemstitch_batch* batch,
                                                     const hemstitch_find_options* options,
@@ -442,60 +483,63 @@ HEMSTITCH_API hemstitch_status hemstitch_find_async(const hemstitch_batch* batch
 /* ---- Parsing ---- */
 
 typedef enum hemstitch_parse {
-  HEMSTITCH_PARSE_GREEDY = 0,       /* every match, as soon as there is one */
-  HEMSTITCH_PARSE_LAZY = 1,         /* unless the next position has a longer one */
-  HEMSTITCH_PARSE_OPTIMAL = 2,      /* the cheapest way, within 0.01 % */
-  HEMSTITCH_PARSE_OPTIMAL_EXACT = 3 /* the cheapest way; slow, for measuring */
+  HEMSTITCH_PARSE_GREEDY = 0,       /* takes every match as soon as there is one */
+  HEMSTITCH_PARSE_LAZY = 1,         /* as greedy, unless the next position has a longer match */
+  HEMSTITCH_PARSE_OPTIMAL = 2,      /* the cheapest choice of matches, within 0.01 % */
+  HEMSTITCH_PARSE_OPTIMAL_EXACT = 3 /* the cheapest choice of matches; slow, for measuring */
 } hemstitch_parse;
 
 typedef enum hemstitch_costs {
-  HEMSTITCH_COSTS_FLAT = 0, /* literal_bits and match_bits below; matches at full length */
-  HEMSTITCH_COSTS_LZ4 = 1   /* the bytes of an LZ4 block; shorter lengths are tried as well */
+  HEMSTITCH_COSTS_FLAT = 0, /* literal_bits and match_bits below; every match has its full length */
+  HEMSTITCH_COSTS_LZ4 = 1   /* bytes in an LZ4 block; the parse also tries shorter lengths */
 } hemstitch_costs;
 
 typedef struct hemstitch_parse_options {
   int32_t parse;      /* a hemstitch_parse */
-  uint32_t lazy_skip; /* lazy: a match of this many bytes is taken without looking further; 0: never */
+  uint32_t lazy_skip; /* lazy: a match of this length is taken without looking further; 0: none is */
 
-  /* optimal and optimal_exact: what they believe that things cost */
+  /* optimal and optimal_exact: the assumed cost of literals and matches */
   int32_t costs;         /* a hemstitch_costs */
   uint32_t literal_bits; /* flat: 1..4096 */
   uint32_t match_bits;   /* flat: 1..4096 */
 
-  /* What the format allows. */
+  /* Limits of the format. */
   uint32_t min_match_bytes;      /* at least 1; at least 4 with HEMSTITCH_COSTS_LZ4 */
   uint32_t max_match_bytes;      /* 0xFFFFFFFF: no limit */
   uint32_t max_offset;           /* bytes */
-  uint32_t last_match_start_gap; /* a match starts at least so many bytes before the end of its block, */
-  uint32_t last_match_end_gap;   /* and ends at least so many before it */
+  uint32_t last_match_start_gap; /* a match starts at least this many bytes before the end of its block, */
+  uint32_t last_match_end_gap;   /* and ends at least this many before it */
 } hemstitch_parse_options;
 
-/* LZ4's costs and limits with the parse of that level, 1..12. */
+/* LZ4's costs and limits, with the parse of level 1..12. */
 HEMSTITCH_API hemstitch_status hemstitch_parse_options_for_level(int level, hemstitch_parse_options* options);
 
-/* Literals, then a match. The last sequence of a block has literals alone (perhaps none) and a match_bytes of 0. */
+/* Literals, then a match. The last sequence of a block has only literals (perhaps none), and its match_bytes
+ * is 0. */
 typedef struct hemstitch_sequence {
   uint32_t literal_bytes;
   uint32_t match_bytes;
   uint32_t offset;
 } hemstitch_sequence;
 
-/* Elements of `sequences` that hemstitch_parse_async() needs: total_input_bytes / min_match_bytes + count. */
+/* The number of elements that hemstitch_parse_async() needs in `sequences`: total_input_bytes /
+ * min_match_bytes + count. */
 HEMSTITCH_API hemstitch_status hemstitch_parse_capacity(const hemstitch_batch* batch,
                                                         const hemstitch_parse_options* options,
                                                         uint64_t* sequences);
 
-/* Temporary device memory for hemstitch_parse_async(): little for greedy and lazy; for optimal 2 bytes a position, and
- * 160 KB for each warp that the device runs at once, but no more than 5 bytes a position; for optimal_exact 10 bytes a
- * position. */
+/* Temporary device memory for hemstitch_parse_async(). Greedy and lazy: little. Optimal: 2 bytes per
+ * position, and 160 KB for each warp that the device runs at once, but at most 5 bytes per position.
+ * optimal_exact: 10 bytes per position. */
 HEMSTITCH_API hemstitch_status hemstitch_parse_temp_bytes(const hemstitch_batch* batch,
                                                           const hemstitch_parse_options* options,
                                                           size_t* temp_bytes);
 
-/* candidates       device: as hemstitch_find_async() gives them, or anyone else in that shape
- * sequences        device: hemstitch_parse_capacity() elements; lists are contiguous, with room between them
- * first_sequences  device: count elements, 8-byte aligned: where each block's list begins
- * sequence_counts  device: count elements: how long it is, at least 1
+/* candidates       device: from hemstitch_find_async(), or in the same form from another finder
+ * sequences        device: hemstitch_parse_capacity() elements; each list is contiguous, with gaps between
+ *                  lists
+ * first_sequences  device: count elements, 8-byte aligned: the index at which each block's list begins
+ * sequence_counts  device: count elements: the length of each block's list, at least 1
  * total            device: one element, 8-byte aligned: the sum of the counts
  * statuses         device: count elements */
 HEMSTITCH_API hemstitch_status hemstitch_parse_async(const hemstitch_batch* batch,
@@ -508,23 +552,23 @@ HEMSTITCH_API hemstitch_status hemstitch_parse_async(const hemstitch_batch* batc
 
 /* ---- Compaction ---- */
 
-/* From sizes to places, and many pieces into one span and back. Pieces have any size, 0 included, and any alignment on
- * both sides; work is divided by bytes. */
+/* Turns sizes into offsets, and copies many pieces into one span and back. Pieces have any size, 0 included,
+ * and any alignment on both sides. Work is divided by bytes, not by pieces. */
 
 HEMSTITCH_API hemstitch_status hemstitch_scan_temp_bytes(uint64_t count, size_t* temp_bytes);
 
 /* offsets[i] = sizes[0] + ... + sizes[i-1].
  * sizes    device: count elements
- * offsets  device: count + 1 elements, the last of them the total */
+ * offsets  device: count + 1 elements; the last one is the total */
 HEMSTITCH_API hemstitch_status hemstitch_scan_async(const uint32_t* sizes, uint64_t count, uint64_t* offsets,
                                                     void* temp, size_t temp_bytes, hemstitch_stream stream);
 
-/* Both functions below need none today. */
+/* Both functions below need no temporary memory today. */
 HEMSTITCH_API hemstitch_status hemstitch_gather_temp_bytes(uint64_t count, size_t* temp_bytes);
 HEMSTITCH_API hemstitch_status hemstitch_scatter_temp_bytes(uint64_t count, size_t* temp_bytes);
 
-/* Copies sizes[i] bytes from sources[i] to output + offsets[i]. Pieces must not overlap in the output; gaps between them
- * keep their contents. The caller answers for the room.
+/* Copies sizes[i] bytes from sources[i] to output + offsets[i]. Pieces must not overlap in the output; gaps
+ * between them are unchanged. The output must have enough room: the call does not check it.
  * sources  device: count pointers to device memory
  * sizes    device: count elements
  * offsets  device: count elements, ascending, as hemstitch_scan_async() gives them
@@ -533,7 +577,8 @@ HEMSTITCH_API hemstitch_status hemstitch_gather_async(const void* const* sources
                                                       const uint64_t* offsets, uint64_t count, void* output,
                                                       void* temp, size_t temp_bytes, hemstitch_stream stream);
 
-/* Copies sizes[i] bytes from input + offsets[i] to targets[i]. Targets must not overlap; nothing else is written.
+/* Copies sizes[i] bytes from input + offsets[i] to targets[i]. Targets must not overlap. Nothing else is
+ * written.
  * input    device
  * offsets  device: count elements, ascending
  * sizes    device: count elements
@@ -545,15 +590,16 @@ HEMSTITCH_API hemstitch_status hemstitch_scatter_async(const void* input, const 
 
 /* ---- Shuffling ---- */
 
-/* HDF5's shuffle filter: of a buffer of n elements of element_bytes bytes, first the n first bytes, then the n second ones, and so
- * on; bytes that fill no element stay behind them. unshuffle is the way back. Buffers have any size, 0 included, and any alignment;
- * work is divided by bytes. Elements of 2, 4, 8 and 16 bytes are the fast ones. */
+/* HDF5's shuffle filter: for a buffer of n elements of element_bytes bytes, it writes the first bytes of all
+ * n elements, then their second bytes, and so on. Bytes left over after the last whole element are copied to
+ * the end. unshuffle reverses it. Buffers have any size, 0 included, and any alignment. Work is divided by
+ * bytes. Elements of 2, 4, 8 and 16 bytes are the fast ones. */
 
-/* Temporary device memory for either call below. */
+/* Temporary device memory for either of the two calls below. */
 HEMSTITCH_API hemstitch_status hemstitch_shuffle_temp_bytes(uint64_t count, size_t* temp_bytes);
 
-/* Moves sizes[i] bytes from sources[i] to targets[i]. Targets overlap neither each other nor a source. The caller answers for the
- * room.
+/* Writes sizes[i] bytes, shuffled, from sources[i] to targets[i]. Targets overlap neither each other nor a
+ * source. Targets must have enough room: the call does not check it.
  * sources        device: count pointers to device memory
  * sizes          device: count elements, bytes
  * targets        device: count pointers to device memory

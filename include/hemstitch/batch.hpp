@@ -1,10 +1,10 @@
-// batch.h for C++: arrays on the device as spans, errors thrown as hemstitch::Error.
+// batch.h for C++: arrays on the device are spans, and errors are thrown as hemstitch::Error.
 //
-// A span here is an address on the device and a count; nothing on the host reads through it. Arrays of one call that
-// must have the same length are checked for it, which C cannot do. Everything else is as batch.h says.
+// A span here is a device address and a count; nothing on the host reads through it. If arrays of one call
+// must have the same length, the functions check it, which C cannot do. For everything else see batch.h.
 //
-//   hemstitch::batch::Blocks blocks{.blocks = d_blocks, .block_bytes = d_sizes, .max_block_bytes = 65536, ...};
-//   std::size_t temp_bytes = hemstitch::batch::lz4_compress_temp_bytes(blocks, level);
+//   hemstitch::batch::Blocks blocks{.blocks = d_blocks, .block_bytes = d_sizes, .max_block_bytes = 65536,
+//   ...}; std::size_t temp_bytes = hemstitch::batch::lz4_compress_temp_bytes(blocks, level);
 //   hemstitch::batch::lz4_compress(blocks, level, {.outputs = d_outputs, ...}, {d_temp, temp_bytes}, stream);
 #pragma once
 
@@ -44,11 +44,11 @@ struct Streams {
   std::size_t max_stream_bytes = 0;
 };
 
-// Where results go, one a block.
+// Where results go, one per block.
 struct Outputs {
   std::span<void* const> outputs;
-  std::span<const std::size_t> capacities =
-      {};  // compressing: empty for the bound of max_block_bytes at each
+  // compressing: empty means hemstitch_lz4_compress_bound(max_block_bytes) or its DEFLATE counterpart at each
+  std::span<const std::size_t> capacities = {};
   std::span<std::size_t> output_bytes;
   std::span<hemstitch_status> statuses;
 };
@@ -57,7 +57,7 @@ namespace detail {
 
 inline void check(hemstitch_status status) {
   if (status == HEMSTITCH_OK) return;
-  // The message of the C interface ends as that of an Error does; it is not to be said twice.
+  // The message of the C interface ends with the status text, and Error adds it again: remove it here.
   std::string message = hemstitch_last_error_message();
   const std::string ending = std::string(" (") + hemstitch_status_text(status) + ")";
   if (message.ends_with(ending)) message.resize(message.size() - ending.size());
@@ -133,7 +133,7 @@ inline std::size_t lz4_span_temp_bytes(const Blocks& blocks, int level) {
   return bytes;
 }
 
-// One behind the other in `span`, which says where; `offsets` has one element more than there are blocks.
+// Blocks one after the other in `span`; `offsets` says where, and has one element more than there are blocks.
 struct SpanOutput {
   std::span<std::byte> span;
   std::span<std::uint64_t> offsets;
@@ -277,7 +277,7 @@ inline void lz4_frame_restore(std::span<const std::byte> data, const hemstitch_l
 
 // ---- DEFLATE ----
 
-// SIZE_MAX for a block that the format does not have.
+// SIZE_MAX for a block that is too large for the format.
 inline std::size_t deflate_compress_bound(hemstitch_deflate_format format, std::size_t block_bytes) {
   return hemstitch_deflate_compress_bound(format, block_bytes);
 }
@@ -308,7 +308,7 @@ inline std::size_t deflate_restore_temp_bytes(const Streams& streams, hemstitch_
   return bytes;
 }
 
-// `outputs.outputs` empty: sizes and statuses alone. `history_bytes` empty: no stream has any.
+// `outputs.outputs` empty: finds only sizes and statuses. `history_bytes` empty: no stream has any.
 inline void deflate_restore(const Streams& streams, hemstitch_deflate_format format, const Outputs& outputs,
                             std::size_t max_output_bytes, std::span<const std::uint32_t> history_bytes,
                             Temp temp, hemstitch_stream stream) {

@@ -1,7 +1,8 @@
-/* Which backend a run should take, for C: what choice.hpp says, with statuses in place of exceptions. The rule behind "auto", as functions of
- * plain facts and figures: they start nothing, read nothing and know no machine.
+/* Which backend a run should use, for C: the functions of choice.hpp, with statuses instead of exceptions.
+ * They are the rule behind "auto", as functions of plain facts and figures. They start nothing, read nothing
+ * and know no machine: the caller says what there is.
  *
- * Rates are GB/s, 10^9 bytes a second; times are seconds. Thread safety: all functions are pure. */
+ * Rates are in GB/s, 10^9 bytes per second; times are in seconds. Thread safety: all functions are pure. */
 #ifndef HEMSTITCH_CHOICE_H
 #define HEMSTITCH_CHOICE_H
 
@@ -19,86 +20,89 @@ typedef enum hemstitch_direction {
   HEMSTITCH_DIRECTION_RESTORE = 1
 } hemstitch_direction;
 
-/* Where data stands, or goes. */
+/* Where data is, or goes. */
 typedef enum hemstitch_data_place {
   HEMSTITCH_DATA_IN_MEMORY = 0,
   HEMSTITCH_DATA_IN_FILE = 1,
   HEMSTITCH_DATA_ON_DEVICE = 2,
-  HEMSTITCH_DATA_NOWHERE = 3 /* it is looked at and dropped */
+  HEMSTITCH_DATA_NOWHERE = 3 /* the data is examined and dropped */
 } hemstitch_data_place;
 
-/* What is to be done. */
+/* The work to do. */
 typedef struct hemstitch_workload {
   size_t size;               /* sizeof(hemstitch_workload) */
   int32_t direction;         /* a hemstitch_direction */
-  hemstitch_format format;   /* DEFAULT: whichever comes */
-  int level;                 /* 1 to 12, of compressing; 0: 1 */
-  uint64_t content_bytes;    /* uncompressed; 0: not known */
-  uint64_t compressed_bytes; /* of what is restored; 0: not known */
-  int linked_blocks;         /* 1: a device restores those one after the other */
+  hemstitch_format format;   /* DEFAULT: any format */
+  int level;                 /* 1 to 12, when compressing; 0: 1 */
+  uint64_t content_bytes;    /* uncompressed size; 0: not known */
+  uint64_t compressed_bytes; /* when restoring: compressed size; 0: not known */
+  int linked_blocks;         /* 1: linked blocks, which a device restores one after the other */
   int32_t from, to;          /* hemstitch_data_place */
-  unsigned threads;          /* 0: one a core */
+  unsigned threads;          /* 0: one per core */
 } hemstitch_workload;
 
 typedef enum hemstitch_backend_kind {
   HEMSTITCH_BACKEND_PROCESSOR = 0,
   HEMSTITCH_BACKEND_DEVICE = 1,
-  HEMSTITCH_BACKEND_SOFTWARE = 2 /* a device's driver that runs on the processor: for tests, never chosen */
+  HEMSTITCH_BACKEND_SOFTWARE = 2 /* a device whose driver runs on the processor: for tests, never chosen */
 } hemstitch_backend_kind;
 
-/* A backend and its device. What is not known of the device, 0, counts as that of the one that the default figures are from. */
+/* A backend and its device. A fact of 0 is unknown; then that of the device behind the default figures is
+ * used. */
 typedef struct hemstitch_backend_facts {
   size_t size;         /* sizeof(hemstitch_backend_facts) */
   const char* backend; /* its name */
   int32_t kind;        /* a hemstitch_backend_kind */
-  const char* device;  /* as its driver calls it; NULL for the processor */
+  const char* device;  /* the name its driver gives; NULL for the processor */
   unsigned units;      /* cores, or multiprocessors */
-  double memory_gbps;  /* of the device's memory */
-  double bus_gbps;     /* to and from the device, pinned, one way */
-  int is_started;      /* 1: by this process: its start costs nothing any more */
+  double memory_gbps;  /* bandwidth of the device's memory */
+  double bus_gbps;     /* to and from the device, pinned memory, one way */
+  int is_started;      /* 1: this process has started it already: starting costs nothing */
 } hemstitch_backend_facts;
 
-/* What a backend does: the terms of the model. */
+/* What a backend achieves: the terms of the model. */
 typedef struct hemstitch_backend_figures {
   size_t size;          /* sizeof(hemstitch_backend_figures) */
-  double start_seconds; /* until the first batch can go up */
-  double pin_seconds;   /* for each GB that is pinned, before it is used first */
-  double pinned_bytes;  /* as much as a long run pins */
-  double
-      compress[5]; /* kernel, GB/s of content, at levels 1, 3, 6, 9 and 12; those between are reckoned with */
-  double restore;  /* the same */
-  double bus_gbps; /* up, and down; 0: the way from and to memory is in the rates above */
-  double overlap;  /* 0 to 1: how much of the shorter stages hides behind the longest one */
+  double start_seconds; /* until the first batch can be uploaded */
+  double pin_seconds;   /* per GB of memory that is pinned, before its first use */
+  double pinned_bytes;  /* the most that a long run pins */
+  /* kernel rate at levels 1, 3, 6, 9 and 12, GB/s of content; levels between them are interpolated
+   * geometrically */
+  double compress[5];
+  double restore;  /* kernel rate, GB/s of content */
+  double bus_gbps; /* up, and down; 0: the rates above include the transfers */
+  double overlap;  /* 0 to 1: the part of the shorter stages that overlaps with the longest one */
 } hemstitch_backend_figures;
 
-/* What the host gives to all backends. */
+/* The host's rates, which are the same for all backends. */
 typedef struct hemstitch_host_figures {
   size_t size;             /* sizeof(hemstitch_host_figures) */
-  double read_gbps;        /* a file in the page cache */
-  double write_gbps;       /* a new file */
+  double read_gbps;        /* reading a file in the page cache */
+  double write_gbps;       /* writing a new file */
   double copy_gbps;        /* memory to memory, by all threads */
-  double to_device_gbps;   /* from memory that is not pinned */
-  double from_device_gbps; /* to such memory */
+  double to_device_gbps;   /* upload from memory that is not pinned */
+  double from_device_gbps; /* download to such memory */
 } hemstitch_host_figures;
 
-/* What a run is predicted to take, stage by stage. */
+/* The predicted duration of a run, stage by stage. */
 typedef struct hemstitch_stage_seconds {
   size_t size; /* sizeof(hemstitch_stage_seconds) */
   double start, read, upload, kernel, download, write;
   double total;
-  const char* longest; /* the stage that the run waits for; stays as long as the library */
+  const char* longest; /* name of the longest stage, for which the run waits; valid as long as the library */
 } hemstitch_stage_seconds;
 
-/* Figures of what was measured, for other devices scaled by their facts. *known is 1, or 0 where no table speaks of such a backend, which is
- * not chosen then unless it was measured. Set figures->size. */
+/* Gives the measured figures, scaled by the facts for other devices. Set figures->size before. *known is set
+ * to 1; or to 0 if the table has no such backend, which is then never chosen unless the caller measures
+ * it. */
 HEMSTITCH_API hemstitch_status hemstitch_default_figures(const hemstitch_backend_facts* facts,
                                                          hemstitch_format format,
                                                          hemstitch_backend_figures* figures, int* known);
-/* Set figures->size. */
+/* Set figures->size before. */
 HEMSTITCH_API hemstitch_status hemstitch_default_host_figures(unsigned cores,
                                                               hemstitch_host_figures* figures);
 
-/* Set seconds->size. *known is 1, or 0 where the size of the work is not known. */
+/* Set seconds->size before. *known is set to 1, or to 0 if the size of the work is not known. */
 HEMSTITCH_API hemstitch_status hemstitch_predict(const hemstitch_backend_facts* facts,
                                                  const hemstitch_backend_figures* figures,
                                                  const hemstitch_host_figures* host,
@@ -107,18 +111,21 @@ HEMSTITCH_API hemstitch_status hemstitch_predict(const hemstitch_backend_facts* 
 
 typedef struct hemstitch_backend_candidate {
   const hemstitch_backend_facts* facts;
-  const hemstitch_backend_figures* figures; /* NULL: it was not measured, and is not chosen */
+  const hemstitch_backend_figures* figures; /* NULL: not measured, and never chosen */
 } hemstitch_backend_candidate;
 
-/* *chosen is the number of a candidate: the first processor, unless a device is predicted to save a tenth of its time; then the fastest device.
- * Where the size is not known it is the processor. HEMSTITCH_INVALID_OPTION where no candidate is a processor.
- *   reason  room for a sentence of reason_capacity bytes with its zero, cut off where it is longer; NULL, with 0: none is wanted */
+/* Sets *chosen to the index of a candidate: the first processor; or, if a device is predicted to save a tenth
+ * of its time, the fastest device. If the size is not known, it is the processor. Returns
+ * HEMSTITCH_INVALID_OPTION if no candidate is a processor.
+ *   reason  room of reason_capacity bytes for a sentence with its final zero byte; a longer sentence is cut
+ *           off. NULL, with a capacity of 0: no reason is wanted */
 HEMSTITCH_API hemstitch_status hemstitch_select_backend(const hemstitch_backend_candidate* candidates,
                                                         size_t count, const hemstitch_host_figures* host,
                                                         const hemstitch_workload* work, size_t* chosen,
                                                         char* reason, size_t reason_capacity);
 
-/* From how much content on hemstitch_select_backend() takes `backend` for such work, whatever sizes that names; UINT64_MAX where it never does. */
+/* Sets *least_bytes to the least content size from which hemstitch_select_backend() chooses `backend` for
+ * such work, or to UINT64_MAX if it never does. Sizes in `work` are ignored. */
 HEMSTITCH_API hemstitch_status hemstitch_least_content_bytes(const char* backend,
                                                              const hemstitch_backend_candidate* candidates,
                                                              size_t count, const hemstitch_host_figures* host,

@@ -1,7 +1,9 @@
-/* Compaction on the processor, for C: what compact.hpp says, with statuses in place of exceptions. For CUDA devices batch.h has all of these
- * (hemstitch_scan_async() and its neighbours), for WebGPU devices webgpu.h has some.
+/* Compaction on the processor, for C: the functions of compact.hpp, with statuses instead of exceptions. For
+ * CUDA devices the same functions are in batch.h (hemstitch_scan_async() and those after it); for WebGPU
+ * devices some of them are in webgpu.h.
  *
- * Offsets and sizes are bytes. Work is divided by bytes over all cores. Thread safety: any number of calls at once. */
+ * Offsets and sizes are in bytes. Work is divided by bytes over all cores. Thread safety: any number of
+ * threads may call these at once. */
 #ifndef HEMSTITCH_COMPACT_H
 #define HEMSTITCH_COMPACT_H
 
@@ -14,23 +16,26 @@
 extern "C" {
 #endif
 
-/* offsets[i] = sizes[0] + ... + sizes[i-1] for i up to `count`: count + 1 elements, the last one the total. */
+/* offsets[i] = sizes[0] + ... + sizes[i-1]. `offsets` has count + 1 elements; the last is the total. */
 HEMSTITCH_API hemstitch_status hemstitch_scan_sizes(const uint32_t* sizes, size_t count, uint64_t* offsets);
 
-/* Copies sizes[i] bytes from sources[i] to output + offsets[i], for each of `count`. Offsets ascend; pieces may have gaps between them in
- * `output`, which keep their contents, and must not overlap there. HEMSTITCH_INVALID_OPTION for descending offsets,
- * HEMSTITCH_OUTPUT_TOO_SMALL where a piece does not fit; then nothing is copied. */
+/* Copies sizes[i] bytes from sources[i] to output + offsets[i], for each of `count` pieces. Offsets ascend.
+ * Pieces must not overlap in `output`; gaps between them are unchanged. Returns HEMSTITCH_INVALID_OPTION if
+ * offsets descend, HEMSTITCH_OUTPUT_TOO_SMALL if a piece does not fit; then nothing is copied. */
 HEMSTITCH_API hemstitch_status hemstitch_gather_pieces(const void* const* sources, const uint32_t* sizes,
                                                        const uint64_t* offsets, size_t count, void* output,
                                                        size_t output_capacity);
 
-/* Copies sizes[i] bytes from input + offsets[i] to targets[i], which must not overlap. Offsets ascend. Errors as above. */
+/* Copies sizes[i] bytes from input + offsets[i] to targets[i]. Targets must not overlap. Offsets ascend. The
+ * same errors, with HEMSTITCH_OUTPUT_TOO_SMALL if a piece is not inside the input. */
 HEMSTITCH_API hemstitch_status hemstitch_scatter_pieces(const void* input, size_t input_bytes,
                                                         const uint64_t* offsets, const uint32_t* sizes,
                                                         size_t count, void* const* targets);
 
-/* HDF5's shuffle filter: n elements of element_bytes bytes each (1 to 256) become as many planes of n bytes, the first one of all
- * first bytes; bytes that fill no element are copied behind them. `bytes` of source and target, which must not overlap. By the calling thread. */
+/* HDF5's shuffle filter. It turns n elements of element_bytes bytes (1 to 256) into element_bytes planes of n
+ * bytes: first the first bytes of all elements, then their second bytes, and so on. Bytes left over after the
+ * last whole element are copied to the end. Source and target have `bytes` bytes each and must not overlap.
+ * Runs on the calling thread. hemstitch_unshuffle_bytes() reverses it. */
 HEMSTITCH_API hemstitch_status hemstitch_shuffle_bytes(const void* source, size_t bytes,
                                                        uint32_t element_bytes, void* target);
 HEMSTITCH_API hemstitch_status hemstitch_unshuffle_bytes(const void* source, size_t bytes,

@@ -1,14 +1,13 @@
-// Files and devices: many files in one buffer, on the host and, where that is asked for, on a device of CUDA or WebGPU as well;
-// and compressed files to memory of a CUDA device and back, at the end of this page.
+// Files and devices. First part: many files in one buffer, on the host and, if asked, also on a CUDA or
+// WebGPU device. Second part: compressed files to the memory of a CUDA device and back.
 //
 //   hemstitch::CompactedBuffer files = hemstitch::load_files(paths);
 //   for (std::size_t i = 0; i < files.count(); ++i) use(files.name(i), files.span(i));
 //   for (const hemstitch::SkippedFile& file : files.skipped()) complain(file.name, file.reason);
 //
-// A file that cannot be read, goes away, or changes its size meanwhile is left out, with the reason; so is an empty one, and
-// one whose size is not known before, as in /proc.
-// The others are read by many threads, each straight to its place. Where memory is to be bounded, FileLoader gives the
-// same in batches.
+// Some files are skipped, with the reason: a file that cannot be read, that disappears, or whose size changes
+// meanwhile; an empty file; and a file whose size is not known in advance, as in /proc. Many threads read the
+// others, each straight to its place in the buffer. To limit memory, FileLoader does the same in batches.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +27,15 @@ struct CUstream_st;
 namespace hemstitch {
 
 struct LoadOptions {
-  unsigned threads = 0;                  // 0: one a core
-  std::uint64_t memory_limit_bytes = 0;  // 0: none; of a batch's contents
-  bool oversize_alone = false;           // a file beyond the limit is a batch by itself, rather than skipped
-  bool to_device = false;                // also to a CUDA device; the host's memory is pinned then
-  std::string device = {};  // which, as CompressOptions::device; empty: the calling thread's current one
-  std::optional<WebgpuDevice> webgpu = {};  // also to buffers of this device
-  // Opens the file of a path, which is given by its place in the list, for reading; as open() does, from any thread. By default
-  // the path is opened, through whatever links it leads.
+  unsigned threads = 0;                  // 0: one per core
+  std::uint64_t memory_limit_bytes = 0;  // limits the contents of a batch; 0: no limit
+  bool oversize_alone = false;           // a file beyond the limit is a batch of its own; else it is skipped
+  bool to_device = false;                // also load to a CUDA device; the host's memory is pinned then
+  // Which device, as CompressOptions::device. Empty: the calling thread's current one.
+  std::string device = {};
+  std::optional<WebgpuDevice> webgpu = {};  // also load to buffers of this device
+  // Opens a file for reading, as open() does; `index` is its place in the list of paths. Called from any
+  // thread. By default the path is opened, and links are followed.
   std::function<int(std::size_t index)> open_file = {};
 };
 
@@ -47,7 +47,8 @@ struct SkippedFile {
   std::string reason;  // "No such file or directory"
 };
 
-// The contents of files, one behind the other in the order of their paths. Owns its memory. Any number of threads may read it.
+// The contents of files, one after the other in the order of their paths. Owns its memory. Any number of
+// threads may read it.
 class HEMSTITCH_API CompactedBuffer {
  public:
   CompactedBuffer();
@@ -60,16 +61,18 @@ class HEMSTITCH_API CompactedBuffer {
   std::size_t index(std::size_t file) const;  // in the list of paths
   std::span<const std::byte> span(std::size_t file) const;
 
-  std::span<const std::byte> bytes() const;        // of all files
-  std::span<const std::uint64_t> offsets() const;  // count() + 1; the last is the size of bytes()
+  std::span<const std::byte> bytes() const;        // all files together
+  std::span<const std::uint64_t> offsets() const;  // count() + 1 elements; the last is the size of bytes()
   const std::vector<SkippedFile>& skipped() const;
 
-  // The same on the device, complete when load_files() returns; NULL without to_device, and where there is nothing.
+  // The same on the CUDA device, complete when load_files() returns. NULL without to_device, and if there are
+  // no bytes.
   const std::byte* d_bytes() const;
   const std::uint64_t* d_offsets() const;
 
-  // WGPUBuffers on the device of LoadOptions::webgpu, complete for all that is queued there later; NULL without one. The bytes, then at least
-  // 16 zeros; the offsets as words of 32 bits. They live as long as this object, unless they are given a reference.
+  // The same as WGPUBuffers on the device of LoadOptions::webgpu, or NULL without one. They are complete for
+  // all work that is queued there later. The bytes are followed by at least 16 zeros; the offsets are 32-bit
+  // words. The buffers live as long as this object, unless you add a reference.
   void* webgpu_bytes() const;
   void* webgpu_offsets() const;
 
@@ -80,8 +83,8 @@ class HEMSTITCH_API CompactedBuffer {
   std::unique_ptr<Contents> contents_;
 };
 
-// Loads files in batches of no more contents than the limit. A file that is larger than the limit is
-// skipped, unless `oversize_alone`.
+// Loads files in batches; the contents of a batch stay within the limit. A file larger than the limit is
+// skipped, unless `oversize_alone` is set.
 //   FileLoader loader(paths, options);
 //   while (!loader.done()) use(loader.next());
 class HEMSTITCH_API FileLoader {
@@ -99,8 +102,8 @@ class HEMSTITCH_API FileLoader {
   std::unique_ptr<Impl> impl_;
 };
 
-// All files at once. Throws kMemoryLimit where they are more than the limit together, kDeviceUnavailable where to_device
-// asks for what is not there.
+// Loads all files at once. Throws kMemoryLimit if they exceed the limit together, kDeviceUnavailable if
+// to_device is set and there is no device.
 HEMSTITCH_API CompactedBuffer load_files(std::vector<std::string> paths, const LoadOptions& options = {});
 
 // ---- Compressed files to device memory and back: checkpoints, data sets ----
@@ -109,33 +112,35 @@ HEMSTITCH_API CompactedBuffer load_files(std::vector<std::string> paths, const L
 //   const hemstitch::DeviceContent weights = hemstitch::load_frame("weights.lz4");
 //   use(weights.data(), weights.bytes());
 //
-// Compressed bytes cross the bus; what they restore to is made on the device and never touches the host. In builds without CUDA,
-// and where there is no device, these throw kDeviceUnavailable with the reason.
+// Compressed bytes cross the bus. They are restored on the device, and the content never touches the host. In
+// builds without CUDA, and if there is no device, these functions throw kDeviceUnavailable with the reason.
 //
-// Thread safety: any number of threads may call these at once. A call uses threads and streams of its own, waits for the
-// device, and leaves the calling thread's current device as it was. A DeviceContent may be read, copied and destroyed by any thread.
+// Thread safety: any number of threads may call these at once. A call uses its own threads and streams, waits
+// for the device, and does not change the calling thread's current device. Any thread may read, copy and
+// destroy a DeviceContent.
 
 struct FrameLoadOptions {
-  bool verify_checksums = true;  // of headers and blocks, and of the content too, unless:
-  bool verify_content_checksum =
-      true;                 // it is serial, a few GB/s for a frame; frames of save_frame() have none
-  unsigned threads = 0;     // that read; 0: one a core
-  std::string device = {};  // which, as CompressOptions::device; empty: the calling thread's current one
-  // A cudaStream_t, which has to outlive the content: work that was given to it is over before the content's memory is used
-  // for something else. The content itself is there when the call returns, for every stream.
+  bool verify_checksums = true;  // of headers and blocks; of whole contents only with the next option
+  // Content checksums are serial: a few GB/s per frame. Frames of save_frame() have none.
+  bool verify_content_checksum = true;
+  unsigned threads = 0;     // threads that read; 0: one per core
+  std::string device = {};  // as CompressOptions::device; empty: the calling thread's current one
+  // A cudaStream_t, which must outlive the content. When the content's memory is released, it is reused only
+  // after the work given to this stream so far. The content itself is complete for every stream when the call
+  // returns.
   CUstream_st* stream = nullptr;
 };
 
-// What a file holds, in device memory. Copies share the memory, and the last of them gives it back.
+// The content of a file, in device memory. Copies share the memory; the last one releases it.
 class HEMSTITCH_API DeviceContent {
  public:
   DeviceContent() = default;
   DeviceContent(std::shared_ptr<std::byte> memory, std::uint64_t bytes, bool restored_on_device)
       : memory_(std::move(memory)), bytes_(bytes), restored_on_device_(restored_on_device) {}
 
-  std::byte* data() const { return memory_.get(); }  // an address on the device; NULL where there is nothing
+  std::byte* data() const { return memory_.get(); }  // a device address; NULL if the content is empty
   std::uint64_t bytes() const { return bytes_; }
-  // False where the processor restored it, and it was uploaded: see load_frame().
+  // False if the processor restored the content and it was uploaded; see load_frame().
   bool restored_on_device() const { return restored_on_device_; }
 
  private:
@@ -144,14 +149,15 @@ class HEMSTITCH_API DeviceContent {
   bool restored_on_device_ = false;
 };
 
-// Restores all frames in a file, one behind the other, whoever wrote them: LZ4, BGZF, gzip. Frames whose blocks depend on each other (linked
-// blocks, legacy frames) or cannot be told apart (an ordinary .gz), and what looks damaged to the device, are left to the processor, which restores and uploads them, or finds the words
-// for what is wrong: Error with the file and its frame, block and byte. Frames that need a dictionary are refused. A frame that does not
-// tell its content's size takes up to twice its memory while it is loaded.
+// Restores all frames in a file, one after the other: LZ4, BGZF or gzip, from any writer. The processor
+// restores and uploads frames whose blocks depend on each other (linked blocks, legacy frames) or cannot be
+// separated (an ordinary .gz). It also gets data that looks damaged to the device, and throws the Error,
+// which names the file and its frame, block and byte. Frames that need a dictionary are refused. A frame that
+// does not store its content's size takes up to twice its memory while it is loaded.
 HEMSTITCH_API DeviceContent load_frame(const std::string& path, const FrameLoadOptions& options = {});
 
-// Many files, in one run: small ones are brought to the device and restored together. All of them, or the error of the first that
-// cannot be loaded.
+// Loads many files in one run: small files are uploaded and restored together. Returns all of them, or throws
+// the error of the first file that cannot be loaded.
 HEMSTITCH_API std::vector<DeviceContent> load_frames(const std::vector<std::string>& paths,
                                                      const FrameLoadOptions& options = {});
 
@@ -159,14 +165,15 @@ struct FrameSaveOptions {
   int level = 0;                // kMinLevel..kMaxLevel; 0: the default, 1
   std::size_t block_bytes = 0;  // 64K, 256K, 1M or 4M; 0: the default, 256K
   bool block_checksums = true;
-  unsigned threads = 0;  // that write; 0: one a core
-  CUstream_st* stream =
-      nullptr;  // a cudaStream_t: the content is what it is when the work given to it so far is over
+  unsigned threads = 0;  // threads that write; 0: one per core
+  // A cudaStream_t. The content is read after the work given to this stream so far.
+  CUstream_st* stream = nullptr;
 };
 
-// Compresses memory of a device, the one that it is on, into one frame, the same bytes as `hemstitch --backend cuda` writes, and
-// returns its size. The file appears under its name when it is complete, and replaces what had the name; after an Error all is as
-// it was. Whether it has reached the disk then is the system's affair.
+// Compresses device memory, on the device that owns it, into one frame, and returns the frame's size. The
+// bytes are those that `hemstitch --backend cuda` writes. The file gets its name when it is complete, and
+// replaces a file of that name. After an Error everything is as before. The call does not wait until the file
+// has reached the disk.
 HEMSTITCH_API std::uint64_t save_frame(std::span<const std::byte> content, const std::string& path,
                                        const FrameSaveOptions& options = {});
 

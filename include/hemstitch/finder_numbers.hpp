@@ -1,4 +1,5 @@
-// The parameters of finders that are numbers, by their names: for those who read them from text, as the tool and the Python package do.
+// The numeric parameters of finders by name, for programs that read them from text, like the tool and the
+// Python package.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ struct FinderNumber {
   std::uint32_t FinderParameters::*member;
 };
 
-// All fields of FinderParameters but top_k_policy and stitch, in their order there.
+// All fields of FinderParameters except top_k_policy and stitch, in their order there.
 HEMSTITCH_API std::span<const FinderNumber> finder_numbers();
 
 }  // namespace hemstitch

@@ -1,23 +1,26 @@
-/* Hemstitch's C interface: from memory to memory in one call, and streams. docs/c.md leads to the rest: each header of C++ has one for C
- * beside it, files.h, memory.h, search.h and so on.
+/* Hemstitch's C interface: one-call compression between buffers, and streams. Each C++ header has a C header
+ * beside it (files.h, memory.h, search.h and so on); docs/c.md lists them.
  *
  *   hemstitch_compress_options options = {.size = sizeof options};      // zeros and NULLs are the defaults
  *   options.level = 9;
  *   if (hemstitch_compress_with(&options, text, text_bytes, frame, capacity, &frame_bytes) != HEMSTITCH_OK)
  *     fprintf(stderr, "%s\n", hemstitch_last_error_message());
  *
- * Pointers. One may be NULL only where its size, count or capacity is 0, or where its comment says so; otherwise HEMSTITCH_INVALID_OPTION
- * names it. Nothing that a call is given is kept after it, but what an object that it makes is said to keep.
+ * Pointers. A pointer may be NULL only where its size, count or capacity is 0, or where its comment allows
+ * it. Otherwise the call returns HEMSTITCH_INVALID_OPTION and the message names the pointer. A call keeps no
+ * pointer that it is given, except in an object that it creates, where the comment says so.
  *
- * Structures with a `size` as their first member may grow in later versions, at their end. `size` says which version the caller was compiled
- * with: members that it lacks are zero. Other structures stay as they are. HEMSTITCH_INVALID_OPTION tells of a `size` that is 0, and of members
- * that are set and that an older library does not know.
+ * Structures whose first member is `size` may grow at their end in later versions. Set `size` to the
+ * structure's sizeof: it tells the library which version the caller was compiled with, and members beyond it
+ * count as zero. Other structures never change. A `size` of 0, or a member that is set but that an older
+ * library does not know, gives HEMSTITCH_INVALID_OPTION.
  *
- * Errors. A call that fails changes nothing that its comment does not name. No call ends the process or lets an exception out;
- * where memory runs out, the status is HEMSTITCH_OUT_OF_MEMORY.
+ * Errors. A failed call changes only what its comment names. No call ends the process or lets an exception
+ * out. If memory runs out, the status is HEMSTITCH_OUT_OF_MEMORY.
  *
- * Thread safety: every function may be called from any number of threads at once; an object belongs to one thread at a time unless its comment says
- * more. hemstitch_last_error_message() speaks of the calling thread's last failed call.
+ * Thread safety: any number of threads may call every function at once. Only one thread at a time may use an
+ * object, unless its comment allows more. hemstitch_last_error_message() reports the last failed call of the
+ * calling thread.
  */
 #ifndef HEMSTITCH_HEMSTITCH_H
 #define HEMSTITCH_HEMSTITCH_H
@@ -37,7 +40,7 @@
 extern "C" {
 #endif
 
-/* What became of a call. The hundreds name the family; hemstitch_status_text() says what to do. */
+/* The result of a call. The hundreds digit is the family; hemstitch_status_text() explains each status. */
 typedef enum hemstitch_status {
   HEMSTITCH_OK = 0,
 
@@ -65,7 +68,7 @@ typedef enum hemstitch_status {
   HEMSTITCH_CONTENT_SIZE_MISMATCH = 306,
   HEMSTITCH_TRAILING_GARBAGE = 307,
 
-  /* 4xx: room */
+  /* 4xx: not enough room or memory */
   HEMSTITCH_OUTPUT_TOO_SMALL = 400,
   HEMSTITCH_OUT_OF_MEMORY = 401,
   HEMSTITCH_MEMORY_LIMIT = 402,
@@ -76,160 +79,174 @@ typedef enum hemstitch_status {
   HEMSTITCH_DEVICE_OUT_OF_MEMORY = 502,
   HEMSTITCH_DEVICE_FAULT = 503,
 
-  /* 6xx: a mistake in Hemstitch itself */
+  /* 6xx: a bug in Hemstitch itself */
   HEMSTITCH_INTERNAL = 600,
 
-  /* 7xx: the system around it */
+  /* 7xx: input and output, and cancelling */
   HEMSTITCH_READ_FAILED = 700,
   HEMSTITCH_WRITE_FAILED = 701,
   HEMSTITCH_INPUT_CHANGED = 702,
   HEMSTITCH_CANCELLED = 703
 } hemstitch_status;
 
-/* One sentence on what the status means and what to do. Never NULL; "unknown status" for other numbers. */
+/* One sentence: what the status means and what to do. Never NULL; "unknown status" for other numbers. */
 HEMSTITCH_API const char* hemstitch_status_text(hemstitch_status status);
 
-/* The full message of the calling thread's last failed call, with its place in the data where one is known.
- * Valid until that thread's next call. Empty if none failed. */
+/* The full message of the calling thread's last failed call, with the place in the data if it is known.
+ * Valid until that thread's next call. Empty if no call has failed. */
 HEMSTITCH_API const char* hemstitch_last_error_message(void);
 
-/* Where in compressed data an error was met. */
+/* Where in the compressed data an error is. */
 typedef struct hemstitch_place {
   uint64_t frame, block; /* counted from 1; 0: not known */
   uint64_t byte_offset;  /* counted from 0; UINT64_MAX: not known */
 } hemstitch_place;
 
-/* Where the calling thread's last failed call met its error; all unknown where none failed, or where it has no place. */
+/* The place of the error of the calling thread's last failed call. All fields are "not known" if no call has
+ * failed, or if the error has no place. */
 HEMSTITCH_API hemstitch_place hemstitch_last_error_place(void);
 
-/* The version of the library in use, e.g. "0.1.0". */
+/* The version of the loaded library, e.g. "0.1.0". */
 HEMSTITCH_API const char* hemstitch_version(void);
 
-/* The formats. Numbers are stable. */
+/* Formats. The numbers are stable. */
 typedef enum hemstitch_format {
-  HEMSTITCH_FORMAT_DEFAULT = 0, /* compressing: LZ4; restoring: the one that the data begins with */
+  HEMSTITCH_FORMAT_DEFAULT = 0, /* compressing: LZ4; restoring: recognized by the first bytes */
   HEMSTITCH_FORMAT_LZ4 = 1,     /* LZ4 frames */
   HEMSTITCH_FORMAT_GZIP = 2,    /* RFC 1952; restoring: BGZF as well */
-  HEMSTITCH_FORMAT_BGZF = 3,    /* gzip in members of at most 64 KB that say their size, as bgzip writes it */
-  HEMSTITCH_FORMAT_ZLIB = 4,    /* RFC 1950; restored only where it is asked for */
-  HEMSTITCH_FORMAT_DEFLATE =
-      5 /* RFC 1951, without header and checksum; restored only where it is asked for */
+  HEMSTITCH_FORMAT_BGZF = 3,   /* gzip members of at most 64 KB that store their size, as bgzip writes them */
+  HEMSTITCH_FORMAT_ZLIB = 4,   /* RFC 1950; never recognized: name it to restore it */
+  HEMSTITCH_FORMAT_DEFLATE = 5 /* RFC 1951, no header or checksum; never recognized: name it to restore it */
 } hemstitch_format;
 
-/* ---- What a caller may watch ---- */
+/* ---- Callbacks and reports ---- */
 
-/* Called after each piece of output with the bytes read and written so far; never twice at once, but from any thread. 0: go on; anything
- * else ends the call with HEMSTITCH_CANCELLED. */
+/* Called after each piece of output with the bytes read and written so far. Calls never overlap, but may come
+ * from any thread. Return 0 to continue; anything else ends the call with HEMSTITCH_CANCELLED. */
 typedef int (*hemstitch_progress)(void* context, uint64_t input_bytes, uint64_t output_bytes);
 
-/* Takes output, piece by piece and in order; never called twice at once. 0: go on; anything else ends the call with HEMSTITCH_WRITE_FAILED, whose
- * message names the number. */
+/* Receives the output in order, piece by piece. Calls never overlap. Return 0 to continue; anything else ends
+ * the call with HEMSTITCH_WRITE_FAILED, and the message contains the returned number. */
 typedef int (*hemstitch_output)(void* context, const void* bytes, size_t count);
 
-/* What a call or a stream did, so far. Set `size` before it is filled. */
+/* What a call or a stream has done so far. Set `size` before passing it in. */
 typedef struct hemstitch_report {
   size_t size;           /* sizeof(hemstitch_report) */
-  uint64_t input_bytes;  /* that were read, */
-  uint64_t output_bytes; /* and written: a stream's position */
-  uint64_t frame_count;  /* without skippable ones */
+  uint64_t input_bytes;  /* bytes read */
+  uint64_t output_bytes; /* bytes written; for a stream, its position */
+  uint64_t frame_count;  /* skippable frames not counted */
   uint64_t block_count;
-  uint64_t fallback_blocks;      /* that the backend failed on: another one did them */
-  uint64_t planned_bytes;        /* of memory, for buffers */
-  uint64_t planned_device_bytes; /* of a device's memory; 0 where there is none */
-  unsigned threads;              /* that worked at most */
+  uint64_t fallback_blocks;      /* blocks on which the backend failed and another backend took over */
+  uint64_t planned_bytes;        /* host memory planned for buffers */
+  uint64_t planned_device_bytes; /* device memory planned for buffers; 0 without a device */
+  unsigned threads;              /* the most threads that worked at once */
   int backend_dropped;           /* 1: the backend failed twice, and another one did the rest */
-  char backend[32];              /* that worked; empty before the first block */
-  char fallback_backend[32];     /* that did fallback_blocks */
-  char fallback_reason[256];     /* the first failure's message; empty where there was none */
+  char backend[32];              /* the backend that worked; empty before the first block */
+  char fallback_backend[32];     /* the backend that did fallback_blocks */
+  char fallback_reason[256];     /* message of the first failure; empty if there was none */
 } hemstitch_report;
 
 /* ---- Compressing ---- */
 
-/* Zeros and NULLs, and no options at all, are the defaults. */
+/* Zeros and NULLs are the defaults, and so is a NULL pointer to the options. */
 typedef struct hemstitch_compress_options {
   size_t size;             /* sizeof(hemstitch_compress_options) */
-  hemstitch_format format; /* that is written */
+  hemstitch_format format; /* the format to write */
   int level;               /* 1 to 12; 0: the format's default */
   size_t block_bytes;      /* LZ4: 64K, 256K, 1M or 4M; 0: the format's default */
-  /* LZ4 alone has a choice of these; other formats have the checksums that they have. */
+  /* The next four are for LZ4 only. Other formats always have the checksums that they define. */
   int acceleration;       /* N of --fast=N, with level 1: faster and larger; 0: off */
   int linked_blocks;      /* 1: each block may refer to the 64 KB before it */
-  int no_block_checksums; /* 1: none; else XXH32 of each block as written */
-  int content_checksum;   /* 1: XXH32 of the whole content: serial, about 5 GB/s */
-  int verify; /* 1: restores each block where it was made and compares it; one that fails is made elsewhere */
-  unsigned threads;                /* 0: one a core */
-  uint64_t memory_limit_bytes;     /* 0: none; bounds the buffers, not the program */
-  uint64_t gpu_memory_limit_bytes; /* of the device; 0: half of what is free there */
-  const char* backend; /* "auto", "reproducible", or a name: see `hemstitch backends`; NULL: "auto" */
-  /* Of the backends cuda and webgpu: a number in `hemstitch backends -vv`, a part of a name, a list of both with commas, or "all": cuda
-   * works on each, others on the first usable one. NULL: what HEMSTITCH_DEVICE says, else the best one. */
+  int no_block_checksums; /* 1: none; 0: XXH32 of each block as written */
+  int content_checksum;   /* 1: XXH32 of the whole content; it is serial, about 5 GB/s */
+  /* 1: restore each block on the backend that compressed it, and compare; if it differs, another backend
+   * compresses the block again */
+  int verify;
+  unsigned threads;            /* 0: one per core */
+  uint64_t memory_limit_bytes; /* 0: none; limits the buffers, not the whole program */
+  /* limits device memory; 0: half of the memory that is free there */
+  uint64_t gpu_memory_limit_bytes;
+  /* "auto", "reproducible", or a name that `hemstitch backends` lists; NULL: "auto" */
+  const char* backend;
+  /* For the backends cuda and webgpu: a number from `hemstitch backends -vv`, part of a name, a
+   * comma-separated list of these, or "all". Given several devices, compressing and restoring on cuda use all
+   * of them, and everything else uses the first usable one. NULL: the value of HEMSTITCH_DEVICE, else the
+   * best device. */
   const char* device;
-  /* LZ4: its last 64 KB serve every block as history. zlib: at most 64 KB, history of the first block. Others have none. */
+  /* LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block.
+   * Other formats have no dictionaries. */
   const void* dictionary;
   size_t dictionary_bytes;
-  /* gzip: the name of the file whose content it is, and when it was last changed, in seconds since 1970. NULL and 0: not stored. */
+  /* gzip: the name of the original file, and the time of its last change in seconds since 1970. NULL and 0:
+   * not stored. */
   const char* stored_name;
   uint32_t stored_time;
-  /* Of a stream whose size is known before: LZ4 stores it, and another size is an error. 0: not known. Calls with an input know theirs. */
+  /* For a stream whose size is known in advance: LZ4 stores it, and any other size is an error. 0: not known.
+   * Calls that take the whole input know its size. */
   uint64_t content_bytes;
-  /* Of calls with an input alone; a stream's are told by hemstitch_compressor_report(). */
+  /* For calls that take the whole input. For a stream, call hemstitch_compressor_report(). */
   hemstitch_progress progress; /* NULL: none */
-  void* progress_context;      /* that it is given */
+  void* progress_context;      /* passed to `progress` */
   hemstitch_report* report;    /* filled on success; may be NULL */
 } hemstitch_compress_options;
 
-/* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX where that would be more. */
+/* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX if that
+ * does not fit in 64 bits. */
 HEMSTITCH_API uint64_t hemstitch_compress_bound(uint64_t input_bytes);
 
-/* The same for hemstitch_compress_with() and that format, whatever else its options say; UINT64_MAX where there is no such format. */
+/* The same for hemstitch_compress_with() and that format, for any other options. UINT64_MAX for an unknown
+ * format. */
 HEMSTITCH_API uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_bytes);
 
 /* Compresses input[0, input_bytes) into one LZ4 frame.
- *   level            1 to 12, 0 for the default
- *   output           room for output_capacity bytes, apart from the input; unspecified after an error
- *   output_bytes     set to the frame's size on success, untouched otherwise
- * Returns HEMSTITCH_OUTPUT_TOO_SMALL if the room does not suffice; hemstitch_compress_bound() bytes always
- * do. */
+ *   level            1 to 12; 0: the default
+ *   output           room for output_capacity bytes, not overlapping the input; unspecified after an error
+ *   output_bytes     set to the frame's size on success, otherwise unchanged
+ * Returns HEMSTITCH_OUTPUT_TOO_SMALL if the frame does not fit. hemstitch_compress_bound() bytes are always
+ * enough. */
 HEMSTITCH_API hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level,
                                                   void* output, size_t output_capacity, size_t* output_bytes);
 
-/* The same with options, which may be NULL. Returns HEMSTITCH_UNKNOWN_BACKEND or HEMSTITCH_DEVICE_UNAVAILABLE where they
- * name what is not there. */
+/* The same with options, which may be NULL. Returns HEMSTITCH_UNKNOWN_BACKEND or HEMSTITCH_DEVICE_UNAVAILABLE
+ * if they name a backend or device that is not there. */
 HEMSTITCH_API hemstitch_status hemstitch_compress_with(const hemstitch_compress_options* options,
                                                        const void* input, size_t input_bytes, void* output,
                                                        size_t output_capacity, size_t* output_bytes);
 
 /* ---- Restoring ---- */
 
-/* Zeros and NULLs, and no options at all, are the defaults. */
+/* Zeros and NULLs are the defaults, and so is a NULL pointer to the options. */
 typedef struct hemstitch_restore_options {
-  size_t size;                  /* sizeof(hemstitch_restore_options) */
-  hemstitch_format format;      /* that is restored; zlib and raw DEFLATE have to be named */
-  int skip_checksums;           /* 1: none is verified */
-  int accept_any_dictionary_id; /* 1: use `dictionary` although the frame names another */
-  unsigned threads;             /* these five as hemstitch_compress_options has them */
+  size_t size; /* sizeof(hemstitch_restore_options) */
+  /* the format of the input; zlib and raw DEFLATE must be named */
+  hemstitch_format format;
+  int skip_checksums;           /* 1: verify no checksum */
+  int accept_any_dictionary_id; /* 1: use `dictionary` even if the frame names another one */
+  /* These five are as in hemstitch_compress_options. */
+  unsigned threads;
   uint64_t memory_limit_bytes;
   uint64_t gpu_memory_limit_bytes;
   const char* backend;
   const char* device;
-  const void* dictionary; /* the one that the frame was written with */
+  const void* dictionary; /* the dictionary that the frame was written with */
   size_t dictionary_bytes;
-  /* Of hemstitch_restore_ranges(), for gzip: what hemstitch_make_index() wrote, or a .gzidx of indexed_gzip or rapidgzip. */
+  /* For hemstitch_restore_ranges() on gzip: the output of hemstitch_make_index(), or a .gzidx file of
+   * indexed_gzip or rapidgzip. */
   const void* index;
   size_t index_bytes;
-  /* Of calls with an input alone; a stream's are told by hemstitch_decompressor_report(). */
+  /* For calls that take the whole input. For a stream, call hemstitch_decompressor_report(). */
   hemstitch_progress progress; /* NULL: none */
-  void* progress_context;      /* that it is given */
+  void* progress_context;      /* passed to `progress` */
   hemstitch_report* report;    /* filled on success; may be NULL */
 } hemstitch_restore_options;
 
-/* The size of what hemstitch_restore() would write, found without writing it. */
+/* Finds the size of what hemstitch_restore() would write, without writing it. */
 HEMSTITCH_API hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes,
                                                        uint64_t* restored_bytes);
 
-/* Restores all frames in input[0, input_bytes) one after the other, verifying every checksum there is.
- * output_bytes is set to the restored size on success, untouched otherwise; what stands in `output` after an
- * error is unspecified. */
+/* Restores all frames in input[0, input_bytes) in order, and verifies every checksum they have. On success
+ * output_bytes is set to the restored size, otherwise it is unchanged. After an error the contents of
+ * `output` are unspecified. */
 HEMSTITCH_API hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,
                                                  size_t output_capacity, size_t* output_bytes);
 
@@ -238,42 +255,52 @@ HEMSTITCH_API hemstitch_status hemstitch_restore_with(const hemstitch_restore_op
                                                       const void* input, size_t input_bytes, void* output,
                                                       size_t output_capacity, size_t* output_bytes);
 
-/* The same, given to `output` piece by piece: for contents whose size nobody knows before. `output` is called from any thread. What it was given
- * before an error is content, verified block by block. */
+/* The same, but passes the content to `output` piece by piece: for contents of unknown size. `output` may be
+ * called from any thread. All that it received before an error is correct content, verified block by
+ * block. */
 HEMSTITCH_API hemstitch_status hemstitch_restore_to(const hemstitch_restore_options* options,
                                                     const void* input, size_t input_bytes,
                                                     hemstitch_output output, void* context);
 
-/* Bytes [begin, end) of the content of all frames together, and where they go. An end past the content means its end. */
+/* Bytes [begin, end) of the content of all frames together, and where to write them. An end past the content
+ * means the end of the content. */
 typedef struct hemstitch_range {
   uint64_t begin, end;
   void* output;
   size_t output_capacity;
   size_t output_bytes; /* set: 0 unless status is HEMSTITCH_OK */
-  hemstitch_status
-      status; /* set: HEMSTITCH_RANGE_OUTSIDE_CONTENT, HEMSTITCH_OUTPUT_TOO_SMALL, or what is wrong with a block of it */
-  hemstitch_place place; /* set: of that block */
+  /* set: HEMSTITCH_RANGE_OUTSIDE_CONTENT, HEMSTITCH_OUTPUT_TOO_SMALL, or the error of one of its blocks */
+  hemstitch_status status;
+  hemstitch_place place; /* set: the place of that block */
 } hemstitch_range;
 
-/* Many ranges at once, in any order, from independent blocks (LZ4, BGZF), or of gzip by an index: each block, or part between two points of the index, that
- * they touch is restored once. The call fails where headers are damaged, blocks depend on each other (HEMSTITCH_UNSUPPORTED_FEATURE) or the index is not of
- * this input (HEMSTITCH_INVALID_OPTION); then no range is set. Checksums of blocks are verified, those of whole contents are not. `options` may be
- * NULL; `progress` and `report` of them are refused with HEMSTITCH_INVALID_OPTION. */
+/* Restores many ranges at once, in any order: from independent blocks (LZ4, BGZF), or from gzip with an
+ * index. Each block that the ranges touch is restored once; with an index, each part between two of its
+ * points. Verifies the checksums of blocks, not those of whole contents.
+ *
+ * The call fails, and sets no range, if headers are damaged, if blocks depend on each other
+ * (HEMSTITCH_UNSUPPORTED_FEATURE), or if the index is for a file of another size (HEMSTITCH_INVALID_OPTION).
+ * An index of another file of the same size is not detected, and gives wrong bytes.
+ *
+ * `options` may be NULL; its `progress` and `report` must be NULL, else the call returns
+ * HEMSTITCH_INVALID_OPTION. */
 HEMSTITCH_API hemstitch_status hemstitch_restore_ranges(const hemstitch_restore_options* options,
                                                         const void* input, size_t input_bytes,
                                                         hemstitch_range* ranges, size_t count);
 
-/* The most bytes that hemstitch_make_index() writes for so much input. */
+/* The most bytes that hemstitch_make_index() writes for an input of that size. */
 HEMSTITCH_API uint64_t hemstitch_index_bound(uint64_t input_bytes);
 
-/* Restores all of a gzip file, to nowhere, verifies it, and writes places from which hemstitch_restore_ranges() begins: a .gzidx, which
- * indexed_gzip and rapidgzip read. output_bytes is set to its size on success. BGZF, whose blocks need no index, and other formats are
- * HEMSTITCH_UNSUPPORTED_FEATURE. `options` as for hemstitch_restore_ranges(). */
+/* Writes an index of a gzip file: points from which hemstitch_restore_ranges() can begin. The index is a
+ * .gzidx file, which indexed_gzip and rapidgzip read. The call restores and verifies the whole input, and
+ * drops the content. On success output_bytes is set to the size of the index. Returns
+ * HEMSTITCH_UNSUPPORTED_FEATURE for other formats, and for BGZF, whose blocks need no index. `options` as for
+ * hemstitch_restore_ranges(). */
 HEMSTITCH_API hemstitch_status hemstitch_make_index(const hemstitch_restore_options* options,
                                                     const void* input, size_t input_bytes, void* output,
                                                     size_t output_capacity, size_t* output_bytes);
 
-/* ---- Streams: what comes piece by piece, with a batch of blocks in memory at most ----
+/* ---- Streams: input that comes piece by piece; memory holds at most one batch of blocks ----
  *
  *   hemstitch_compressor* compressor = NULL;
  *   status = hemstitch_compressor_new(NULL, write_to_file, file, &compressor);
@@ -282,45 +309,48 @@ HEMSTITCH_API hemstitch_status hemstitch_make_index(const hemstitch_restore_opti
  *   if (status == HEMSTITCH_OK) status = hemstitch_compressor_finish(compressor);
  *   hemstitch_compressor_free(compressor);
  *
- * Output goes to a function of the caller's, from the thread that calls write() or finish(), in pieces of any size. After an error, and after finish(), write()
- * and finish() return HEMSTITCH_WRONG_STATE. */
+ * Output goes to the caller's function, in pieces of any size, on the thread that calls write() or finish().
+ * After an error, and after finish(), write() and finish() return HEMSTITCH_WRONG_STATE. */
 
 typedef struct hemstitch_compressor hemstitch_compressor;
 typedef struct hemstitch_decompressor hemstitch_decompressor;
 
-/* `options` may be NULL, and are copied, but for the dictionary, which has to outlive the object. *compressor is set on success, to be freed with
- * hemstitch_compressor_free(). */
+/* `options` may be NULL. They are copied, except for the dictionary, which must outlive the object. On
+ * success *compressor is set; free it with hemstitch_compressor_free(). */
 HEMSTITCH_API hemstitch_status hemstitch_compressor_new(const hemstitch_compress_options* options,
                                                         hemstitch_output output, void* context,
                                                         hemstitch_compressor** compressor);
 HEMSTITCH_API hemstitch_status hemstitch_compressor_write(hemstitch_compressor* compressor, const void* piece,
                                                           size_t piece_bytes);
-/* Writes what is left, and the frame's end, without which it is incomplete. */
+/* Writes the remaining output and the end of the frame. Without it the frame is incomplete. */
 HEMSTITCH_API hemstitch_status hemstitch_compressor_finish(hemstitch_compressor* compressor);
-/* How far it is, at any time, also after an error: bytes that were taken and given out, blocks that are done. */
+/* Fills `report` with the progress so far: bytes read and written, blocks done. Works at any time, also after
+ * an error. */
 HEMSTITCH_API hemstitch_status hemstitch_compressor_report(const hemstitch_compressor* compressor,
                                                            hemstitch_report* report);
-HEMSTITCH_API void hemstitch_compressor_free(hemstitch_compressor* compressor); /* NULL: nothing */
+HEMSTITCH_API void hemstitch_compressor_free(hemstitch_compressor* compressor); /* NULL: does nothing */
 
-/* As hemstitch_compressor_new(); options->index has no meaning here. */
+/* As hemstitch_compressor_new(). options->index is ignored. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_new(const hemstitch_restore_options* options,
                                                           hemstitch_output output, void* context,
                                                           hemstitch_decompressor** decompressor);
-/* Before anything is written: hemstitch_decompressor_index() will give what hemstitch_make_index() would. write() and finish() fail where
- * that does. */
+/* Prepares an index, which hemstitch_decompressor_index() returns, as hemstitch_make_index() would write it.
+ * Call this before the first write(). write() and finish() then fail where hemstitch_make_index() fails. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_make_index(hemstitch_decompressor* decompressor);
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_write(hemstitch_decompressor* decompressor,
                                                             const void* piece, size_t piece_bytes);
-/* HEMSTITCH_TRUNCATED if the stream ends inside a frame, HEMSTITCH_TRAILING_GARBAGE if other bytes stand behind the last one. */
+/* Returns HEMSTITCH_TRUNCATED if the stream ends inside a frame, HEMSTITCH_TRAILING_GARBAGE if other bytes
+ * follow the last frame. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_finish(hemstitch_decompressor* decompressor);
-/* After make_index() and finish(), as often as wanted. Room for hemstitch_index_bound() of all that was written suffices; output_bytes is set on success. */
+/* Writes the index; call it after make_index() and finish(), any number of times. hemstitch_index_bound() of
+ * the total input size is always enough room. output_bytes is set on success. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_index(const hemstitch_decompressor* decompressor,
                                                             void* output, size_t output_capacity,
                                                             size_t* output_bytes);
 /* As hemstitch_compressor_report(). */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_report(const hemstitch_decompressor* decompressor,
                                                              hemstitch_report* report);
-HEMSTITCH_API void hemstitch_decompressor_free(hemstitch_decompressor* decompressor); /* NULL: nothing */
+HEMSTITCH_API void hemstitch_decompressor_free(hemstitch_decompressor* decompressor); /* NULL: does nothing */
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,11 @@
-// Hemstitch's C++ interface: one-shot calls on buffers, and push-style streams with bounded memory.
+// Hemstitch's C++ interface: one-call compression between buffers, and streams that you write piece by piece
+// with bounded memory.
 //
-// Errors are thrown as hemstitch::Error, which carries a Status and, where one is known, the place in the
-// data; where memory runs out, it may be std::bad_alloc instead. Thread safety: free functions may be called from
-// any number of threads at once; one Compressor or Decompressor belongs to one thread at a time.
+// Errors are thrown as hemstitch::Error. It carries a Status and, if known, the place in the data. If memory
+// runs out, it may be std::bad_alloc instead.
+//
+// Thread safety: any number of threads may call free functions at once. Only one thread at a time may use a
+// Compressor or Decompressor.
 #pragma once
 
 #include <cstddef>
@@ -55,22 +58,22 @@ enum class Status : int {
   kCancelled = HEMSTITCH_CANCELLED,
 };
 
-// One sentence on what the status means and what to do.
+// One sentence: what the status means and what to do.
 HEMSTITCH_API const char* status_text(Status status);
 
-// Where in the compressed data an error was met. Frames and blocks are counted from 1, bytes from 0.
+// Where in the compressed data an error is. Frames and blocks are counted from 1, bytes from 0.
 struct Place {
   std::optional<std::uint64_t> frame;
   std::optional<std::uint64_t> block;
   std::optional<std::uint64_t> byte_offset;
 
-  // "frame 1, block 3, byte 4711"; empty when nothing is known.
+  // "frame 1, block 3, byte 4711"; empty if nothing is known.
   HEMSTITCH_API std::string text() const;
 };
 
 class HEMSTITCH_API Error : public std::runtime_error {
  public:
-  // `detail` says what happened in this case; the message is "place: detail (what to do)".
+  // `detail` says what happened in this case. The message is "place: detail (what to do)".
   Error(Status status, const std::string& detail, Place place = {});
 
   Status status() const noexcept { return status_; }
@@ -96,45 +99,52 @@ struct CompressOptions {
   Format format = Format::kLz4;
   int level = 0;                // kMinLevel..kMaxLevel; 0: the format's default
   std::size_t block_bytes = 0;  // LZ4: 64K, 256K, 1M or 4M; 0: the format's default
-  // LZ4 alone has a choice of these; other formats have the checksums that they have.
-  int acceleration = 0;           // 0: off; N of --fast=N: faster and larger than level 1
+  // The next four are for LZ4 only. Other formats always have the checksums that they define.
+  int acceleration = 0;           // 0: off; N of --fast=N: faster than level 1, and larger
   bool linked_blocks = false;     // each block may refer to the 64 KB before it
   bool block_checksums = true;    // XXH32 of each block as written
-  bool content_checksum = false;  // XXH32 of the whole content: serial, about 5 GB/s
-  // Restores each block where it was made and compares it before it is written; one that fails is made elsewhere.
+  bool content_checksum = false;  // XXH32 of the whole content; it is serial, about 5 GB/s
+  // Restores each block on the backend that compressed it, and compares it before it is written. If it
+  // differs, another backend compresses the block again.
   bool verify = false;
-  std::optional<std::uint64_t>
-      content_bytes;  // LZ4 stores it in the header when known; another size is an error
-  // LZ4: its last 64 KB serve every block as history. zlib: at most 64 KB, history of the first block. Others have none.
+  // LZ4 stores it in the header if it is set, and any other size is an error.
+  std::optional<std::uint64_t> content_bytes;
+  // LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block.
+  // Other formats have no dictionaries.
   std::span<const std::byte> dictionary;
-  // gzip: the name of the file whose content it is, without a byte of 0, and when it was last changed, in seconds since 1970. Other
-  // formats store neither, nor does gzip unless asked.
+  // gzip: the name of the original file, without a zero byte, and the time of its last change in seconds
+  // since 1970. gzip stores them only if they are set; other formats store neither.
   std::string stored_name = {};
   std::uint32_t stored_time = 0;
-  // "auto", "reproducible", or a name: see hemstitch/choice.hpp. A device that one of the first two starts beside a call, and that is not needed any more, is
-  // waited for at the call's end.
+  // "auto", "reproducible", or a name; see hemstitch/choice.hpp. The first two may start a device in the
+  // background of a call. If the call turns out not to need that device, it waits at its end until the start
+  // is over.
   std::string backend = "auto";
-  unsigned threads = 0;                  // 0: one a core
-  std::uint64_t memory_limit_bytes = 0;  // 0: none; bounds the buffers, not the program
-  // Which device of the backends cuda and webgpu: its number in `hemstitch backends -vv`, a part of its name, or a list of both
-  // with commas, of which the first that can be used is taken. Empty: what HEMSTITCH_DEVICE says, else the best one.
+  unsigned threads = 0;                  // 0: one per core
+  std::uint64_t memory_limit_bytes = 0;  // 0: none; limits the buffers, not the whole program
+  // For the backends cuda and webgpu: a number from `hemstitch backends -vv`, part of a name, a
+  // comma-separated list of these, or "all". Given several devices, compress() and restore() on cuda use all
+  // of them, and everything else uses the first usable one. Empty: the value of HEMSTITCH_DEVICE, else the
+  // best device.
   std::string device = {};
-  // Of that device: bounds what is planned there. 0: half of what is free, where the device tells.
+  // Limits the memory planned on that device. 0: half of the memory that is free there, if the device reports
+  // it.
   std::uint64_t gpu_memory_limit_bytes = 0;
 };
 
 struct RestoreOptions {
-  std::optional<Format> format =
-      {};  // empty: the one that the data begins with; zlib and raw DEFLATE have to be named
+  // empty: recognized by the first bytes of the input; zlib and raw DEFLATE must be named
+  std::optional<Format> format = {};
   bool verify_checksums = true;
-  std::span<const std::byte> dictionary;  // the one that the frame was written with
-  bool accept_any_dictionary_id = false;  // use `dictionary` although the frame names another
+  std::span<const std::byte> dictionary;  // the dictionary that the frame was written with
+  bool accept_any_dictionary_id = false;  // use `dictionary` even if the frame names another one
   std::string backend = "auto";
   unsigned threads = 0;
   std::uint64_t memory_limit_bytes = 0;
   std::string device = {};                   // as CompressOptions::device
   std::uint64_t gpu_memory_limit_bytes = 0;  // as CompressOptions::gpu_memory_limit_bytes
-  // Of restore_ranges(): what make_index() gave for this gzip file, or the .gzidx of indexed_gzip or rapidgzip.
+  // For restore_ranges() on gzip: the output of make_index() for this file, or a .gzidx file of indexed_gzip
+  // or rapidgzip.
   std::span<const std::byte> index = {};
 };
 
@@ -142,66 +152,79 @@ struct RestoreOptions {
 HEMSTITCH_API std::vector<std::byte> compress(std::span<const std::byte> input,
                                               const CompressOptions& options = {});
 
-// Restores every frame in `input`, one after the other. Throws Error.
+// Restores every frame in `input`, in order. Throws Error.
 HEMSTITCH_API std::vector<std::byte> restore(std::span<const std::byte> input,
                                              const RestoreOptions& options = {});
 
-// Bytes of the content, counted over all frames. An end past the content means its end.
+// Bytes [begin, end) of the content of all frames together. An end past the content means the end of the
+// content.
 struct ContentBytes {
   std::uint64_t begin = 0, end = UINT64_MAX;
 };
 
 struct RestoredRange {
-  Status status = Status::
-      kOk;  // kRangeOutsideContent: it begins past the content. Else what is wrong with its first bad block
-  Place place = {};                   // of that
-  std::vector<std::byte> bytes = {};  // empty where there is a status
+  // kRangeOutsideContent: the range begins past the content. Otherwise the error of its first bad block.
+  Status status = Status::kOk;
+  Place place = {};                   // of that block
+  std::vector<std::byte> bytes = {};  // empty unless the status is kOk
 };
 
-// Many ranges of `input`, which holds all of its frames (a mapped file does): a block that several ranges touch is restored once, all of
-// them in batches, on the backend of the options, and on the processor by all threads. Ranges may overlap and come in any order; each has its own
-// status, and damage elsewhere is nobody's. Headers are all read. For independent blocks: LZ4 and BGZF (RFC 1952, SAM specification 4.1); others, and frames that need a
-// dictionary, throw kUnsupportedFeature. Throws kInvalidOption where a range ends before it begins or the options have a dictionary, and as restore() does for
-// headers. Checksums of blocks are verified, those of whole contents are not.
-// One gzip stream, or many (RFC 1952): by options.index, from the last of its points before each range, a point every 4 MB or so. Every part between two points is
-// restored once, by all threads of the processor. Nothing is verified but that it can be restored and that the index is of a file of that size: an index of
-// another file of the same size gives other bytes. What is no index of such a file throws kInvalidOption.
+// Restores many ranges of `input`, which holds all of its frames; it may be a mapped file. Ranges may overlap
+// and come in any order.
+//
+// LZ4 and BGZF (RFC 1952, SAM specification 4.1) with independent blocks: each block that the ranges touch is
+// restored once, in batches, on the backend of the options; the processor uses all threads. All headers are
+// read. Checksums of blocks are verified, those of whole contents are not. Each range has its own status, and
+// damage elsewhere does not affect it.
+//
+// gzip, one member or many (RFC 1952), with options.index: restoring begins at the last point of the index
+// before each range. There is a point about every 4 MB. Each part between two points is restored once, by all
+// threads of the processor. No checksum is verified: the call only checks that the data can be restored, and
+// that the index is for a file of this size. An index of another file of the same size gives wrong bytes.
+//
+// Throws kUnsupportedFeature for other input and for frames that need a dictionary; kInvalidOption if a range
+// ends before it begins, if the options have a dictionary, or if the index is not an index of such a file;
+// and the errors of restore() for headers.
 HEMSTITCH_API std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
                                                         std::span<const ContentBytes> ranges,
                                                         const RestoreOptions& options = {});
 
-// Places in a gzip file from which restore_ranges() begins, with the 32 KB of content before each: a .gzidx file, which indexed_gzip, rapidgzip
-// and the tool's --range read. At most 4096 points and 134 MB, every 4 MB of content, or farther apart where there is more. All of `input` is restored and verified.
-// Throws Error as restore() does; what is no gzip, and BGZF, whose blocks need no index, is kUnsupportedFeature.
+// Makes an index of a gzip file: points from which restore_ranges() can begin, each with the 32 KB of content
+// before it. The index is a .gzidx file, which indexed_gzip, rapidgzip and the tool's --range read. Points
+// are 4 MB of content apart, or farther in large files: an index has at most 4096 points and 134 MB. All of
+// `input` is restored and verified. Throws Error as restore() does, and kUnsupportedFeature for other formats
+// and for BGZF, whose blocks need no index.
 HEMSTITCH_API std::vector<std::byte> make_index(std::span<const std::byte> input,
                                                 const RestoreOptions& options = {});
 
-// The size of what restore() would give, found without writing it. Throws Error on damaged data.
+// Finds the size of what restore() would return, without restoring it. Throws Error for damaged data.
 HEMSTITCH_API std::uint64_t restored_bytes(std::span<const std::byte> input);
 
-// What a stream did, so far.
+// What a stream has done so far.
 struct Report {
-  std::uint64_t input_bytes = 0, output_bytes = 0;  // taken and given out: the stream's position
-  std::uint64_t frame_count = 0;                    // without skippable ones
+  std::uint64_t input_bytes = 0, output_bytes = 0;  // bytes read and written: the stream's position
+  std::uint64_t frame_count = 0;                    // skippable frames not counted
   std::uint64_t block_count = 0;
-  std::uint64_t planned_bytes = 0;         // of memory, for buffers
-  std::uint64_t planned_device_bytes = 0;  // of a device's memory; 0 where there is none
-  unsigned threads = 0;                    // that worked at most
-  std::string backend = {};                // that worked; empty before the first block
-  // Blocks that it failed on, who did them, and the first failure's message. After a second failure it is dropped, and another one does the rest.
+  std::uint64_t planned_bytes = 0;         // host memory planned for buffers
+  std::uint64_t planned_device_bytes = 0;  // device memory planned for buffers; 0 without a device
+  unsigned threads = 0;                    // the most threads that worked at once
+  std::string backend = {};                // the backend that worked; empty before the first block
+  // Blocks on which that backend failed, the backend that did them, and the message of the first failure.
+  // After a second failure the backend is dropped, and another one does the rest.
   std::uint64_t fallback_blocks = 0;
   std::string fallback_backend = {}, fallback_reason = {};
   bool backend_dropped = false;
 };
 
-// Takes a stream's output, piece by piece and in order. What it throws, the stream's call throws.
+// Receives a stream's output in order, piece by piece. If it throws, the stream's call throws the same
+// exception.
 using Output = std::function<void(std::span<const std::byte>)>;
 
-// Compresses a stream into one frame. Keeps at most a batch of blocks in memory.
+// Compresses a stream into one frame. Holds at most one batch of blocks in memory.
 //   Compressor compressor(options, output);
 //   compressor.write(piece); ...; compressor.finish();
-// Without finish() the frame is incomplete. After an Error, or moved away, the object takes no more calls: they throw
-// Status::kWrongState.
+// Without finish() the frame is incomplete. After an Error, or after a move from it, calls on the object
+// throw Status::kWrongState.
 class HEMSTITCH_API Compressor {
  public:
   Compressor(const CompressOptions& options, Output output);
@@ -220,8 +243,8 @@ class HEMSTITCH_API Compressor {
   std::unique_ptr<Impl> impl_;
 };
 
-// Restores a stream of one frame or more. Keeps at most a batch of blocks in memory.
-// finish() throws Status::kTruncated if the stream ends inside a frame. Otherwise as Compressor.
+// Restores a stream of one or more frames. Holds at most one batch of blocks in memory. finish() throws
+// Status::kTruncated if the stream ends inside a frame. Otherwise as Compressor.
 class HEMSTITCH_API Decompressor {
  public:
   Decompressor(const RestoreOptions& options, Output output);
@@ -229,13 +252,14 @@ class HEMSTITCH_API Decompressor {
   Decompressor(Decompressor&&) noexcept;
   Decompressor& operator=(Decompressor&&) noexcept;
 
-  // Before anything is written: index() will give what make_index() would. write() and finish() throw where that does.
+  // Prepares an index, which index() returns, as make_index() of a buffer would make it. Call this before the
+  // first write(). write() and finish() then throw where that function throws.
   void make_index();
 
   void write(std::span<const std::byte> piece);
   void finish();
 
-  // After make_index() and finish().
+  // Returns the index; call it after make_index() and finish().
   std::vector<std::byte> index() const;
 
   Report report() const;  // at any time, also after an Error

@@ -1,4 +1,4 @@
-// Match finding and parsing alone, for encoders that bring their own format.
+// Match finding and parsing alone, for encoders with a format of their own.
 //
 //   hemstitch::LzssMatcher matcher(hemstitch::finder_preset("32k"));
 //   for (const auto& match : matcher.find_matches(bytes)) emit(match.position, match.offset, match.length);
@@ -10,13 +10,16 @@
 //   .. more submissions, other work ..
 //   for (const auto& matches_of_block : first.take()) ..
 //
-// Errors are thrown as hemstitch::Error: kInvalidOption names the parameter that is out of its limits,
-// kUnknownBackend the backend that cannot find matches in this build, and kDeviceUnavailable says why a device cannot
-// be used.
-// Positions, lengths and offsets are bytes. On "cuda" a block has up to 2 GiB with its history, and the calling thread's current
-// device is the matcher's afterwards.
-// Thread safety: one LzssMatcher may be used from any number of threads, one PendingMatches by one at a time. Results
-// depend on the input, the finder and its parameters alone, never on threads or on the machine.
+// Errors are thrown as hemstitch::Error. kInvalidOption names the parameter that is out of range,
+// kUnknownBackend the backend that cannot find matches in this build; kDeviceUnavailable says why a device
+// cannot be used.
+//
+// Positions, lengths and offsets are in bytes. On "cuda" a block and its history have at most 2 GiB together,
+// and the calls make the matcher's device the calling thread's current one.
+//
+// Thread safety: any number of threads may use one LzssMatcher at once; only one thread at a time may use a
+// PendingMatches. Results depend only on the input, the finder and its parameters, never on threads or the
+// machine.
 #pragma once
 
 #include <cstddef>
@@ -31,81 +34,85 @@
 
 namespace hemstitch {
 
-// How candidates are looked for. Every finder gives at most one match a position; of two matches the longer
-// is better, of two equally long ones the one with the smaller offset.
+// How a finder searches for candidates. Every finder gives at most one match per position. Of two matches the
+// longer one is better; of two equally long ones, the one with the smaller offset.
 enum class Finder {
-  kBruteForce,   // every offset up to window_size: the oracle
+  kBruteForce,   // every offset up to window_size; the reference for the other finders
   kLazyScan,     // every offset up to near_range, then every far_step-th one up to window_size
-  kCoopStitch,   // 64 positions share what each found in a band of its own
-  kWindowIndex,  // equal to kBruteForce but inside long runs, at a small part of its work
+  kCoopStitch,   // 64 positions each search a band of offsets, and share their finds
+  kWindowIndex,  // equal to kBruteForce except inside long runs, with far less work
   kHashChain,    // the nearest `depth` positions with the same hash, stitched: what LZ4's levels use
-  kHashStep,     // one look into a table that is a step behind, and three near offsets, stitched
-  kHashPairs,  // one match for two positions: for blocks of up to 65536 bytes, best of 4096, without history
+  kHashStep,     // one lookup in a hash table that is a step behind, and three near offsets, stitched
+  kHashPairs,    // one match per two positions: for blocks up to 65536 bytes, best of 4096, no history
 };
 
-// "brute_force", "lazy_scan", ..: the finders in the order of the enumeration.
+// "brute_force", "lazy_scan", ...: the finders in the order of the enumeration.
 HEMSTITCH_API std::vector<std::string_view> finder_names();
 
-// How the matches of a block are chosen among its candidates.
+// How a parse chooses the matches of a block among its candidates.
 enum class Parse {
-  kGreedy,  // every match, as soon as one is there
-  kLazy,    // the same, but not where the next position has a longer one
-  kOptimal  // the cheapest choice under literal_cost and match_fixed_cost, each match at its full length. (Within 0.01%: it
-            // is made in segments of 1024 positions.)
+  kGreedy,  // takes every match as soon as there is one
+  kLazy,    // as kGreedy, unless the next position has a longer match
+  // The cheapest choice under literal_cost and match_fixed_cost, with each match at its full length. It is
+  // within 0.01% of the cheapest, because it is made in segments of 1024 positions.
+  kOptimal
 };
 
-// "greedy", "lazy", "optimal": in the order of the enumeration.
+// "greedy", "lazy", "optimal": the parses in the order of the enumeration.
 HEMSTITCH_API std::vector<std::string_view> parse_names();
 
-// What one position of kCoopStitch shows to the other 63.
+// The matches that a position of kCoopStitch shares with the other 63.
 enum class TopKPolicy {
   kLongest,           // its top_k best matches
-  kLongestPerBucket,  // its band cut into top_k equal parts, and the best match of each
+  kLongestPerBucket,  // its band is cut into top_k equal parts; the best match of each part
 };
 
-// One set for all finders; each reads the fields that its comment above or below names, and all read the
-// lengths. The names are those of the uniform block that the kernels take.
+// One set of parameters for all finders. Each finder reads the fields that its comment above, or the comments
+// below, name; all read the match lengths. The names are those of the kernels' uniform block.
 struct FinderParameters {
-  std::uint32_t min_match_len = 5;    // bytes, 3..max_match_len: what is shorter is no match
-  std::uint32_t max_match_len = 258;  // bytes, up to 65535: what is longer is cut to this
-  std::uint32_t window_size = 256;    // offsets, 1..65535: a band's width (kCoopStitch), else the largest one
-  std::uint32_t stride = 64;      // offsets, at least 1: from the band of one position to that of the next
-  std::uint32_t near_range = 64;  // offsets 1..near_range are tried from every position; 0: none
-  std::uint32_t band_origin = 0;  // offset before the first band: position t of 64 searches
-                                  // band_origin + t * stride + 1 .. band_origin + t * stride + window_size
-  std::uint32_t top_k = 4;        // matches that one position shows to the others, 1..16
+  std::uint32_t min_match_len = 5;    // bytes, 3..max_match_len: shorter matches are dropped
+  std::uint32_t max_match_len = 258;  // bytes, up to 65535: longer matches are cut to this length
+  std::uint32_t window_size = 256;  // offsets, 1..65535: width of a band (kCoopStitch), else the largest one
+  std::uint32_t stride = 64;        // offsets, at least 1: from the band of one position to the next one's
+  std::uint32_t near_range = 64;    // every position tries offsets 1..near_range; 0: none
+  // Offset before the first band. Position t of 64 searches the offsets
+  // band_origin + t * stride + 1 .. band_origin + t * stride + window_size.
+  std::uint32_t band_origin = 0;
+  std::uint32_t top_k = 4;  // matches that a position shares with the others, 1..16
   TopKPolicy top_k_policy = TopKPolicy::kLongest;
-  bool stitch = true;  // kCoopStitch: try what the other positions found; kHashChain, kHashStep:
-                       // carry matches back and forward
-  std::uint32_t good_match_len = 0;  // bytes: a search in kCoopStitch or kLazyScan ends with the first match
-                                     // of this length; 0: never
-  std::uint32_t far_step = 8;        // offsets, at least 1: kLazyScan beyond near_range
-  std::uint32_t literal_cost = 9;    // bits, 1..4096: what Parse::kOptimal believes that a literal costs
-  std::uint32_t match_fixed_cost = 25;  // bits, 1..4096: what it believes that any match costs
-  // The rest is kHashChain's, the first also kHashStep's and kHashPairs', the second also kHashStep's.
-  std::uint32_t hash_bits = 14;        // the table has 2^hash_bits entries, 8..16
-  std::uint32_t cap_bytes = 64;        // bytes, 4..65535: where comparing stops; true lengths are found later
-  std::uint32_t depth = 8;             // candidates of a position, at least 1
-  std::uint32_t stitch_reach = 8;      // positions, 1..16, that the stitch carries a match back over
-  std::uint32_t group_positions = 32;  // kHashStep: positions, at least 1, looked up before they are entered
-  // kHashChain: bytes that are hashed, 4..8, and how many in blocks of 8 KB and more whose words have few values, as
-  // genomes': 5..8 (one less in blocks of up to 64 KB), or 0, no difference. LZ4's levels 3 to 12 take 4, and 7 or 6.
+  // kCoopStitch: try what the other positions found. kHashChain, kHashStep: carry matches back and forward.
+  bool stitch = true;
+  // bytes: the first match of this length ends a search of kCoopStitch or kLazyScan; 0: none does
+  std::uint32_t good_match_len = 0;
+  std::uint32_t far_step = 8;           // offsets, at least 1: the step of kLazyScan beyond near_range
+  std::uint32_t literal_cost = 9;       // bits, 1..4096: the cost of a literal for Parse::kOptimal
+  std::uint32_t match_fixed_cost = 25;  // bits, 1..4096: the cost of any match for Parse::kOptimal
+  // The rest is for kHashChain. hash_bits is also for kHashStep and kHashPairs, cap_bytes also for kHashStep.
+  std::uint32_t hash_bits = 14;    // the hash table has 2^hash_bits entries, 8..16
+  std::uint32_t cap_bytes = 64;    // bytes, 4..65535: comparing stops here; true lengths are found later
+  std::uint32_t depth = 8;         // candidates per position, at least 1
+  std::uint32_t stitch_reach = 8;  // positions, 1..16, over which the stitch carries a match back
+  // kHashStep: positions, at least 1, that are looked up before any of them enters the table
+  std::uint32_t group_positions = 32;
+  // kHashChain: the number of bytes that are hashed, 4..8. The second field replaces it in blocks of 8 KB and
+  // more whose words have few different values, like genomes: 5..8 (one less in blocks of up to 64 KB); 0:
+  // use hash_bytes there too. LZ4's levels 3 to 12 use 4, and 7 or 6.
   std::uint32_t hash_bytes = 4;
   std::uint32_t few_values_hash_bytes = 0;
 };
 
-// What a finder takes where nobody says otherwise: its own sizes, the lengths and costs above.
+// The default parameters of a finder: its own sizes, and the lengths and costs above.
 HEMSTITCH_API FinderParameters finder_defaults(Finder finder);
 
-// Names for sets of kCoopStitch: "4k" (the default), "16k", "32k" and "32k-gaps" have bands of 256 or 512
-// offsets at strides of 64, 256, 512 and 512; "near-1k" searches the nearest 1024 offsets from every
+// Names of parameter sets for kCoopStitch. "4k" (the default), "16k", "32k" and "32k-gaps" have bands of 256
+// or 512 offsets at strides of 64, 256, 512 and 512. "near-1k" searches the nearest 1024 offsets from every
 // position, and bands of 512 beyond them.
 HEMSTITCH_API std::vector<std::string_view> finder_preset_names();
 
-// The parameters of that name. Throws kInvalidOption with the names there are.
+// The parameters of that name. For an unknown name it throws kInvalidOption, whose message lists the names.
 HEMSTITCH_API FinderParameters finder_preset(std::string_view name);
 
-// `length` bytes at `position` that also stand `offset` bytes earlier.
+// `length` bytes at `position` that also occur `offset` bytes earlier.
 struct PositionedMatch {
   std::uint64_t position = 0;
   std::uint32_t offset = 0;  // bytes back, 1..65535
@@ -114,27 +121,27 @@ struct PositionedMatch {
   friend bool operator==(const PositionedMatch&, const PositionedMatch&) = default;
 };
 
-// A block, and what stands before it: matches may point into the history, but none is given for its bytes.
+// A block with its history, the bytes before it. Matches may point into the history, but none starts there.
 struct MatchBlock {
   std::span<const std::byte> data;  // history, then the block
-  std::size_t history_bytes = 0;    // at most all of it
+  std::size_t history_bytes = 0;    // at most the size of data
 };
 
-// Matches as they stand on a WebGPU device, for encoders that run there. They are handles of webgpu.h, as wgpu-native gives
-// them, and belong to the PendingMatches that they come from.
+// Matches on a WebGPU device, for encoders that run there. The handles are those of webgpu.h, as wgpu-native
+// defines them. They belong to the PendingMatches that they come from.
 struct DeviceMatches {
   void* device = nullptr;  // WGPUDevice
-  void* queue = nullptr;   // WGPUQueue: work submitted to it later finds the matches there
-  // WGPUBuffer: two words a match, block after block: the position in its block, and offset << 16 | length
+  void* queue = nullptr;   // WGPUQueue: work submitted to it later can read the matches
+  // WGPUBuffer: two words per match, block after block: the position in its block, and offset << 16 | length
   void* matches = nullptr;
-  // WGPUBuffer: a word for each block, where its matches begin, and a last one, how many there are
+  // WGPUBuffer: one word per block, the index of its first match; then one more word, the number of matches
   void* begins = nullptr;
 };
 
 class BlockMatcher;
 class PendingWork;
 
-// Matches that are being looked for. What goes unused may be dropped: its destructor waits for the device.
+// A search in progress. It may be dropped without taking its results: the destructor waits for the device.
 class HEMSTITCH_API PendingMatches {
  public:
   explicit PendingMatches(std::unique_ptr<PendingWork> work);
@@ -142,12 +149,12 @@ class HEMSTITCH_API PendingMatches {
   PendingMatches& operator=(PendingMatches&&) noexcept;
   ~PendingMatches();
 
-  // True where take() would not wait. Never waits.
+  // True if take() would not wait. Never waits itself.
   bool is_ready() const;
-  // One list for each block, as find_matches() gives it. Waits where it has to. Once: then it throws kInvalidOption.
+  // Returns one list per block, as find_matches() does. Waits if needed. A second call throws kInvalidOption.
   std::vector<std::vector<PositionedMatch>> take();
-  // Before or after take(), or without it. Throws kInvalidOption for a matcher that is not on "webgpu". (Encoders on CUDA have
-  // batch.h, which never leaves the device.)
+  // May be called before or after take(), or without it. Throws kInvalidOption if the matcher is not on
+  // "webgpu". Encoders on CUDA use batch.h, which never leaves the device.
   DeviceMatches on_device() const;
 
  private:
@@ -157,33 +164,36 @@ class HEMSTITCH_API PendingMatches {
 
 class HEMSTITCH_API LzssMatcher {
  public:
-  // `backend` is where search and parse run: "reference", the twins that define every result; "cuda" (all but kHashPairs) and
-  // "webgpu" (all but kBruteForce and kHashPairs; a literal_cost up to 25 for Parse::kOptimal) give the same on `device`,
-  // which is as CompressOptions::device. The matches are chosen by `parse`, else by Parse::kOptimal.
-  // Throws kInvalidOption, kUnknownBackend and kDeviceUnavailable.
+  // `backend` is where search and parse run. "reference" defines every result. "cuda" (all finders except
+  // kHashPairs) and "webgpu" (all except kBruteForce and kHashPairs; for Parse::kOptimal a literal_cost up to
+  // 25) give the same results on `device`, which is as CompressOptions::device. `parse` chooses the matches;
+  // the constructor without it uses Parse::kOptimal. Throws kInvalidOption, kUnknownBackend and
+  // kDeviceUnavailable.
   explicit LzssMatcher(const FinderParameters& parameters = {}, Finder finder = Finder::kCoopStitch,
                        std::string_view backend = "reference", std::string_view device = {});
   LzssMatcher(const FinderParameters& parameters, Finder finder, Parse parse,
               std::string_view backend = "reference", std::string_view device = {});
 
-  // Makes ready what the first call would wait for: shaders compiled, kernels loaded, the device's memory started. Nothing to do
-  // for "reference". Throws what the device throws.
+  // Does the preparations for which the first call would wait: compiles shaders, loads kernels, initializes
+  // the device's memory. Does nothing for "reference". Throws the device's errors.
   void prepare() const;
 
-  // The matches that the parse chooses among the candidates, in order of position, none overlapping another. The bytes between
-  // them are literals. In builds without NDEBUG every match is compared with the bytes it stands for.
+  // Returns the matches that the parse chooses among the candidates, in order of position, without overlaps.
+  // The bytes between them are literals. Builds without NDEBUG compare every match with the bytes it stands
+  // for.
   std::vector<PositionedMatch> find_matches(std::span<const std::byte> input) const;
 
-  // One list for each block. Memory is bounded by the largest block and the device's batch, however many there are.
+  // Returns one list per block. The memory needed depends on the largest block and the device's batch, not on
+  // the number of blocks.
   std::vector<std::vector<PositionedMatch>> find_matches(std::span<const MatchBlock> blocks) const;
 
-  // The same without waiting. The bytes must stay until the matches have been taken or dropped. On a device all blocks are
-  // one batch, and three submissions have room at once; one more throws kInvalidOption.
+  // The same without waiting. Keep the bytes until the matches are taken or dropped. On a device all blocks
+  // are one batch, and at most three submissions may be open; a fourth throws kInvalidOption.
   PendingMatches submit(std::span<const MatchBlock> blocks) const;
 
-  // The raw table, for those who bring their own parse: one number for each byte after the history,
-  // `offset << 16 | length`, and 0 where there is no match. The first `history_bytes` of `input` (at most all
-  // of it) are what stands before the data: matches may point into them, but none is given for them.
+  // Returns the raw table, for callers with a parse of their own: for each byte after the history, `offset <<
+  // 16 | length`, or 0 if there is no match. The first `history_bytes` of `input` (at most all of it) are
+  // history: matches may point into it, but none starts there.
   std::vector<std::uint32_t> find_candidates(std::span<const std::byte> input,
                                              std::size_t history_bytes = 0) const;
 

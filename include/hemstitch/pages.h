@@ -1,7 +1,7 @@
-/* Hemstitch's pages for C: what pages.hpp says, with statuses in place of exceptions. hemstitch_last_error_message() tells more of a
- * failed call.
+/* Hemstitch's pages for C: the functions of pages.hpp, with statuses instead of exceptions.
+ * hemstitch_last_error_message() describes a failed call.
  *
- * Thread safety: any number of threads may use a store or a batch at once, but for making and freeing it. */
+ * Thread safety: any number of threads may use a store or a batch at once, except to create and free it. */
 #ifndef HEMSTITCH_PAGES_H
 #define HEMSTITCH_PAGES_H
 
@@ -20,41 +20,41 @@ typedef enum hemstitch_page_kind {
   HEMSTITCH_PAGE_SAME_FILLED = 3
 } hemstitch_page_kind;
 
-/* What became of a page of a batch. */
+/* The result for one page of a batch, and where the page is kept. */
 typedef struct hemstitch_kept_page {
-  uint64_t at;    /* of the batch's kept bytes */
-  uint32_t bytes; /* there */
+  uint64_t at;    /* offset in the batch's kept bytes */
+  uint32_t bytes; /* kept size */
   int32_t kind;   /* a hemstitch_page_kind */
   hemstitch_status status;
 } hemstitch_kept_page;
 
-/* Zeros and NULLs, and no options at all, are the defaults. */
+/* Zeros and NULLs are the defaults, and so is a NULL pointer to the options. */
 typedef struct hemstitch_page_batch_options {
   size_t size;         /* sizeof(hemstitch_page_batch_options) */
   uint32_t page_bytes; /* a power of two from 4096 to 65536; 0: 4096 */
   int32_t level;       /* 1 to 12; 0: 1 */
   const char* backend; /* NULL: "auto" */
   const char* device;  /* as hemstitch_compress_options::device */
-  uint32_t threads;    /* 0: one a core */
+  uint32_t threads;    /* 0: one per core */
 } hemstitch_page_batch_options;
 
-/* What a batch did. Set `size` before it is filled. */
+/* What a batch did. Set `size` before passing it in. The fields are explained in pages.hpp. */
 typedef struct hemstitch_page_batch_report {
   size_t size; /* sizeof(hemstitch_page_batch_report) */
   uint64_t pages, same_filled, compressed, raw, damaged;
   uint64_t kept_bytes;
-  uint64_t fallback_pages;   /* that a device failed on, done by the processor */
+  uint64_t fallback_pages;   /* pages on which a device failed and which the processor did */
   int32_t on_device;         /* 1: a device worked on the batch */
-  int32_t rule_takes_device; /* 1: founding document 004's rule of 2000 pages would take one */
+  int32_t rule_takes_device; /* 1: the rule of founding document 004 (2000 pages) would choose a device */
   double seconds, upload_seconds, kernel_seconds, download_seconds, cpu_seconds;
 } hemstitch_page_batch_report;
 
 typedef struct hemstitch_page_batch hemstitch_page_batch;
 
-/* `options` may be NULL. *batch is set on success, to be freed with hemstitch_page_batch_free(). */
+/* `options` may be NULL. On success *batch is set; free it with hemstitch_page_batch_free(). */
 HEMSTITCH_API hemstitch_status hemstitch_page_batch_new(const hemstitch_page_batch_options* options,
                                                         hemstitch_page_batch** batch);
-HEMSTITCH_API void hemstitch_page_batch_free(hemstitch_page_batch* batch); /* NULL: nothing */
+HEMSTITCH_API void hemstitch_page_batch_free(hemstitch_page_batch* batch); /* NULL: does nothing */
 
 /* pages    count pointers to pages of the batch's size
  * kept     room for as many bytes as the pages have
@@ -65,24 +65,24 @@ HEMSTITCH_API hemstitch_status hemstitch_page_batch_compress(hemstitch_page_batc
                                                              void* kept, size_t kept_capacity,
                                                              hemstitch_kept_page* entries,
                                                              hemstitch_page_batch_report* report);
-/* HEMSTITCH_OK also where pages are damaged: entries[i].status tells. */
+/* Also returns HEMSTITCH_OK if pages are damaged: see entries[i].status. */
 HEMSTITCH_API hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch* batch, const void* kept,
                                                             size_t kept_bytes, hemstitch_kept_page* entries,
                                                             void* const* pages, size_t count,
                                                             hemstitch_page_batch_report* report);
 
-/* Zeros and NULLs, and no options at all, are the defaults. */
+/* Zeros and NULLs are the defaults, and so is a NULL pointer to the options. */
 typedef struct hemstitch_page_store_options {
   size_t size;                               /* sizeof(hemstitch_page_store_options) */
-  uint64_t page_count;                       /* numbers are below it; 0: any number */
-  uint64_t budget_bytes;                     /* 0: none */
-  int32_t checksums;                         /* 1: each page has one, verified when it is read */
-  int32_t lock_memory;                       /* 1: kept out of swap */
-  int32_t prefault;                          /* 1: the budget is taken from the system at once */
+  uint64_t page_count;                       /* page numbers are below it; 0: any number */
+  uint64_t budget_bytes;                     /* limit of the store's memory; 0: none */
+  int32_t checksums;                         /* 1: each page has a checksum, verified when it is read */
+  int32_t lock_memory;                       /* 1: keep pages out of swap */
+  int32_t prefault;                          /* 1: take the whole budget from the system at once */
   const hemstitch_page_batch_options* batch; /* how pages are compressed; NULL: the defaults */
 } hemstitch_page_store_options;
 
-/* What a store holds and did. Set `size` before it is filled. */
+/* What a store holds and has done. Set `size` before passing it in. The fields are explained in pages.hpp. */
 typedef struct hemstitch_page_store_statistics {
   size_t size; /* sizeof(hemstitch_page_store_statistics) */
   uint64_t pages, same_filled, compressed, raw;
@@ -94,27 +94,29 @@ typedef struct hemstitch_page_store hemstitch_page_store;
 
 HEMSTITCH_API hemstitch_status hemstitch_page_store_new(const hemstitch_page_store_options* options,
                                                         hemstitch_page_store** store);
-HEMSTITCH_API void hemstitch_page_store_free(hemstitch_page_store* store); /* NULL: nothing */
+HEMSTITCH_API void hemstitch_page_store_free(hemstitch_page_store* store); /* NULL: does nothing */
 
 HEMSTITCH_API hemstitch_status hemstitch_page_store_put(hemstitch_page_store* store, uint64_t number,
                                                         const void* page, size_t page_bytes);
-/* *found is 1, or 0 where there is no such page and nothing is written. */
+/* *found is set to 1, or to 0 if there is no such page; then nothing is written. */
 HEMSTITCH_API hemstitch_status hemstitch_page_store_get(hemstitch_page_store* store, uint64_t number,
                                                         void* page, size_t page_bytes, int32_t* found);
 HEMSTITCH_API hemstitch_status hemstitch_page_store_discard(hemstitch_page_store* store, uint64_t number,
                                                             int32_t* found);
-/* *discarded: how many there were; may be NULL. */
+/* *discarded is set to the number of pages that there were; `discarded` may be NULL. */
 HEMSTITCH_API hemstitch_status hemstitch_page_store_discard_range(hemstitch_page_store* store, uint64_t first,
                                                                   uint64_t count, uint64_t* discarded);
-/* `count` pages, one behind the other. `statuses` may be NULL; then the first page's that failed is returned, else only what is wrong with the
- * call. Getting fills with zeros what there is not. */
+/* `count` pages, one after the other. statuses[i] is the status of page i, and the call returns an error only
+ * if the call itself is wrong. `statuses` may be NULL: then the call returns the status of the first page
+ * that failed. Getting a missing page fills it with zeros. */
 HEMSTITCH_API hemstitch_status hemstitch_page_store_put_many(hemstitch_page_store* store,
                                                              const uint64_t* numbers, size_t count,
                                                              const void* pages, hemstitch_status* statuses);
 HEMSTITCH_API hemstitch_status hemstitch_page_store_get_many(hemstitch_page_store* store,
                                                              const uint64_t* numbers, size_t count,
                                                              void* pages, hemstitch_status* statuses);
-/* The same with pages in memory of a CUDA device; `stream`, a cudaStream_t or NULL, is waited for first. pages.hpp says the rest. */
+/* The same with pages in the memory of a CUDA device. The calls first wait for `stream`, a cudaStream_t or
+ * NULL. See pages.hpp for the rest. */
 struct CUstream_st;
 HEMSTITCH_API hemstitch_status hemstitch_page_store_put_many_from_device(hemstitch_page_store* store,
                                                                          const uint64_t* numbers,

@@ -1,14 +1,16 @@
-// Hemstitch's pages: batches of memory pages compressed by LZ4, and a store that keeps any number of them compressed in memory.
+// Hemstitch's pages: batches of memory pages compressed with LZ4, and a store that keeps any number of them
+// compressed in memory.
 //
 //   hemstitch::PageStore store({.budget_bytes = 4'000'000'000});
-//   store.put(7, page);                       // 4096 bytes, compressed as they come
+//   store.put(7, page);                       // 4096 bytes; compressed now
 //   if (store.get(7, page)) { ... }           // false: there is no page 7
 //
-// A page has 4096 bytes, or another power of two up to 65536. It is kept as the first of these that applies: same-filled, the 8 bytes
-// that it repeats; compressed, an LZ4 block (LZ4 block format, docs/formats/lz4.md) with fewer bytes than the page; raw.
+// A page has 4096 bytes, or another power of two up to 65536. It is kept in the first of these forms that
+// applies: same-filled (the 8 bytes that it repeats), compressed (an LZ4 block smaller than the page; LZ4
+// block format, docs/formats/lz4.md), raw.
 //
-// Errors are thrown as hemstitch::Error before anything changes; where memory runs out, it may be std::bad_alloc instead. A page
-// that cannot be restored is an error of that page alone. For C there is pages.h.
+// Errors are thrown as hemstitch::Error before anything changes. If memory runs out, it may be std::bad_alloc
+// instead. A page that cannot be restored is an error of that page alone. The C interface is pages.h.
 #pragma once
 
 #include <cstddef>
@@ -30,43 +32,47 @@ inline constexpr std::uint32_t kMaxPageBytes = 65536;
 
 enum class PageKind : std::uint32_t { kCompressed = 1, kRaw = 2, kSameFilled = 3 };
 
-// What became of a page of a batch, and where it stands.
+// The result for one page of a batch, and where the page is kept.
 struct KeptPage {
-  std::uint64_t at = 0;  // of the batch's kept bytes
-  std::uint32_t bytes = 0;
+  std::uint64_t at = 0;     // offset in the batch's kept bytes
+  std::uint32_t bytes = 0;  // kept size
   PageKind kind = PageKind::kRaw;
-  Status status = Status::kOk;  // restoring: kCorruptBlock for a page that is none
+  Status status = Status::kOk;  // restoring: kCorruptBlock for a damaged page
 };
 
 struct PageBatchOptions {
   std::uint32_t page_bytes = kMinPageBytes;
   int level = kMinLevel;
-  // "cpu": liblz4 on all cores; "cuda", "webgpu": on that device; "auto": what is predicted to be done first with each batch
-  // (hemstitch/choice.hpp). One that is named and cannot be used is an error; what fails on a device later is done by the processor.
+  // "cpu": liblz4 on all cores. "cuda", "webgpu": that device. "auto": for each batch, the one that is
+  // predicted to finish first (hemstitch/choice.hpp). A named backend that cannot be used is an error. Pages
+  // on which a device fails later are done by the processor.
   std::string backend = "auto";
   std::string device = {};  // as CompressOptions::device
-  unsigned threads = 0;     // 0: one a core
+  unsigned threads = 0;     // 0: one per core
 };
 
-// Founding document 004's rule: a GPU from so many pages on. It decides nothing; docs/pages.md has what does.
+// The rule of founding document 004: use a GPU from this many pages on. It decides nothing here;
+// docs/pages.md says what does.
 inline constexpr std::uint64_t kPagesOfRule = 2000;
 
 struct PageBatchReport {
-  std::string backend;  // that worked on the batch
+  std::string backend;  // the backend that worked on the batch
   std::uint64_t pages = 0, same_filled = 0, compressed = 0, raw = 0;
-  std::uint64_t damaged = 0;     // restoring: with a status
-  std::uint64_t kept_bytes = 0;  // of all kinds
-  // Pages that a device failed on, which the processor did, and the first reason.
+  std::uint64_t damaged = 0;     // restoring: pages whose status is an error
+  std::uint64_t kept_bytes = 0;  // of all kinds together
+  // Pages on which a device failed and which the processor did, and the first reason.
   std::uint64_t fallback_pages = 0;
   std::string fallback_reason;
-  bool rule_takes_device = false;  // kPagesOfRule, for comparison
-  // All of the call; then of that, by the device's clock, what was covered by at least one of its pieces, and the processor's part: what
-  // no stage of a device covers.
+  bool rule_takes_device = false;  // what kPagesOfRule would choose, for comparison
+  // Duration of the whole call.
   double seconds = 0;
+  // Parts of it. The first three are by the device's clock: the time in which at least one piece of the batch
+  // was in that stage. The last is the processor's: the time in which no stage of a device ran.
   double upload_seconds = 0, kernel_seconds = 0, download_seconds = 0, cpu_seconds = 0;
 };
 
-// Memory that batches are copied from and to without a detour: pinned, where the backend of the batch that made it has such memory.
+// Memory from and to which batches are copied directly. It is pinned if the backend of the batch that made it
+// has pinned memory.
 class HEMSTITCH_API PageBuffer {
  public:
   ~PageBuffer();
@@ -82,7 +88,7 @@ class HEMSTITCH_API PageBuffer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Compresses and restores pages, many a call. Any number of threads may call it at once.
+// Compresses and restores many pages per call. Any number of threads may use it at once.
 class HEMSTITCH_API PageBatch {
  public:
   // Throws kInvalidOption, kUnknownBackend, kDeviceUnavailable.
@@ -97,19 +103,21 @@ class HEMSTITCH_API PageBatch {
   PageBuffer make_buffer(std::size_t bytes) const;
 
   // pages     each page_bytes long, any alignment
-  // kept      room for as many bytes as the pages have; gaps between kept pages hold nothing
-  // entries   one a page: where it came to stand in `kept`, in any order
-  // Throws kInvalidOption for different counts or a page that is NULL, kOutputTooSmall for too little room.
+  // kept      room for as many bytes as the pages have; gaps between kept pages have no meaning
+  // entries   one per page: where the page is in `kept`, in any order
+  // Throws kInvalidOption if the counts differ or a page is NULL, kOutputTooSmall if there is too little
+  // room.
   PageBatchReport compress(std::span<const std::byte* const> pages, std::span<std::byte> kept,
                            std::span<KeptPage> entries) const;
 
-  // kept      of any content
-  // entries   what compress() gave, or anything: what no page of that size is kept as gets kCorruptBlock, as do bytes that restore to
-  //           no whole page; the status is written, and a page that has one is unspecified
+  // kept      any content
+  // entries   from compress(), or anything else. The call writes their statuses: kCorruptBlock if no page of
+  //           that size can be kept so, or if the bytes do not restore to a whole page. Such a page is
+  //           unspecified
   PageBatchReport restore(std::span<const std::byte> kept, std::span<KeptPage> entries,
                           std::span<std::byte* const> pages) const;
 
-  // Whether so many pages would go to a device if they came now.
+  // Whether this many pages would go to a device now.
   bool takes_device(Direction direction, std::uint64_t pages) const;
 
  private:
@@ -118,46 +126,49 @@ class HEMSTITCH_API PageBatch {
 };
 
 struct PageStoreOptions {
-  // Numbers are below it, at most 2^32, and are kept in a table of 8 bytes each, of which those parts are touched that hold pages. 0:
-  // any number of 64 bits, in a hash table.
+  // If set: page numbers are below it. It is at most 2^32. Pages are then found in a table of 8 bytes per
+  // number; only the parts of it that hold pages use memory. 0: page numbers are any 64-bit numbers, in a
+  // hash table.
   std::uint64_t page_count = 0;
-  // Of all that the store takes: pages, tables, slots that are free. 0: none.
+  // Limits all memory of the store: pages, tables and free slots. 0: no limit.
   std::uint64_t budget_bytes = 0;
-  // Four bytes a page: XXH32 of its content, verified by each get().
+  // Stores the XXH32 of each page, in four bytes. get() verifies it.
   bool checksums = false;
-  // Keeps pages out of swap (mlock(2)), which the system may refuse: kOutOfMemory.
+  // Keeps pages out of swap (mlock(2)). The system may refuse this: kOutOfMemory.
   bool lock_memory = false;
-  // Takes the budget, which has to be given, from the system at once; then put() waits for no memory, and none goes back.
+  // Takes the whole budget from the system at once; it must be set. put() then never waits for memory, and no
+  // memory goes back to the system.
   bool prefault = false;
-  PageBatchOptions batch = {};  // page_bytes, level, and where put_many() and get_many() work
+  PageBatchOptions batch = {};  // page_bytes, level, and the backend of put_many() and get_many()
 };
 
 struct PageStoreStatistics {
   std::uint64_t pages = 0, same_filled = 0, compressed = 0, raw = 0;
-  std::uint64_t kept_bytes = 0;         // of the pages as kept: LZ4 blocks, raw pages, words
-  std::uint64_t slot_bytes = 0;         // taken from the system for slots
-  std::uint64_t used_slot_bytes = 0;    // of those, the pages as kept, with their numbers and checksums
+  std::uint64_t kept_bytes = 0;         // of the pages as kept: LZ4 blocks, raw pages, 8-byte words
+  std::uint64_t slot_bytes = 0;         // memory taken from the system for slots
+  std::uint64_t used_slot_bytes = 0;    // part of that: kept pages with their numbers and checksums
   std::uint64_t bookkeeping_bytes = 0;  // tables, and numbers and checksums in slots
-  std::uint64_t memory_bytes = 0;       // what the budget counts: slots and tables
-  std::uint64_t puts = 0, gets = 0, misses = 0, discards = 0;  // pages
+  std::uint64_t memory_bytes = 0;       // what the budget limits: slots and tables
+  std::uint64_t puts = 0, gets = 0, misses = 0, discards = 0;  // counted in pages
   std::uint64_t refused = 0;                                   // puts for which the budget had no room
   std::uint64_t moved_pages = 0;                               // by compaction
-  std::uint64_t failed_pages = 0;                              // gets of pages that were damaged
-  std::uint64_t fallback_pages = 0;  // of batches, done by the processor since a device failed
+  std::uint64_t failed_pages = 0;                              // gets of damaged pages
+  std::uint64_t fallback_pages = 0;  // pages of batches that the processor did because a device failed
 
-  // The part of slot_bytes that is not used.
+  // The unused fraction of slot_bytes, 0 to 1.
   HEMSTITCH_API double fragmentation() const;
 };
 
 // Pages by number, compressed in memory.
 //
-// Thread safety: any number of threads may call it at once. A page is put, replaced and read as a whole: who reads it while it is
-// replaced gets the one or the other. A reader waits for other threads while one page is copied, never while pages are compressed,
-// moved together, or written to a file; and get() takes no memory from the heap.
+// Thread safety: any number of threads may use it at once. A page is put, replaced and read as a whole: a
+// read during a replacement returns the old page or the new one. A read waits for other threads only while
+// one page is copied, never while pages are compressed, moved or written to a file. get() takes no memory
+// from the heap.
 //
-// Memory. Pages stand in slots of a hundred sizes or two. A thread of the store's moves pages together once slots are free, and gives
-// memory back to the system: within a second of the last change, free slots are less than a slab (at most 128 KB for pages of 4096 bytes) of
-// each size.
+// Memory. Pages are in slots of one to two hundred sizes. A thread of the store moves pages together when
+// slots become free, and returns memory to the system. Within a second of the last change, the free slots of
+// each size are less than one slab (at most 128 KB for pages of 4096 bytes).
 class HEMSTITCH_API PageStore {
  public:
   // Throws kInvalidOption, kUnknownBackend, kDeviceUnavailable, kOutOfMemory.
@@ -169,61 +180,73 @@ class HEMSTITCH_API PageStore {
   const PageStoreOptions& options() const;
   std::uint32_t page_bytes() const { return options().batch.page_bytes; }
 
-  // The page has page_bytes() bytes, any alignment. Throws kInvalidOption for a wrong size or number; kMemoryLimit where the budget
-  // has no room, kOutOfMemory where the system has none: then what was there is there still.
+  // The page has page_bytes() bytes, any alignment. Throws kInvalidOption for a wrong size or number,
+  // kMemoryLimit if the budget has no room, kOutOfMemory if the system has no memory. After an error the old
+  // page is unchanged.
   void put(std::uint64_t number, std::span<const std::byte> page);
 
-  // False: there is no such page, and nothing is written. Throws kInvalidOption as put(); kBlockChecksumMismatch or kCorruptBlock for a
-  // page that was damaged in memory: `page` is unspecified then, and the page stays.
+  // Returns false if there is no such page; then nothing is written. Throws kInvalidOption as put() does, and
+  // kBlockChecksumMismatch or kCorruptBlock if the page was damaged in memory. In that case `page` is
+  // unspecified, and the page stays in the store.
   bool get(std::uint64_t number, std::span<std::byte> page) const;
   bool contains(std::uint64_t number) const;
-  // The bytes that a page is kept in, and how; nothing for none.
+  // Sets `page` to the size and kind of the kept page. Returns false if there is no such page.
   bool describe(std::uint64_t number, KeptPage& page) const;
 
-  // True: there was one.
+  // Returns true if there was such a page.
   bool discard(std::uint64_t number);
-  // Every page from `first` on, `count` numbers; returns how many there were. An end past the last number means the last one.
+  // Discards the pages with the `count` numbers from `first` on, and returns how many there were. An end past
+  // the last number means the last number.
   std::uint64_t discard_range(std::uint64_t first, std::uint64_t count);
 
-  // Many pages: numbers[i] is the page at pages + i * page_bytes(). They are compressed and restored as one batch (PageBatch); of a number
-  // that is given twice the later page counts.
+  // Puts many pages: numbers[i] is the number of the page at pages + i * page_bytes(). They are compressed as
+  // one batch (PageBatch). If a number occurs twice, the later page is kept.
   //
-  // Throws as put() for the whole call before anything changes, but kMemoryLimit and kOutOfMemory may come in the middle: statuses[i] tells
-  // which pages were put, and the others are as they were. `statuses` may be empty; then the call throws what the first failed page has.
+  // Errors of put() are thrown for the whole call before anything changes, except kMemoryLimit and
+  // kOutOfMemory, which may come in the middle. statuses[i] then tells whether page i was put; the other
+  // pages are unchanged. If `statuses` is empty, the call throws the error of the first failed page.
   void put_many(std::span<const std::uint64_t> numbers, std::span<const std::byte> pages,
                 std::span<Status> statuses = {});
-  // A page that there is not is filled with zeros, as a disk's that nobody wrote. Returns how many there were. Statuses as for put_many(), with the
-  // errors of get().
+  // Gets many pages, restored as one batch. A missing page is filled with zeros, like an unwritten part of a
+  // disk. Returns how many pages there were. Statuses as for put_many(), with the errors of get().
   std::uint64_t get_many(std::span<const std::uint64_t> numbers, std::span<std::byte> pages,
                          std::span<Status> statuses = {}) const;
 
-  // The same with pages in memory of a CUDA device, one behind the other from d_pages on: they are compressed there and come down compressed, or
-  // go up compressed and are restored there. The device is the one that the memory is of, whatever options().batch.device says. It works on
-  // them where options().batch.backend is "cuda", or "auto" and there are 256 pages or more; else the processor does, and copies pages whole, as it
-  // does where the device fails (PageStoreStatistics::fallback_pages). The call waits for what stands on `stream` first, and is done when it
-  // returns. Throws also kInvalidOption for memory that is no device's, kDeviceUnavailable where there is no device, and an Error of the device family
-  // where not even a copy of pages can be made.
+  // The same with pages in the memory of a CUDA device, one after the other from d_pages on. They are
+  // compressed on the device and come down compressed, or go up compressed and are restored there. The device
+  // is the one that owns the memory, whatever options().batch.device says.
+  //
+  // The device does the work if options().batch.backend is "cuda", or if it is "auto" and there are at least
+  // 256 pages. Otherwise, and if the device fails (PageStoreStatistics::fallback_pages), whole pages are
+  // copied and the processor does the work.
+  //
+  // The call first waits for the work on `stream`, and is complete when it returns. It also throws
+  // kInvalidOption if the memory is not a device's, kDeviceUnavailable if there is no device, and an Error of
+  // the device family if pages cannot even be copied.
   void put_many_from_device(std::span<const std::uint64_t> numbers, const void* d_pages,
                             std::span<Status> statuses = {}, CUstream_st* stream = nullptr);
   std::uint64_t get_many_to_device(std::span<const std::uint64_t> numbers, void* d_pages,
                                    std::span<Status> statuses = {}, CUstream_st* stream = nullptr) const;
 
-  // From number `first` on, those of `count` numbers that have pages: for extents of disks.
+  // Of the `count` numbers from `first` on, those that have pages: for extents of disks.
   std::vector<std::uint64_t> numbers_in(std::uint64_t first, std::uint64_t count) const;
-  // All numbers, ascending.
+  // All numbers in ascending order.
   std::vector<std::uint64_t> numbers() const;
 
   PageStoreStatistics statistics() const;
-  // Moves pages together now, in this thread; returns when no slab more can be given back.
+  // Moves pages together now, on this thread. Returns when no further slab can be freed.
   void compact();
 
-  // Writes all pages to a file that any LZ4 tool restores, in ascending order: a skippable frame that says which pages they are, and
-  // one frame with their bytes. The file appears under its name when it is complete and on the disk. Throws kWriteFailed, and kInputChanged where
-  // a page is discarded meanwhile; other threads may put and get.
+  // Writes all pages, in ascending order, to a file that any LZ4 tool can restore: a skippable frame that
+  // lists the pages, and one frame with their bytes. The file gets its name when it is complete and on the
+  // disk. Other threads may put and get meanwhile. Throws kWriteFailed, and kInputChanged if a page is
+  // discarded meanwhile.
   void save(const std::string& path) const;
-  // Puts the pages of such a file, in place of what has their numbers. Its header is held against the file's size, the numbers and
-  // the budget before anything is put. Throws kReadFailed, kUnknownFormat, kUnsupportedVersion, kCorruptHeader, kInvalidOption for another page
-  // size, kMemoryLimit, and as restore() for damaged content: pages before the damage are there then.
+  // Puts the pages of such a file; they replace pages with the same numbers. Before anything is put, its
+  // header is checked against the file's size, the page numbers and the budget. Throws kReadFailed,
+  // kUnknownFormat, kUnsupportedVersion, kCorruptHeader, kInvalidOption for another page size, kMemoryLimit,
+  // and the errors of restore() for damaged content. In that last case, the pages before the damage have been
+  // put.
   void load(const std::string& path);
 
   struct Impl;

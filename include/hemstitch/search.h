@@ -1,4 +1,5 @@
-/* Text search, for C: what search.hpp says, with statuses in place of exceptions. Lines are those that GNU grep -F selects in the C locale.
+/* Text search for C: the functions of search.hpp, with statuses instead of exceptions. It selects the same
+ * lines as GNU grep -F in the C locale.
  *
  *   const char* const patterns[] = {"error", "warning"};
  *   hemstitch_search_options options = {.size = sizeof options, .patterns = patterns, .pattern_count = 2};
@@ -6,12 +7,14 @@
  *   hemstitch_search_results results;
  *   status = hemstitch_searcher_new(&options, &searcher);
  *   if (status == HEMSTITCH_OK) status = hemstitch_search_text(searcher, text, text_bytes, &results);
- *   ... results.texts[0].lines[i].text, of results.texts[0].line_count lines ...
+ *   ... results.texts[0].lines[i].text, for i below results.texts[0].line_count ...
  *   hemstitch_search_results_free(&results);
  *   hemstitch_searcher_free(searcher);
  *
- * Positions, numbers and sizes: bytes, from 0; lines are numbered from 1. Thread safety: any number of threads may use one searcher at once, but for
- * freeing it; calls that need its device take turns. */
+ * Positions and sizes are in bytes; positions count from 0, lines from 1.
+ *
+ * Thread safety: any number of threads may use one searcher at once, except to free it. Calls that need its
+ * device take turns. */
 #ifndef HEMSTITCH_SEARCH_H
 #define HEMSTITCH_SEARCH_H
 
@@ -28,139 +31,145 @@ extern "C" {
 struct CUstream_st; /* what a cudaStream_t points to */
 
 typedef enum hemstitch_search_wanted {
-  HEMSTITCH_SEARCH_LINES = 0,  /* and their number */
-  HEMSTITCH_SEARCH_COUNT = 1,  /* of lines */
-  HEMSTITCH_SEARCH_WHETHER = 2 /* a line is selected: the count is 0 or 1 */
+  HEMSTITCH_SEARCH_LINES = 0,  /* the selected lines and their number */
+  HEMSTITCH_SEARCH_COUNT = 1,  /* the number of selected lines */
+  HEMSTITCH_SEARCH_WHETHER = 2 /* whether any line is selected: the count is 0 or 1 */
 } hemstitch_search_wanted;
 
-/* The binary part of a text begins where grep's buffer with the first zero byte does. */
+/* The binary part of a text begins where grep's buffer with the first zero byte begins. */
 typedef enum hemstitch_search_binary {
-  HEMSTITCH_SEARCH_BINARY_TOLD = 0, /* a line selected there is counted and told by in_binary, never given */
-  HEMSTITCH_SEARCH_BINARY_AS_TEXT = 1, /* there is no such part: zero bytes are as any other */
-  HEMSTITCH_SEARCH_BINARY_NO_MATCH = 2 /* a text with such a part holds no line */
+  /* selected lines in a binary part are counted and reported by in_binary, but not returned */
+  HEMSTITCH_SEARCH_BINARY_TOLD = 0,
+  HEMSTITCH_SEARCH_BINARY_AS_TEXT = 1, /* no binary part: zero bytes are like any other byte */
+  HEMSTITCH_SEARCH_BINARY_NO_MATCH = 2 /* in a text with a binary part no line is selected */
 } hemstitch_search_binary;
 
 typedef struct hemstitch_search_options {
   size_t size;                 /* sizeof(hemstitch_search_options) */
-  const char* const* patterns; /* at least one, of up to 65,535 bytes; an empty one stands in every line */
-  const size_t* pattern_bytes; /* an element for each; NULL: each ends at its first zero byte */
+  const char* const* patterns; /* at least one, up to 65,535 bytes each; an empty one matches in every line */
+  const size_t* pattern_bytes; /* size of each pattern; NULL: each ends at its first zero byte */
   size_t pattern_count;
   int ignore_case;        /* 1: letters a-z match both cases */
-  int whole_words;        /* 1: where no letter, digit or underscore stands beside the pattern */
-  int whole_lines;        /* 1: where the pattern is the whole line; goes before whole_words */
-  int invert;             /* 1: the lines without a match are selected */
-  uint64_t most_lines;    /* that are selected in a text; 0: any number */
+  int whole_words;        /* 1: no letter, digit or underscore may be next to the match */
+  int whole_lines;        /* 1: the match must be the whole line; overrides whole_words */
+  int invert;             /* 1: select the lines without a match */
+  uint64_t most_lines;    /* select at most this many lines of a text; 0: no limit */
   int32_t wanted;         /* a hemstitch_search_wanted */
   int32_t binary;         /* a hemstitch_search_binary */
-  uint64_t before, after; /* lines that are given with each selected one */
-  int matches;            /* 1: where in the lines they stand, too */
-  int decompress;         /* 1: of texts that are compressed frames, what these restore to is searched */
-  /* Where texts and positions are looked for: NULL or "auto" is the processor, which searches as fast as it reads; "cuda" and "webgpu" serve
-   * those whose texts are there, or are many. */
+  uint64_t before, after; /* context: lines returned before and after each selected line */
+  int matches;            /* 1: also return where in the lines the matches are */
+  int decompress;         /* 1: in texts that are compressed frames, search the content */
+  /* NULL or "auto" is the processor, which searches as fast as it reads. "cuda" and "webgpu" are for texts
+   * that are already on a device, or that are many. */
   const char* backend;
   const char* device; /* as hemstitch_compress_options::device */
-  unsigned threads;   /* of the processor; 0: one a core */
+  unsigned threads;   /* of the processor; 0: one per core */
 } hemstitch_search_options;
 
 typedef struct hemstitch_search_match {
-  uint64_t position; /* in the text or line */
-  uint32_t bytes;    /* of the longest pattern that stands there */
+  uint64_t position; /* in the text or the line */
+  uint32_t bytes;    /* length of the longest pattern that matches there */
 } hemstitch_search_match;
 
 typedef struct hemstitch_searched_line {
-  uint64_t number;  /* from 1 */
-  uint64_t byte;    /* of the line's first in the text */
-  const char* text; /* without the line's end; a zero byte follows, and may stand inside it */
+  uint64_t number;  /* counted from 1 */
+  uint64_t byte;    /* position of the line's first byte in the text */
+  const char* text; /* without the end-of-line byte; a zero byte follows, and the text may contain others */
   size_t text_bytes;
-  int selected; /* 0: given for one that is */
-  /* With hemstitch_search_options::matches: from left to right, none overlapping another. */
+  int selected; /* 0: a context line */
+  /* With hemstitch_search_options::matches: from left to right, without overlaps. */
   const hemstitch_search_match* matches;
   size_t match_count;
 } hemstitch_searched_line;
 
 typedef struct hemstitch_searched_text {
-  uint64_t count; /* of selected lines */
+  uint64_t count; /* number of selected lines */
   const hemstitch_searched_line* lines;
   size_t line_count;
-  int in_binary;     /* 1: a line of the binary part is selected, which is not given */
-  const char* error; /* of a file: why not all of it was searched; NULL: it was */
+  int in_binary;     /* 1: a line in the binary part is selected; it is not returned */
+  const char* error; /* for a file: why not all of it was searched; NULL: all of it was */
 } hemstitch_searched_text;
 
-/* What a search found: in a text, one of these; in many, one for each, in their order. */
+/* The results of a search: one element per text, in their order. */
 typedef struct hemstitch_search_results {
   const hemstitch_searched_text* texts;
   size_t text_count;
   const hemstitch_search_match* matches; /* of hemstitch_find_in_texts() */
   size_t match_count;
-  void* owner; /* Hemstitch's */
+  void* owner; /* private to Hemstitch */
 } hemstitch_search_results;
 
-/* `results` may be NULL, or zeros; they are zeros afterwards. */
+/* Frees the results and sets *results to zeros. `results` may be NULL or all zeros. */
 HEMSTITCH_API void hemstitch_search_results_free(hemstitch_search_results* results);
 
 typedef struct hemstitch_searcher hemstitch_searcher;
 
-/* HEMSTITCH_INVALID_OPTION names the option; HEMSTITCH_UNKNOWN_BACKEND and HEMSTITCH_DEVICE_UNAVAILABLE say why a device cannot be used. *searcher
- * is set on success, to be freed. Patterns are copied. */
+/* Returns HEMSTITCH_INVALID_OPTION, naming the option; or HEMSTITCH_UNKNOWN_BACKEND or
+ * HEMSTITCH_DEVICE_UNAVAILABLE, saying why a device cannot be used. On success *searcher is set; free it with
+ * hemstitch_searcher_free(). Patterns are copied. */
 HEMSTITCH_API hemstitch_status hemstitch_searcher_new(const hemstitch_search_options* options,
                                                       hemstitch_searcher** searcher);
-/* On that device, whatever the options say of one. */
+/* The same, on this device, whatever backend and device the options name. */
 HEMSTITCH_API hemstitch_status hemstitch_searcher_new_on_webgpu(const hemstitch_search_options* options,
                                                                 const hemstitch_webgpu_device* device,
                                                                 hemstitch_searcher** searcher);
-HEMSTITCH_API void hemstitch_searcher_free(hemstitch_searcher* searcher); /* NULL: nothing */
+HEMSTITCH_API void hemstitch_searcher_free(hemstitch_searcher* searcher); /* NULL: does nothing */
 
-/* *results is set on success by each of these, to be freed. */
+/* Each of the calls below sets *results on success; free it with hemstitch_search_results_free(). */
 
-/* One text, by the calling thread, on the processor. */
+/* Searches one text, on the calling thread and the processor. */
 HEMSTITCH_API hemstitch_status hemstitch_search_text(const hemstitch_searcher* searcher, const void* text,
                                                      size_t text_bytes, hemstitch_search_results* results);
 
-/* `count` texts that lie one behind the other, text i from offsets[i] to offsets[i + 1]: count + 1 offsets, which ascend from 0 to the end. */
+/* Searches `count` texts that lie one after the other: text i is offsets[i] up to offsets[i + 1]. There are
+ * count + 1 offsets, which ascend from 0 to the end. */
 HEMSTITCH_API hemstitch_status hemstitch_search_texts(const hemstitch_searcher* searcher, const void* texts,
                                                       const uint64_t* offsets, size_t count,
                                                       hemstitch_search_results* results);
 
-/* `count` files of any size, on the processor. What cannot be read, or restored, is told in its result, which has what was found before:
- * HEMSTITCH_OK is what the call returns. */
+/* Searches `count` files of any size, on the processor. If a file cannot be read or restored, its result has
+ * the error and what was found before it; the call returns HEMSTITCH_OK. */
 HEMSTITCH_API hemstitch_status hemstitch_search_files(const hemstitch_searcher* searcher,
                                                       const char* const* paths, size_t count,
                                                       hemstitch_search_results* results);
 
-/* Every position at which a pattern stands, ascending, as results->matches: positions of all texts together. They may overlap, and reach from no text
- * into the next. Options that select lines say nothing here, and an empty pattern stands nowhere. */
+/* Finds every position at which a pattern matches, ascending, as results->matches. Positions count over all
+ * texts together. Matches may overlap, but never continue into the next text. Options that select lines have
+ * no effect here. An empty pattern matches nowhere. */
 HEMSTITCH_API hemstitch_status hemstitch_find_in_texts(const hemstitch_searcher* searcher, const void* texts,
                                                        const uint64_t* offsets, size_t count,
                                                        hemstitch_search_results* results);
 
-/* The same of texts in a WGPUBuffer on the searcher's WebGPU device, whose size is a multiple of 16, with the usage COPY_SRC; behind all that is
- * queued there. Waits. Offsets are on the host. */
+/* The same for texts in a WGPUBuffer on the searcher's WebGPU device, after all work that is queued there;
+ * waits. The size of the buffer is a multiple of 16, and it has the usage COPY_SRC. Offsets are on the
+ * host. */
 HEMSTITCH_API hemstitch_status hemstitch_find_in_webgpu_texts(const hemstitch_searcher* searcher,
                                                               void* buffer, const uint64_t* offsets,
                                                               size_t count,
                                                               hemstitch_search_results* results);
 
-/* ---- On the device of backend "cuda", of texts that are there, without waiting: counted, then written ---- */
+/* ---- Texts on the device of the backend "cuda", without waiting: count first, then write ---- */
 
 typedef struct hemstitch_cuda_texts {
-  const void* d_bytes;       /* device, at any address */
-  uint64_t bytes;            /* of all texts; below 2^48 */
+  const void* d_bytes;       /* device, any alignment */
+  uint64_t bytes;            /* of all texts together; below 2^48 */
   const uint64_t* d_offsets; /* device: count + 1 elements, ascending from 0 to `bytes` */
   uint64_t count;
 } hemstitch_cuda_texts;
 
-/* Temporary device memory for the two below, which are steps of the stream, may be captured in a graph, and allocate nothing. The device is the
- * searcher's, which is made the thread's current one. HEMSTITCH_INVALID_OPTION where the searcher has another backend, or there is no pattern but
- * the empty one. */
+/* Temporary device memory for the two calls below. Both are steps of the stream, may be captured in a CUDA
+ * graph, and allocate nothing. They make the searcher's device the calling thread's current one. They return
+ * HEMSTITCH_INVALID_OPTION if the searcher has another backend, or if every pattern is empty. */
 HEMSTITCH_API hemstitch_status hemstitch_search_temp_bytes(const hemstitch_searcher* searcher,
                                                            const hemstitch_cuda_texts* texts,
                                                            size_t* temp_bytes);
-/* d_count  device: one element: how many matches there are */
+/* d_count  device: one element: the number of matches */
 HEMSTITCH_API hemstitch_status hemstitch_search_count_async(const hemstitch_searcher* searcher,
                                                             const hemstitch_cuda_texts* texts,
                                                             uint64_t* d_count, void* d_temp,
                                                             size_t temp_bytes, struct CUstream_st* stream);
-/* d_matches  device: `room` elements, position << 16 | bytes; matches 0 up to min(*d_count, room) are written */
+/* d_matches  device: `room` elements, position << 16 | bytes; matches 0 up to, not including, min(*d_count,
+ * room) are written */
 HEMSTITCH_API hemstitch_status hemstitch_search_write_async(const hemstitch_searcher* searcher,
                                                             const hemstitch_cuda_texts* texts,
                                                             uint64_t* d_matches, uint64_t room, void* d_temp,

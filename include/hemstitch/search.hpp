@@ -1,5 +1,6 @@
-// Text search: where fixed strings stand, and the lines that hold them, in memory, in files and in the memory of a device. It is what the
-// command `hemstitch search` does, without its printing: the lines are those that GNU grep -F selects in the C locale.
+// Text search: finds fixed strings, and the lines that contain them, in memory, in files and in the memory of
+// a device. It is the search of the command `hemstitch search`, without the printing: it selects the same
+// lines as GNU grep -F in the C locale.
 //
 //   const hemstitch::TextSearcher searcher({.patterns = {"error", "warning"}, .ignore_case = true});
 //   for (const auto& line : searcher.search(text).lines) show(line.number, line.text);
@@ -8,14 +9,19 @@
 //
 //   const hemstitch::TextSearcher searcher({.patterns = {"error"}, .backend = "cuda"});
 //   const hemstitch::CompactedBuffer files = hemstitch::load_files(paths);
-//   const auto texts = searcher.search(files.bytes(), files.offsets());  // one result for each of them
+//   const auto texts = searcher.search(files.bytes(), files.offsets());  // one result per file
 //
-// A pattern stands at a position whatever lies before and behind it. Where several stand at one, the longest counts. A line ends at '\n'; in
-// the binary part of a text, which begins where grep's buffer with the first zero byte does, also at a zero byte.
+// A pattern matches at a position whatever is before and after it. If several patterns match at the same
+// position, the longest counts. A line ends at '\n'. In the binary part of a text, a line also ends at a zero
+// byte. That part begins where grep's buffer with the first zero byte begins; a text without zero bytes has
+// none.
 //
-// Errors are thrown as hemstitch::Error: kInvalidOption names the option, kUnknownBackend and kDeviceUnavailable say why a device cannot be
-// used; a device that fails meanwhile throws its family's. Thread safety: any number of threads may use one TextSearcher; calls that need its
-// device take turns. Results depend on the texts and the options alone, never on the backend or on threads.
+// Errors are thrown as hemstitch::Error. kInvalidOption names the option; kUnknownBackend and
+// kDeviceUnavailable say why a device cannot be used; a device that fails later throws an error of the device
+// family.
+//
+// Thread safety: any number of threads may use one TextSearcher at once; calls that need its device take
+// turns. Results depend only on the texts and the options, never on the backend or threads.
 #pragma once
 
 #include <cstddef>
@@ -35,110 +41,116 @@ namespace hemstitch {
 
 struct SearchOptions {
   enum class Wanted {
-    kLines,    // and their number
-    kCount,    // of lines
-    kWhether,  // a line is selected: the count is 0 or 1
+    kLines,    // the selected lines and their number
+    kCount,    // the number of selected lines
+    kWhether,  // whether any line is selected: the count is 0 or 1
   };
   enum class Binary {
-    kTold,    // a line selected in a binary part is counted and told by in_binary, never given
-    kText,    // there is no such part: zero bytes are as any other
-    kNoMatch  // a text with such a part holds no line
+    kTold,    // selected lines in a binary part are counted and reported by in_binary, but not returned
+    kText,    // no binary part: zero bytes are like any other byte
+    kNoMatch  // in a text with a binary part no line is selected
   };
 
-  // At least one; up to 65,535 bytes each. An empty one stands in every line.
+  // At least one; up to 65,535 bytes each. An empty pattern matches in every line.
   std::vector<std::string> patterns;
   bool ignore_case = false;               // letters a-z match both cases
-  bool whole_words = false;               // where no letter, digit or underscore stands beside the pattern
-  bool whole_lines = false;               // where the pattern is the whole line; goes before whole_words
-  bool invert = false;                    // the lines without a match are selected
-  std::uint64_t most_lines = UINT64_MAX;  // are selected in a text
+  bool whole_words = false;               // no letter, digit or underscore may be next to the match
+  bool whole_lines = false;               // the match must be the whole line; overrides whole_words
+  bool invert = false;                    // select the lines without a match
+  std::uint64_t most_lines = UINT64_MAX;  // select at most this many lines of a text
   Wanted wanted = Wanted::kLines;
   Binary binary = Binary::kTold;
-  std::uint64_t before = 0, after = 0;  // lines that are given with each selected one
-  bool matches = false;                 // where in the lines they stand, too
-  bool decompress = false;  // of texts that are compressed frames, what these restore to is searched
-  // Where search() and find() look: "auto" is the processor, which searches as fast as it reads; "cuda" and "webgpu" serve those whose texts are
-  // there, or are many. Lines are always made by the processor.
+  std::uint64_t before = 0, after = 0;  // context: lines returned before and after each selected line
+  bool matches = false;                 // also return where in the lines the matches are
+  bool decompress = false;              // in texts that are compressed frames, search the content
+  // The backend of search() and find(). "auto" is the processor, which searches as fast as it reads. "cuda"
+  // and "webgpu" are for texts that are already on a device, or that are many. Lines are always made by the
+  // processor.
   std::string backend = "auto";
   std::string device = {};  // as CompressOptions::device
-  unsigned threads = 0;     // of the processor; 0: one a core
+  unsigned threads = 0;     // of the processor; 0: one per core
 };
 
 struct SearchMatch {
-  std::uint64_t position;  // in the text or line
-  std::uint32_t bytes;     // of the longest pattern that stands there
+  std::uint64_t position;  // in the text or the line
+  std::uint32_t bytes;     // length of the longest pattern that matches there
   friend bool operator==(const SearchMatch&, const SearchMatch&) = default;
 };
 
 struct SearchedLine {
-  std::uint64_t number = 0;  // from 1
-  std::uint64_t byte = 0;    // of the line's first in the text
-  std::string text;          // without the line's end
-  bool selected = true;      // rather than given for one that is
-  // With SearchOptions::matches: from left to right, none overlapping another; none where the line does not match.
+  std::uint64_t number = 0;  // counted from 1
+  std::uint64_t byte = 0;    // position of the line's first byte in the text
+  std::string text;          // without the end-of-line byte
+  bool selected = true;      // false: a context line
+  // With SearchOptions::matches: from left to right, without overlaps; empty if the line does not match.
   std::vector<SearchMatch> matches;
 };
 
 struct SearchedText {
-  std::uint64_t count = 0;  // of selected lines
+  std::uint64_t count = 0;  // number of selected lines
   std::vector<SearchedLine> lines;
-  bool in_binary = false;  // a line of the binary part is selected, which is not given
+  bool in_binary = false;  // a line in the binary part is selected; it is not returned
   std::string error;       // search_files(): why not all of the file was searched
 };
 
-// Texts in the memory of a CUDA device: of files brought there by load_files(), for example.
+// Texts in the memory of a CUDA device, for example files that load_files() loaded there.
 struct CudaTexts {
-  const std::byte* d_bytes = nullptr;  // at any address
-  std::uint64_t bytes = 0;             // of all texts; below 2^48
-  // Where texts begin, ascending, and behind the last its end: count + 1 elements, from 0 to `bytes`.
+  const std::byte* d_bytes = nullptr;  // device, any alignment
+  std::uint64_t bytes = 0;             // of all texts together; below 2^48
+  // Device: where each text begins, then where the last one ends: count + 1 elements, ascending, from 0 to
+  // `bytes`.
   const std::uint64_t* d_offsets = nullptr;
   std::uint64_t count = 0;
 };
 
-// Texts in a buffer of a WebGPU device: of files brought there by load_files(), for example.
+// Texts in a buffer of a WebGPU device, for example files that load_files() loaded there.
 struct WebgpuTexts {
-  void* bytes = nullptr;  // WGPUBuffer, whose size is a multiple of 16, with the usage COPY_SRC
+  void* bytes = nullptr;  // WGPUBuffer; its size is a multiple of 16, and it has the usage COPY_SRC
   std::span<const std::uint64_t> offsets;  // on the host: from 0 to the end of the last text
 };
 
 class HEMSTITCH_API TextSearcher {
  public:
   explicit TextSearcher(const SearchOptions& options);
-  // On that device, whatever the options say of one.
+  // Uses this device, whatever backend and device the options name.
   TextSearcher(const SearchOptions& options, const WebgpuDevice& device);
   ~TextSearcher();
   TextSearcher(TextSearcher&&) noexcept;
   TextSearcher& operator=(TextSearcher&&) noexcept;
 
-  // Of one text, by the calling thread, on the processor.
+  // Searches one text, on the calling thread and the processor.
   SearchedText search(std::string_view text) const;
 
-  // Of texts that lie one behind the other, text i from offsets[i] to offsets[i + 1]: one result each. Offsets ascend from 0 to the end.
+  // Searches texts that lie one after the other: text i is offsets[i] up to offsets[i + 1]. Offsets ascend
+  // from 0 to the end. Returns one result per text.
   std::vector<SearchedText> search(std::span<const std::byte> texts,
                                    std::span<const std::uint64_t> offsets) const;
 
-  // Of files of any size, by `threads` threads, on the processor. Each is read piece by piece up to the end that is met: 256 KB of memory for
-  // each thread, or twice the longest line. What cannot be read, or restored, is told in its result, which has what was found before.
+  // Searches files of any size, with `threads` threads of the processor. A file is read piece by piece until
+  // its end is reached. Each thread needs 256 KB of memory, or twice the longest line. If a file cannot be
+  // read or restored, its result has the error and what was found before it.
   std::vector<SearchedText> search_files(std::span<const std::string> paths) const;
 
-  // Every position of the texts at which a pattern stands, ascending; matches may overlap, and reach from no text into the next. Words, lines and
-  // other options that select lines say nothing here, and an empty pattern stands nowhere.
+  // Returns every position in the texts at which a pattern matches, ascending. Matches may overlap, but never
+  // continue into the next text. Options that select words or lines have no effect here. An empty pattern
+  // matches nowhere.
   std::vector<SearchMatch> find(std::span<const std::byte> texts,
                                 std::span<const std::uint64_t> offsets) const;
 
-  // The same of texts that are on the searcher's WebGPU device, behind all that is queued there; waits. Throws kInvalidOption where it has
-  // none, or there is no pattern but the empty one.
+  // The same for texts on the searcher's WebGPU device, after all work that is queued there; waits. Throws
+  // kInvalidOption if the searcher has no such device, or if every pattern is empty.
   std::vector<SearchMatch> find(const WebgpuTexts& texts) const;
 
-  // The same on the device of backend "cuda", of texts that are there, without waiting: counted, then written.
+  // The same for texts on the device of the backend "cuda", without waiting: count first, then write.
   //
   //   searcher.count_async(texts, d_count, d_temp, temp_bytes, stream);
-  //   ... *d_count is read, or known to be at most `room` ...
+  //   ... read *d_count, or know that it is at most `room` ...
   //   searcher.write_async(texts, d_matches, room, d_temp, temp_bytes, stream);
   //
-  // Both are steps of the stream, may be captured in a graph, and allocate nothing. The device is the searcher's, which is made the thread's current
-  // one. A match is position << 16 | bytes; matches 0 up to min(*d_count, room) are written. Throw kInvalidOption where the searcher has
-  // another backend, there is no pattern but the empty one, or `temp_bytes` is less than temp_bytes() says.
+  // Both are steps of the stream, may be captured in a CUDA graph, and allocate nothing. They make the
+  // searcher's device the calling thread's current one. A match is position << 16 | bytes. Matches 0 up to,
+  // not including, min(*d_count, room) are written. Both throw kInvalidOption if the searcher has another
+  // backend, if every pattern is empty, or if `temp_bytes` is less than what temp_bytes() returns.
   std::size_t temp_bytes(const CudaTexts& texts) const;
   void count_async(const CudaTexts& texts, std::uint64_t* d_count, void* d_temp, std::size_t temp_bytes,
                    CUstream_st* stream) const;

@@ -1,4 +1,5 @@
-/* The version of Hemstitch, for the preprocessor. The build reads it from here, so it stands once. */
+/* The version of Hemstitch, for the preprocessor. The build reads it from here: this is the only place that
+ * says it. */
 #ifndef HEMSTITCH_VERSION_H
 #define HEMSTITCH_VERSION_H
 
