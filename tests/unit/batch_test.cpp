@@ -98,7 +98,9 @@ TEST(Batch, EveryFinderTakesItsOwnDefaults) {
   ASSERT_EQ(hemstitch_find_options_for_finder(HEMSTITCH_FINDER_LAZY_SCAN, &options), HEMSTITCH_OK);
   EXPECT_EQ(options.window_bytes, 32768u);
   EXPECT_EQ(options.near_range, 1024u);
-  for (const std::int32_t finder : {-1, HEMSTITCH_FINDER_WINDOW_INDEX + 1}) {
+  ASSERT_EQ(hemstitch_find_options_for_finder(HEMSTITCH_FINDER_HASH_PAIRS, &options), HEMSTITCH_OK);
+  EXPECT_NE(refusal(options).find("hash_pairs"), std::string::npos) << "of match.h alone";
+  for (const std::int32_t finder : {-1, HEMSTITCH_FINDER_HASH_PAIRS + 1}) {
     EXPECT_EQ(hemstitch_find_options_for_finder(finder, &options), HEMSTITCH_INVALID_OPTION) << finder;
     EXPECT_NE(std::string(hemstitch_last_error_message()).find("finder"), std::string::npos);
     options.finder = finder;

@@ -2,6 +2,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "hemstitch/batch.h"
 #include "module.hpp"
 #include "python_buffers.hpp"
 
@@ -10,6 +11,17 @@ namespace {
 
 // What a restored content is thought to take, where nobody says: room that is not written to costs nothing.
 constexpr std::size_t kGuessedRatio = 4;
+// A frame may say more than it holds: what it says is believed up to this ratio.
+constexpr std::size_t kBelievedRatio = 16;
+
+// Room for what `input` restores to: exact where a frame of LZ4 says its size, since the stable ABI copies bytes whose room is another.
+std::size_t likely_content_bytes(std::span<const std::byte> input) {
+  hemstitch_lz4_frame frame{};
+  const bool is_known = hemstitch_lz4_frame_read_header(input.data(), input.size(), &frame) == HEMSTITCH_OK &&
+                        frame.content_bytes_known != 0 &&
+                        frame.content_bytes <= kBelievedRatio * input.size();
+  return is_known ? static_cast<std::size_t>(frame.content_bytes) : kGuessedRatio * input.size();
+}
 
 // Objects without the buffer protocol hold device memory, or memory of another library's: hemstitch._device sees to them.
 nb::object device_call(const char* name) { return nb::module_::import_("hemstitch._device").attr(name); }
@@ -58,7 +70,7 @@ nb::object restore_object(nb::object data, const std::string& format, const std:
     }();
     return nb::int_(bytes);
   }
-  BytesResult result(kGuessedRatio * input.bytes().size());
+  BytesResult result(likely_content_bytes(input.bytes()));
   {
     const nb::gil_scoped_release released;
     restore_to(

@@ -356,3 +356,12 @@ def test_fork_after_use(text):
     for said in results:
         assert isinstance(said, list), said
         assert len(said) == 2 and all(status == 500 and "forked" in words for status, words in said)
+
+
+@pytest.mark.parametrize("size", [0, 1, 4096, 300_000])
+def test_room_is_what_a_frame_says_or_grows(size):
+    content = bytes(size // 2) + os.urandom(size - size // 2)
+    for said in (True, False):
+        frame = lz4.frame.compress(content, store_size=said)
+        assert hemstitch.restore(frame) == content
+        assert hemstitch.restore(frame + frame + hemstitch.compress(bytes(10 * size))) == content + content + bytes(10 * size)

@@ -16,6 +16,9 @@ namespace {
 
 using namespace choice_figures;
 
+// No device is faster for so little, and to predict it takes longer than to compress it.
+constexpr std::uint64_t kNeverDevicesBytes = 8192;
+
 // Read once a process.
 const std::optional<KeptFigures>& kept_figures() {
   static const std::optional<KeptFigures> kept = load_figures();
@@ -120,6 +123,8 @@ std::optional<BackendChoice> choose_among(const BackendRegistry& registry, Choos
       if (is_candidate(*backend, choosers, work) && !backend->unavailable_reason(device))
         return BackendChoice{
             std::string(backend->name()), fmt::format("{} does not take the format", processor), {}};
+  if (work.content_bytes.value_or(work.compressed_bytes.value_or(UINT64_MAX)) <= kNeverDevicesBytes)
+    return BackendChoice{std::string(processor), "so few bytes", {}};
   const unsigned cores = cores_of(work);
   const Format format = format_of(work);
   if (!work.content_bytes && !work.compressed_bytes)

@@ -43,6 +43,9 @@ HEMSTITCH_FAKE='auto inner=reference' hemstitch-fake -v -c --reproducible small 
 taken <told | grep -o 'backend [a-z]*'
 HEMSTITCH_FAKE='auto inner=cpu' hemstitch-fake -v -c --reproducible small 2>told | cmp - reference
 taken <told | grep -o 'backend [a-z]*'
+head -c 8192 large >tiny
+HEMSTITCH_FAKE='auto inner=cpu' hemstitch-fake -fv tiny 2>&1 | taken
+rm tiny tiny.lz4
 # What a device that starts for an hour would have done is done before; then nobody waits for it.
 HEMSTITCH_FAKE='auto start_us=3600000000' hemstitch-fake -fv small large 2>&1 | taken
 HEMSTITCH_FAKE='auto start_us=3600000000' hemstitch-fake -c <large | lz4 -d | cmp - large
