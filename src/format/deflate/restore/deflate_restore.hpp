@@ -42,7 +42,8 @@ class DeflateDecoder : public StreamDecoder {
   bool is_between_blocks() const { return part_ == Part::kBlockHeader; }
   // Of all that was given, those not restored yet.
   std::uint64_t unread_bits() const { return pending_.size() * std::uint64_t{8} - pending_bits_; }
-  // How far what was given goes beyond the last header that can be found without it (of a block with codes of its own, or of kDeflateLeastStoredStart stored bytes), or beyond where the decoder began.
+  // How far what was given goes beyond the last header that can be found without the decoder (of a block with codes of its own, or of
+  // kDeflateLeastStoredStart stored bytes), or beyond where the decoder began.
   std::uint64_t unannounced_bits() const { return static_cast<std::uint64_t>(-announced_bits_); }
   // The last 32 KB of the content and of what stands before it. Until the next call.
   std::span<const std::byte> window() const { return window_; }
