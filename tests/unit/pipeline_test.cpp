@@ -1261,7 +1261,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceWithoutRoomIsNotTaken) {
 
 // A run that ends during the start: a library waits, since a driver must not outlive main(); the tool does not.
 TEST_F_WITH_THREADS(FakeBackendTest, ShortRunsLeaveDevicesThatStillStart) {
-  const Bytes content = wordy_bytes(100);
+  const Bytes content = wordy_bytes(10 * kKB);  // of less no device is asked
   CompressOptions options;
   options.content_bytes = content.size();
   const Bytes expected = compress(content, options);
