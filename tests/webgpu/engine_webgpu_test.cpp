@@ -6,10 +6,12 @@
 #include <atomic>
 #include <functional>
 #include <random>
+#include <string_view>
 #include <thread>
 
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "engine_cases.hpp"
+#include "format/lz4/restore/lz4_restore_webgpu.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
@@ -39,6 +41,9 @@ class WebgpuEngine : public testing::WebgpuTest {
  protected:
   static std::shared_ptr<webgpu::Device> shared_device() {
     return {std::shared_ptr<void>(), &device()};  // lives as long as the program
+  }
+  static std::shared_ptr<webgpu::Device> shared_reversed_device() {
+    return {std::shared_ptr<void>(), &reversed_device()};
   }
 };
 
@@ -74,6 +79,9 @@ TEST_F(WebgpuEngine, EveryLevelWritesTheTwinsBytes) {
                  blocks_of({{"words", testing::wordy_bytes(5000)}, {"runs", testing::runs_bytes(3000, 2)}}),
                  compressing(level, 65536));
   expect_twins(*engine, blocks_of(testing::shapes_of(65536)), compressing(1, 65536));
+  // What pages have.
+  for (const int level : {1, 2})
+    expect_twins(*engine, blocks_of(testing::boundary_shapes(4096)), compressing(level, 4096));
   expect_twins(
       *engine,
       blocks_of({{"mixed", testing::mixed_bytes(65537)}, {"period", testing::periodic_bytes(65537, 31)}}),
@@ -167,6 +175,109 @@ TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
                      testing::random_bytes(random() % 200, i, 1 + i % 256), random() % 2000});
   cases.push_back({"endless literal count", {}, Bytes(5000, std::byte{255}), 100000});
   expect_twins(*engine, cases, restoring);
+}
+
+// Cases as batches of few blocks that are large enough for many workgroups each, in both orders of workgroups.
+void expect_few_blocks_as_twins(const std::vector<std::shared_ptr<webgpu::Device>>& devices,
+                                const std::vector<Case>& cases) {
+  constexpr std::size_t kBatch = 61;
+  for (const auto& device : devices) {
+    const auto engine = webgpu::make_engine(device, {.batch_bytes = std::uint64_t{16} << 20});
+    for (std::size_t begin = 0; begin < cases.size(); begin += kBatch) {
+      const std::size_t end = std::min(cases.size(), begin + kBatch);
+      std::vector<Case> batch(cases.begin() + static_cast<std::ptrdiff_t>(begin),
+                              cases.begin() + static_cast<std::ptrdiff_t>(end));
+      batch.push_back(compressed_blocks({{"large", testing::mixed_bytes(20000)}})[0]);
+      expect_twins(*engine, batch, restoring);
+    }
+  }
+}
+
+TEST_F(WebgpuEngine, FewBlocksGetManyWorkgroups) {
+  const auto shader_of = [](std::uint32_t blocks, std::uint32_t block_bytes, std::uint32_t room_bytes) {
+    webgpu::RestoreTable table;
+    for (std::uint32_t i = 0; i < blocks; ++i) table.add(0, block_bytes, room_bytes);
+    const webgpu::Lz4RestorePlan plan = plan_lz4_restore(capacity_of(table));
+    return record_lz4_restore(plan, table).steps().front().shader;
+  };
+  constexpr std::string_view kFew = "format/lz4/restore/lz4_restore_few.wgsl";
+  EXPECT_EQ(shader_of(1, 1000, 8192), kFew);
+  EXPECT_EQ(shader_of(64, 4 << 20, 4 << 20), kFew);
+  EXPECT_NE(shader_of(65, 1000, 65536), kFew);
+  EXPECT_NE(shader_of(1, 1000, 8191), kFew);
+  EXPECT_NE(shader_of(1, (8 << 20) + 1, 65536), kFew);
+  EXPECT_NE(shader_of(1, 1000, (8 << 20) + 1), kFew);
+}
+
+// A match of 4 bytes for each 4 of output, copying what the one before copied: as many steps as there can be to a byte of input.
+Bytes block_of_steps(std::size_t matches) {
+  Bytes block = {std::byte{0x40}, std::byte{'a'}, std::byte{'b'}, std::byte{'c'}, std::byte{'d'}};
+  for (std::size_t i = 0; i < matches; ++i)
+    block.insert(block.end(), {std::byte{4}, std::byte{0}, std::byte{0x10}, std::byte(i)});
+  block.insert(block.end(), {std::byte{0x10}, std::byte{'e'}});
+  return block;
+}
+
+TEST_F(WebgpuEngine, RestoresFewLargeBlocks) {
+  std::vector<Case> cases = compressed_blocks({{"mixed", testing::mixed_bytes(1'500'000, 5)},
+                                               {"equal", testing::equal_bytes(3 << 20)},
+                                               {"words", testing::wordy_bytes(700'001)},
+                                               {"random", testing::random_bytes(1 << 20, 3)},
+                                               {"period", testing::periodic_bytes(300'000, 31)},
+                                               {"wide period", testing::periodic_bytes(300'000, 65535)}});
+  // One literal and four bytes of match after the other.
+  Bytes steps = block_of_steps(200'000);
+  cases.push_back({"steps", {}, steps, 5 * 200'000 + 5});
+  cases.push_back({"too small for its steps", {}, steps, 5 * 200'000 + 4});
+  steps[400'001] = std::byte{0xFF};
+  steps[400'002] = std::byte{0xFF};
+  cases.push_back({"damaged steps", {}, steps, 5 * 200'000 + 5});
+  cases.push_back({"endless literal count", {}, Bytes(1 << 20, std::byte{255}), 4 << 20});
+  cases.push_back({"nothing", {}, {}, 100'000});
+  expect_few_blocks_as_twins({shared_device(), shared_reversed_device()}, cases);
+  expect_few_blocks_as_twins({shared_device(), shared_reversed_device()},
+                             compressed_blocks(testing::boundary_shapes(1025)));
+  const auto folder = testing::corpora();
+  if (!folder) return;
+  std::vector<Shape> files;
+  for (const char* name : {"silesia/dickens", "silesia/x-ray"})
+    files.push_back({name, testing::read_file(*folder / name, 4 << 20)});
+  expect_few_blocks_as_twins({shared_device()}, compressed_blocks(files));
+}
+
+// Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written outside.
+TEST_F(WebgpuEngine, RestoringAnyInputOfFewBlocksIsSafe) {
+  std::mt19937 random(78);
+  std::vector<Case> cases = compressed_blocks(testing::shapes_of(9000));
+  // Sequences at which chains stop, some of which end where a window does.
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    Bytes data = testing::random_bytes(1900 + 13 * i, i);
+    data.insert(data.end(), 1500 + 7 * i, std::byte{7});
+    const Bytes words = testing::wordy_bytes(3000, i);
+    data.insert(data.end(), words.begin(), words.end());
+    for (Case& one : compressed_blocks({{"stops", data}})) cases.push_back(std::move(one));
+  }
+  const std::size_t good = cases.size();
+  for (int i = 0; i < 900; ++i) {
+    Case damaged = cases[random() % good];
+    switch (random() % 4) {
+      case 0:
+        damaged.input.resize(random() % (damaged.input.size() + 1));
+        break;
+      case 1:
+        damaged.room = random() % (damaged.room + 1);
+        break;
+      default:
+        for (int flips = 1 + static_cast<int>(random() % 4); flips > 0; --flips)
+          damaged.input[random() % damaged.input.size()] ^= static_cast<std::byte>(1 + random() % 255);
+    }
+    damaged.history = testing::random_bytes(random() % 3 * 100);
+    cases.push_back(std::move(damaged));
+  }
+  for (std::uint32_t i = 0; i < 300; ++i)
+    cases.push_back({"noise", testing::random_bytes(i % 7, i),
+                     testing::random_bytes(random() % 5000, i, 1 + i % 256), random() % 20000});
+  expect_few_blocks_as_twins({shared_device()}, cases);
 }
 
 TEST_F(WebgpuEngine, ASecondRunCompilesNoShader) {

@@ -1,9 +1,10 @@
-// hash_chain, hash_step and near_three against their twins.
+// hash_chain, hash_pairs, hash_step and near_three against their twins.
 #include <gtest/gtest.h>
 
 #include "finder_batch_webgpu.hpp"
 #include "match/common/common_length.hpp"
 #include "match/hash_chain/hash_chain_webgpu.hpp"
+#include "match/hash_pairs/hash_pairs_webgpu.hpp"
 #include "match/hash_step/hash_step_webgpu.hpp"
 #include "match/links/links_webgpu.hpp"
 #include "match/near_three/near_three_webgpu.hpp"
@@ -56,6 +57,20 @@ class WebgpuFinders : public testing::WebgpuTest {
       EXPECT_EQ(batch.first_difference(
                     find(*one, batch, parameters),
                     [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
+                "");
+  }
+  static void record(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& ids,
+                     const HashPairsParameters& parameters) {
+    record_hash_pairs(recording, batch, {.output = {ids.other}, .spare = ids.records}, parameters);
+  }
+  // Of those without history.
+  static void expect_twin(std::vector<testing::FinderCase> inputs, const HashPairsParameters& parameters) {
+    std::erase_if(inputs, [](const testing::FinderCase& one) { return one.history_bytes != 0; });
+    const WebgpuFinderBatch batch(inputs);
+    for (Device* one : both_orders())
+      EXPECT_EQ(batch.first_difference(
+                    find(*one, batch, parameters),
+                    [&](const FinderInput& input) { return find_hash_pairs(input, parameters); }),
                 "");
   }
   static void expect_twin(const std::vector<testing::FinderCase>& inputs,
@@ -184,6 +199,23 @@ TEST_F(WebgpuFinders, HashStepIsItsTwin) {
               HashStepParameters{.hash_bits = 11, .group_positions = 1, .cap_bytes = 32, .stitch = false});
 }
 
+TEST_F(WebgpuFinders, HashPairsIsItsTwin) {
+  std::vector<testing::FinderCase> inputs = testing::finder_cases(4096);
+  for (testing::FinderCase& one : boundary_inputs(4097)) inputs.push_back(std::move(one));
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    inputs.push_back({"few symbols", testing::random_bytes(900 + 97 * seed, seed, 2 + seed % 3), 0});
+    inputs.push_back({"copies", testing::copied_bytes(1024 + 103 * seed, seed), 0});
+    inputs.push_back({"words", testing::wordy_bytes(4096 - 3 * seed, seed), 0});
+  }
+  expect_twin(inputs, HashPairsParameters{});
+  // Positions that fill 16 bits.
+  expect_twin({{"equal", testing::equal_bytes(65536), 0},
+               {"mixed", testing::mixed_bytes(65535, 3), 0},
+               {"words", testing::wordy_bytes(65536, 4), 0},
+               {"period", testing::periodic_bytes(65536, 32769), 0}},
+              HashPairsParameters{});
+}
+
 TEST_F(WebgpuFinders, NearThreeIsItsTwin) {
   const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
   for (const std::uint32_t depth : {1u, 4u, 16u}) expect_near_twin(inputs, {.depth = depth});
@@ -220,6 +252,13 @@ TEST_F(WebgpuFinders, RealFiles) {
     inputs.push_back({name, testing::read_file(*folder / name, 100000), inputs.size() * 20000});
   expect_twin(inputs, HashChainParameters{.hash_bits = 14, .depth = 16});
   expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
+  std::vector<testing::FinderCase> pages;
+  for (const testing::FinderCase& file : inputs)
+    for (std::size_t at = 0; at + 4096 <= file.data.size(); at += 4096) {
+      const auto page = std::span(file.data).subspan(at, 4096);
+      pages.push_back({file.name, {page.begin(), page.end()}, 0});
+    }
+  expect_twin(pages, HashPairsParameters{});
 }
 
 TEST_F(WebgpuFinders, BadParametersAreRefusedByName) {
@@ -229,6 +268,12 @@ TEST_F(WebgpuFinders, BadParametersAreRefusedByName) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("cap_bytes"), std::string::npos);
+  }
+  try {
+    record_hash_pairs(recording, {}, {}, {.hash_bits = 12});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("hash_bits"), std::string::npos);
   }
 }
 

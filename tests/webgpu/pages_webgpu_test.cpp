@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "hemstitch/pages.hpp"
 #include "mixed_pages.hpp"
@@ -11,7 +12,6 @@
 namespace hemstitch::testing {
 namespace {
 
-// A level whose finder has a shader for pages of every size.
 constexpr int kLevel = 3;
 
 class WebgpuPages : public WebgpuTest {
@@ -26,32 +26,17 @@ class WebgpuPages : public WebgpuTest {
 };
 
 TEST_F(WebgpuPages, RoundTrips) {
-  for (const std::uint32_t page_bytes : {4096U, 65536U}) {
+  // Levels 1 and 2 have a finder of their own for pages of 4 KB.
+  for (const auto& [page_bytes, level] :
+       {std::pair{4096U, 1}, {4096U, 2}, {4096U, 3}, {65536U, 1}, {65536U, 3}}) {
     const PageBatchReport report =
-        expect_round_trip(batch_of(page_bytes), mixed_pages(page_bytes, page_bytes == 4096 ? 64 : 1));
+        expect_round_trip(batch_of(page_bytes, level), mixed_pages(page_bytes, page_bytes == 4096 ? 64 : 1));
     EXPECT_EQ(report.backend, "webgpu");
     EXPECT_EQ(report.fallback_pages, 0U) << report.fallback_reason;
     EXPECT_GT(report.same_filled, 1U);
     EXPECT_GT(report.compressed, 1U);
     EXPECT_GT(report.raw, 0U);
   }
-}
-
-// hash_pairs, which levels 1 and 2 have for pages of 4 KB, has no shader.
-TEST_F(WebgpuPages, WhatHasNoShaderTheProcessorDoes) {
-  const PageBatch batch = batch_of(4096, 1);
-  const Bytes pages = mixed_pages(4096, 64);
-  for (int call = 0; call < 4; ++call) {
-    const PageBatchReport report = expect_round_trip(batch, pages);
-    EXPECT_EQ(report.fallback_pages, report.compressed + report.raw);
-    EXPECT_NE(report.fallback_reason.find("no WebGPU shader"), std::string::npos) << report.fallback_reason;
-  }
-  Bytes kept(pages.size()), restored(pages.size());
-  std::vector<KeptPage> entries(pages.size() / 4096);
-  batch.compress(pointers_to(pages, 4096), kept, entries);
-  const PageBatchReport back = batch.restore(kept, entries, pointers_into(restored, 4096));
-  EXPECT_EQ(back.backend, "webgpu");
-  EXPECT_EQ(back.fallback_pages, 0U) << back.fallback_reason;
 }
 
 TEST_F(WebgpuPages, AreKeptAsTheTwinsKeepThem) {
@@ -66,8 +51,9 @@ TEST_F(WebgpuPages, AreKeptAsTheTwinsKeepThem) {
                         kept.begin() + static_cast<std::ptrdiff_t>(entry.at + entry.bytes));
     return each;
   };
-  EXPECT_EQ(kept_by(batch_of(4096)),
-            kept_by(PageBatch({.level = kLevel, .backend = "reference", .threads = 1})));
+  for (const int level : {1, 3})
+    EXPECT_EQ(kept_by(batch_of(4096, level)),
+              kept_by(PageBatch({.level = level, .backend = "reference", .threads = 1})));
 }
 
 TEST_F(WebgpuPages, ADamagedPageIsItsOwnError) {

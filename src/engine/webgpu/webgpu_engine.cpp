@@ -264,6 +264,10 @@ class Engine : public BlockEngine {
         capacity.output_bytes = grown(capacity.output_bytes);
         capacity.block_count += more;
         if constexpr (requires { capacity.sequence_count; }) capacity.sequence_count += more;
+        if constexpr (requires { capacity.few_data_bytes; }) {
+          capacity.few_data_bytes = grown(capacity.few_data_bytes);
+          capacity.few_output_bytes = grown(capacity.few_output_bytes);
+        }
         bytes += make_plan(capacity).buffers.total_bytes();
         staging = std::max(staging, capacity.data_bytes + capacity.output_bytes);
       };
@@ -318,6 +322,10 @@ class Engine : public BlockEngine {
       grown.tile_count = larger_count(needed.tile_count, part.capacity.tile_count);
     if constexpr (requires { grown.sequence_count; })
       grown.sequence_count = larger_count(needed.sequence_count, part.capacity.sequence_count);
+    if constexpr (requires { grown.few_data_bytes; }) {
+      grown.few_data_bytes = larger(needed.few_data_bytes, part.capacity.few_data_bytes);
+      grown.few_output_bytes = larger(needed.few_output_bytes, part.capacity.few_output_bytes);
+    }
     if constexpr (requires { grown.chunk_count; }) {
       grown.chunk_count = larger_count(needed.chunk_count, part.capacity.chunk_count);
       grown.piece_count = larger_count(needed.piece_count, part.capacity.piece_count);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "match/hash_pairs/hash_pairs_webgpu.hpp"
 #include "match/links/links_webgpu.hpp"
 #include "parse/parses_webgpu.hpp"
 
@@ -38,6 +39,8 @@ BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes,
 }
 
 unsigned hash_bits(const Lz4Level& level) {
+  // Its heads are in workgroup memory.
+  if (std::holds_alternative<HashPairsParameters>(level.finder)) return 0;
   return std::visit([](const auto& parameters) -> unsigned { return parameters.hash_bits; }, level.finder);
 }
 
@@ -67,10 +70,14 @@ Recording record_lz4_compress(const Lz4CompressPlan& plan, const BlockTable& tab
                               std::uint64_t output_bytes) {
   const BlockBatch batch = plan.batch.of(table);
   Recording recording;
-  record_find_and_parse(
-      level.finder, level.parse, recording, batch,
-      {.output = {plan.second}, .spare = plan.first, .marks = plan.marks, .heads = plan.heads},
-      {plan.first, plan.second, plan.entries, plan.counts, plan.second}, lz4_block_plan());
+  const FinderBuffers found{
+      .output = {plan.second}, .spare = plan.first, .marks = plan.marks, .heads = plan.heads};
+  if (const auto* const pairs = std::get_if<HashPairsParameters>(&level.finder))
+    record_hash_pairs(recording, batch, found, *pairs);
+  else
+    record_find(level.finder, recording, batch, found);
+  record_parse(level.parse, recording, batch, plan.second, plan.first, lz4_block_plan());
+  record_walk(recording, batch, {plan.first, plan.second, plan.entries, plan.counts, plan.second});
   record_lz4_encode(
       recording, batch,
       {plan.entries, plan.second, plan.first, plan.sizes, plan.padded, plan.begins, plan.output, plan.scan},

@@ -23,19 +23,12 @@
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
+#import format/lz4/restore/lz4_sequences.wgsl
+#import format/lz4/restore/lz4_sources.wgsl
 
 struct Parameters {
   block_count: u32,
   turn: u32,
-}
-
-struct Block {
-  begin: u32,           // byte of the data where the history begins
-  history_bytes: u32,   // the compressed block begins behind them
-  block_bytes: u32,     // compressed
-  room_bytes: u32,      // what it may restore to
-  first_sequence: u32,
-  output_begin: u32,    // a whole word
 }
 
 struct Result {
@@ -45,12 +38,6 @@ struct Result {
   place: u32,  // where the next turn of parse goes on, while the status is kUnfinished; then the first sequence of copy's
 }
 
-struct Sequence {
-  output: u32,    // where its literals go, from the block's output on
-  literals: u32,  // byte of the data
-  count: u32,     // of literals; the two bytes behind them are the offset
-}
-
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 @group(0) @binding(1) var<storage, read> data_words: array<u32>;
 @group(0) @binding(2) var<storage, read> blocks: array<Block>;
@@ -58,13 +45,6 @@ struct Sequence {
 @group(0) @binding(4) var<storage, read_write> sequences: array<Sequence>;
 @group(0) @binding(5) var<storage, read_write> output: array<u32>;
 
-const kMinMatchBytes = 4u;
-const kInput = 0x80000000u;  // marks a source as a byte of the data
-
-const kOk = 0u;
-const kCorrupt = 1u;
-const kTooSmall = 2u;
-const kUnfinished = 3u;
 const kTurnBytes = 65536u;
 
 // parse
@@ -73,11 +53,6 @@ const kThreadPositions = 4u;  // a word
 const kWindowBytes = kParseThreads * kThreadPositions;
 const kSegmentPositions = 64u;
 const kSegments = kWindowBytes / 64u;
-const kExtensions = 4u;
-// Links: positions from the window's begin on, in 16 bits.
-const kStops = 0x8000u;
-const kBothHalves = 0x10001u;
-const kNone = 0xFFFFFFFFu;
 const kCountShift = 20u;
 const kRestoredMask = 0xFFFFFu;
 
@@ -90,43 +65,7 @@ var<workgroup> sh_bad: atomic<u32>;  // the first position with a sequence that 
 var<workgroup> sh_state: Result;
 
 // copy
-const kCopyThreads = 256u;
 const kCopyTurnBytes = 32768u;
-const kCopyBytes = kCopyThreads * 4u;
-// A window begins in one sequence, and no more than 256 of four bytes or more begin in it; and one that begins nowhere.
-const kNoted = kCopyThreads + 2u;
-
-var<workgroup> sh_begins: array<u32, kNoted>;  // where sequences begin in the block's output
-var<workgroup> sh_matches: array<u32, kNoted>;  // where their matches do
-var<workgroup> sh_literals: array<u32, kNoted>;
-var<workgroup> sh_offsets: array<u32, kNoted>;
-var<workgroup> sh_sources: array<u32, kCopyBytes>;
-
-// A number that began in a token's nibble: its value, and the place behind it; or that the input ended.
-struct Number {
-  value: u32,
-  place: u32,
-  ended: bool,
-}
-
-fn read_number(nibble: u32, first: u32, end: u32) -> Number {
-  var value = nibble;
-  var place = first;
-  if (nibble == 15u) {
-    loop {
-      if (place >= end) {
-        return Number(0u, place, true);
-      }
-      let more = data_byte(place);
-      place++;
-      value += more;
-      if (more != 255u) {
-        break;
-      }
-    }
-  }
-  return Number(value, place, false);
-}
 
 fn failed(status: u32) -> Result {
   return Result(status, 0u, 0u, 0u);
@@ -169,43 +108,6 @@ fn parse_one(block: Block, before: Result) -> Result {
     return failed(kTooSmall);
   }
   return Result(kUnfinished, written + length.value + kMinMatchBytes, count, length.place);
-}
-
-// A sequence that would begin at a position, if no chain stops there.
-struct Passed {
-  stops: bool,
-  next: u32,  // place behind it
-  literals: u32,
-  literal_extensions: u32,  // bytes that the number of literals takes behind the token
-  restored: u32,            // literals and match
-}
-
-// The bytes that follow a nibble of 15: their sum, and how many they are; more than kExtensions where there are more.
-fn extension(first: u32) -> vec2u {
-  var sum = 0u;
-  for (var count = 1u; count <= kExtensions; count++) {
-    let more = data_byte(first + count - 1u);
-    sum += more;
-    if (more != 255u) {
-      return vec2u(sum, count);
-    }
-  }
-  return vec2u(sum, kExtensions + 1u);
-}
-
-fn passed(place: u32, token: u32, end: u32) -> Passed {
-  var literals = vec2u(token >> 4u, 0u);
-  if (literals.x == 15u) {
-    literals += extension(place + 1u);
-  }
-  var next = place + 3u + literals.y + literals.x;
-  var length = vec2u((token & 15u) + kMinMatchBytes, 0u);
-  if ((token & 15u) == 15u) {
-    length += extension(next);
-  }
-  next += length.y;
-  let stops = max(literals.y, length.y) > kExtensions || next > end;
-  return Passed(stops, next, literals.x, literals.y, literals.x + length.x);
 }
 
 // How an invocation keeps it: 11, 3 and 12 bits.
@@ -380,25 +282,6 @@ fn parse(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   }
 }
 
-// Where a byte of the block's output comes from, of the noted sequence that it stands in.
-fn source_of(block: Block, noted: u32, place: u32) -> u32 {
-  let match_begin = sh_matches[noted];
-  if (place < match_begin) {
-    return kInput | (sh_literals[noted] + (place - sh_begins[noted]));
-  }
-  let offset = sh_offsets[noted];
-  var repeated = place - match_begin;
-  if (repeated >= offset) {
-    repeated %= offset;
-  }
-  let source = match_begin + repeated;
-  if (source < offset) {
-    // The history stands directly before the compressed block.
-    return kInput | (block.begin + block.history_bytes + source - offset);
-  }
-  return block.output_begin + source - offset;
-}
-
 @compute @workgroup_size(kCopyThreads)
 fn copy(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
         @builtin(local_invocation_index) thread: u32) {
@@ -413,44 +296,21 @@ fn copy(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   var state = workgroupUniformLoad(&sh_state);
   let stop = min(state.restored_bytes, (parameters.turn + 1u) * kCopyTurnBytes);
   for (var window = parameters.turn * kCopyTurnBytes; window < stop; window += kCopyBytes) {
-    for (var i = thread; i < kNoted; i += kCopyThreads) {
-      sh_begins[i] = kNone;
-      if (state.place + i < state.sequence_count) {
-        let sequence = sequences[block.first_sequence + state.place + i];
-        sh_begins[i] = sequence.output;
-        sh_matches[i] = sequence.output + sequence.count;
-        sh_literals[i] = sequence.literals;
-        sh_offsets[i] = data_word(sequence.literals + sequence.count) & 0xFFFFu;
-      }
-    }
+    note_sequences(block, state.place, state.sequence_count, thread);
     workgroupBarrier();
 
     let first = window + thread * 4u;
-    var noted = 0u;
-    for (var stride = kCopyThreads; stride > 0u; stride /= 2u) {
-      if (noted + stride < kNoted && sh_begins[noted + stride] <= first) {
-        noted += stride;
-      }
-    }
-    var sources: array<u32, 4>;
-    for (var i = 0u; i < 4u; i++) {
-      noted += select(0u, 1u, sh_begins[noted + 1u] <= first + i);
-      // What is found for places behind the block's end nobody asks for.
-      sources[i] = source_of(block, noted, first + i);
-      sh_sources[thread * 4u + i] = sources[i];
-    }
+    let found = find_sources(block, first, thread);
+    var sources = found.sources;
     if (thread == kCopyThreads - 1u) {
-      sh_state.place = state.place + noted;
+      sh_state.place = state.place + found.noted;
     }
     state.place = workgroupUniformLoad(&sh_state).place;
 
     if (first < stop) {
       var value = 0u;
       for (var i = 0u; i < min(4u, stop - first); i++) {
-        var source = sources[i];
-        while (source < kInput && source >= block.output_begin + window) {
-          source = sh_sources[source - block.output_begin - window];
-        }
+        let source = source_outside(sources[i], block.output_begin + window);
         var byte = 0u;
         if (source < kInput) {
           byte = (output[source / 4u] >> (8u * (source % 4u))) & 0xFFu;

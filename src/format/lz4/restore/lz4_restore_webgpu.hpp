@@ -38,16 +38,20 @@ struct RestoreTable {
   std::uint32_t largest_room_bytes = 0;
 
   void add(std::uint32_t history_bytes, std::uint32_t block_bytes, std::uint32_t room_bytes);
+  // Whether a workgroup for each block would leave a device almost empty, so that many restore a block (lz4_restore_few.wgsl).
+  bool has_few_blocks() const;
 };
 
-// The device memory of a batch: data, 4 bytes for each byte of input, and the output.
+// The device memory of a batch: data, 4 bytes for each byte of input, and the output. For few blocks, an eighth more of the data
+// and 4 bytes for each byte of output.
 struct Lz4RestorePlan {
   BufferPlan buffers;
-  BufferId data, rows, results, sequences, output;
+  BufferId data, rows, results, sequences, output, windows, sources;
 };
 struct RestoreCapacity {
   std::uint64_t data_bytes = 0, output_bytes = 0;
   std::uint32_t block_count = 0, sequence_count = 0;
+  std::uint64_t few_data_bytes = 0, few_output_bytes = 0;  // of the two above, in a batch of few blocks
 
   bool holds(const RestoreCapacity& other) const;
 };
