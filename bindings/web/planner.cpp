@@ -8,7 +8,9 @@
 #include "format/lz4/block/lz4_block_size.hpp"
 #include "format/lz4/compress/lz4_judge.hpp"
 #include "format/lz4/lz4_format.hpp"
+#include "format/lz4/restore/lz4_restore_webgpu.hpp"
 #include "lz4_jobs.hpp"
+#include "match/hash_pairs/hash_pairs_webgpu.hpp"
 #include "match_jobs.hpp"
 
 namespace hemstitch {
@@ -17,6 +19,17 @@ namespace hemstitch {
 FormatTable::FormatTable() { formats_.push_back(make_lz4_format()); }
 JudgedMatches judge_lz4_matches(std::span<const MatchRecord>) { __builtin_trap(); }
 std::optional<std::uint64_t> lz4_block_restored_bytes(std::span<const std::byte>) { __builtin_trap(); }
+
+// Blocks of frames are no pages, so hash_pairs is not asked for; and the module has no room for the shader of few blocks.
+void webgpu::record_hash_pairs(Recording&, const BlockBatch&, const FinderBuffers&,
+                               const HashPairsParameters&) {
+  __builtin_trap();
+}
+bool webgpu::RestoreTable::has_few_blocks() const { return false; }
+std::uint64_t webgpu::few_windows_bytes(std::uint64_t) { return 0; }
+webgpu::Recording webgpu::record_lz4_restore_few(const Lz4RestorePlan&, const RestoreTable&) {
+  __builtin_trap();
+}
 
 namespace web {
 namespace {

@@ -1,21 +1,8 @@
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace hemstitch::webgpu {
-namespace {
-
-// A workgroup restores some 0.16 GB/s (docs/decisions/webgpu.md), and many to a block take a dozen passes.
-constexpr std::size_t kFewBlocks = 64;
-constexpr std::uint32_t kShortestFewBytes = 8192;
-// What the largest block restores to by its lengths, right or wrong, is counted in 32 bits: up to 255 bytes a byte.
-constexpr std::uint32_t kLongestFewBytes = 8u << 20;
-
-constexpr std::uint32_t kPartBytes = 1024;  // of input and of output, in lz4_restore_few.wgsl
-
-}  // namespace
-
 Status restore_status(const RestoreResult& result) {
   switch (result.status) {
     case 0:
@@ -47,11 +34,6 @@ void RestoreTable::add(std::uint32_t history_bytes, std::uint32_t block_bytes, s
   largest_room_bytes = std::max(largest_room_bytes, room_bytes);
 }
 
-bool RestoreTable::has_few_blocks() const {
-  return rows.size() <= kFewBlocks && largest_room_bytes >= kShortestFewBytes &&
-         largest_room_bytes <= kLongestFewBytes && largest_block_bytes <= kLongestFewBytes;
-}
-
 bool RestoreCapacity::holds(const RestoreCapacity& other) const {
   return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
          block_count >= other.block_count && sequence_count >= other.sequence_count &&
@@ -72,57 +54,13 @@ Lz4RestorePlan plan_lz4_restore(const RestoreCapacity& capacity) {
   plan.results = plan.buffers.add("results", capacity.block_count * sizeof(RestoreResult));
   plan.sequences = plan.buffers.add("sequences", capacity.sequence_count * kSequenceBytes);
   plan.output = plan.buffers.add("output", capacity.output_bytes);
-  constexpr std::uint64_t kWindowRowBytes = 136;
-  const std::uint64_t windows =
-      capacity.few_data_bytes == 0 ? 0 : capacity.few_data_bytes / kPartBytes + kFewBlocks;
-  plan.windows = plan.buffers.add("windows", windows * kWindowRowBytes);
+  plan.windows = plan.buffers.add("windows", few_windows_bytes(capacity.few_data_bytes));
   plan.sources = plan.buffers.add("sources", capacity.few_output_bytes * 4);
   return plan;
 }
 
-namespace {
-
-// lz4_restore_few.wgsl
-Recording record_few_blocks(const Lz4RestorePlan& plan, const RestoreTable& table) {
-  const auto block_count = static_cast<std::uint32_t>(table.rows.size());
-  // A block's parts are numbered from where it begins on, plus its own number.
-  const std::uint64_t windows = table.data_bytes / kPartBytes + block_count,
-                      tiles = table.output_bytes / kPartBytes + block_count;
-  const Binding data = {plan.data, Access::kRead}, rows = {plan.rows, Access::kRead},
-                results = {plan.results, Access::kReadWrite},
-                sequences = {plan.sequences, Access::kReadWrite},
-                window_rows = {plan.windows, Access::kReadWrite},
-                sources = {plan.sources, Access::kReadWrite}, output = {plan.output, Access::kReadWrite};
-  Recording recording;
-  const auto pass = [&](std::string_view entry_point, std::uint64_t parts, std::uint64_t workgroups,
-                        std::vector<Binding> bindings) {
-    recording.dispatch({"format/lz4/restore/lz4_restore_few.wgsl",
-                        entry_point,
-                        {block_count, static_cast<std::uint32_t>(parts)},
-                        std::move(bindings),
-                        workgroups});
-  };
-  // Exits stand where sequences will.
-  pass("find_exits", windows, windows, {data, rows, kNoBinding, kNoBinding, sequences, window_rows});
-  pass("chain", windows, block_count, {data, rows, results, kNoBinding, sequences, window_rows});
-  pass("mark", windows, windows, {data, rows, kNoBinding, kNoBinding, kNoBinding, window_rows});
-  pass("sum", windows, block_count, {kNoBinding, rows, results, kNoBinding, kNoBinding, window_rows});
-  pass("list", windows, windows, {data, rows, results, sequences, kNoBinding, window_rows});
-  pass("judge", windows, divided_up(block_count, 64), {kNoBinding, kNoBinding, results});
-  pass("trace", tiles, tiles, {data, rows, results, sequences, kNoBinding, kNoBinding, sources});
-  // The last steps are taken by `fill`.
-  constexpr std::uint64_t kSteps = 16;
-  const std::uint64_t most_tiles = divided_up(table.largest_room_bytes, kPartBytes);
-  for (std::uint64_t reach = kSteps; reach < most_tiles; reach *= kSteps)
-    pass("shorten", tiles, tiles, {kNoBinding, rows, results, kNoBinding, kNoBinding, kNoBinding, sources});
-  pass("fill", tiles, tiles, {data, rows, results, kNoBinding, kNoBinding, kNoBinding, sources, output});
-  return recording;
-}
-
-}  // namespace
-
 Recording record_lz4_restore(const Lz4RestorePlan& plan, const RestoreTable& table) {
-  if (table.has_few_blocks()) return record_few_blocks(plan, table);
+  if (table.has_few_blocks()) return record_lz4_restore_few(plan, table);
   constexpr std::uint32_t kParseTurnBytes = 65536, kCopyTurnBytes = 32768;
   const auto block_count = static_cast<std::uint32_t>(table.rows.size());
   Recording recording;

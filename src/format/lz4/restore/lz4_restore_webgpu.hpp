@@ -60,4 +60,8 @@ RestoreCapacity capacity_of(const RestoreTable& table);
 Lz4RestorePlan plan_lz4_restore(const RestoreCapacity& capacity);
 Recording record_lz4_restore(const Lz4RestorePlan& plan, const RestoreTable& table);
 
+// Its parts for few blocks: the size of `windows` for so much data in at most as many blocks as are few, and the passes.
+std::uint64_t few_windows_bytes(std::uint64_t data_bytes);
+Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable& table);
+
 }  // namespace hemstitch::webgpu

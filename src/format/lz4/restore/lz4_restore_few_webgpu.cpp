@@ -1,0 +1,65 @@
+// Which batches have few blocks, and their passes (lz4_restore_few.wgsl).
+#include <utility>
+
+#include "format/lz4/restore/lz4_restore_webgpu.hpp"
+
+namespace hemstitch::webgpu {
+namespace {
+
+// A workgroup restores some 0.16 GB/s (docs/decisions/webgpu.md), and many to a block take ten passes.
+constexpr std::size_t kFewBlocks = 64;
+constexpr std::uint32_t kShortestFewBytes = 8192;
+// What the largest block restores to by its lengths, right or wrong, is counted in 32 bits: up to 255 bytes a byte.
+constexpr std::uint32_t kLongestFewBytes = 8u << 20;
+
+constexpr std::uint32_t kPartBytes = 1024;  // of input and of output
+
+}  // namespace
+
+bool RestoreTable::has_few_blocks() const {
+  return rows.size() <= kFewBlocks && largest_room_bytes >= kShortestFewBytes &&
+         largest_room_bytes <= kLongestFewBytes && largest_block_bytes <= kLongestFewBytes;
+}
+
+std::uint64_t few_windows_bytes(std::uint64_t data_bytes) {
+  constexpr std::uint64_t kWindowRowBytes = 136;
+  return data_bytes == 0 ? 0 : (data_bytes / kPartBytes + kFewBlocks) * kWindowRowBytes;
+}
+
+Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable& table) {
+  const auto block_count = static_cast<std::uint32_t>(table.rows.size());
+  // A block's parts are numbered from where it begins on, plus its own number.
+  const std::uint64_t windows = table.data_bytes / kPartBytes + block_count,
+                      tiles = table.output_bytes / kPartBytes + block_count;
+  const Binding data = {plan.data, Access::kRead}, rows = {plan.rows, Access::kRead},
+                results = {plan.results, Access::kReadWrite},
+                sequences = {plan.sequences, Access::kReadWrite},
+                window_rows = {plan.windows, Access::kReadWrite},
+                sources = {plan.sources, Access::kReadWrite}, output = {plan.output, Access::kReadWrite};
+  Recording recording;
+  const auto pass = [&](std::string_view entry_point, std::uint64_t parts, std::uint64_t workgroups,
+                        std::vector<Binding> bindings) {
+    recording.dispatch({"format/lz4/restore/lz4_restore_few.wgsl",
+                        entry_point,
+                        {block_count, static_cast<std::uint32_t>(parts)},
+                        std::move(bindings),
+                        workgroups});
+  };
+  // Exits stand where sequences will.
+  pass("find_exits", windows, windows, {data, rows, kNoBinding, kNoBinding, sequences, window_rows});
+  pass("chain", windows, block_count, {data, rows, results, kNoBinding, sequences, window_rows});
+  pass("mark", windows, windows, {data, rows, kNoBinding, kNoBinding, kNoBinding, window_rows});
+  pass("sum", windows, block_count, {kNoBinding, rows, results, kNoBinding, kNoBinding, window_rows});
+  pass("list", windows, windows, {data, rows, results, sequences, kNoBinding, window_rows});
+  pass("judge", windows, divided_up(block_count, 64), {kNoBinding, kNoBinding, results});
+  pass("trace", tiles, tiles, {data, rows, results, sequences, kNoBinding, kNoBinding, sources});
+  // The last steps are taken by `fill`.
+  constexpr std::uint64_t kSteps = 16;
+  const std::uint64_t most_tiles = divided_up(table.largest_room_bytes, kPartBytes);
+  for (std::uint64_t reach = kSteps; reach < most_tiles; reach *= kSteps)
+    pass("shorten", tiles, tiles, {kNoBinding, rows, results, kNoBinding, kNoBinding, kNoBinding, sources});
+  pass("fill", tiles, tiles, {data, rows, results, kNoBinding, kNoBinding, kNoBinding, sources, output});
+  return recording;
+}
+
+}  // namespace hemstitch::webgpu
