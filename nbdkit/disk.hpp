@@ -19,7 +19,7 @@ namespace hemstitch {
 class Disk {
  public:
   // store.page_count is set here.
-  Disk(std::uint64_t bytes, PageStoreOptions store);
+  Disk(std::uint64_t bytes, const PageStoreOptions& store);
 
   std::uint64_t bytes() const { return bytes_; }
   PageStore& store() { return store_; }

@@ -41,9 +41,9 @@ struct BlockTask {
 
 struct EncodeParameters {
   Format format = Format::kLz4;
-  int level = 1;                         // kMinLevel..kMaxLevel
-  int acceleration = 0;                  // 0: off; see CompressOptions
-  std::size_t block_bytes = 256 * 1024;  // the frame's block size; a task may be shorter
+  int level = 1;                        // kMinLevel..kMaxLevel
+  int acceleration = 0;                 // 0: off; see CompressOptions
+  std::size_t block_bytes = 256 << 10;  // the frame's block size; a task may be shorter
 
   // Of the memory around each task's output: so much before and behind it is the frame's, and stays free. Where outputs may be
   // moved, those of a batch stand in one piece of memory, in order, each with room for its input at least, and nothing but that

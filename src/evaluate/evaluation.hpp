@@ -58,7 +58,7 @@ struct Optimum {
   ParseFigures figures;
 };
 
-inline constexpr std::size_t kLatencyBytes = 256 * 1024;
+inline constexpr std::size_t kLatencyBytes = 256 << 10;
 
 // `data` is not empty. `format` says whose costs count, and has matches (FrameFormat::match_limits()); null: the flat prices of the parameters.
 Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice,

@@ -192,9 +192,9 @@ class RestoreJob {
   StreamPlaces places_;
   std::optional<std::uint64_t> total_bytes_;
   DeviceTime time_;
+  unsigned threads_;
   std::optional<ResilientEngine>
       engine_;  // from the first frame on, which tells the format and how much there is
-  unsigned threads_;
   FrameStream stream_;
   FrameHeader header_;  // of the current frame; nothing is said before the first
   BatchPlan plan_;
@@ -209,8 +209,8 @@ class RestoreJob {
   std::uint64_t skipped_bytes_ = 0;  // besides those: of what is unused
   std::unique_ptr<StreamDecoder> decoder_;
   GzipIndex* index_ = nullptr;
-  bool borrows_ = false;
   StreamMeans stream_means_;
+  bool borrows_ = false;
   bool stream_has_threads_ = false, stream_on_device_ = false;
   bool stream_summed_up_ = false;  // by the decoder
   std::vector<std::byte> stream_input_;

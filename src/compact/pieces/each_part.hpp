@@ -17,7 +17,7 @@ namespace hemstitch {
 
 // Bytes of the span that one thread copies at a time: far more than a task costs to start, and few enough that 16
 // threads share 16 MB.
-inline constexpr std::size_t kPiecesGrainBytes = 256 * 1024;
+inline constexpr std::size_t kPiecesGrainBytes = 256 << 10;
 
 // Calls `work(piece, begin, end)`, from many threads, with bytes [begin, end) of each piece, all of them once.
 // `function` is named in errors.
