@@ -29,7 +29,7 @@ namespace hemstitch {
 // No block takes more than the room for its content (block/deflate_stored.hpp). A full chunk that is stored takes two DEFLATE blocks; behind
 // one that ends inside a byte, the first takes up to two bits more than it counts, and so does the empty one at the end.
 static_assert((kDeflateMostBlockBytes / kDeflateChunkBytes * (std::size_t{2} * kDeflateStoredHeadBits + 2) +
-               2 * (kDeflateStoredHeadBits + 2) + 7) /
+               std::size_t{2} * (kDeflateStoredHeadBits + 2) + 7) /
                   8 <=
               deflate_data_room(kDeflateMostBlockBytes) - kDeflateMostBlockBytes);
 
