@@ -46,10 +46,10 @@ struct Staging {
   std::size_t output_bytes = 0;
 };
 
-// Of a history only the last kHistoryBytes are taken: nothing refers further back.
-Staging stage_for_compression(std::span<const BlockTask> tasks);
-// Restoring, with `one_memory`: all inputs stand in order in one piece of memory, that between them may be read too, and goes up
-// as it stands.
+// Of a history only the last kHistoryBytes are taken: nothing refers further back. With `one_memory`, all inputs stand in order in
+// one piece of memory, whole_input(), which may be read between them too and goes up as it stands. Compressing, tasks have no
+// histories then.
+Staging stage_for_compression(std::span<const BlockTask> tasks, bool one_memory = false);
 Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory = false);
 // From the first input to the last; empty where they do not stand in order, or too far from each other to go up as one.
 std::span<const std::byte> whole_input(std::span<const BlockTask> tasks);
@@ -62,5 +62,13 @@ struct StagedSpan {
   std::span<std::byte> to;
 };
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks);
+// Whether they are large enough, on average, to come down straight to their places by a copy each. Smaller ones come down as runs_of()
+// says, and a core copies them from there.
+bool come_down_alone(std::span<const StagedSpan> spans);
+// All of `spans`, in as few parts of the output span as they can be, wherever they belong.
+struct StagedRun {
+  std::size_t at = 0, bytes = 0;
+};
+std::vector<StagedRun> runs_of(std::span<const StagedSpan> spans);
 
 }  // namespace hemstitch
