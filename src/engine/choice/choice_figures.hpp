@@ -61,6 +61,15 @@ inline constexpr double kStreamCpuRestore = 2.1, kStreamReferenceRestore = 0.05,
 // Shorter ones, compressed, stay with the processor: no sizes below it were measured.
 inline constexpr std::uint64_t kLeastStreamBytes = 100'000'000;
 
+// Pages of 4 KB in a call of PageBatch, 10,000 of them: what the rates above, which are of blocks of 256K, are multiplied by. 16 cores give 8.8
+// and 33 GB/s, a device's kernels 59 and 190. And what such a call of a started device takes besides, as 100 pages show
+// ("nvidia-h200-device-pages" of 2026-11-25, commit c587b0b).
+struct PageFactors {
+  double compress, restore;
+};
+inline constexpr PageFactors kCpuPages = {.compress = 1.5, .restore = 6}, kDevicePages = {1.9, 0.62};
+inline constexpr double kDevicePagesSeconds = 0.00018;
+
 // That host again, by 16 threads, with their count: reading and copying grow nearly with it. A new file, in memory, is written at 5
 // where nothing else keeps the cores busy ("nvidia-h200-device-sizes", restored by cuda): the system has to find pages for it.
 inline constexpr double kReadGbps = 34.9, kReadExponent = 0.81;
