@@ -23,8 +23,8 @@ typename SlotRing<Slot>::Lease slot_for_submission(SlotRing<Slot>& slots) {
   if (!slot)
     throw Error(
         Status::kInvalidOption,
-        fmt::format("{} submissions are in flight, which is what the matcher has room for: let one of "
-                    "them go first",
+        fmt::format("{} submissions are in flight, the most that the matcher has room for: release one "
+                    "first",
                     slots.count()));
   return slot;
 }

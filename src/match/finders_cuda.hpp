@@ -35,7 +35,7 @@ inline bool counts_on_cuda(const AnyFinder& finder) {
 template <typename Parameters>
 [[noreturn]] void throw_no_kernel() {
   throw Error(Status::kInvalidOption,
-              std::string(Parameters::kName) + " has no kernel; the reference backend finds with it");
+              std::string(Parameters::kName) + " has no CUDA kernel; use backend 'reference'");
 }
 
 // Throw kInvalidOption for a finder without kernels, for parameters outside their limits (naming the field) and for too

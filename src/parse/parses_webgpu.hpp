@@ -22,8 +22,8 @@ void record_parse(const AnyParse<Costs>& parse, Recording& recording, const Bloc
           record_parse(recording, batch, records, decisions, plan, parameters);
         else
           throw Error(Status::kInvalidOption, std::string(Parameters::kName) +
-                                                  " does not run behind a finder through WebGPU; the "
-                                                  "reference backend parses with it");
+                                                  " does not run after a finder on WebGPU; "
+                                                  "use backend 'reference'");
       },
       parse);
 }

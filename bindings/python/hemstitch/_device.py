@@ -63,7 +63,7 @@ class DeviceArray:
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if copy or (dl_device is not None and tuple(dl_device) != (_CUDA, self.device)):
-            raise BufferError("the array is shared as it is, on its device")
+            raise BufferError("DLPack shares the array without a copy, on its own device")
         if self._stream is not None and stream != -1:  # -1: the taker sees to the order
             _core.device_order(self._stream, self.device, stream or 0)
         if self.typestr[0] == ">" or self.typestr[1] not in _DLPACK_CODES:
@@ -127,11 +127,11 @@ def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, 
     # What is said wrong is refused in the words of the host's calls.
     _core.compress(b"", format=format, level=level, threads=threads, block_bytes=block_bytes, backend="cpu")
     if backend not in ("auto", "cuda", "reproducible"):
-        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; a device's array is compressed where it is, by 'cuda'")
+        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' compresses a device's array")
     if content_checksum:
-        raise Error(Status.INVALID_OPTION, "content_checksum is serial, and not made on a device; blocks have checksums of their own")
+        raise Error(Status.INVALID_OPTION, "a device computes no content_checksum, which is serial; blocks have their own checksums")
     if progress is not None:
-        raise Error(Status.INVALID_OPTION, "progress is told of the host's data; a device's array is compressed as a whole")
+        raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is compressed as a whole")
     batch, given, run = _batch_of(objs, stream)
     spans = [(one.address, one.nbytes) for one in given]
     if format == "lz4":
@@ -148,7 +148,7 @@ def restore(data, *, device=None, out=None, stream=None, **options):
     if device is None and not on_device and not (out is not None and is_on_device(out)):
         return _core.restore(_host_array(data, "restore") if not _has_buffer(data) else data, out=out, **options)
     if options.pop("progress", None) is not None:
-        raise Error(Status.INVALID_OPTION, "progress is told of the host's data; what is restored to a device comes as a whole")
+        raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is restored as a whole")
     if device is None and not on_device:
         device = f"cuda:{_Given(out, stream).device}"
     result = _one(restore_many([data], device=device, stream=stream, **options))
@@ -166,12 +166,12 @@ def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0,
         return _core.restore_many([one if _has_buffer(one) else _host_array(one, "restore_many") for one in objs], format=format, backend=backend,
                                   threads=threads)
     if backend not in ("auto", "cuda", "reproducible"):
-        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; to a device's memory restores 'cuda'")
+        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' restores to a device's memory")
     _core.restore_many([], format=format, threads=threads)  # what is said wrong, in the words of the host's calls
     if from_device:
         batch, given, run = _batch_of(objs, stream)
         if number is not None and number != run.device:
-            raise Error(Status.INVALID_OPTION, f"the arrays are on device {run.device}, and device is {str(device)!r}")
+            raise Error(Status.INVALID_OPTION, f"the arrays are on device {run.device}, but device is {str(device)!r}")
         if all(one.packed is not None and format in ("auto", one.packed.format) for one in given):
             return [one if isinstance(one, Error) else
                     DeviceArray(one[0], run.device, address=one[1], nbytes=packed.content_bytes, stream=run.stream)
@@ -353,12 +353,12 @@ def _batch_of(objs, stream):
     given = []
     for number, one in enumerate(objs):
         if not is_on_device(one):
-            raise TypeError(f"item {number} is in the host's memory, and the first one in a device's; give them apart")
+            raise TypeError(f"item {number} is in the host's memory, but the first one in a device's; use two calls")
         given.append(_Given(one, stream))
     run = batch.Run(given[0].device, given[0].stream)
     for number, one in enumerate(given):
         if one.device != run.device:
-            raise Error(Status.INVALID_OPTION, f"item {number} is on device {one.device}, and the first one on {run.device}; give them apart")
+            raise Error(Status.INVALID_OPTION, f"item {number} is on device {one.device}, but the first one on {run.device}; use two calls")
         if one.stream != run.stream:  # each array's own, since the call names none
             _core.device_order(one.stream, run.device, run.stream)
     return batch, given, run
@@ -374,7 +374,7 @@ def _put(result, out, stream):
     target = _Given(out, result._stream if stream is None else stream, writable=True)
     _check_room(result.nbytes, target.nbytes)
     if target.device != result.device:
-        raise Error(Status.INVALID_OPTION, f"out is on device {target.device}, and the result on {result.device}")
+        raise Error(Status.INVALID_OPTION, f"out is on device {target.device}, but the result on {result.device}")
     if result._stream is not None and result._stream != target.stream:
         _core.device_order(result._stream, target.device, target.stream)
     _core.device_copy(result._address, result.nbytes, target.address, target.device, target.stream)
@@ -383,7 +383,7 @@ def _put(result, out, stream):
 
 def _check_room(needed, room):
     if needed > room:
-        raise Error(Status.OUTPUT_TOO_SMALL, f"out has {room} bytes, and {needed} are to be written")
+        raise Error(Status.OUTPUT_TOO_SMALL, f"out has {room} bytes, but {needed} are needed")
 
 
 def _tensor(tensor):

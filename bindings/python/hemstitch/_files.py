@@ -29,12 +29,12 @@ def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0,
         raise ValueError(f"mode is {mode!r}; it may be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt'")
     is_text = "t" in mode
     if not is_text and not (encoding is errors is newline is None):
-        raise ValueError("encoding, errors and newline are for text, which the modes 'rt', 'wt' and 'xt' open")
+        raise ValueError("encoding, errors and newline are only for the text modes 'rt', 'wt' and 'xt'")
     if "r" in mode:
         opened = io.BufferedReader(Reader(file, format=format or "auto", backend=backend, threads=threads, index=index),
                                    buffer_size=1 << 16)
     elif index is not None:
-        raise ValueError("index is for reading; make_index() makes one of a file that is written")
+        raise ValueError("index is only for reading; make_index() makes one from a written file")
     else:
         opened = Writer(file, mode[0] + "b", format=format or _format_of_path(file), level=level, backend=backend,
                         threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
@@ -168,14 +168,14 @@ class Reader(io.RawIOBase):
     def seek(self, offset, whence=io.SEEK_SET):
         self._check()
         if not self.seekable():
-            raise io.UnsupportedOperation("the compressed file cannot be sought in")
+            raise io.UnsupportedOperation("the compressed file cannot seek")
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence)
         if base is None:
             if whence != io.SEEK_END:
                 raise ValueError(f"whence is {whence}; it may be 0, 1 or 2")
             base = self.size()
         if base + offset < 0:
-            raise OSError(22, "a place before the beginning")
+            raise OSError(22, "the position is before the beginning")
         self._at = base + offset
         return self._at
 
@@ -271,7 +271,7 @@ class Reader(io.RawIOBase):
         """All of the compressed file: mapped where it is one, else read."""
         if self._whole is None:
             if not self.seekable():
-                raise io.UnsupportedOperation("the compressed file cannot be sought in")
+                raise io.UnsupportedOperation("the compressed file cannot seek")
             self._whole = self._mapped()
             if self._whole is None:
                 place = self._file.tell()

@@ -67,7 +67,7 @@ def read(dataset, selection=(), *, device=None, stream=None, backend="auto", thr
 
 def _read_to_device(dataset, selection, filters, axes, run, threads):
     if dataset.dtype.hasobject:
-        raise TypeError("elements of variable length have no place in a device's memory")
+        raise TypeError("elements of variable length cannot be read to a device's memory")
     if filters is None or axes is None:
         return _device_chunks.uploaded(run, dataset[selection])
     array = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], dataset.dtype)
@@ -332,7 +332,7 @@ def _damaged(what):
 def _blocks_of(chunk, chunk_bytes, block_sizes):
     """(first byte, bytes, first byte of its content, bytes of that) of each block of a chunk."""
     if len(chunk) < 12:
-        raise _damaged(f"begins with 12 bytes of sizes; it has {len(chunk)}")
+        raise _damaged(f"must begin with 12 bytes of sizes; it has {len(chunk)}")
     content_bytes, block_bytes = struct.unpack_from(">QI", chunk)
     if content_bytes != chunk_bytes:
         raise _damaged(f"says {content_bytes} bytes; chunks have {chunk_bytes}")
@@ -376,7 +376,7 @@ class _Lz4Reader:
             if isinstance(size, Error):
                 raise size
             if size != len(room):
-                raise _damaged(f"has a block of {size} bytes in the place of {len(room)}")
+                raise _damaged(f"has a block of {size} bytes that should have {len(room)}")
 
 
 def _lz4_block_sizes(content_bytes, block_bytes):
@@ -462,7 +462,7 @@ def _unbitshuffle(chunks, values, chunk_bytes, backend, threads):
         view = memoryview(chunk)
         content, at, done = reader.add(view, sizes)
         if len(view) - at != len(content) - done:
-            raise _damaged(f"has {len(view) - at} bytes behind its blocks rather than {len(content) - done}")
+            raise _damaged(f"has {len(view) - at} bytes after its blocks, not {len(content) - done}")
         content[done:] = numpy.frombuffer(view, "u1")[at:]
         contents.append(content)
         block_sizes.append(sizes(len(content), struct.unpack_from(">I", view, 8)[0]))

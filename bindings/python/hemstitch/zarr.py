@@ -78,16 +78,16 @@ class _SizedBlocks:
         for chunk in chunks:
             view = memoryview(chunk).cast("B")
             if len(view) < 4:
-                raise Error(Status.TRUNCATED, f"a chunk of numcodecs.lz4 begins with four bytes of size, this one has {len(view)}")
+                raise Error(Status.TRUNCATED, f"a chunk of numcodecs.lz4 must begin with 4 bytes of size; this one has {len(view)}")
             sizes.append(struct.unpack_from("<I", view)[0])
             # A block restores to 255 times its bytes at most: what asks for more memory is damaged.
             if sizes[-1] > 255 * len(view):
-                raise Error(Status.CORRUPT_BLOCK, f"a chunk of numcodecs.lz4 says {sizes[-1]} bytes, and has {len(view)} of data")
+                raise Error(Status.CORRUPT_BLOCK, f"a chunk of numcodecs.lz4 says {sizes[-1]} bytes, but has {len(view)} of data")
             blocks.append(view[4:])
         restored = restore_lz4_blocks(blocks, sizes)
         for content, size in zip(restored, sizes):
             if len(content) != size:
-                raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk of numcodecs.lz4 says {size} bytes, and holds {len(content)}")
+                raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk of numcodecs.lz4 says {size} bytes, but holds {len(content)}")
         return restored
 
 

@@ -112,8 +112,8 @@ DeflateBlockHeader read_deflate_block_header(DeflateBits& bits);
 std::string_view read_deflate_block_header(DeflateBits& bits, DeflateBlockHeader& header);
 
 // Literals and lengths, and distances: where they say that something is none, DeflateDamage says this.
-inline constexpr std::string_view kNoLitlenCode = "what stands here is no code of a literal or a length";
-inline constexpr std::string_view kNoDistanceCode = "what stands here is no code of a distance";
-inline constexpr std::string_view kDistanceTooFar = "a match reaches back before the content's beginning";
+inline constexpr std::string_view kNoLitlenCode = "the bits here are not a code of a literal or a length";
+inline constexpr std::string_view kNoDistanceCode = "the bits here are not a code of a distance";
+inline constexpr std::string_view kDistanceTooFar = "a match begins before the content";
 
 }  // namespace hemstitch
