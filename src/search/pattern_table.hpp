@@ -20,13 +20,13 @@ namespace hemstitch {
 
 inline constexpr std::uint32_t kPairFilterWords = 2048;
 
-// Where things stand in the words, and what a device wants to know without reading any.
+// Where the parts are in the words, and what a device needs without reading them.
 struct PatternPlaces {
   std::uint32_t pattern_count = 0;
   std::uint32_t most_bytes = 0;  // of the longest pattern
   std::uint32_t ignore_case = 0;
-  std::uint32_t first_word = 0;  // of the only pattern, where there is one: its first four bytes, and
-  std::uint32_t first_mask = 0;  // those of them that it has
+  std::uint32_t first_word = 0;  // if there is only one pattern: its first four bytes, and
+  std::uint32_t first_mask = 0;  // a mask for those that it has
   std::uint32_t filter_at = 0;
   std::uint32_t first_at = 0;
   std::uint32_t lists_at = 0;
