@@ -1,4 +1,5 @@
-// All parses behind one call through WebGPU, and behind any finder: a header each, of those in parse/parse_rows.hpp.
+// Runs any parse through WebGPU, also after any finder: includes a header for each of those in
+// parse/parse_rows.hpp.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace hemstitch::webgpu {
 
-// The decisions of a parse, for record_walk(). Throws kInvalidOption for costs that it does not take, and for a parse that
-// has no overload here: optimal_exact needs one more array than a batch has.
+// Writes the decisions of a parse, for record_walk(). Throws kInvalidOption for costs that it does not
+// support, and for a parse without an overload here: optimal_exact needs one more array than a batch has.
 template <typename Costs>
 void record_parse(const AnyParse<Costs>& parse, Recording& recording, const BlockBatch& batch,
                   BufferId records, BufferId decisions, const BlockPlan& plan) {
@@ -28,7 +29,7 @@ void record_parse(const AnyParse<Costs>& parse, Recording& recording, const Bloc
       parse);
 }
 
-// From bytes to sequences. The records are read for the last time by the parse.
+// From bytes to sequences. The parse is the last step that reads the records.
 template <typename Costs>
 void record_find_and_parse(const AnyFinder& finder, const AnyParse<Costs>& parse, Recording& recording,
                            const BlockBatch& batch, const FinderBuffers& buffers, const WalkBuffers& walk,
