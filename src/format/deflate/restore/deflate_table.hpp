@@ -1,5 +1,6 @@
-// Tables by which decoders on the processor find a token: looked up by the next bits, several at a time, they say how many of these a
-// symbol has with its extra bits, and what it is. Codes too long for a table go on in a second one, behind it.
+// Tables with which decoders on the processor find tokens. A look-up with the next bits, several at a time,
+// gives how many of these a symbol takes with its extra bits, and what it is. Codes that are too long for a
+// table continue in a second one after it.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ struct DeflateTable {
 using DeflateLitlenTable = DeflateTable<11, kDeflateFixedLitlenCount>;
 using DeflateDistanceTable = DeflateTable<8, kDeflateFixedDistanceCount>;
 
-// Of lengths that fit (deflate_header.hpp).
+// The lengths must be valid (deflate_header.hpp).
 void build_deflate_table(DeflateLitlenTable& table, std::span<const std::uint8_t> lengths);
 void build_deflate_table(DeflateDistanceTable& table, std::span<const std::uint8_t> lengths);
 
