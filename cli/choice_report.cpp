@@ -82,6 +82,7 @@ std::vector<std::string> choice_lines(const ChoiceTable& table) {
   for (const BackendCandidate& candidate : table.candidates) {
     if (!is_device(candidate)) continue;
     std::vector<std::string> sizes;
+    sizes.reserve(kFigureLevels.size());
     for (const int level : kFigureLevels)
       sizes.push_back(
           fmt::format("-{} {}", level, size_text(least(table, candidate, Direction::kCompress, level))));

@@ -14,7 +14,7 @@ PageStoreOptions with_count(std::uint64_t bytes, PageStoreOptions options) {
 
 }  // namespace
 
-Disk::Disk(std::uint64_t bytes, PageStoreOptions store)
+Disk::Disk(std::uint64_t bytes, const PageStoreOptions& store)
     : bytes_(bytes), store_(with_count(bytes, store)), gathers_(store.batch.backend != "cpu") {}
 
 void Disk::read_pages(std::uint64_t first, std::span<std::byte> into) {

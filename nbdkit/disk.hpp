@@ -20,7 +20,7 @@ namespace hemstitch {
 class Disk {
  public:
   // Sets store.page_count.
-  Disk(std::uint64_t bytes, PageStoreOptions store);
+  Disk(std::uint64_t bytes, const PageStoreOptions& store);
 
   std::uint64_t bytes() const { return bytes_; }
   PageStore& store() { return store_; }

@@ -31,10 +31,10 @@ namespace {
 // The unit of holes: a block of the usual file systems. Shorter runs of zeros cost less written than sought
 // over.
 constexpr std::size_t kHoleBytes = 4096;
-constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr std::size_t kReadBytes = 256 << 10;
 // Less is written before it would be mapped; and what a thread copies at a time.
 constexpr std::size_t kMappedFromBytes = std::size_t{8} << 20, kCopiedBytes = std::size_t{1} << 20;
-constexpr std::uint64_t kDictionaryBytes = 64 * 1024;  // the reach of LZ4's offsets: the rest cannot be used
+constexpr std::uint64_t kDictionaryBytes = 64 << 10;  // the reach of LZ4's offsets: the rest cannot be used
 
 bool is_zero(std::span<const std::byte> bytes) {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;

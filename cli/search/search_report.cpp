@@ -17,7 +17,7 @@ using Names = SearchRequest::Names;
 using Color = SearchRequest::Color;
 
 // JSON's escapes take up to six bytes for one.
-constexpr std::size_t kJsonBytes = 16 * 1024;
+constexpr std::size_t kJsonBytes = 16 << 10;
 
 bool is_colored(const SearchRequest& request) {
   if (request.json || request.color != Color::kOnTerminal)

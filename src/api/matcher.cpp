@@ -76,7 +76,7 @@ class ReferenceWork : public PendingWork {
 
 class ReferenceMatcher : public BlockMatcher {
  public:
-  explicit ReferenceMatcher(MatchingStages stages) : stages_(std::move(stages)) {}
+  explicit ReferenceMatcher(const MatchingStages& stages) : stages_(stages) {}
   void prepare() const override {}
   MatchRecords find_candidates(const FinderInput& input) const override {
     return find_reference(stages_.finder, input).records;

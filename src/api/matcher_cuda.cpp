@@ -130,8 +130,8 @@ struct OnDevice {
 }  // namespace
 
 struct DeviceMatcher::State {
-  State(Device& on, MatchingStages what, unsigned slot_count)
-      : device(on), stages(std::move(what)), slots(slot_count, [&on] {
+  State(Device& on, const MatchingStages& what, unsigned slot_count)
+      : device(on), stages(what), slots(slot_count, [&on] {
           on.make_current();
           return std::make_unique<Slot>();
         }) {}

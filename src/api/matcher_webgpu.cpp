@@ -53,12 +53,13 @@ BlockTable table_of(std::span<const MatchBlock> blocks, std::uint32_t min_match_
 }  // namespace
 
 struct DeviceMatcher::State {
-  State(std::shared_ptr<Device> on, MatchingStages what, unsigned slot_count)
-      : device(std::move(on)), stages(std::move(what)), slots(slot_count) {}
+  State(std::shared_ptr<Device> on, const MatchingStages& what, unsigned slot_count)
+      : device(std::move(on)), stages(what), slots(slot_count) {}
 
   // Arrays have a word for each byte, or two for each sequence: fewer than one for each where matches have three bytes.
   std::uint64_t most_data_bytes() const {
-    return std::min<std::uint64_t>(device->limits().binding_bytes, 0xFFFFFFFFu) / 4 - 2 * kTilePositions;
+    return std::min<std::uint64_t>(device->limits().binding_bytes, 0xFFFFFFFFu) / 4 -
+           std::uint64_t{2} * kTilePositions;
   }
   std::uint64_t batch_bytes() const {
     const bool software = device->adapter().kind == AdapterKind::kSoftware;

@@ -20,7 +20,7 @@ inline constexpr unsigned kMostThreadsPerCore = 8;
 unsigned resolve_threads(unsigned requested);
 
 // The part of a dictionary that a block can refer to: its last 64 KB.
-inline constexpr std::size_t kHistoryBytes = 64 * 1024;
+inline constexpr std::size_t kHistoryBytes = 64 << 10;
 std::span<const std::byte> effective_dictionary(std::span<const std::byte> dictionary);
 
 }  // namespace hemstitch

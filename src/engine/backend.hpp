@@ -43,9 +43,9 @@ struct BlockTask {
 
 struct EncodeParameters {
   Format format = Format::kLz4;
-  int level = 1;                         // kMinLevel..kMaxLevel
-  int acceleration = 0;                  // 0: off; see CompressOptions
-  std::size_t block_bytes = 256 * 1024;  // the frame's block size; a task may be shorter
+  int level = 1;                        // kMinLevel..kMaxLevel
+  int acceleration = 0;                 // 0: off; see CompressOptions
+  std::size_t block_bytes = 256 << 10;  // the frame's block size; a task may be shorter
 
   // So many bytes before and after each task's output belong to the frame and stay free. If outputs may be
   // moved, those of a batch lie in one piece of memory, in order. Each has at least as much room as its

@@ -47,10 +47,10 @@ struct Staging {
   std::size_t output_bytes = 0;
 };
 
-// Takes at most the last kHistoryBytes of a history, since no match refers further back.
-Staging stage_for_compression(std::span<const BlockTask> tasks);
-// With `one_memory`, all inputs lie in order in one piece of memory. This piece is uploaded as it is; the
-// bytes between the inputs may be read too.
+// Takes at most the last kHistoryBytes of a history, since no match refers further back. With `one_memory`,
+// all inputs lie in order in one piece of memory, whole_input(). This piece is uploaded as it is, and the
+// bytes between the inputs may be read too; compression tasks must then have no histories.
+Staging stage_for_compression(std::span<const BlockTask> tasks, bool one_memory = false);
 Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory = false);
 // From the first input to the last one. Empty if they are not in order, or too far apart to be uploaded in
 // one piece.
@@ -65,5 +65,13 @@ struct StagedSpan {
   std::span<std::byte> to;
 };
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks);
+// Whether they are large enough, on average, to come down straight to their places by a copy each. Smaller ones come down as runs_of()
+// says, and a core copies them from there.
+bool come_down_alone(std::span<const StagedSpan> spans);
+// All of `spans`, in as few parts of the output span as they can be, wherever they belong.
+struct StagedRun {
+  std::size_t at = 0, bytes = 0;
+};
+std::vector<StagedRun> runs_of(std::span<const StagedSpan> spans);
 
 }  // namespace hemstitch

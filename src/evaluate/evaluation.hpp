@@ -60,7 +60,7 @@ struct Optimum {
   ParseFigures figures;
 };
 
-inline constexpr std::size_t kLatencyBytes = 256 * 1024;
+inline constexpr std::size_t kLatencyBytes = 256 << 10;
 
 // `data` must not be empty. `format` gives the costs and must have matches (FrameFormat::match_limits());
 // null: the flat prices in the parameters.

@@ -23,7 +23,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::size_t kLevelBlockBytes = 256 * 1024;
+constexpr std::size_t kLevelBlockBytes = 256 << 10;
 constexpr std::array<std::string_view, 4> kFieldsOfAll = {"min_match_len", "max_match_len", "literal_cost",
                                                           "match_fixed_cost"};
 

@@ -54,7 +54,6 @@
 namespace hemstitch {
 namespace {
 
-using cuda::check;
 using cuda::copy_async;
 using cuda::DeviceBuffer;
 using cuda::Event;

@@ -26,8 +26,8 @@ namespace {
 constexpr std::size_t kParallelPages = 32;
 // And so many of the host's are compressed or restored as one batch, which bounds the memory of a call.
 constexpr std::size_t kBatchPages = 16384;
-// Of pages in a device's memory: what a lane has at once.
-constexpr std::size_t kLaneBytes = std::size_t{4} << 20;
+// Of pages in a device's memory: what a lane has at once at most; and at least, since what it asks of the driver takes as long for less.
+constexpr std::size_t kLaneBytes = std::size_t{4} << 20, kLeastLaneBytes = std::size_t{1} << 20;
 
 void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t statuses) {
   if (statuses != 0 && statuses != numbers.size())
@@ -92,17 +92,19 @@ void for_pages(const PageStore::Impl& impl, std::size_t count, const Body& body)
     run_on_threads(threads, [&] { run_in_parallel(count, kRunPages, body); });
 }
 
-// body(first, count) for pieces of so many pages of a call.
+// body(first, count) for pieces of a call, one for each thread at least where there are pages enough.
 template <class Body>
 void for_pieces(const PageStore::Impl& impl, std::size_t count, const Body& body) {
-  const std::size_t most = std::max<std::size_t>(1, kLaneBytes / impl.page_bytes());
-  const std::size_t pieces = (count + most - 1) / most;
-  const auto one = [&](std::size_t i) { body(i * most, std::min(most, count - i * most)); };
-  const auto threads = std::min<std::size_t>(resolve_threads(impl.options.batch.threads), pieces);
-  if (threads <= 1)
+  const unsigned threads = resolve_threads(impl.options.batch.threads);
+  const std::size_t piece = std::clamp((count + threads - 1) / threads, kLeastLaneBytes / impl.page_bytes(),
+                                       kLaneBytes / impl.page_bytes());
+  const std::size_t pieces = (count + piece - 1) / piece;
+  const auto one = [&](std::size_t i) { body(i * piece, std::min(piece, count - i * piece)); };
+  if (threads == 1 || pieces <= 1)
     for (std::size_t i = 0; i < pieces; ++i) one(i);
   else
-    run_on_threads(static_cast<unsigned>(threads), [&] { run_in_parallel(pieces, 1, one); });
+    run_on_threads(std::min(threads, static_cast<unsigned>(pieces)),
+                   [&] { run_in_parallel(pieces, 1, one); });
 }
 
 bool is_superseded(const std::vector<bool>& superseded, std::size_t i) {

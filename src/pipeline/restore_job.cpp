@@ -345,7 +345,7 @@ StreamStep RestoreJob::restore_piece(std::span<std::byte> room) {
     decoder_->stop_at_points(stops);
     const std::size_t room_bytes =
         stops ? room.size() : static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), to_next));
-    const StreamStep step = decoder_->restore(unused_, room.first(room_bytes));
+    StreamStep step = decoder_->restore(unused_, room.first(room_bytes));
     if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
         !stops || !decoder_->point())
       return step;

@@ -197,9 +197,9 @@ class RestoreJob {
   StreamPlaces places_;
   std::optional<std::uint64_t> total_bytes_;
   DeviceTime time_;
+  unsigned threads_;
   std::optional<ResilientEngine>
       engine_;  // from the first frame on, whose header has the format and the size
-  unsigned threads_;
   FrameStream stream_;
   FrameHeader header_;  // of the current frame; empty before the first one
   BatchPlan plan_;
@@ -214,8 +214,8 @@ class RestoreJob {
   std::uint64_t skipped_bytes_ = 0;  // besides those: of the bytes in unused_
   std::unique_ptr<StreamDecoder> decoder_;
   GzipIndex* index_ = nullptr;
-  bool borrows_ = false;
   StreamMeans stream_means_;
+  bool borrows_ = false;
   bool stream_has_threads_ = false, stream_on_device_ = false;
   bool stream_summed_up_ = false;  // by the decoder
   std::vector<std::byte> stream_input_;

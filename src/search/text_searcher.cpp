@@ -26,7 +26,7 @@ namespace {
 
 // Texts that a thread takes at once, and memory that a file is read to at first.
 constexpr std::size_t kGrain = 16;
-constexpr std::size_t kFirstMemoryBytes = 256 * 1024;
+constexpr std::size_t kFirstMemoryBytes = 256 << 10;
 
 bool is_compressed(std::span<const std::byte> first_bytes) {
   return identify_data(first_bytes.first(std::min(first_bytes.size(), kIdentifyBytes))).kind ==

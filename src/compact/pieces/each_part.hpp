@@ -17,7 +17,7 @@ namespace hemstitch {
 
 // Bytes of the span that one thread copies at a time. This takes far longer than starting a task, and is
 // little enough that 16 threads can share 16 MB.
-inline constexpr std::size_t kPiecesGrainBytes = 256 * 1024;
+inline constexpr std::size_t kPiecesGrainBytes = 256 << 10;
 
 // Calls `work(piece, begin, end)` from many threads, so that all bytes of each piece are covered exactly
 // once. `function` is the name for errors.

@@ -27,12 +27,12 @@ constexpr int kDefaultDeflateLevel = 6;
 // The longest stream of a batch keeps all others of it waiting on a device. Data may take a little more than its content.
 constexpr std::uint32_t kMostWholeStreamBytes = 1 << 20;
 // 258 bytes of content take two bits at least.
-constexpr std::uint64_t kMostContentOfByte = 258 * 4;
+constexpr std::uint64_t kMostContentOfByte = std::uint64_t{258} * 4;
 
 std::optional<IndexedBlock> short_gzip_stream(std::uint64_t head_bytes, std::uint64_t file_bytes) {
   if (file_bytes <= head_bytes + kGzipTrailerBytes) return std::nullopt;
   const std::uint64_t data_bytes = file_bytes - head_bytes - kGzipTrailerBytes;
-  if (data_bytes > 2 * kMostWholeStreamBytes) return std::nullopt;
+  if (data_bytes > std::uint64_t{2} * kMostWholeStreamBytes) return std::nullopt;
   return IndexedBlock{.at = head_bytes, .data_bytes = static_cast<std::uint32_t>(data_bytes)};
 }
 

@@ -62,6 +62,7 @@ namespace hemstitch::webgpu {
   X(ShaderModuleRelease)
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member's name takes none
 #define HEMSTITCH_WEBGPU_MEMBER(name) decltype(&wgpu##name) name = nullptr;
   HEMSTITCH_WEBGPU_FUNCTIONS(HEMSTITCH_WEBGPU_MEMBER)
 #undef HEMSTITCH_WEBGPU_MEMBER

@@ -32,8 +32,8 @@ namespace hemstitch {
 // No block takes more than the room for its content (block/deflate_stored.hpp). A full chunk that is stored
 // takes two DEFLATE blocks. After one that ends inside a byte, the first takes up to two bits more than it
 // counts, and so does the empty one at the end.
-static_assert((kDeflateMostBlockBytes / kDeflateChunkBytes * (2 * kDeflateStoredHeadBits + 2) +
-               2 * (kDeflateStoredHeadBits + 2) + 7) /
+static_assert((kDeflateMostBlockBytes / kDeflateChunkBytes * (std::size_t{2} * kDeflateStoredHeadBits + 2) +
+               std::size_t{2} * (kDeflateStoredHeadBits + 2) + 7) /
                   8 <=
               deflate_data_room(kDeflateMostBlockBytes) - kDeflateMostBlockBytes);
 
