@@ -7,7 +7,7 @@
 //            restored       each thread's, with -z: a small file's content
 //            reports        what waits to be said
 //            batches        with a device, instead of pieces: of files that it searches
-//            texts          with a device that restores: what it gives back at once
+//            texts          with a device that restores: texts that it returns at once
 //   both     restoring      with -z: blocks of a compressed stream
 //   in turn  line           the longest line
 #pragma once

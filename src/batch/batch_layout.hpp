@@ -1,11 +1,11 @@
 // From a caller's arrays of pointers and sizes to the batch of blocks that the stages take (device_block.hpp).
 //
-//   admit_blocks   one thread a block: a block that breaks the batch's bounds counts 0 bytes and gets a status
+//   admit_blocks   a thread for each block: a block that exceeds the batch's limits counts 0 bytes and gets a status
 //   scan           positions
-//   place_blocks   one thread a block: pointer, size, history and position together; a block behind the last position
-//                  that there is memory for is left out as well, so that no later kernel writes outside
+//   place_blocks   a thread for each block: pointer, size, history and position together; a block after the last position
+//                  for which there is memory is left out as well, so that no later kernel writes outside
 //
-// 40 bytes of temporary memory a block.
+// 40 bytes of temporary memory for each block.
 #pragma once
 
 #include <cuda_runtime.h>

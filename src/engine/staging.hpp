@@ -4,13 +4,13 @@
 // The plan is only data: offsets into two spans, and the copies that fill the first span. It is made and
 // tested without a device.
 //
-//   input span     compressing: each block with its history directly before it. A block whose history is what stands
-//                  before it already, the end of the block before, brings none of its own: the blocks of a linked
-//                  frame lie there as they lie in the file.
+//   input span     compressing: each block with its history directly before it. If the history is the end of the
+//                  block before, it is there already and not copied again: the blocks of a linked frame lie
+//                  here as they lie in the file.
 //                  Restoring: the LZ4 blocks one after the other, then each different history once.
-//   output span    compressing: the room of each block. Restoring: the room of each block, its history, where it has
-//                  one, directly before it; without histories all rooms touch, so that full blocks come down in one
-//                  piece.
+//   output span    compressing: the room of each block. Restoring: the room of each block, with its history, if
+//                  any, directly before it. Without histories all rooms touch, so that full blocks are
+//                  downloaded in one piece.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 //
 //   files    |   a   | b | c |            d                 |
 //   pieces   |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |     a piece may hold parts of many files
-//   groups   |       0         |        1        |     2     |     whole pieces, one behind the other in device memory
+//   groups   |       0         |        1        |     2     |     whole pieces, one after the other in device memory
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // name.
 //
 //   n elements of S bytes           S planes of n bytes           what fills no element
-//   a0 a1 a2 a3  b0 b1 b2 b3 ...    a0 b0 ... a1 b1 ... a2 ...    as it is, behind them
+//   a0 a1 a2 a3  b0 b1 b2 b3 ...    a0 b0 ... a1 b1 ... a2 ...    unchanged, after them
 //
 // Numbers that are close to each other differ only in their low bytes. So the planes of high bytes repeat,
 // and DEFLATE or LZ4 find that. unshuffle reverses it. A buffer keeps its size; buffers of a batch have any

@@ -4,14 +4,13 @@
 // Both finders first choose one candidate for each position by itself, comparing no more than `cap` bytes.
 // Three passes then turn these choices into records:
 //
-//   extend    A match that reached the cap gets its true length, up to the end of the data. In a long repeat
-//             thousands of positions hold the same offset, and the stretch in which data agrees with what
-//             stands that offset before it ends at one place for all of them. So only the first of them (the
-//             leader) compares bytes. The twin remembers for each offset where its last stretch ended; a
-//             device lets each position whose predecessor has its offset inherit, and the leaders compare on,
-//             65535 bytes at most.
+//   extend    A match that reached the cap gets its true length, up to the end of the data. In a long repeat,
+//             thousands of positions have the same offset, and for all of them the equal bytes end at the same
+//             place. So only the first of them (the leader) compares bytes. The twin remembers for each offset
+//             where the equal bytes ended last. On a device, a position inherits from its predecessor if that
+//             has the same offset, and the leaders continue to compare, at most 65535 bytes.
 //   backward  Position p also tries the offsets found at p+1, p+2, .. p+reach. If data[p, p+k) agrees with
-//             what stands `offset(p+k)` bytes before it, then p has a match of k + length(p+k) bytes at that
+//             the bytes `offset(p+k)` before it, then p has a match of k + length(p+k) bytes at that
 //             offset. No bytes of the match itself are compared again: its length is known. The reach is part
 //             of a finder's definition (HashChainParameters::stitch_reach, kHashStepStitchReach).
 //   forward   From left to right, len(p) = max(len(p), len(p-1) - 1) with the predecessor's offset: the tail of

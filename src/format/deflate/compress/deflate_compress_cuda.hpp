@@ -4,8 +4,8 @@
 // Two forms of one thing. Where the blocks go differs, their bytes do not:
 //
 //   compress_deflate_cuda        each block into room of its own
-//   compress_deflate_span_cuda   all blocks one behind the other in one span, as frames want them; none is stored by the frame, since
-//                                DEFLATE stores what does not shrink by itself
+//   compress_deflate_span_cuda   all blocks one after the other in one span, as in frames; the frame stores none, since DEFLATE itself
+//                                stores what does not shrink
 //
 // Both are asynchronous on `stream`, allocate nothing, wait for nothing, and can be captured in a graph.
 // Inputs, outputs and histories may have any alignment; arrays of the arguments are aligned as their types.

@@ -9,7 +9,7 @@
 //   chunks   64 KB of content each; from here on nothing of another chunk is looked at
 //   parse    the cheapest way through the chunk; in further passes by the code lengths of the pass before
 //   codes    dynamic, fixed or none: the smallest; level 12 may split a chunk into several blocks
-//   pack     one block behind the other, to the bit
+//   pack     one block after the other, without padding bits
 //
 // So the bytes of a chunk depend only on the level, on 32 KB of history and, through the finders' windows, on
 // the content of its frame's block up to the ends of its matches. They do not depend on the bytes of other

@@ -42,7 +42,7 @@ constexpr std::uint32_t payload(std::uint32_t entry) { return entry >> 16; }
 constexpr std::uint32_t low_bits(std::uint64_t bits, unsigned count) {
   return static_cast<std::uint32_t>(bits & ((std::uint64_t{1} << count) - 1));
 }
-// The smallest value and the extra bits, which stand behind the code.
+// The smallest value and the extra bits, which follow the code.
 constexpr std::uint32_t value_of(std::uint32_t entry, std::uint64_t bits) {
   return payload(entry) + (low_bits(bits, taken_bits(entry)) >> code_bits(entry));
 }
