@@ -65,10 +65,10 @@ struct StagedSpan {
   std::span<std::byte> to;
 };
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks);
-// Whether they are large enough, on average, to come down straight to their places by a copy each. Smaller ones come down as runs_of()
-// says, and a core copies them from there.
+// Whether the spans are large enough, on average, to be downloaded directly to their places, with a copy for
+// each. Smaller ones are downloaded as runs_of() says, and a core copies them from there.
 bool come_down_alone(std::span<const StagedSpan> spans);
-// All of `spans`, in as few parts of the output span as they can be, wherever they belong.
+// All of `spans`, in as few parts of the output span as possible, wherever they belong.
 struct StagedRun {
   std::size_t at = 0, bytes = 0;
 };

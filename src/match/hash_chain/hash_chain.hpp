@@ -8,7 +8,7 @@
 //      hash(q) = hash(p) and p - q <= window. Equal hashes count toward the depth even where the bytes
 //      differ. A hash covers the block's *hash width*: 4 bytes or, by parameters, up to 8, also only in blocks that
 //      have few values, as genomes do (hash_width.hpp). Positions with fewer bytes than that left in the data have no
-//      hash: they have no candidates and are no candidates. The history is hashed as wide as the block.
+//      hash: they have no candidates and are never candidates. The history is hashed as wide as the block.
 //   2. Choice. A candidate whose first four bytes differ is no match. Lengths are compared up to `cap_bytes`.
 //      The nearest candidate that reaches the cap ends the walk; otherwise the longest wins, then the nearest.
 //   3. Every capped length becomes its true length, to the end of the data.

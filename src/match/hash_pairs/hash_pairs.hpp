@@ -8,7 +8,7 @@
 //
 //   1. Candidates. That of an even position p is the nearest even q < p with hash(q) = hash(p). That of an odd position
 //      is the nearest even q with its hash *in the rows before its own*. Positions with fewer than 4 bytes left have no
-//      hash: they have no candidates and are no candidates.
+//      hash: they have no candidates and are never candidates.
 //   2. Choice. A pair's match is that of its even position, where the first four bytes agree with its candidate's; else
 //      that of its odd position, where they do; else there is none. Lengths are true, to the end of the block.
 //   3. Cover. From left to right: a match of at least kHashPairsCoverBytes is left out where a longer-reaching one has

@@ -7,7 +7,7 @@
 //
 //   1. The candidates of a position p are the `depth` nearest positions q < p with hash(q) = hash(p) and p - q <= window.
 //      A hash covers three bytes (hash_word() of them, the highest byte 0); equal hashes count toward the depth even where the bytes
-//      differ. Positions with fewer than 3 bytes left in the data have no hash: they have no candidates and are no candidates.
+//      differ. Positions with fewer than 3 bytes left in the data have no hash: they have no candidates and are never candidates.
 //   2. The offset of p is that of the nearest candidate with the same three bytes; 0 where there is none.
 //
 // So it is hash_chain's first step with three bytes instead of four, and on a device the same kernel builds
