@@ -40,8 +40,8 @@ BlockTable table_of(std::span<const MatchBlock> blocks, std::uint32_t min_match_
     if (end > most_bytes)
       throw Error(
           Status::kInvalidOption,
-          fmt::format("a submission of more than {} bytes, which is what the device's bindings allow: divide "
-                      "the blocks among several",
+          fmt::format("the device's bindings allow at most {} bytes in a submission: divide the blocks among "
+                      "several",
                       most_bytes));
     table.add(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(block.history_bytes),
               static_cast<std::uint32_t>(block.data.size() - block.history_bytes), 0, min_match_len);
@@ -117,7 +117,7 @@ class DeviceMatcher::Pending : public PendingWork {
     const bool in_order = std::is_sorted(begins.begin(), begins.end());
     if (begins.front() != 0 || !in_order || begins.back() > most_matches_)
       throw Error(Status::kDeviceFault,
-                  fmt::format("{} gives lists of matches that cannot be", device.adapter().name));
+                  fmt::format("{} returned impossible lists of matches", device.adapter().name));
     if (begins.back() > read_matches_) {
       end_reading();
       read_matches_ = begins.back();

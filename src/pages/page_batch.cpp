@@ -239,7 +239,7 @@ PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std
   const std::uint32_t bytes = impl.options.page_bytes;
   if (entries.size() != pages.size())
     throw Error(Status::kInvalidOption,
-                fmt::format("there are {} pages and {} entries for them", pages.size(), entries.size()));
+                fmt::format("{} pages have {} entries; give one for each", pages.size(), entries.size()));
   if (kept.size() / bytes < pages.size())
     throw Error(Status::kOutputTooSmall, fmt::format("{} pages need room for {} bytes; there is room for {}",
                                                      pages.size(), pages.size() * bytes, kept.size()));
@@ -310,7 +310,7 @@ PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<Ke
   const std::uint32_t bytes = impl.options.page_bytes;
   if (entries.size() != pages.size())
     throw Error(Status::kInvalidOption,
-                fmt::format("there are {} pages and {} entries for them", pages.size(), entries.size()));
+                fmt::format("{} pages have {} entries; give one for each", pages.size(), entries.size()));
   if (std::ranges::find(pages, nullptr) != pages.end()) throw Error(Status::kInvalidOption, "a page is NULL");
 
   TimeLine line;

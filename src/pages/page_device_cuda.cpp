@@ -300,8 +300,9 @@ std::unique_ptr<PageDevice> page_device_of(const void* d_pages, CUstream_st* str
     check(error, "cudaPointerGetAttributes");
   }
   if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
-    throw Error(Status::kInvalidOption,
-                "the pages are not in memory of a CUDA device; put_many() and get_many() are for the host's");
+    throw Error(
+        Status::kInvalidOption,
+        "the pages are not in a CUDA device's memory; put_many() and get_many() take pages on the host");
   cuda::Device& device = cuda::open_device(std::to_string(attributes.device));
   const cuda::CurrentDevice current(device);
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");

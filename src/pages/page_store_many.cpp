@@ -31,13 +31,14 @@ constexpr std::size_t kLaneBytes = std::size_t{4} << 20, kLeastLaneBytes = std::
 
 void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t statuses) {
   if (statuses != 0 && statuses != numbers.size())
-    throw Error(Status::kInvalidOption, fmt::format("{} pages and {} statuses", numbers.size(), statuses));
+    throw Error(Status::kInvalidOption,
+                fmt::format("{} pages have {} statuses; give one for each", numbers.size(), statuses));
   for (const std::uint64_t number : numbers) impl.check_number(number);
 }
 
 void check_room(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t bytes) {
   if (bytes / impl.page_bytes() != numbers.size() || bytes % impl.page_bytes() != 0)
-    throw Error(Status::kInvalidOption, fmt::format("{} pages of {} bytes, and {} bytes for them",
+    throw Error(Status::kInvalidOption, fmt::format("{} pages of {} bytes do not have {} bytes",
                                                     numbers.size(), impl.page_bytes(), bytes));
 }
 

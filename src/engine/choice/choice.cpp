@@ -139,7 +139,7 @@ BackendChoice select_backend(std::span<const BackendCandidate> candidates, const
   const auto processor = std::ranges::find_if(
       candidates, [](const auto& candidate) { return candidate.facts.kind == BackendKind::kProcessor; });
   if (processor == candidates.end())
-    throw Error(Status::kInvalidOption, "candidates has no processor to choose when no device is faster");
+    throw Error(Status::kInvalidOption, "candidates has no processor, which runs when no device is faster");
 
   BackendChoice choice;
   for (const BackendCandidate& candidate : candidates) {

@@ -76,10 +76,10 @@ class DeflateFormat : public FrameFormat {
     refuse(options.stored_time != 0 && !choices().stored_name, "stored_time");
     if (options.dictionary.size() > kHistoryBytes)
       throw Error(Status::kInvalidOption,
-                  fmt::format("dictionary has {} bytes, it can have {}: all of it is named by its checksum",
+                  fmt::format("dictionary has {} bytes, it can have {}, since its checksum covers all of it",
                               options.dictionary.size(), kHistoryBytes));
     if (options.stored_name.find('\0') != std::string::npos)
-      throw Error(Status::kInvalidOption, "stored_name has a byte of 0, which would end it");
+      throw Error(Status::kInvalidOption, "stored_name contains a zero byte, which would end it");
   }
   Checksum checksum() const override { return Checksum::kNone; }
   bool writes_streams() const override { return deflate_end_of_blocks(id()) == DeflateEnd::kFlush; }
