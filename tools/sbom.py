@@ -42,7 +42,7 @@ def nanobind_version(wheel):
     found = [re.search(r"/licenses-nanobind-([\d.]+)\.txt$", name) for name in zipfile.ZipFile(wheel).namelist()]
     versions = [one.group(1) for one in found if one]
     if not versions:
-        sys.exit(f"sbom: {wheel} has no licence of nanobind, which is linked into it: make it anew by tools/python-package")
+        sys.exit(f"sbom: {wheel} has no licence of nanobind, which is linked into it: rebuild it with tools/python-package")
     return versions[0]
 
 

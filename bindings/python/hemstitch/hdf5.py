@@ -35,9 +35,9 @@ _BATCH_BYTES = 256 << 20
 
 
 def read(dataset, selection=(), *, device=None, stream=None, backend="auto", threads=0):
-    """dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and Ellipsis, as
-    h5py takes them. On a device LZ4 and deflate are restored, with shuffle or without, chunks of at most 1 GiB; what is stored in another way
-    the processor restores, and it is uploaded."""
+    """Reads dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and
+    Ellipsis, as in h5py. A device restores LZ4 and deflate, with or without shuffle, in chunks of at most 1 GiB; for everything else the
+    processor restores, and the result is uploaded."""
     number = None if device is None else _device.number_of(device)
     filters = _filters(dataset)
     axes = _axes(selection, dataset.shape)
@@ -67,7 +67,7 @@ def read(dataset, selection=(), *, device=None, stream=None, backend="auto", thr
 
 def _read_to_device(dataset, selection, filters, axes, run, threads):
     if dataset.dtype.hasobject:
-        raise TypeError("elements of variable length have no place in a device's memory")
+        raise TypeError("elements of variable length cannot be read to a device's memory")
     if filters is None or axes is None:
         return _device_chunks.uploaded(run, dataset[selection])
     array = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], dataset.dtype)
@@ -159,8 +159,8 @@ class _StoredChunks(_device_chunks.Stored):
 
 
 def write(dataset, data, selection=(), *, level=None, backend="auto", threads=0):
-    """dataset[selection] = data. Chunks that the selection covers whole are compressed together and written as they are; the rest, if
-    there is any, is h5py's to write. `level`: of LZ4 and deflate; None is what the dataset says, or the fastest."""
+    """Does dataset[selection] = data. Chunks that the selection covers completely are compressed together and written directly; h5py writes
+    the rest. `level`: for LZ4 and deflate; None is the dataset's level, or the fastest."""
     filters = _filters(dataset)
     axes = _axes(selection, dataset.shape)
     if filters is None or axes is None or any(axis.step != 1 for axis in axes):
@@ -210,7 +210,7 @@ class _Axis:
         self.indices, self.is_number, self.step = indices, is_number, indices.step
 
     def chunks(self, size):
-        """(chunk's number, slice of the chunk, slice of the result) for each chunk that something is selected of."""
+        """(number of the chunk, slice of the chunk, slice of the result) for each chunk that the selection touches."""
         indices = self.indices
         done = 0
         while done < len(indices):
@@ -221,7 +221,7 @@ class _Axis:
 
 
 def _axes(selection, shape):
-    """An _Axis each; None for what h5py knows besides."""
+    """An _Axis for each axis; None for selections that only h5py supports."""
     selection = selection if isinstance(selection, tuple) else (selection,)
     plain = (int, numpy.integer, slice, type(Ellipsis))
     if not all(isinstance(one, plain) and not isinstance(one, bool) for one in selection) or sum(one is Ellipsis for one in selection) > 1:
@@ -248,7 +248,7 @@ def _axes(selection, shape):
 
 
 def _filters(dataset):
-    """[(number, values)] in the order of writing; None where h5py has to do it."""
+    """[(number, values)] in the order of writing; None if h5py must do it."""
     if dataset.chunks is None or dataset.dtype.hasobject or not isinstance(dataset.id, h5py.h5d.DatasetID):
         return None
     created = dataset.id.get_create_plist()
@@ -332,7 +332,7 @@ def _damaged(what):
 def _blocks_of(chunk, chunk_bytes, block_sizes):
     """(first byte, bytes, first byte of its content, bytes of that) of each block of a chunk."""
     if len(chunk) < 12:
-        raise _damaged(f"begins with 12 bytes of sizes; it has {len(chunk)}")
+        raise _damaged(f"must begin with 12 bytes of sizes; it has {len(chunk)}")
     content_bytes, block_bytes = struct.unpack_from(">QI", chunk)
     if content_bytes != chunk_bytes:
         raise _damaged(f"says {content_bytes} bytes; chunks have {chunk_bytes}")
@@ -376,7 +376,7 @@ class _Lz4Reader:
             if isinstance(size, Error):
                 raise size
             if size != len(room):
-                raise _damaged(f"has a block of {size} bytes in the place of {len(room)}")
+                raise _damaged(f"has a block of {size} bytes that should have {len(room)}")
 
 
 def _lz4_block_sizes(content_bytes, block_bytes):
@@ -462,7 +462,7 @@ def _unbitshuffle(chunks, values, chunk_bytes, backend, threads):
         view = memoryview(chunk)
         content, at, done = reader.add(view, sizes)
         if len(view) - at != len(content) - done:
-            raise _damaged(f"has {len(view) - at} bytes behind its blocks rather than {len(content) - done}")
+            raise _damaged(f"has {len(view) - at} bytes after its blocks, not {len(content) - done}")
         content[done:] = numpy.frombuffer(view, "u1")[at:]
         contents.append(content)
         block_sizes.append(sizes(len(content), struct.unpack_from(">I", view, 8)[0]))
