@@ -11,6 +11,7 @@
 
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "engine_cases.hpp"
+#include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
@@ -278,6 +279,42 @@ TEST_F(WebgpuEngine, RestoringAnyInputOfFewBlocksIsSafe) {
     cases.push_back({"noise", testing::random_bytes(i % 7, i),
                      testing::random_bytes(random() % 5000, i, 1 + i % 256), random() % 20000});
   expect_few_blocks_as_twins({shared_device()}, cases);
+}
+
+// Which error it is: an engine makes one of both.
+TEST_F(WebgpuEngine, FewBlocksHaveTheTwinsStatuses) {
+  std::mt19937 random(79);
+  const Case good = compressed_blocks({{"mixed", testing::mixed_bytes(20000, 4)}})[0];
+  std::vector<Case> cases(64, good);
+  for (std::size_t i = 1; i < cases.size(); ++i) {
+    Case& one = cases[i];
+    if (i % 3 != 0) one.room = random() % one.room;
+    if (i % 3 != 1) one.input[random() % one.input.size()] = std::byte{0xFF};
+  }
+  webgpu::RestoreTable table;
+  for (const Case& one : cases)
+    table.add(0, static_cast<std::uint32_t>(one.input.size()), static_cast<std::uint32_t>(one.room));
+  ASSERT_TRUE(table.has_few_blocks());
+  std::vector<std::byte> data(static_cast<std::size_t>(table.data_bytes));
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    std::ranges::copy(cases[i].input, data.begin() + table.rows[i].begin);
+  const webgpu::Lz4RestorePlan plan = plan_lz4_restore(capacity_of(table));
+  const webgpu::BufferSet buffers = device().make_buffers(plan.buffers);
+  testing::upload(device(), buffers, plan.data, data);
+  testing::upload(device(), buffers, plan.rows, table.rows);
+  device().run(record_lz4_restore(plan, table), buffers);
+  const auto results =
+      testing::download<webgpu::RestoreResult>(device(), buffers, plan.results, cases.size());
+  int too_small = 0, corrupt = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    Bytes output(cases[i].room);
+    const Status expected = restore_lz4_block_reference(cases[i].input, {}, output).status;
+    EXPECT_EQ(restore_status(results[i]), expected) << i;
+    too_small += expected == Status::kOutputTooSmall ? 1 : 0;
+    corrupt += expected == Status::kCorruptBlock ? 1 : 0;
+  }
+  EXPECT_GT(too_small, 10);
+  EXPECT_GT(corrupt, 3);
 }
 
 TEST_F(WebgpuEngine, ASecondRunCompilesNoShader) {
