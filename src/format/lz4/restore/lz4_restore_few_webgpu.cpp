@@ -12,7 +12,7 @@ constexpr std::uint32_t kShortestFewBytes = 8192;
 // What the largest block restores to by its lengths, right or wrong, is counted in 32 bits: up to 255 bytes a byte.
 constexpr std::uint32_t kLongestFewBytes = 8u << 20;
 
-constexpr std::uint32_t kPartBytes = 1024;  // of input and of output
+constexpr std::uint32_t kFewPartBytes = 1024;  // of input and of output
 
 }  // namespace
 
@@ -23,14 +23,14 @@ bool RestoreTable::has_few_blocks() const {
 
 std::uint64_t few_windows_bytes(std::uint64_t data_bytes) {
   constexpr std::uint64_t kWindowRowBytes = 136;
-  return data_bytes == 0 ? 0 : (data_bytes / kPartBytes + kFewBlocks) * kWindowRowBytes;
+  return data_bytes == 0 ? 0 : (data_bytes / kFewPartBytes + kFewBlocks) * kWindowRowBytes;
 }
 
 Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable& table) {
   const auto block_count = static_cast<std::uint32_t>(table.rows.size());
   // A block's parts are numbered from where it begins on, plus its own number.
-  const std::uint64_t windows = table.data_bytes / kPartBytes + block_count,
-                      tiles = table.output_bytes / kPartBytes + block_count;
+  const std::uint64_t windows = table.data_bytes / kFewPartBytes + block_count,
+                      tiles = table.output_bytes / kFewPartBytes + block_count;
   const Binding data = {plan.data, Access::kRead}, rows = {plan.rows, Access::kRead},
                 results = {plan.results, Access::kReadWrite},
                 sequences = {plan.sequences, Access::kReadWrite},
@@ -55,7 +55,7 @@ Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable&
   pass("trace", tiles, tiles, {data, rows, results, sequences, kNoBinding, kNoBinding, sources});
   // The last steps are taken by `fill`.
   constexpr std::uint64_t kSteps = 16;
-  const std::uint64_t most_tiles = divided_up(table.largest_room_bytes, kPartBytes);
+  const std::uint64_t most_tiles = divided_up(table.largest_room_bytes, kFewPartBytes);
   for (std::uint64_t reach = kSteps; reach < most_tiles; reach *= kSteps)
     pass("shorten", tiles, tiles, {kNoBinding, rows, results, kNoBinding, kNoBinding, kNoBinding, sources});
   pass("fill", tiles, tiles, {data, rows, results, kNoBinding, kNoBinding, kNoBinding, sources, output});
