@@ -224,6 +224,20 @@ def test_zarr_with_its_gpu_setting(played_gpu, layout, store, tmp_path):
     assert ("device_lz4_restore" in played_gpu.calls) == (layout in ("chunks", "shards", "columns first"))
 
 
+def test_a_read_says_which_chunks_are_stored(played_gpu, monkeypatch, tmp_path):
+    said, real = [], hemstitch.zarr.Pipeline.read
+
+    async def read(self, *arguments, **options):
+        said.append(await real(self, *arguments, **options))
+        return said[-1]
+
+    monkeypatch.setattr(hemstitch.zarr.Pipeline, "read", read)
+    array = zarr.create_array(tmp_path / "a", shape=(40,), dtype="<i4", chunks=(10,), compressors=[CODECS["numcodecs.lz4"][1]()])
+    array[10:30] = 7
+    assert numpy.asarray(array[:]).tolist() == [0] * 10 + [7] * 20 + [0] * 10
+    assert [one["status"] for one in said[-1]] == ["missing", "present", "present", "missing"]
+
+
 @pytest.mark.parametrize("on_device", [False, True])
 def test_missing_chunks_that_are_an_error(on_device, request, tmp_path):
     if "read_missing_chunks" not in zarr.config.get("array"):
