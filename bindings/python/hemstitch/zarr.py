@@ -229,8 +229,7 @@ def read(array, selection=(), *, device="cuda", stream=None, threads=0):
     run = _device_batch.Run(number, _device.stream_number(stream))
     metadata = array.metadata
     axes = axes_of(selection, array.shape)
-    # zarr's own way raises where chunks that are not stored are an error.
-    if metadata.zarr_format == 3 and axes and getattr(array.async_array.config, "read_missing_chunks", True) and _is_regular(metadata.chunk_grid):
+    if metadata.zarr_format == 3 and axes and _fills_missing(array) and _is_regular(metadata.chunk_grid):
         stored = _stored_chunks(metadata.codecs, array.chunks, array.dtype, array.fill_value, None)
         if stored:
             result = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], array.dtype)
@@ -239,6 +238,12 @@ def read(array, selection=(), *, device="cuda", stream=None, threads=0):
                 sync(_restore_to_device(run, stored, places, result.address, [len(axis.indices) for axis in axes], threads))
             return result
     return _device_chunks.uploaded(run, array[selection])
+
+
+def _fills_missing(array):
+    """Whether chunks that are not stored are read as the fill value. Newer versions of zarr have a setting that makes them an error, and raise it."""
+    config = getattr(getattr(array, "async_array", None), "config", None)
+    return getattr(config, "read_missing_chunks", True)
 
 
 def _is_regular(chunk_grid):
