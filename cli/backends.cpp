@@ -97,7 +97,7 @@ void list_backends(bool as_json, bool with_details) {
     fmt::print("{}\n",
                Json{{"backends", list}, {"choice", choice_json(choice)}, {"auto", automatic}}.dump(2));
   else if (hindrance.empty())
-    fmt::print("auto takes {}{}\n", automatic.get<std::string>(),
+    fmt::print("auto picks {}{}\n", automatic.get<std::string>(),
                has_device_to_choose(choice) ? " for other files and for pipes" : "");
   else
     fmt::print("auto cannot start: {}\n", hindrance);

@@ -7,8 +7,9 @@
 
 namespace hemstitch::cli {
 
-// The processor, the host, and every device that `auto` may choose and that can be used: how long it takes to start, and made data from memory to
-// memory at each level. `device` as wanted_device() gives it. A device's start is only seen by a process that has not started it yet.
+// Measures the processor, the host, and every usable device that `auto` may choose: the time to start, and
+// generated data from memory to memory at each level. `device` as wanted_device() returns it. The start of a
+// device can only be measured in a process that has not started it yet.
 KeptFigures calibrate(const std::string& device);
 
 }  // namespace hemstitch::cli

@@ -39,7 +39,7 @@ bool is_device(const BackendCandidate& candidate) {
 }
 
 std::string rule_line(std::string_view what, const TransferRule& rule) {
-  return fmt::format("  {}: kernel {:.2g} ms, asked for {:.2g} ms: {}", what, rule.kernel_seconds * 1e3,
+  return fmt::format("  {}: kernel {:.2g} ms, needed {:.2g} ms: {}", what, rule.kernel_seconds * 1e3,
                      rule.least_kernel_seconds * 1e3, rule.is_satisfied ? "yes" : "no");
 }
 
@@ -82,14 +82,16 @@ std::vector<std::string> choice_lines(const ChoiceTable& table) {
   for (const BackendCandidate& candidate : table.candidates) {
     if (!is_device(candidate)) continue;
     std::vector<std::string> sizes;
+    sizes.reserve(kFigureLevels.size());
     for (const int level : kFigureLevels)
       sizes.push_back(
           fmt::format("-{} {}", level, size_text(least(table, candidate, Direction::kCompress, level))));
-    lines.push_back(fmt::format("files go to {} from: {}, restored {}", candidate.facts.backend,
+    lines.push_back(fmt::format("auto picks {} for files from: {}, restored {}", candidate.facts.backend,
                                 fmt::join(sizes, ", "),
                                 size_text(least(table, candidate, Direction::kRestore, 1))));
   }
-  lines.emplace_back("founding document 004's rule, a kernel has to take over 5 times its transfers:");
+  lines.emplace_back(
+      "founding document 004's rule: a kernel must take over 5 times as long as its transfers");
   for (const RuleCase& one : kDocumentCases)
     lines.push_back(
         rule_line(fmt::format("its {} pages, {} GB/s over {}", one.pages, one.kernel_gbps, one.bus_gbps),
@@ -102,7 +104,7 @@ std::vector<std::string> choice_lines(const ChoiceTable& table) {
                                   transfer_rule(1'000'000'000, figures->compress[i], figures->bus_gbps)));
   }
   lines.emplace_back(
-      "  it asks less of a slower kernel and nothing of the processor, so it decides nothing here");
+      "  auto does not use this rule: slower kernels pass it, and it ignores the processor's speed");
   return lines;
 }
 

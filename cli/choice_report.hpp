@@ -1,4 +1,5 @@
-// What `hemstitch backends` shows of the choice by `auto`: its figures, which sizes go where, and founding document 004's rule beside it.
+// What `hemstitch backends` shows about the choice of `auto`: its figures, from which size on a device is
+// used, and the rule of founding document 004 for comparison.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace hemstitch::cli {
 
-// Whether size decides anything.
+// Whether there is a device, so that the size decides.
 bool has_device_to_choose(const ChoiceTable& table);
 
 std::vector<std::string> choice_lines(const ChoiceTable& table);

@@ -82,8 +82,7 @@ void refuse_late_commands(const std::vector<std::string>& files) {
 void hint_at_command(const std::string& word) {
   if (is_there(word)) return;
   if (const auto meant = command_near(word))
-    throw UsageError(
-        fmt::format("no file '{}' is here, and no command has that name: did you mean '{}'?", word, *meant));
+    throw UsageError(fmt::format("there is no file or command '{}': did you mean '{}'?", word, *meant));
 }
 
 }  // namespace hemstitch::cli

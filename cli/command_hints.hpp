@@ -1,4 +1,4 @@
-// What somebody may have meant by a word that is neither a file nor, where it stands, a command.
+// Hints for a word that is neither a file nor, in this position, a command.
 #pragma once
 
 #include <string>
@@ -6,11 +6,13 @@
 
 namespace hemstitch::cli {
 
-// Options before a command's name make it a file's, which is rarely there and rarely meant. Throws UsageError.
+// With options before it, a command's name counts as a file, which rarely exists and is rarely meant. Throws
+// UsageError.
 void refuse_late_commands(const std::vector<std::string>& files);
 
-// A first word that is no file may be a command mistyped ("serch" for search), or what is an option here ("decompress" for -d): then nothing
-// is done, where the words behind it would be compressed. Throws UsageError.
+// A first word that is not a file may be a mistyped command ("serch" for search), or the name of what is an
+// option here ("decompress" for -d). Then nothing is done; otherwise the words after it would be compressed.
+// Throws UsageError.
 void hint_at_command(const std::string& word);
 
 }  // namespace hemstitch::cli

@@ -1,5 +1,5 @@
-// The commands: each a row of the table, and a function that reads the words behind the command and returns the exit status. What it
-// throws, run_tool() tells.
+// The commands: a row in the table for each, and a function that reads the words after the command and
+// returns the exit status. run_tool() prints what it throws.
 #pragma once
 
 #include <span>
@@ -12,17 +12,18 @@ namespace hemstitch::cli {
 
 struct Command {
   std::string_view name;
-  std::string_view arguments;  // as the help shows them
+  std::string_view arguments;  // as in the help
   std::string_view summary;
   int (*run)(std::span<const std::string> words);
-  // Of its options; below the help of compressing, or by itself. None where they are those of compressing.
+  // The help of its options, below the help of compressing or by itself. Null if it has the same options as
+  // compressing.
   std::string (*options_help)(const OptionTable* above) = nullptr;
 };
 
-// Every word that is a command when it stands first.
+// Every word that is a command in the first position.
 std::span<const Command> commands();
 
-// What is done without a command: to compress, restore, test or list files.
+// Without a command: compresses, restores, tests or lists files.
 int run_files(std::span<const std::string> words);
 
 int run_index(std::span<const std::string> words);
@@ -39,7 +40,7 @@ std::string analyze_options_help(const OptionTable* above);
 int run_pages(std::span<const std::string> words);
 std::string pages_options_help(const OptionTable* above);
 
-// The exit statuses of search are grep's: 1 is an answer, and this an error.
+// search has grep's exit statuses: 1 is an answer, and this is an error.
 inline constexpr int kExitTrouble = 2;
 int run_search(std::span<const std::string> words);
 std::string search_options_help(const OptionTable* above);

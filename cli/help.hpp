@@ -1,4 +1,4 @@
-// The help of the tool as a whole; its options are those of the tables that words are read by.
+// The help of the whole tool. Its options come from the tables that are used for reading them.
 #pragma once
 
 namespace hemstitch::cli {

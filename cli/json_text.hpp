@@ -1,5 +1,5 @@
-// JSON is written as text, a value at a time: nlohmann's arrays and objects take memory when they end, in a destructor, so a
-// failing malloc would end the program there.
+// JSON is written as text, value by value. nlohmann's arrays and objects allocate memory in their
+// destructors, where a failing malloc would end the program.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace hemstitch::cli {
 
-// What stands between a string's quotes. What is no UTF-8 is replaced.
+// The text between a string's quotes. Invalid UTF-8 is replaced.
 std::string json_text(std::string_view text);
 
 inline const char* json_bool(bool value) { return value ? "true" : "false"; }

@@ -1,4 +1,5 @@
-// Lines on stderr: "hemstitch: FILE: what (what to do)", one line each whatever a file's name holds.
+// Lines on stderr: "hemstitch: FILE: what (what to do)". A message is always one line, whatever a file's name
+// holds.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +10,7 @@
 
 namespace hemstitch::cli {
 
-// An error of the tool's own, whose text says all there is to say.
+// An error of the tool's own; its text is the whole message.
 struct ToolError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -17,11 +18,11 @@ struct ToolError : std::runtime_error {
 // "WHAT: No such file or directory", from errno.
 ToolError tool_error_from_errno(std::string_view what);
 
-// The name of a file as messages show it: "-" is stdin, control characters are escaped.
+// A file's name as in messages: "-" is stdin, control characters are escaped.
 std::string shown_name(std::string_view path);
 
-// Ends with a line break; `text` stands after "hemstitch: ". Where memory is too short to put a path before it, the text alone is
-// printed: there is always something to read.
+// Prints "hemstitch: ", the text and a line break. If memory is too short to put a path before it, only the
+// text is printed: there is always a message.
 void print_message(std::string_view text) noexcept;
 void print_message(std::string_view path, std::string_view text) noexcept;
 // "... (HELP_COMMAND lists the options)".

@@ -1,4 +1,4 @@
-// The progress bar: on a terminal, for work that takes longer than a second.
+// The progress bar: shown on a terminal, for work of more than a second.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct WorkDone {
 
 class TreeProgress;
 
-// When to draw: not before a second has passed, and not more often than one can read.
+// When to draw: after a second, and no more often than one can read.
 class DrawTimes {
  public:
   using Clock = std::chrono::steady_clock;
@@ -33,17 +33,18 @@ class DrawTimes {
   Clock::time_point next_ = start_ + std::chrono::seconds(1);
 };
 
-// One file, or one batch of files. While there is a TreeProgress, it is a part of that one and draws nothing itself.
+// One file, or one batch of files. While a TreeProgress exists, this is a part of it and draws nothing
+// itself.
 class Progress {
  public:
-  // `total_bytes` of input, where known. `restoring` tells which side of the ratio is the content.
+  // `total_bytes` of input, if known. `restoring` says which side of the ratio is the content.
   Progress(const std::string& path, std::optional<std::uint64_t> total_bytes, bool restoring, bool quiet);
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   bool enabled() const { return enabled_; }
-  // `file_count` of a batch: how many files are done.
+  // `file_count` for a batch: how many files are done.
   void update(std::uint64_t input_bytes, std::uint64_t output_bytes, std::uint64_t file_count = 0);
   double elapsed_seconds() const { return times_.elapsed_seconds(); }
 
@@ -52,12 +53,12 @@ class Progress {
   std::optional<std::uint64_t> total_bytes_;
   bool restoring_;
   bool enabled_;
-  TreeProgress* tree_;  // nothing where this is no part of one
+  TreeProgress* tree_;  // null if this is not a part of one
   WorkDone done_;
   DrawTimes times_;
 };
 
-// The files of -r together. At most one exists at a time.
+// All files of -r together. At most one exists at a time.
 class TreeProgress {
  public:
   TreeProgress(std::span<const FileName> files, bool restoring, bool quiet);
@@ -65,9 +66,9 @@ class TreeProgress {
   TreeProgress(const TreeProgress&) = delete;
   TreeProgress& operator=(const TreeProgress&) = delete;
 
-  // All but these are done, whatever became of them.
+  // All files except these are done, whatever their result.
   void only_these_are_left(std::span<const FileName> files);
-  // The first of those that are left is done.
+  // The first of the remaining files is done.
   void next_file();
 
  private:
@@ -82,7 +83,7 @@ class TreeProgress {
   std::uint64_t total_bytes_ = 0;
   std::vector<std::uint64_t> left_;  // sizes, the last file's first
   std::uint64_t left_bytes_ = 0;     // of all of them
-  WorkDone worked_;                  // by the parts that ended; files that failed are not in it
+  WorkDone worked_;                  // by parts that have ended; without files that failed
   DrawTimes times_;
 };
 

@@ -1,4 +1,4 @@
-// What compressing, restoring, testing and listing are asked to do.
+// What to do when compressing, restoring, testing and listing.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@ namespace hemstitch::cli {
 
 enum class Action { kCompress, kRestore, kTest, kList, kHelp, kVersion };
 
-// Half-open, in bytes of the content; an end past the content's means that one.
+// Half-open, in bytes of the content; an end after the content means the content's end.
 struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
-  std::optional<std::uint64_t> last;  // instead: so many bytes before the content's end
+  std::optional<std::uint64_t> last;  // instead: this many bytes before the content's end
 };
 
-// Of a BGZF file, as its indexes have places: where a member begins in the file, times 65536, and a byte of its content.
+// Of a BGZF file, in the form of its indexes: the place where a member begins in the file, times 65536, plus
+// a byte of its content.
 struct VirtualRange {
   std::uint64_t begin = 0;
   std::optional<std::uint64_t> end;
@@ -36,12 +37,12 @@ struct Request {
 
   bool to_stdout = false;
   std::string output_path;              // empty: named after the input
-  std::shared_ptr<OutputTree> outputs;  // nothing: each beside its source
+  std::shared_ptr<OutputTree> outputs;  // null: each beside its source
   bool force = false;
-  bool compress_again = false;  // files that have Hemstitch's suffix already
+  bool compress_again = false;  // even files that already have Hemstitch's suffix
   bool recursive = false;
   bool remove_source = false;
-  bool sync = true;  // outputs to the disk, before their sources are removed
+  bool sync = true;  // outputs go to the disk before their sources are removed
   bool sparse = true;
   bool quiet = false;
   int verbosity = 0;  // how often -v was given; 0 with -q
@@ -51,10 +52,10 @@ struct Request {
   std::string dictionary_path;  // empty: none
   std::optional<ByteRange> range;
   std::optional<VirtualRange> virtual_range;
-  bool with_name = false;    // -N: what a header keeps of the file's name and time counts, or is stored there
-  bool write_index = false;  // beside what is compressed: BGZF's, or restoring gzip's
+  bool with_name = false;    // -N: use the name and time in a header, or store them there
+  bool write_index = false;  // beside the compressed file: BGZF's, or when restoring gzip's
 
-  bool json = false;  // of list
+  bool json = false;  // for list
 };
 
 }  // namespace hemstitch::cli

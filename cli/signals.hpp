@@ -1,9 +1,8 @@
-// Ending by a signal without leaving a partial file behind.
+// Ends by a signal without leaving a partial file.
 //
-// Signals that ask for an end are blocked in every thread and taken by one thread that waits for them. It
-// therefore runs ordinary code: it removes the unfinished files and then lets the signal end the process in
-// the usual way, so that a shell sees what it expects. A signal that was ignored when the process began
-// (nohup) stays ignored.
+// Signals that ask the process to end are blocked in every thread, and one thread waits for them. So ordinary
+// code runs: it removes the unfinished files and then lets the signal end the process in the usual way, so
+// that a shell sees what it expects. A signal that was ignored when the process began (nohup) stays ignored.
 #pragma once
 
 #include <mutex>
@@ -21,11 +20,12 @@ void take_signals();
 // Ends the process by `signal`, as if it had never been blocked, after removing the unfinished files.
 [[noreturn]] void end_by_signal(int signal);
 
-// True where a closed pipe should end the process by SIGPIPE: it was not ignored when the process began.
+// Whether a closed pipe should end the process by SIGPIPE: it was not ignored when the process began.
 bool closed_pipe_is_fatal();
 
-// The files that are to be removed when the process ends early, by their names in folders that stay open meanwhile. Creating, renaming and removing one happens under the lock,
-// which many threads may hold at once, so that a signal finds either the file and its name or neither.
+// The files to remove if the process ends early, by their names in folders that stay open. Creating, renaming
+// and removing such a file happens under the lock, which many threads may hold at once. So a signal finds
+// either the file and its name, or neither.
 class UnfinishedFiles {
  public:
   static UnfinishedFiles& instance();
@@ -36,8 +36,7 @@ class UnfinishedFiles {
  private:
   friend void end_by_signal(int signal);
 
-  std::mutex
-      entrance_;  // a signal stays in it, so that no others come in while it waits for those who hold the lock
+  std::mutex entrance_;  // a signal holds it, so that no others enter while it waits for the lock
   std::shared_mutex changing_;
   std::mutex names_mutex_;
   std::set<std::pair<int, std::string>> names_;

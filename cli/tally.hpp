@@ -1,4 +1,5 @@
-// What became of a command's files: failures are told on stderr as they come and once more in a line at the end.
+// The results of a command's files. Failures are reported on stderr as they happen, and again in a line at
+// the end.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ class Tally {
   void fail(const std::string& path, std::string_view what);
   void warn() { warned_ = true; }
 
-  // Of several files: which failed.
+  // For several files: which ones failed.
   void print_failures(std::size_t total) const;
   int exit_status() const { return !failed_.empty() ? kExitError : warned_ ? kExitWarning : kExitDone; }
 
@@ -25,7 +26,8 @@ class Tally {
   bool warned_ = false;
 };
 
-// The message of what was thrown while a file was worked on; call it where that was caught, and use it there.
+// The message of an exception that was thrown while a file was processed. Call it and use the result where
+// the exception was caught.
 std::string_view failure_text() noexcept;
 
 }  // namespace hemstitch::cli

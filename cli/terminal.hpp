@@ -10,7 +10,7 @@ namespace hemstitch::cli {
 // e.g. "stdin,stdout".
 bool is_terminal(int descriptor);
 
-// How many characters a row has; a great many where the terminal does not tell.
+// How many characters a row has; very many if the terminal does not say.
 std::size_t terminal_columns(int descriptor);
 
 }  // namespace hemstitch::cli

@@ -74,18 +74,20 @@ int run_tool(int argument_count, char** arguments) {
   let_starts_outlive_runs();
   const bool searches = argument_count > 1 && std::string_view(arguments[1]) == "search";
   const int error_status = searches ? kExitTrouble : kExitError;
-  int status = error_status;
-  try {
-    status = run_words({arguments + 1, arguments + argument_count});
-  } catch (const UsageError& error) {
-    print_usage_error(error, "hemstitch -h");
-  } catch (const std::system_error& error) {
-    // Printing ends at once where stdout takes no more; that is told below, with stdout's name.
-    if (std::ferror(stdout) == 0) print_message(error.what());
-  } catch (...) {
-    print_message(failure_text());
-  }
-  status = flushed_status(status, error_status);
+  const auto run = [&] {
+    try {
+      return run_words({arguments + 1, arguments + argument_count});
+    } catch (const UsageError& error) {
+      print_usage_error(error, "hemstitch -h");
+    } catch (const std::system_error& error) {
+      // Printing ends at once where stdout takes no more; that is told below, with stdout's name.
+      if (std::ferror(stdout) == 0) print_message(error.what());
+    } catch (...) {
+      print_message(failure_text());
+    }
+    return error_status;
+  };
+  const int status = flushed_status(run(), error_status);
   // All files are closed and have their names. A driver that still starts must not meet the destructors of exit().
   if (left_starts().count != 0) std::_Exit(status);
   return status;

@@ -1,4 +1,4 @@
-// Decimal multiples, as speeds are told in them.
+// Decimal multiples, for speeds.
 #pragma once
 
 namespace hemstitch::cli {

@@ -14,7 +14,7 @@ PageStoreOptions with_count(std::uint64_t bytes, PageStoreOptions options) {
 
 }  // namespace
 
-Disk::Disk(std::uint64_t bytes, PageStoreOptions store)
+Disk::Disk(std::uint64_t bytes, const PageStoreOptions& store)
     : bytes_(bytes), store_(with_count(bytes, store)), gathers_(store.batch.backend != "cpu") {}
 
 void Disk::read_pages(std::uint64_t first, std::span<std::byte> into) {
@@ -49,7 +49,7 @@ void Disk::read_pages(std::uint64_t first, std::span<std::byte> into) {
         if (other->status == Status::kOk) other->status = statuses[page];
     }
   });
-  if (request.status != Status::kOk) throw Error(request.status, "a page of the request");
+  if (request.status != Status::kOk) throw Error(request.status, "a page of this request failed");
 }
 
 void Disk::write_pages(std::uint64_t first, std::span<const std::byte> bytes) {
@@ -76,7 +76,7 @@ void Disk::write_pages(std::uint64_t first, std::span<const std::byte> bytes) {
       for (std::uint64_t i = 0; i < other->from.size() / page_bytes(); ++i, ++page)
         if (other->status == Status::kOk) other->status = statuses[page];
   });
-  if (request.status != Status::kOk) throw Error(request.status, "a page of the request");
+  if (request.status != Status::kOk) throw Error(request.status, "a page of this request failed");
 }
 
 template <class Change>

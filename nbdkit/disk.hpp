@@ -1,8 +1,9 @@
 // A disk of bytes on a store of pages: requests at any place and of any length.
 //
-// Part of a page is changed by reading, changing and putting it, under a lock on it that other such requests wait for, and those that
-// write, or free, all of it; these don't wait for each other. Reading takes no lock: of a request that is being written a reader may see
-// some pages and not others, as on any disk, never part of one.
+// A part of a page is changed by a get, the change, and a put, under a lock on the page. Other such requests
+// wait for this lock, and so do those that write or free the whole page; the latter do not wait for each
+// other. Reading takes no lock: while a request is written, a reader may see some of its pages and not
+// others, as on any disk, but never a part of a page.
 #pragma once
 
 #include <array>
@@ -18,23 +19,24 @@ namespace hemstitch {
 
 class Disk {
  public:
-  // store.page_count is set here.
-  Disk(std::uint64_t bytes, PageStoreOptions store);
+  // Sets store.page_count.
+  Disk(std::uint64_t bytes, const PageStoreOptions& store);
 
   std::uint64_t bytes() const { return bytes_; }
   PageStore& store() { return store_; }
 
-  // Inside the disk. Throw as PageStore does: kMemoryLimit in the middle of a request leaves its first pages written.
+  // Requests must lie inside the disk. Throw as PageStore does: kMemoryLimit in the middle of a request
+  // leaves its first pages written.
   void read(std::uint64_t at, std::span<std::byte> into);
   void write(std::uint64_t at, std::span<const std::byte> bytes);
-  // Zeros from there on; whole pages are freed.
+  // Zeros the range; whole pages are freed.
   void zero(std::uint64_t at, std::uint64_t count);
 
   struct Extent {
     std::uint64_t at = 0, bytes = 0;
     bool is_data = false;
   };
-  // Of the pages around a range, ascending and without gaps.
+  // The pages around a range, ascending and without gaps.
   std::vector<Extent> extents(std::uint64_t at, std::uint64_t count) const;
 
  private:
@@ -51,13 +53,13 @@ class Disk {
   void write_pages(std::uint64_t first, std::span<const std::byte> bytes);
   template <class Change>
   void change_part(std::uint64_t page, const Change& change);
-  // Calls body under the locks of all pages of a range, shared with each other.
+  // Calls body under the locks of all pages of a range, shared with other such calls.
   template <class Body>
   void on_whole_pages(std::uint64_t first, std::uint64_t count, const Body& body);
 
   std::uint64_t bytes_;
   PageStore store_;
-  bool gathers_;  // requests, for a device
+  bool gathers_;  // gathers requests, for a device
   RequestQueue<Pages> reads_, writes_;
   std::array<std::shared_mutex, kStripes> stripes_;
 };

@@ -133,7 +133,8 @@ int configure(const char* key_text, const char* value) {
       settings.statistics = absolute(value);
     } else {
       nbdkit_error(
-          "no setting '%s'; there are size, budget, page, level, backend, device, checksums, lock, prefault, "
+          "there is no setting '%s'; choose one of: size, budget, page, level, backend, device, checksums, "
+          "lock, prefault, "
           "snapshot and statistics",
           key_text);
       right = false;

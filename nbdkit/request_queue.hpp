@@ -1,5 +1,6 @@
-// Requests of many threads gathered into batches: the first to come does its own; what comes meanwhile waits, and is done together by the
-// first of those that wait. Nobody waits for requests that have not come.
+// Gathers the requests of many threads into batches. The first thread does its own request. Those that come
+// meanwhile wait, and the first of these does all of them together. No thread waits for requests that have
+// not come.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +14,8 @@ namespace hemstitch {
 template <class Request>
 class RequestQueue {
  public:
-  // Returns when `run`, called by this thread or another with a list that has the request in it, is done. What it throws is thrown to all
-  // whose requests were in the list.
+  // Returns after `run` was called, by this thread or another, with a list that includes the request. An
+  // exception is rethrown to all whose requests were in the list.
   template <class Run>
   void add(Request& request, const Run& run) {
     Waiting waiting{&request, nullptr, false};

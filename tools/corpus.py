@@ -18,7 +18,7 @@ def silesia_files(corpora):
     paths = [Path(corpora) / "silesia" / name for name in SILESIA9]
     for path in paths:
         if not path.is_file():
-            sys.exit(f"{Path(sys.argv[0]).name}: {path} is not here")
+            sys.exit(f"{Path(sys.argv[0]).name}: {path} is missing")
     return paths
 
 

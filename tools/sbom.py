@@ -45,7 +45,7 @@ def carried(wheel):
     libraries = [one.groups() for one in found if one]
     for needed in ("nanobind", "robin-map"):
         if needed not in dict(libraries):
-            sys.exit(f"sbom: {wheel} has no licence of {needed}, which is linked into it: make it anew by tools/python-package")
+            sys.exit(f"sbom: {wheel} has no licence of {needed}, which is linked into it: rebuild it with tools/python-package")
     return libraries
 
 

@@ -1,8 +1,8 @@
-// What planners have in common behind their functions that hemstitch.js calls. A planner is a WebAssembly module: planner.cpp, for LZ4 and
-// matches, or gzip_planner.cpp.
+// Shared by the planners, whose functions hemstitch.js calls. A planner is a WebAssembly module: planner.cpp,
+// for LZ4 and matches, or gzip_planner.cpp.
 //
-// An instance of one serves one call of hemstitch.js, one frame or one list of matches. A C++ exception ends it: the import that throws
-// does so in JavaScript, and no C++ frame is unwound.
+// An instance serves one call of hemstitch.js: one frame or one list of matches. A C++ exception ends it: the
+// import for throwing throws in JavaScript, and no C++ frame is unwound.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,11 @@
 namespace hemstitch::web {
 
 extern Limits limits;
-extern std::string text;  // that a call hands out: a job, a message
+extern std::string text;  // the result of a call: a job, a message
 extern std::unique_ptr<FrameCompression> writer;
 extern std::unique_ptr<FrameRestoring> reader;
 
-// What was put where the module reads names.
+// The text at the place where the module reads names.
 std::string_view name(std::uint32_t length);
 
 }  // namespace hemstitch::web

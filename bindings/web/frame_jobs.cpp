@@ -154,7 +154,7 @@ void FrameCompression::finish_job() {
 void FrameCompression::finish() {
   if (options_.content_bytes && *options_.content_bytes != content_bytes_)
     throw Error(Status::kInputChanged,
-                fmt::format("{} bytes were announced, {} came", *options_.content_bytes, content_bytes_));
+                fmt::format("{} bytes were expected, {} came", *options_.content_bytes, content_bytes_));
   const std::size_t at = output_.size();
   output_.resize(at + writer_->room().end_bytes);
   output_.resize(
@@ -226,7 +226,7 @@ FrameRestoring::Next FrameRestoring::next(bool at_end) {
         skip_bytes_ = reader.skip_bytes();
         break;
       case FrameReader::Event::kGarbage:
-        throw Error(Status::kUnknownFormat, "behind the last frame stands something else",
+        throw Error(Status::kUnknownFormat, "the bytes after the last frame are not a frame",
                     {std::nullopt, std::nullopt, reader.garbage_at()});
       case FrameReader::Event::kEnd:
         if (output_.empty()) return Next::kEnd;
@@ -261,8 +261,8 @@ void FrameRestoring::begin_frame() {
   header_ = reader.header();
   frame_place_ = {reader.frame_number(), std::nullopt, reader.frame_at()};
   if (header_.dictionary_id)
-    throw Error(Status::kUnsupportedFeature,
-                "the frame needs a dictionary, and there is no way to give one here", frame_place_);
+    throw Error(Status::kUnsupportedFeature, "the frame needs a dictionary, which this module cannot take",
+                frame_place_);
   frame_content_bytes_ = 0;
   history_.clear();
   content_checksum_.reset();
@@ -329,7 +329,7 @@ void FrameRestoring::add_content(std::span<const std::byte> content) {
 void FrameRestoring::verify_content(const Block& block, std::span<const std::byte> content) const {
   if (block.content_bytes && *block.content_bytes != content.size())
     throw Error(Status::kContentSizeMismatch,
-                fmt::format("the block says that it holds {} bytes, {} were restored", *block.content_bytes,
+                fmt::format("the block's size field says {} bytes, {} were restored", *block.content_bytes,
                             content.size()),
                 block.place);
   if (!block.content_checksum || !verify_checksums_) return;
@@ -368,15 +368,15 @@ void FrameRestoring::finish_job() {
 void FrameRestoring::end_frame() {
   if (header_.content_bytes && *header_.content_bytes != frame_content_bytes_)
     throw Error(Status::kContentSizeMismatch,
-                fmt::format("the frame says that it holds {} bytes, {} were restored", *header_.content_bytes,
+                fmt::format("the header says {} bytes, {} were restored", *header_.content_bytes,
                             frame_content_bytes_),
                 frame_place_);
   const std::optional<std::uint32_t> low = stream_.reader().content_bytes_low();
   if (low && *low != static_cast<std::uint32_t>(frame_content_bytes_))
-    throw Error(Status::kContentSizeMismatch,
-                fmt::format("the frame ends in a content of {} bytes (modulo 2^32), {} were restored", *low,
-                            frame_content_bytes_),
-                frame_place_);
+    throw Error(
+        Status::kContentSizeMismatch,
+        fmt::format("the trailer says {} bytes (modulo 2^32), {} were restored", *low, frame_content_bytes_),
+        frame_place_);
   const std::optional<std::uint32_t> expected = stream_.reader().content_checksum();
   if (content_checksum_ && expected && content_checksum_->digest() != *expected)
     throw Error(Status::kContentChecksumMismatch,

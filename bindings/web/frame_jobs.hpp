@@ -1,7 +1,7 @@
-// Frames written and read by batches of blocks: what stands around the blocks is made here, the blocks by jobs for the device, which each
-// format plans in a class of its own (lz4_jobs.hpp, gzip_jobs.hpp).
+// Writes and reads frames in batches of blocks. The bytes around the blocks are made here. The blocks are
+// made by jobs for the device, which each format plans in a class of its own (lz4_jobs.hpp, gzip_jobs.hpp).
 //
-// The caller fills room() with what comes, and executes the jobs that are handed out; each is finished by the call after it. Memory is
+// The caller fills room() and executes the jobs that it gets; the next call finishes each job. Memory is
 // bounded by the batch, however long the frames are.
 #pragma once
 
@@ -29,27 +29,28 @@ class FrameCompression {
  public:
   virtual ~FrameCompression() = default;
 
-  // Where to put content: never empty. The place stays until filled() says how much was put there.
+  // Where to put content; never empty. Valid until filled() says how much was put there.
   std::span<std::byte> room();
   void filled(std::size_t bytes);
-  // Whether there is a batch (at the end of the content: whatever is left): then job() is to be done, and finish_job() called.
+  // Whether there is a batch; at the end of the content, all that is left is one. If so, execute job() and
+  // call finish_job().
   bool next_job(bool at_end);
-  // Empty where the device has nothing to do.
+  // Empty if the device has nothing to do.
   const std::string& job() const { return job_; }
   // Adds the batch to the output.
   void finish_job();
-  // Behind the last job: the end of the frame.
+  // After the last job: writes the end of the frame.
   void finish();
-  // What came out of the calls since the last one.
+  // The output of the calls since the last time.
   std::vector<std::byte> take_output() { return std::exchange(output_, {}); }
 
  protected:
-  // A block of the batch: where its history begins in the device's data, and the block behind that.
+  // A block of the batch: where its history begins in the device's data; the block follows it.
   struct Block {
     std::uint32_t begin = 0, history_bytes = 0, bytes = 0, room_bytes = 0;
     std::size_t content_at = 0;  // in content_
   };
-  // Where a plan has the blocks' data, and leaves what became of them.
+  // Where a plan finds the blocks' data, and puts the results.
   struct Parts {
     webgpu::BufferId data, sizes, begins, output;
   };
@@ -58,9 +59,10 @@ class FrameCompression {
   explicit FrameCompression(const CompressOptions& options);
   // A batch takes about `batch_bytes` of content, at least a block; each block counts as so many positions.
   void begin(std::uint64_t batch_bytes, std::uint64_t positions_a_block, const Limits& limits);
-  // Makes the job of these blocks with make_job(). Their data ends behind `data_bytes`, their output takes `output_bytes` at most.
+  // Makes the job for these blocks with make_job(). Their data ends at `data_bytes`, and their output takes
+  // at most `output_bytes`.
   virtual void plan_job(std::span<const Block> blocks, std::size_t data_bytes, std::size_t output_bytes) = 0;
-  // `tables` stay as they are until the job is done.
+  // `tables` must stay unchanged until the job is done.
   void make_job(const webgpu::BufferPlan& buffers, const Parts& parts, const std::vector<Transfer>& tables,
                 const webgpu::Recording& recording);
 
@@ -74,12 +76,12 @@ class FrameCompression {
   std::unique_ptr<FrameWriter> writer_;
   Limits limits_;
   std::size_t batch_bytes_ = 0;
-  std::size_t held_bytes_ = 0;  // of the batch behind a full one: the last byte may be a block of its own
+  std::size_t held_bytes_ = 0;  // of the batch after a full one: the last byte may be a block of its own
   std::optional<RunningChecksum> content_checksum_;
   std::uint64_t content_bytes_ = 0;
-  std::vector<std::byte> content_;  // history, then of the batch, and room behind it for whole words
+  std::vector<std::byte> content_;  // history, then the batch, and room after it for whole words
   std::size_t history_bytes_ = 0;
-  std::size_t filled_bytes_ = 0;  // behind the history
+  std::size_t filled_bytes_ = 0;  // after the history
 
   FrameLayout layout_;  // of the job's content
   std::vector<Block> blocks_;
@@ -97,36 +99,38 @@ class FrameRestoring {
   // Where to put the next bytes of the stream, all of them before another call.
   std::span<std::byte> room(std::size_t bytes);
   enum class Next { kMoreInput, kJob, kEnd };
-  // Reads on. Throws Error with the place.
+  // Continues to read. Throws Error with the place.
   Next next(bool at_end);
-  // Empty where the device has nothing to do.
+  // Empty if the device has nothing to do.
   const std::string& job() const { return job_; }
-  // After the job was done: adds what it restored to the output. Throws Error with the place of what is damaged.
+  // After the job was executed: adds the restored content to the output. Throws Error with the place of
+  // damage.
   void finish_job();
   std::vector<std::byte> take_output() { return std::exchange(output_, {}); }
 
  protected:
-  // Of a block that the device restored.
+  // A block that the device restored.
   struct Result {
     Status status = Status::kOk;
     std::size_t bytes = 0;
     std::size_t begin = 0, room_bytes = 0;  // in restored()
   };
 
-  // A byte of a block's data stands for so many of content at most.
+  // The most content that a byte of a block's data can stand for.
   FrameRestoring(Format format, std::uint64_t most_expansion, bool verify_checksums,
                  std::uint64_t batch_bytes, const Limits& limits);
 
   virtual void add_block(std::uint32_t history_bytes, std::uint32_t data_bytes, std::uint32_t room_bytes) = 0;
-  virtual std::size_t output_bytes() const = 0;  // of the blocks added
-  virtual void plan_job() = 0;                   // for these
-  // Of the block added as this one, once the job is done. What it restored to stands in restored(), also where this puts it there.
+  virtual std::size_t output_bytes() const = 0;  // of the blocks that were added
+  virtual void plan_job() = 0;                   // for these blocks
+  // For the block with this number, after the job. Its content is in restored(), or is put there by this
+  // call.
   virtual Result result(std::size_t number) = 0;
   virtual void clear_blocks() = 0;
   // For frames that are one stream.
   virtual std::unique_ptr<StreamDecoder> make_decoder() const { return nullptr; }
 
-  // Of the blocks added, each behind its history, from a whole word on.
+  // The blocks that were added, each after its history, from a whole word on.
   const std::vector<std::byte>& data() const { return data_; }
   std::vector<std::byte>& restored() { return restored_; }
   const Limits& limits() const { return limits_; }
@@ -136,7 +140,7 @@ class FrameRestoring {
   struct Block {
     Place place;
     bool stored = false;
-    std::size_t begin = 0, bytes = 0;  // in stored_; of others the number among those added
+    std::size_t begin = 0, bytes = 0;  // in stored_; for others the number among those added
     std::optional<std::uint32_t> content_checksum, content_bytes;
   };
 
@@ -155,20 +159,20 @@ class FrameRestoring {
   FrameStream stream_;
   std::vector<std::byte> input_;
   std::size_t taken_bytes_ = 0;   // of input_
-  std::uint64_t skip_bytes_ = 0;  // of a skippable frame, that are still to come
+  std::uint64_t skip_bytes_ = 0;  // of a skippable frame, still to come
   std::uint64_t skipped_bytes_ = 0;
 
   FrameHeader header_;  // of the frame whose blocks are collected
   Place frame_place_;
   std::uint64_t frame_content_bytes_ = 0;
   std::optional<RunningChecksum> content_checksum_;
-  std::vector<std::byte> history_;  // of linked blocks
-  bool frame_has_ended_ = false;    // behind the blocks of the batch
+  std::vector<std::byte> history_;  // for linked blocks
+  bool frame_has_ended_ = false;    // after the blocks of the batch
   std::optional<Error>
-      failure_;  // behind them: the blocks before a damaged one come first, and may be damaged themselves
+      failure_;  // after them: the blocks before a damaged one come first, and may be damaged themselves
 
   std::unique_ptr<StreamDecoder> decoder_;
-  std::optional<StreamStep> damage_;  // of a stream, behind the content that comes first
+  std::optional<StreamStep> damage_;  // of a stream, after the content that comes first
 
   std::vector<Block> blocks_;
   std::size_t added_blocks_ = 0;

@@ -1,5 +1,6 @@
-// Jobs for the blocks of gzip and BGZF. Those of a gzip member are parts of one stream, which a device compresses side by side; what it
-// restores are the blocks of BGZF, each a member. A member that does not say where it ends is restored here, on the processor.
+// Jobs for the blocks of gzip and BGZF. Those of a gzip member are parts of one stream, which a device
+// compresses in parallel. It restores the blocks of BGZF, each of which is a member. A member whose end is
+// not known is restored here, on the processor.
 #pragma once
 
 #include <cstddef>

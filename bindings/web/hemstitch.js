@@ -119,7 +119,7 @@ class Runner {
     for (const [limit, needed] of Object.entries(kNeededLimits))
       if (!(device.limits[limit] >= needed))
         throw new HemstitchError(
-            `the device's ${limit} is ${device.limits[limit]}, and the shaders need ${needed}: ` +
+            `the device's ${limit} is ${device.limits[limit]}, but the shaders need ${needed}: ` +
                 'request a device with this limit, or use another adapter',
             kDeviceUnavailable);
     this.device = device;
@@ -197,7 +197,7 @@ class Runner {
     const tooLarge = job.parts.find(bytes => bytes > this.bindingBytes);
     if (tooLarge)
       throw new HemstitchError(
-          `a buffer of ${tooLarge} bytes is needed, and the device's maxStorageBufferBindingSize and maxBufferSize allow ` +
+          `a buffer of ${tooLarge} bytes is needed, but the device's maxStorageBufferBindingSize and maxBufferSize allow ` +
               `${this.bindingBytes}: request a device with higher limits, or use smaller blocks`,
           kInvalidOption);
 
@@ -309,12 +309,12 @@ async function requestDefaultDevice() {
   const gpu = globalThis.navigator?.gpu;
   if (!gpu)
     throw new HemstitchError(
-        'there is no WebGPU here: use a browser that has it, and a page that comes over https or from localhost',
+        'WebGPU is missing: use a browser that has it, and load the page over https or from localhost',
         kDeviceUnavailable);
   const adapter = await gpu.requestAdapter({powerPreference: 'high-performance'});
   if (!adapter)
     throw new HemstitchError(
-        'the browser gives no WebGPU adapter: update the graphics driver, or allow WebGPU in the browser\'s settings',
+        'the browser provides no WebGPU adapter: update the graphics driver, or allow WebGPU in the browser\'s settings',
         kDeviceUnavailable);
   const features = adapter.features.has('timestamp-query') ? ['timestamp-query'] : [];
   const device = await adapter.requestDevice({label: 'hemstitch', requiredFeatures: features});
@@ -635,7 +635,7 @@ export class LZSSMatcher {
   async findMatchWords(input, {signal, onProgress} = {}) {
     const bytes = checkedBytes(input);
     if (bytes.length > 0xFFFFFFFF)
-      throw new HemstitchError(`the input has ${bytes.length} bytes, and positions go up to 4294967295`, kInvalidOption);
+      throw new HemstitchError(`the input has ${bytes.length} bytes; at most 4294967295 are allowed`, kInvalidOption);
     return this.#call(async (planner, slot) => {
       const {call} = planner;
       const blockBytes = this.#blockBytes(planner);
@@ -681,7 +681,7 @@ export class LZSSMatcher {
     return this.#call(async (planner, slot) => {
       const most = planner.call.mostBlockBytes();
       if (bytes.length < 1 || bytes.length > most)
-        throw new HemstitchError(`the input has ${bytes.length} bytes, but must have 1 to ${most} to be judged`,
+        throw new HemstitchError(`the input has ${bytes.length} bytes; evaluate() takes 1 to ${most}`,
                                  kInvalidOption);
       const place = planner.call.finderRoom(bytes.length);
       planner.bytes(place, bytes.length).set(bytes);

@@ -1,4 +1,4 @@
-// What a device has to do for a batch, as JSON for hemstitch.js, which does nothing but that:
+// The work of a device for a batch, as JSON for hemstitch.js, which only executes it:
 //
 //   {"parts": [bytes, ..],                     buffers to be there
 //    "uploads": [[part, place, bytes, at], ..],  from the module's memory to byte `at` of the part, whole words
@@ -15,18 +15,19 @@
 
 namespace hemstitch::web {
 
-// What planning has to stay within: of the device that the module plans for.
+// Limits for planning, from the device that the module plans for.
 struct Limits {
   std::uint64_t binding_bytes = 128u << 20;
   std::uint32_t workgroups_per_dimension = 65535;
 };
 
-// Words between the module's memory and a part of the plan. The memory stays where it is until the job is done.
+// Words that are transferred between the module's memory and a part of the plan. They must not move until the
+// job is done.
 struct Transfer {
   webgpu::BufferId part;
   std::uintptr_t place = 0;
   std::size_t bytes = 0;
-  std::size_t at = 0;  // in the part; of uploads
+  std::size_t at = 0;  // in the part; for uploads
 
   template <typename Row>
   Transfer(webgpu::BufferId id, const std::vector<Row>& rows)

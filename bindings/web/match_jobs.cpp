@@ -58,7 +58,7 @@ void MatchFinder::set_parse(std::string_view parse) {
   const auto found = std::find(names.begin(), names.end(), parse);
   if (found == names.end())
     throw Error(Status::kInvalidOption,
-                fmt::format("parse '{}' is none of: {}", parse, fmt::join(names, ", ")));
+                fmt::format("there is no parse '{}'; choose one of: {}", parse, fmt::join(names, ", ")));
   parse_ = static_cast<Parse>(found - names.begin());
 }
 

@@ -1,4 +1,4 @@
-// Matches found by jobs for the device, a block at a time, and finders judged: what is behind LZSSMatcher.
+// Finds matches with jobs for the device, one block at a time, and judges finders: the inside of LZSSMatcher.
 #pragma once
 
 #include <cstddef>
@@ -16,26 +16,28 @@ namespace hemstitch::web {
 
 class MatchFinder {
  public:
-  // By their names; the parameters are the finder's own then. Throw kInvalidOption, naming those there are.
+  // By their names; this sets the finder's own parameters. Throw kInvalidOption with the names that exist.
   void set_finder(std::string_view finder);
   void set_parse(std::string_view parse);
-  // A field of FinderParameters as document 000 spells it: "minMatchLength". After set_finder(). Throws kInvalidOption.
+  // A field of FinderParameters in the spelling of document 000: "minMatchLength". Call it after
+  // set_finder(). Throws kInvalidOption.
   void set_parameter(std::string_view name, std::uint32_t value);
-  // Throws kInvalidOption with the name of the first field that is outside its limits, and for a finder without a shader.
+  // Throws kInvalidOption with the name of the first field that is outside its limits, and for a finder
+  // without a shader.
   void check(const Limits& limits);
 
   // The most bytes of a block with its history.
   std::uint64_t most_block_bytes(const Limits& limits) const;
 
-  // Where to put a block behind its history.
+  // Where to put a block, after its history.
   std::span<std::byte> room(std::size_t bytes);
-  // The block that stands there, of which `begin` is the position in the whole.
+  // The block in that place, whose position in the whole is `begin`.
   std::string job(std::size_t history_bytes, std::uint32_t begin);
-  // After it was done: three words for each match: position in the whole, offset, length.
+  // After the job: three words for each match: position in the whole, offset, length.
   std::vector<std::uint32_t> take_matches();
 
-  // The same bytes as one block of their own, with all that a finder counts; and then, as JSON, the five criteria of document 000
-  // but for the latency.
+  // The same bytes as one block of their own, with everything that a finder counts. Then, as JSON, the five
+  // criteria of document 000 except the latency.
   std::string judging_job();
   std::string judgement();
 

@@ -12,18 +12,18 @@
 namespace hemstitch::cli {
 
 struct BenchRequest {
-  std::vector<std::string> files;  // none: made data
+  std::vector<std::string> files;  // none: generated data
   CompressOptions compress = {};
   RestoreOptions restore = {};
-  std::vector<int> levels = {};  // none: some
+  std::vector<int> levels = {};  // none: a default set
   double seconds = 1.0;          // for each row
   BenchSpan span = BenchSpan::kMemory;
   PinnedBatches batches = {};
-  std::uint64_t repeat_to_bytes = 0;  // each file over and over, up to so many; 0: once
+  std::uint64_t repeat_to_bytes = 0;  // repeat each file up to this size; 0: once
   bool json = false, compare = false, help = false;
 };
 
-// Reads HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS where no option says otherwise. Throws UsageError.
+// HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS apply where no option does. Throws UsageError.
 BenchRequest read_bench_request(std::span<const std::string> words);
 
 }  // namespace hemstitch::cli

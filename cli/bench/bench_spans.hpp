@@ -1,4 +1,4 @@
-// What `hemstitch bench` times: the same round trip over different stretches of the data's way.
+// What `hemstitch bench` times: the same round trip over different parts of the data's way.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace hemstitch::cli {
 
-// What bench times: from where to where the data goes.
+// Where the timed data comes from and goes to.
 enum class BenchSpan {
   kMemory,  // through the library, from memory to memory
   kFile,    // from file to file
@@ -20,19 +20,19 @@ enum class BenchSpan {
   kKernel,  // on a device, without them
 };
 
-// How kPinned has the data: a batch, and batches at the same time. 0: as the engine has them.
+// For kPinned: data of a batch, and batches at once. 0: the engine's defaults.
 struct PinnedBatches {
   std::uint64_t bytes = 0;
   unsigned count = 0;
 };
 
-// The fastest run of one way.
+// The fastest run in one direction.
 struct Timed {
   double seconds = std::numeric_limits<double>::infinity();
   double cpu_seconds = 0;  // of all threads in that run; 0 for spans on a device
 };
 
-// What files add: the same without a new file at the end, and how long a new file takes by itself.
+// What only files have: the same without a new file at the end, and how long filling a new file takes.
 struct FileFigures {
   Timed compress_to_null;  // to /dev/null
   Timed test;              // as -t
@@ -47,22 +47,22 @@ struct Figures {
   std::optional<FileFigures> files;
 };
 
-// As in recorded runs.
+// The names in recorded runs.
 std::string_view span_name(BenchSpan span);
 
-// Round trips for `seconds` at least, and with files two of them, since the first may start what others use again. Throws
-// ToolError where what is restored differs from `data`.
+// Makes round trips for at least `seconds`, and for files at least two, since the first may start things that
+// later ones reuse. Throws ToolError if the restored data differs from `data`.
 Figures measure(BenchSpan span, std::span<const std::byte> data, const CompressOptions& compress,
                 const RestoreOptions& restore, double seconds, const PinnedBatches& batches = {});
 
-// GB/s, by all threads where that is how the pipeline does it.
+// In GB/s, with all threads if the pipeline uses all.
 struct FileRates {
   double read_gbps = 0, write_gbps = 0;  // a file in $TMPDIR: new, then in the page cache
   double copy_gbps = 0;                  // memory to memory
 };
 FileRates measure_file_rates(std::span<const std::byte> data);
 
-// What the first block of a process takes, there and back: the backend's device is chosen and started.
+// How long the first block of a process takes in both directions, including choosing and starting the device.
 double seconds_to_start(const CompressOptions& compress, const RestoreOptions& restore);
 
 }  // namespace hemstitch::cli

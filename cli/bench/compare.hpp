@@ -4,7 +4,7 @@
 
 namespace hemstitch::cli {
 
-// hemstitch bench --compare: returns the exit status, 1 where a row became worse.
+// hemstitch bench --compare: returns the exit status, 1 if a row became worse.
 int compare_runs(const std::string& old_path, const std::string& new_path);
 
 }  // namespace hemstitch::cli

@@ -1,5 +1,5 @@
-// Runs as they are kept in bench/results: one JSON object with the machine, the data and a row for each
-// figure. docs/architecture.md, "Recorded runs", has the form.
+// Runs in the form of bench/results: one JSON object with the machine, the data and a row for each figure.
+// docs/architecture.md, "Recorded runs", describes it.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace hemstitch::cli {
 
 using Json = nlohmann::ordered_json;
 
-// Everything but the files and the rows, which are empty arrays.
+// Everything except the files and the rows, which are empty arrays.
 Json begin_recorded_run(const std::string& device, const std::string& command_line);
 
 // {"name", "bytes", "sha256"}
 Json describe_data(const std::string& name, std::span<const std::byte> data);
 
-// The processor's name and its number of threads, as "device" of runs of the cpu backend.
+// The processor's name and number of threads: the "device" of runs with backend cpu.
 std::string processor_name();
 
 }  // namespace hemstitch::cli

@@ -9,8 +9,8 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr std::size_t kSampleBytes = 16 * 1024 * 1024;
-constexpr std::size_t kSectionBytes = 1024 * 1024;  // words and records take turns
+constexpr std::size_t kSampleBytes = 16 << 20;
+constexpr std::size_t kSectionBytes = 1 << 20;  // words and records take turns
 constexpr std::uint32_t kWordCount = 8192;
 constexpr std::uint32_t kRecordCount = 64;  // kinds of records
 

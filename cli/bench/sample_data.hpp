@@ -1,5 +1,5 @@
-// Data for `bench` where no file is named: made, so it says how this machine does, not how real files
-// compress.
+// Data for `bench` if no file is named. It is generated, so it shows how fast this machine is, not how real
+// files compress.
 #pragma once
 
 #include <cstddef>

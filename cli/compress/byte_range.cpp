@@ -12,7 +12,7 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr std::uint64_t kMostKept = 64 * 1024 * 1024;
+constexpr std::uint64_t kMostKept = 64 << 20;
 
 // Keeps the last bytes that it is given, in a ring.
 class TailSink : public Sink {
@@ -59,7 +59,7 @@ StreamReport restore_last_by_keeping(Source& source, Sink& sink, std::uint64_t l
     throw ToolError(fmt::format(
         "--range -{}: the last bytes of a pipe are kept in memory, at most {}M of them and within "
         "--memory (name a file, or pass the content on to tail -c)",
-        last, kMostKept / (1024 * 1024)));
+        last, kMostKept >> 20));
   if (limit > 0) limit -= last;
   TailSink tail(static_cast<std::size_t>(last));
   StreamReport report = restore_stream(source, tail, options, hooks);

@@ -7,10 +7,10 @@
 
 namespace hemstitch::cli {
 
-// Writes that part. The last bytes of what cannot seek (a pipe) are kept in memory until the end shows which they
-// are; more than 64 MB of them are refused, as is what options.memory_limit_bytes has no room for. Throws Error
-// and ToolError.
-// Of a BGZF file with a .gzi beside it, that tells where to begin; its own walk tells of others.
+// Writes this part. If the source cannot seek (a pipe), its last bytes are kept in memory until the end is
+// found. More than 64 MB of them, or more than options.memory_limit_bytes allows, are refused. Throws Error
+// and ToolError. For a BGZF file with a .gzi beside it, this index says where to begin; other files are
+// walked through.
 StreamReport restore_part(FileSource& source, Sink& sink, const ByteRange& range,
                           const RestoreOptions& options, const StreamHooks& hooks);
 

@@ -1,4 +1,4 @@
-// What is done to files, as a request says. Each returns the exit status.
+// Processes files as a request says. Each function returns the exit status.
 #pragma once
 
 #include "cli/request.hpp"

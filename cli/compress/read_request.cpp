@@ -292,16 +292,16 @@ void refuse_lacking(const Given& given) {
   };
   const WorkOptions& work = given.work;
   if (work.block_bytes && format.block_sizes().size() == 1 && *work.block_bytes != format.block_sizes()[0])
-    throw UsageError(fmt::format("-B: {} cuts its content in one way (leave out -B)", format.title()));
+    throw UsageError(fmt::format("-B: {} has only one block size (leave out -B)", format.title()));
   refuse(request.compress.linked_blocks, &FormatChoices::linked_blocks, "--linked", "has no such blocks");
   refuse(!given.check.empty() || work.checks_letter, &FormatChoices::checksums, "--check",
-         "has the checksums that it has");
-  refuse(given.no_check, &FormatChoices::checksums, "--no-check", "has the checksums that it has");
+         "always has the same checksums");
+  refuse(given.no_check, &FormatChoices::checksums, "--no-check", "always has the same checksums");
   refuse(given.acceleration > 0, &FormatChoices::acceleration, "--fast", "has no levels below 1");
   refuse(!request.dictionary_path.empty(), &FormatChoices::dictionary, "-D", "has no dictionaries");
   refuse(request.with_name, &FormatChoices::stored_name, "-N", "stores no names");
   if (request.write_index && format.make_side_index() == nullptr)
-    throw UsageError(fmt::format("--index: {} has none (bgzf has)", format.title()));
+    throw UsageError(fmt::format("--index: {} has no index to write (bgzf has)", format.title()));
 }
 
 // A name for what comes of each file, unless the request has one.

@@ -10,8 +10,8 @@
 
 namespace hemstitch::cli {
 
-// `cat`: the words stand behind the command of that name. Reads HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS where no option
-// says otherwise. Throws UsageError.
+// `cat`: the words follow the command of that name. HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS
+// apply where no option does. Throws UsageError.
 Request read_request(std::span<const std::string> words, bool cat);
 
 // Calls `use` with the table of these options.

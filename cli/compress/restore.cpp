@@ -20,7 +20,7 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr std::size_t kCopyBytes = 256 * 1024;
+constexpr std::size_t kCopyBytes = 256 << 10;
 
 void copy_unchanged(FileSource& source, Sink& sink) {
   std::vector<std::byte> buffer(kCopyBytes);

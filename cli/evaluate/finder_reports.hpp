@@ -1,4 +1,4 @@
-// What `evaluate` and `analyze` share: data to look at, and finders as JSON.
+// What `evaluate` and `analyze` share: their data, and finders as JSON.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ struct NamedData {
   std::vector<std::byte> bytes;
 };
 
-// Throws ToolError, also for a file without a byte: there is nothing to measure.
+// Throws ToolError, also for an empty file, since there is nothing to measure.
 NamedData read_named_data(const std::string& path);
 
-// Throws ToolError that names the description.
+// Throws ToolError with the description.
 std::vector<FinderChoice> choose_finders(const std::vector<std::string>& descriptions);
-// Adds --format, whose costs are to count: `format` stays null where it is not given.
+// Adds --format, which says whose costs count: `format` stays null without it.
 void add_judging_format_option(OptionTable& table, const FrameFormat*& format);
-// The names of the processor and the GPU, as far as they search.
+// The names of the processor and of the GPU, if they are used.
 std::string devices_of(const std::vector<FinderChoice>& choices);
 Json parameters_json(const FinderChoice& choice);
 
 // 152089 -> "152,089".
 std::string grouped(std::uint64_t number);
-// Rounded for records: figures to six digits, so that equal results look equal.
+// Rounds to six digits for records, so that equal results look equal.
 double rounded(double value);
 
 }  // namespace hemstitch::cli

@@ -1,8 +1,8 @@
-// Bringing outputs to the disk, so that a loss of power after their sources are gone loses nothing.
+// Writes outputs to the disk, so that a loss of power after their sources were removed loses nothing.
 //
-// One file: its data before it takes its name, then the folder that has the name. Many files: one syncfs() for all that were
-// written to a file system, which takes about as long as fsync() of one of them. syncfs() tells that writing failed only
-// since Linux 5.8, and on a file system that keeps note of it: where that is not known, each file goes by itself.
+// For one file: its data before it gets its name, then the folder with the name. For many files: one syncfs()
+// for each file system, which takes about as long as one fsync(). syncfs() reports failed writes only since
+// Linux 5.8, and on a file system that records them. Elsewhere, each file is written by itself.
 #pragma once
 
 #include <sys/types.h>
@@ -14,19 +14,19 @@
 
 namespace hemstitch::cli {
 
-// Throw ToolError where the system could not.
+// Throw ToolError if the system fails.
 void sync_descriptor(int number);
 void sync_folder(int number);
-// Of a file that was written before.
+// For a file that was written before.
 void sync_file(const FileName& file);
 
 // The file systems that a batch writes to.
 class BatchSync {
  public:
-  // Call before anything is written in `folder`, since what fails is told to those who had opened the file system by then.
-  // False where files there are to go to the disk each by itself.
+  // Call it before anything is written in `folder`, since errors are reported to those who had opened the
+  // file system by then. Returns false if each file there must be written to the disk by itself.
   bool take(const Folder& folder);
-  // Returns when all that was written is on the disk. Throws ToolError.
+  // Returns when everything that was written is on the disk. Throws ToolError.
   void finish();
 
  private:

@@ -50,8 +50,7 @@ int for_each_file(const Request& request, const std::function<Outcome(const File
   Tally tally;
   for (const RecursiveInputs::Failure& failure : inputs.failures) tally.fail(failure.path, failure.what);
   for (const std::string& path : inputs.left_over) {
-    report_warning(request, path,
-                   "left over from a run that was killed (no other is at work on it; remove it)");
+    report_warning(request, path, "left over from a killed run (no process uses it; remove it)");
     tally.warn();
   }
   const std::size_t total = inputs.files.size() + inputs.done.size() + inputs.failures.size();

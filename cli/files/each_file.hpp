@@ -1,5 +1,5 @@
-// Working through a command's files: one that fails is told on stderr, the others go on, the exit status is
-// the worst.
+// Processes a command's files. A failure is reported on stderr, and the other files are processed too. The
+// exit status is the worst one.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,18 @@ namespace hemstitch::cli {
 enum class Outcome { kDone, kWarned };
 inline Outcome worst(Outcome a, Outcome b) { return std::max(a, b); }
 
-// Does what it can of `files` many at a time; returns the others, in order.
+// Processes those of `files` that it can, many at a time; returns the others, in order.
 using BatchWork = std::function<std::vector<FileName>(std::vector<FileName> files, Tally& tally)>;
 
-// What -r adds to working on files one by one.
+// What -r does besides processing files one by one.
 struct FolderWork {
-  BatchWork batches;  // has its turn first; may be empty
-  // With --rm: what an earlier run has done.
+  BatchWork batches;  // comes first; may be empty
+  // With --rm: removes what an earlier run has completed.
   std::function<void(const std::vector<FileName>& files, Tally& tally)> remove_done;
 };
 
-// Calls `work` with each input of the request, folders resolved where -r was given. Returns the exit status.
+// Calls `work` with each input of the request, and with the files in folders if -r was given. Returns the
+// exit status.
 int for_each_file(const Request& request, const std::function<Outcome(const FileName& file)>& work,
                   const FolderWork& folder_work = {});
 

@@ -1,9 +1,10 @@
-// What an output takes from its source besides the content: owner and group, mode, times, extended attributes of the user's
-// ("user."), and the POSIX ACL. Never capabilities or others that only root may give, and never the bits that make a program run
-// as somebody else.
+// What an output gets from its source besides the content: owner and group, mode, times, the user's extended
+// attributes ("user."), and the POSIX ACL. It never gets capabilities or other attributes that only root may
+// set, nor the bits that make a program run as another user.
 //
-// Nobody may read an output who could not read its source. Where the group or the ACL cannot be given, group and others are left
-// with what everyone but the owner had. An output has its final mode last, when all else is as it should be.
+// Nobody can read an output who could not read its source. If the group or the ACL cannot be set, group and
+// others get only the rights that everyone except the owner had. An output gets its final mode last, when
+// everything else is right.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,22 +19,22 @@ namespace hemstitch::cli {
 
 class FileAttributes {
  public:
-  // Of data that comes from no file: what a new file has.
+  // For data that does not come from a file: the attributes of a new file.
   FileAttributes() = default;
-  // Of an open file.
+  // The attributes of an open file.
   FileAttributes(int descriptor, const struct stat& status);
 
-  // For a file without a name, which nobody else can open: the mode that it will have in the end, most likely.
+  // For a file without a name, which nobody else can open: the mode that it will most likely get.
   mode_t creation_mode() const;
 
-  // Instead of when the file was last changed: in seconds since 1970.
+  // Replaces the time of the last change; in seconds since 1970.
   void set_modified(std::uint32_t seconds) { status_.st_mtim = {static_cast<time_t>(seconds), 0}; }
 
-  // What the extended attributes and the ACL take in memory.
+  // How much memory the extended attributes and the ACL take.
   std::size_t bytes() const { return bytes_; }
 
-  // To an open file of our own, for nobody else to read until now. Returns what the file system did not let it have, where that
-  // is something.
+  // Sets them on our own open file, which nobody else can read yet. Returns what the file system refused,
+  // if anything.
   [[nodiscard]] std::optional<std::string> give_to(int descriptor) const;
 
  private:
@@ -51,7 +52,7 @@ class FileAttributes {
   struct stat status_ {};
   std::size_t bytes_ = 0;
   std::vector<Named> named_;
-  bool too_large_ = false;  // there are more of them than are kept
+  bool too_large_ = false;  // there are more of them than we keep
   std::string acl_;         // as the system encodes it; empty: none
 };
 

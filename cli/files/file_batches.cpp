@@ -240,6 +240,7 @@ class FileBatches {
 
   static std::vector<std::span<const std::byte>> inputs_of(const std::vector<BatchFile*>& files) {
     std::vector<std::span<const std::byte>> inputs;
+    inputs.reserve(files.size());
     for (const BatchFile* file : files) inputs.push_back(file->input);
     return inputs;
   }

@@ -1,10 +1,11 @@
-// -r: small files many at a time. A batch of them is read by all threads, goes to the engine in one call, and is written by all
-// threads, while other batches are read, computed and written; what each file becomes, and how it takes its name, mode and
-// time, is as it would be alone. On a device, whose every call costs the same for one file as for a thousand, this is what
-// makes small files worth while; on the processor it divides files among threads.
+// -r: many small files at a time. All threads read a batch, the engine gets it in one call, and all threads
+// write it, while other batches are read, computed and written. Each file's content, name, mode and time
+// become the same as if it were processed alone. A call to a device costs the same for one file as for a
+// thousand, so only batches make small files worthwhile there; on the processor, a batch divides files among
+// threads.
 //
-// What is not plain is left for later: files larger than a batch, those that change while they are read, damaged ones, and
-// whatever else is better told by the stream that meets it.
+// Files that are not plain are left for later: those larger than a batch, those that change while they are
+// read, damaged ones, and others on which a stream can report better.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,7 @@
 
 namespace hemstitch::cli {
 
-// True where batches do what the request asks for: each file becomes another one, or is tested.
+// Whether batches can do what the request asks for: each file becomes another one, or is tested.
 bool works_in_batches(const Request& request);
 
 // Return the files that are left, in order. The dictionary is in the options, not in the request.

@@ -31,10 +31,10 @@ namespace {
 // The unit of holes: a block of the usual file systems. Shorter runs of zeros cost less written than sought
 // over.
 constexpr std::size_t kHoleBytes = 4096;
-constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr std::size_t kReadBytes = 256 << 10;
 // Less is written before it would be mapped; and what a thread copies at a time.
 constexpr std::size_t kMappedFromBytes = std::size_t{8} << 20, kCopiedBytes = std::size_t{1} << 20;
-constexpr std::uint64_t kDictionaryBytes = 64 * 1024;  // the reach of LZ4's offsets: the rest cannot be used
+constexpr std::uint64_t kDictionaryBytes = 64 << 10;  // the reach of LZ4's offsets: the rest cannot be used
 
 bool is_zero(std::span<const std::byte> bytes) {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
@@ -379,7 +379,9 @@ void FileSink::rename_temporary() {
                                  : renameat2(folder, from, folder, to, RENAME_NOREPLACE);
   if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = renameat(folder, from, folder, to);
   if (result != 0 && errno == EEXIST) throw target_exists(target_.file);
-  if (result != 0) throw tool_error_from_errno(fmt::format("{} cannot take its name", quoted(target_.file)));
+  if (result != 0)
+    throw tool_error_from_errno(
+        fmt::format("{} cannot be renamed from its temporary name", quoted(target_.file)));
   unfinished.forget(folder, temporary_name_);
   temporary_name_.clear();
 }
@@ -394,7 +396,8 @@ void FileSink::name_unnamed(const FileSource& source) {
   const int error = errno;
   if (error == EEXIST) refuse_existing(source);
   errno = error;
-  throw tool_error_from_errno(fmt::format("{} cannot take its name", quoted(target_.file)));
+  throw tool_error_from_errno(
+      fmt::format("{} cannot be renamed from its temporary name", quoted(target_.file)));
 }
 
 bool FileSink::is_same_file(const struct stat& other) const {
@@ -432,7 +435,7 @@ std::vector<std::byte> read_dictionary(const std::string& path, bool whole) {
     const std::uint64_t total = source.total_bytes().value_or(0);
     if (whole && total > kDictionaryBytes)
       throw ToolError(
-          fmt::format("has {} bytes, and a dictionary of this format has {} at most: its checksum is of all",
+          fmt::format("has {} bytes; this format takes at most {}, since the checksum covers all of them",
                       total, kDictionaryBytes));
     if (total > kDictionaryBytes) source.skip(total - kDictionaryBytes);
     std::vector<std::byte> dictionary = read_to_end(source, kDictionaryBytes);
@@ -463,7 +466,7 @@ void refuse_foreign(const DataIdentity& identity) {
     case DataKind::kEmpty:
       throw ToolError("empty, so nothing to restore (get a complete copy)");
     case DataKind::kUnknown:
-      throw ToolError("byte 0: no format that Hemstitch knows (check that this is compressed data)");
+      throw ToolError("byte 0: unknown format (check that this is compressed data)");
   }
 }
 

@@ -1,9 +1,10 @@
 // Files as the pipeline's sources and sinks.
 //
-// An output appears under its name only when it is complete: it grows under a temporary name in the same
-// folder, readable by its owner alone, takes the source's attributes, and is renamed. A signal or an error
-// removes it. A small file that is written at once may grow without any name instead, where the file system has such files:
-// then there is nothing to remove, and its folder is locked once rather than twice. Devices and pipes are written directly.
+// An output gets its name only when it is complete. It grows under a temporary name in the same folder,
+// readable only by its owner, gets the source's attributes, and is renamed. A signal or an error removes it.
+// A small file that is written at once may have no name at all until then, if the file system supports this:
+// then there is nothing to remove, and its folder is locked once instead of twice. Devices and pipes are
+// written directly.
 #pragma once
 
 #include <sys/stat.h>
@@ -27,16 +28,16 @@
 
 namespace hemstitch::cli {
 
-// Of names without folders. "a" -> "a.lz4", for the format that is written.
+// For names without folders. "a" -> "a.lz4", in the format that is written.
 std::string compressed_name(std::string_view name, Format format);
-// The suffix of that format. True for "a.lz4", not for ".lz4".
+// Whether the name has the format's suffix. True for "a.lz4", not for ".lz4".
 bool has_suffix(std::string_view name, Format format);
-// "a.lz4" -> "a"; nothing where the suffix is another.
+// "a.lz4" -> "a"; nothing if the suffix is another one.
 std::optional<std::string> restored_name(std::string_view name);
 
 class FileSource : public Source {
  public:
-  // Of files that are no arguments, regular ones alone, and none through a link. Throws ToolError.
+  // For files that are not arguments: only regular ones, and none through a link. Throws ToolError.
   explicit FileSource(FileName file);
   // An argument; "-" is standard input.
   explicit FileSource(const std::string& path) : FileSource(FileName::from_argument(path)) {}
@@ -47,22 +48,22 @@ class FileSource : public Source {
   bool seek(std::uint64_t position) override;
   std::optional<std::uint64_t> total_bytes() const override { return total_bytes_; }
 
-  // Instead of read(): the whole of a file with room.size() - 1 bytes, in one call of the system; false where that was not all there
-  // is, or not all that came.
+  // Instead of read(): reads a whole file of room.size() - 1 bytes with one call of the system. Returns
+  // false if the file is longer, or if fewer bytes came.
   bool read_whole(std::span<std::byte> room);
   // What is known of the file stays known.
   void close() { descriptor_ = Descriptor(); }
 
-  // For its output. Read when they are first asked for, so before close().
+  // For its output. Read on first use, so call it before close().
   const FileAttributes& attributes() const;
-  // Its output is to have been changed then, in seconds since 1970.
+  // The output's time of the last change, in seconds since 1970.
   void set_modified(std::uint32_t seconds) {
     attributes();
     attributes_->set_modified(seconds);
   }
 
-  // The first bytes of the data, fewer than kIdentifyBytes only where there are no more. They are read again
-  // by read().
+  // The first bytes of the data; fewer than kIdentifyBytes only if there are no more. read() returns them
+  // again.
   std::span<const std::byte> first_bytes();
 
   const FileName& file() const { return file_; }
@@ -79,28 +80,28 @@ class FileSource : public Source {
   Descriptor descriptor_;
   struct stat status_ {};
   mutable std::optional<FileAttributes> attributes_;
-  off_t begin_ = 0;  // where the stream begins in a regular file: standard input may start in its middle
-  std::optional<std::uint64_t> total_bytes_;  // a regular file, and seekable
+  off_t begin_ = 0;  // the beginning of the stream in a regular file: standard input may start in the middle
+  std::optional<std::uint64_t> total_bytes_;  // for a regular file that can seek
   std::array<std::byte, kIdentifyBytes> first_bytes_{};
-  std::span<const std::byte> peeked_;  // of first_bytes_: not yet given by read()
+  std::span<const std::byte> peeked_;  // in first_bytes_: not yet returned by read()
   bool peeked_already_ = false;
 };
 
 class FileSink : public Sink {
  public:
-  // Standard output: written as it comes.
+  // Standard output: written as data comes.
   static std::unique_ptr<FileSink> standard_output() { return into(STDOUT_FILENO); }
-  // What is open already, as it is: nothing names or removes it. Throws ToolError.
+  // An open descriptor, which is neither named nor removed. Throws ToolError.
   static std::unique_ptr<FileSink> into(int descriptor);
 
   struct Target {
     FileName file;
     bool overwrite = false;  // replace a file of that name, or a link
     bool sparse = false;     // leave holes for runs of zeros
-    bool unnamed = false;    // without a temporary name where that can be: for files that are written at once
-    bool sync = false;       // complete() returns when it is on the disk, under its name
+    bool unnamed = false;    // without a temporary name if possible: for files that are written at once
+    bool sync = false;       // complete() returns when the file is on the disk, with its name
   };
-  // Throws ToolError where the target exists and may not be overwritten, or is `source` itself.
+  // Throws ToolError if the target exists and may not be overwritten, or is `source` itself.
   static std::unique_ptr<FileSink> create(const Target& target, const FileSource& source);
 
   ~FileSink() override;  // without complete(), removes what was written under the temporary name
@@ -108,12 +109,12 @@ class FileSink : public Sink {
   void write(std::span<const std::byte> bytes) override;
   void write_in_parallel(std::span<const std::byte> bytes) override;
 
-  // Finishes the file, gives it the attributes of `source` where that is a regular file, and its
-  // name. Returns what the file system did not let it have: no reason to lose the data.
+  // Finishes the file, and gives it the attributes of `source` if that is a regular file, and its name.
+  // Returns the attributes that the file system refused; that is no reason to lose the data.
   [[nodiscard]] std::optional<std::string> complete(const FileSource& source);
 
   bool is_same_file(const struct stat& other) const;
-  // False for what is written as it comes: devices, pipes, stdout.
+  // False for outputs that are written as data comes: devices, pipes, stdout.
   bool takes_a_name() const { return unnamed_ || !temporary_name_.empty(); }
 
  private:
@@ -133,25 +134,26 @@ class FileSink : public Sink {
 
   Target target_;
   OpenFolder folder_;           // of the target, until that is complete
-  std::string temporary_name_;  // empty where the target is written directly
+  std::string temporary_name_;  // empty if the target is written directly
   bool unnamed_ = false;
   Descriptor descriptor_;
   std::uint64_t position_ = 0;    // of the next byte of content
-  std::uint64_t hole_bytes_ = 0;  // zeros before `position_` that were not written yet
+  std::uint64_t hole_bytes_ = 0;  // zeros before `position_` that are not written yet
 };
 
-// The whole of a file. Throws ToolError.
+// Reads a whole file. Throws ToolError.
 std::vector<std::byte> read_whole_file(const std::string& path);
 
-// The part of -D's file that serves as history, its end; `whole`: there may be no more than that. The option is named in the error.
+// The end of -D's file, which serves as history; `whole`: the file must not be larger than that. Errors name
+// the option.
 std::vector<std::byte> read_dictionary(const std::string& path, bool whole = false);
 
-// `options` for that file: where its content does not tell the format, and no option does, its suffix may. Throws ToolError as
-// refuse_foreign() where nothing tells it.
+// `options` for this file: if neither its content nor an option gives the format, its suffix may. Throws
+// ToolError as refuse_foreign() does if nothing gives it.
 RestoreOptions options_to_restore(RestoreOptions options, FileSource& source);
 
-// Restoring and listing take Hemstitch's formats. Throws ToolError that names another tool's format and the
-// tool.
+// For restoring and listing, which take only Hemstitch's formats. Throws ToolError with the name of the other
+// format and of its tool.
 void refuse_foreign(const DataIdentity& identity);
 
 }  // namespace hemstitch::cli

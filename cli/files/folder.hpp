@@ -1,12 +1,13 @@
 // Folders by descriptor, and files by their names in them.
 //
-// A folder inside another one is opened by its name there, never through a link, and only while it is the folder that it was the
-// first time (device and inode). So nothing changes for us when a folder that we work in is renamed or swapped for a link, and no
-// path is too long. Only a bounded number of folders is open at a time, however many there are: others are opened anew when they are
-// needed.
+// A folder inside another one is opened by its name there, never through a link, and only if it is still the
+// same folder as the first time (device and inode). So nothing changes for us if a folder that we work in is
+// renamed or replaced by a link, and no path is too long. Only a limited number of folders is open at a time,
+// however many there are; others are opened again when needed.
 //
-// Threads that have descriptors of their own (files/own_descriptors.hpp) cannot share open folders: what search walks is opened anew each
-// time, down from the folder that was named, and any folder counts that is there by then.
+// Threads with their own descriptors (files/own_descriptors.hpp) cannot share open folders. Therefore search
+// opens folders again each time, down from the folder that was named, and takes whichever folder is there by
+// then.
 #pragma once
 
 #include <sys/stat.h>
@@ -23,7 +24,8 @@
 
 namespace hemstitch::cli {
 
-// For openat() and its like, as long as it is kept. Nothing where the folder could not be opened, with the reason in errno.
+// For openat() and similar calls, as long as it is kept. Null if the folder could not be opened, with the
+// reason in errno.
 using OpenFolder = std::shared_ptr<const Descriptor>;
 
 class Folder {
@@ -32,11 +34,11 @@ class Folder {
   // How it is opened.
   enum class Way { kKept, kOwn, kOwnThroughLinks };
 
-  // The folder that the process is in.
+  // The process's current folder.
   static const std::shared_ptr<const Folder>& current();
   // As named on the command line, where links are followed; `prefix` ends with a '/'.
   explicit Folder(std::string prefix, Way way = Way::kKept);
-  // Inside another one, and opened in the same way.
+  // Inside another folder, and opened in the same way.
   Folder(std::shared_ptr<const Folder> around, std::string name);
   ~Folder();
   Folder(const Folder&) = delete;
@@ -46,13 +48,13 @@ class Folder {
   OpenFolder open_to_list() const;
   Way way() const { return way_; }
 
-  // The folder that it is inside of, by that name; nothing for one that is named on the command line.
+  // The folder that contains it; null for a folder that is named on the command line.
   const Folder* around() const { return around_.get(); }
   const std::string& name() const { return name_; }
 
-  // Of a folder that could be opened.
+  // Only for a folder that could be opened.
   Identity identity() const;
-  // As messages show it, and the names of what is inside.
+  // The path of the folder, and of a name in it, as in messages.
   std::string path() const;
   std::string path_of(std::string_view name) const;
 
@@ -76,16 +78,16 @@ struct FileName {
   std::string name;
   bool is_argument = false;  // named on the command line, so it may be a link
 
-  // Shares the folder of `neighbour` where that is named in the same way.
+  // Shares the folder of `neighbour` if both were named in the same way.
   static FileName from_argument(const std::string& path, const FileName* neighbour = nullptr);
   // Another name in the same folder.
   FileName beside(std::string other) const { return {folder, std::move(other)}; }
 
   bool is_standard_stream() const;
-  // As messages show it.
+  // The path as in messages.
   std::string path() const { return folder->path_of(name); }
 
-  // As the functions of the system whose names they have, of this name, with the reason in errno.
+  // Like the system's functions with these names, for this file, with the reason in errno.
   int open(int flags) const;
   bool stat(struct stat& status) const;
   bool unlink() const;

@@ -1,4 +1,4 @@
-// What is in a folder, for all that go through folders.
+// Reads what is in a folder.
 #pragma once
 
 #include <dirent.h>
@@ -10,16 +10,16 @@ namespace hemstitch::cli {
 
 struct FolderEntry {
   std::string name;
-  unsigned char type = DT_UNKNOWN;  // DT_REG and its like; DT_UNKNOWN where it went away meanwhile
-  char note = 0;                    // what a command makes of it
+  unsigned char type = DT_UNKNOWN;  // DT_REG and so on; DT_UNKNOWN if it disappeared meanwhile
+  char note = 0;                    // for use by a command
 };
 
 struct FolderEntries {
-  std::vector<FolderEntry> entries;  // but "." and "..", in no order
-  std::string complaint;             // why these are not all, where they are not
+  std::vector<FolderEntry> entries;  // without "." and "..", in no order
+  std::string complaint;             // why entries are missing, if any are
 };
 
-// Of an open folder, which stays open.
+// For an open folder, which stays open.
 FolderEntries read_folder(int folder);
 
 }  // namespace hemstitch::cli

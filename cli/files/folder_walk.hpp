@@ -1,8 +1,10 @@
-// Goes through folders, for all commands that take what is in them: what was named and what is in folders comes in order, that of one
-// folder in the order of names. Folders are listed side by side and ahead, so the first files come while others are still looked for.
+// Walks through folders, for all commands. Arguments and the contents of folders come in order, those of one
+// folder in the order of names. Several folders are listed at once and ahead, so the first files come while
+// others are still being found.
 //
-// A command says how folders are opened (Folder::Way), and by WalkRules what of their content it takes. Folders found in others are
-// entered, links among them where the way leads through links; one that leads back to a folder around it is told of, not entered.
+// A command says how folders are opened (Folder::Way), and by WalkRules which of their entries it takes.
+// Folders in folders are entered, including links if the way follows links. A link to a folder around it is
+// reported, not entered.
 #pragma once
 
 #include <tbb/task_arena.h>
@@ -26,21 +28,21 @@
 namespace hemstitch::cli {
 
 struct WalkRules {
-  // Of what is in a folder, in the order of names and with links resolved where they are followed: takes out what is nothing to the
-  // command. From many threads.
+  // Removes entries of a folder that the command does not take. They come in the order of names, with links
+  // resolved if they are followed. Called from many threads.
   std::function<void(const std::shared_ptr<const Folder>& folder, std::vector<FolderEntry>& entries)> choose;
-  std::size_t most_entries = static_cast<std::size_t>(-1);  // of a run
-  bool each_folder_once = false;                            // also where several arguments lead to it
+  std::size_t most_entries = static_cast<std::size_t>(-1);  // in a run
+  bool each_folder_once = false;                            // even if several arguments lead to it
 };
 
-// What follows each other and is no folder, all in one folder; or a folder that could not be read.
+// Consecutive entries of one folder that are not folders; or a folder that could not be read.
 struct WalkRun {
   std::shared_ptr<const Folder> folder;
-  bool named = false;                // by the user, rather than found in the folder
+  bool named = false;                // by the user; otherwise found in the folder
   std::span<FolderEntry> entries;    // they live as long as the walk
-  std::string complaint = {};        // why the folder could not be read; no entries then
-  std::string complaint_about = {};  // the folder, as messages show it
-  bool is_warning = false;           // the complaint is no error
+  std::string complaint = {};        // why the folder could not be read; then there are no entries
+  std::string complaint_about = {};  // the folder, as in messages
+  bool is_warning = false;           // the complaint is not an error
 };
 
 // One thread at a time.
@@ -49,7 +51,8 @@ class FolderWalk {
   // The arena's threads list folders.
   FolderWalk(WalkRules rules, tbb::task_arena& arena);
 
-  // What the user named, all of it before the first next(). `shown` is how messages call the folder.
+  // Adds what the user named; add everything before the first next(). `shown` is the folder's name in
+  // messages.
   void add_file(const std::shared_ptr<const Folder>& folder, FolderEntry entry);
   void add_folder(std::shared_ptr<const Folder> folder, std::string shown);
 
@@ -59,22 +62,22 @@ class FolderWalk {
  private:
   struct Listing {
     struct Inside {
-      std::size_t entries_before;  // of those of the folder around it
+      std::size_t entries_before;  // of the entries of the folder around it
       Listing* listing;
     };
 
     std::shared_ptr<const Folder> folder;
-    bool named = false;  // what is in it was named by the user: it is never listed
+    bool named = false;  // its entries were named by the user: it is never listed
     std::string shown = {};
 
-    std::once_flag listed = {};  // what follows is known after that
+    std::once_flag listed = {};  // the members below are set after that
     std::vector<FolderEntry> entries = {};
     std::vector<Inside> folders = {};
     std::string complaint = {};
     bool is_warning = false;
     std::exception_ptr failure = {};  // memory ran out
   };
-  struct Place {  // what of a folder was not given yet
+  struct Place {  // the part of a folder that was not returned yet
     Listing* listing;
     bool entered = false;
     std::size_t next_entry = 0, next_folder = 0;
@@ -88,8 +91,8 @@ class FolderWalk {
 
   WalkRules rules_;
   std::mutex listings_mutex_;
-  std::deque<Listing> listings_;  // not each in the one around it: a tree may be deeper than the stack
-  Listing& top_;                  // the arguments as if they were in one folder
+  std::deque<Listing> listings_;  // in one list, since a tree may be deeper than the stack
+  Listing& top_;                  // holds the arguments, as if they were in one folder
   std::vector<Place> places_;     // the innermost folder last
   std::set<Folder::Identity> seen_;
   TasksAhead ahead_;  // ends before the listings do

@@ -1,5 +1,5 @@
-// A file that search was told to search, or found in a folder, and how it is opened: through no link, but for those that the user
-// named or lets be followed, whatever became of the folders meanwhile.
+// A file that search was given, or found in a folder, and how to open it: never through a link, except links
+// that the user named or wants followed, whatever happened to the folders meanwhile.
 #pragma once
 
 #include <string>
@@ -12,17 +12,18 @@ namespace hemstitch::cli {
 struct InputFile {
   const Folder* folder = nullptr;
   const std::string* name = nullptr;
-  bool listed = false;  // found in the folder, and a regular one; otherwise the user named it
+  bool listed = false;  // found in the folder, and regular; otherwise the user named it
 
   std::string path() const { return folder->path_of(*name); }
 };
 
-// A folder whose files are opened by name, so that nobody goes down its path for each of them. Of the thread that opens it.
+// A folder whose files are opened by name, so that the path is not walked for each of them. Belongs to the
+// thread that opens it.
 class FolderOfFiles {
  public:
   explicit FolderOfFiles(const Folder& folder);
 
-  // As open() does, and as it says in errno. Nobody waits for a pipe.
+  // Like open(), with the reason in errno. Does not wait for a pipe.
   Descriptor open(const InputFile& file) const;
 
  private:

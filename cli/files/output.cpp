@@ -174,13 +174,13 @@ void await_later_stamps(const Request& request, const FileSource& source) {
 std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at) {
   if (!garbage_at) return std::nullopt;
   return fmt::format(
-      "byte {}: what follows the last frame is no frame (ignored; the data before it is complete)",
+      "byte {}: the bytes after the last frame are not a frame (ignored; the data before them is complete)",
       *garbage_at);
 }
 
 std::optional<std::string> end_warning(bool end_missing) {
   if (!end_missing) return std::nullopt;
-  return "possibly truncated: the end marker of BGZF is missing (what there is was restored)";
+  return "possibly truncated: the end marker of BGZF is missing (the data before it was restored)";
 }
 
 Outcome report_warning(const Request& request, const std::string& path,

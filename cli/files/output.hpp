@@ -1,4 +1,4 @@
-// What compressing and restoring have in common: where the output goes, and what is said when a file is done.
+// What compressing and restoring share: where the output goes, and the messages when a file is done.
 #pragma once
 
 #include <memory>
@@ -13,62 +13,64 @@
 
 namespace hemstitch::cli {
 
-// True where the output of `file` goes to standard output.
+// Whether the output of `file` goes to standard output.
 bool writes_to_stdout(const Request& request, const FileName& file);
 
-// The output of `source` that is named after it: beside it, or below --output-dir. Nothing where the name gives none.
+// The output of `source` that is named after it: beside it, or below --output-dir. Nothing if the name does
+// not give one.
 std::optional<FileName> output_of(const Request& request, const FileName& source,
                                   std::optional<std::string> name = std::nullopt);
 
-// Makes the folder of that, where it is below --output-dir. Throws ToolError.
+// Makes the folder of that output if it is below --output-dir. Throws ToolError.
 void make_output_folder(const Request& request, const FileName& source);
 
-// Of an output in a batch.
+// Options of an output in a batch.
 struct BatchOutput {
-  bool synced_with_batch = false;  // and not by itself, where its source is to be removed
+  bool synced_with_batch = false;  // not by itself; if its source is to be removed
 };
 
-// Opens the output of `source` as the request says. One in a batch is written at once (files.hpp). Refuses folders, special files
-// that would need a name, and with --rm all that is not kept in a file.
+// Opens the output of `source` as the request says. An output in a batch is written at once (files.hpp).
+// Refuses folders, special files that would need a name, and with --rm every output that is not kept in a
+// file.
 std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& source,
                                       const std::optional<BatchOutput>& batch = std::nullopt,
                                       const std::optional<std::string>& name = std::nullopt);
 
-// Opens the file of an index beside that output, which has a name.
+// Opens the file of an index beside that output, which must have a name.
 std::unique_ptr<FileSink> open_index_output(const Request& request, const FileSource& source,
                                             std::string_view suffix);
 
-// Refuses a folder, saying both ways to take it.
+// Refuses a folder, and says how to compress it.
 void refuse_folder(const Request& request, const FileSource& source);
 
-// Refuses to compress what has Hemstitch's suffix already, unless -z or -f was given.
+// Refuses to compress a file that already has Hemstitch's suffix, unless -z or -f was given.
 void refuse_compressed_name(const Request& request, const FileSource& source);
 
-// Refuses to wait for compressed data to be typed, unless -f was given.
+// Refuses to read compressed data from a terminal, unless -f was given.
 void refuse_terminal(const Request& request, const FileSource& source);
 
-// Lets the stream show its progress and nothing else.
+// Makes the stream report its progress, and nothing else.
 StreamHooks progress_hooks(Progress& progress);
 
-// Where what becomes of a source is told by its times later: -r passes over what was done before, --rm removes what did not
-// change. Waits until they would tell.
+// For requests in which a source's times later show whether it has changed: -r skips what was done before,
+// --rm removes what did not change. Waits until a change would show.
 void await_later_stamps(const Request& request, const FileSource& source);
 
-// Prints a warning, where there is one.
+// Prints a warning, if there is one.
 Outcome report_warning(const Request& request, const std::string& path,
                        const std::optional<std::string>& warning);
 
-// What there is to warn of where a frame lacks the mark of its end, and where bytes follow the last frame.
+// Warnings if a frame has no end mark, and if other bytes follow the last frame.
 std::optional<std::string> end_warning(bool end_missing);
 std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at);
 
-// "N of M blocks redone by BACKEND: why" where any were, and which of several devices were dropped.
+// "N of M blocks redone by BACKEND: why" if there were any, and which of several devices were dropped.
 std::optional<std::string> fallback_text(const StreamReport& report, std::uint64_t block_count);
 
-// How long each stage took and which one bound the run, and what memory was planned.
+// How long each stage took, which one limited the run, and the planned memory.
 std::vector<std::string> resource_lines(const StreamReport& report);
 
-// Tells fallbacks and, with -v, figures.
+// Prints fallbacks and, with -v, figures.
 void report_stream(const Request& request, const std::string& path, const StreamReport& report,
                    double seconds);
 

@@ -1,7 +1,8 @@
-// --output-dir: a folder for all outputs, with folders in it as they are below the arguments.
+// --output-dir: a folder for all outputs, with the same folders in it as below the arguments.
 //
-// Folders that are missing are made, each with the owner, mode and access control list of the one that its sources are in, so that
-// nobody sees an output who could not see its source. Links below the folder at the top are not followed, whoever put them there.
+// Missing folders are made. Each gets the owner, mode and access control list of the folder with its sources,
+// so nobody sees an output who could not see its source. Links below the top folder are not followed, whoever
+// made them.
 #pragma once
 
 #include <map>
@@ -17,15 +18,16 @@ namespace hemstitch::cli {
 
 class OutputTree {
  public:
-  // `path` is that of the folder at the top. `on_disk`: a folder that is made is on the disk before it is used.
+  // `path` is the top folder's. `on_disk`: a new folder is written to the disk before it is used.
   OutputTree(const std::string& path, bool on_disk);
 
-  // Makes the folder at the top where it is missing. Throws ToolError.
+  // Makes the top folder if it is missing. Throws ToolError.
   void make() const;
 
-  // Where an output of that name goes; the folder may be missing. One place is always in the same Folder.
+  // Where an output with this name goes; the folder may be missing. The same place always has the same
+  // Folder.
   FileName place_of(const FileName& source, std::string name);
-  // Makes what is missing between the top and the output. Throws ToolError.
+  // Makes the folders that are missing between the top and the output. Throws ToolError.
   void make_folder_for(const FileName& source);
 
  private:
@@ -35,8 +37,8 @@ class OutputTree {
 
   Shared top_;
   bool on_disk_;
-  std::mutex making_;  // a folder that one thread makes is not used by another before it is as it should be
-  std::mutex mutex_;   // of what follows
+  std::mutex making_;  // so that no thread uses a folder before the thread that makes it has finished
+  std::mutex mutex_;   // guards what follows
   std::map<std::pair<Shared, std::string>, Shared> inside_;
 };
 

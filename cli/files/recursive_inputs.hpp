@@ -1,4 +1,4 @@
-// What -r makes of its arguments: the files to work on, and one summary line of what was passed over.
+// What -r finds: the files to process, and one summary line about skipped files.
 #pragma once
 
 #include <string>
@@ -14,17 +14,17 @@ struct RecursiveInputs {
     std::string path;
     std::string what;
   };
-  std::vector<FileName> files;         // in the order of the arguments, sorted inside each folder
-  std::vector<FileName> done;          // with --rm: those that an earlier run has done, as far as can be seen
-  std::vector<Failure> failures;       // folders that could not be read
+  std::vector<FileName> files;    // in the order of the arguments, sorted inside each folder
+  std::vector<FileName> done;     // with --rm: files that an earlier run has completed, as far as can be seen
+  std::vector<Failure> failures;  // folders that could not be read
   std::vector<std::string> left_over;  // temporary files of runs that were killed
-  std::string skipped;                 // "skipped 3 files: 2 with suffix .lz4, 1 link"; empty where none was
+  std::string skipped;  // "skipped 3 files: 2 with suffix .lz4, 1 link"; empty if there were none
 };
 
-// Compressing passes over files that have Hemstitch's suffix already, everything else over those that have
-// not. Files that an earlier run has done (done_before.hpp) are passed over too, so that a second run changes nothing.
-// Links inside folders, special files and temporary ones of any run are never followed or read. A file that two arguments
-// lead to is taken once.
+// Compressing skips files that already have Hemstitch's suffix; all other actions skip files without it.
+// Files that an earlier run has completed (done_before.hpp) are skipped too, so a second run changes nothing.
+// Links inside folders, special files and temporary files of any run are never followed or read. A file that
+// two arguments lead to is taken once.
 RecursiveInputs find_recursive_inputs(const Request& request);
 
 }  // namespace hemstitch::cli

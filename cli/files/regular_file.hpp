@@ -1,5 +1,4 @@
-// Small files as a whole, one after another into the same memory, which so stays in a core's cache and is not touched for the first
-// time again and again.
+// Reads small files whole, one after the other into the same memory, which so stays in a core's cache.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,12 +15,12 @@ struct SmallFile {
   enum class Kind { kContent, kUnreadable, kFolder, kLarge, kSpecial };
   Kind kind;
   std::span<const std::byte> content = {};
-  int error = 0;  // why it is unreadable
+  int error = 0;  // why it cannot be read
   struct stat status = {};
 };
 
-// What is met up to the file's end, which may be elsewhere than it was when the file was opened; one that may hold more than the
-// room is large.
+// Reads up to the end of the file, wherever that is by now. A file that may be larger than the room is
+// kLarge.
 SmallFile read_small_file(const Descriptor& file, std::span<std::byte> room);
 
 }  // namespace hemstitch::cli

@@ -100,7 +100,7 @@ std::optional<std::string> remove_source(const Request& request, const FileSourc
 
   struct stat now {};
   if (fstatat(folder, own, &now, AT_SYMLINK_NOFOLLOW) != 0) throw cannot_be_removed(request);
-  if (S_ISLNK(now.st_mode)) return "is a link, so it is kept, and what it leads to";
+  if (S_ISLNK(now.st_mode)) return "is a link, so the link and its target are kept";
   if (!is_unchanged(known, now)) return kChanged;
   const Descriptor file(openat(folder, own, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file.number() < 0) throw cannot_be_removed(request);

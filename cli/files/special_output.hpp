@@ -1,5 +1,5 @@
-// Names that the user gives for an output and that reach no place for a file, but what is there to be written to: a device, a pipe, or
-// a descriptor that is open already, as /dev/stdout and /dev/fd/3 do, even where that is a regular file.
+// Output names that do not stand for a new file, but for something that exists and is written to: a device, a
+// pipe, or a descriptor that is open already, like /dev/stdout and /dev/fd/3, even if that is a regular file.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace hemstitch::cli {
 
-// What is to be written to, from where it stands. Links are followed to see what they reach; nothing where that is a regular file, a
-// folder or nothing at all. Throws ToolError.
+// Opens what is to be written to, from its current position. Follows links to see what they lead to. Nothing
+// if that is a regular file, a folder or nothing. Throws ToolError.
 std::optional<Descriptor> open_special_output(const FileName& file);
 
 }  // namespace hemstitch::cli

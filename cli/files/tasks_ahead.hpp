@@ -1,7 +1,7 @@
-// Work that an arena's threads may do before it is wanted, and need not do at all.
+// Work that an arena's threads may do before its result is needed, and need not do at all.
 //
-// oneTBB's task_group would wait for ever for a task that it counts before it fails to find memory for it (2021.8,
-// task_group_base::prepare_task).
+// oneTBB's task_group counts a task before it allocates memory for it. If that fails, it waits for the task
+// for ever (2021.8, task_group_base::prepare_task).
 #pragma once
 
 #include <tbb/task_arena.h>
@@ -18,9 +18,10 @@ namespace hemstitch::cli {
 
 class TasksAhead {
  public:
-  // Throws std::bad_alloc: an arena whose beginning fails in a later call, unheard of, would let the next call wait for ever.
+  // Throws std::bad_alloc. Without this, the arena's start might fail unnoticed in a later call, and the
+  // next call would wait for ever.
   explicit TasksAhead(tbb::task_arena& arena) : arena_(arena) { arena_.initialize(); }
-  // Waits for what runs; what has not begun does not begin any more.
+  // Waits for running tasks; others never begin.
   ~TasksAhead() {
     std::unique_lock lock(state_.mutex);
     state_.stopped = true;
@@ -29,17 +30,18 @@ class TasksAhead {
   TasksAhead(const TasksAhead&) = delete;
   TasksAhead& operator=(const TasksAhead&) = delete;
 
-  // `task` must not throw. From any thread.
+  // `task` must not throw. Any thread may call it.
   template <class Task>
   void run(const Task& task) {
-    if (arena_.max_concurrency() == 1) return;  // the only thread is the one that will want it
+    if (arena_.max_concurrency() == 1) return;  // the only thread is the one that needs the result
     try {
       enqueue(arena_, [state = &state_, task] {
         if (!state->begin()) return;
         task();
         state->end();
       });
-    } catch (const std::exception&) {  // no memory for the task, or no thread: it is done when it is wanted
+    } catch (
+        const std::exception&) {  // no memory or no thread for the task: it is done when its result is needed
     }
   }
 
@@ -62,7 +64,7 @@ class TasksAhead {
     }
   };
 
-  // Lives to the end of the process: a task that never begins stays somewhere in oneTBB with its reference.
+  // Lives until the process ends: a task that never begins remains somewhere in oneTBB, with its reference.
   static State& new_state() {
     static std::mutex mutex;
     static auto& states = *new std::deque<State>;

@@ -1,4 +1,4 @@
-// What is left of temporary files (files/temporary_name.hpp) where a run was killed.
+// Finds temporary files (files/temporary_name.hpp) that a killed run left.
 #pragma once
 
 #include "cli/files/folder.hpp"
@@ -6,7 +6,7 @@
 
 namespace hemstitch::cli {
 
-// True for a temporary file that no run is at work on; false where that cannot be told.
+// True for a temporary file that no run uses; false if that cannot be known.
 bool is_left_over(const FileName& file);
 
 }  // namespace hemstitch::cli

@@ -1,8 +1,8 @@
-// The options of a command, each said once in a row: its names, what its value is, what it does, and its text in the help. Reading words and
-// the help both stand on the rows.
+// The options of a command. Each is declared once in a row: its names, its value, what it does, and its text
+// in the help. Reading words and printing the help both use the rows.
 //
-// The words are split here, CLI11 then reads options alone: so a bundle may end in a level (-9k, -d12), a file may have any name, and
-// options come in the order in which they were given, over which the last one of several wins.
+// Words are split here, and CLI11 then reads only options. So a bundle may end in a level (-9k, -d12), a file
+// may have any name, and options come in the order in which they were given; the last one of several wins.
 #pragma once
 
 #include <deque>
@@ -24,12 +24,13 @@ namespace hemstitch::cli {
 struct OptionRow {
   const CLI::Option* option = nullptr;
   std::function<void(const std::string& value)> take = {};  // may throw UsageError
-  std::string section = {};                                 // of the help, that begins with this row
+  std::string section = {};                                 // of the help; it begins with this row
   std::string shown = {};                                   // in the help: names and value
-  std::string help = {};                                    // where it is empty the row is not shown
+  std::string help = {};                                    // if empty, the row is not shown
 
-  std::optional<std::string> alone = {};  // what it means without a value, which then stands behind a '='
-  // Letters that are values by themselves, also before and behind another one in a bundle: the D of -BD, -B4D, -BDf.
+  std::optional<std::string> alone = {};  // the value without an explicit one, which must then follow '='
+  // Letters that are values by themselves, also before and after another one in a bundle: the D of -BD,
+  // -B4D, -BDf.
   std::string_view value_letters = {};
 
   OptionRow& begins(std::string title);
@@ -44,7 +45,7 @@ class OptionTable {
  public:
   enum class Habits {
     kLz4,   // digits among letters are a level; a value is never empty
-    kGrep,  // the names of long options may be cut short; a value may be empty
+    kGrep,  // the names of long options may be shortened; a value may be empty
   };
 
   explicit OptionTable(Habits habits = Habits::kLz4);
@@ -52,21 +53,21 @@ class OptionTable {
   OptionTable(const OptionTable&) = delete;
   OptionTable& operator=(const OptionTable&) = delete;
 
-  // Names as in "-T,--threads". What they refer to must live until read() returns.
+  // Names as in "-T,--threads". References must stay valid until read() returns.
   OptionRow& flag(const std::string& names, bool& set, std::string help);
   OptionRow& flag(const std::string& names, const std::function<void()>& take, std::string help);
   OptionRow& value(const std::string& names, std::string_view placeholder, std::string& to, std::string help);
   OptionRow& value(const std::string& names, std::string_view placeholder,
                    std::function<void(const std::string& value)> take, std::string help);
-  // The one that asks for the help: no other is taken beside it, so that nothing is wrong with them.
+  // The option that asks for the help. Then no other option is evaluated, so none can be wrong.
   OptionRow& help_flag(const std::string& names);
   bool help_asked() const { return help_asked_; }
 
-  // Takes the options among `words` in their order; returns the others, the files. Throws UsageError.
+  // Processes the options among `words` in order; returns the others, the files. Throws UsageError.
   std::vector<std::string> read(std::span<const std::string> words);
 
-  // A line or more for each row. Beside `above`, whose help stands above this one: without sections and help_flag(), and rows that are
-  // the same there are named alone.
+  // One line or more for each row. With `above`, whose help is printed above this one: without sections and
+  // help_flag(), and rows that are the same there show only their names.
   std::string help(const OptionTable* above = nullptr) const;
 
  private:

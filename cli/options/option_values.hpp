@@ -1,4 +1,5 @@
-// What the values of options and of environment variables say: how each kind is read, what it may be, and the words for what it may not.
+// The values of options and of environment variables: how each kind is read, its permitted values, and the
+// messages for others.
 #pragma once
 
 #include <charconv>
@@ -30,15 +31,15 @@ inline constexpr std::size_t kKilo = 1024;
 // "4711", "64K", "2M", "1G"; K is 1024.
 std::optional<std::uint64_t> read_size(std::string_view text);
 
-// An environment variable that is set to something, or nothing.
+// The value of an environment variable; nothing if it is unset or empty.
 std::optional<std::string> environment(const char* name);
 
 // These throw UsageError; `origin` is the option or the variable.
 int level_from(std::string_view origin, const std::string& text);
 unsigned threads_from(std::string_view origin, const std::string& text);
-std::uint64_t size_from(std::string_view origin, const std::string& text);  // a number of bytes, and not 0
+std::uint64_t size_from(std::string_view origin, const std::string& text);  // a number of bytes, not 0
 void check_backend_name(std::string_view origin, const std::string& name);
-// Whether --device may stand beside that backend.
+// Whether --device may be used with this backend.
 void check_device_option(std::string_view backend_name);
 
 }  // namespace hemstitch::cli

@@ -1,4 +1,4 @@
-// Splitting a command's words into options, as CLI11 reads them, and files.
+// Splits a command's words into options, in CLI11's form, and files.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 namespace hemstitch::cli {
 
 struct SplitWords {
-  std::vector<std::string> options;  // each option by its name, with its value behind it
+  std::vector<std::string> options;  // each option by its name, followed by its value
   std::vector<std::string> files;
 };
 

@@ -1,4 +1,4 @@
-// Options on how to work that several commands have.
+// Options about how to work, shared by several commands.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ void add_memory_option(OptionTable& table, const std::function<void(std::uint64_
                        std::string help);
 void add_device_option(OptionTable& table, std::string& device);
 
-// Those of compressing and restoring.
+// The options of compressing and restoring.
 struct WorkOptions {
   std::vector<int> levels;  // in the order in which they were given
   std::optional<std::size_t> block_bytes;
@@ -30,7 +30,7 @@ struct WorkOptions {
   std::string backend, device;
   bool reproducible = false;
 
-  // What they and the environment come to, but for the level. Throws UsageError.
+  // Applies the options and the environment, except for the level. Throws UsageError.
   void apply(CompressOptions& compress, RestoreOptions& restore) const;
 };
 
@@ -39,7 +39,7 @@ OptionRow& add_level_options(OptionTable& table, WorkOptions& work, std::string 
 void add_block_size_option(OptionTable& table, WorkOptions& work);
 void add_resource_options(OptionTable& table, WorkOptions& work);
 
-// HEMSTITCH_LEVEL, where it is set. Throws UsageError.
+// HEMSTITCH_LEVEL, if it is set. Throws UsageError.
 std::optional<int> level_of_environment();
 
 }  // namespace hemstitch::cli

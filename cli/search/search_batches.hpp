@@ -1,6 +1,6 @@
-// Searching on a device: files are loaded in batches, each while the one before it is searched; the batch's matches come from the
-// device, and lines are made of them here. Files that do not fit into a batch, and those that change while they are loaded, are
-// searched by the processor when their turn has come.
+// Searches on a device. Files are loaded in batches, each while the one before is searched. The device
+// returns a batch's matches, and lines are made of them here. The processor searches files that do not fit
+// into a batch, and those that change while they are loaded, in their turn.
 #pragma once
 
 #include <tbb/task_arena.h>
@@ -11,7 +11,7 @@
 
 namespace hemstitch::cli {
 
-// On the backend that the request names, which must be there; the processor searches where it fails on the way.
+// Uses the backend that the request names, which must exist; the processor searches if it fails on the way.
 void search_in_batches(SearchWork& work, SearchInputs& inputs, tbb::task_arena& arena,
                        const PatternSet& patterns);
 

@@ -14,7 +14,7 @@ namespace hemstitch::cli {
 namespace {
 
 // About a core's cache; larger ones are few.
-constexpr std::size_t kSmallFileBytes = 256 * 1024;
+constexpr std::size_t kSmallFileBytes = 256 << 10;
 
 bool is_compressed(std::span<const std::byte> first_bytes) {
   return identify_data(first_bytes).kind == DataKind::kFrame;

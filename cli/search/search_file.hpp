@@ -1,4 +1,5 @@
-// One file after another searched by one thread, in memory that it keeps: whole contents, and others piece by piece.
+// One thread searches one file after the other in memory that it keeps: small files whole, others piece by
+// piece.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,8 +20,8 @@
 
 namespace hemstitch::cli {
 
-// Memory that threads share: who wants more than there is waits until others have given back theirs. Nobody who has some waits
-// for anybody.
+// Memory that threads share. A thread that wants more than there is waits until others have returned theirs.
+// A thread that holds some never waits.
 class SharedMemory {
  public:
   explicit SharedMemory(std::uint64_t bytes) : bytes_(bytes), left_bytes_(bytes) {}
@@ -28,7 +29,7 @@ class SharedMemory {
 
   class Share {
    public:
-    // No more than there is.
+    // At most what exists in total.
     Share(SharedMemory& memory, std::uint64_t bytes);
     ~Share();
     Share(const Share&) = delete;
@@ -51,17 +52,17 @@ class FileSearcher {
   FileSearcher(const SearchRequest& request, const Reporter& reporter, const SearchMemory& memory,
                SharedMemory& restoring, SearchRoom& room);
 
-  // Where a small file may be read to, to be searched as a whole.
+  // Where to read a small file that is to be searched whole.
   std::span<std::byte> small_file_room() const;
 
-  // Those below append to the report, and throw MustWait.
+  // The functions below append to the report, and throw MustWait.
 
-  // With the matches, where they are known. False where the content is to be restored piece by piece.
+  // With the matches, if they are known. Returns false if the content must be restored piece by piece.
   [[nodiscard]] bool search_whole(const std::string& name, std::span<const std::byte> content, bool has_hole,
                                   std::optional<MatchCursor> matches, FileReport& report);
   void search_pieces(const std::string& name, const Descriptor& file, const struct stat& status,
                      FileReport& report);
-  // Of a compressed stream's content.
+  // Searches the content of a compressed stream.
   void search_restored(const std::string& name, Source& source, FileReport& report);
 
  private:

@@ -1,4 +1,4 @@
-// The files that search goes through, in their order: the arguments, and with -r what is in folders.
+// The files of a search, in order: the arguments, and with -r the files in folders.
 #pragma once
 
 #include <tbb/task_arena.h>
@@ -16,13 +16,14 @@ namespace hemstitch::cli {
 // One thread at a time.
 class SearchInputs {
  public:
-  // A run never has more files; what it refers to lives as long as this object. The arena's threads list folders.
+  // A run has at most `most_files`; what it refers to lives as long as this object. The arena's threads
+  // list folders.
   SearchInputs(const SearchRequest& request, std::size_t most_files, tbb::task_arena& arena);
 
   // Nothing at the end.
   std::optional<WalkRun> next() { return walk_.next(); }
 
-  // Whether the output says which file it is about.
+  // Whether the output names the file of each line.
   bool with_names() const { return with_names_; }
 
  private:

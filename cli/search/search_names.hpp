@@ -1,4 +1,4 @@
-// Which files and folders search takes by their names: --include, --exclude and --exclude-dir, as GNU grep has them.
+// Which files and folders search takes by name: --include, --exclude and --exclude-dir, as in GNU grep.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@ namespace hemstitch::cli {
 
 class NameRules {
  public:
-  // In the order of the arguments: the last pattern that a file's name matches decides. Where none does, a file is taken unless the
-  // first one is to include.
+  // In the order of the arguments: the last pattern that matches a file's name decides. If none matches, a
+  // file is taken unless the first pattern is an --include.
   void include(std::string pattern) { files_.push_back({std::move(pattern), true}); }
   void exclude(std::string pattern) { files_.push_back({std::move(pattern), false}); }
   void exclude_folder(std::string_view pattern);
 
-  // An argument matches with its end from any '/' on; a file or folder found in one with its name.
+  // An argument matches with its end from any '/' on, a file or folder in a folder with its name.
   bool takes_argument(const std::string& path) const { return takes(path, true); }
   bool takes_file(const std::string& name) const { return takes(name, false); }
   bool takes_folder_argument(const std::string& path) const { return takes_folder(path, true); }

@@ -17,7 +17,7 @@ using Names = SearchRequest::Names;
 using Color = SearchRequest::Color;
 
 // JSON's escapes take up to six bytes for one.
-constexpr std::size_t kJsonBytes = 16 * 1024;
+constexpr std::size_t kJsonBytes = 16 << 10;
 
 bool is_colored(const SearchRequest& request) {
   if (request.json || request.color != Color::kOnTerminal)
@@ -230,17 +230,16 @@ void ContentReport::add_json(const FoundLine& line, std::uint64_t byte, std::str
 }
 
 void ContentReport::too_long(std::uint64_t byte) {
-  room_.complain(report_,
-                 fmt::format("byte {}: the line that begins here is too long for the memory, and left "
-                             "out (give more with --memory)",
-                             byte));
+  room_.complain(report_, fmt::format("byte {}: the line that begins here is too long for the memory and was "
+                                      "left out (give more with --memory)",
+                                      byte));
 }
 
 void ContentReport::too_many_before(std::uint64_t byte) {
-  room_.complain(report_,
-                 fmt::format("byte {}: the lines before the one that begins here are too many for the "
-                             "memory, and some left out (give more with --memory)",
-                             byte));
+  room_.complain(
+      report_, fmt::format("byte {}: there are too many lines to show before the one that begins here; some "
+                           "were left out (give more with --memory)",
+                           byte));
 }
 
 }  // namespace hemstitch::cli

@@ -1,4 +1,4 @@
-// What search says of a file, as grep says it or as JSON.
+// What search prints about a file, in grep's form or as JSON.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Reporter {
 
   const LineSelection& selection() const { return selection_; }
   const PatternSet* patterns() const { return patterns_; }
-  // Whether a content's matches alone say all.
+  // Whether a content's matches are enough for its report.
   bool matches_are_enough() const;
 
   // The line between groups of lines.
@@ -35,8 +35,8 @@ class Reporter {
   bool with_names_;
   bool colored_;
   SearchColors colors_;
-  bool in_groups_;                               // lines are shown with those around them, or as if
-  std::string behind_selected_, behind_others_;  // behind what stands before such lines
+  bool in_groups_;                               // lines are shown with those around them, perhaps none
+  std::string behind_selected_, behind_others_;  // after what precedes such lines
   std::string between_groups_;
   LineSelection selection_;
   const PatternSet* patterns_;
@@ -56,9 +56,9 @@ class ContentReport : private LineListener {
         searcher_(reporter.selection_, reporter.patterns_, has_hole, *this) {}
 
   LineSearcher& searcher() { return searcher_; }
-  // When the search has ended, whyever.
+  // When the search has ended, for whatever reason.
   void finish();
-  // Instead of a search: where matches are enough, whether there are any.
+  // Instead of a search, if matches are enough: whether there are any.
   void finish_without_content(bool any) { tell_whether(any); }
 
  private:
@@ -85,7 +85,7 @@ class ContentReport : private LineListener {
   FileReport& report_;
   SearchRoom& room_;
   LineSearcher searcher_;
-  std::string names_before_[2];  // before selected lines and others, once wanted
+  std::string names_before_[2];  // before selected lines and others, made on first use
 };
 
 }  // namespace hemstitch::cli

@@ -52,7 +52,7 @@ std::optional<long long> whole_number(const std::string& text) {
 std::uint64_t context_from(const std::string& text) {
   const auto number = whole_number(text);
   if (!number || *number < 0)
-    throw UsageError(fmt::format("'{}' is no number of lines around a match", text));
+    throw UsageError(fmt::format("'{}' is not a number of lines around a match", text));
   return static_cast<std::uint64_t>(*number);
 }
 
@@ -67,7 +67,7 @@ Color color_from(std::string_view when) {
   if (when == "always" || when == "yes" || when == "force") return Color::kAlways;
   if (when == "never" || when == "no" || when == "none") return Color::kNever;
   if (when == "auto" || when == "tty" || when == "if-tty") return Color::kOnTerminal;
-  throw UsageError(fmt::format("--color={}: it is always, never or auto", when));
+  throw UsageError(fmt::format("--color={}: write always, never or auto", when));
 }
 
 // What a request does not have as it was given.

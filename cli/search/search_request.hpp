@@ -17,7 +17,7 @@ struct SearchRequest {
   enum class Color { kNever, kAlways, kOnTerminal };
 
   SearchOptions options;
-  bool in_groups = false;  // lines are shown with those around them, of which there may be none
+  bool in_groups = false;  // lines are shown with those around them, perhaps none
   std::vector<std::string> paths;
   NameRules name_rules;
   bool quiet = false, count = false, only_matching = false, json = false;
@@ -25,14 +25,14 @@ struct SearchRequest {
   bool null_after_names = false;
   bool no_messages = false;
   bool recursive = false, follow_links = false, help = false;
-  Names names = Names::kNo;  // of files alone
+  Names names = Names::kNo;  // print only names of files
   Color color = Color::kOnTerminal;
   std::optional<bool> with_names;
   std::optional<std::uint64_t> memory_bytes;
 
-  // A file, or standard input, alone.
+  // Only a file or standard input.
   bool is_of_one_file() const { return !recursive && paths.size() <= 1; }
-  // Lines are shown, rather than counted or asked about.
+  // Lines are printed, not only counted or tested for.
   bool shows_lines() const { return !quiet && !count && names == Names::kNo; }
 };
 

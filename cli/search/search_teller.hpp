@@ -1,4 +1,5 @@
-// Writes what is said of files, in their order: what waits in reports, and of a file whose turn has come whatever there is.
+// Writes the reports on files in their order: those that wait in memory, and everything on a file whose turn
+// has come.
 #pragma once
 
 #include <atomic>
@@ -15,22 +16,22 @@
 
 namespace hemstitch::cli {
 
-// With kExitTrouble grep's exit statuses, not those of the other commands.
+// With kExitTrouble, these are grep's exit statuses, not those of the other commands.
 inline constexpr int kExitFound = 0;
 inline constexpr int kExitNothingFound = 1;
 
-// As messages and lines name an input.
+// The name of an input in messages and lines.
 std::string shown_input(std::string_view path);
 
-// Reports that wait, as many as there is room for. Any number of threads may use it.
+// Reports that wait for their turn, as many as there is room for. Any number of threads may use it.
 class WaitingRoom : public SearchRoom {
  public:
   explicit WaitingRoom(std::uint64_t bytes) : bytes_(bytes) {}
 
   bool full() const { return waiting_bytes_ >= bytes_; }
-  // The report's output has changed.
+  // The report's output has grown.
   void count(FileReport& report);
-  // It waits no longer.
+  // The report no longer waits.
   void leave(const FileReport& report) { waiting_bytes_ -= report.counted_bytes; }
 
   void grown(FileReport& report) override;
@@ -51,15 +52,15 @@ class Teller {
   // Nothing is copied.
   Teller(const SearchRequest& request, const Reporter& reporter, const SearchMemory& memory);
 
-  // Throws ToolError where stdout takes no more.
+  // Writes a report. Throws ToolError if stdout accepts no more.
   void tell(const std::string& path, const FileReport& report);
 
-  // For the file whose turn it is: until then what it is called, from then on where its report goes.
+  // For the file whose turn it is: begin_turn() names it, and its report goes to room() until end_turn().
   void begin_turn(const std::string& path) { path_ = &path; }
   SearchRoom& room() { return room_; }
   void end_turn(const FileReport& report);
 
-  // What is still to come changes nothing. Any thread may ask.
+  // Whether nothing that follows can change the result. Any thread may call it.
   bool done() const { return done_; }
   int exit_status() const;
 

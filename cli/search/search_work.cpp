@@ -119,9 +119,8 @@ SearchWork::Left SearchWork::search_content(const std::string& name, std::span<c
                                             bool has_hole, std::optional<MatchCursor> matches,
                                             FileReport& report) {
   return unless_it_must_wait(report, [&] {
-    return searchers_.local().search_whole(name, content, has_hole, std::move(matches), report)
-               ? Left::kNothing
-               : Left::kPieces;
+    return searchers_.local().search_whole(name, content, has_hole, matches, report) ? Left::kNothing
+                                                                                     : Left::kPieces;
   });
 }
 

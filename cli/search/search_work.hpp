@@ -1,4 +1,5 @@
-// What search does with one file, whichever way it goes through them: ahead of the file's turn where that can be, else in it.
+// How search handles one file, in either way of going through files: ahead of its turn if possible, otherwise
+// in its turn.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,7 +18,7 @@
 
 namespace hemstitch::cli {
 
-// That a folder could not be read.
+// The report of a folder that could not be read.
 FileReport complaint_of(const WalkRun& run);
 
 class SearchWork {
@@ -31,29 +32,30 @@ class SearchWork {
   const Reporter& reporter() const { return reporter_; }
   Teller& teller() { return teller_; }
   WaitingRoom& waiting() { return waiting_; }
-  // The calling thread's.
+  // The searcher of the calling thread.
   FileSearcher& searcher() { return searchers_.local(); }
 
   enum class Left { kNothing, kPieces, kTurn };
-  // Appends to the report, and says what is left to do: nothing, or all of it piece by piece, or in its turn. Any number of threads.
+  // Appends to the report, and returns what is left to do: nothing, everything piece by piece, or
+  // everything in its turn. Any number of threads.
   Left search_small(const InputFile& file, const std::string& path, const FolderOfFiles& folder,
                     FileReport& report);
   Left search_pieces(const InputFile& file, FileReport& report);
-  // A content that is in memory already, with its matches where they are known.
+  // For content in memory, with its matches if they are known.
   Left search_content(const std::string& name, std::span<const std::byte> content, bool has_hole,
                       std::optional<MatchCursor> matches, FileReport& report);
-  // Where that leaves pieces: what the content, a compressed stream, restores to.
+  // If search_content() leaves pieces: searches what the content, a compressed stream, restores to.
   Left search_compressed(const std::string& name, std::span<const std::byte> content, FileReport& report);
-  // Like an empty file, which can be opened, and cannot be read.
+  // Like an empty file: it can be opened, but not read.
   void report_folder(const std::string& path, FileReport& report);
 
-  // Where matches are enough: of a content that is not here.
+  // If matches are enough: for content that is not in memory.
   void report_whether(const std::string& name, bool any, FileReport& report);
-  // Of a file that was read as a whole.
+  // For a file that was read whole.
   bool has_hole(const std::string& path, std::span<const std::byte> content) const;
   bool refuses_output(const std::string& path, FileReport& report) const;
 
-  // When all files before it were told. One thread at a time.
+  // Call it when all files before it were reported. One thread at a time.
   void search_in_turn(const InputFile& file);
 
  private:

@@ -1,4 +1,4 @@
-// What stands behind an LzssMatcher: where its search runs.
+// The part of an LzssMatcher that knows where the search runs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hemstitch {
 
-// Blocks have been checked. Any thread may use it.
+// Blocks were checked before. Any thread may use it.
 class BlockMatcher {
  public:
   virtual ~BlockMatcher() = default;
@@ -21,7 +21,7 @@ class BlockMatcher {
   virtual MatchRecords find_candidates(const FinderInput& input) const = 0;
   virtual std::vector<std::vector<PositionedMatch>> find_matches(
       std::span<const MatchBlock> blocks) const = 0;
-  // Throws kInvalidOption where there is no room for another submission.
+  // Throws kInvalidOption if there is no room for another submission.
   virtual std::unique_ptr<PendingWork> submit(std::span<const MatchBlock> blocks) const = 0;
 };
 

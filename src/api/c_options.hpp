@@ -1,4 +1,4 @@
-// Options, reports and functions of C's callers in the words of C++.
+// Converts the options, reports and functions of C callers to those of C++.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ inline std::span<std::byte> room_of(void* data, std::size_t bytes) {
   return {static_cast<std::byte*>(data), bytes};
 }
 
-// What all calls that run take of them.
+// The options that all calls share.
 template <class Given, class Options>
 void take_run_options(const Given& given, Options& options) {
   if (given.backend != nullptr) options.backend = given.backend;
@@ -59,7 +59,7 @@ inline RestoreOptions options_of(const hemstitch_restore_options& given) {
   return options;
 }
 
-// For calls that have nobody to tell: `instead` says what to do.
+// For calls that cannot report progress: `instead` says what to do.
 template <class Given>
 void refuse_watchers(const Given& given, std::string_view instead) {
   if (given.progress != nullptr)
@@ -86,7 +86,7 @@ inline Output output_of(hemstitch_output call, void* context) {
   };
 }
 
-// What does not fit is cut off.
+// Cuts off what does not fit.
 template <std::size_t kBytes>
 void fill_text(char (&room)[kBytes], std::string_view text) {
   *std::copy_n(text.begin(), std::min(text.size(), kBytes - 1), room) = '\0';

@@ -146,6 +146,7 @@ hemstitch_status hemstitch_load_frames(const char* const* paths, size_t count,
     need_for(count, contents, "contents");
     const std::vector<DeviceContent> loaded = load_frames(names_of(paths, count), options_of(options));
     std::vector<std::unique_ptr<DeviceContent>> owners;
+    owners.reserve(loaded.size());
     for (const DeviceContent& content : loaded) owners.push_back(std::make_unique<DeviceContent>(content));
     for (size_t i = 0; i < count; ++i)
       contents[i] = {loaded[i].data(), loaded[i].bytes(), loaded[i].restored_on_device(),

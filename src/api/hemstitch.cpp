@@ -51,7 +51,7 @@ void work_and_emit(Job& job, std::vector<Slot>& slots, std::size_t count, bool i
 
 template <class Impl>
 Impl& present(const std::unique_ptr<Impl>& impl) {
-  if (!impl) throw Error(Status::kWrongState, "the stream was moved away");
+  if (!impl) throw Error(Status::kWrongState, "the stream was moved to another object");
   return *impl;
 }
 
@@ -229,8 +229,7 @@ struct Decompressor::Impl {
       advance(0, true);
     }
     if (const auto at = job.report().trailing_garbage_at)
-      throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
-                  {{}, {}, at});
+      throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame", {{}, {}, at});
   }
 
   GzipIndex index;
@@ -252,7 +251,7 @@ Decompressor& Decompressor::operator=(Decompressor&&) noexcept = default;
 
 void Decompressor::make_index() {
   Impl& impl = present(impl_);
-  if (impl.begun) throw Error(Status::kWrongState, "make_index() comes before what is written");
+  if (impl.begun) throw Error(Status::kWrongState, "call make_index() before the first write()");
   impl.makes_index = true;
   impl.job.make_index(impl.index);
 }
@@ -276,7 +275,7 @@ Report Decompressor::report() const { return public_report(present(impl_).job.re
 std::vector<std::byte> Decompressor::index() const {
   const Impl& impl = present(impl_);
   if (!impl.makes_index || !impl.finished)
-    throw Error(Status::kWrongState, "index() comes after make_index() and finish()");
+    throw Error(Status::kWrongState, "call index() after make_index() and finish()");
   const StreamReport report = impl.job.report();
   return impl.index.bytes(report.input_bytes, report.output_bytes);
 }
@@ -298,7 +297,7 @@ std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOp
   VectorSink sink;
   const StreamReport report = restore_stream(source, sink, options);
   if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
                 {{}, {}, report.trailing_garbage_at});
   return sink.take();
 }
@@ -311,7 +310,7 @@ std::vector<std::byte> make_index(std::span<const std::byte> input, const Restor
   hooks.index = &index;
   const StreamReport report = restore_stream(source, nowhere, options, hooks);
   if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
                 {{}, {}, report.trailing_garbage_at});
   return index.bytes(input.size(), report.output_bytes);
 }

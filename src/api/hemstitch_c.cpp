@@ -27,12 +27,12 @@ void watched(const Given& given, std::span<const std::byte> input, const Run& ru
   hooks.progress = progress_of(given);
   const StreamReport report = run(source, hooks);
   if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
                 {{}, {}, report.trailing_garbage_at});
   if (given.report != nullptr) fill_report(given.report, public_report(report));
 }
 
-constexpr const char* kNothingToWatch = "restoring of ranges and making of an index are not watched";
+constexpr const char* kNothingToWatch = "ranges and indexes have neither progress nor report";
 
 }  // namespace
 

@@ -28,7 +28,7 @@ Parse parse_of(const char* name) {
   const auto found = std::ranges::find(names, std::string_view(name));
   if (found == names.end())
     throw Error(Status::kInvalidOption,
-                fmt::format("options.parse is '{}'; there are {}", name, fmt::join(names, ", ")));
+                fmt::format("options.parse is '{}'; choose one of: {}", name, fmt::join(names, ", ")));
   return static_cast<Parse>(found - names.begin());
 }
 
@@ -50,8 +50,9 @@ LzssMatcher matcher_of(const hemstitch_matcher_options* given) {
 MatchBlock checked(const hemstitch_match_block& block) {
   need_for(block.bytes, block.data, "a block's data");
   if (block.history_bytes > block.bytes)
-    throw Error(Status::kInvalidOption, fmt::format("a block's history_bytes are {}, and all its bytes {}",
-                                                    block.history_bytes, block.bytes));
+    throw Error(Status::kInvalidOption,
+                fmt::format("a block's history_bytes is {}, but the block has {} bytes", block.history_bytes,
+                            block.bytes));
   return {bytes_of(block.data, block.bytes), block.history_bytes};
 }
 

@@ -43,7 +43,7 @@ void check_matches([[maybe_unused]] const MatchBlock& block,
                     data.begin() + static_cast<std::ptrdiff_t>(at + match.length),
                     data.begin() + static_cast<std::ptrdiff_t>(at - match.offset)))
       throw Error(Status::kInternal,
-                  fmt::format("what was found at position {} is no match", match.position));
+                  fmt::format("the bytes at position {} differ from those of their match", match.position));
   }
 #endif
 }
@@ -67,7 +67,7 @@ class ReferenceWork : public PendingWork {
   bool is_ready() override { return matches_.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
   std::vector<std::vector<PositionedMatch>> take() override { return matches_.get(); }
   DeviceMatches on_device() const override {
-    throw Error(Status::kInvalidOption, "the reference backend leaves no matches on a device");
+    throw Error(Status::kInvalidOption, "backend 'reference' has no device to keep matches on");
   }
 
  private:
@@ -76,7 +76,7 @@ class ReferenceWork : public PendingWork {
 
 class ReferenceMatcher : public BlockMatcher {
  public:
-  explicit ReferenceMatcher(MatchingStages stages) : stages_(std::move(stages)) {}
+  explicit ReferenceMatcher(const MatchingStages& stages) : stages_(stages) {}
   void prepare() const override {}
   MatchRecords find_candidates(const FinderInput& input) const override {
     return find_reference(stages_.finder, input).records;
@@ -109,7 +109,7 @@ std::shared_ptr<const BlockMatcher> make_matcher(const MatchingStages& stages, s
   names += ", webgpu";
 #endif
   throw Error(Status::kUnknownBackend,
-              fmt::format("backend '{}' finds no matches; there is: {}", backend, names));
+              fmt::format("backend '{}' finds no matches; choose one of: {}", backend, names));
 }
 
 }  // namespace
@@ -120,8 +120,7 @@ PendingMatches& PendingMatches::operator=(PendingMatches&&) noexcept = default;
 PendingMatches::~PendingMatches() = default;
 bool PendingMatches::is_ready() const { return work_->is_ready(); }
 std::vector<std::vector<PositionedMatch>> PendingMatches::take() {
-  if (std::exchange(taken_, true))
-    throw Error(Status::kInvalidOption, "these matches have been taken already");
+  if (std::exchange(taken_, true)) throw Error(Status::kInvalidOption, "these matches were already taken");
   return work_->take();
 }
 DeviceMatches PendingMatches::on_device() const { return work_->on_device(); }
@@ -146,7 +145,8 @@ std::vector<std::uint32_t> LzssMatcher::find_candidates(std::span<const std::byt
   MatchRecords records = matcher_->find_candidates(finder_input);
 #ifndef NDEBUG
   if (const auto wrong = first_wrong_record(finder_input, records))
-    throw Error(Status::kInternal, fmt::format("the candidate at position {} is no match", *wrong));
+    throw Error(Status::kInternal,
+                fmt::format("the candidate at position {} refers to different bytes", *wrong));
 #endif
   return records;
 }

@@ -45,7 +45,7 @@ FinderInput reachable(const MatchBlock& block) {
   const FinderInput input{block.data.subspan(block.history_bytes - history_bytes), history_bytes};
   if (input.data.size() > kMostBlockBytes)
     throw Error(Status::kInvalidOption,
-                fmt::format("a block of {} bytes with its history; the device takes up to {}",
+                fmt::format("a block has {} bytes with its history; the device takes at most {}",
                             input.data.size(), kMostBlockBytes));
   return input;
 }
@@ -130,8 +130,8 @@ struct OnDevice {
 }  // namespace
 
 struct DeviceMatcher::State {
-  State(Device& on, MatchingStages what, unsigned slot_count)
-      : device(on), stages(std::move(what)), slots(slot_count, [&on] {
+  State(Device& on, const MatchingStages& what, unsigned slot_count)
+      : device(on), stages(what), slots(slot_count, [&on] {
           on.make_current();
           return std::make_unique<Slot>();
         }) {}
@@ -166,7 +166,7 @@ class DeviceMatcher::Pending : public PendingWork {
           first_sequence(layout_.rows[b].position + layout_.rows[b].block_bytes, b + 1, plan) - first;
       if (counts_[b] > room)
         throw Error(Status::kDeviceFault,
-                    fmt::format("{} gives lists of matches that cannot be", state_->device.facts().name));
+                    fmt::format("{} returned impossible lists of matches", state_->device.facts().name));
       matches[b] = matches_of(std::span<const Sequence>(sequences_ + first, counts_[b]));
     }
     return matches;
@@ -174,7 +174,7 @@ class DeviceMatcher::Pending : public PendingWork {
 
   DeviceMatches on_device() const override {
     throw Error(Status::kInvalidOption,
-                "matches stay on a device for webgpu alone; hemstitch/batch.h leaves them on a CUDA device");
+                "only webgpu keeps matches on a device; hemstitch/batch.h keeps them on a CUDA device");
   }
 
  private:

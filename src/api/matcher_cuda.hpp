@@ -1,7 +1,9 @@
-// Matching on a CUDA device: many blocks to a submission, and submissions in flight side by side, each on a stream of its own.
+// Matching on a CUDA device: many blocks in a submission, and several submissions in flight, each on its own
+// stream.
 //
-// A submission goes up in one piece, is found in and parsed (cuda::FindAndParse), and all lists come back with their lengths, so
-// that who takes it waits once. Memory is that of the device's pools, where it stays for the next submission.
+// A submission is uploaded in one piece, searched and parsed (cuda::FindAndParse). All lists are downloaded
+// with their lengths, so that take() waits only once. Memory comes from the device's pools and returns there
+// for the next submission.
 #pragma once
 
 #include <memory>
@@ -13,7 +15,7 @@ namespace hemstitch::cuda {
 
 class DeviceMatcher : public BlockMatcher {
  public:
-  // Throws kInvalidOption, naming it, for a finder without kernels.
+  // Throws kInvalidOption, with its name, for a finder without kernels.
   DeviceMatcher(Device& device, const MatchingStages& stages, unsigned slot_count);
   ~DeviceMatcher() override;
 

@@ -40,8 +40,8 @@ BlockTable table_of(std::span<const MatchBlock> blocks, std::uint32_t min_match_
     if (end > most_bytes)
       throw Error(
           Status::kInvalidOption,
-          fmt::format("a submission of more than {} bytes, which is what the device's bindings allow: divide "
-                      "the blocks among several",
+          fmt::format("the device's bindings allow at most {} bytes in a submission: divide the blocks among "
+                      "several",
                       most_bytes));
     table.add(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(block.history_bytes),
               static_cast<std::uint32_t>(block.data.size() - block.history_bytes), 0, min_match_len);
@@ -53,12 +53,13 @@ BlockTable table_of(std::span<const MatchBlock> blocks, std::uint32_t min_match_
 }  // namespace
 
 struct DeviceMatcher::State {
-  State(std::shared_ptr<Device> on, MatchingStages what, unsigned slot_count)
-      : device(std::move(on)), stages(std::move(what)), slots(slot_count) {}
+  State(std::shared_ptr<Device> on, const MatchingStages& what, unsigned slot_count)
+      : device(std::move(on)), stages(what), slots(slot_count) {}
 
   // Arrays have a word for each byte, or two for each sequence: fewer than one for each where matches have three bytes.
   std::uint64_t most_data_bytes() const {
-    return std::min<std::uint64_t>(device->limits().binding_bytes, 0xFFFFFFFFu) / 4 - 2 * kTilePositions;
+    return std::min<std::uint64_t>(device->limits().binding_bytes, 0xFFFFFFFFu) / 4 -
+           std::uint64_t{2} * kTilePositions;
   }
   std::uint64_t batch_bytes() const {
     const bool software = device->adapter().kind == AdapterKind::kSoftware;
@@ -116,7 +117,7 @@ class DeviceMatcher::Pending : public PendingWork {
     const bool in_order = std::is_sorted(begins.begin(), begins.end());
     if (begins.front() != 0 || !in_order || begins.back() > most_matches_)
       throw Error(Status::kDeviceFault,
-                  fmt::format("{} gives lists of matches that cannot be", device.adapter().name));
+                  fmt::format("{} returned impossible lists of matches", device.adapter().name));
     if (begins.back() > read_matches_) {
       end_reading();
       read_matches_ = begins.back();

@@ -1,8 +1,9 @@
-// Matching on a WebGPU device: many blocks to a submission, a ring of submissions in flight, and results that may stay there.
+// Matching on a WebGPU device: many blocks in a submission, a ring of submissions in flight, and results that
+// may stay on the device.
 //
 // A submission is planned as data (plan_matching): upload of the blocks, the finder, the parse, the walk, and
-// the matches of all blocks in one list, with one read-back of what there is of it. Buffers belong to slots, grow to the
-// largest submission that a slot has seen, and are used again.
+// one list with the matches of all blocks, of which the used part is downloaded at once. Buffers belong to
+// slots. They grow to the largest submission of the slot and are reused.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,8 @@ namespace hemstitch::webgpu {
 
 class DeviceMatcher : public BlockMatcher {
  public:
-  // Throws kInvalidOption, naming the field, for what the finder, the parse or the device does not take.
+  // Throws kInvalidOption, with the field's name, for what the finder, the parse or the device does not
+  // support.
   DeviceMatcher(std::shared_ptr<Device> device, const MatchingStages& stages, unsigned slot_count);
   ~DeviceMatcher() override;
 

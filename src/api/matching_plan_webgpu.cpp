@@ -27,7 +27,7 @@ MatchingPlan plan_matching(const MatchingCapacity& capacity) {
   const BufferId records = plan.buffers.add("records, exits, sequences", array_bytes);
   plan.walk.decisions = plan.buffers.add("decisions, matches", array_bytes);
   plan.walk.exits = plan.walk.sequences = records;
-  plan.walk.entries = plan.buffers.add("entries", capacity.tile_count * 16);
+  plan.walk.entries = plan.buffers.add("entries", std::uint64_t{capacity.tile_count} * 16);
   plan.finder = {.output = {records}, .spare = plan.walk.decisions, .marks = plan.walk.entries};
   if (capacity.heads_bytes != 0) plan.finder.heads = plan.buffers.add("heads", capacity.heads_bytes);
   plan.walk.counts = plan.buffers.add("counts", capacity.block_count * sizeof(std::uint32_t));

@@ -1,5 +1,5 @@
-// A submission of blocks to be matched, as data: the buffers it needs and the steps it runs. It is made without a device, and
-// executed by whoever has one: DeviceMatcher (matcher_webgpu.hpp), or a browser (bindings/web).
+// A submission of blocks for matching, as data: the buffers that it needs and the steps that it runs. It is
+// made without a device. DeviceMatcher (matcher_webgpu.hpp) executes it, or a browser (bindings/web).
 #pragma once
 
 #include "api/matching_stages.hpp"
@@ -8,7 +8,7 @@
 
 namespace hemstitch::webgpu {
 
-// What the buffers of a slot hold.
+// The sizes of a slot's buffers.
 struct MatchingCapacity {
   std::uint64_t data_bytes = 0;
   std::uint32_t block_count = 0;
@@ -25,20 +25,20 @@ struct MatchingCapacity {
 
 struct MatchingPlan {
   BufferPlan
-      buffers;  // at most 12 bytes for a byte of the data, in blocks of 16 KB and more, and the finder's heads
+      buffers;  // at most 12 bytes for each byte of data in blocks of 16 KB and more, and the finder's heads
   BlockBatch batch;
-  FinderBuffers finder;  // of which the records are the sequences then
+  FinderBuffers finder;  // its records later hold the sequences
   WalkBuffers walk;
   MatchesBuffers matches;
   ScanBuffers scan;
 };
 
 MatchingPlan plan_matching(const MatchingCapacity& capacity);
-// What a batch of `block_count` equal blocks needs.
+// The capacity for `block_count` equal blocks.
 MatchingCapacity matching_capacity(std::uint32_t block_count, std::uint32_t block_bytes,
                                    std::uint32_t min_match_len, const AnyFinder& finder);
 
-// The steps for the blocks of `table`, which the plan's capacity holds.
+// The steps for the blocks of `table`, which must fit into the plan's capacity.
 Recording record_matching(const MatchingPlan& plan, const BlockTable& table, const MatchingStages& stages);
 
 }  // namespace hemstitch::webgpu

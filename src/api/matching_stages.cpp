@@ -28,7 +28,7 @@ MatchingStages stages_of(Finder finder, Parse parse, const FinderParameters& par
   const auto row = static_cast<std::size_t>(parse);
   if (row >= parse_names().size())
     throw Error(Status::kInvalidOption,
-                fmt::format("parse is {}, but must be one of the parses", static_cast<int>(parse)));
+                fmt::format("parse is {}; there is no such parse", static_cast<int>(parse)));
   return {checked_finder(row_of(finder), parameters), parse_of_row(row, costs_of(parameters)),
           plan_of(parameters)};
 }

@@ -1,4 +1,4 @@
-// What a matcher does, in the words of the stages: made of what callers ask for, wherever it runs then.
+// What a matcher does, as stages: made from a caller's request, independent of where it runs.
 #pragma once
 
 #include "core/block_plan.hpp"

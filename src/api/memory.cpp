@@ -31,7 +31,7 @@ void restore_all(std::span<const std::byte> input, Sink& sink, const RestoreOpti
   MemorySource source(input);
   const StreamReport report = restore_stream(source, sink, options, hooks_of(progress));
   if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
                 {{}, {}, report.trailing_garbage_at});
 }
 
@@ -210,7 +210,7 @@ void restore_to(std::span<const std::byte> input, const Output& output, const Re
 std::vector<OneOfMany> compress_many(std::span<const std::span<const std::byte>> inputs,
                                      const CompressOptions& options) {
   if (options.content_bytes)
-    throw Error(Status::kInvalidOption, "content_bytes: many inputs have their own sizes");
+    throw Error(Status::kInvalidOption, "content_bytes: each of many inputs has its own size");
   std::vector<OneOfMany> results(inputs.size());
   std::uint64_t all_bytes = 0;
   for (const std::span<const std::byte> input : inputs) all_bytes += input.size();

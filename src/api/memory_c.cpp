@@ -20,7 +20,7 @@ std::span<hemstitch_item> checked_items(hemstitch_item* items, std::size_t count
 template <class Options>
 Options options_of_many(const Options* given) {
   const Options all = sized(given, "options");
-  refuse_watchers(all, "it has many inputs");
+  refuse_watchers(all, "it takes many inputs");
   return all;
 }
 

@@ -1,4 +1,4 @@
-// What stands behind a PendingMatches: one submission's matches, wherever they are found.
+// The inside of a PendingMatches: the matches of one submission, on any backend.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What a job tells of itself, as callers get it.
+// Converts a job's report to the public one.
 #pragma once
 
 #include "hemstitch/hemstitch.hpp"

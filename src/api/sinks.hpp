@@ -1,4 +1,4 @@
-// Where streams of one call write: to room of the caller's, or to a function of his.
+// Where the streams of one call write: into a caller's buffer, or to a caller's function.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace hemstitch {
 
-// Throws kOutputTooSmall when it is full.
+// Throws kOutputTooSmall when the buffer is full.
 class RoomSink : public Sink {
  public:
   explicit RoomSink(std::span<std::byte> room) : room_(room) {}
@@ -39,7 +39,7 @@ class RoomSink : public Sink {
   std::size_t written_ = 0;
 };
 
-// A function of a caller's, which has to outlive it.
+// A caller's function, which must outlive this object.
 class CallSink : public Sink {
  public:
   explicit CallSink(const Output& output) : output_(output) {

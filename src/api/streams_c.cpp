@@ -22,7 +22,7 @@ hemstitch_status hemstitch_compressor_new(const hemstitch_compress_options* give
   return guarded([&] {
     needed(compressor, "compressor");
     const auto all = sized(given, "options");
-    refuse_watchers(all, "hemstitch_compressor_report() tells how far a stream is");
+    refuse_watchers(all, "call hemstitch_compressor_report() instead");
     *compressor = new hemstitch_compressor{Compressor(options_of(all), output_of(output, context))};
   });
 }
@@ -51,7 +51,7 @@ hemstitch_status hemstitch_decompressor_new(const hemstitch_restore_options* giv
   return guarded([&] {
     needed(decompressor, "decompressor");
     const auto all = sized(given, "options");
-    refuse_watchers(all, "hemstitch_decompressor_report() tells how far a stream is");
+    refuse_watchers(all, "call hemstitch_decompressor_report() instead");
     *decompressor = new hemstitch_decompressor{Decompressor(options_of(all), output_of(output, context))};
   });
 }
@@ -80,7 +80,7 @@ hemstitch_status hemstitch_decompressor_index(const hemstitch_decompressor* deco
     const std::vector<std::byte> index = needed(decompressor, "decompressor")->stream.index();
     if (index.size() > output_capacity)
       throw Error(Status::kOutputTooSmall,
-                  fmt::format("the index has {} bytes, its room {}", index.size(), output_capacity));
+                  fmt::format("the index has {} bytes; there is room for {}", index.size(), output_capacity));
     std::copy(index.begin(), index.end(), static_cast<std::byte*>(output));
     *output_bytes = index.size();
   });

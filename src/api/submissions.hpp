@@ -1,4 +1,5 @@
-// The slots of a matcher on a device: a submission holds one from its beginning until its matches are dropped.
+// The slots of a matcher on a device. A submission holds one from its beginning until its matches are
+// destroyed.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,26 +17,26 @@
 
 namespace hemstitch {
 
-// Throws kInvalidOption where all are held.
+// Throws kInvalidOption if all slots are held.
 template <typename Slot>
 typename SlotRing<Slot>::Lease slot_for_submission(SlotRing<Slot>& slots) {
   auto slot = slots.try_take();
   if (!slot)
     throw Error(
         Status::kInvalidOption,
-        fmt::format("{} submissions are in flight, which is what the matcher has room for: let one of "
-                    "them go first",
+        fmt::format("{} submissions are in flight, the most that the matcher has room for: release one "
+                    "first",
                     slots.count()));
   return slot;
 }
 
-// Any number of blocks, in as many submissions of about `batch_bytes` as they need: submit(slot, blocks) makes one, a
-// std::unique_ptr<PendingWork> that holds the slot. Waits while others have the slots.
+// Handles any number of blocks in submissions of about `batch_bytes`. submit(slot, blocks) makes one: a
+// std::unique_ptr<PendingWork> that holds the slot. Waits while others hold the slots.
 template <typename Slot, typename Submit>
 std::vector<std::vector<PositionedMatch>> find_in_batches(SlotRing<Slot>& slots,
                                                           std::span<const MatchBlock> blocks,
                                                           std::uint64_t batch_bytes, const Submit& submit) {
-  // Blocks begin at whole words on devices.
+  // On devices, blocks begin at whole words.
   const auto staged_bytes = [](const MatchBlock& block) {
     return (std::uint64_t{block.data.size()} + 3) / 4 * 4;
   };
@@ -46,7 +47,7 @@ std::vector<std::vector<PositionedMatch>> find_in_batches(SlotRing<Slot>& slots,
     in_flight.pop_front();
   };
   while (!blocks.empty()) {
-    // Whoever holds slots does not wait for another one: two callers could wait for each other.
+    // A caller that holds slots must not wait for another one: two callers could wait for each other.
     auto slot = in_flight.empty() ? slots.take() : slots.try_take();
     if (!slot) {
       take_oldest();

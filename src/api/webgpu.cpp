@@ -31,7 +31,7 @@ Buffer wrapped(webgpu::Device& device, void* handle, std::string_view name, std:
   Buffer buffer = device.wrap(static_cast<WGPUBuffer>(handle));
   if (buffer.bytes() < least_bytes || buffer.bytes() % webgpu::kSlackBytes != 0)
     throw Error(Status::kInvalidOption,
-                fmt::format("{} has {} bytes; it needs {} at least, and a multiple of {}", name,
+                fmt::format("{} has {} bytes; it needs at least {}, and a multiple of {}", name,
                             buffer.bytes(), least_bytes, webgpu::kSlackBytes));
   return buffer;
 }
@@ -52,7 +52,7 @@ void* WebgpuDevice::queue() const { return device_->queue(); }
 void scan_sizes(const WebgpuDevice& on, void* sizes, std::uint32_t count, void* begins) {
   webgpu::Device& device = *on.shared();
   constexpr std::uint64_t kWordBytes = sizeof(std::uint32_t);
-  if (sizes == begins) throw Error(Status::kInvalidOption, "sizes and begins are one buffer");
+  if (sizes == begins) throw Error(Status::kInvalidOption, "sizes and begins are the same buffer; give two");
   webgpu::BufferSet buffers;
   buffers.push_back(wrapped(device, sizes, "sizes", count * kWordBytes));
   buffers.push_back(wrapped(device, begins, "begins", (count + std::uint64_t{1}) * kWordBytes));
@@ -72,7 +72,8 @@ void scan_sizes(const WebgpuDevice& on, void* sizes, std::uint32_t count, void* 
 
 void gather_pieces(const WebgpuDevice& on, const WebgpuGather& gather) {
   webgpu::Device& device = *on.shared();
-  if (gather.source == gather.output) throw Error(Status::kInvalidOption, "source and output are one buffer");
+  if (gather.source == gather.output)
+    throw Error(Status::kInvalidOption, "source and output are the same buffer; give two");
   webgpu::BufferSet buffers;
   buffers.push_back(wrapped(device, gather.source, "source", 0));
   buffers.push_back(

@@ -1,4 +1,4 @@
-// What webgpu.h's handle stands for, for those that take one.
+// The type behind webgpu.h's handle, for functions that take one.
 #pragma once
 
 #include "hemstitch/webgpu.h"

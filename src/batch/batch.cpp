@@ -52,7 +52,7 @@ AnyFinder finder_of(const hemstitch_find_options* options) {
   needed(options, "options");
   check_parameter("batch", "stitch", options->stitch, 0, 1);
   if (options->finder == HEMSTITCH_FINDER_HASH_PAIRS)
-    throw Error(Status::kInvalidOption, "batch: hash_pairs finds no candidates on a device; match.h has it");
+    throw Error(Status::kInvalidOption, "batch: no device runs hash_pairs; use match.h");
   const FinderRow& row = row_of_finder(options->finder);
   if (!row.reads("hash_bits")) check_window_options(row, *options);
   AnyFinder finder = row.with(parameters_of(*options));

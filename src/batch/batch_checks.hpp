@@ -1,4 +1,4 @@
-// What the functions of batch.h refuse alike.
+// Checks that several functions of batch.h share.
 #pragma once
 
 #include <fmt/format.h>

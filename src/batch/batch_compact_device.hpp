@@ -1,5 +1,5 @@
-// What compaction in the batch interface asks of a device. One of batch_compact_cuda.cpp and
-// batch_compact_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
+// The device's part of compaction in the batch interface. Every build has one of batch_compact_cuda.cpp and
+// batch_compact_no_device.cpp; the latter throws kDeviceUnavailable.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hemstitch {
 
-// As the functions of the same names in batch.h; they throw Error.
+// Like the functions of the same names in batch.h, but they throw Error.
 std::size_t batch_scan_temp_bytes(std::uint64_t count);
 void batch_scan_async(const std::uint32_t* d_sizes, std::uint64_t count, std::uint64_t* d_offsets,
                       void* d_temp, std::size_t temp_bytes, hemstitch_stream stream);

@@ -1,5 +1,5 @@
-// What the batch interface asks of a device, with options already checked and in the words of the stages. One of
-// batch_cuda.cpp and batch_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
+// The device's part of the batch interface, with checked options and the types of the stages. Every build has
+// one of batch_cuda.cpp and batch_no_device.cpp; the latter throws kDeviceUnavailable.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct BatchParse {
   BlockPlan plan;
 };
 
-// As the functions of the same names in batch.h; they throw Error.
+// Like the functions of the same names in batch.h, but they throw Error.
 std::size_t batch_find_temp_bytes(const hemstitch_batch& batch, const AnyFinder& finder);
 void batch_find_async(const hemstitch_batch& batch, const AnyFinder& finder,
                       hemstitch_candidate* d_candidates, std::uint64_t* d_first, hemstitch_status* d_statuses,

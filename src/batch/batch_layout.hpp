@@ -1,11 +1,11 @@
 // From a caller's arrays of pointers and sizes to the batch of blocks that the stages take (device_block.hpp).
 //
-//   admit_blocks   one thread a block: a block that breaks the batch's bounds counts 0 bytes and gets a status
+//   admit_blocks   a thread for each block: a block that exceeds the batch's limits counts 0 bytes and gets a status
 //   scan           positions
-//   place_blocks   one thread a block: pointer, size, history and position together; a block behind the last position
-//                  that there is memory for is left out as well, so that no later kernel writes outside
+//   place_blocks   a thread for each block: pointer, size, history and position together; a block after the last position
+//                  for which there is memory is left out as well, so that no later kernel writes outside
 //
-// 40 bytes of temporary memory a block.
+// 40 bytes of temporary memory for each block.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,10 +21,10 @@
 namespace hemstitch::cuda {
 
 struct GivenBlocks {
-  const void* const* d_inputs = nullptr;            // may be left out where no bytes are read
+  const void* const* d_inputs = nullptr;            // may be NULL where no bytes are read
   const std::uint32_t* d_input_bytes_32 = nullptr;  // sizes: one of these two
   const std::size_t* d_input_bytes_64 = nullptr;
-  const std::uint32_t* d_history_bytes = nullptr;  // may be left out: none
+  const std::uint32_t* d_history_bytes = nullptr;  // may be NULL: no history
   std::uint32_t count = 0;
   std::uint32_t max_input_bytes = 0;
   std::uint32_t max_history_bytes = 0;
@@ -40,8 +40,8 @@ class BatchLayout {
             given_.total_input_bytes};
   }
 
-  // `d_first` takes count + 1 positions; `d_statuses` HEMSTITCH_OK, or why a block was left out. `d_first_sequences`
-  // (nullptr: not wanted) takes where each block's sequences begin under `plan`.
+  // `d_first` receives count + 1 positions; `d_statuses` HEMSTITCH_OK, or why a block was left out;
+  // `d_first_sequences`, unless NULL, where each block's sequences begin under `plan`.
   void lay_out(std::uint64_t* d_first, const BlockPlan& plan, std::uint64_t* d_first_sequences,
                hemstitch_status* d_statuses, cudaStream_t stream) const;
 
@@ -53,7 +53,7 @@ class BatchLayout {
   DeviceBlock* d_blocks_;
 };
 
-// Throws, with the reason, where there is no device.
+// Throws the reason if there is no device.
 void need_device();
 
 }  // namespace hemstitch::cuda

@@ -42,7 +42,7 @@ Format checked_format(std::int32_t number) {
 Format checked_stream_format(std::int32_t number) {
   const Format format = checked_format(number);
   if (format == Format::kBgzf)
-    throw Error(Status::kInvalidOption, "batch: BGZF is many streams (see hemstitch_deflate_restore_async)");
+    throw Error(Status::kInvalidOption, "batch: BGZF is many streams (use hemstitch_deflate_restore_async)");
   return format;
 }
 

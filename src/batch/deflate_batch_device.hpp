@@ -1,5 +1,6 @@
-// What the DEFLATE part of the batch interface asks of a device, with arguments already checked. deflate_batch_cuda.cu and
-// deflate_restore_batch_cuda.cu are in builds with CUDA, in others batch_no_device.cpp, which throws kDeviceUnavailable.
+// The device's part of DEFLATE in the batch interface, with checked arguments. Builds with CUDA have
+// deflate_batch_cuda.cu and deflate_restore_batch_cuda.cu, others batch_no_device.cpp, which throws
+// kDeviceUnavailable.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +15,22 @@ namespace hemstitch {
 
 inline constexpr std::size_t kMostDeflateLeadBytes = 18;
 
-// What the streams of a batch are: DEFLATE between so many bytes of the format.
+// The format of a batch's streams: DEFLATE data with so many bytes before and after it.
 struct DeflateStreams {
   DeflateLevel level;
   std::uint32_t lead_bytes = 0;
   std::uint32_t trail_bytes = 0;
-  // The same for all streams, but for BGZF's size in the last two.
+  // The same for all streams, except for BGZF's size in the last two bytes.
   std::uint8_t lead[kMostDeflateLeadBytes] = {};
   bool lead_has_size = false;
   Checksum checksum =
-      Checksum::kNone;  // first in what is behind the data; of kCrc32 the content's size follows
+      Checksum::kNone;  // the first bytes after the data; after kCrc32 comes the content's size
 
-  // The most that a stream of so much content takes.
+  // The most bytes of a stream with so much content.
   std::size_t bound(std::size_t content_bytes) const;
 };
 
-// As the functions of the same names in batch.h; they throw Error.
+// Like the functions of the same names in batch.h, but they throw Error.
 std::size_t deflate_compress_temp_bytes(const hemstitch_deflate_blocks& blocks,
                                         const DeflateStreams& streams);
 void deflate_compress_async(const hemstitch_deflate_blocks& blocks, const DeflateStreams& streams,
@@ -43,7 +44,7 @@ void deflate_restore_async(const hemstitch_deflate_streams& streams, Format form
                            const std::uint32_t* d_history_bytes, std::size_t* d_output_bytes,
                            hemstitch_status* d_statuses, BatchTemp temp, hemstitch_stream stream);
 std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t capacity);
-// Returns what became of the stream.
+// Returns the status of the stream.
 Status deflate_stream_restore(const std::byte* d_data, std::uint64_t stream_bytes, Format format,
                               std::byte* d_output, std::uint64_t capacity, std::uint64_t& output_bytes,
                               BatchTemp temp, hemstitch_stream stream);

@@ -1,4 +1,4 @@
-// Finders and their parameters by C's numbers and names.
+// Converts finders and their parameters from and to the C interface's.
 #pragma once
 
 #include <fmt/format.h>

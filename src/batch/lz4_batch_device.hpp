@@ -1,5 +1,5 @@
-// What the LZ4 part of the batch interface asks of a device, with arguments already checked. One of lz4_batch_cuda.cu
-// (with lz4_frame_cuda.cu) and batch_no_device.cpp is in every build; the latter throws kDeviceUnavailable.
+// The device's part of LZ4 in the batch interface, with checked arguments. Builds with CUDA have
+// lz4_batch_cuda.cu and lz4_frame_cuda.cu, others batch_no_device.cpp, which throws kDeviceUnavailable.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace hemstitch {
 
-// Temporary memory of a call.
+// The temporary memory of a call.
 struct BatchTemp {
   void* d_temp;
   std::size_t bytes;
 };
 
-// As the functions of the same names in batch.h; they throw Error.
+// Like the functions of the same names in batch.h, but they throw Error.
 std::size_t lz4_compress_temp_bytes(const hemstitch_lz4_blocks& blocks, const Lz4Level& level);
 void lz4_compress_async(const hemstitch_lz4_blocks& blocks, const Lz4Level& level, void* const* d_outputs,
                         const std::size_t* d_capacities, std::size_t* d_output_bytes,

@@ -1,4 +1,4 @@
-// What builds without CUDA answer.
+// The error of builds without CUDA.
 #pragma once
 
 #include "core/status.hpp"

@@ -1,4 +1,5 @@
-// What every function of the C interface does: exceptions become a status, and their message is kept for the thread.
+// Used by every function of the C interface: turns exceptions into a status and keeps their message for the
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,9 @@
 
 namespace hemstitch {
 
-// The message of a thread's last failed call, ended by a zero; empty if none failed. It takes no memory of malloc's, also not for
-// its end with the thread, so that short memory can be told of. What is longer is cut off: places in the data stand first.
+// The message of a thread's last failed call, ended by a zero; empty if none failed. It needs no memory from
+// malloc, not even when the thread ends, so it can also report that memory ran out. Longer messages are cut
+// off at the end; the place in the data comes first.
 using CallMessage = std::array<char, 1024>;
 
 inline CallMessage& last_error_message() {
@@ -29,21 +31,21 @@ inline void keep_error_message(std::string_view text) noexcept {
   *std::copy_n(text.begin(), std::min(text.size(), message.size() - 1), message.begin()) = '\0';
 }
 
-// A pointer that a call cannot do without; kInvalidOption names it where it is NULL.
+// A pointer that must not be NULL; otherwise throws kInvalidOption with its name.
 template <class T>
 T* needed(T* pointer, std::string_view name) {
   if (pointer == nullptr) throw Error(Status::kInvalidOption, std::string(name) + " is NULL");
   return pointer;
 }
 
-// Arrays without elements may be left out.
+// Arrays without elements may be NULL.
 inline void need_for(std::uint64_t count, const void* pointer, std::string_view name) {
   if (count != 0) needed(pointer, name);
 }
 
 inline constexpr hemstitch_place kNoPlace{0, 0, UINT64_MAX};
 
-// Where a thread's last failed call met its error.
+// The place of the error in a thread's last failed call.
 inline hemstitch_place& last_error_place() {
   static constinit thread_local hemstitch_place place = kNoPlace;
   return place;
@@ -62,8 +64,9 @@ std::size_t sized_bytes(const Structure* given, std::string_view name) {
   return given->size;
 }
 
-// What a caller gives whose header may be older or newer than this library. `size` is the first member of such a structure, and says how
-// much of it there is; the rest is zero. No structure at all is all zeros. What a newer header has beyond ours has to be zero.
+// Reads a structure from a caller whose header may be older or newer than this library. Its first member,
+// `size`, says how much of it there is; the rest counts as zero. NULL counts as all zeros. Members of a newer
+// header that this library does not know must be zero.
 template <class Options>
 Options sized(const Options* given, std::string_view name) {
   Options options{};
@@ -80,7 +83,7 @@ Options sized(const Options* given, std::string_view name) {
   return options;
 }
 
-// The way back: as much of `made` as the caller's structure has room for, zeros behind it.
+// The other direction: writes as much of `made` as the caller's structure has room for, then zeros.
 template <class Result>
 void fill_sized(Result* result, Result made, std::string_view name) {
   const std::size_t size = sized_bytes(needed(result, name), name);
@@ -90,7 +93,7 @@ void fill_sized(Result* result, Result made, std::string_view name) {
   if (size > sizeof(Result)) std::fill(bytes + sizeof(Result), bytes + size, std::byte{0});
 }
 
-// Runs `call` and turns what it throws into a status.
+// Runs `call` and turns an exception into a status.
 template <class Call>
 hemstitch_status guarded(const Call& call) {
   keep_error_message({});

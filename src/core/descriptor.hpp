@@ -9,7 +9,7 @@ namespace hemstitch {
 
 class Descriptor {
  public:
-  // A negative number is none.
+  // A negative number means no descriptor.
   explicit Descriptor(int number = -1) : number_(number) {}
   ~Descriptor() {
     if (number_ >= 0) close(number_);

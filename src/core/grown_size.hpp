@@ -1,4 +1,4 @@
-// How memory grows that is kept from call to call and replaced by more where a call needs more.
+// How memory grows that is kept from call to call and replaced when a call needs more.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace hemstitch {
 
-// At least a quarter more than before, so that needs that grow little by little do not take new memory each time.
+// Grows by at least a quarter, so that needs that rise slowly do not allocate each time.
 constexpr std::uint64_t grown_size(std::uint64_t before, std::uint64_t needed) {
   return std::max(needed, before + before / 4);
 }

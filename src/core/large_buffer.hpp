@@ -1,8 +1,9 @@
-// Memory of a batch on its way: unspecified bytes, owned by an object; the process's own, or what an engine has for it
-// (BlockEngine::make_buffer()).
+// The memory of a batch in flight: unspecified bytes, owned by an object. It is the process's own memory, or
+// an engine's (BlockEngine::make_buffer()).
 //
-// A device's batches are tens of megabytes, and the first touch of so much memory costs as much as reading it: 24 ms for
-// 64 MB in pages of 4 KB, 9 ms in huge ones (the host of an H200). Linux gives those on demand, to who asks.
+// A device's batches have tens of megabytes, and the first touch of so much memory costs as much as reading
+// it: 24 ms for 64 MB in pages of 4 KB, 9 ms in huge pages (on the host of an H200). Linux gives huge pages
+// on request.
 #pragma once
 
 #include <sys/mman.h>
@@ -17,7 +18,8 @@ namespace hemstitch {
 
 class LargeBuffer {
  public:
-  // From here on huge pages are asked for; smaller buffers are soon touched, and should not take more than they need.
+  // From this size on huge pages are requested. Smaller buffers are touched quickly and should not take
+  // more memory than they need.
   static constexpr std::size_t kHugeFromBytes = std::size_t{16} << 20;
 
   LargeBuffer() = default;
@@ -25,7 +27,7 @@ class LargeBuffer {
   explicit LargeBuffer(std::size_t bytes) : memory_(static_cast<std::byte*>(allocate(bytes)), std::free) {
     if (!memory_) throw std::bad_alloc();
   }
-  // Of another kind, which goes back to where it is from with the last of its owners.
+  // Another kind of memory, which its last owner frees in its own way.
   explicit LargeBuffer(std::shared_ptr<std::byte> memory) : memory_(std::move(memory)) {}
   LargeBuffer(LargeBuffer&&) = default;
   LargeBuffer& operator=(LargeBuffer&&) = default;
@@ -40,7 +42,8 @@ class LargeBuffer {
     const std::size_t rounded = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
     void* const memory = rounded < bytes ? nullptr : std::aligned_alloc(kHugePageBytes, rounded);
 #ifdef MADV_HUGEPAGE
-    if (memory != nullptr) madvise(memory, rounded, MADV_HUGEPAGE);  // where it is refused, small pages do
+    if (memory != nullptr)
+      madvise(memory, rounded, MADV_HUGEPAGE);  // if this is refused, small pages are used
 #endif
     return memory;
   }

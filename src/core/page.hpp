@@ -1,5 +1,4 @@
-// A page: a block of 4096 bytes, the unit of batches of small blocks. Tables of pages are smaller than those
-// of blocks.
+// A page: a block of 4096 bytes, the unit of batches of small blocks. Pages have smaller tables than blocks.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,9 @@
-// Work on a chosen number of threads, for all that divide work themselves: by oneTBB.
+// Runs work on a chosen number of threads, with oneTBB. All code that divides work uses it.
 //
-// How oneTBB hands work from thread to thread is invisible to ThreadSanitizer, since Debian does not build it so: each loop
-// would be a race to it, and whoever hides those hides ours, which stand on the same stacks. So a build with ThreadSanitizer
-// does the same on threads that it knows (plain_threads.hpp), and nothing of ours has to be annotated or left out.
+// Debian's oneTBB is not built for ThreadSanitizer, which therefore cannot see how oneTBB hands work from
+// thread to thread. It would report each loop as a race, and suppressing these reports would hide our own
+// races, which have the same stacks. So a build with ThreadSanitizer runs the same work on plain threads
+// (plain_threads.hpp), and our code needs no annotations.
 #pragma once
 
 #include <tbb/blocked_range.h>
@@ -27,8 +28,8 @@
 
 namespace hemstitch {
 
-// Arenas that nobody works in now. oneTBB frees one only when a worker has come by it once more, so that what calls in quick succession leave
-// behind, 7 KB each, would pile up.
+// Arenas that are not in use. oneTBB frees an arena only when a worker visits it once more. So the arenas of
+// many short calls, 7 KB each, would pile up.
 class IdleArenas {
  public:
   static IdleArenas& instance() {
@@ -64,7 +65,7 @@ class IdleArenas {
   std::size_t made_ = 0;
 };
 
-// So many threads, the one that works with them among them: also more than there are cores, which TBB has to be told.
+// A number of threads, including the calling one. oneTBB must be told if it is more than the number of cores.
 class Threads {
  public:
   explicit Threads(unsigned count)
@@ -83,14 +84,15 @@ class Threads {
   std::unique_ptr<tbb::task_arena> arena_;
 };
 
-// Calls `run` where it may use `threads` threads, this one among them.
+// Calls `run` with `threads` threads at its disposal, including this one.
 template <class Run>
 void run_on_threads(unsigned threads, Run run) {
   Threads(threads).arena().execute(run);
 }
 
-// Calls body(i) for every i below `count`, from the threads of the caller's arena, `grain` of them in a row. Also inside a
-// stage of run_stages(): a thread that waits for the others' part takes no other item meanwhile. What a body throws is thrown.
+// Calls body(i) for every i below `count` on the threads of the caller's arena, `grain` of them in a row. It
+// may be called within a stage of run_stages(): a thread that waits for other threads' parts takes no other
+// item meanwhile. An exception of a body is rethrown.
 template <class Body>
 void run_in_parallel(std::size_t count, std::size_t grain, const Body& body) {
   if (count <= grain) {
@@ -108,7 +110,8 @@ void run_in_parallel(std::size_t count, std::size_t grain, const Body& body) {
 #endif
 }
 
-// memcpy() by the threads of the caller's arena: one copies 5 GB/s on the host of an H200, sixteen copy 38.
+// memcpy() with the threads of the caller's arena: one thread copies 5 GB/s on the host of an H200, sixteen
+// copy 38.
 inline void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   run_in_parallel((bytes + kPieceBytes - 1) / kPieceBytes, 1, [&](std::size_t i) {
@@ -117,7 +120,8 @@ inline void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t b
   });
 }
 
-// std::sort() by the threads of the caller's arena. Who waits for a part of it takes up nothing else meanwhile.
+// std::sort() with the threads of the caller's arena. A thread that waits for a part takes no other work
+// meanwhile.
 template <class Iterator, class Compare>
 void sort_in_parallel(Iterator begin, Iterator end, const Compare& compare) {
 #if defined(HEMSTITCH_THREAD_SANITIZER)
@@ -127,8 +131,8 @@ void sort_in_parallel(Iterator begin, Iterator end, const Compare& compare) {
 #endif
 }
 
-// Starts `task`, which must not throw, on a thread of the arena, or of its own, when there is one; it may never begin.
-// Throws std::exception's heirs where there is no memory or no thread.
+// Starts `task`, which must not throw, on a free thread of the arena (or on a thread of its own). It may
+// never begin. Throws an exception derived from std::exception if there is no memory or no thread.
 template <class Task>
 void enqueue(tbb::task_arena& arena, Task task) {
 #if defined(HEMSTITCH_THREAD_SANITIZER)
@@ -138,10 +142,11 @@ void enqueue(tbb::task_arena& arena, Task task) {
 #endif
 }
 
-// Takes item after item, works on many at once, and emits them in the order in which they were taken, from the threads of the
-// caller's arena. `take` gives an item, or nothing when there are no more; `work` makes of it what `emit` is given. Calls of
-// `take`, calls of `emit` and, with `work_in_order`, calls of `work` do not overlap each other. At most `most_in_flight` items
-// are between being taken and having been emitted. What a stage throws ends the run and is thrown.
+// Takes items, works on many at once, and emits them in the order in which they were taken, on the threads of
+// the caller's arena. `take` returns an item, or nothing if there are no more; `work` turns it into the
+// argument of `emit`. Calls of `take`, calls of `emit` and, with `work_in_order`, calls of `work` do not
+// overlap each other. At most `most_in_flight` items are taken and not yet emitted. An exception in a stage
+// ends the run and is rethrown.
 template <class Take, class Work, class Emit>
 void run_stages(std::size_t most_in_flight, bool work_in_order, const Take& take, const Work& work,
                 const Emit& emit) {

@@ -1,5 +1,5 @@
-// What parallel.hpp does by oneTBB, on plain threads: for builds with ThreadSanitizer, which understands these. Simple, and as
-// fast as tests need.
+// Does on plain threads what parallel.hpp does with oneTBB, for builds with ThreadSanitizer, which
+// understands plain threads. Simple, and fast enough for tests.
 #pragma once
 
 #if defined(__has_feature)
@@ -30,7 +30,7 @@
 
 namespace hemstitch {
 
-// Runs `work` on `threads` threads at once, this one among them. What one of them throws is thrown once all have ended.
+// Runs `work` on `threads` threads at once, including this one. An exception is rethrown once all have ended.
 template <class Work>
 void run_on_plain_threads(std::size_t threads, const Work& work) {
   std::vector<std::future<void>> others;
@@ -48,7 +48,8 @@ void run_in_parallel_on_plain_threads(std::size_t count, std::size_t grain, cons
   });
 }
 
-// Starts `task` on a thread of its own, unless enough of them run. Throws std::system_error where there is no thread.
+// Starts `task` on a thread of its own, unless enough of them are running. Throws std::system_error if no
+// thread can be started.
 template <class Task>
 void enqueue_on_plain_thread(Task task) {
   static std::atomic<int> running = 0;
@@ -68,13 +69,14 @@ void enqueue_on_plain_thread(Task task) {
   }
 }
 
-// Each thread carries one item at a time from its taking to its emitting, so as many are in flight as there are threads.
+// Each thread carries one item at a time from taking to emitting, so at most as many items as threads are in
+// flight.
 template <class Take, class Work, class Emit>
 void run_stages_on_plain_threads(std::size_t most_in_flight, bool work_in_order, const Take& take,
                                  const Work& work, const Emit& emit) {
   std::mutex taking, turns;
   std::size_t taken = 0;             // guarded by `taking`
-  std::condition_variable moved_on;  // guarded by `turns`, as all that follows
+  std::condition_variable moved_on;  // guarded by `turns`, like the variables after it
   std::size_t worked = 0, emitted = 0;
   std::exception_ptr error;
   const auto await = [&](const auto& condition) {

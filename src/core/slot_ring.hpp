@@ -1,6 +1,6 @@
-// Slots: what a batch in flight needs (a stream, buffers), made when it is first needed and kept for the next batch. Whoever works on
-// a batch holds one of them. (pipeline/ring.hpp is the other kind of ring: its slots hold what was read and what is written, and go
-// from stage to stage in order.)
+// Slots: what a batch in flight needs on a device (a stream, buffers), made on first use and kept for later
+// batches. Whoever works on a batch holds one. (pipeline/ring.hpp is another kind of ring: its slots hold
+// what was read and what is written, and go from stage to stage in order.)
 #pragma once
 
 #include <condition_variable>
@@ -13,13 +13,13 @@
 
 namespace hemstitch {
 
-// Any thread may take a slot and give it back. Outlives its leases.
+// Any thread may take a slot and return it. The ring must outlive its leases.
 template <typename Slot>
 class SlotRing {
  public:
   using Make = std::function<std::unique_ptr<Slot>()>;
 
-  // Holds a slot, or none; gives it back at its end.
+  // Holds a slot, or none. Returns it at the end.
   class Lease {
    public:
     Lease() = default;
@@ -41,29 +41,29 @@ class SlotRing {
     Slot* slot_ = nullptr;
   };
 
-  // `make` is called by a thread that takes a slot.
+  // `make` runs on the thread that takes a slot.
   explicit SlotRing(
       std::size_t count, Make make = [] { return std::make_unique<Slot>(); })
       : count_(count), make_(std::move(make)) {
     slots_.reserve(count);
-    free_.reserve(count);  // so that giving back needs no memory
+    free_.reserve(count);  // so that returning a slot needs no memory
   }
 
   std::size_t count() const { return count_; }
 
-  // Waits while others hold all of them.
+  // Waits while all slots are held.
   Lease take() {
     std::unique_lock lock(mutex_);
     freed_.wait(lock, [&] { return has_one(); });
     return lease();
   }
-  // None where others hold all of them.
+  // Returns no slot if all are held.
   Lease try_take() {
     const std::scoped_lock lock(mutex_);
     return has_one() ? lease() : Lease();
   }
 
-  // Calls use(slot) for each that nobody holds; none can be taken meanwhile.
+  // Calls use(slot) for each free slot; none can be taken meanwhile.
   template <typename Use>
   void for_each_free(const Use& use) {
     const std::scoped_lock lock(mutex_);
@@ -78,7 +78,7 @@ class SlotRing {
       slots_.push_back(make_());
       return Lease(*this, *slots_.back());
     }
-    // The one used last: its memory is as large as this batch, most likely.
+    // The slot that was used last: its memory most likely fits this batch.
     Slot* const slot = free_.back();
     free_.pop_back();
     return Lease(*this, *slot);

@@ -8,7 +8,7 @@
 namespace hemstitch {
 
 std::uint64_t Source::skip(std::uint64_t count) {
-  std::array<std::byte, 16 * 1024> discarded;
+  std::array<std::byte, 16 << 10> discarded;
   std::uint64_t passed = 0;
   while (passed < count) {
     const std::size_t wanted =

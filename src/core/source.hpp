@@ -14,13 +14,13 @@ class Source {
   virtual ~Source() = default;
   // Fills `into` and returns its size; fewer bytes only at the end of the stream. Throws kReadFailed.
   virtual std::size_t read(std::span<std::byte> into) = 0;
-  // The same, by the threads of the caller's arena where that is faster; for tens of megabytes at once.
+  // The same, with the threads of the caller's arena if that is faster; for tens of megabytes at once.
   virtual std::size_t read_in_parallel(std::span<std::byte> into) { return read(into); }
-  // Passes over `count` bytes without giving them; returns how many there were.
+  // Skips `count` bytes; returns how many there were.
   virtual std::uint64_t skip(std::uint64_t count);
-  // Goes to a byte of the stream, counted from its beginning; false where the source cannot (a pipe).
+  // Goes to a byte of the stream, counted from its beginning; false if the source cannot seek (a pipe).
   virtual bool seek(std::uint64_t /*position*/) { return false; }
-  // The bytes of the whole stream, where that is known before the end (a regular file).
+  // The size of the whole stream, if it is known before the end (a regular file).
   virtual std::optional<std::uint64_t> total_bytes() const { return std::nullopt; }
 };
 

@@ -11,9 +11,9 @@ const char* status_text(Status status) {
     case Status::kOk:
       return "done";
     case Status::kInvalidOption:
-      return "an option has a value it cannot have; see the field that the message names";
+      return "an option has an invalid value; the message names the field";
     case Status::kUnknownBackend:
-      return "no such backend; 'hemstitch backends' lists those there are";
+      return "no such backend; 'hemstitch backends' lists them";
     case Status::kDictionaryNeeded:
       return "the data needs a dictionary; give the one it was written with (-D FILE)";
     case Status::kDictionaryMismatch:
@@ -23,11 +23,11 @@ const char* status_text(Status status) {
     case Status::kWrongState:
       return "the stream takes no more calls; start a new one";
     case Status::kUnknownFormat:
-      return "no format that Hemstitch knows; check that this is compressed data";
+      return "unknown format; check that this is compressed data";
     case Status::kForeignFormat:
       return "another tool's format; restore it with that tool";
     case Status::kUnsupportedVersion:
-      return "a version of the format that is not defined yet; look for a newer Hemstitch";
+      return "an unknown version of the format; look for a newer Hemstitch";
     case Status::kUnsupportedFeature:
       return "the data uses a feature that Hemstitch does not read";
     case Status::kTruncated:
@@ -45,9 +45,9 @@ const char* status_text(Status status) {
     case Status::kContentSizeMismatch:
       return "the restored size is not what the header says; get an intact copy";
     case Status::kTrailingGarbage:
-      return "the data was restored; what follows the last frame was ignored";
+      return "the data was restored; bytes after the last frame were ignored";
     case Status::kOutputTooSmall:
-      return "the output has too little room; ask for the size first";
+      return "the output is too small; ask for the size first";
     case Status::kOutOfMemory:
       return "out of memory; use smaller blocks, fewer threads or --memory";
     case Status::kMemoryLimit:
@@ -67,7 +67,7 @@ const char* status_text(Status status) {
     case Status::kWriteFailed:
       return "the output could not be written";
     case Status::kInputChanged:
-      return "the input changed while it was read; try again when it is at rest";
+      return "the input changed while it was read; try again when nothing writes to it";
     case Status::kCancelled:
       return "stopped before the end";
   }

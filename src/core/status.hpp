@@ -1,5 +1,5 @@
-// Status codes as all stages use them; the numbers and the families stand in the public header.
-// A block that fails carries a Status in its task; everything else throws hemstitch::Error.
+// Status codes as all stages use them. The public header has the numbers and families. A block that fails has
+// a Status in its task; everything else throws hemstitch::Error.
 #pragma once
 
 #include "hemstitch/hemstitch.hpp"

@@ -1,8 +1,8 @@
-// The time line of a run: which stage worked on which batch, and when. Engines with a device add what its own clock says of uploads,
-// kernels and downloads; reading, writing and starting go by the host's.
+// The time line of a run: which stage worked on which batch, and when. Engines with a device use the device's
+// own clock for uploads, kernels and downloads; the host's clock times reading, writing and starting.
 //
-// A stage's wall time is that in which any batch was there. So the stage with the most of it is what bound the run: the others
-// could all have been hidden behind it.
+// The wall time of a stage is the time in which at least one batch was in it. The stage with the longest wall
+// time limited the run, since all others could have been hidden behind it.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@
 
 namespace hemstitch {
 
-// kKernel is all of the work where an engine has no device.
+// Without a device, kKernel is the whole work of the engine.
 enum class Stage { kStart, kRead, kUpload, kKernel, kDownload, kWrite };
 inline constexpr std::size_t kStageCount = 6;
 std::string_view stage_name(Stage stage);
 
-// In seconds since the run began. Batches count from 1: for reading and writing as they were read, for the stages of an engine as
-// it was called. What is started is no batch's: 0.
+// In seconds since the run began. Batches count from 1: for reading and writing in the order of reading, for
+// an engine's stages in the order of its calls. Starting has batch 0.
 struct StageInterval {
   Stage stage = Stage::kStart;
   std::uint64_t batch = 0;
@@ -32,7 +32,7 @@ struct StageInterval {
 
 struct TimeReport {
   struct Sum {
-    double busy_seconds = 0;  // of all batches; more than wall_seconds where several were there at once
+    double busy_seconds = 0;  // of all batches; more than wall_seconds if several were there at once
     double wall_seconds = 0;
   };
   std::array<Sum, kStageCount> stages;
@@ -41,12 +41,13 @@ struct TimeReport {
 
   const Sum& of(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
   Stage bound_by() const;
-  // "1.21 s: start 0.02, read 0.31, ..., write 0.90; bound by write", by wall time; without stages that there were none of.
+  // "1.21 s: start 0.02, read 0.31, ..., write 0.90; bound by write", in wall time. Stages that did not
+  // occur are left out.
   std::string text() const;
 };
 
-// How long any of many intervals lasted, whatever their order, in bounded memory: of intervals that come thousands of gaps late, the
-// part before what was settled is left out.
+// The total time covered by many intervals in any order, in bounded memory. If an interval comes after
+// thousands of later gaps, its part before the settled time is not counted.
 class CoveredTime {
  public:
   void add(double begin, double end);
@@ -55,7 +56,7 @@ class CoveredTime {
  private:
   double settled_seconds_ = 0;
   double settled_until_ = 0;
-  std::vector<std::pair<double, double>> pieces_;  // apart from each other, in order
+  std::vector<std::pair<double, double>> pieces_;  // disjoint and in order
 };
 
 // Any thread may use it.
@@ -69,9 +70,9 @@ class TimeLine {
   double seconds_at(Clock::time_point time) const {
     return std::chrono::duration<double>(time - begin_).count();
   }
-  // Where memory is too short, the interval is left out.
+  // If memory runs out, the interval is left out.
   void add(const StageInterval& interval) noexcept;
-  // Of an engine's call.
+  // The number of an engine's next call.
   std::uint64_t next_batch();
   TimeReport report() const;
 
@@ -84,7 +85,7 @@ class TimeLine {
   std::vector<StageInterval> intervals_;
 };
 
-// A stage that lasts as long as the object.
+// Adds a stage that lasts as long as the object.
 class StageTimer {
  public:
   StageTimer(TimeLine& line, Stage stage, std::uint64_t batch)

@@ -55,7 +55,7 @@ const Backend& BackendRegistry::find_usable(std::string_view name, std::string_v
     if (backend->name() == name) {
       if (!device.empty() && !backend->has_devices())
         throw Error(Status::kInvalidOption,
-                    fmt::format("device is '{}', and backend '{}' has none to choose from", device, name));
+                    fmt::format("device is '{}', but backend '{}' has no devices", device, name));
       if (const auto reason = backend->unavailable_reason(wanted_device(device)))
         throw Error(Status::kDeviceUnavailable, fmt::format("backend '{}': {}", name, *reason));
       if (const auto reason = backend->no_engine_reason())

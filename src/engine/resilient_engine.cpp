@@ -25,7 +25,7 @@ constexpr std::uint64_t kFirstQuestionBytes = 1 << 20, kQuestionStep = 4;
 
 constexpr std::string_view kSomeDevice = "a device", kProcessor = "cpu";
 
-constexpr std::string_view kWrongBlock = "a block did not restore to what it was made of";
+constexpr std::string_view kWrongBlock = "a block did not restore to its content";
 
 // What verify() says of a block; no engine says so when it compresses.
 bool is_wrong(const BlockTask& task) { return task.status == Status::kCorruptBlock; }
@@ -227,7 +227,7 @@ void ResilientEngine::compress_elsewhere(std::span<BlockTask> tasks, const Encod
   if (!verify_room.empty()) {
     verify(fallback_engine(format, Direction::kRestore), tasks, format, verify_room);
     if (std::ranges::any_of(tasks, is_wrong))
-      throw Error(Status::kInternal, fmt::format("{}, done elsewhere either", kWrongBlock));
+      throw Error(Status::kInternal, fmt::format("{}, nor when it was redone", kWrongBlock));
   }
   count_fallback(tasks.size());
 }
@@ -335,10 +335,10 @@ void ResilientEngine::report(EngineReport& report) const {
   report.lost_devices = engine_->lost_devices();
   report.choice_reason = choice_reason_;
   if (start_)
-    report.choice_reason = "done before a device had started";
+    report.choice_reason = "done before a device started";
   else if (processor_ != nullptr)
     report.choice_reason +=
-        fmt::format("; {} blocks by {} until it had started", processor_blocks_.load(), processor_->name());
+        fmt::format("; {} blocks by {} until it started", processor_blocks_.load(), processor_->name());
   report.fallback_blocks = fallback_blocks_;
   report.fallback_reason = fallback_reason_;
   if (fallback_blocks_ > 0) report.fallback_backend = fallback_backend_;

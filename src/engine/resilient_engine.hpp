@@ -1,16 +1,18 @@
-// An engine that finishes what its backend could not: a block or a batch on which the backend fails is redone
-// by another backend, the fallback, counted, and reported with the first reason. A backend that fails in a second call is dropped: the
-// fallback does what comes then.
+// An engine that redoes what its backend fails on. If the backend fails on a block or a batch, another
+// backend, the fallback, redoes it. The report counts this and keeps the first reason. A backend that fails
+// in a second call is dropped, and the fallback does the rest.
 //
-// Starting. Where the choice was left to us and a device may pay off, the caller may let it start beside the run (DeviceTime::kBeside): the
-// processor works until device_is_ready(), and take_device() changes over between two batches: any of the two may write any block,
-// since what a block refers to is content. Where nobody knows how much there is, progressed() tells how much has come, and a device
-// starts once it would pay off for as much again. So it leaves no more than half of a stream for which it pays to the
-// processor, and what comes while it starts; a start that was for nothing costs a thread for a moment.
+// Starting. If the choice is left to us and a device may pay off, the caller may let it start beside the run
+// (DeviceTime::kBeside). The processor works until device_is_ready(), and take_device() switches over between
+// two batches. Either backend may write any block, since blocks refer only to content. If the size of the
+// input is unknown, progressed() reports how much has come. A device starts once it would pay off for as much
+// again. So for a stream that is worth a device, the processor does at most half, and what comes during the
+// start. A start in vain costs a thread for a moment.
 //
-// Verifying. What was compressed is restored by the engine that made it and compared with what it was made of. A block that
-// comes out otherwise counts as failed, and what the fallback makes of it is verified as well. Outputs that the engine moved
-// are restored from where they stand; they leave no room for a block to be redone alone, so that the whole batch is.
+// Verifying. The engine that compressed a block restores it, and the result is compared with the block. A
+// block that differs counts as failed; the fallback's version is verified too. If the engine moved its
+// outputs, they are restored from where they are. Then no block can be redone alone, so the whole batch is
+// redone.
 //
 // Thread safety: like every engine, from several threads at once.
 #pragma once
@@ -31,36 +33,39 @@
 
 namespace hemstitch {
 
-// Who did the work of a run.
+// Which backend did the work of a run.
 struct EngineReport {
   std::string backend;                // the one that worked
-  std::string choice_reason;          // why that one, where it was ours to choose; else empty
-  std::uint64_t fallback_blocks = 0;  // that the backend failed on, or that came after it was dropped
-  std::string fallback_backend;       // who did those
+  std::string choice_reason;          // why that one, if the choice was ours; otherwise empty
+  std::uint64_t fallback_blocks = 0;  // blocks that the backend failed on, or that came after it was dropped
+  std::string fallback_backend;       // the backend that did those
   std::string fallback_reason;        // the first failure's message
-  bool dropped = false;               // the backend, after its second failure
-  std::string lost_devices;           // of several, those that the run went on without, and why; else empty
+  bool dropped = false;               // whether the backend was dropped after its second failure
+  std::string
+      lost_devices;  // with several devices: which ones the run no longer uses, and why; otherwise empty
   TimeReport times;
 };
 
-// When a device starts that we choose: before the constructor returns, or while the caller does what it can without.
+// When a device that we choose starts: before the constructor returns, or while the caller already works.
 enum class DeviceTime { kBefore, kBeside };
 
 class ResilientEngine {
  public:
-  // Backend and device as in the options: a name or "auto", which chooses for the work, and which of its devices. Throws where the
-  // registry does, and where a device that was asked for by name does not start; one that we chose is replaced.
+  // `requested` and `device` as in the options: a name or "auto", which chooses for the work, and a device.
+  // Throws what the registry throws, and if a device that was requested by name does not start. A device
+  // that we chose is replaced.
   ResilientEngine(std::string_view requested, std::string_view device, const Workload& work = {},
                   DeviceTime time = DeviceTime::kBefore);
 
-  // With kBeside. These are called by one thread at a time; take_device() and refuse_device() while no batch is worked on, and buffers
-  // and plans made for preferred() are made anew then.
+  // For kBeside. Only one thread at a time may call these functions. Call take_device() and refuse_device()
+  // while no batch is being processed, and then remake all buffers and plans that were made for
+  // preferred().
   //
-  // So many bytes of input have come.
+  // `input_bytes` of input have come so far.
   void progressed(std::uint64_t input_bytes);
   bool device_is_ready();
   void take_device();
-  // Back to the processor: there is no plan for that device.
+  // Returns to the processor, for example because no plan fits the device.
   void refuse_device(std::string_view reason);
 
   const BlockEngine& preferred() const { return *engine_; }
@@ -68,27 +73,27 @@ class ResilientEngine {
     return backend_->supports(format.id(), direction);
   }
 
-  // Throws kInvalidOption where the backend does not restore the format, and so cannot verify what it makes.
+  // Throws kInvalidOption if the backend cannot restore the format, and so cannot verify its output.
   void require_verifying(const FrameFormat& format) const;
 
-  // With `verify_room`, which holds as many bytes as the inputs, each block is verified there. Throws kInternal where one does not
-  // restore and nobody else can make it.
+  // With `verify_room`, which has as many bytes as all inputs together, each block is restored there and
+  // compared. Throws kInternal if a block fails this check and no other backend can redo it.
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters,
                 std::span<std::byte> verify_room = {});
   void restore(std::span<BlockTask> tasks, Format format);
-  // For a frame whose blocks cannot be told apart: counts as a block that was redone where the backend makes none and `cpu`, or else the
-  // fallback, does. Throws kInvalidOption where nobody does.
+  // For a frame whose blocks cannot be told apart. If the backend makes no such decoder, `cpu` or else the
+  // fallback does, which counts as one redone block. Throws kInvalidOption if no backend does.
   std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameFormat& format,
                                                      std::span<const std::byte> history,
                                                      const StreamMeans& means = {});
 
-  // Of the run, from before the backend was chosen.
+  // Of the run; begins before the backend is chosen.
   TimeLine& time_line() { return *time_line_; }
   void report(EngineReport& report) const;
 
  private:
   const Backend& fallback(Format format, Direction direction) const;
-  // Calls work() as one batch of the time line, where the engine does not tell that itself.
+  // Calls work() as one batch of the time line, unless the engine keeps the time itself.
   template <class Work>
   void timed(const Work& work);
   StageTimer host_timer() { return {*time_line_, Stage::kKernel, time_line_->next_batch()}; }
@@ -113,17 +118,17 @@ class ResilientEngine {
   bool engine_keeps_time_ = false;
 
   std::optional<DeviceStart> start_;
-  std::optional<std::uint64_t> next_question_;  // of progressed(): from so many bytes on
-  const Backend* processor_ = nullptr;          // once a device has taken its place
+  std::optional<std::uint64_t> next_question_;  // from how many input bytes on progressed() asks again
+  const Backend* processor_ = nullptr;          // set once a device has taken its place
   std::unique_ptr<BlockEngine> processor_engine_;
-  std::atomic<bool> in_place_of_device_ = false;  // that did not start
+  std::atomic<bool> in_place_of_device_ = false;  // of a device that did not start
   std::atomic<std::uint64_t> done_blocks_ = 0, processor_blocks_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<const Backend*, std::unique_ptr<BlockEngine>> fallback_engines_;
   unsigned failed_calls_ = 0;
   std::uint64_t fallback_blocks_ = 0;
-  std::string fallback_backend_;  // the first one
+  std::string fallback_backend_;  // the first one that was used
   std::string fallback_reason_;
 };
 

@@ -1,8 +1,10 @@
-// An engine over several devices: an engine for each, and batches go to the one that has the least to do. Devices of one kind write
-// the same bytes (docs/architecture.md), so it does not matter who worked on which batch.
+// An engine over several devices. It has an engine for each device, and a batch goes to the device with the
+// least work. Devices of one kind write the same bytes (docs/architecture.md), so it does not matter which
+// device works on which batch.
 //
-// A batch on which a device fails is given to another one; a device that fails a second time is given nothing any more. Where none is
-// left, or the batch has failed on all, what the last one threw is thrown, and whoever redoes failed batches does so.
+// If a device fails on a batch, another one gets it. A device that fails a second time gets no more batches.
+// If no device is left, or all have failed on the batch, the last error is thrown, and the caller may redo
+// the batch.
 //
 // Thread safety: like every engine, from several threads at once.
 #pragma once
@@ -19,7 +21,7 @@ namespace hemstitch {
 
 class SeveralEngines : public BlockEngine {
  public:
-  // At least one. All work from memory that the first one makes.
+  // At least one engine. The first one makes the host memory for all.
   explicit SeveralEngines(std::vector<std::unique_ptr<BlockEngine>> engines);
 
   std::size_t preferred_batch_bytes() const override;
@@ -27,14 +29,14 @@ class SeveralEngines : public BlockEngine {
   unsigned preferred_batches_in_flight(unsigned threads) const override;
   LargeBuffer make_buffer(std::size_t bytes) const override;
   std::size_t staging_bytes(std::size_t input_bytes, std::size_t output_bytes) const override;
-  // Of the device that has the least memory free: batches go to all of them.
+  // Of the device with the least free memory, since every device gets batches.
   DeviceNeeds device_needs(const BlockWork& work) const override;
   bool keep_time(TimeLine& line) override;
   std::string lost_devices() const override;
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
-  // By the first one: what follows in a stream needs what stands before.
+  // The first engine makes it: each part of a stream needs the part before it.
   StreamMemory stream_memory(Format format, const StreamMeans& means) const override {
     return members_.front().engine->stream_memory(format, means);
   }
@@ -46,16 +48,16 @@ class SeveralEngines : public BlockEngine {
  private:
   struct Member {
     std::unique_ptr<BlockEngine> engine;
-    unsigned batches = 0;  // that it works on
+    unsigned batches = 0;  // in progress on it
     unsigned failures = 0;
     std::string last_failure = {};
   };
 
-  // work(engine) on one after the other, until one does it.
+  // Calls work(engine) for one engine after the other, until one succeeds.
   void run(const std::function<void(BlockEngine&)>& work);
-  // The one with the least to do of those that are not in `tried`; null where there is none.
+  // The engine with the least work that is not in `tried`; null if there is none.
   Member* begin(const std::vector<const Member*>& tried);
-  // `failure` is the device's, empty where it did its work.
+  // `failure` is the device's message; empty after success.
   void end(Member& member, const std::string& failure);
 
   mutable std::mutex mutex_;  // guards the members' numbers

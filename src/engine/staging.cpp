@@ -1,5 +1,6 @@
 #include "engine/staging.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <utility>
@@ -47,21 +48,36 @@ bool history_is_there(const Staging& staging, std::span<const std::byte> history
                              staging.uploads.back().from.size() >= history.size());
 }
 
+// A copy takes as long to begin as some tens of kilobytes take to travel, so it takes along what is between.
+constexpr std::size_t kMostUnusedBytes = 4096;
+
+// Where all inputs go up as one.
+std::size_t place_in_whole(const Staging& staging, const BlockTask& task) {
+  return task.input.empty() ? 0
+                            : static_cast<std::size_t>(task.input.data() - staging.uploads[0].from.data());
+}
+
 }  // namespace
 
-Staging stage_for_compression(std::span<const BlockTask> tasks) {
+Staging stage_for_compression(std::span<const BlockTask> tasks, bool one_memory) {
   Staging staging;
+  staging.tasks.reserve(tasks.size());
+  if (one_memory) upload(staging, whole_input(tasks));
   for (const BlockTask& task : tasks) {
     const auto history = effective_dictionary(task.history);
     StagedTask staged;
-    if (!history_is_there(staging, history, task.input)) {
-      staging.input_bytes = aligned(staging.input_bytes);
-      upload(staging, history);
+    if (one_memory) {
+      staged.input_at = place_in_whole(staging, task);
+    } else {
+      if (!history_is_there(staging, history, task.input)) {
+        staging.input_bytes = aligned(staging.input_bytes);
+        upload(staging, history);
+      }
+      staged.input_at = staging.input_bytes;
+      upload(staging, task.input);
     }
-    staged.input_at = staging.input_bytes;
     staged.history_bytes = static_cast<std::uint32_t>(history.size());
     staged.output_at = staging.output_bytes;
-    upload(staging, task.input);
     staging.output_bytes = aligned(staging.output_bytes + task.output.size());
     staging.tasks.push_back(staged);
   }
@@ -69,26 +85,32 @@ Staging stage_for_compression(std::span<const BlockTask> tasks) {
 }
 
 std::span<const std::byte> whole_input(std::span<const BlockTask> tasks) {
-  // Checksums stand between blocks, and stored blocks, which no engine restores.
+  // Checksums stand between blocks, and stored blocks, which no engine restores; between pages, those that are same-filled. A bus
+  // carries some five times what a core copies meanwhile, so it may carry as much again for nothing.
   constexpr std::size_t kMostBetweenBytes = 4096;
+  if (tasks.empty()) return {};
+  std::size_t input_bytes = tasks[0].input.size(), between_bytes = 0, most_between_bytes = 0;
   for (std::size_t i = 1; i < tasks.size(); ++i) {
     const std::byte* const end = tasks[i - 1].input.data() + tasks[i - 1].input.size();
-    if (std::less<>()(tasks[i].input.data(), end) ||
-        static_cast<std::size_t>(tasks[i].input.data() - end) > kMostBetweenBytes)
-      return {};
+    if (std::less<>()(tasks[i].input.data(), end)) return {};
+    const auto bytes = static_cast<std::size_t>(tasks[i].input.data() - end);
+    input_bytes += tasks[i].input.size();
+    between_bytes += bytes;
+    most_between_bytes = std::max(most_between_bytes, bytes);
   }
-  if (tasks.empty()) return {};
+  if (most_between_bytes > kMostBetweenBytes && between_bytes > input_bytes) return {};
   return {tasks.front().input.data(), tasks.back().input.data() + tasks.back().input.size()};
 }
 
 Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory) {
   Staging staging;
+  staging.tasks.reserve(tasks.size());
   if (one_memory) upload(staging, whole_input(tasks));
   for (const BlockTask& task : tasks) {
     const auto history = effective_dictionary(task.history);
     StagedTask staged;
     if (one_memory) {
-      staged.input_at = static_cast<std::size_t>(task.input.data() - staging.uploads[0].from.data());
+      staged.input_at = place_in_whole(staging, task);
     } else {
       staging.input_bytes = aligned(staging.input_bytes);
       staged.input_at = staging.input_bytes;
@@ -116,8 +138,6 @@ Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory)
 }
 
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks) {
-  // A copy takes as long to begin as some tens of kilobytes take to travel.
-  constexpr std::size_t kMostUnusedBytes = 4096;
   std::vector<StagedSpan> spans;
   std::size_t unused_bytes = 0;  // of the last span's last room
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -133,6 +153,26 @@ std::vector<StagedSpan> results_of(const Staging& staging, std::span<const Block
     unused_bytes = tasks[i].output.size() - tasks[i].output_bytes;
   }
   return spans;
+}
+
+bool come_down_alone(std::span<const StagedSpan> spans) {
+  // What a core copies while a copy of its own is begun, and somewhat more.
+  constexpr std::size_t kLeastAloneBytes = std::size_t{32} << 10;
+  std::size_t bytes = 0;
+  for (const StagedSpan& span : spans) bytes += span.to.size();
+  return spans.size() <= 1 || bytes / spans.size() >= kLeastAloneBytes;
+}
+
+std::vector<StagedRun> runs_of(std::span<const StagedSpan> spans) {
+  std::vector<StagedRun> runs;
+  for (const StagedSpan& span : spans) {
+    const std::size_t end = runs.empty() ? 0 : runs.back().at + runs.back().bytes;
+    if (!runs.empty() && span.at - end <= kMostUnusedBytes)
+      runs.back().bytes = span.at + span.to.size() - runs.back().at;
+    else
+      runs.push_back({span.at, span.to.size()});
+  }
+  return runs;
 }
 
 }  // namespace hemstitch

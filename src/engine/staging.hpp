@@ -1,15 +1,16 @@
-// How a batch of blocks travels to a device with memory of its own: one span of bytes up, one span of results down.
+// Plans how a batch of blocks travels to a device with its own memory: one span of bytes is uploaded, one
+// span of results is downloaded.
 //
-// A plan, nothing else: offsets into two spans, and the copies that fill the first one. It is made without a device,
-// so it is tested without one.
+// The plan is only data: offsets into two spans, and the copies that fill the first span. It is made and
+// tested without a device.
 //
-//   input span     compressing: each block with its history directly before it. A block whose history is what stands
-//                  before it already, the end of the block before, brings none of its own: the blocks of a linked
-//                  frame lie there as they lie in the file.
+//   input span     compressing: each block with its history directly before it. If the history is the end of the
+//                  block before, it is there already and not copied again: the blocks of a linked frame lie
+//                  here as they lie in the file.
 //                  Restoring: the LZ4 blocks one after the other, then each different history once.
-//   output span    compressing: the room of each block. Restoring: the room of each block, its history, where it has
-//                  one, directly before it; without histories all rooms touch, so that full blocks come down in one
-//                  piece.
+//   output span    compressing: the room of each block. Restoring: the room of each block, with its history, if
+//                  any, directly before it. Without histories all rooms touch, so that full blocks are
+//                  downloaded in one piece.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +22,20 @@
 
 namespace hemstitch {
 
-// Where a task's bytes stand in the two spans.
+// Where a task's bytes are in the two spans.
 struct StagedTask {
-  std::size_t input_at = 0;         // its first byte, behind the history
+  std::size_t input_at = 0;         // its first byte, after the history
   std::uint32_t history_bytes = 0;  // directly before input_at (compressing) or output_at (restoring)
   std::size_t output_at = 0;
 };
 
 struct Staging {
-  // Host memory to a place of the input span. In ascending order, without overlap.
+  // Copies host memory to a place in the input span. In ascending order, without overlap.
   struct Upload {
     std::span<const std::byte> from;
     std::size_t at = 0;
   };
-  // Inside the device: from the input span to the output span.
+  // Copies within the device, from the input span to the output span.
   struct Move {
     std::size_t from = 0, at = 0, bytes = 0;
   };
@@ -46,21 +47,31 @@ struct Staging {
   std::size_t output_bytes = 0;
 };
 
-// Of a history only the last kHistoryBytes are taken: nothing refers further back.
-Staging stage_for_compression(std::span<const BlockTask> tasks);
-// Restoring, with `one_memory`: all inputs stand in order in one piece of memory, that between them may be read too, and goes up
-// as it stands.
+// Takes at most the last kHistoryBytes of a history, since no match refers further back. With `one_memory`,
+// all inputs lie in order in one piece of memory, whole_input(). This piece is uploaded as it is, and the
+// bytes between the inputs may be read too; compression tasks must then have no histories.
+Staging stage_for_compression(std::span<const BlockTask> tasks, bool one_memory = false);
 Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory = false);
-// From the first input to the last; empty where they do not stand in order, or too far from each other to go up as one.
+// From the first input to the last one. Empty if they are not in order, or too far apart to be uploaded in
+// one piece.
 std::span<const std::byte> whole_input(std::span<const BlockTask> tasks);
 
-// Of the output span, once each task's output_bytes is known: its parts that hold results (tasks with status kOk), as
-// few as they can be, and the outputs, memory of the host, to which each of them belongs. Where a block does not quite fill its room,
-// as members of BGZF do not, and the next one's room follows in both memories, what is left of the room is a part of the span.
+// Call it once each task's output_bytes are known. Returns the parts of the output span that hold results
+// (tasks with status kOk), as few as possible, and the host memory that each part goes to. If a block does
+// not fill its room, as in BGZF, and the next room follows directly in both memories, the rest of the room is
+// transferred too.
 struct StagedSpan {
   std::size_t at = 0;
   std::span<std::byte> to;
 };
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks);
+// Whether the spans are large enough, on average, to be downloaded directly to their places, with a copy for
+// each. Smaller ones are downloaded as runs_of() says, and a core copies them from there.
+bool come_down_alone(std::span<const StagedSpan> spans);
+// All of `spans`, in as few parts of the output span as possible, wherever they belong.
+struct StagedRun {
+  std::size_t at = 0, bytes = 0;
+};
+std::vector<StagedRun> runs_of(std::span<const StagedSpan> spans);
 
 }  // namespace hemstitch

@@ -1,7 +1,6 @@
 // Where the matches of a file point and how long they are: the diagnostics of founding document 001 (docs/founding.md).
 //
-// What is counted are the matches that the optimal parse takes, not all candidates: those are what an encoder
-// would write.
+// It counts the matches that the optimal parse takes, not all candidates, since an encoder writes those.
 #pragma once
 
 #include <array>
@@ -17,11 +16,11 @@
 
 namespace hemstitch {
 
-// The classes of distance that the documents count in, each from the end of the one before it.
+// The classes of distance in the founding documents. Each begins where the one before ends.
 inline constexpr std::array<std::uint32_t, 5> kDistanceClassEnds = {1024, 4096, 8192, 32768, 65535};
 inline constexpr std::array<const char*, 5> kDistanceClassNames = {"to 1K", "1K-4K", "4K-8K", "8K-32K",
                                                                    "32K-64K"};
-// Lengths, by the last one of each class.
+// The largest length of each class.
 inline constexpr std::array<std::uint32_t, 7> kLengthClassEnds = {4, 8, 16, 32, 64, 128, 65535};
 inline constexpr std::array<const char*, 7> kLengthClassNames = {"3-4",   "5-8",    "9-16", "17-32",
                                                                  "33-64", "65-128", "129-"};
@@ -36,7 +35,7 @@ struct MatchShare {
 
 struct MatchAnalysis {
   std::string finder;
-  double cost = 0;  // of the input's own bits; see evaluation.hpp
+  double cost = 0;  // relative to the input's own bits; see evaluation.hpp
   std::uint64_t literal_count = 0;
   MatchShare all;
   std::array<MatchShare, kDistanceClassEnds.size()> by_distance{};
@@ -44,13 +43,13 @@ struct MatchAnalysis {
   std::vector<PositionedMatch> matches;
 };
 
-// `format` as in evaluation.hpp. Throws kInternal where a record's match does not stand for equal bytes.
+// `format` as in evaluation.hpp. Throws kInternal if a match refers to different bytes.
 MatchAnalysis analyze(std::span<const std::byte> data, const FinderChoice& choice,
                       const MatchRecords& records, const FrameFormat* format = nullptr);
 
-// One finder's candidates against another's, position by position.
+// Compares the candidates of two finders, position by position.
 struct FinderComparison {
-  std::uint64_t longer = 0;  // positions where the first has the longer match
+  std::uint64_t longer = 0;  // positions where the first finder has the longer match
   std::uint64_t equal = 0;   // where both have the same length, or none
   std::uint64_t shorter = 0;
 };
@@ -58,8 +57,9 @@ struct FinderComparison {
 FinderComparison compare_candidates(const MatchRecords& first, const MatchRecords& second,
                                     const FinderParameters& parameters);
 
-// An SVG: across, the file; upwards, the distance back on a logarithmic scale; as dark as bytes are matched
-// there. Below it, what each part of the file is made of: literals, and matches by class of distance.
+// An SVG drawing. From left to right: the file; upwards: the distance back, on a logarithmic scale. The more
+// bytes are matched at a place, the darker it is. Below: how much of each part of the file is literals and
+// matches, by class of distance.
 std::string match_map_svg(const MatchAnalysis& analysis, const std::string& file_name,
                           std::uint64_t file_bytes);
 

@@ -1,17 +1,19 @@
 // How good a finder is on a file: the five criteria of founding document 000 (docs/founding.md).
 //
-// A finder is judged by what a perfect parse makes of its matches, under the document's flat prices (a
-// literal 9 bits, a match 25). Costs are given as a part of the input's own bits: 1.0 is raw, "c9" in the
+// A finder is judged by the result of a perfect parse of its matches, at the document's flat prices (a
+// literal 9 bits, a match 25). Costs are relative to the input's own bits: 1.0 is raw; records call it "c9".
+// There are two parses:
 // records. Two parses:
 //   full         optimal_exact, each candidate at its full length or not at all: the measure by which finders
 //                are compared
 //   all lengths  each candidate at any length from min_match_len on. Since all matches cost the same, the
 //                longest match of each position makes this the optimum over every choice of matches that the
 //                offsets allow.
-// With a format they are judged by its costs instead: its own parse takes the matches, at the lengths that it tries, and the cost is the size of
-// the blocks that are written with them. Optima keep to the format's lengths and offsets then.
+// With a format, its costs count instead: its own parse takes the matches, at the lengths that it tries, and
+// the cost is the size of the blocks that are written with them. Optima then keep to the format's lengths and
+// offsets.
 //
-// Whole files are one block, and every offset that a finder has stays inside its window, which slides.
+// A whole file is one block. Offsets stay within the finder's window, which slides.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +29,15 @@
 namespace hemstitch {
 
 struct ParseFigures {
-  double cost = 0;                         // of the input's own bits, full lengths
-  std::optional<double> cost_all_lengths;  // under flat prices
-  std::uint64_t literal_count = 0;         // of the parse that `cost` is of, like the rest
+  double cost = 0;                         // relative to the input's own bits, with full lengths
+  std::optional<double> cost_all_lengths;  // at flat prices
+  std::uint64_t literal_count = 0;         // like the rest, of the parse of `cost`
   std::uint64_t match_count = 0;
   std::uint64_t matched_bytes = 0;
 };
 
 struct Evaluation {
-  // 1. Every record of the table, chosen or not, stands for equal bytes.
+  // 1. Every record of the table, chosen or not, refers to equal bytes.
   bool verified = false;
   std::optional<std::size_t> first_wrong_position;
   // 2.
@@ -49,30 +51,32 @@ struct Evaluation {
   // 5.
   std::optional<ParseFigures> without_stitch;
 
-  double find_seconds = 0;  // the whole file, with both sides of the stitch where the finder has one
+  double find_seconds = 0;  // for the whole file, with and without the stitch if the finder has one
 };
 
-// Criterion 2's measure: every offset up to the window, under the same lengths and prices.
+// The reference of criterion 2: every offset within the window, with the same lengths and prices.
 struct Optimum {
   std::uint32_t window_bytes = 0;
   ParseFigures figures;
 };
 
-inline constexpr std::size_t kLatencyBytes = 256 * 1024;
+inline constexpr std::size_t kLatencyBytes = 256 << 10;
 
-// `data` is not empty. `format` says whose costs count, and has matches (FrameFormat::match_limits()); null: the flat prices of the parameters.
+// `data` must not be empty. `format` gives the costs and must have matches (FrameFormat::match_limits());
+// null: the flat prices in the parameters.
 Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice,
                     const FrameFormat* format = nullptr);
 Optimum optimum(std::span<const std::byte> data, std::uint32_t window_bytes,
                 const FinderParameters& parameters, const FrameFormat* format = nullptr);
 
-// What a perfect parse, or the format's, makes of one record a byte. Without a format `data` may be empty.
+// The result of a perfect parse, or the format's, for one record per byte. Without a format, `data` may be
+// empty.
 JudgedMatches judge(std::span<const std::byte> data, const MatchRecords& records,
                     const FinderParameters& parameters, const FrameFormat* format = nullptr);
 ParseFigures parse_figures(std::span<const std::byte> data, const MatchRecords& records,
                            const FinderParameters& parameters, const FrameFormat* format = nullptr);
 
-// Bits, exactly.
+// Exact, in bits.
 std::uint64_t cost_all_lengths_bits(const MatchRecords& records, const FinderParameters& parameters);
 
 }  // namespace hemstitch

@@ -1,4 +1,5 @@
-// A finder on a CUDA device, for those who judge finders: the data as one block, up and back.
+// Runs a finder on a CUDA device, for judging finders: the data is one block, uploaded, and the records are
+// downloaded.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@ namespace hemstitch {
 
 bool has_kernel(const AnyFinder& finder);
 
-// With `all`, also what the finder keeps and counts there, which takes longer. Throws kInvalidOption for a finder that has no
-// kernel, and the device family's errors.
+// With `all`, it also returns the lists and counters of the finder, which takes longer. Throws kInvalidOption
+// for a finder without a kernel, and the device family's errors.
 FoundMatches find_on_cuda(const std::string& device, const AnyFinder& finder, const FinderInput& input,
                           bool all);
 

@@ -23,7 +23,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::size_t kLevelBlockBytes = 256 * 1024;
+constexpr std::size_t kLevelBlockBytes = 256 << 10;
 constexpr std::array<std::string_view, 4> kFieldsOfAll = {"min_match_len", "max_match_len", "literal_cost",
                                                           "match_fixed_cost"};
 
@@ -33,7 +33,7 @@ std::uint32_t number_of(std::string_view setting, std::string_view value) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc{} || end != value.data() + value.size() || value.empty())
-    throw invalid(fmt::format("setting '{}': '{}' is no number", setting, value));
+    throw invalid(fmt::format("setting '{}': '{}' is not a number", setting, value));
   return number;
 }
 
@@ -45,7 +45,7 @@ Value one_of(std::string_view setting, std::string_view value,
     if (name == value) return meaning;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
   }
-  throw invalid(fmt::format("setting '{}': '{}' is none of: {}", setting, value, names));
+  throw invalid(fmt::format("setting '{}' is '{}'; choose one of: {}", setting, value, names));
 }
 
 void apply_setting(FinderChoice& choice, std::string_view setting) {
@@ -60,8 +60,8 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
   }
   const bool for_all = std::find(kFieldsOfAll.begin(), kFieldsOfAll.end(), name) != kFieldsOfAll.end();
   if (!for_all && !choice.row->reads(name))
-    throw invalid(fmt::format("setting '{}' is none of: backend, {}, {}", name, fmt::join(kFieldsOfAll, ", "),
-                              fmt::join(choice.row->fields, ", ")));
+    throw invalid(fmt::format("there is no setting '{}'; choose one of: backend, {}, {}", name,
+                              fmt::join(kFieldsOfAll, ", "), fmt::join(choice.row->fields, ", ")));
   if (name == "stitch") {
     choice.parameters.stitch = one_of<bool>(setting, value, {{"on", true}, {"off", false}});
   } else if (name == "top_k_policy") {
@@ -76,7 +76,7 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
 void start_from_level(FinderChoice& choice, const std::string& word) {
   const std::uint32_t level = number_of("level:" + word, word);
   if (level < kMinLevel || level > kMaxLevel)
-    throw invalid(fmt::format("level {} is not {} to {}", level, kMinLevel, kMaxLevel));
+    throw invalid(fmt::format("there is no level {}; choose {} to {}", level, kMinLevel, kMaxLevel));
   const AnyFinder finder = FormatTable::instance()
                                .of(CompressOptions().format)
                                .finder(static_cast<int>(level), kLevelBlockBytes, 0)
@@ -97,7 +97,8 @@ void start_from_name(FinderChoice& choice, const std::string& name) {
   for (const FinderRow& row : finder_rows())
     if (row.name == name) choice.row = &row;
   if (choice.row == nullptr)
-    throw invalid(fmt::format("finder '{}' is none of: {}, level:N", name, fmt::join(finder_names(), ", ")));
+    throw invalid(fmt::format("there is no finder '{}'; choose one of: {}, level:N", name,
+                              fmt::join(finder_names(), ", ")));
   choice.parameters = choice.row->defaults();
 }
 
@@ -133,7 +134,7 @@ void check_finding_backend(const std::string& name, [[maybe_unused]] const std::
 #endif
   if (name != kReferenceBackend)
     throw Error(Status::kUnknownBackend,
-                fmt::format("backend '{}' finds no matches; there is: {}", name, names));
+                fmt::format("backend '{}' finds no matches; choose one of: {}", name, names));
 }
 
 std::string finding_device_name(const std::string& backend, [[maybe_unused]] const std::string& device) {

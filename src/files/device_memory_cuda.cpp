@@ -28,7 +28,7 @@ int device_of(const std::byte* d_memory) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, d_memory), "cudaPointerGetAttributes");
   if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
-    throw Error(Status::kInvalidOption, "the array's address is in no device's memory");
+    throw Error(Status::kInvalidOption, "the array is not in a device's memory");
   return attributes.device;
 }
 

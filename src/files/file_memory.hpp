@@ -1,5 +1,5 @@
-// Where loaded files lie: in the host's memory, and on a device that follows it. file_memory_cuda.cpp is in builds with
-// CUDA, file_memory_no_device.cpp in others.
+// The memory of loaded files: on the host, and on a device with a copy of it. Builds with CUDA have
+// file_memory_cuda.cpp, others file_memory_no_device.cpp.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ class FileMemory {
   virtual ~FileMemory() = default;
 
   virtual std::span<std::byte> bytes() = 0;
-  // Begins to bring a part of bytes() to the device, if there is one. From any number of threads; a part that is brought
-  // twice arrives as it is the second time.
+  // Begins to transfer a part of bytes() to the device, if there is one. Any number of threads may call it.
+  // If a part is transferred twice, the later bytes count.
   virtual void follow(std::size_t begin, std::size_t end) = 0;
-  // Waits until all parts have arrived, and brings the offsets as well.
+  // Waits until all parts have arrived, and transfers the offsets too.
   virtual void finish(std::span<const std::uint64_t> offsets) = 0;
   virtual const std::byte* d_bytes() const = 0;
   virtual const std::uint64_t* d_offsets() const = 0;
@@ -27,8 +27,8 @@ class FileMemory {
   virtual void* webgpu_offsets() const { return nullptr; }
 };
 
-// On the device that is meant (LoadOptions::device). Throws kDeviceUnavailable where there is none, kDeviceOutOfMemory where it is
-// too small.
+// On the device named by LoadOptions::device. Throws kDeviceUnavailable if there is none, kDeviceOutOfMemory
+// if it has too little memory.
 std::unique_ptr<FileMemory> make_cuda_file_memory(std::size_t bytes, std::string_view device);
 
 }  // namespace hemstitch

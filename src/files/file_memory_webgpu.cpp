@@ -21,7 +21,7 @@ class WebgpuFileMemory : public FileMemory {
     const std::uint64_t bytes =
         (host_->bytes().size() + webgpu::kSlackBytes - 1) / webgpu::kSlackBytes * webgpu::kSlackBytes;
     if (bytes > std::numeric_limits<std::uint32_t>::max() - webgpu::kSlackBytes)
-      throw Error(Status::kDeviceOutOfMemory, "files of 4 GiB and more together: load them in batches");
+      throw Error(Status::kDeviceOutOfMemory, "the files have 4 GiB or more together: load them in batches");
     buffer_ = device_->make_buffer("files", bytes + webgpu::kSlackBytes, webgpu::BufferUse::kStorage);
   }
 

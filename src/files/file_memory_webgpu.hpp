@@ -1,4 +1,4 @@
-// Loaded files that a WebGPU device gets as well, whatever else holds them.
+// Loaded files that are also copied to a WebGPU device.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace webgpu {
 class Device;
 }
 
-// Throws kDeviceOutOfMemory where it is too small.
+// Throws kDeviceOutOfMemory if the device has too little memory.
 std::unique_ptr<FileMemory> with_webgpu_memory(std::unique_ptr<FileMemory> host,
                                                std::shared_ptr<webgpu::Device> device);
 

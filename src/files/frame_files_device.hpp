@@ -1,5 +1,6 @@
-// What loading and saving of frames asks of a device, with options checked. frame_load_cuda.cpp and frame_save_cuda.cpp are
-// in builds with CUDA; frame_files_no_device.cpp, which throws kDeviceUnavailable, is in others.
+// The device's part of loading and saving frames, with checked options. Builds with CUDA have
+// frame_load_cuda.cpp and frame_save_cuda.cpp. Others have frame_files_no_device.cpp, which throws
+// kDeviceUnavailable.
 #pragma once
 
 #include <cstddef>

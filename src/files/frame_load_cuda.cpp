@@ -54,7 +54,6 @@
 namespace hemstitch {
 namespace {
 
-using cuda::check;
 using cuda::copy_async;
 using cuda::DeviceBuffer;
 using cuda::Event;
@@ -749,7 +748,7 @@ FrameMemory load_on_host(cuda::Device& device, const std::string& path, const Fr
     restore.threads = options.threads;
     const StreamReport report = restore_stream(source, sink, restore);
     if (report.trailing_garbage_at)
-      throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+      throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
                   {{}, {}, report.trailing_garbage_at});
     return sink.take(options.stream);
   } catch (const Error& error) {

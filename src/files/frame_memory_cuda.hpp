@@ -1,4 +1,4 @@
-// Device memory of a content: made while it is loaded, then the caller's.
+// Device memory of a content. It is made while the content is loaded and then belongs to the caller.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ namespace hemstitch::cuda {
 class FrameMemory {
  public:
   FrameMemory() = default;
-  // There as a step of the stream, and given back as a step of it.
+  // Allocated and freed as a step of the stream.
   FrameMemory(Device& device, std::uint64_t bytes, cudaStream_t stream)
       : device_(&device),
         data_(static_cast<std::byte*>(device.memory().allocate(bytes, stream))),
@@ -41,7 +41,7 @@ class FrameMemory {
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t used_bytes() const { return used_bytes_; }
 
-  // Nothing is under way in it any more. From now on it is given back as a step of that stream.
+  // Call it once nothing is in progress in this memory. From then on it is freed as a step of `stream`.
   void complete(std::uint64_t used_bytes, cudaStream_t stream) {
     used_bytes_ = used_bytes;
     stream_ = stream;

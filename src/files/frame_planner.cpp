@@ -10,7 +10,7 @@ namespace {
 using Event = FrameReader::Event;
 
 // In LZ4 a length of 255 takes a byte: nothing in the format makes more of one. In DEFLATE a match of 258 bytes takes two bits.
-constexpr std::uint64_t kMostBytesOfByte = 255, kMostBytesOfDeflateByte = 258 * 4;
+constexpr std::uint64_t kMostBytesOfByte = 255, kMostBytesOfDeflateByte = std::uint64_t{258} * 4;
 
 // Frames and blocks of a file are kept track of, so there may only be so many: a frame of nothing but zeros in blocks of 64 KB
 // has a block every 278 bytes.

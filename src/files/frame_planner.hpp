@@ -1,20 +1,23 @@
-// Where the blocks of a compressed file stand, and where they go, found while the file comes in pieces: for those who restore
-// blocks on a device, side by side, straight to their places in the content. Nothing is restored here and no device is needed.
+// Finds the blocks of a compressed file, and their places in the content, while the file comes in pieces.
+// With this a device restores blocks in parallel, straight to their places. Nothing is restored here, and no
+// device is needed.
 //
 //   FramePlanner planner(file_bytes, true);
 //   while (there is more) if (!planner.take(piece, blocks)) leave the file to the reader of streams;
 //   if (!planner.finish(blocks)) likewise;
 //
-// Places. A block's size is known when it is restored, its place has to be known before. So each gets a room: as much as it can
-// restore to, which for all but the last block of a frame is what it does restore to in the frames that people write. What a room
-// is at most follows from the frame's block size, from the block's own bytes (LZ4 makes of a byte 255 at most) and from the
-// content's size, where the header says that. A block that says its size, as those of BGZF do, gets just that. Rooms never overlap; where a block leaves some of its room, the blocks behind it
-// are moved up afterwards.
+// Places. A block's size is known after it is restored, but its place must be known before. So each block
+// gets a room, as large as the most that it can restore to. In the frames that people write, all blocks
+// except a frame's last one fill it. The limits of a room are the frame's block size, the block's own bytes
+// (LZ4 makes at most 255 bytes of one) and the content's size, if the header has it. A block that states its
+// size, as in BGZF, gets exactly that. Rooms never overlap. If a block does not fill its room, the blocks
+// after it are moved up later.
 //
-// What is not for a device, or wrong, is left to the reader of streams (pipeline/restore_stream.cpp), which also finds the words for
-// it: linked blocks, streams as an ordinary .gz is one, but for those that are short and a file of their own (FrameFormat::short_stream()), which are
-// a block, dictionaries, legacy frames, other formats, damage, something behind the last frame, and more frames and blocks than a file of
-// such a size should have.
+// Everything that a device does not support, and everything that is wrong, is left to the reader of streams
+// (pipeline/restore_stream.cpp), which also reports what is wrong: linked blocks, dictionaries, legacy
+// frames, other formats, damage, bytes after the last frame, more frames and blocks than a file of this size
+// should have, and streams, such as an ordinary .gz. Only short streams that are a whole file
+// (FrameFormat::short_stream()) count as a block.
 #pragma once
 
 #include <cstddef>
@@ -35,39 +38,41 @@ struct PlannedBlock {
   bool stored = false;
   Format format = Format::kLz4;
   std::optional<std::uint32_t> checksum;  // of its data
-  // Where the block says it; then `room_bytes` is its size.
+  // If the block states it; then `room_bytes` is its size.
   std::optional<std::uint32_t> content_checksum, content_bytes;
   std::uint64_t content_at = 0;  // its room, in the content
-  std::uint32_t room_bytes = 0;  // exactly its size, where it is stored
+  std::uint32_t room_bytes = 0;  // exactly its size if it is stored
   std::size_t frame = 0;         // in frames()
 };
 
 struct PlannedFrame {
   std::uint64_t content_at = 0;  // where its blocks' rooms begin
   std::optional<std::uint64_t> content_bytes;
-  std::optional<std::uint32_t> content_checksum;  // known at its end
+  std::optional<std::uint32_t> content_checksum;  // known at the frame's end
 };
 
 class FramePlanner {
  public:
-  // What a block that is not complete takes at most, and so what is carried from one piece to the next.
+  // The most bytes of an incomplete block, and so the most that is carried from one piece to the next.
   static constexpr std::size_t kMostCarriedBytes = (std::size_t{4} << 20) + 16;
 
   FramePlanner(std::uint64_t file_bytes, bool verify_header_checksums)
       : file_bytes_(file_bytes), stream_(verify_header_checksums) {}
 
-  // The next bytes of the file. Adds the blocks that are complete, and of which the place is known, in their order. False: the file
-  // is to be left to the reader of streams, and the planner is of no use any more.
+  // The next bytes of the file. Adds the blocks that are complete and whose places are known, in their
+  // order. Returns false if the file must be left to the reader of streams; then the planner cannot be used
+  // any more.
   bool take(std::span<const std::byte> piece, std::vector<PlannedBlock>& blocks);
-  // After the last byte. False: as above.
+  // Call it after the last byte. Returns false as above.
   bool finish(std::vector<PlannedBlock>& blocks);
 
   std::uint64_t position() const { return position_; }
-  // From here on the file's bytes are needed for blocks to come; position(), where none of those before is.
+  // The first byte of the file that later blocks need; position() if they need none of the bytes so far.
   std::uint64_t carried_from() const;
   // Where the last room ends.
   std::uint64_t content_end() const { return content_end_; }
-  // Where the content of the frames so far will end, by their own word; nothing where the last one does not say.
+  // Where the content of the frames so far will end, according to their headers; nothing if the last header
+  // does not say it.
   std::optional<std::uint64_t> promised_end() const;
   const std::vector<PlannedFrame>& frames() const { return frames_; }
 
@@ -86,13 +91,13 @@ class FramePlanner {
   std::uint64_t file_bytes_;
   FrameStream stream_;
   std::uint64_t position_ = 0;
-  std::vector<std::byte> gathered_;  // of what is wanted next
-  std::uint64_t passing_bytes_ = 0;  // still to be passed over
-  bool in_block_ = false;            // its data is passed over, then gathered what stands behind that
+  std::vector<std::byte> gathered_;  // of the wanted bytes
+  std::uint64_t passing_bytes_ = 0;  // still to skip
+  bool in_block_ = false;            // its data is skipped, then the bytes after the data are gathered
   bool in_skippable_ = false;
-  PlannedBlock block_;                        // that is passed over
-  std::optional<IndexedBlock> short_stream_;  // all that the file holds
-  std::optional<PlannedBlock> last_;          // complete; its room depends on what comes next
+  PlannedBlock block_;                        // the block that is being skipped
+  std::optional<IndexedBlock> short_stream_;  // the whole content of the file
+  std::optional<PlannedBlock> last_;          // complete; its room depends on what follows
   std::uint64_t frame_blocks_ = 0;
   std::uint64_t entries_ = 0;  // frames and blocks
   std::uint64_t content_end_ = 0;

@@ -31,7 +31,7 @@ namespace hemstitch {
 namespace {
 
 // Contents that are read by one thread and sent to the device at once: far more than a copy costs to begin.
-constexpr std::uint64_t kGroupBytes = 2 * 1024 * 1024;
+constexpr std::uint64_t kGroupBytes = 2 << 20;
 // Files of a group: so that thousands of tiny ones are divided as well.
 constexpr std::size_t kGroupFiles = 64;
 
@@ -65,7 +65,7 @@ class BatchMemory {
   }
 
  private:
-  static constexpr std::size_t kRoundBytes = 64 * 1024;
+  static constexpr std::size_t kRoundBytes = 64 << 10;
 
   std::mutex mutex_;
   std::vector<Piece> waiting_;

@@ -1,8 +1,9 @@
-// A range of a file as memory, for many threads to fill at once.
+// A range of a file as memory, which many threads fill at once.
 //
-// Where files are memory (tmpfs), whoever writes one is bound by its pages: each has to be found and entered, and write() does that
-// under a lock of the file, so sixteen threads write no faster than one: 2.7 to 3.4 GB/s on the host of an H200. Pages of a mapping
-// are entered by whoever touches them, side by side: 7.1 GB/s there by sixteen threads.
+// If files are in memory (tmpfs), pages limit the speed of writing: the system must find and map each one,
+// and write() does that under a lock of the file. So sixteen threads write no faster than one: 2.7 to 3.4
+// GB/s on the host of an H200. Pages of a mapping are mapped by the threads that touch them, in parallel: 7.1
+// GB/s there with sixteen threads.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,10 @@ namespace hemstitch {
 
 class MappedRange {
  public:
-  // `count` bytes from place `at` on of a file that is open to be read and written and that nobody else makes shorter; it grows to their
-  // end where it ends before. All of it has its room afterwards, so that filling it cannot fail. Nothing where the file cannot be had so,
-  // or it would not be of use: then write() does it, and says what is wrong.
+  // Maps `count` bytes at `at` of a file that is open for reading and writing and that nobody else
+  // shortens. The file grows to the end of the range if needed. Its space is allocated, so filling the
+  // range cannot fail. Nothing if the file does not support this, or if it would not help: then use
+  // write(), which also reports what is wrong.
   static std::optional<MappedRange> of(int descriptor, std::uint64_t at, std::size_t count);
 
   ~MappedRange();

@@ -43,7 +43,7 @@ NewFile::NewFile(const std::string& path) : path_(path) {
     const int error = errno;
     unlink(temporary_path_.c_str());
     errno = error;
-    fail("cannot be given its permissions");
+    fail("cannot be given the permissions of the old file");
   }
 }
 
@@ -75,7 +75,8 @@ void NewFile::complete() {
   const Descriptor in_use(fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));
   // Some file systems report a full disk only here.
   if (close(descriptor_.release()) != 0 && errno != EINTR) fail("cannot be closed");
-  if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) fail("cannot take its name");
+  if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0)
+    fail("cannot be renamed from its temporary name");
   temporary_path_.clear();
 }
 

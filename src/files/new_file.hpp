@@ -1,5 +1,5 @@
-// A file that appears under its name only when it is complete: it grows under a temporary name in the same folder, at places in
-// any order, and is renamed.
+// A file that gets its name only when it is complete. It is written under a temporary name in the same
+// folder, at places in any order, and then renamed.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@ namespace hemstitch {
 
 class NewFile {
  public:
-  // What has the name keeps it until complete(), which replaces it: a file of the same permissions takes its place, and where it
-  // is a link, the link's. Throws kWriteFailed.
+  // An existing file keeps its name until complete(), which replaces it by a file with the same
+  // permissions. If the name is a link, the link is replaced. Throws kWriteFailed.
   explicit NewFile(const std::string& path);
-  ~NewFile();  // without complete(), nothing is left
+  ~NewFile();  // without complete(), nothing remains
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  // From any number of threads at once. Throws kWriteFailed.
+  // Any number of threads may call it at once. Throws kWriteFailed.
   void write(std::uint64_t at, std::span<const std::byte> bytes) const;
-  // To the disk: for who wants to find it complete after a crash.
+  // Writes the file to the disk, so that it is complete after a crash.
   void sync() const;
   void complete();
 

@@ -27,7 +27,7 @@ NoContents of_size_zero(int descriptor) {
   const ssize_t got = descriptor < 0 ? -1 : read(descriptor, &first, 1);
   if (got < 0) return unreadable(errno);
   if (got == 0) return {Why::kEmpty, "empty"};
-  return {Why::kNotRegular, "its size is not known before"};
+  return {Why::kNotRegular, "its size is not known in advance"};
 }
 
 std::optional<NoContents> read_contents(int descriptor, std::span<std::byte> into) {

@@ -1,5 +1,5 @@
-// What is found out about one file, and its contents into memory that the caller has: for all that take many files, so that they
-// leave out the same ones and say the same of them.
+// Examines a file and reads its content into the caller's memory. Everything that takes many files uses this,
+// so that the same files are left out with the same messages.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,26 +13,26 @@
 
 namespace hemstitch {
 
-// A small file is opened to be read once; a pipe that took its name is not waited for.
+// For opening a small file that is read once; if a pipe has taken its name, opening does not wait.
 extern const int kReadContentsFlags;
 
-// Why there are no contents.
+// Why there is no content.
 struct NoContents {
   SkippedFile::Why why;
   std::string reason;
 };
 
-// What a number in errno says.
+// The message for a number in errno.
 NoContents unreadable(int error);
 
-// Of a folder, a pipe and the like; nothing for regular files.
+// For a folder, a pipe and the like; nothing for regular files.
 std::optional<NoContents> no_regular_file(const struct stat& status);
 
-// Of a regular file whose size is 0: it is empty, or its size is not known before it is read, as in /proc. A negative
-// descriptor is one that could not be opened, for the reason in errno.
+// For a regular file whose size is 0: either it is empty, or its size is only known after reading, as in
+// /proc. A negative descriptor means that opening failed, with the reason in errno.
 NoContents of_size_zero(int descriptor);
 
-// Fills `into` with the whole file, which should have just that size, or says why that was not to be.
+// Fills `into` with the whole file, which should have exactly this size, or returns what went wrong.
 std::optional<NoContents> read_contents(int descriptor, std::span<std::byte> into);
 
 }  // namespace hemstitch

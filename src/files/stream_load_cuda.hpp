@@ -1,5 +1,5 @@
-// A compressed file that is one long stream, to a CUDA device: read by many threads into device memory and restored there meanwhile
-// (batch/deflate_stream_cuda.hpp).
+// Loads a compressed file that is one long stream to a CUDA device. Many threads read it into device memory,
+// where it is restored meanwhile (batch/deflate_stream_cuda.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,13 @@
 
 namespace hemstitch {
 
-// Whether it is one for load_stream_cuda(): a .gz or zlib stream of some size, by its first bytes.
+// Whether load_stream_cuda() takes the file: a .gz or zlib stream of a certain size, according to its first
+// bytes.
 bool is_long_stream(const std::string& path, std::uint64_t file_bytes, const FrameLoadSizes& sizes);
 
-// Nothing where the file is to be left to the reader of streams, which finds the words: it is damaged, has something behind its last
-// member, cannot be read, or there is no memory for it. The calling thread's current device is `device`.
+// Nothing if the file must be left to the reader of streams, which reports what is wrong: it is damaged, has
+// bytes after its last member, cannot be read, or there is too little memory. `device` must be the calling
+// thread's current device.
 std::optional<cuda::FrameMemory> load_stream_cuda(cuda::Device& device, const std::string& path,
                                                   std::uint64_t file_bytes, const FrameLoadOptions& options,
                                                   const FrameLoadSizes& sizes);

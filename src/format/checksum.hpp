@@ -1,4 +1,4 @@
-// The checksums of the formats, of bytes at once or of bytes that come in pieces.
+// The checksums of the formats, for bytes at once or in pieces.
 #pragma once
 
 #include <xxhash.h>
@@ -12,20 +12,23 @@ namespace hemstitch {
 
 enum class Checksum { kNone, kXxh32, kCrc32, kAdler32 };
 
-// All of them.
+// The size of each of them.
 inline constexpr std::size_t kChecksumBytes = 4;
 
 // Of all bytes at once; 0 for kNone. XXH32 has seed 0.
 std::uint32_t checksum_of(Checksum kind, std::span<const std::byte> bytes);
 
-// Of those that combine: the checksum of bytes whose first ones have the checksum `before`.
+// For kinds that combine: the checksum of some bytes followed by `bytes`, where `before` is the checksum of
+// the first.
 std::uint32_t checksum_behind(Checksum kind, std::uint32_t before, std::span<const std::byte> bytes);
 
-// Whether the checksum of a whole follows from those of its parts, so that the parts may be summed up side by side.
+// Whether the checksum of a whole follows from those of its parts, so that parts can be processed in
+// parallel.
 constexpr bool checksums_combine(Checksum kind) {
   return kind == Checksum::kCrc32 || kind == Checksum::kAdler32;
 }
-// The checksum of two parts, one behind the other; the second one has `second_bytes`. Only where they combine.
+// The checksum of two parts, one after the other; the second one has `second_bytes`. Only for kinds that
+// combine.
 std::uint32_t combined_checksum(Checksum kind, std::uint32_t first, std::uint32_t second,
                                 std::uint64_t second_bytes);
 
@@ -36,14 +39,14 @@ class RunningChecksum {
 
   void reset();
   void update(std::span<const std::byte> bytes);
-  // Bytes whose checksum is known. Only where checksums combine.
+  // Appends bytes whose checksum is known. Only for kinds that combine.
   void append(std::uint32_t checksum, std::uint64_t bytes);
   std::uint32_t digest() const;
 
  private:
   Checksum kind_;
-  std::uint32_t value_ = 0;  // of those that combine
-  // libxxhash's to make: its size is no part of the shared library's interface.
+  std::uint32_t value_ = 0;  // for kinds that combine
+  // libxxhash allocates it: its size is not part of the shared library's interface.
   std::unique_ptr<XXH32_state_t, decltype(&XXH32_freeState)> xxh32_;
 };
 

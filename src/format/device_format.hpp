@@ -1,10 +1,12 @@
-// A format on a CUDA device: what its blocks are compressed and restored by there, in batches, and what its frames are verified
-// by. Formats without an object of this kind are the host's alone. formats_cuda.hpp has those that there are.
+// A format on a CUDA device: how batches of its blocks are compressed and restored there, and how its frames
+// are verified. Formats without such an object work only on the host. formats_cuda.hpp lists those that
+// exist.
 //
 // A device may compress to a format whose blocks it does not restore.
 //
-// All of it is asynchronous on the stream, allocates nothing and waits for nothing, and may be captured in a graph. Scratch has any
-// alignment and holds nothing between calls; too little of it is kInvalidOption.
+// All functions are asynchronous on the stream, allocate nothing, wait for nothing, and can be captured in a
+// graph. Scratch memory may have any alignment and holds nothing between calls; too little of it is
+// kInvalidOption.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,40 +20,41 @@
 
 namespace hemstitch::cuda {
 
-// Blocks to restore: one element of each array a block; all arrays, blocks and outputs on the device. Outputs overlap neither each
-// other nor blocks.
+// Blocks to restore. Each array has one element for each block. All arrays, blocks and outputs are on the
+// device. Outputs overlap neither each other nor blocks.
 struct DeviceRestore {
-  const std::byte* const* d_blocks = nullptr;  // without what the frame puts around them, at any address
+  const std::byte* const* d_blocks = nullptr;  // without the frame's bytes around them, at any address
   const std::size_t* d_block_bytes = nullptr;
-  std::byte* const* d_outputs = nullptr;      // at any address; nullptr: sizes and statuses alone
-  const std::size_t* d_capacities = nullptr;  // exact room: no byte behind it is written
-  // Bytes directly before d_outputs[i] that matches may reach; restored already. nullptr: none anywhere.
+  std::byte* const* d_outputs = nullptr;      // at any address; nullptr: only sizes and statuses
+  const std::size_t* d_capacities = nullptr;  // exact room: no byte after it is written
+  // How many bytes directly before d_outputs[i] matches may refer to; they are restored already. nullptr:
+  // none.
   const std::uint32_t* d_history_bytes = nullptr;
   std::size_t* d_output_bytes = nullptr;  // restored; 0 unless the status is OK
-  // OK, CORRUPT_BLOCK or OUTPUT_TOO_SMALL; INVALID_OPTION for a block above the two bounds below. What stands in an
-  // output is unspecified unless the status is OK.
+  // OK, CORRUPT_BLOCK or OUTPUT_TOO_SMALL; INVALID_OPTION for a block above one of the two limits below. An
+  // output is unspecified unless its status is OK.
   hemstitch_status* d_statuses = nullptr;
   std::uint64_t count = 0;
-  std::size_t max_capacity = 0;     // no capacity is larger: chooses the kernel
+  std::size_t max_capacity = 0;     // no capacity is larger: decides which kernel runs
   std::size_t max_block_bytes = 0;  // no block is larger
 };
 
-// Set in a compressed block's size where the block is stored.
+// Set in a compressed block's size if the block is stored.
 inline constexpr std::uint32_t kStoredBit = 0x80000000;
 
-// Compressed blocks in one span: before each `lead_bytes` of room and behind each `trail_bytes`, which are left as they are (a
-// frame's block headers and checksums go there).
+// Compressed blocks in one span. Before each lie `lead_bytes` and after each `trail_bytes` of free room,
+// which stay unchanged, for a frame's block headers and checksums.
 struct DeviceSpan {
   std::byte* d_span;
   std::uint64_t capacity_bytes;
   std::uint32_t lead_bytes;
   std::uint32_t trail_bytes;
   std::uint64_t*
-      d_offsets;  // one a block, and one more: where the room before it begins; where the last one's ends
-  std::uint32_t* d_sizes;  // one a block: its bytes, with kStoredBit where it is stored
+      d_offsets;  // count + 1 of them: where the room before each block begins; where the last block's ends
+  std::uint32_t* d_sizes;  // one for each block: its bytes, with kStoredBit if it is stored
   hemstitch_status*
-      d_statuses;  // one a block: HEMSTITCH_OUTPUT_TOO_SMALL where it ends behind the capacity; then the
-                   // block is not there, and d_offsets says what the span would have to hold
+      d_statuses;  // one for each block: HEMSTITCH_OUTPUT_TOO_SMALL if it ends after the capacity; then it
+  // is not written, and d_offsets says how large the span would have to be
 };
 
 class DeviceFormat {
@@ -60,16 +63,17 @@ class DeviceFormat {
 
   virtual Format id() const = 0;
 
-  // A block is stored where compressing would not make it smaller, unless the format has that in its blocks. `block_bytes` is the block size of the frame.
+  // A block is stored if compressing would not make it smaller, unless the format has stored blocks inside
+  // its data. `block_bytes` is the block size of the frame.
   virtual std::size_t compress_span_scratch_bytes(const DeviceBlocks& blocks, int level,
                                                   std::size_t block_bytes) const = 0;
   virtual void compress_span(const DeviceBlocks& blocks, int level, std::size_t block_bytes,
                              const DeviceSpan& span, void* d_scratch, std::size_t scratch_bytes,
                              cudaStream_t stream) const = 0;
 
-  // Whether devices restore the format's blocks; where they do not, the two functions below throw kInvalidOption.
+  // Whether devices restore the format's blocks; if not, the two functions below throw kInvalidOption.
   virtual bool restores() const { return false; }
-  // Of blocks that are not stored.
+  // For blocks that are not stored.
   virtual std::size_t restore_scratch_bytes(const DeviceRestore& batch) const;
   virtual void restore(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
                        cudaStream_t stream) const;

@@ -1,4 +1,4 @@
-// What the encoder of one block tells.
+// The result of encoding one block.
 #pragma once
 
 #include <cstddef>

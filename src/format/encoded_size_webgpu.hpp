@@ -1,11 +1,11 @@
-// What an encoder's shaders say of a block that does not fit its room.
+// How an encoder's shaders mark a block that does not fit into its room.
 #pragma once
 
 #include <cstdint>
 
 namespace hemstitch::webgpu {
 
-// A block's size then: it has no output.
+// Such a block's size; it has no output.
 inline constexpr std::uint32_t kEncodedTooLarge = 0xFFFFFFFFu;
 
 }  // namespace hemstitch::webgpu

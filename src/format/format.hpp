@@ -1,7 +1,7 @@
-// A format: how compressed blocks are framed, what a block may hold, and who reads and writes the frames. What stands
-// in a block is the engines' to write and to restore (engine/backend.hpp).
+// A format: how compressed blocks are framed, what a block may hold, and the objects that read and write
+// frames. Engines write and restore the data in a block (engine/backend.hpp).
 //
-// The formats of the process stand in a table (formats.hpp). docs/how-to-add-a-format.md adds one.
+// The process's formats are in a table (formats.hpp). docs/how-to-add-a-format.md adds one.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace hemstitch {
 
-// What a format leaves to options, besides level and block size.
+// Which options a format has, besides level and block size.
 struct FormatChoices {
   bool acceleration = false;
   bool linked_blocks = false;
@@ -37,63 +37,71 @@ class FrameFormat {
   virtual ~FrameFormat() = default;
 
   virtual Format id() const = 0;
-  virtual std::string_view name() const = 0;    // as options and listings have it: "lz4"
-  virtual std::string_view title() const = 0;   // as sentences have it: "LZ4"
-  virtual std::string_view suffix() const = 0;  // of files: ".lz4"; empty where they have none
-  // Whether a stream that begins with these bytes is one of frames of this format; at most kIdentifyBytes are looked at.
+  virtual std::string_view name() const = 0;    // in options and listings: "lz4"
+  virtual std::string_view title() const = 0;   // in sentences: "LZ4"
+  virtual std::string_view suffix() const = 0;  // of files: ".lz4"; empty if they have none
+  // Whether a stream with these first bytes holds frames of this format. Looks at no more than
+  // kIdentifyBytes.
   virtual bool begins(std::span<const std::byte> first_bytes) const = 0;
-  // Whether that tells it. Data of other formats is restored only where options or a file's name say the format.
+  // Whether the first bytes identify the format. Data of other formats is restored only if the options or a
+  // file's name give the format.
   virtual bool is_told_by_content() const { return true; }
 
-  // What options may ask for, and what they mean where they ask for nothing.
+  // The values that options may have, and the defaults.
   virtual std::span<const std::size_t> block_sizes() const = 0;
   virtual std::size_t default_block_bytes() const { return block_sizes().front(); }
   virtual int default_level() const { return kMinLevel; }
   virtual FormatChoices choices() const { return {}; }
-  // Throws kInvalidOption, with the field's name, where they ask for what the format does not have.
+  // Throws kInvalidOption, with the field's name, if the format does not have a requested option.
   virtual void check(const CompressOptions& /*options*/) const {}
-  // Of blocks, of the content, and the one that names a dictionary.
+  // For blocks, for the content, and for naming a dictionary.
   virtual Checksum checksum() const = 0;
 
-  // Whether a frame is written as one stream, of which the blocks are parts: nobody restores one of them by itself as it stands.
+  // Whether a frame is written as one stream, of which blocks are parts, so that no block can be restored
+  // by itself.
   virtual bool writes_streams() const { return false; }
 
-  // What the matches in its blocks keep to, and what finds those of a level where the project writes its own bytes; nothing for
+  // The limits of matches in its blocks, and the finder of a level for the project's own bytes; nothing for
   // formats without matches. `history_bytes` is the most that any block has before it.
   virtual std::optional<BlockPlan> match_limits() const { return std::nullopt; }
   virtual std::optional<AnyFinder> finder(int /*level*/, std::size_t /*block_bytes*/,
                                           std::size_t /*history_bytes*/) const {
     return std::nullopt;
   }
-  // What becomes of these matches of `content`, one record a byte, by the costs of the format; nothing for formats without matches.
+  // The result of these matches of `content` (one record for each byte) at the format's costs; nothing for
+  // formats without matches.
   virtual std::optional<JudgedMatches> judge(std::span<const std::byte> /*content*/,
                                              std::span<const MatchRecord> /*records*/) const {
     return std::nullopt;
   }
 
   virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
-  // `options.dictionary` is the part that serves as history.
+  // `options.dictionary` holds the part that serves as history.
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
 
-  // Restores a stream from the middle on, where a block begins: behind the first `taken_bits` bits, 7 at most, of `first_byte`, which is no part of the
-  // input to come where there are such. `window` is the content before. Null where the format has no such streams.
+  // Restores a stream from the middle, where a block begins: after the first `taken_bits` (at most 7) bits
+  // of `first_byte`. If `taken_bits` is not 0, `first_byte` is not part of the input that follows. `window`
+  // is the content before. Null if the format has no such streams.
   virtual std::unique_ptr<StreamDecoder> make_decoder_at(std::span<const std::byte> /*window*/,
                                                          std::byte /*first_byte*/,
                                                          unsigned /*taken_bits*/) const {
     return nullptr;
   }
 
-  // The index that may stand beside files of the format; null where there is none.
+  // The index that may lie beside files of the format; null if there is none.
   virtual std::unique_ptr<SideIndex> make_side_index() const { return nullptr; }
 
-  // A file that is one frame, which is a stream, and short enough to be one block of a batch on a device: its data, as a block with checksum and
-  // size of the content; nothing for others. Only what is restored tells whether it was one: then it fills that size, and nothing of the data is left.
+  // If the file is one frame that is a stream, and short enough for a block of a batch on a device: its
+  // data as a block, with the content's checksum and size. Nothing for other files. Only restoring it shows
+  // whether it was such a file: then the content has this size and uses up all of the data.
   virtual std::optional<IndexedBlock> whole_stream(std::span<const std::byte> /*file*/,
                                                    bool /*verify_header_checksum*/) const {
     return std::nullopt;
   }
-  // The same in two steps, for those who have a file in pieces. Where the data of such a stream stands in a file of `file_bytes`, behind a sound
-  // header of `head_bytes`; nothing where it is too long. And then what the bytes from its end to the file's say: false where it is none.
+  // The same in two steps, for callers that have a file in pieces. short_stream() returns where the data of
+  // such a stream lies in a file of `file_bytes`, after a valid header of `head_bytes`; nothing if it is
+  // too long. end_short_stream() reads the bytes from the end of the data to the end of the file; it
+  // returns false if this is not such a stream.
   virtual std::optional<IndexedBlock> short_stream(std::uint64_t /*head_bytes*/,
                                                    std::uint64_t /*file_bytes*/) const {
     return std::nullopt;
@@ -102,7 +110,8 @@ class FrameFormat {
     return false;
   }
 
-  // How many bytes a block that is not stored restores to, found without restoring it; nothing where it cannot restore.
+  // How many bytes a block that is not stored restores to, found without restoring it; nothing if it is
+  // invalid.
   virtual std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const = 0;
 };
 

@@ -35,7 +35,7 @@ const FrameFormat& FormatTable::of(Format id) const {
   for (const auto& format : formats_)
     if (format->id() == id) return *format;
   throw Error(Status::kInvalidOption,
-              fmt::format("format is {}, which is none of the formats", static_cast<int>(id)));
+              fmt::format("format is {}; there is no such format", static_cast<int>(id)));
 }
 
 const FrameFormat* FormatTable::of_name(std::string_view name) const {

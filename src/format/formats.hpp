@@ -1,5 +1,5 @@
-// The formats of this process. A row here, and pipeline, library and tool know a format: its name, its suffix, its first
-// bytes, its frames.
+// The formats of this process. A row here makes a format known to pipeline, library and tool: its name,
+// suffix, first bytes and frames.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,21 @@ namespace hemstitch {
 
 class FormatTable {
  public:
-  // Thread safety: lookups from any thread; add(), which tests call, only before other threads use the table.
+  // Thread safety: any thread may look up; call add(), which tests use, only before other threads use the
+  // table.
   static FormatTable& instance();
 
   void add(std::unique_ptr<FrameFormat> format);
 
   std::span<const std::unique_ptr<FrameFormat>> all() const { return formats_; }
-  // Throws kInvalidOption where there is none.
+  // Throws kInvalidOption if there is none.
   const FrameFormat& of(Format id) const;
-  // Null where there is none.
+  // Null if there is none.
   const FrameFormat* of_name(std::string_view name) const;
   const FrameFormat* of_data(std::span<const std::byte> first_bytes) const;
-  // Of "a.lz4", not of ".lz4"; of several with the suffix the first.
+  // For "a.lz4", not for ".lz4"; if several formats have the suffix, the first one.
   const FrameFormat* of_suffix(std::string_view file_name) const;
-  // All of them: "LZ4", or several with "or" before the last.
+  // Lists of all formats: "LZ4", or several with "or" before the last.
   std::string names() const;
   std::string titles_told_by_content() const;
   std::string suffixes() const;
@@ -37,9 +38,9 @@ class FormatTable {
   std::vector<std::unique_ptr<FrameFormat>> formats_;
 };
 
-// The options with the format's defaults in place of zeros. Throws kInvalidOption where there is no such format.
+// Replaces zeros in the options by the format's defaults. Throws kInvalidOption if there is no such format.
 CompressOptions with_defaults(CompressOptions options);
-// The same, checked. Throws kInvalidOption, which names the field.
+// The same, checked. Throws kInvalidOption, with the field's name.
 CompressOptions checked_options(const CompressOptions& options);
 
 }  // namespace hemstitch

@@ -1,4 +1,5 @@
-// The formats that CUDA devices know. A row here, and searches restore a format's files on the device, and `bench` times it there.
+// The formats that CUDA devices support. A row here makes searches restore a format's files on the device,
+// and `bench` time it there.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@ namespace hemstitch::cuda {
 
 std::span<const std::unique_ptr<DeviceFormat>> device_formats();
 
-// Null where devices do not know the format.
+// Null if devices do not support the format.
 const DeviceFormat* device_format(Format id);
 
 }  // namespace hemstitch::cuda

@@ -65,7 +65,7 @@ class SourceInput {
 template <class Input>
 std::uint64_t pass_stream(FrameReader& reader, Input& input, StreamDecoder& decoder) {
   if (reader.header().dictionary_id)
-    throw Error(Status::kDictionaryNeeded, "the size of the content is known only with the dictionary",
+    throw Error(Status::kDictionaryNeeded, "the size of the content is only known with the dictionary",
                 reader.place());
   constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
   std::vector<std::byte> content(kPieceBytes);
@@ -152,7 +152,7 @@ struct Indexer {
   }
   StreamDecoder& decoder(const FrameReader& reader) {
     if (!make_stream_decoder)
-      throw Error(Status::kUnsupportedFeature, "where this frame ends is known only by restoring it",
+      throw Error(Status::kUnsupportedFeature, "the end of this frame is only known after restoring it",
                   reader.place());
     stream_decoder = make_stream_decoder(stream->format());
     return *stream_decoder;
@@ -183,7 +183,7 @@ struct Indexer {
     if (block.stored) return block.data_bytes;
     if (block.content_bytes) return *block.content_bytes;
     if (const auto bytes = stream->format().restored_bytes(data)) return *bytes;
-    throw Error(Status::kCorruptBlock, "the block's tokens do not add up",
+    throw Error(Status::kCorruptBlock, "the block's tokens are invalid",
                 {reader.frame_number(), reader.block().number, reader.block().at});
   }
 

@@ -1,5 +1,6 @@
-// Where the frames of a stream and their blocks stand, what they say of themselves, and how much they hold: for listing,
-// for ranges, and for all that restores blocks side by side. Nothing is restored here but frames whose ends nothing else tells.
+// Where the frames and blocks of a stream are, what they state about themselves, and how much they hold: for
+// listing, for ranges, and for restoring blocks in parallel. Only frames whose ends cannot be found otherwise
+// are restored here.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ struct IndexedBlock {
   bool stored = false;
   std::optional<std::uint32_t> checksum = {};
   std::optional<std::uint32_t> content_checksum = {};
-  std::optional<std::uint32_t> content_bytes = {};  // as the frame has it
+  std::optional<std::uint32_t> content_bytes = {};  // if the frame has it
 
   std::span<const std::byte> data(std::span<const std::byte> stream) const {
     return stream.subspan(static_cast<std::size_t>(at), data_bytes);
@@ -29,56 +30,62 @@ struct IndexedBlock {
 };
 
 struct IndexedFrame {
-  FrameHeader header;      // of a skippable frame its kind alone
+  FrameHeader header;      // of a skippable frame, only its kind
   bool skippable = false;  // it holds no content
   std::uint64_t at = 0;
   std::uint64_t bytes = 0;  // the whole frame, headers and checksums included
   std::size_t first_block = 0;
-  std::uint64_t block_count = 0;  // of a stream, which has none that are known: 0
+  std::uint64_t block_count = 0;  // 0 for a stream, whose blocks are not known
   std::uint64_t stored_block_count = 0;
   std::uint64_t content_bytes =
-      0;  // what the header says; without that, what the blocks or the stream add up to, where they are measured
+      0;  // as the header says; otherwise that of the blocks or the stream, if measured
   std::optional<std::uint32_t> content_checksum;
-  std::optional<std::uint32_t> content_bytes_low;  // as FrameReader has it
+  std::optional<std::uint32_t> content_bytes_low;  // as in FrameReader
 };
 
 struct FrameIndex {
   const FrameFormat* format = nullptr;
   std::vector<IndexedFrame> frames;
-  std::vector<IndexedBlock> blocks;                  // of all frames, where they are kept
-  bool end_missing = false;                          // of a frame: FrameReader::end_missing()
-  std::optional<std::uint64_t> trailing_garbage_at;  // where bytes that are no frame begin after the last one
+  std::vector<IndexedBlock> blocks;  // of all frames, if they are kept
+  bool end_missing = false;          // of a frame: FrameReader::end_missing()
+  std::optional<std::uint64_t>
+      trailing_garbage_at;  // where bytes that are not a frame begin after the last frame
 
   std::span<const IndexedBlock> blocks_of(const IndexedFrame& frame) const {
     return std::span(blocks).subspan(frame.first_block, static_cast<std::size_t>(frame.block_count));
   }
   std::uint64_t content_bytes() const;
-  // Whether every block can be restored by itself, or behind the dictionary: the frames are independent ones, or linked ones
-  // in which only the first block is not stored; and nothing else stands among or behind them, or is missing there.
+  // Whether every block can be restored by itself, or with only the dictionary before it: all frames have
+  // independent blocks, or linked ones of which only the first is not stored; and there are no other bytes
+  // between or after the frames, and no end mark is missing.
   bool has_separate_blocks() const;
 };
 
-// All blocks of a stream in memory; none is measured. Throws Error as FrameReader does, and kUnsupportedFeature at a frame whose
-// blocks cannot be told apart.
+// All blocks of a stream in memory; none is measured. Throws Error as FrameReader does, and
+// kUnsupportedFeature for a frame whose blocks cannot be told apart.
 FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_checksum);
 
-// A file in memory whose blocks can be restored one by one (FrameIndex::has_separate_blocks()); so may be a file that is one stream
-// (FrameFormat::whole_stream()), which has that as its block. Nothing for others. Throws as above.
+// The index of a file in memory whose blocks can be restored one by one (FrameIndex::has_separate_blocks()).
+// A file that is one short stream (FrameFormat::whole_stream()) counts too, with the stream as its block.
+// Nothing for other files. Throws as above.
 std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file, bool verify_header_checksum);
 
-// The frames of a stream; blocks are measured where a header does not say what they add up to, and are not kept, so that
-// the index is small whatever the stream is. A frame whose blocks cannot be told apart is restored by what `make_decoder` gives,
-// and is kUnsupportedFeature without. `known_format`: null where the first bytes tell it. Throws Error as FrameReader does, and kCorruptBlock.
+// The frames of a stream. Blocks are measured if the header does not give the content's size, and they are
+// not kept, so the index is small whatever the stream is. `make_decoder` makes what restores a frame whose
+// blocks cannot be told apart; without it such a frame is kUnsupportedFeature. `known_format`: null if the
+// first bytes identify the format. Throws Error as FrameReader does, and kCorruptBlock.
 using MakeStreamDecoder = std::function<std::unique_ptr<StreamDecoder>(const FrameFormat&)>;
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder = {},
                         const FrameFormat* known_format = nullptr);
 
-// If every block of the frame that has just begun, but the last two, restores to the full block size: the last one's
-// size. Then a block's place in the content follows from its number, and blocks before a range need not even be read.
+// If every block of the frame that has just begun, except the last two, restores to the full block size: the
+// size of the last one. Then a block's place in the content follows from its number, and blocks before a
+// range need not even be read.
 //
-// Each block restores to at most the block size, so this holds exactly if the full blocks and the last two, measured, add
-// up to the content size that the header announces. (The last two, since the last may be the content's last byte alone:
-// format/frame_layout.hpp.) Nothing where the source cannot be read twice; leaves it where it was.
+// No block restores to more than the block size. So the condition holds exactly if the full blocks and the
+// last two, which are measured, add up to the content size in the header. (It is the last two, since the last
+// block may be only the content's last byte: format/frame_layout.hpp.) Nothing if the source cannot be read
+// twice. Leaves the source where it was.
 std::optional<std::uint64_t> last_of_full_blocks(const FrameStream& begun, Source& source);
 
 }  // namespace hemstitch

@@ -43,13 +43,13 @@ void FrameReader::data_skipped(std::span<const std::byte> behind) {
 void FrameReader::stream_passed(const StreamStep& step, std::uint64_t passed_bytes, bool at_end) {
   position_ += passed_bytes;
   if (step.status != Status::kOk)
-    fail(step.status, step.detail.empty() ? "what stands here cannot be restored" : std::string(step.detail));
+    fail(step.status, step.detail.empty() ? "the data here cannot be restored" : std::string(step.detail));
   if (step.ended) {
     in_stream_ = false;
     leave_stream();
   } else if (step.input_bytes == 0 && step.output_bytes == 0 && !step.wants_input) {
-    if (at_end) fail(Status::kTruncated, "the end of what is compressed is missing");
-    fail(Status::kInternal, "the engine does not go on");
+    if (at_end) fail(Status::kTruncated, "the end of the compressed data is missing");
+    fail(Status::kInternal, "the engine makes no progress");
   }
 }
 

@@ -1,4 +1,4 @@
-// Knowing data by its first bytes, never by its name.
+// Identifies data by its first bytes, never by its name.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace hemstitch {
 
 enum class DataKind {
   kEmpty,
-  kFrame,    // of one of our formats: what restoring takes
+  kFrame,    // of one of our formats, so it can be restored
   kForeign,  // a format of another tool, named by foreign_tool
   kUnknown,
 };
@@ -22,10 +22,11 @@ struct DataIdentity {
   std::string_view foreign_tool;  // the command that restores it, e.g. "zstd -d"; empty unless kForeign
 };
 
-// Looks at kIdentifyBytes at most.
+// Looks at no more than kIdentifyBytes.
 DataIdentity identify_data(std::span<const std::byte> first_bytes);
 
-// Says why a stream that begins so is none of frames: throws kTruncated, kForeignFormat or kUnknownFormat.
+// Throws the reason why a stream with these first bytes holds no frames: kTruncated, kForeignFormat or
+// kUnknownFormat.
 [[noreturn]] void refuse_data(std::span<const std::byte> first_bytes);
 
 }  // namespace hemstitch

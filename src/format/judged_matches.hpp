@@ -1,4 +1,4 @@
-// What a format makes of a finder's matches: how finders are judged where its prices count.
+// The result of a finder's matches in a format, for comparing finders by the format's costs.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace hemstitch {
 
 struct JudgedMatches {
-  std::uint64_t bits = 0;                // of the blocks, without what frames put around them
-  std::vector<PositionedMatch> matches;  // that were taken, by position
+  std::uint64_t bits = 0;                // of the blocks, without the frames' bytes around them
+  std::vector<PositionedMatch> matches;  // the ones that were used, by position
 };
 
 }  // namespace hemstitch

@@ -1,4 +1,5 @@
-// An index that stands in a file of its own beside a compressed one, made of that one's bytes while they are written.
+// An index in a file of its own beside a compressed file, made from the compressed bytes while they are
+// written.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +13,11 @@ class SideIndex {
  public:
   virtual ~SideIndex() = default;
 
-  // Of its file, behind the whole name of the other one: ".gzi".
+  // The suffix of the index file, appended to the whole name of the compressed file: ".gzi".
   virtual std::string_view suffix() const = 0;
-  // The bytes that come next, in pieces of any size.
+  // The next compressed bytes, in pieces of any size.
   virtual void add(std::span<const std::byte> bytes) = 0;
-  // The index, once all of them were added.
+  // The index, once all bytes were added.
   virtual std::vector<std::byte> bytes() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// Which of a backend's devices a person means: "1", a number; "h200", a part of a name in any case; "1,0", a list of both, in the
-// order of preference, or of all that are to work; "all".
+// Which of a backend's devices a user means. "1" is a number; "h200" is a part of a name, in any case; "1,0"
+// is a list of either, in order of preference, or of all devices to use; "all" means all devices.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,15 @@
 
 namespace hemstitch {
 
-// What a request says of the device; where it says nothing, the user's own default, HEMSTITCH_DEVICE. Read where a request comes in:
-// below, devices are given.
+// The device that a request names, or otherwise the user's default, HEMSTITCH_DEVICE. Call it only where
+// requests come in; code below that gets its device from its caller.
 std::string wanted_device(std::string_view requested);
 
-// Every device there is. Backends that take one device take the best.
+// Every device. Backends that use one device use the best one.
 inline constexpr std::string_view kAllDevices = "all";
 
-// Places in `names`, each once, in the order of `wanted` and, where a part stands in several names, of those. Parts that mean none are passed over.
+// Indices into `names`, each once, in the order of `wanted`; names that match the same part keep their own
+// order. Parts that match nothing are ignored.
 std::vector<std::size_t> devices_meant(std::string_view wanted, std::span<const std::string> names);
 
 }  // namespace hemstitch

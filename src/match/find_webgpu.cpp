@@ -12,7 +12,7 @@ SingleBlock::SingleBlock(const FinderInput& block) : input(block) {
   constexpr std::uint64_t kMostBytes = 0xFFFFFFFFu - 2 * kTilePositions;
   if (input.data.size() > kMostBytes)
     throw Error(Status::kInvalidOption,
-                fmt::format("a block of {} bytes with its history; the device takes up to {}",
+                fmt::format("a block has {} bytes with its history; the device takes at most {}",
                             input.data.size(), kMostBytes));
   table.add(0, static_cast<std::uint32_t>(input.history_bytes),
             static_cast<std::uint32_t>(input.block_bytes()), 0, 1);

@@ -7,16 +7,17 @@
 
 namespace hemstitch::webgpu {
 
-// One block, up and back. With `all`, also what the finder counts, and what it had before its stitch, where it keeps that;
-// this takes several times as long. Throws what record_find() and the device throw.
+// Uploads one block and downloads its records. With `all`, also the counters, and the records without the
+// stitch if the finder keeps them; this takes several times as long. Throws what record_find() and the device
+// throw.
 FoundMatches find(Device& device, const FinderInput& input, const AnyFinder& finder, bool all);
 
-// The data of one block as a batch: the host's side of it, and its buffers as parts of a plan.
+// The data of one block as a batch: the host's side, and its buffers as parts of a plan.
 struct SingleBlock {
   explicit SingleBlock(const FinderInput& input);
   BlockBatch plan(BufferPlan& plan) const;
   void upload_to(Device& device, const BufferSet& buffers, const BlockBatch& batch) const;
-  // Its elements of an array with one for each byte of the data.
+  // Reads its part of an array with one element for each byte of the data.
   MatchRecords records_of(Device& device, const Buffer& array) const;
 
   FinderInput input;

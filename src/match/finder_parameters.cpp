@@ -71,8 +71,8 @@ std::vector<std::string_view> finder_preset_names() {
 FinderParameters finder_preset(std::string_view name) {
   for (const Preset& preset : kPresets)
     if (preset.name == name) return preset.parameters;
-  throw Error(Status::kInvalidOption,
-              fmt::format("preset '{}' is none of: {}", name, fmt::join(finder_preset_names(), ", ")));
+  throw Error(Status::kInvalidOption, fmt::format("there is no preset '{}'; choose one of: {}", name,
+                                                  fmt::join(finder_preset_names(), ", ")));
 }
 
 }  // namespace hemstitch

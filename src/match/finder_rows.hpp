@@ -1,9 +1,11 @@
-// The finders there are: a row each, in the order of Finder (hemstitch/match.hpp). docs/how-to-add-a-finder.md tells the rest.
+// The finders: a row for each, in the order of Finder (hemstitch/match.hpp). docs/how-to-add-a-finder.md
+// explains the rest.
 //
-// A finder's parameters are its name everywhere else: overloads of find_reference() and check_parameters() take them, and
-// those of cuda::find() and webgpu::record_find() where a device has it. What its row says stands in them: kName, kFields
-// (what it reads of FinderParameters besides the lengths and costs), defaults() and from(), and where they hold kCounts,
-// kKeepsBeforeStitch and kJudgedBlockBytes.
+// The type of a finder's parameters identifies it everywhere else: overloads of find_reference() and
+// check_parameters() take it, and those of cuda::find() and webgpu::record_find() if a device has the finder.
+// The type declares the data of the row: kName, kFields (the fields of FinderParameters that it reads besides
+// the lengths and costs), defaults() and from(), and if they apply kCounts, kKeepsBeforeStitch and
+// kJudgedBlockBytes.
 #pragma once
 
 #include <variant>

@@ -62,7 +62,7 @@ const FinderRow& row_of(Finder finder) {
   const auto index = static_cast<std::size_t>(finder);
   if (index >= finder_rows().size())
     throw Error(Status::kInvalidOption,
-                fmt::format("finder is {}, but must be one of the finders", static_cast<int>(finder)));
+                fmt::format("finder is {}; there is no such finder", static_cast<int>(finder)));
   return finder_rows()[index];
 }
 
@@ -71,8 +71,8 @@ const FinderRow& row_of(const AnyFinder& finder) { return finder_rows()[finder.i
 const FinderRow& row_named(std::string_view name) {
   for (const FinderRow& row : finder_rows())
     if (row.name == name) return row;
-  throw Error(Status::kInvalidOption,
-              fmt::format("finder '{}' is none of: {}", name, fmt::join(finder_names(), ", ")));
+  throw Error(Status::kInvalidOption, fmt::format("there is no finder '{}'; choose one of: {}", name,
+                                                  fmt::join(finder_names(), ", ")));
 }
 
 std::vector<std::string_view> finder_names() {

@@ -1,4 +1,4 @@
-// All finders behind one call, and what is to be known of each of them, made from match/finder_rows.hpp.
+// Calls any finder, and lists what is known of each, from match/finder_rows.hpp.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ struct FinderRow {
   std::span<const std::string_view> fields;  // of FinderParameters, besides the lengths and costs
   FinderParameters (*defaults)();
   AnyFinder (*with)(const FinderParameters&);
-  std::size_t judged_block_bytes;  // it is judged by blocks of this size; 0: by whole files
-  bool counts;                     // probes and comparisons
-  bool keeps_before_stitch;        // the records that it had without its stitch
+  std::size_t judged_block_bytes;  // the size of the blocks that it is judged by; 0: whole files
+  bool counts;                     // whether it counts probes and comparisons
+  bool keeps_before_stitch;        // whether it keeps the records without the stitch
 
   bool reads(std::string_view field) const;
 };
@@ -29,7 +29,7 @@ struct FinderRow {
 std::span<const FinderRow> finder_rows();
 const FinderRow& row_of(Finder finder);
 const FinderRow& row_of(const AnyFinder& finder);
-// Throws kInvalidOption, naming those there are.
+// Throws kInvalidOption, with the names of all finders.
 const FinderRow& row_named(std::string_view name);
 
 // Throws kInvalidOption with the name of the first field that is outside its limits.
@@ -38,7 +38,7 @@ AnyFinder checked_finder(const FinderRow& row, const FinderParameters& parameter
 // The twin.
 FoundMatches find_reference(const AnyFinder& finder, const FinderInput& input);
 
-// The block position of the first record whose bytes do not stand where it says; nothing if all are right.
+// The block position of the first record whose match refers to different bytes; nothing if all are right.
 std::optional<std::size_t> first_wrong_record(const FinderInput& input, const MatchRecords& records);
 
 }  // namespace hemstitch

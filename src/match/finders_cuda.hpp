@@ -1,4 +1,4 @@
-// All finders that have kernels behind one call: a header each, of those in match/finder_rows.hpp.
+// Calls any finder that has kernels: includes a header for each of those in match/finder_rows.hpp.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ inline bool has_kernel(const AnyFinder& finder) {
   return std::visit([]<typename Parameters>(const Parameters&) { return HasKernel<Parameters>; }, finder);
 }
 
-// Whether it fills DeviceFound::d_counters.
+// Whether the finder fills DeviceFound::d_counters.
 inline bool counts_on_cuda(const AnyFinder& finder) {
   return std::visit(
       [](const auto& parameters) {
@@ -35,11 +35,12 @@ inline bool counts_on_cuda(const AnyFinder& finder) {
 template <typename Parameters>
 [[noreturn]] void throw_no_kernel() {
   throw Error(Status::kInvalidOption,
-              std::string(Parameters::kName) + " has no kernel; the reference backend finds with it");
+              std::string(Parameters::kName) + " has no CUDA kernel; use backend 'reference'");
 }
 
-// Throw kInvalidOption for a finder without kernels, for parameters outside their limits (naming the field) and for too
-// little scratch. Asynchronous; may be captured in a graph. The scratch is free again when the stream has passed.
+// Throw kInvalidOption for a finder without kernels, for parameters outside their limits (with the field's
+// name) and for too little scratch. Asynchronous; can be captured in a graph. The scratch is free again once
+// the stream has passed this work.
 inline std::size_t find_scratch_bytes(const AnyFinder& finder, const DeviceBlocks& blocks) {
   return std::visit(
       [&]<typename Parameters>(const Parameters& parameters) -> std::size_t {

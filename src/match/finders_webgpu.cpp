@@ -32,9 +32,8 @@ void record_find(const AnyFinder& finder, Recording& recording, const BlockBatch
         if constexpr (HasShader<Parameters>)
           record_find(recording, batch, buffers, parameters);
         else
-          throw Error(
-              Status::kInvalidOption,
-              fmt::format("{} has no WebGPU shader; the reference backend finds with it", Parameters::kName));
+          throw Error(Status::kInvalidOption,
+                      fmt::format("{} has no WebGPU shader; use backend 'reference'", Parameters::kName));
       },
       finder);
 }

@@ -1,4 +1,4 @@
-// All finders that have shaders behind one call (a header each, of those in match/finder_rows.hpp, in finders_webgpu.cpp).
+// Calls any finder that has shaders (finders_webgpu.cpp includes a header for each).
 #pragma once
 
 #include "match/common/finder_webgpu.hpp"
@@ -11,7 +11,7 @@ bool has_shader(const AnyFinder& finder);
 // Throws kInvalidOption for a finder without shaders, and for parameters that the finder refuses.
 void record_find(const AnyFinder& finder, Recording& recording, const BlockBatch& batch,
                  const FinderBuffers& buffers);
-// Of FinderBuffers::heads; 0 for finders without them.
+// The size of FinderBuffers::heads; 0 for finders without them.
 std::uint64_t find_heads_bytes(const AnyFinder& finder, std::uint64_t block_count);
 
 }  // namespace hemstitch::webgpu

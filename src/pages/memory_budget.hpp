@@ -1,4 +1,4 @@
-// What a store has taken of its budget. Any thread may use it.
+// How much of its budget a store uses. Any thread may use it.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class MemoryBudget {
   std::uint64_t limit_bytes() const { return limit_bytes_; }
   std::uint64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
 
-  // False: there is no room for them, and nothing is taken.
+  // Returns false, and takes nothing, if there is no room.
   bool charge(std::uint64_t bytes) {
     std::uint64_t used = used_bytes_.load(std::memory_order_relaxed);
     do {

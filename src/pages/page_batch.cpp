@@ -57,7 +57,8 @@ struct PageBatch::Impl {
             .format = Format::kLz4,
             .level = options.level,
             .content_bytes = pages * options.page_bytes,
-            .threads = options.threads};
+            .threads = options.threads,
+            .pages = true};
   }
 
   // Whose work a batch is. Before a device is started it has to pay for its start as well, in as much as has come already: pages that
@@ -238,7 +239,7 @@ PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std
   const std::uint32_t bytes = impl.options.page_bytes;
   if (entries.size() != pages.size())
     throw Error(Status::kInvalidOption,
-                fmt::format("there are {} pages and {} entries for them", pages.size(), entries.size()));
+                fmt::format("{} pages have {} entries; give one for each", pages.size(), entries.size()));
   if (kept.size() / bytes < pages.size())
     throw Error(Status::kOutputTooSmall, fmt::format("{} pages need room for {} bytes; there is room for {}",
                                                      pages.size(), pages.size() * bytes, kept.size()));
@@ -258,12 +259,17 @@ PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std
   } else {
     has_clock = engine->keep_time(line);
     // What is same-filled stays here. The others go up, with one room behind the other, in which the engine may bring them together.
+    // Until its place is known, `at` is the word that a page repeats: a page is read once.
     impl.in_parallel(pages.size(), kRunPages, [&](std::size_t i) {
       entries[i] = {.bytes = kPageWordBytes,
                     .kind = same_filled({pages[i], bytes}) ? PageKind::kSameFilled : PageKind::kRaw};
+      static_assert(sizeof entries[i].at == kPageWordBytes);
+      if (entries[i].kind == PageKind::kSameFilled) std::memcpy(&entries[i].at, pages[i], kPageWordBytes);
     });
     std::vector<BlockTask> tasks;
     std::vector<std::size_t> of;
+    tasks.reserve(pages.size());
+    of.reserve(pages.size());
     for (std::size_t i = 0; i < pages.size(); ++i) {
       if (entries[i].kind == PageKind::kSameFilled) continue;
       tasks.push_back({.input = {pages[i], bytes},
@@ -285,10 +291,10 @@ PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std
       Impl::take(tasks[t], kept, entries[of[t]]);
     });
     std::uint64_t words_at = std::uint64_t{tasks.size()} * bytes;
-    for (std::size_t i = 0; i < pages.size(); ++i) {
-      if (entries[i].kind != PageKind::kSameFilled) continue;
-      entries[i].at = words_at;
-      std::memcpy(kept.data() + words_at, pages[i], kPageWordBytes);
+    for (KeptPage& entry : entries) {
+      if (entry.kind != PageKind::kSameFilled) continue;
+      std::memcpy(kept.data() + words_at, &entry.at, kPageWordBytes);
+      entry.at = words_at;
       words_at += kPageWordBytes;
     }
     if (redone != 0) impl.note_failure(report, redone, "the device failed on pages");
@@ -304,7 +310,7 @@ PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<Ke
   const std::uint32_t bytes = impl.options.page_bytes;
   if (entries.size() != pages.size())
     throw Error(Status::kInvalidOption,
-                fmt::format("there are {} pages and {} entries for them", pages.size(), entries.size()));
+                fmt::format("{} pages have {} entries; give one for each", pages.size(), entries.size()));
   if (std::ranges::find(pages, nullptr) != pages.end()) throw Error(Status::kInvalidOption, "a page is NULL");
 
   TimeLine line;
@@ -325,6 +331,8 @@ PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<Ke
     has_clock = engine->keep_time(line);
     std::vector<BlockTask> tasks;
     std::vector<std::size_t> of;
+    tasks.reserve(pages.size());
+    of.reserve(pages.size());
     for (std::size_t i = 0; i < pages.size(); ++i) {
       if (entries[i].status != Status::kOk || entries[i].kind != PageKind::kCompressed) continue;
       tasks.push_back({.input = kept.subspan(entries[i].at, entries[i].bytes),

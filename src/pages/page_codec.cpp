@@ -78,14 +78,15 @@ std::uint32_t write_as_block(PageKind kind, std::span<const std::byte> kept, std
 void check_page_options(const PageBatchOptions& options) {
   if (options.page_bytes < kMinPageBytes || options.page_bytes > kMaxPageBytes ||
       !std::has_single_bit(options.page_bytes))
-    throw Error(Status::kInvalidOption, fmt::format("page_bytes is {}; it is a power of two from {} to {}",
-                                                    options.page_bytes, kMinPageBytes, kMaxPageBytes));
+    throw Error(Status::kInvalidOption,
+                fmt::format("page_bytes is {}; it must be a power of two from {} to {}", options.page_bytes,
+                            kMinPageBytes, kMaxPageBytes));
   if (options.level < kMinLevel || options.level > kMaxLevel)
     throw Error(Status::kInvalidOption,
-                fmt::format("level is {}; it is {} to {}", options.level, kMinLevel, kMaxLevel));
+                fmt::format("level is {}; it must be {} to {}", options.level, kMinLevel, kMaxLevel));
   if (options.threads > kMaxThreads)
     throw Error(Status::kInvalidOption,
-                fmt::format("threads is {}; it is at most {}", options.threads, kMaxThreads));
+                fmt::format("threads is {}; it must be at most {}", options.threads, kMaxThreads));
 }
 
 PageCodec::PageCodec(std::uint32_t page_bytes, int level)

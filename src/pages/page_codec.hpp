@@ -1,5 +1,5 @@
-// One page or a few, compressed and restored by the processor: same-filled pages are found by comparing, the others are the cpu
-// engine's. Any thread may use it.
+// Compresses and restores one page or a few on the processor. Same-filled pages are found by comparing; the
+// cpu engine does the others. Any thread may use it.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace hemstitch {
 
-// What a same-filled page is kept as.
+// The bytes that are kept of a same-filled page.
 inline constexpr std::uint32_t kPageWordBytes = 8;
 
-// Whether every byte equals the one 8 before it.
+// Whether every byte equals the one 8 bytes before it.
 bool same_filled(std::span<const std::byte> page);
 void fill_page(std::span<const std::byte> word, std::span<std::byte> page);
 
-// Whether a page of `page_bytes` bytes can have been kept so.
+// Whether a page of `page_bytes` bytes may be kept in this form.
 constexpr bool legal_kept_page(PageKind kind, std::uint32_t bytes, std::uint32_t page_bytes) {
   switch (kind) {
     case PageKind::kCompressed:
@@ -32,8 +32,9 @@ constexpr bool legal_kept_page(PageKind kind, std::uint32_t bytes, std::uint32_t
   return false;
 }
 
-// Every page that was kept as an LZ4 block, so that a device's kernel for blocks restores all kinds: a word as literals and one match, a raw page as
-// literals alone (LZ4 block format). `block` has room for most_block_bytes(). Returns its bytes.
+// Writes any kept page as an LZ4 block, so that a device's kernel for blocks restores all kinds. A
+// same-filled page becomes literals and one match, a raw page only literals. `block` has room for
+// most_block_bytes(). Returns the block's size.
 constexpr std::uint32_t most_block_bytes(std::uint32_t page_bytes) {
   return page_bytes + page_bytes / 255 + 16;
 }
@@ -53,12 +54,12 @@ class PageCodec {
   EncodeParameters parameters() const;
   BlockEngine& engine() const { return *engine_; }
 
-  // What became of a task whose room was a byte less than a page, without copying.
+  // The form of a page after a task whose room was one byte less than a page. Copies nothing.
   static PageForm form_of(const BlockTask& task);
 
-  // `room` has page_bytes. Of a raw page nothing is written there: it is the page.
+  // `room` has page_bytes. For a raw page nothing is written there: the page itself is kept.
   PageForm compress(std::span<const std::byte> page, std::span<std::byte> room) const;
-  // kCorruptBlock for what is no page.
+  // kCorruptBlock if `kept` is invalid.
   Status restore(PageKind kind, std::span<const std::byte> kept, std::span<std::byte> page) const;
 
  private:

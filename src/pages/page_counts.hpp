@@ -1,13 +1,14 @@
-// How many pages are worked on at once.
+// How many pages are processed at once.
 #pragma once
 
 #include <cstddef>
 
 namespace hemstitch {
 
-// Pages that a thread of the processor takes at once: handing them over costs little beside their work.
+// Pages that a thread of the processor takes at once; handing them over costs little compared with their
+// work.
 inline constexpr std::size_t kRunPages = 16;
-// The least batch for which a device is thought of at all by `auto`.
+// The smallest batch for which `auto` considers a device.
 inline constexpr std::size_t kLeastDevicePages = 256;
 
 }  // namespace hemstitch

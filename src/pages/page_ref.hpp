@@ -1,4 +1,4 @@
-// Where a page stands and what it is, in 64 bits, 0 for no page: of the tables of a store, which hold one for each page.
+// A page's place and kind in 64 bits, or 0 for no page. A store's tables hold one for each page.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class PageRef {
  public:
   PageRef() = default;
   explicit PageRef(std::uint64_t bits) : bits_(bits) {}
-  // `tag`: kTagBits of the number's hash, by which most other numbers are told apart without looking at their slots.
+  // `tag`: kTagBits of the number's hash. It tells most other numbers apart without reading their slots.
   PageRef(SlotPlace slot, PageKind kind, std::uint32_t bytes, std::uint64_t tag)
       : bits_(std::uint64_t{slot.index} | std::uint64_t{slot.slab} << SlotMemory::kSlotBits |
               std::uint64_t{bytes} << kBytesAt | static_cast<std::uint64_t>(kind) << kKindAt |

@@ -78,7 +78,7 @@ class InputFile {
     struct stat facts {};
     if (descriptor_.number() < 0 || fstat(descriptor_.number(), &facts) != 0) fail(errno);
     if (!S_ISREG(facts.st_mode))
-      throw Error(Status::kReadFailed, fmt::format("'{}' is no regular file", path_));
+      throw Error(Status::kReadFailed, fmt::format("'{}' is not a regular file", path_));
     bytes_ = static_cast<std::uint64_t>(facts.st_size);
   }
 
@@ -113,7 +113,7 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
   std::vector<std::byte> head(kFrameHeaderBytes + kIndexHeaderBytes);
   if (file.read(head) != head.size() || load_le32(head.data()) != kSkippableMagic ||
       std::memcmp(head.data() + kFrameHeaderBytes, kName.data(), kName.size()) != 0)
-    throw Error(Status::kUnknownFormat, fmt::format("'{}' is no file of pages", file.path()));
+    throw Error(Status::kUnknownFormat, fmt::format("'{}' is not a file of pages", file.path()));
   const std::uint64_t index_bytes = load_le32(head.data() + 4);
   const std::span<const std::byte> index = std::span<const std::byte>(head).subspan(kFrameHeaderBytes);
   const auto version = load_le32(index.data() + 8);
@@ -128,10 +128,10 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
   const std::uint64_t rest_bytes =
       index_bytes - std::min<std::uint64_t>(index_bytes, kIndexHeaderBytes + kChecksumBytes);
   if (rest_bytes > file.bytes() || run_count > rest_bytes / kRunBytes)
-    file.damaged("the number of its runs cannot be right");
+    file.damaged("its number of runs is impossible");
 
   std::vector<std::byte> rest(rest_bytes + kChecksumBytes);
-  if (file.read(rest) != rest.size()) file.damaged("it ends in its index");
+  if (file.read(rest) != rest.size()) file.damaged("it ends within its index");
   RunningChecksum checksum(Checksum::kXxh32);
   checksum.update(index);
   checksum.update(std::span<const std::byte>(rest).first(rest_bytes));
@@ -148,8 +148,8 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
     run = {load_le64(rest.data() + i * kRunBytes), load_le64(rest.data() + i * kRunBytes + 8)};
     const bool ascends = i == 0 || run.first > runs[i - 1].first + (runs[i - 1].count - 1);
     if (run.count == 0 || run.count - 1 > UINT64_MAX - run.first || !ascends)
-      file.damaged("its runs of pages cannot be right");
-    if (run.count > most_pages - pages) file.damaged("it says to have more pages than its size can hold");
+      file.damaged("its runs of pages are impossible");
+    if (run.count > most_pages - pages) file.damaged("it claims more pages than its size can hold");
     pages += run.count;
     if (options.page_count != 0 &&
         (run.first >= options.page_count || run.count > options.page_count - run.first))
@@ -164,7 +164,7 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
                                                   pages, options.budget_bytes));
   const std::uint64_t pieces = piece_count(pages, page_bytes);
   if (rest_bytes != run_count * kRunBytes + pieces * kChecksumBytes)
-    file.damaged("the number of its checksums cannot be right");
+    file.damaged("its number of checksums is impossible");
   for (std::uint64_t i = 0; i < pieces; ++i)
     told.piece_checksums.push_back(load_le32(rest.data() + run_count * kRunBytes + i * kChecksumBytes));
   return told;
@@ -214,7 +214,7 @@ void PageStore::save(const std::string& path) const {
     for (std::size_t i = 0; i < count; ++i)
       if (!get(pages[first + i], std::span(piece).subspan(i * page_bytes(), page_bytes())))
         throw Error(Status::kInputChanged,
-                    fmt::format("page {} was discarded while pages are saved", pages[first + i]));
+                    fmt::format("page {} was discarded while pages were saved", pages[first + i]));
     const std::span<const std::byte> bytes = std::span<const std::byte>(piece).first(count * page_bytes());
     append32(head, checksum_of(Checksum::kXxh32, bytes));
     compressor.write(bytes);
@@ -241,7 +241,8 @@ void PageStore::load(const std::string& path) {
   waiting.reserve(kPieceBytes);
   const auto put_piece = [&] {
     if (checksum_of(Checksum::kXxh32, waiting) != index.piece_checksums[pieces++])
-      throw Error(Status::kBlockChecksumMismatch, fmt::format("'{}': MiB {} of its pages", path, pieces));
+      throw Error(Status::kBlockChecksumMismatch,
+                  fmt::format("'{}': MiB {} of its pages is damaged", path, pieces));
     for (std::size_t page = 0; page < waiting.size(); page += page_bytes()) {
       put(index.runs[run].first + in_run, std::span<const std::byte>(waiting).subspan(page, page_bytes()));
       if (++in_run < index.runs[run].count) continue;

@@ -31,8 +31,8 @@ PageStoreOptions checked(const PageStoreOptions& options) {
   check_page_options(options.batch);
   if (options.page_count > kMostFlatPages)
     throw Error(Status::kInvalidOption,
-                fmt::format("page_count is {}; it is at most {}, or 0 for any numbers", options.page_count,
-                            kMostFlatPages));
+                fmt::format("page_count is {}; it must be at most {}, or 0 for any number",
+                            options.page_count, kMostFlatPages));
   if (options.prefault && options.budget_bytes == 0)
     throw Error(Status::kInvalidOption, "prefault needs budget_bytes: it allocates that much");
   return options;
@@ -68,7 +68,7 @@ PageStore::Impl::Impl(const PageStoreOptions& wanted)
   try {
     compaction = std::thread([this] { run_compaction(); });
   } catch (const std::system_error& error) {
-    throw Error(Status::kOutOfMemory, fmt::format("no thread for a store of pages: {}", error.what()));
+    throw Error(Status::kOutOfMemory, fmt::format("the store cannot start its thread: {}", error.what()));
   }
 }
 
@@ -91,7 +91,7 @@ void PageStore::Impl::check(std::uint64_t number, std::size_t bytes) const {
   check_number(number);
   if (bytes != page_bytes())
     throw Error(Status::kInvalidOption,
-                fmt::format("a page of {} bytes; the store has pages of {}", bytes, page_bytes()));
+                fmt::format("a page has {} bytes; the store has pages of {}", bytes, page_bytes()));
 }
 
 // Compaction may look at a slot that is being filled, and takes what it reads for a number that it then does not find.

@@ -1,11 +1,12 @@
-// The inside of a PageStore: shards of numbers, the slots that they share, and the thread that moves pages together.
+// The inside of a PageStore: shards of numbers, the slots that they share, and the thread that compacts.
 //
-// A page's slot holds its number, its checksum where there are any, and its bytes as kept. The table of the number's shard holds the place.
-// Under a shard's mutex a page is looked up and its bytes copied, nothing else; so that is how long others wait. Compressing and restoring
-// work on a thread's own stack.
+// A page's slot holds its number, its checksum if requested, and the kept bytes. The table of the number's
+// shard holds the place of the slot. Under a shard's mutex, a page is looked up and its bytes are copied,
+// nothing else, so others wait no longer than that. Compressing and restoring work on the thread's own stack.
 //
-// Order of locks: a shard's, then a size class's of the slots, then that of their units. Compaction holds a class's only while it takes or
-// gives back slots; a slot that is in nobody's table, since it is being filled or was just replaced, it leaves alone.
+// Order of locks: a shard's, then that of a slot size, then that of the units. Compaction holds the lock of a
+// slot size only while it takes or frees slots. It leaves alone a slot that is in no table, because it is
+// being filled or was just replaced.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@ namespace hemstitch {
 
 class PageDevice;
 
-// Hidden, since what is inside a class of the interface is exported with it.
+// Hidden, because the members of an exported class are exported with it.
 struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   explicit Impl(const PageStoreOptions& wanted);
   ~Impl() override;
@@ -39,25 +40,26 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   void check(std::uint64_t number, std::size_t bytes) const;
   void check_number(std::uint64_t number) const;
 
-  // Whether a get counts in the statistics: not where it does what another one did not finish.
+  // Whether a get counts in the statistics. It does not if it finishes what another one began.
   enum class Counted : bool { kNo, kYes };
 
-  // A page as it is to be kept; `data` has form.bytes.
+  // Stores a page in its kept form; `data` has form.bytes.
   Status store(std::uint64_t number, const PageForm& form, const std::byte* data, std::uint32_t checksum);
   template <std::uint32_t kBytes>
   Status put(std::uint64_t number, std::span<const std::byte> page);
   Status put_one(std::uint64_t number, std::span<const std::byte> page);
-  // kOk and whether it was there; or what is wrong with the page.
+  // Returns kOk and sets `found`, or returns what is wrong with the page.
   template <std::uint32_t kBytes>
   Status get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted);
-  // What there is not is left as it is, like a page that is damaged.
+  // A page that does not exist or is damaged leaves `page` unchanged.
   Status get_one(std::uint64_t number, std::span<std::byte> page, bool& found,
                  Counted counted = Counted::kYes);
-  // take(form, bytes, checksum) with the page as kept, under the shard's mutex; of what there is not, with a word of zeros. Whether it is there.
+  // Calls take(form, bytes, checksum) with the kept page, under the shard's mutex; for a page that does not
+  // exist, with a word of zeros. Returns whether it exists.
   template <class Take>
   bool read_kept(std::uint64_t number, Counted counted, const Take& take);
   void note_damage(std::uint64_t number);
-  // put_many_from_device() and get_many_to_device() with a device.
+  // Implement put_many_from_device() and get_many_to_device().
   void put_from(PageDevice & device, std::span<const std::uint64_t> numbers, const std::byte* d_pages,
                 std::span<Status> statuses);
   std::uint64_t get_to(PageDevice & device, std::span<const std::uint64_t> numbers, std::byte * d_pages,
@@ -72,13 +74,13 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::uint64_t compact(double least_free_share);
   bool squeeze();
   void run_compaction();
-  // After slots became free.
+  // Call it after slots became free.
   void note_change();
 
   struct alignas(64) Shard {
     std::mutex mutex;  // guards what follows
     std::optional<HashedPageTable> table;
-    PageStoreStatistics counts;  // those of pages and calls
+    PageStoreStatistics counts;  // counts of pages and calls
   };
   static constexpr std::size_t kShards = 64;
 
@@ -90,7 +92,7 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   void remove(Shard & shard, std::uint64_t number);
   static void count(Shard & shard, PageRef ref, std::int64_t by);
 
-  // Of a slot: its number, its checksum, and where its page's bytes begin.
+  // Read and write a slot: its number, its checksum, and its page's bytes.
   std::uint64_t number_in(SlotPlace slot) const;
   void write_slot(SlotPlace slot, std::uint64_t number, std::uint32_t checksum, const std::byte* data,
                   std::uint32_t bytes);
@@ -107,7 +109,7 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::optional<SlotMemory> slots;
   std::optional<FlatPageTable> flat;
   std::array<Shard, kShards> shards;
-  std::uint32_t zeros_checksum = 0;  // of the page that stands for what there is not
+  std::uint32_t zeros_checksum = 0;  // of the page that stands for missing pages
   std::atomic<std::uint64_t> moved_pages = 0, fallback_pages = 0;
 
   std::mutex compaction_mutex;  // one compaction at a time

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -26,18 +27,19 @@ namespace {
 constexpr std::size_t kParallelPages = 32;
 // And so many of the host's are compressed or restored as one batch, which bounds the memory of a call.
 constexpr std::size_t kBatchPages = 16384;
-// Of pages in a device's memory: what a lane has at once.
-constexpr std::size_t kLaneBytes = std::size_t{4} << 20;
+// Of pages in a device's memory: what a lane has at once at most; and at least, since what it asks of the driver takes as long for less.
+constexpr std::size_t kLaneBytes = std::size_t{4} << 20, kLeastLaneBytes = std::size_t{1} << 20;
 
 void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t statuses) {
   if (statuses != 0 && statuses != numbers.size())
-    throw Error(Status::kInvalidOption, fmt::format("{} pages and {} statuses", numbers.size(), statuses));
+    throw Error(Status::kInvalidOption,
+                fmt::format("{} pages have {} statuses; give one for each", numbers.size(), statuses));
   for (const std::uint64_t number : numbers) impl.check_number(number);
 }
 
 void check_room(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t bytes) {
   if (bytes / impl.page_bytes() != numbers.size() || bytes % impl.page_bytes() != 0)
-    throw Error(Status::kInvalidOption, fmt::format("{} pages of {} bytes, and {} bytes for them",
+    throw Error(Status::kInvalidOption, fmt::format("{} pages of {} bytes do not have {} bytes",
                                                     numbers.size(), impl.page_bytes(), bytes));
 }
 
@@ -91,17 +93,19 @@ void for_pages(const PageStore::Impl& impl, std::size_t count, const Body& body)
     run_on_threads(threads, [&] { run_in_parallel(count, kRunPages, body); });
 }
 
-// body(first, count) for pieces of so many pages of a call.
+// body(first, count) for pieces of a call, one for each thread at least where there are pages enough.
 template <class Body>
 void for_pieces(const PageStore::Impl& impl, std::size_t count, const Body& body) {
-  const std::size_t most = std::max<std::size_t>(1, kLaneBytes / impl.page_bytes());
-  const std::size_t pieces = (count + most - 1) / most;
-  const auto one = [&](std::size_t i) { body(i * most, std::min(most, count - i * most)); };
-  const auto threads = std::min<std::size_t>(resolve_threads(impl.options.batch.threads), pieces);
-  if (threads <= 1)
+  const unsigned threads = resolve_threads(impl.options.batch.threads);
+  const std::size_t piece = std::clamp((count + threads - 1) / threads, kLeastLaneBytes / impl.page_bytes(),
+                                       kLaneBytes / impl.page_bytes());
+  const std::size_t pieces = (count + piece - 1) / piece;
+  const auto one = [&](std::size_t i) { body(i * piece, std::min(piece, count - i * piece)); };
+  if (threads == 1 || pieces <= 1)
     for (std::size_t i = 0; i < pieces; ++i) one(i);
   else
-    run_on_threads(static_cast<unsigned>(threads), [&] { run_in_parallel(pieces, 1, one); });
+    run_on_threads(std::min(threads, static_cast<unsigned>(pieces)),
+                   [&] { run_in_parallel(pieces, 1, one); });
 }
 
 bool is_superseded(const std::vector<bool>& superseded, std::size_t i) {
@@ -278,26 +282,42 @@ std::uint64_t PageStore::Impl::get_to(PageDevice& device, std::span<const std::u
     std::vector<Status> piece_statuses(count);
     std::vector<bool> counted(count);
     const auto restore_there = [&] {
-      const std::shared_ptr<PageLane> lane = device.lane();
-      std::byte* const staging = lane->staging(count * most_block_bytes(bytes)).data();
-      std::vector<StagedBlock> blocks(count);
-      std::vector<std::uint32_t> wanted(options.checksums ? count : 0), checksums(wanted.size());
-      std::uint32_t used = 0;
-      for (std::size_t k = 0; k < count; ++k) {
-        const bool found = read_kept(
-            numbers[first + k], Counted::kYes,
-            [&](PageForm form, const std::byte* data, std::uint32_t checksum) {
-              blocks[k] = {used, write_as_block(form.kind, {data, form.bytes}, bytes, staging + used)};
-              if (!wanted.empty()) wanted[k] = checksum;
-            });
-        used += blocks[k].bytes;
-        counted[k] = true;
-        if (found) present.fetch_add(1, std::memory_order_relaxed);
+      // Two parts, each on a lane: while the device restores the first, the second is copied out of its slots.
+      struct Part {
+        std::size_t begin, count;
+        std::shared_ptr<PageLane> lane;
+        std::vector<std::uint32_t> wanted;  // checksums
+      };
+      std::array<Part, 2> parts{{{0, count / 2, {}, {}}, {count / 2, count - count / 2, {}, {}}}};
+      for (Part& part : parts) {
+        if (part.count == 0) continue;
+        part.lane = device.lane();
+        part.wanted.resize(options.checksums ? part.count : 0);
+        std::byte* const staging = part.lane->staging(part.count * most_block_bytes(bytes)).data();
+        std::vector<StagedBlock> blocks(part.count);
+        std::uint32_t used = 0;
+        for (std::size_t k = 0; k < part.count; ++k) {
+          const bool found = read_kept(
+              numbers[first + part.begin + k], Counted::kYes,
+              [&](PageForm form, const std::byte* data, std::uint32_t checksum) {
+                blocks[k] = {used, write_as_block(form.kind, {data, form.bytes}, bytes, staging + used)};
+                if (!part.wanted.empty()) part.wanted[k] = checksum;
+              });
+          used += blocks[k].bytes;
+          counted[part.begin + k] = true;
+          if (found) present.fetch_add(1, std::memory_order_relaxed);
+        }
+        part.lane->begin_restore(blocks, bytes, d_piece + part.begin * bytes, options.checksums);
       }
-      lane->restore(blocks, bytes, d_piece, piece_statuses, checksums);
-      for (std::size_t k = 0; k < wanted.size(); ++k)
-        if (piece_statuses[k] == Status::kOk && wanted[k] != checksums[k])
-          piece_statuses[k] = Status::kBlockChecksumMismatch;
+      for (Part& part : parts) {
+        if (part.count == 0) continue;
+        const auto part_statuses = std::span(piece_statuses).subspan(part.begin, part.count);
+        std::vector<std::uint32_t> checksums(part.wanted.size());
+        part.lane->end_restore(part_statuses, checksums);
+        for (std::size_t k = 0; k < part.wanted.size(); ++k)
+          if (part_statuses[k] == Status::kOk && part.wanted[k] != checksums[k])
+            part_statuses[k] = Status::kBlockChecksumMismatch;
+      }
       for (std::size_t k = 0; k < count; ++k)
         if (piece_statuses[k] != Status::kOk) note_damage(numbers[first + k]);
     };

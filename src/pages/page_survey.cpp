@@ -36,7 +36,7 @@ PageStoreOptions store_options(const PageBatchOptions& batch, std::uint64_t page
 
 void expect_same(std::span<const std::byte> pages, std::span<const std::byte> got) {
   if (std::memcmp(pages.data(), got.data(), pages.size()) != 0)
-    throw Error(Status::kInternal, "pages came out of a store otherwise than they went in");
+    throw Error(Status::kInternal, "pages read from the store differ from those written");
 }
 
 void time_calls(std::span<const std::byte> pages, const PageBatchOptions& options, PageSurvey& survey) {

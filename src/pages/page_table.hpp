@@ -1,6 +1,6 @@
-// From numbers of pages to where they stand: a flat table for numbers below a bound, and for any numbers a hash table that grows and
-// shrinks by one bucket at a time (W. Litwin, "Linear hashing: a new tool for file and table addressing", VLDB 1980), so that
-// nobody waits until all of it is made anew.
+// Tables from page numbers to places. For numbers below a bound, the table is flat. For any numbers, it is a
+// hash table that grows and shrinks one bucket at a time (W. Litwin, "Linear hashing: a new tool for file and
+// table addressing", VLDB 1980), so that no caller waits for a rebuild of the whole table.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 
 namespace hemstitch {
 
-// Of a number: well-mixed bits (the finalizer of MurmurHash3, by A. Appleby, in the public domain).
+// Mixes the bits of a number well (the finalizer of MurmurHash3, by A. Appleby, in the public domain).
 constexpr std::uint64_t hash_of(std::uint64_t number) {
   number = (number ^ number >> 33) * 0xFF51AFD7ED558CCDULL;
   number = (number ^ number >> 33) * 0xC4CEB9FE1A85EC53ULL;
   return number ^ number >> 33;
 }
 
-// Entries may be read at any time; each is written by one thread at a time.
+// Any thread may read entries at any time; only one thread at a time may write an entry.
 class FlatPageTable {
  public:
   // Throws kOutOfMemory.
@@ -35,12 +35,12 @@ class FlatPageTable {
   PageRef of(std::uint64_t number) const {
     return PageRef(std::atomic_ref(entries_[number]).load(std::memory_order_relaxed));
   }
-  // False: the budget has no room for the part of the table where that is to be.
+  // Returns false if the budget has no room for the part of the table that holds this entry.
   bool make_room(std::uint64_t number);
   void set(std::uint64_t number, PageRef ref) {
     std::atomic_ref(entries_[number]).store(ref.bits(), std::memory_order_relaxed);
   }
-  // Whether the part around a number was ever written; where not, `next` is the first number behind it.
+  // Whether the part around a number was ever written; if not, `next` is the first number after that part.
   bool may_have(std::uint64_t number, std::uint64_t& next) const;
   std::uint64_t page_count() const { return page_count_; }
   std::uint64_t bookkeeping_bytes() const {
@@ -48,7 +48,7 @@ class FlatPageTable {
   }
 
  private:
-  static constexpr std::uint64_t kPartPages = 512;  // a page of the system's
+  static constexpr std::uint64_t kPartPages = 512;  // one page of the system
 
   std::uint64_t page_count_, parts_;
   MemoryBudget& budget_;
@@ -57,7 +57,7 @@ class FlatPageTable {
   std::atomic<std::uint64_t> touched_ = 0;
 };
 
-// One thread at a time. Which page an entry is of stands in the entry's slot; who makes the table says how to read it.
+// One thread at a time. An entry's page number is in its slot; the constructor's argument reads it.
 class HashedPageTable {
  public:
   using NumberOf = std::function<std::uint64_t(PageRef)>;
@@ -69,9 +69,10 @@ class HashedPageTable {
 
   static std::uint64_t tag_of(std::uint64_t hash) { return hash >> (64 - PageRef::kTagBits); }
 
-  // Null where there is none; until the next call that changes the table.
+  // Null if there is none. Valid until the next call that changes the table.
   std::uint64_t* find(std::uint64_t number);
-  // Of a number that is not there. False where the budget has no room; throws std::bad_alloc. Nothing has changed then.
+  // For a number that is not in the table. Returns false if the budget has no room; throws std::bad_alloc.
+  // The table is unchanged then.
   bool insert(std::uint64_t number, PageRef ref);
   void erase(std::uint64_t* entry);
 

@@ -63,7 +63,7 @@ std::span<std::byte> bytes_at(void* data, std::size_t bytes) {
 
 std::size_t bytes_of(const PageStore& store, std::size_t count) {
   if (count > SIZE_MAX / store.page_bytes())
-    throw Error(Status::kInvalidOption, "count is more pages than memory holds");
+    throw Error(Status::kInvalidOption, "count is more pages than memory can hold");
   return count * store.page_bytes();
 }
 

@@ -103,7 +103,7 @@ bool SlotMemory::fits_class(SlotPlace slot, std::uint32_t bytes) const {
 
 void SlotMemory::map_region() {
   if (region_count_ == kMostRegions)
-    throw Error(Status::kOutOfMemory, "the store has all the slabs that it can number");
+    throw Error(Status::kOutOfMemory, "the store has as many slabs as it can number");
   const std::size_t bytes = std::size_t{unit_bytes_} * kRegionUnits;
   auto made = std::make_unique<Region>();
   free_units_.reserve(free_units_.size() + (std::size_t{region_count_} + 1) * kRegionUnits);
@@ -126,8 +126,8 @@ void SlotMemory::map_region() {
   if (!right) {
     const int error = errno;
     munmap(memory, bytes);
-    throw system_error(Status::kOutOfMemory,
-                       "the system does not let memory for pages be locked or taken at once", error);
+    throw system_error(Status::kOutOfMemory, "the system refuses to lock or prefault memory for pages",
+                       error);
   }
   const std::uint32_t number = region_count_++;
   std::atomic_ref(regions_.get()[number]).store(made.release(), std::memory_order_release);

@@ -1,14 +1,15 @@
-// Memory of a page store: slots of a size each, in slabs of one size of slot.
+// The memory of a page store: slots of several sizes. All slots of a slab have the same size.
 //
 //   region   256 units of address space, mapped when the first of them is needed
 //   unit     room for one slab, of which only the slab's own bytes are touched
 //   slab     slots of one class, and a bit for each: taken or free
 //   class    a size of slots: a sixteenth of a power of two apart, 16 bytes at least and a 64th of a page at most
 //
-// A slab gives its memory back to the system (madvise), never its address space: a hole in a mapping would cost the process one of the
-// few mappings that it may have.
+// A slab returns its memory to the system (madvise), but never its address space: a hole in a mapping would
+// use up one of the few mappings that a process may have.
 //
-// Thread safety: any thread may call any function. Where a slot stands can be asked by whoever holds it, without waiting for anybody.
+// Thread safety: any thread may call any function. The address of a slot is found without waiting for other
+// threads.
 #pragma once
 
 #include <array>
@@ -45,44 +46,47 @@ class SlotMemory {
     std::uint32_t largest_slot_bytes;
     bool lock = false, prefault = false;
   };
-  // With prefault the budget's memory is taken here. Throws Error: kOutOfMemory.
+  // With `prefault`, the constructor allocates the budget's memory. Throws Error: kOutOfMemory.
   SlotMemory(const Plan& plan, MemoryBudget& budget);
   ~SlotMemory();
   SlotMemory(const SlotMemory&) = delete;
   SlotMemory& operator=(const SlotMemory&) = delete;
 
-  // A free slot for so many bytes, of the class that fits; with `any_class` of a larger one, if that has a free slot. Nothing where the budget
-  // has no room for a slab; throws kOutOfMemory where the system has none.
+  // A free slot for so many bytes, of the class that fits; with `any_class`, of a larger class if only that
+  // has a free slot. Nothing if the budget has no room for a slab; throws kOutOfMemory if the system has no
+  // memory.
   std::optional<SlotPlace> take(std::uint32_t bytes, bool any_class = false);
   void give_back(SlotPlace slot) noexcept;
 
   std::byte* at(SlotPlace slot) const;
-  // Has memory bring what stands there near the processor, of any place that ever was a slot's.
+  // Prefetches the bytes of a slot into the processor's caches. The place may be that of a former slot.
   void prefetch(SlotPlace slot, std::uint32_t bytes) const;
   std::uint32_t slot_bytes(SlotPlace slot) const;
   bool fits_class(SlotPlace slot, std::uint32_t bytes) const;
 
-  // What compaction moves: gives a slot's page another place, which move_to() finds, or nothing if it belongs to nobody yet.
+  // Used by compaction: moves a slot's page to another place, which take_beside() finds, or does nothing if
+  // the slot is in no table.
   class Mover {
    public:
     virtual ~Mover() = default;
-    // Moves what stands in `from` into a slot that take() gives, of the same class; false where it stays.
+    // Moves the page in `from` into a slot from take_beside(); false if it stays.
     virtual bool move(SlotPlace from) = 0;
   };
-  // A free slot in another slab than those that are being emptied, of the slot's class or, while pages of all classes are brought together, a
-  // larger one; without taking memory.
+  // A free slot in a slab that is not being emptied: of the slot's class or, during squeeze(), a larger
+  // class. Takes no new memory.
   std::optional<SlotPlace> take_beside(SlotPlace slot);
-  // Empties slabs of every class whose free slots are more than a slab has and more than `least_free_share` of all of the class, and gives
-  // them back. Returns the pages that were moved. One thread at a time.
+  // Empties slabs of every class in which at least as many slots are free as a slab has, and more than
+  // `least_free_share` of all its slots, and releases them. Returns how many pages were moved. One thread at
+  // a time.
   std::uint64_t compact(double least_free_share, Mover& mover);
-  // Where the budget is reached: empties one slab by moving what is in it into free slots of any size; false where there are none for that. The
-  // same thread as compact().
+  // For a budget that is used up: empties one slab by moving its pages into free slots of any size; false
+  // if there are too few. Call it on the same thread as compact().
   bool squeeze(Mover& mover);
-  // Whether compact() may find something.
+  // Whether compact() might find something.
   bool has_free_slabs(double least_free_share) const;
 
   std::uint64_t slab_bytes() const { return slab_bytes_.load(std::memory_order_relaxed); }
-  // Bitmaps and what is known of each slab.
+  // The bitmaps and the descriptions of all slabs.
   std::uint64_t bookkeeping_bytes() const { return bookkeeping_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -90,15 +94,15 @@ class SlotMemory {
   static constexpr std::uint32_t kRegionUnits = 256;
   static constexpr std::uint32_t kMostRegions = (std::uint32_t{1} << kSlabBits) / kRegionUnits;
 
-  // Small, since there is one for every few pages. How large its slots are and how many is its class's.
+  // Small, since there is one for every few pages. The size and the number of its slots are in its class.
   struct Slab {
-    std::uint32_t previous = kNone, next = kNone;  // of those of the class with free slots
-    std::atomic<std::uint16_t> size_class = 0;  // prefetch() asks it of slabs that may be another's by then
+    std::uint32_t previous = kNone, next = kNone;  // among slabs of the class with free slots
+    std::atomic<std::uint16_t> size_class = 0;     // prefetch() may read it after the slab was reused
     std::uint16_t used = 0;
     bool is_draining = false;
     bool is_listed = false;
-    std::uint64_t few = 0;                  // bits of taken slots, where there are up to kFewSlots,
-    std::unique_ptr<std::uint64_t[]> many;  // and where there are more
+    std::uint64_t few = 0;                  // bits of taken slots, for up to kFewSlots slots
+    std::unique_ptr<std::uint64_t[]> many;  // the same for more slots
   };
   static constexpr std::uint32_t kFewSlots = 64;
   struct Region {
@@ -106,7 +110,7 @@ class SlotMemory {
     std::array<Slab, kRegionUnits> slabs;
   };
   struct Class {
-    mutable std::mutex mutex;  // guards what follows, and the slabs of the class
+    mutable std::mutex mutex;  // guards the other members, and the slabs of the class
     std::uint32_t slab_slots = 0, slab_bytes = 0;
     std::uint32_t first_free = kNone;  // slab with free slots
     std::uint64_t free_slots = 0, all_slots = 0;
@@ -130,16 +134,16 @@ class SlotMemory {
     return classes_[of.size_class.load(std::memory_order_relaxed)].slab_slots <= kFewSlots ? &of.few
                                                                                            : of.many.get();
   }
-  // With the class's mutex held.
+  // Call these with the class's mutex held.
   SlotPlace take_in(Class& size_class, std::uint32_t number);
   bool add_slab(std::size_t size_class);
   void list(Class& size_class, std::uint32_t number);
   void unlist(Class& size_class, std::uint32_t number);
   bool is_loose(const Class& size_class, double least_free_share) const;
   void release_slab(Class& size_class, std::uint32_t number);
-  // The slab of the class with the fewest slots taken, put aside to be emptied. kNone: all are full.
+  // The slab of the class with the fewest taken slots; it gets no more pages. kNone if all are full.
   std::uint32_t begin_emptying(Class& size_class);
-  // Moves what is in it. True: it was released.
+  // Moves its pages. Returns true if the slab was released.
   bool empty(Class& size_class, std::uint32_t number, Mover& mover, std::uint64_t& moved);
 
   Plan plan_;
@@ -149,11 +153,11 @@ class SlotMemory {
   std::vector<std::uint32_t> class_bytes_;
   std::unique_ptr<Class[]> classes_;
   std::unique_ptr<Region*, decltype(&std::free)>
-      regions_;             // as many as there may be, so that they never move
+      regions_;             // as many as there may ever be, so that they never move
   std::mutex units_mutex_;  // guards what follows
   std::uint32_t region_count_ = 0;
   std::vector<std::uint32_t> free_units_;
-  bool any_class_ = false;  // take_beside(), while squeeze() moves
+  bool any_class_ = false;  // for take_beside(), while squeeze() moves pages
   std::atomic<std::uint64_t> slab_bytes_ = 0, bookkeeping_bytes_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// What all parses on a CUDA device share: where sequences go.
+// What all parses share on a CUDA device: where sequences go.
 //
-// A parse takes a batch of blocks (match/common/device_block.hpp) and one match record a position, and writes one list of
-// sequences a block, equal to its twin's to the last element. It reads records alone, never the blocks' bytes: `d_block`
-// may be anything. The batch has its blocks in ascending order of `position`, without overlap (parse_room.hpp). Lists are
-// contiguous; between two lists there may be room.
+// A parse takes a batch of blocks (match/common/device_block.hpp) and one match record for each position. It
+// writes one list of sequences for each block, exactly equal to that of its twin. It reads only records,
+// never the blocks' bytes, so `d_block` may be anything. The batch has its blocks in ascending order of
+// `position`, without overlap (parse_room.hpp). A list is contiguous; there may be room between two lists.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ namespace hemstitch::cuda {
 
 struct DeviceSequences {
   Sequence* d_sequences;    // device_sequence_capacity() elements
-  std::uint32_t* d_counts;  // one a block: sequences of its list, the last literals included
+  std::uint32_t* d_counts;  // for each block: the sequences of its list, including the last literals
   std::uint64_t* d_total;   // the sum of the counts
 };
 

@@ -1,10 +1,10 @@
-// The parses there are: a row each, in the order of Parse (hemstitch/match.hpp), which offers all but the last.
-// docs/how-to-add-a-parse.md tells the rest.
+// The parses: a row for each, in the order of Parse (hemstitch/match.hpp), which offers all except the last.
+// docs/how-to-add-a-parse.md explains the rest.
 //
-// A parse's parameters are its name everywhere else: overloads of parse_reference() take them, and those of cuda::parse()
-// and webgpu::record_parse() where a device has it. `Costs` is what a format believes that its literals and matches cost, a
-// cost model as parse/optimal/optimal.hpp describes it: a few numbers, or tables made for the block. A level holds an
-// AnyParse of its format's.
+// The type of a parse's parameters identifies it everywhere else: overloads of parse_reference() take it, and
+// those of cuda::parse() and webgpu::record_parse() if a device has the parse. `Costs` is what a format
+// assumes its literals and matches cost, a cost model as parse/optimal/optimal.hpp describes it: a few
+// numbers, or tables made for the block. A level holds an AnyParse with its format's costs.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ using AnyParse = std::variant<GreedyParse,          //
                               OptimalParse<Costs>,  //
                               OptimalExactParse<Costs>>;
 
-// The parse of that row, 0 the first, with these costs where it reads any.
+// The parse in this row (0 is the first), with these costs if it reads any.
 template <typename Costs>
 AnyParse<Costs> parse_of_row(std::size_t row, const Costs& costs) {
   const auto make = []<typename Parse>(const Costs& given) -> AnyParse<Costs> {

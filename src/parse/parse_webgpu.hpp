@@ -1,7 +1,7 @@
-// What all parses through WebGPU share: one list of sequences a block, equal to the twin's.
+// What all parses share on WebGPU: one list of sequences for each block, equal to that of the twin.
 //
-// A parse decides at every position (record_lazy() and so on: match or literal, from there on); record_walk() follows
-// the decisions from each block's first byte.
+// A parse decides at every position (record_lazy() and so on) whether a match or a literal follows.
+// record_walk() then follows the decisions from each block's first byte.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace hemstitch::webgpu {
 
-// As walk.wgsl writes it. The last sequence of a block has no match and stands at the block's end; its literals, like
-// everyone's, are the bytes since the match before.
+// In the layout that walk.wgsl writes. The last sequence of a block has no match and is at the block's end.
+// As in all sequences, its literals are the bytes since the match before.
 struct DeviceSequence {
   std::uint32_t place = 0;  // byte of the data at which the match begins
   std::uint32_t record = 0;
@@ -25,19 +25,19 @@ struct DeviceSequence {
 struct WalkBuffers {
   BufferId decisions;  // 4 bytes for each byte of the data
   BufferId exits;      // as large
-  BufferId entries;    // 16 bytes a tile
-  BufferId counts;     // 4 bytes a block: its sequences, the last literals included
-  BufferId sequences;  // DeviceSequence each, BlockTable::sequence_count of them; may be `exits`
+  BufferId entries;    // 16 bytes for each tile
+  BufferId counts;     // 4 bytes for each block: its sequences, including the last literals
+  BufferId sequences;  // BlockTable::sequence_count elements of DeviceSequence; may be `exits`
 };
 
 // The list of block b begins at its row's first_sequence.
 void record_walk(Recording& recording, const BlockBatch& batch, const WalkBuffers& buffers);
 
-// The part of it before the sequences: where the walk enters each tile.
+// The first part of record_walk(), without sequences: where the walk enters each tile.
 void record_walk_entries(Recording& recording, const BlockBatch& batch, BufferId decisions, BufferId exits,
                          BufferId entries, BufferId counts);
 
-// The uniform block of a parse begins with this.
+// The uniform block of a parse begins with these words.
 std::vector<std::uint32_t> plan_parameters(const BlockPlan& plan, std::initializer_list<std::uint32_t> more);
 
 void record_greedy(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,

@@ -1,6 +1,6 @@
-// All parses behind one call, and behind any finder, on the processor: the twins.
+// Runs any parse, also after any finder, on the processor: the twins.
 //
-// Whoever brings a cost model of its own also includes parse/optimal/optimal_reference.hpp.
+// For a cost model of your own, also include parse/optimal/optimal_reference.hpp.
 #pragma once
 
 #include <vector>

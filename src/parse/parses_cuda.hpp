@@ -1,4 +1,5 @@
-// All parses behind one call on a CUDA device, and behind any finder: a header each, of those in parse/parse_rows.hpp.
+// Runs any parse on a CUDA device, also after any finder: includes a header for each of those in
+// parse/parse_rows.hpp.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 
 namespace hemstitch::cuda {
 
-// Throw kInvalidOption for costs that the parse does not take and for too little scratch. Asynchronous; may be captured in
-// a graph. The scratch is free again when the stream has passed.
+// Throw kInvalidOption for costs that the parse does not support and for too little scratch. Asynchronous;
+// can be captured in a graph. The scratch is free again once the stream has passed this work.
 template <typename Costs>
 std::size_t parse_scratch_bytes(const AnyParse<Costs>& any, const DeviceBlocks& blocks) {
   return std::visit([&](const auto& parameters) { return parse_scratch_bytes(blocks, parameters); }, any);
@@ -30,7 +31,7 @@ void parse(const AnyParse<Costs>& any, const DeviceBlocks& blocks, const MatchRe
       any);
 }
 
-// Find, then parse: what stands between the two, and the scratch that first one of them has and then the other.
+// Finds, then parses. Holds the records between the two, and the scratch that both use in turn.
 template <typename Costs>
 class FindAndParse {
  public:

@@ -1,4 +1,5 @@
-// All parses behind one call through WebGPU, and behind any finder: a header each, of those in parse/parse_rows.hpp.
+// Runs any parse through WebGPU, also after any finder: includes a header for each of those in
+// parse/parse_rows.hpp.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace hemstitch::webgpu {
 
-// The decisions of a parse, for record_walk(). Throws kInvalidOption for costs that it does not take, and for a parse that
-// has no overload here: optimal_exact needs one more array than a batch has.
+// Writes the decisions of a parse, for record_walk(). Throws kInvalidOption for costs that it does not
+// support, and for a parse without an overload here: optimal_exact needs one more array than a batch has.
 template <typename Costs>
 void record_parse(const AnyParse<Costs>& parse, Recording& recording, const BlockBatch& batch,
                   BufferId records, BufferId decisions, const BlockPlan& plan) {
@@ -22,13 +23,13 @@ void record_parse(const AnyParse<Costs>& parse, Recording& recording, const Bloc
           record_parse(recording, batch, records, decisions, plan, parameters);
         else
           throw Error(Status::kInvalidOption, std::string(Parameters::kName) +
-                                                  " does not run behind a finder through WebGPU; the "
-                                                  "reference backend parses with it");
+                                                  " does not run after a finder on WebGPU; "
+                                                  "use backend 'reference'");
       },
       parse);
 }
 
-// From bytes to sequences. The records are read for the last time by the parse.
+// From bytes to sequences. The parse is the last step that reads the records.
 template <typename Costs>
 void record_find_and_parse(const AnyFinder& finder, const AnyParse<Costs>& parse, Recording& recording,
                            const BlockBatch& batch, const FinderBuffers& buffers, const WalkBuffers& walk,

@@ -242,8 +242,8 @@ void CompressJob::emit(CompressSlot& slot, Sink& sink) {
 
 void CompressJob::end(Sink& sink) {
   if (options_.content_bytes && *options_.content_bytes != report_.input_bytes)
-    throw Error(Status::kInputChanged, fmt::format("{} bytes were announced, {} came",
-                                                   *options_.content_bytes, report_.input_bytes));
+    throw Error(Status::kInputChanged,
+                fmt::format("{} bytes were expected, {} came", *options_.content_bytes, report_.input_bytes));
   std::vector<std::byte> bytes(frame_room_.end_bytes);
   bytes.resize(writer_->write_end(
       report_.input_bytes, content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,

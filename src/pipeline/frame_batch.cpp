@@ -312,7 +312,7 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
     }
   }
 
-  if (!tasks.empty()) engine_.restore(tasks, format->id());
+  if (format != nullptr && !tasks.empty()) engine_.restore(tasks, format->id());
 
   std::vector<Restored> restored(starts.size());
   run_in_parallel(starts.size(), kInputsGrain, [&](std::size_t i) {

@@ -1,13 +1,16 @@
-// Many short inputs at once, each a frame of its own: all their blocks go to the engine in one call. What a stream makes of an
-// input (compress_stream.cpp, restore_stream.cpp) is made of it here, to the byte; but a call of a device costs what it
-// costs for three blocks or for three thousand.
+// Many short inputs at once, each its own frame. All their blocks go to the engine in one call. The result is
+// the same, to the byte, as that of a stream (compress_stream.cpp, restore_stream.cpp), but a call to a
+// device costs about as much for three blocks as for three thousand.
 //
-// The owner brings inputs that are whole in memory, and takes results that are: it opens, reads and writes by as many
-// threads as it likes, and keeps several batches in flight, as for any engine. Whatever is not plain is left to streams,
-// which know what to say about it: restoring gives nothing for such an input.
+// The owner passes inputs that are whole in memory and gets whole results. It opens, reads and writes files
+// with as many threads as it likes, and keeps several batches in flight, as for any engine. Inputs that are
+// not plain are left to streams, which report what is wrong with them: restoring returns nothing for such an
+// input.
 //
-// Memory. A batch holds its inputs and its results; how much of either is planned before the first one is read, as for
-// streams. Thread safety: compress() and restore() from several threads at once, with memory of their own.
+// Memory. A batch holds its inputs and its results. Their sizes are planned before the first input is read,
+// as for streams.
+//
+// Thread safety: several threads may call compress() and restore() at once, each with its own memory.
 #pragma once
 
 #include <cstddef>
@@ -26,28 +29,29 @@
 
 namespace hemstitch {
 
-// How much a batch takes; tests make it small.
+// The size of a batch; tests make it small.
 struct FrameBatchLimits {
-  // Contents. Far more than a call of a device costs to begin, and little enough that several batches are read and written
-  // while one is computed. 100,000 files of 11 KB on an H200's host: 1.28 times the time to read and create them in batches of
-  // 2 MB, 1.24 in 8, 1.16 in 24.
+  // Of content. A batch of this size costs far more than the start of a device call, and is small enough
+  // that several batches are read and written while one is computed. 100,000 files of 11 KB on an H200's
+  // host took 1.28 times the time for reading and creating them in batches of 2 MB, 1.24 in 8 MB and 1.16
+  // in 24 MB.
   std::size_t content_bytes = std::size_t{16} << 20;
-  // Bookkeeping of an input is a kilobyte or so, however short it is.
+  // Bookkeeping takes about a kilobyte for each input, however short it is.
   std::size_t inputs = 4096;
 };
 
-// Of all batches together, where it is known: for the choice of a backend by "auto". Files, both ways.
+// The bytes of all batches together, if known, for the choice of a backend by "auto". Both ends are files.
 using AllInputBytes = std::optional<std::uint64_t>;
 
-// What both ways have in common: which engine, and what a batch may hold.
+// What compressing and restoring share: the engine, and the size of a batch.
 class FrameBatchPlan {
  public:
   unsigned threads() const { return threads_; }
   unsigned batches_in_flight() const { return batches_in_flight_; }
   std::size_t most_inputs() const { return most_inputs_; }
-  // Of the inputs of a batch, each counted by input_cost().
+  // The most for the inputs of a batch, each counted by input_cost().
   std::size_t input_bytes() const { return input_bytes_; }
-  // Where whoever reads and writes for it says how long that took.
+  // For the owner, which adds its times for reading and writing.
   TimeLine& time_line() { return engine_.time_line(); }
   void report(StreamReport& report) const;
 
@@ -68,22 +72,23 @@ class FrameBatchPlan {
 
 class FrameCompressor : public FrameBatchPlan {
  public:
-  // Validates, chooses the backend, plans. Throws as a stream of these options would.
+  // Validates, chooses the backend, plans. Throws what a stream with these options throws.
   explicit FrameCompressor(const CompressOptions& given, const FrameBatchLimits& limits = {},
                            AllInputBytes all_input_bytes = std::nullopt);
 
-  // What an input of so many bytes counts for; more than input_bytes() is too much for any batch.
+  // How many bytes an input of this size counts. If that is more than input_bytes(), no batch can hold it.
   std::uint64_t input_cost(std::uint64_t bytes) const;
   LargeBuffer make_output() const { return engine_.preferred().make_buffer(output_bytes_); }
 
-  // The frames, in `output`, until that is used again; each has its content's size in its header, but where that is 0.
-  // Throws of the device family where the engine failed and no other one could do it.
+  // Returns the frames. They are in `output`, valid until its next use. A frame's header has the size of
+  // its content unless that is 0. Throws an error of the device family if the engine failed and no other
+  // one could redo the work.
   std::vector<std::span<const std::byte>> compress(std::span<const std::span<const std::byte>> inputs,
                                                    LargeBuffer& output);
 
  private:
-  // In a stream's linked frame every block has its history directly before it in memory, the first one the dictionary. liblz4
-  // writes other bytes where it stands elsewhere.
+  // In a stream's linked frame, every block has its history directly before it in memory; for the first
+  // block that is the dictionary. liblz4 writes other bytes if the history lies elsewhere.
   bool brings_dictionary() const { return writer_->history_bytes() != 0 && !dictionary_.empty(); }
 
   CompressOptions options_;
@@ -92,7 +97,7 @@ class FrameCompressor : public FrameBatchPlan {
   std::unique_ptr<FrameWriter> writer_;
   FrameRoom frame_room_;
   std::size_t frames_bytes_ =
-      0;  // of the output; behind them is what blocks restore to, where that is compared
+      0;  // of the output; after these lies what blocks restore to, if that is compared
   std::size_t output_bytes_ = 0;
 };
 
@@ -103,9 +108,10 @@ class FrameRestorer : public FrameBatchPlan {
 
   LargeBuffer make_output() const { return engine_.preferred().make_buffer(output_bytes_); }
 
-  // One for each input that was taken, from the first on: contents may be much longer than inputs, so that not all may fit into
-  // `output` at once. At least one is taken. Nothing stands for an input that a stream has to look at: it is damaged, its
-  // blocks are linked, it is no frame at all.
+  // Returns one element for each input that was processed, from the first one on. That is at least one
+  // input, and may be fewer than all: contents can be much longer than inputs, so they may not all fit into
+  // `output`. `content` is empty for an input that must be restored as a stream: it is damaged, has linked
+  // blocks, or is not a frame.
   struct Restored {
     std::optional<std::span<const std::byte>> content;
     std::size_t block_count = 0;

@@ -50,7 +50,7 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
                                 const StreamHooks& hooks) {
   StreamReport report;
   std::uint64_t at = point.bit / 8;  // in the source
-  if (!source.seek(at)) fail(Status::kReadFailed, "the source cannot be read from its middle", at);
+  if (!source.seek(at)) fail(Status::kReadFailed, "the source cannot seek", at);
   const auto taken_bits = static_cast<unsigned>(point.bit % 8);
   std::byte first{};
   if (taken_bits != 0) at += source.read(std::span(&first, 1));
@@ -73,10 +73,10 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
     range.write(std::span(content).first(step.output_bytes));
     ended = step.ended;
     if (step.status != Status::kOk && range.at() < range_end)
-      fail(step.status,
-           step.detail.empty() ? "what stands here cannot be restored" : std::string(step.detail), at);
+      fail(step.status, step.detail.empty() ? "the data here cannot be restored" : std::string(step.detail),
+           at);
     if (!ended && at_end && step.output_bytes == 0)
-      fail(Status::kTruncated, "the end of what is compressed is missing", at);
+      fail(Status::kTruncated, "the end of the compressed data is missing", at);
     if (hooks.progress) hooks.progress(at, range.written());
   }
   report.frame_count = 1;
@@ -161,7 +161,7 @@ std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> in
                     : std::nullopt;
   const auto points = reader ? reader->points() : std::nullopt;
   if (!points || points->empty() || points->front().content_at != 0)
-    throw Error(Status::kInvalidOption, "index: it is not of this input, or damaged");
+    throw Error(Status::kInvalidOption, "index: it belongs to another input, or is damaged");
   std::vector<IndexedPart> parts;
   for (const auto& point : *points) {
     if (!parts.empty()) parts.back().end = point.content_at;

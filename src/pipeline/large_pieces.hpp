@@ -1,4 +1,5 @@
-// Reading and writing what is large enough that one thread copying it would be what everything else waits for.
+// Reads and writes large pieces with several threads. If one thread copied such a piece, all others would
+// wait for it.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +9,10 @@
 
 namespace hemstitch {
 
-// From here on handing pieces to other threads costs little beside copying them.
+// From this size on, handing parts of a piece to other threads costs little compared with copying.
 inline constexpr std::size_t kLargePieceBytes = std::size_t{8} << 20;
 
-// `threads` is how many the caller's arena has.
+// `threads` is the number of threads in the caller's arena.
 inline std::size_t read_piece(Source& source, std::span<std::byte> into, unsigned threads) {
   return threads > 1 && into.size() >= kLargePieceBytes ? source.read_in_parallel(into) : source.read(into);
 }

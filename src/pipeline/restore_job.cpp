@@ -299,7 +299,7 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
   // There may be more than the slot has room for; and in a file that changes meanwhile less, or other blocks, than was seen. What was not
   // taken is read again.
   if (slot.input_bytes != end && !source.seek(stream_.taken_bytes()))
-    throw Error(Status::kReadFailed, "the source cannot go back");
+    throw Error(Status::kReadFailed, "the source cannot seek back");
   return event;
 }
 
@@ -345,7 +345,7 @@ StreamStep RestoreJob::restore_piece(std::span<std::byte> room) {
     decoder_->stop_at_points(stops);
     const std::size_t room_bytes =
         stops ? room.size() : static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), to_next));
-    const StreamStep step = decoder_->restore(unused_, room.first(room_bytes));
+    StreamStep step = decoder_->restore(unused_, room.first(room_bytes));
     if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
         !stops || !decoder_->point())
       return step;
@@ -356,13 +356,10 @@ void RestoreJob::require_indexable() const {
   const FrameReader& reader = stream_.reader();
   const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
   if (frame_format() == Format::kBgzf)
-    throw Error(
-        Status::kUnsupportedFeature,
-        "BGZF needs no such index: its members are found without (--index when it is compressed writes "
-        "bgzip's)",
-        place);
+    throw Error(Status::kUnsupportedFeature,
+                "BGZF needs no such index; compress with --index to write bgzip's", place);
   if (frame_format() != Format::kGzip)
-    throw Error(Status::kUnsupportedFeature, "an index is made of gzip files", place);
+    throw Error(Status::kUnsupportedFeature, "an index can only be made of gzip data", place);
 }
 
 RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte> gathered) {
@@ -406,7 +403,7 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
     case FrameReader::Event::kEnd:
       return Event::kEnd;
   }
-  throw Error(Status::kInternal, "an unknown event of the frame parser");
+  throw Error(Status::kInternal, "the frame parser reported an unknown event");
 }
 
 // The content of the block that was just announced, where all of the frame's blocks but the last two are full.
@@ -431,7 +428,7 @@ bool RestoreJob::keep_block(const RestoreSlot& slot, std::size_t data_bytes) {
                     : block.content_bytes
                         ? std::optional<std::uint64_t>(*block.content_bytes)
                         : stream_.format().restored_bytes({slot.input.get() + slot.input_bytes, data_bytes});
-  if (!size) throw Error(Status::kCorruptBlock, "the block's tokens do not add up", block_place());
+  if (!size) throw Error(Status::kCorruptBlock, "the block's tokens are invalid", block_place());
   content_at_ += *size;
   return content_at_ > range_->begin || works_in_order();
 }
@@ -467,7 +464,7 @@ void RestoreJob::sum_up(RestoreSlot& slot, std::size_t count) const {
 void RestoreJob::verify_content(const RestoreSlot::Block& block) const {
   if (block.content_bytes && *block.content_bytes != block.content.size())
     throw Error(Status::kContentSizeMismatch,
-                fmt::format("the block says that it holds {} bytes, {} were restored", *block.content_bytes,
+                fmt::format("the block's size field says {} bytes, {} were restored", *block.content_bytes,
                             block.content.size()),
                 block.place);
   if (!block.content_checksum || !options_.verify_checksums) return;
@@ -640,13 +637,13 @@ void RestoreJob::end_frame() {
   const Place place{reader.frame_number(), std::nullopt, reader.position()};
   if (header_.content_bytes && *header_.content_bytes != frame_content_bytes_)
     throw Error(Status::kContentSizeMismatch,
-                fmt::format("the header announces {} bytes, {} were restored", *header_.content_bytes,
+                fmt::format("the header says {} bytes, {} were restored", *header_.content_bytes,
                             frame_content_bytes_),
                 place);
   if (reader.content_bytes_low() &&
       *reader.content_bytes_low() != static_cast<std::uint32_t>(frame_content_bytes_))
     throw Error(Status::kContentSizeMismatch,
-                fmt::format("the frame ends in a content of {} bytes (modulo 2^32), {} were restored",
+                fmt::format("the trailer says {} bytes (modulo 2^32), {} were restored",
                             *reader.content_bytes_low(), frame_content_bytes_),
                 place);
   if (!content_checksum_ || !reader.content_checksum()) return;

@@ -40,7 +40,7 @@ Format block_format(const FrameIndex& index) {
 // The blocks of `input`, with their places in the content. Throws Error, also where blocks cannot be restored one by one.
 std::vector<NeededBlock> placed_blocks(std::span<const std::byte> input, const FrameIndex& index) {
   if (index.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
                 {{}, {}, index.trailing_garbage_at});
   std::vector<NeededBlock> blocks;
   std::vector<std::size_t> most_bytes;
@@ -50,11 +50,11 @@ std::vector<NeededBlock> placed_blocks(std::span<const std::byte> input, const F
     const std::uint64_t number = frame_number++;
     const Place place{number, std::nullopt, frame.at};
     if (frame.header.block_kind != BlockKind::kIndependent)
-      throw Error(Status::kUnsupportedFeature,
-                  "blocks of the frame need those before them; restore all of it", place);
+      throw Error(Status::kUnsupportedFeature, "the frame's blocks need earlier blocks; restore all of it",
+                  place);
     if (frame.header.dictionary_id)
       throw Error(Status::kUnsupportedFeature,
-                  "ranges of a frame that needs a dictionary are not restored; restore all of it", place);
+                  "ranges cannot be restored of a frame that needs a dictionary; restore all of it", place);
     std::uint64_t block_number = 0;
     for (const IndexedBlock& block : index.blocks_of(frame)) {
       blocks.push_back({block, {number, block_number++, block.at}, 0, 0, {}});
@@ -87,8 +87,7 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
     if (range.begin > range.end)
       throw Error(Status::kInvalidOption,
                   fmt::format("range is {}-{}, its end lies before its beginning", range.begin, range.end));
-  if (!options.dictionary.empty())
-    throw Error(Status::kInvalidOption, "dictionary: ranges are restored without one");
+  if (!options.dictionary.empty()) throw Error(Status::kInvalidOption, "dictionary: ranges cannot use one");
   if (!options.index.empty()) return restore_ranges_by_index(input, ranges, options);
   const unsigned threads = resolve_threads(options.threads);
   std::vector<RestoredRange> restored(ranges.size());

@@ -1,10 +1,11 @@
-// A ring of slots in flight: filled in order by one thread at a time, worked on by many, emitted in order.
+// A ring of slots in flight: one thread at a time fills them in order, many threads work on them, and they
+// are emitted in order.
 //
-// At most slots.size() batches are in flight, so a slot is free again when its turn comes round. What a stage
-// throws ends the run and is thrown to the caller.
+// At most slots.size() batches are in flight, so a slot is free again when its turn comes. An exception in
+// any stage ends the run and is rethrown to the caller.
 //
-// Not core/slot_ring.hpp, whose slots are taken by whoever needs one, in no order: there engines hold what a device needs for a
-// batch, while that batch is in one of these slots.
+// Do not confuse it with core/slot_ring.hpp, whose slots any thread takes in no order. In those, engines hold
+// what a device needs for a batch, while that batch is in one of these slots.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace hemstitch {
 
-// fill(slot) returns false when there was nothing left to fill it with.
+// fill(slot) returns false if there was nothing left to fill it with.
 template <class Slot, class Fill, class Work, class Emit>
 void run_ring(unsigned threads, std::vector<Slot>& slots, bool work_in_order, Fill fill, Work work,
               Emit emit) {

@@ -1,8 +1,7 @@
-// Whole streams through a backend: what the library's objects and the tool's commands are made of.
+// Runs whole streams through a backend. The library's objects and the tool's commands use it.
 //
-// A stream is read by one thread at a time, its blocks are worked on by many, and it is written in order by
-// one thread at a time. Memory is bounded by the plan made before the first byte is read (see
-// core/workspace.hpp).
+// One thread at a time reads a stream, many work on its blocks, and one at a time writes it in order. Memory
+// is bounded by a plan that is made before the first byte is read (core/workspace.hpp).
 #pragma once
 
 #include <atomic>
@@ -22,31 +21,31 @@
 
 namespace hemstitch {
 
-// Where bytes go, in order. Calls never overlap, but may come from different threads. Throws kWriteFailed.
+// Receives bytes in order. Calls never overlap, but may come from different threads. Throws kWriteFailed.
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual void write(std::span<const std::byte> bytes) = 0;
-  // The same, by the threads of the caller's arena where that is faster; for tens of megabytes at once.
+  // The same, with the threads of the caller's arena if that is faster; for tens of megabytes at once.
   virtual void write_in_parallel(std::span<const std::byte> bytes) { write(bytes); }
 };
 
-// Discards what it is given: for testing files and for sizes.
+// Discards all bytes: for testing files and for measuring sizes.
 class NullSink : public Sink {
  public:
   void write(std::span<const std::byte>) override {}
 };
 
-// What a caller may watch and stop while a stream runs.
+// What a caller may observe and stop while a stream runs.
 struct StreamHooks {
-  // Called after each piece written, with the bytes read and written so far. Never called twice at once.
+  // Called after each piece is written, with the bytes read and written so far. Calls never overlap.
   std::function<void(std::uint64_t input_bytes, std::uint64_t output_bytes)> progress;
   // Once true, the stream stops with kCancelled.
   const std::atomic<bool>* cancelled = nullptr;
-  // Restoring: source and sink are used by the calling thread alone, whatever others do.
+  // Restoring: only the calling thread uses source and sink, whatever other threads do.
   bool stays_on_thread = false;
-  // Restoring whole gzip streams: gets places from which parts are restored later (pipeline/gzip_points.hpp). BGZF, and other formats, are
-  // kUnsupportedFeature then.
+  // Restoring whole gzip streams: receives the points from which parts can be restored later
+  // (pipeline/gzip_points.hpp). BGZF and other formats then fail with kUnsupportedFeature.
   GzipIndex* index = nullptr;
 };
 
@@ -55,7 +54,7 @@ inline void throw_if_cancelled(const StreamHooks& hooks) {
     throw Error(Status::kCancelled, "the stream was cancelled");
 }
 
-// From where to where, for the choice of a backend by "auto".
+// Where data comes from and goes to, for the choice of a backend by "auto".
 struct StreamPlaces {
   DataPlace from = DataPlace::kMemory;
   DataPlace to = DataPlace::kMemory;
@@ -67,12 +66,13 @@ struct StreamReport : EngineReport {
   std::uint64_t block_count = 0;
   std::uint64_t frame_count = 0;  // without skippable frames
   unsigned threads = 0;
-  std::uint64_t planned_bytes = 0;         // memory of the plan
-  std::uint64_t planned_device_bytes = 0;  // and of a device; 0 where the engine has none
-  std::uint64_t device_limit_bytes = 0;    // that those were planned under; 0: none
-  // Restoring: where bytes that are no frame begin after the last frame. The data before them is complete.
+  std::uint64_t planned_bytes = 0;         // host memory of the plan
+  std::uint64_t planned_device_bytes = 0;  // device memory of the plan; 0 if the engine has none
+  std::uint64_t device_limit_bytes = 0;    // the limit for that; 0: none
+  // Restoring: where bytes that are not a frame begin after the last frame. The data before them is
+  // complete.
   std::optional<std::uint64_t> trailing_garbage_at;
-  // Restoring: a frame lacked the mark of its end (FrameReader::end_missing()); what there is of it is complete.
+  // Restoring: a frame has no end mark (FrameReader::end_missing()). The content before it is complete.
   bool end_missing = false;
 };
 
@@ -84,14 +84,15 @@ StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& 
 StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& options,
                             const StreamHooks& hooks = {}, const StreamPlaces& places = {});
 
-// Writes content[range_begin, range_end) of all frames together and restores only the blocks that the range
-// touches; those before it are passed over. A range_end past the content means its end. Linked frames are
-// restored from their beginning. Throws kRangeOutsideContent when range_begin lies past the content.
+// Writes content[range_begin, range_end) of all frames together. It restores only blocks that the range
+// touches and skips those before. A range_end after the content means the end of the content. Linked frames
+// are restored from their beginning. Throws kRangeOutsideContent if range_begin is after the content.
 StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin, std::uint64_t range_end,
                            const RestoreOptions& options, const StreamHooks& hooks = {});
 
-// The frames of a source that stands at its beginning. Of those whose ends nothing else tells it restores the content, and keeps
-// none of it; memory is bounded by two pieces. `format`: as RestoreOptions::format. Throws Error as index_frames() does.
+// The frames of a source, from its beginning. Frames whose ends cannot be found otherwise are restored, and
+// their content is discarded, with memory for two pieces. `format`: as RestoreOptions::format. Throws Error
+// as index_frames() does.
 FrameIndex index_stream(Source& source, std::optional<Format> format = {});
 
 }  // namespace hemstitch

@@ -1,4 +1,4 @@
-// A block as an engine left it, for the writer of its frame.
+// Converts a block from an engine to the form that the frame's writer takes.
 #pragma once
 
 #include "engine/backend.hpp"

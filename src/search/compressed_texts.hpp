@@ -1,8 +1,10 @@
-// Compressed files as a device restores them: all their blocks at once, so each by itself. And small ones on the processor.
+// Compressed files that a device restores: all blocks at once, so each must be independent. Also restores
+// small ones on the processor.
 //
-// Taken are files of whole frames whose blocks do not depend on each other, and short files that are one stream
-// (index_separate_blocks()). Others (linked blocks, longer streams, legacy frames, dictionaries, damage, something behind the
-// last frame) are not, and stay with the reader of streams (pipeline/restore_stream.cpp), which knows what to say of them.
+// It takes files of whole frames whose blocks do not depend on each other, and short files that are one
+// stream (index_separate_blocks()). Other files stay with the reader of streams
+// (pipeline/restore_stream.cpp), which reports what is wrong with them: linked blocks, longer streams, legacy
+// frames, dictionaries, damage, bytes after the last frame.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +18,19 @@
 
 namespace hemstitch {
 
-// Nothing where the file is not taken. Header checksums are verified here; sizes and other checksums are the caller's to hold
-// against what is restored.
+// Nothing if the file is not taken. Verifies header checksums; the caller compares sizes and other checksums
+// with the restored content.
 std::optional<FrameIndex> index_text(std::span<const std::byte> file);
 
-// Restores such files on the calling thread, one after another in the same memory: a search among many small ones asks the
-// system for none.
+// Restores such files on the calling thread, one after the other in the same memory, so a search of many
+// small files allocates nothing.
 class TextRestorer {
  public:
   explicit TextRestorer(std::size_t most_bytes, std::string_view backend = "cpu");
 
-  // What the file holds, good until the next call. Nothing where the file is not taken, is damaged, or may hold more than that
-  // many bytes: the reader of streams restores it, or says what is wrong.
+  // The file's content, valid until the next call. Nothing if the file is not taken, is damaged, or may
+  // hold more than `most_bytes`: then use the reader of streams, which restores it or reports what is
+  // wrong.
   std::optional<std::span<const std::byte>> restore(std::span<const std::byte> file);
 
  private:

@@ -1,4 +1,4 @@
-// Whether a line matches, and where in it: what -w, -x and empty patterns make of the places where patterns stand.
+// Decides whether a line matches, and where: applies -w, -x and empty patterns to the places of patterns.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,28 @@ namespace hemstitch {
 
 struct LineRules {
   bool empty_pattern = false;  // one of the patterns is empty
-  bool whole_words = false;    // what matches has no letter, digit or underscore beside it
-  bool whole_lines = false;    // what matches is the line; goes before whole_words
-  bool begins_anew = false;    // with whole_words, what stands directly behind a match has nothing before it
+  bool whole_words = false;    // a match has no letter, digit or underscore beside it
+  bool whole_lines = false;    // a match is the whole line; overrides whole_words
+  bool begins_anew =
+      false;  // with whole_words, the text directly after a match counts as the beginning of a line
 };
 
-// Lines are without their ends.
+// Lines come without their ends.
 class LineMatcher {
  public:
-  // Not copied; NULL where there is none but the empty one.
+  // Not copied; NULL if the only pattern is the empty one.
   LineMatcher(const LineRules& rules, const PatternSet* patterns) : rules_(rules), patterns_(patterns) {}
 
-  // A line matches where a pattern stands in it.
+  // Whether a line matches exactly if it holds a pattern.
   bool is_plain() const { return !rules_.empty_pattern && !rules_.whole_words && !rules_.whole_lines; }
-  // Lines match that hold no pattern.
+  // Whether lines without a pattern may match.
   bool each_line_by_itself() const { return rules_.empty_pattern; }
   bool matches(std::string_view line) const { return matches_empty(line) || next(line, 0); }
 
-  // The match that is not empty, at `found` or behind it, where a pattern stands at `found`; none where another place has to be
-  // tried.
+  // Given a pattern at `found`: the match that is not empty, at `found` or after it; none if another place
+  // must be tried.
   std::optional<SearchMatch> at(std::string_view line, const SearchMatch& found) const;
-  // The first that is not empty, at or after `from`, where another one ended.
+  // The first match that is not empty, at or after `from`, where another one ended.
   std::optional<SearchMatch> next(std::string_view line, std::size_t from) const;
 
  private:

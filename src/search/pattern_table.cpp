@@ -25,8 +25,9 @@ PatternTable::PatternTable(const PatternSet& set) {
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string& pattern = patterns[i];
     const std::size_t begin = words.size();
-    words[i * kRowWords] = static_cast<std::uint32_t>(begin);
-    words[i * kRowWords + 1] = static_cast<std::uint32_t>(pattern.size());
+    const std::size_t row = std::size_t{i} * kRowWords;
+    words[row] = static_cast<std::uint32_t>(begin);
+    words[row + 1] = static_cast<std::uint32_t>(pattern.size());
     words.resize(begin + (pattern.size() + 3) / 4 + kSpareWords);
     for (std::size_t at = 0; at < pattern.size(); ++at)
       words[begin + at / 4] |= byte_of(pattern, at) << (8 * (at % 4));

@@ -1,10 +1,10 @@
 // The patterns of a search as one array of words, which a device reads.
 //
-//   rows        two words a pattern: the word where its bytes begin, and how many they are; longest patterns first
-//   bytes       of the patterns, each from a word of its own, with zeros up to two words behind its last byte
-// and, where there are several:
-//   filter      2048 words: bit `pair` is set where a pattern begins with these two bytes (first byte lowest); a pattern of
-//               one byte stands under all pairs that begin with it
+//   rows        two words for each pattern: the word where its bytes begin, and how many they are; longest patterns first
+//   bytes       of the patterns, each from a word of its own, followed by zeros up to two words after its end
+// and, if there are several patterns:
+//   filter      2048 words: bit `pair` is set if a pattern begins with these two bytes (first byte lowest); a pattern of
+//               one byte sets all pairs that begin with it
 //   first       65,537 words: the patterns under a pair are lists[first[pair]] up to lists[first[pair + 1]]
 //   lists       rows' numbers, longest patterns first
 //
@@ -20,13 +20,13 @@ namespace hemstitch {
 
 inline constexpr std::uint32_t kPairFilterWords = 2048;
 
-// Where things stand in the words, and what a device wants to know without reading any.
+// Where the parts are in the words, and what a device needs without reading them.
 struct PatternPlaces {
   std::uint32_t pattern_count = 0;
   std::uint32_t most_bytes = 0;  // of the longest pattern
   std::uint32_t ignore_case = 0;
-  std::uint32_t first_word = 0;  // of the only pattern, where there is one: its first four bytes, and
-  std::uint32_t first_mask = 0;  // those of them that it has
+  std::uint32_t first_word = 0;  // if there is only one pattern: its first four bytes, and
+  std::uint32_t first_mask = 0;  // a mask for those that it has
   std::uint32_t filter_at = 0;
   std::uint32_t first_at = 0;
   std::uint32_t lists_at = 0;

@@ -9,7 +9,7 @@ namespace {
 
 using Piece = LineSearcher::Piece;
 
-constexpr std::size_t kPieceBytes = 256 * 1024;
+constexpr std::size_t kPieceBytes = 256 << 10;
 
 class PieceSink : public Sink {
  public:

@@ -1,5 +1,5 @@
-// A content that comes in pieces, searched in a bounded memory: what the searcher still needs of it stays, and what comes next is
-// put behind that.
+// Searches content that comes in pieces, in bounded memory. What the searcher still needs stays, and what
+// comes next is put after it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace hemstitch {
 
 class PieceSearch {
  public:
-  // Gives larger memory instead of one that is full, or nothing where it cannot be larger; or throws.
+  // Returns larger memory in place of memory that is full, or nothing if there is none; may throw.
   using MoreMemory = std::function<std::span<std::byte>()>;
 
   PieceSearch(LineSearcher& searcher, std::span<std::byte> memory, MoreMemory more_memory)
@@ -23,11 +23,11 @@ class PieceSearch {
 
   bool done() const { return searcher_.done(); }
 
-  // Where what comes next belongs, until done(): at least a byte, and no more than stays in a core's cache.
+  // Where to put what comes next, until done(): at least a byte, and no more than fits into a core's cache.
   std::span<std::byte> room();
-  // So much came. What is there is told at once where one may have to wait for more.
+  // `bytes` bytes came. With `tell_now`, results are reported at once, since more may take a while.
   void received(std::size_t bytes, bool tell_now);
-  // The same of content that is somewhere else.
+  // The same for content that is in other memory.
   void take(std::span<const std::byte> content);
   void finish();
 
@@ -38,11 +38,12 @@ class PieceSearch {
   std::span<std::byte> memory_;
   MoreMemory more_memory_;
   std::size_t filled_bytes_ = 0;
-  std::size_t searched_bytes_ = 0;  // of them, that wait for what comes next
+  std::size_t searched_bytes_ = 0;  // of these, the ones that wait for what comes next
 };
 
-// Restores a compressed stream, and searches what comes up to where nothing that follows would matter. Returns where bytes begin that are no
-// frame, behind the last one, if they were met. Throws what restoring does; what came before was searched then.
+// Restores a compressed stream and searches its content until nothing that follows can change the result.
+// Returns where bytes that are not a frame begin after the last frame, if it met any. Throws what restoring
+// throws, after the content before was searched.
 std::optional<std::uint64_t> search_restored(Source& source, PieceSearch& pieces,
                                              const RestoreOptions& options);
 

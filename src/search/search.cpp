@@ -23,7 +23,7 @@ const std::uint8_t* bytes_of(std::string_view text) {
 
 PatternSet::PatternSet(std::vector<std::string> patterns, bool ignore_case)
     : ignore_case_(ignore_case), patterns_(std::move(patterns)) {
-  if (patterns_.empty()) throw Error(Status::kInvalidOption, "search: there is no pattern");
+  if (patterns_.empty()) throw Error(Status::kInvalidOption, "search: give at least one pattern");
   for (std::string& pattern : patterns_) {
     if (pattern.empty() || pattern.size() > kMaxPatternBytes)
       throw Error(Status::kInvalidOption, fmt::format("search: a pattern of {} bytes; it has 1 to {}",

@@ -1,4 +1,4 @@
-// What a search does, made of its options: for TextSearcher and for the command.
+// A search made from its options, for TextSearcher and for the command.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,15 @@
 namespace hemstitch {
 
 struct SearchPlan {
-  // Throws kInvalidOption, for a pattern that is too long or none at all.
+  // Throws kInvalidOption if a pattern is too long, or if there is none.
   explicit SearchPlan(const SearchOptions& options);
 
   const PatternSet* pattern_set() const { return patterns ? &*patterns : nullptr; }
-  // Lines follow from where the patterns stand, so that a device can be asked; with an empty pattern each line is looked at.
+  // Whether lines follow from the places of patterns, so that a device can find them; with an empty
+  // pattern, each line is examined.
   bool lines_follow_from_matches() const { return patterns && !selection.rules.empty_pattern; }
 
-  std::optional<PatternSet> patterns;  // none where there is none but the empty one
+  std::optional<PatternSet> patterns;  // none if the only pattern is the empty one
   LineSelection selection;
 };
 

@@ -1,4 +1,4 @@
-// A file that is read in pieces: as they come, or, for restoring, each in full.
+// A file that is read in pieces: of any size as they come, or full ones for restoring.
 #pragma once
 
 #include <array>
@@ -16,20 +16,21 @@ class SearchSource : public Source {
  public:
   explicit SearchSource(const Descriptor& file) : file_(file) {}
 
-  // What there is; nothing only at the end. Throws std::system_error, with the words of the system alone.
+  // Returns what is available; nothing only at the end. Throws std::system_error with the system's message
+  // only.
   std::size_t read_some(std::span<std::byte> into);
   std::size_t read(std::span<std::byte> into) override;
 
-  // They are read again.
+  // They will be read again.
   std::span<const std::byte> first_bytes();
 
  private:
   const Descriptor& file_;
   std::array<std::byte, kIdentifyBytes> first_bytes_{};
-  std::span<const std::byte> peeked_;  // of first_bytes_: not yet given
+  std::span<const std::byte> peeked_;  // in first_bytes_: not yet returned
 };
 
-// Whether there is a hole at or behind `from` in a file of that size. Where it is read on does not change.
+// Whether the file has a hole at or after `from`; `bytes` is its size. Does not change the file's position.
 bool has_hole(const Descriptor& file, std::uint64_t from, std::uint64_t bytes);
 
 }  // namespace hemstitch

@@ -170,8 +170,7 @@ class WebgpuSearch : public DeviceSearch {
     if (texts.bytes == nullptr) throw Error(Status::kInvalidOption, "bytes is NULL");
     const webgpu::Buffer buffer = device_->wrap(static_cast<WGPUBuffer>(texts.bytes));
     if (buffer.bytes() < bytes || buffer.bytes() % webgpu::kSlackBytes != 0)
-      throw Error(Status::kInvalidOption,
-                  "bytes: its size is no multiple of 16, or less than the texts take");
+      throw Error(Status::kInvalidOption, "bytes: its size must be a multiple of 16 that holds all texts");
     return search_.find(buffer, texts.offsets);
   }
 

@@ -1,7 +1,7 @@
-// search through WebGPU: the matches of find_in_texts (search.hpp), none dropped and in the same order.
+// search through WebGPU: the matches of find_in_texts (search.hpp), all of them and in the same order.
 //
-// Texts are taken in pieces that a binding holds, each with as many bytes behind it as a match may reach; matches are
-// counted, then written and read back, in several turns where a buffer cannot hold them.
+// Texts are searched in pieces that fit a binding, each with as many bytes after it as a match may reach.
+// Matches are counted, then written and read back, in several turns if a buffer cannot hold them.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@
 
 namespace hemstitch::webgpu {
 
-// Positions that one workgroup judges.
+// How many positions a workgroup tests.
 inline constexpr std::uint32_t kSearchTilePositions = 4096;
 
 struct TextSearchLimits {
-  // Positions of a piece, and matches of a turn; 0: as many as the device allows, within reason.
+  // Positions in a piece, and matches in a turn; 0: as many as the device allows, within reason.
   std::uint64_t piece_bytes = 0;
   std::uint64_t turn_matches = 0;
 };
 
-// Keeps its buffers from call to call. One thread at a time.
+// Keeps its buffers between calls. One thread at a time.
 class TextSearch {
  public:
   TextSearch(std::shared_ptr<Device> device, const PatternSet& patterns, const TextSearchLimits& limits = {});
 
-  // Text i from offsets[i] to offsets[i + 1], all of them from 0 to the end. Throws the device family's errors. `times`, where
-  // given, gets how long each step took.
+  // Text i is from offsets[i] to offsets[i + 1]; together they cover everything. Throws the device family's
+  // errors. `times`, if not null, receives the time of each step.
   std::vector<PackedMatch> find(std::string_view texts, std::span<const std::uint64_t> offsets,
                                 std::vector<StepTime>* times = nullptr);
-  // The same of texts in a buffer of the device, whole words long, behind all that is queued there.
+  // The same for texts in a buffer of the device, in whole words, after all work that is queued there.
   std::vector<PackedMatch> find(const Buffer& texts, std::span<const std::uint64_t> offsets);
 
  private:
-  // A piece's buffers, and for what they suffice.
+  // A piece's buffers, and their capacity.
   struct Buffers {
     std::uint64_t data_bytes = 0, text_count = 0;
     BufferId data, table, text_begins, tile_counts, tile_begins, matches;
@@ -48,7 +48,7 @@ class TextSearch {
   };
 
   void make_room(std::uint64_t data_bytes, std::uint64_t text_count);
-  // `bring` puts a part of the texts into a buffer.
+  // `bring` copies a part of the texts into a buffer.
   template <class Bring>
   std::vector<PackedMatch> find(std::span<const std::uint64_t> offsets, std::vector<StepTime>* times,
                                 const Bring& bring);

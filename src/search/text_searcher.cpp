@@ -26,7 +26,7 @@ namespace {
 
 // Texts that a thread takes at once, and memory that a file is read to at first.
 constexpr std::size_t kGrain = 16;
-constexpr std::size_t kFirstMemoryBytes = 256 * 1024;
+constexpr std::size_t kFirstMemoryBytes = 256 << 10;
 
 bool is_compressed(std::span<const std::byte> first_bytes) {
   return identify_data(first_bytes.first(std::min(first_bytes.size(), kIdentifyBytes))).kind ==
@@ -126,7 +126,7 @@ void search_compressed(Source& source, LineCollector& lines) {
   }
   pieces.finish();
   if (garbage_at)
-    throw Error(Status::kTrailingGarbage, "the last frame is followed by bytes that are no frame",
+    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
                 {{}, {}, garbage_at});
 }
 
@@ -191,8 +191,7 @@ void check_offsets(std::uint64_t bytes, std::span<const std::uint64_t> offsets) 
   const bool whole = offsets.empty() ? bytes == 0
                                      : offsets.front() == 0 && offsets.back() == bytes &&
                                            std::is_sorted(offsets.begin(), offsets.end());
-  if (!whole)
-    throw Error(Status::kInvalidOption, "offsets: they do not ascend from 0 to the end of the texts");
+  if (!whole) throw Error(Status::kInvalidOption, "offsets: they must ascend from 0 to the end of the texts");
 }
 
 std::vector<SearchMatch> unpacked(std::span<const PackedMatch> matches) {

@@ -199,7 +199,7 @@ TEST(DeflateRestore, WhatTheRfcForbidsIsRefusedWithItsReason) {
                                        .bits(0, 32)
                                        .bytes()},
       // Lengths 16 and 0, with a bit each: the first one repeats nothing.
-      {"repeats one before",
+      {"repeats an earlier one",
        W().block(true, 2).bits(0, 10).bits(0, 4).bits(1, 3).bits(0, 6).bits(1, 3).bits(~0u, 32).bytes()},
       // Lengths 18 and 0, again and again.
       {"more code lengths than codes",
@@ -213,17 +213,17 @@ TEST(DeflateRestore, WhatTheRfcForbidsIsRefusedWithItsReason) {
       {"distances is", W().dynamic(true, litlens, {2}).bytes()},
       {"distances is", W().dynamic(true, litlens, {1, 2}).bytes()},
       // Fixed codes of 286 and of distance 30.
-      {"no code of a literal", W().block(true, 1).code(0b11000110, 8).bits(0, 16).bytes()},
-      {"no code of a distance",
+      {"not a code of a literal", W().block(true, 1).code(0b11000110, 8).bits(0, 16).bytes()},
+      {"not a code of a distance",
        W().block(true, 1).code(0x30 + 'a', 8).code(1, 7).code(30, 5).bits(0, 16).bytes()},
       // A single distance has the code 0, and 1 is none; with no distance both are none.
-      {"no code of a distance", W().dynamic(true, litlens, {1}).code(2, 2).code(0, 1).code(1, 1).bytes()},
-      {"no code of a distance", W().dynamic(true, litlens, {0}).code(2, 2).code(0, 1).code(0, 1).bytes()},
+      {"not a code of a distance", W().dynamic(true, litlens, {1}).code(2, 2).code(0, 1).code(1, 1).bytes()},
+      {"not a code of a distance", W().dynamic(true, litlens, {0}).code(2, 2).code(0, 1).code(0, 1).bytes()},
       // A single symbol, the end of the block: its other bit is none.
-      {"no code of a literal",
+      {"not a code of a literal",
        W().dynamic(true, lengths(257, {{256, 1}}), {0}).code(1, 1).bits(0, 8).bytes()},
-      {"before the content's beginning", W().block(true, 1).code(1, 7).code(0, 5).bits(0, 16).bytes()},
-      {"before the content's beginning",
+      {"begins before the content", W().block(true, 1).code(1, 7).code(0, 5).bits(0, 16).bytes()},
+      {"begins before the content",
        W().block(true, 1).code(0x30 + 'a', 8).code(1, 7).code(1, 5).bits(0, 16).bytes()},
   };
   for (const Case& one : cases) {

@@ -206,7 +206,7 @@ TEST(Gzip, WhatIsWrongIsToldWithItsPlace) {
         EXPECT_EQ(result.place.frame, 2u) << result.message;
       }
     }
-  EXPECT_NE(restored(damaged).message.find("a block is of the type that is reserved"), std::string::npos);
+  EXPECT_NE(restored(damaged).message.find("a block has the reserved type"), std::string::npos);
   EXPECT_EQ(restored({}).status, Status::kTruncated);
   EXPECT_EQ(restored(bytes_of("\x1F\x8C hello")).status, Status::kUnknownFormat);
   // Header checksums are not looked at where none is to be.

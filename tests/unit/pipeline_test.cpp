@@ -639,7 +639,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, WrongBytesAreCaughtWhereTheyAreVerified) {
     const StreamReport report = compress_with_fake(packed, "fake", true);
     EXPECT_EQ(packed, expected_);
     EXPECT_EQ(report.fallback_blocks, 1u);
-    EXPECT_EQ(report.fallback_reason, "a block did not restore to what it was made of");
+    EXPECT_EQ(report.fallback_reason, "a block did not restore to its content");
     EXPECT_FALSE(report.dropped);
   }
   // Histories are those that the block was made with.
@@ -674,7 +674,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, PartsOfStreamsAreVerifiedWhereTheyWereMade)
     const StreamReport report = compress_stream(source, sink, options);
     EXPECT_EQ(sink.content, expected);
     EXPECT_GE(report.fallback_blocks, 1u);
-    EXPECT_EQ(report.fallback_reason, "a block did not restore to what it was made of");
+    EXPECT_EQ(report.fallback_reason, "a block did not restore to its content");
   }
 }
 
@@ -1133,7 +1133,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceStartsBesideTheRun) {
         times = source.times();
         EXPECT_EQ(report.backend, "fake");
         EXPECT_EQ(report.fallback_blocks, 0u);
-        EXPECT_NE(report.choice_reason.find("blocks by cpu until it had started"), std::string::npos)
+        EXPECT_NE(report.choice_reason.find("blocks by cpu until it started"), std::string::npos)
             << report.choice_reason;
         packed = sink.content;
       }

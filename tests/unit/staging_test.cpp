@@ -136,11 +136,28 @@ TEST_F(StagingTest, InputsOfOneMemoryGoUpAsTheyStand) {
   EXPECT_EQ(staging.uploads.size(), 2u);  // the dictionary besides
   EXPECT_EQ(staging.uploads[0].from.size(), whole.size());
 
-  std::vector<BlockTask> apart = {tasks[0], tasks[2]};
+  std::vector<BlockTask> apart = {tasks[0], tasks[4]};
   EXPECT_TRUE(whole_input(apart).empty()) << "too much lies between";
   apart = {tasks[1], tasks[0]};
   EXPECT_TRUE(whole_input(apart).empty()) << "the order is another";
   EXPECT_TRUE(whole_input({}).empty());
+}
+
+// Pages, between which others are not compressed.
+TEST_F(StagingTest, WhatIsCompressedFromOneMemoryGoesUpWithWhatIsBetween) {
+  std::vector<BlockTask> tasks = {task(0, 10'000, 0, 9'999), task(20'000, 10'000, 0, 9'999),
+                                  task(39'999, 10'000, 0, 9'999)};
+  const std::span<const std::byte> whole = whole_input(tasks);
+  EXPECT_EQ(whole.size(), 49'999u);
+  const Staging staging = stage_for_compression(tasks, true);
+  expect_staged(tasks, true, staging);
+  ASSERT_EQ(staging.uploads.size(), 1u);
+  EXPECT_EQ(staging.uploads[0].from.data(), whole.data());
+  EXPECT_EQ(staging.input_bytes, 49'999u);
+  tasks.push_back(task(60'000, 10'000, 0, 9'999));
+  EXPECT_EQ(whole_input(tasks).size(), 70'000u);
+  tasks.push_back(task(100'001, 10'000, 0, 9'999));
+  EXPECT_TRUE(whole_input(tasks).empty()) << "more is between than goes up";
 }
 
 TEST_F(StagingTest, FullBlocksComeDownInOnePiece) {
@@ -181,6 +198,32 @@ TEST_F(StagingTest, LargeRoomsThatAreNearlyEmptyDoNotComeDown) {
   EXPECT_EQ(spans[0].to.size(), 35'903u);
   EXPECT_EQ(spans[1].at, 40'000u);
   EXPECT_EQ(spans[1].to.size(), 15'903u);
+  // Nor where a core copies on.
+  ASSERT_EQ(runs_of(spans).size(), 2u);
+  EXPECT_EQ(runs_of(spans)[0].bytes, 35'903u);
+  EXPECT_EQ(runs_of(spans)[1].at, 40'000u);
+  EXPECT_EQ(runs_of(spans)[1].bytes, 15'903u);
+}
+
+TEST_F(StagingTest, ManySmallResultsComeDownTogetherToBeCopiedOn) {
+  std::vector<BlockTask> tasks;
+  for (std::size_t i = 0; i < 5; ++i) {
+    tasks.push_back(task(i * 1000, 1000, 0, 3000));
+    tasks.back().output = std::span(room_).subspan(i * 7000, 3000);
+    tasks.back().status = i == 2 ? Status::kCorruptBlock : Status::kOk;
+    tasks.back().output_bytes = 3000;
+  }
+  const std::vector<StagedSpan> spans = results_of(stage_for_restoration(tasks), tasks);
+  ASSERT_EQ(spans.size(), 4u);
+  EXPECT_FALSE(come_down_alone(spans));
+  ASSERT_EQ(runs_of(spans).size(), 1u);
+  EXPECT_EQ(runs_of(spans)[0].at, 0u);
+  EXPECT_EQ(runs_of(spans)[0].bytes, 15'000u);
+  EXPECT_TRUE(come_down_alone(std::span(spans).first(1)));
+  EXPECT_TRUE(runs_of({}).empty());
+  const std::vector<StagedSpan> large = {{0, std::span(room_).first(40'000)},
+                                         {40'000, std::span(room_).subspan(50'000, 30'000)}};
+  EXPECT_TRUE(come_down_alone(large));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ def _any_but_buffers(objs):
 
 def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0,
                   content_checksum=False, stream=None):
-    """A list of frames, one of each object. All go to the backend together. Of a device's arrays, DeviceArrays: made there, on `stream`."""
+    """Returns a list of frames, one for each object. All go to the backend together. For arrays on a device: DeviceArrays, made there on `stream`."""
     options = dict(format=format, level=level, backend=backend, threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
     objs = objs if isinstance(objs, (list, tuple)) else list(objs)
     if _any_but_buffers(objs):
@@ -64,8 +64,8 @@ def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, 
 
 
 def restore_many(objs, *, format="auto", backend="auto", threads=0, device=None, stream=None, errors="raise"):
-    """A list of contents, one of each object: DeviceArrays of a device's arrays, or where `device` names one. `errors="return"` gives an
-    Error in the place of each that is damaged."""
+    """Returns a list of contents, one for each object: DeviceArrays for arrays on a device, or if `device` names one. With `errors="return"`,
+    an Error takes the place of each content that is damaged."""
     options = dict(format=format, backend=backend, threads=threads)
     objs = objs if isinstance(objs, (list, tuple)) else list(objs)
     if objs and (device is not None or _any_but_buffers(objs)):
@@ -74,23 +74,23 @@ def restore_many(objs, *, format="auto", backend="auto", threads=0, device=None,
 
 
 def compress_lz4_blocks(objs, *, level=None, acceleration=0, threads=0):
-    """Blocks of LZ4 without a frame, one of each object, by the processor; as lz4.block.compress(x, store_size=False) writes them."""
+    """Returns LZ4 blocks without a frame, one for each object, made by the processor, like lz4.block.compress(x, store_size=False)."""
     return _checked(_core.compress_lz4_blocks(objs, level=level, acceleration=acceleration, threads=threads), "raise")
 
 
 def restore_lz4_blocks(objs, sizes, *, backend="auto", threads=0, errors="raise"):
-    """What blocks without a frame hold; sizes[i] is the most that block i may. `errors` as for restore_many()."""
+    """Restores blocks without a frame; sizes[i] is the most that block i may hold. `errors` as for restore_many()."""
     return _checked(_core.restore_lz4_blocks(objs, sizes, backend=backend, threads=threads), errors)
 
 
 def restore_ranges(data, ranges, *, backend="auto", threads=0, errors="raise", index=None):
-    """Many content[begin:end] of LZ4 or BGZF in memory, and of gzip with an `index` of make_index(): each block that they touch is restored
-    once. `errors` as for restore_many()."""
+    """Returns content[begin:end] for many ranges of LZ4 or BGZF data in memory, or of gzip data with an `index` from make_index(). Restores each
+    block that they touch once. `errors` as for restore_many()."""
     return _checked(_core.restore_ranges(data, ranges, backend=backend, threads=threads, index=index), errors)
 
 
 def search(patterns, paths, **options):
-    """What grep -F finds in files: a SearchedText for each path.
+    """Finds in files what grep -F finds. Returns a SearchedText for each path.
 
     `patterns` is text or bytes, or a list of them. Options are Searcher's: ignore_case, whole_words, whole_lines, invert, most_lines,
     wanted ("lines", "count", "whether"), binary ("told", "text", "no-match"), before, after, matches, decompress, backend, threads.
@@ -101,7 +101,7 @@ def search(patterns, paths, **options):
 
 
 def unavailable_reason(backend):
-    """Why a backend ("cpu", "reference", "cuda", "webgpu") cannot be used here; None where it can."""
+    """Why a backend ("cpu", "reference", "cuda", "webgpu") cannot be used here; None if it can."""
     try:
         compress(b"", backend=backend)
     except Error as error:

@@ -1,4 +1,4 @@
-"""Objects without the buffer protocol: tensors of other libraries, in the host's memory and in a CUDA device's."""
+"""Objects without the buffer protocol: tensors of other libraries, in host memory and on CUDA devices."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MOST_OPEN_FILES = 200
 
 
 class DeviceArray:
-    """An array in the memory of a CUDA device, for cupy.asarray(), torch.as_tensor(), numba and whatever else takes DLPack or
-    __cuda_array_interface__. They share the memory, which lives as long as the last of them. Bytes, unless `shape` and `typestr` (numpy's,
-    as in __array_interface__) say more. What takes it by these protocols is ordered behind the stream that the array was made on."""
+    """An array in the memory of a CUDA device, for cupy.asarray(), torch.as_tensor(), numba and everything that takes DLPack or
+    __cuda_array_interface__. All of them share the memory, which lives as long as the last of them. It holds bytes, unless `shape` and
+    `typestr` (numpy's, as in __array_interface__) say more. What uses it through these protocols runs after the stream that made it."""
 
     def __init__(self, content, device, *, address=None, nbytes=None, shape=None, typestr="|u1", stream=None, packed=None, freed_on=None):
         self._content, self.device = content, device
@@ -34,7 +34,7 @@ class DeviceArray:
 
     @property
     def address(self):
-        """Of its first byte in the device's memory."""
+        """The address of its first byte in device memory."""
         return self._address
 
     def __len__(self):
@@ -44,11 +44,11 @@ class DeviceArray:
 
     @property
     def restored_on_device(self):
-        """False where the processor restored it, and it was uploaded (linked blocks, an ordinary .gz)."""
+        """False if the processor restored it and it was uploaded (linked blocks, an ordinary .gz)."""
         return getattr(self._content, "restored_on_device", True)
 
     def tobytes(self):
-        """The bytes in the host's memory. Waits for the stream that they are made on."""
+        """The bytes, in host memory. Waits for the stream that makes them."""
         return _core.device_download(self._address, self.nbytes, self.device, self._stream or 0) if self.nbytes else b""
 
     @property
@@ -63,7 +63,7 @@ class DeviceArray:
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if copy or (dl_device is not None and tuple(dl_device) != (_CUDA, self.device)):
-            raise BufferError("the array is shared as it is, on its device")
+            raise BufferError("DLPack shares the array without a copy, on its own device")
         if self._stream is not None and stream != -1:  # -1: the taker sees to the order
             _core.device_order(self._stream, self.device, stream or 0)
         if self.typestr[0] == ">" or self.typestr[1] not in _DLPACK_CODES:
@@ -72,13 +72,13 @@ class DeviceArray:
 
 
 def load(path, device="cuda", *, threads=0, verify_checksums=True, stream=None):
-    """What a compressed file holds (LZ4, gzip, BGZF): a DeviceArray, made on the device where blocks are independent; bytes for device="cpu".
-    `stream`, a number or an object with __cuda_stream__, is where the memory is freed once the array goes."""
+    """Loads the content of a compressed file (LZ4, gzip, BGZF) into a DeviceArray, restored on the device if blocks are independent; returns
+    bytes for device="cpu". The memory is freed on `stream`, a number or an object with __cuda_stream__, once the array is gone."""
     return load_many([path], device, threads=threads, verify_checksums=verify_checksums, stream=stream)[0]
 
 
 def load_many(paths, device="cuda", *, threads=0, verify_checksums=True, stream=None):
-    """The same of many files in one run: small ones are brought to the device together. All of them, or the error of the first that fails."""
+    """The same for many files at once: small ones are transferred together. Returns all of them, or raises the first error."""
     number = number_of(device)
     paths = [os.fspath(path) for path in paths]
     if number is None:
@@ -93,8 +93,8 @@ def load_many(paths, device="cuda", *, threads=0, verify_checksums=True, stream=
 
 
 def save(array, path, *, level=None, block_bytes=0, threads=0, stream=None):
-    """Compresses an array's bytes into a file, one LZ4 frame, and returns the file's size. A device's array is compressed there, as it is
-    when the work given to `stream` so far is over. The file appears under its name when it is complete."""
+    """Compresses an array's bytes into a file, one LZ4 frame, and returns the file's size. An array on a device is compressed there,
+    after the work on `stream` so far. The file gets its name when it is complete."""
     path = os.fspath(path)
     if is_on_device(array):
         given = _Given(array, stream)
@@ -112,7 +112,7 @@ def save(array, path, *, level=None, block_bytes=0, threads=0, stream=None):
 
 
 def compress(data, *, out=None, stream=None, **options):
-    """What hemstitch.compress() does with an object that has no buffer."""
+    """hemstitch.compress() for an object without a buffer."""
     if not is_on_device(data):
         return _core.compress(_host_array(data, "compress"), out=out, **options)
     result = _one(compress_many([data], stream=stream, **options))
@@ -120,18 +120,18 @@ def compress(data, *, out=None, stream=None, **options):
 
 
 def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0, content_checksum=False, stream=None, progress=None):
-    """Of arrays on one device, a DeviceArray or an Error each; of tensors in the host's memory, bytes."""
+    """For arrays on one device: a DeviceArray or an Error each. For tensors in host memory: bytes."""
     if not is_on_device(objs[0]):
         return _core.compress_many([_host_array(one, "compress_many") for one in objs], format=format, level=level, backend=backend,
                                    threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
     # What is said wrong is refused in the words of the host's calls.
     _core.compress(b"", format=format, level=level, threads=threads, block_bytes=block_bytes, backend="cpu")
     if backend not in ("auto", "cuda", "reproducible"):
-        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; a device's array is compressed where it is, by 'cuda'")
+        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' compresses a device's array")
     if content_checksum:
-        raise Error(Status.INVALID_OPTION, "content_checksum is serial, and not made on a device; blocks have checksums of their own")
+        raise Error(Status.INVALID_OPTION, "a device computes no content_checksum, which is serial; blocks have their own checksums")
     if progress is not None:
-        raise Error(Status.INVALID_OPTION, "progress is told of the host's data; a device's array is compressed as a whole")
+        raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is compressed as a whole")
     batch, given, run = _batch_of(objs, stream)
     spans = [(one.address, one.nbytes) for one in given]
     if format == "lz4":
@@ -143,12 +143,12 @@ def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, 
 
 
 def restore(data, *, device=None, out=None, stream=None, **options):
-    """What hemstitch.restore() does where a device is named, or the object has no buffer."""
+    """hemstitch.restore() if a device is named, or the object has no buffer."""
     on_device = is_on_device(data)
     if device is None and not on_device and not (out is not None and is_on_device(out)):
         return _core.restore(_host_array(data, "restore") if not _has_buffer(data) else data, out=out, **options)
     if options.pop("progress", None) is not None:
-        raise Error(Status.INVALID_OPTION, "progress is told of the host's data; what is restored to a device comes as a whole")
+        raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is restored as a whole")
     if device is None and not on_device:
         device = f"cuda:{_Given(out, stream).device}"
     result = _one(restore_many([data], device=device, stream=stream, **options))
@@ -156,7 +156,7 @@ def restore(data, *, device=None, out=None, stream=None, **options):
 
 
 def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0, stream=None):
-    """DeviceArrays; bytes for device="cpu", or without a device for the host's data. An Error each where it fails."""
+    """Returns DeviceArrays; bytes for device="cpu", or for host data without a device. An Error takes the place of each failure."""
     number = None if device is None else number_of(device)
     from_device = is_on_device(objs[0])
     if from_device and device is not None and number is None:
@@ -166,12 +166,12 @@ def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0,
         return _core.restore_many([one if _has_buffer(one) else _host_array(one, "restore_many") for one in objs], format=format, backend=backend,
                                   threads=threads)
     if backend not in ("auto", "cuda", "reproducible"):
-        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; to a device's memory restores 'cuda'")
+        raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' restores to a device's memory")
     _core.restore_many([], format=format, threads=threads)  # what is said wrong, in the words of the host's calls
     if from_device:
         batch, given, run = _batch_of(objs, stream)
         if number is not None and number != run.device:
-            raise Error(Status.INVALID_OPTION, f"the arrays are on device {run.device}, and device is {str(device)!r}")
+            raise Error(Status.INVALID_OPTION, f"the arrays are on device {run.device}, but device is {str(device)!r}")
         if all(one.packed is not None and format in ("auto", one.packed.format) for one in given):
             return [one if isinstance(one, Error) else
                     DeviceArray(one[0], run.device, address=one[1], nbytes=packed.content_bytes, stream=run.stream)
@@ -187,7 +187,7 @@ def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0,
 
 
 def _restored_streams(objs, format, device, stream):
-    """zlib and raw DEFLATE, which no first bytes tell: their sizes first, then all of them into one room."""
+    """zlib and raw DEFLATE, which their first bytes do not identify: finds their sizes first, then restores all into one room."""
     from . import _device_batch as batch
 
     run = batch.Run(device, stream)
@@ -203,7 +203,7 @@ def _restored_streams(objs, format, device, stream):
 
 
 def _loaded(objs, device, threads, stream):
-    """LZ4, gzip and BGZF by the way of files, which reads by many threads into memory that the device copies from."""
+    """LZ4, gzip and BGZF in the way of files: many threads read into memory from which the device copies."""
     results = []
     for begin in range(0, len(objs), _MOST_OPEN_FILES):
         some = objs[begin:begin + _MOST_OPEN_FILES]
@@ -302,7 +302,7 @@ def is_on_device(data):
 
 
 class _Given:
-    """A device's array that a call is given: where it is, and the stream that the call's work goes to. Work that the array waits for goes before."""
+    """An argument on a device: its place, and the stream for the call's work. This stream waits for the array."""
 
     def __init__(self, array, stream, writable=False):
         self.packed = None
@@ -365,19 +365,19 @@ def _batch_of(objs, stream):
     given = []
     for number, one in enumerate(objs):
         if not is_on_device(one):
-            raise TypeError(f"item {number} is in the host's memory, and the first one in a device's; give them apart")
+            raise TypeError(f"item {number} is in the host's memory, but the first one in a device's; use two calls")
         given.append(_Given(one, stream))
     run = batch.Run(given[0].device, given[0].stream)
     for number, one in enumerate(given):
         if one.device != run.device:
-            raise Error(Status.INVALID_OPTION, f"item {number} is on device {one.device}, and the first one on {run.device}; give them apart")
+            raise Error(Status.INVALID_OPTION, f"item {number} is on device {one.device}, but the first one on {run.device}; use two calls")
         if one.stream != run.stream:  # each array's own, since the call names none
             _core.device_order(one.stream, run.device, run.stream)
     return batch, given, run
 
 
 def _put(result, out, stream):
-    """A call's result into `out`, the caller's: how many of its bytes it fills."""
+    """Copies a call's result into the caller's `out`; returns how many bytes it fills."""
     if not is_on_device(out):
         with memoryview(out) as view, view.cast("B") as room:
             _check_room(result.nbytes, room.nbytes)
@@ -386,7 +386,7 @@ def _put(result, out, stream):
     target = _Given(out, result._stream if stream is None else stream, writable=True)
     _check_room(result.nbytes, target.nbytes)
     if target.device != result.device:
-        raise Error(Status.INVALID_OPTION, f"out is on device {target.device}, and the result on {result.device}")
+        raise Error(Status.INVALID_OPTION, f"out is on device {target.device}, but the result on {result.device}")
     if result._stream is not None and result._stream != target.stream:
         _core.device_order(result._stream, target.device, target.stream)
     _core.device_copy(result._address, result.nbytes, target.address, target.device, target.stream)
@@ -395,11 +395,11 @@ def _put(result, out, stream):
 
 def _check_room(needed, room):
     if needed > room:
-        raise Error(Status.OUTPUT_TOO_SMALL, f"out has {room} bytes, and {needed} are to be written")
+        raise Error(Status.OUTPUT_TOO_SMALL, f"out has {room} bytes, but {needed} are needed")
 
 
 def _tensor(tensor):
-    """(address, bytes, DLPack's device type, device, what keeps them) of a tensor, or of its capsule."""
+    """(address, bytes, DLPack device type, device, owner) of a tensor, or of its capsule."""
     try:
         return _core.dlpack_span(tensor)
     except TypeError:
@@ -407,7 +407,7 @@ def _tensor(tensor):
 
 
 def _host_array(data, call):
-    """A tensor in the host's memory, as a buffer."""
+    """A tensor in host memory, as a buffer."""
     if not hasattr(data, "__dlpack__"):
         raise TypeError("expected an object with the buffer protocol (bytes, memoryview, a numpy array), DLPack or "
                         f"__cuda_array_interface__, not {type(data).__name__}")

@@ -198,7 +198,7 @@ def compress_streams(run, format, spans, level):
     for address, size in spans:
         if size > most and format in ("zlib", "deflate"):
             raise Error(Status.INVALID_OPTION,
-                        f"a {format} stream of a device's array has at most {most} bytes of content, and this one has {size}; gzip, bgzf and lz4 have no limit")
+                        f"a {format} stream of a device's array holds at most {most} bytes, but this one has {size}; gzip, bgzf and lz4 have no limit")
         pieces += [(address + at, min(most, size - at)) for at in range(0, size, most)] or [(address, 0)]
         first.append(len(pieces))
     addresses = numpy.array([address for address, _ in pieces], "u8")
@@ -308,8 +308,8 @@ def _judged(one, content, address, size, status):
     if status:
         # Its room is what it was made of.
         if status == Status.OUTPUT_TOO_SMALL:
-            return Error(Status.CONTENT_SIZE_MISMATCH, f"the array holds more than the {one.content_bytes} bytes that it was made of")
+            return Error(Status.CONTENT_SIZE_MISMATCH, f"the array restores to more than the {one.content_bytes} bytes it was made from")
         return failure(status, "the device did not restore the array")
     if size != one.content_bytes:
-        return Error(Status.CONTENT_SIZE_MISMATCH, f"the array holds {size} bytes rather than the {one.content_bytes} that it was made of")
+        return Error(Status.CONTENT_SIZE_MISMATCH, f"the array restores to {size} bytes, not the {one.content_bytes} it was made from")
     return content, address

@@ -1,4 +1,4 @@
-"""What a call throws: a status with a stable number, and the place in the data."""
+"""The exception of all calls: a status with a stable number, and the place in the data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Status(enum.IntEnum):
 
 
 class Error(Exception):
-    """`status` says what is wrong; `frame` and `block` (from 1) and `byte_offset` (from 0) where in the data, or None."""
+    """`status` says what is wrong; `frame` and `block` (from 1) and `byte_offset` (from 0) say where in the data, or are None."""
 
     def __init__(self, status, message, frame=None, block=None, byte_offset=None):
         super().__init__(message)

@@ -18,23 +18,23 @@ _WINDOW_BYTES, _INDEXED_WINDOW_BYTES = 1 << 20, 4 << 20
 
 def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0, block_bytes=0,
          content_checksum=False, index=None, encoding=None, errors=None, newline=None):
-    """Opens a compressed file: a path, or a file object that is open in binary.
+    """Opens a compressed file: a path, or a file object that is open in binary mode.
 
-    "rb" and "wb" give binary files (io.BufferedReader over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
-    that is there. `format` may be "lz4", "gzip", "bgzf", "zlib" or "deflate"; without it reading sees what the data begins with, and
-    writing takes the suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib), else "lz4". A file that is given as an object stays open. `index` is for
-    reading gzip: the path or the bytes of a .gzidx, with which seek() and read_range() begin in its middle.
+    "rb" and "wb" return binary files (io.BufferedReader over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
+    that exists. `format` may be "lz4", "gzip", "bgzf", "zlib" or "deflate". Without it, reading looks at the first bytes, and writing at the
+    suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib, all others are lz4). A file object stays open. `index` is for reading gzip: the
+    path or the bytes of a .gzidx, which lets seek() and read_range() begin in the middle.
     """
     if mode.replace("t", "").replace("b", "") not in ("r", "w", "x") or ("t" in mode and "b" in mode):
         raise ValueError(f"mode is {mode!r}; it may be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt'")
     is_text = "t" in mode
     if not is_text and not (encoding is errors is newline is None):
-        raise ValueError("encoding, errors and newline are for text, which the modes 'rt', 'wt' and 'xt' open")
+        raise ValueError("encoding, errors and newline are only for the text modes 'rt', 'wt' and 'xt'")
     if "r" in mode:
         opened = io.BufferedReader(Reader(file, format=format or "auto", backend=backend, threads=threads, index=index),
                                    buffer_size=1 << 16)
     elif index is not None:
-        raise ValueError("index is for reading; make_index() makes one of a file that is written")
+        raise ValueError("index is only for reading; make_index() makes one from a written file")
     else:
         opened = Writer(file, mode[0] + "b", format=format or _format_of_path(file), level=level, backend=backend,
                         threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
@@ -49,7 +49,7 @@ def _format_of_path(file):
 
 
 def _opened(file, mode):
-    """The file, and whether it is ours to close."""
+    """The file, and whether we close it."""
     if isinstance(file, (str, bytes, os.PathLike)):
         return builtins.open(file, mode), True
     return file, False
@@ -58,7 +58,7 @@ def _opened(file, mode):
 class Writer(io.BufferedIOBase):
     """Compresses what is written to it, on all threads; close() writes the frame's end.
 
-    flush() passes on what is compressed so far, and no more: blocks are as large without it.
+    flush() passes on only what is compressed so far, so it does not make blocks smaller.
     """
 
     def __init__(self, file, mode="wb", **options):
@@ -118,10 +118,10 @@ class Writer(io.BufferedIOBase):
 
 
 class Reader(io.RawIOBase):
-    """Content of a compressed file. It is read from front to end without keeping more than a piece.
+    """The content of a compressed file. It is read from front to end, and only a piece of it is kept.
 
-    seek() and read_range() restore the blocks that they need and no others where blocks are independent (LZ4 as this package writes it, BGZF);
-    in other files a place is reached by restoring what lies before it. `index`, the path or the bytes of a .gzidx (make_index(), indexed_gzip,
+    seek() and read_range() restore only the blocks that they need if blocks are independent (LZ4 as this package writes it, BGZF). In other
+    files, everything before a place is restored to reach it. `index`, the path or the bytes of a .gzidx (from make_index(), indexed_gzip or
     rapidgzip), says where to begin in any gzip file.
     """
 
@@ -168,26 +168,26 @@ class Reader(io.RawIOBase):
     def seek(self, offset, whence=io.SEEK_SET):
         self._check()
         if not self.seekable():
-            raise io.UnsupportedOperation("the compressed file cannot be sought in")
+            raise io.UnsupportedOperation("the compressed file cannot seek")
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence)
         if base is None:
             if whence != io.SEEK_END:
                 raise ValueError(f"whence is {whence}; it may be 0, 1 or 2")
             base = self.size()
         if base + offset < 0:
-            raise OSError(22, "a place before the beginning")
+            raise OSError(22, "the position is before the beginning")
         self._at = base + offset
         return self._at
 
     def size(self):
-        """Bytes of the content. Finds them without restoring it where blocks tell them (LZ4, BGZF)."""
+        """The size of the content. Found without restoring it if blocks state it (LZ4, BGZF)."""
         self._check()
         if self._size is None:
             self._size = self._sized()
         return self._size
 
     def read_range(self, begin, end):
-        """Content[begin:end] as bytes, shorter where the content ends before. Leaves the file's place as it is."""
+        """Content[begin:end] as bytes, shorter if the content ends before. The position of the file stays the same."""
         self._check()
         if not 0 <= begin <= end:
             raise ValueError(f"the range is {begin} to {end}; it has to be 0 <= begin <= end")
@@ -224,7 +224,7 @@ class Reader(io.RawIOBase):
         return hasattr(self._file, "seekable") and self._file.seekable()
 
     def _part_at(self, at):
-        """What is at hand of the content from `at` on, restored if need be; empty past its end."""
+        """The available content from `at` on, restored if necessary; empty after the end."""
         if not self._piece_at <= at < self._piece_at + len(self._piece):
             self._fetch(at)
         inside = at - self._piece_at
@@ -246,7 +246,7 @@ class Reader(io.RawIOBase):
             self._piece = memoryview(self._next_piece())
 
     def _next_piece(self):
-        """The next content of the stream, in order; empty at its end alone."""
+        """The next content of the stream, in order; empty only at its end."""
         while self._stream is not None:
             compressed = b"" if self._ended else self._file.read(_PIECE_BYTES)
             if compressed is None:  # of a file that does not wait
@@ -268,10 +268,10 @@ class Reader(io.RawIOBase):
         self._piece, self._piece_at = memoryview(b""), 0
 
     def _compressed(self):
-        """All of the compressed file: mapped where it is one, else read."""
+        """The whole compressed file: mapped if it is a file, otherwise read."""
         if self._whole is None:
             if not self.seekable():
-                raise io.UnsupportedOperation("the compressed file cannot be sought in")
+                raise io.UnsupportedOperation("the compressed file cannot seek")
             self._whole = self._mapped()
             if self._whole is None:
                 place = self._file.tell()

@@ -1,4 +1,4 @@
-"""Match finding alone, for those who bring their own encoder or study finders."""
+"""Match finding without an encoder, for users with their own encoder and for studying finders."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Matcher(_core.Matcher):
         return [found.view(MATCH) for found in self.find_in_blocks(blocks)]
 
     def candidates(self, data, history_bytes=0):
-        """For each byte behind the history offset << 16 | length of its best match, or 0: a numpy array of uint32."""
+        """For each byte after the history: offset << 16 | length of its best match, or 0, as a numpy array of uint32."""
         return self.find_candidates(data, history_bytes)
 
 
 def evaluate(data, **parameters):
-    """How a finder does on `data`: matches, bytes in matches and in literals, and what the parse believes that all of it costs in bits
-    (literal_cost a literal, match_fixed_cost a match). Keywords are Matcher's."""
+    """How well a finder does on `data`: matches, bytes in matches and in literals, and the parse's estimate of the total cost in bits
+    (literal_cost for a literal, match_fixed_cost for a match). Keywords are Matcher's."""
     matcher = Matcher(**parameters)
     found = matcher.find(data)
     with memoryview(data) as view:

@@ -12,7 +12,7 @@ class Axis:
         self.indices, self.is_number, self.step = indices, is_number, indices.step
 
     def chunks(self, size):
-        """(chunk's number, slice of the chunk, slice of the result) for each chunk that something is selected of."""
+        """(number of the chunk, slice of the chunk, slice of the result) for each chunk that the selection touches."""
         indices = self.indices
         done = 0
         while done < len(indices):

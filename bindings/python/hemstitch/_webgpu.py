@@ -8,9 +8,9 @@ VARIABLE = "HEMSTITCH_WEBGPU_LIBRARY"
 
 
 def name_library():
-    """Sets HEMSTITCH_WEBGPU_LIBRARY to the file that the package wgpu carries, where there is one and the variable is not set.
+    """Sets HEMSTITCH_WEBGPU_LIBRARY to the library in the package wgpu, if that is installed and the variable is not set.
 
-    Neither imports that package nor loads the file: the backend does so when it is first asked for, and checks its version.
+    Neither imports that package nor loads the file: the backend does so on first use, and checks its version.
     """
     if VARIABLE in os.environ:
         return

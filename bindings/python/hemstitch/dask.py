@@ -34,7 +34,7 @@ class FoundLine(typing.NamedTuple):
 
 
 class Found(typing.NamedTuple):
-    """What was found in one file: as hemstitch.SearchedText."""
+    """What was found in one file, like hemstitch.SearchedText."""
 
     path: str
     count: int
@@ -43,9 +43,10 @@ class Found(typing.NamedTuple):
 
 
 def compress(source, target, part_bytes=256 << 20, *, format="lz4", level=None, backend="auto", threads=1, block_bytes=0):
-    """Compresses the file `source` into `target`, a frame or member for each `part_bytes` of it, and returns the size.
+    """Compresses the file `source` into `target`, with a frame or member for each `part_bytes`, and returns the size.
 
-    `source` may be a list: files one behind the other. Formats are those whose frames may follow each other: lz4, gzip and bgzf.
+    `source` may be a list of files, which are compressed one after the other. The formats are those whose frames may follow each other: lz4,
+    gzip and bgzf.
     """
     if format not in ("lz4", "gzip", "bgzf"):
         raise Error(Status.INVALID_OPTION, f"format is {format!r}; files of many frames may be lz4, gzip or bgzf")
@@ -75,8 +76,8 @@ def compress(source, target, part_bytes=256 << 20, *, format="lz4", level=None, 
 
 
 def restore(source, target, part_bytes=256 << 20, *, backend="auto", threads=1):
-    """Restores the file `source` into `target`, each `part_bytes` of the content by a task, and returns the size. For formats whose blocks
-    are independent: LZ4, unless blocks are linked, and BGZF."""
+    """Restores the file `source` into `target`, with a task for each `part_bytes` of content, and returns the size. For formats with
+    independent blocks: LZ4, unless blocks are linked, and BGZF."""
     if part_bytes < 1:
         raise Error(Status.INVALID_OPTION, f"part_bytes is {part_bytes}; it has to be at least 1")
     source, target = os.path.abspath(os.fspath(source)), os.path.abspath(os.fspath(target))
@@ -95,7 +96,7 @@ def restore(source, target, part_bytes=256 << 20, *, backend="auto", threads=1):
 
 
 def search(patterns, paths, *, paths_a_task=64, threads=1, **options):
-    """What grep -F finds in files: a Found for each path, in their order. Options are those of hemstitch.search()."""
+    """Finds in files what grep -F finds. Returns a Found for each path, in order. Options are those of hemstitch.search()."""
     paths = [os.fspath(path) for path in paths]
     Searcher(patterns, **options)  # options are checked here, not on a worker
     search_some = dask.delayed(_search_some, pure=False)
@@ -129,7 +130,7 @@ def _compress_part(path, at, size, name, options):
 
 
 def _write(name, content):
-    """Under `name` there is all of it or nothing, however often this runs."""
+    """Writes the whole file under `name` or nothing, however often this runs."""
     number, temporary = tempfile.mkstemp(dir=os.path.dirname(name))
     try:
         with open(number, "wb") as file:

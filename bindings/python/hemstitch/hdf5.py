@@ -36,9 +36,9 @@ _BATCH_BYTES = 256 << 20
 
 
 def read(dataset, selection=(), *, device=None, stream=None, backend="auto", threads=0):
-    """dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and Ellipsis, as
-    h5py takes them. On a device LZ4 and deflate are restored, with shuffle or without, chunks of at most 1 GiB; what is stored in another way
-    the processor restores, and it is uploaded."""
+    """Reads dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and
+    Ellipsis, as in h5py. A device restores LZ4 and deflate, with or without shuffle, in chunks of at most 1 GiB; for everything else the
+    processor restores, and the result is uploaded."""
     number = None if device is None else _device.number_of(device)
     filters = _filters(dataset)
     axes = axes_of(selection, dataset.shape)
@@ -68,7 +68,7 @@ def read(dataset, selection=(), *, device=None, stream=None, backend="auto", thr
 
 def _read_to_device(dataset, selection, filters, axes, run, threads):
     if dataset.dtype.hasobject:
-        raise TypeError("elements of variable length have no place in a device's memory")
+        raise TypeError("elements of variable length cannot be read to a device's memory")
     if filters is None or axes is None:
         return _device_chunks.uploaded(run, dataset[selection])
     array = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], dataset.dtype)
@@ -156,9 +156,9 @@ class _StoredChunks(_device_chunks.Stored):
 
 
 def write(dataset, data, selection=(), *, level=None, backend="auto", threads=0):
-    """dataset[selection] = data. Chunks that the selection covers whole are compressed together and written as they are; the rest, if
-    there is any, is h5py's to write. `level`: of LZ4 and deflate; None is what the dataset says, or the fastest. An array in a device's memory is
-    brought to the host first, as one piece, and compressed there."""
+    """Does dataset[selection] = data. Chunks that the selection covers completely are compressed together and written directly; h5py writes
+    the rest. `level`: for LZ4 and deflate; None is the dataset's level, or the fastest. An array in a
+    device's memory is brought to the host first, as one piece, and compressed there."""
     if _device.is_on_device(data):
         data = _device.to_numpy(data)
     filters = _filters(dataset)
@@ -204,7 +204,7 @@ def _covers(number, of, _into, size, extent):
 
 
 def _filters(dataset):
-    """[(number, values)] in the order of writing; None where h5py has to do it."""
+    """[(number, values)] in the order of writing; None if h5py must do it."""
     if dataset.chunks is None or dataset.dtype.hasobject or not isinstance(dataset.id, h5py.h5d.DatasetID):
         return None
     created = dataset.id.get_create_plist()
@@ -288,7 +288,7 @@ def _damaged(what):
 def _blocks_of(chunk, chunk_bytes, block_sizes):
     """(first byte, bytes, first byte of its content, bytes of that) of each block of a chunk."""
     if len(chunk) < 12:
-        raise _damaged(f"begins with 12 bytes of sizes; it has {len(chunk)}")
+        raise _damaged(f"must begin with 12 bytes of sizes; it has {len(chunk)}")
     content_bytes, block_bytes = struct.unpack_from(">QI", chunk)
     if content_bytes != chunk_bytes:
         raise _damaged(f"says {content_bytes} bytes; chunks have {chunk_bytes}")
@@ -332,7 +332,7 @@ class _Lz4Reader:
             if isinstance(size, Error):
                 raise size
             if size != len(room):
-                raise _damaged(f"has a block of {size} bytes in the place of {len(room)}")
+                raise _damaged(f"has a block of {size} bytes that should have {len(room)}")
 
 
 def _lz4_block_sizes(content_bytes, block_bytes):
@@ -418,7 +418,7 @@ def _unbitshuffle(chunks, values, chunk_bytes, backend, threads):
         view = memoryview(chunk)
         content, at, done = reader.add(view, sizes)
         if len(view) - at != len(content) - done:
-            raise _damaged(f"has {len(view) - at} bytes behind its blocks rather than {len(content) - done}")
+            raise _damaged(f"has {len(view) - at} bytes after its blocks, not {len(content) - done}")
         content[done:] = numpy.frombuffer(view, "u1")[at:]
         contents.append(content)
         block_sizes.append(sizes(len(content), struct.unpack_from(">I", view, 8)[0]))

@@ -77,16 +77,16 @@ class _SizedBlocks:
         for chunk in chunks:
             view = memoryview(chunk).cast("B")
             if len(view) < 4:
-                raise Error(Status.TRUNCATED, f"a chunk of numcodecs.lz4 begins with four bytes of size, this one has {len(view)}")
+                raise Error(Status.TRUNCATED, f"a chunk of numcodecs.lz4 must begin with 4 bytes of size; this one has {len(view)}")
             sizes.append(struct.unpack_from("<I", view)[0])
             # A block restores to 255 times its bytes at most: what asks for more memory is damaged.
             if sizes[-1] > 255 * len(view):
-                raise Error(Status.CORRUPT_BLOCK, f"a chunk of numcodecs.lz4 says {sizes[-1]} bytes, and has {len(view)} of data")
+                raise Error(Status.CORRUPT_BLOCK, f"a chunk of numcodecs.lz4 says {sizes[-1]} bytes, but has {len(view)} of data")
             blocks.append(view[4:])
         restored = restore_lz4_blocks(blocks, sizes)
         for content, size in zip(restored, sizes):
             if len(content) != size:
-                raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk of numcodecs.lz4 says {size} bytes, and holds {len(content)}")
+                raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk of numcodecs.lz4 says {size} bytes, but holds {len(content)}")
         return restored
 
 
@@ -142,7 +142,7 @@ class Gzip(_Batched, GzipCodec):
 
 
 class _Numcodec:
-    """Of the codecs that zarr warns of, since other implementations may lack them: one who enabled this chose them."""
+    """For the codecs that zarr warns about because other implementations may lack them: users who enabled this chose them."""
 
     def __init__(self, **config):
         with warnings.catch_warnings():
@@ -220,9 +220,9 @@ class Pipeline(BatchedCodecPipeline):
 
 
 def read(array, selection=(), *, device="cuda", stream=None, threads=0):
-    """array[selection], by integers and slices, as a DeviceArray made on `stream`; a numpy array for device="cpu". Chunks of one of the codecs
-    above are restored on the device, whether enable() was called or not; what is stored in another way (shards, filters, other codecs, Zarr 2) the
-    processor restores, and it is uploaded."""
+    """Reads array[selection], with integers and slices, as a DeviceArray made on `stream`; as a numpy array for device="cpu". The device restores
+    chunks of the codecs above, whether enable() was called or not. Everything else (shards, filters, other codecs, Zarr 2) the processor
+    restores, and the result is uploaded."""
     number = _device.number_of(device)
     if number is None:
         return _device_chunks.on_host(array[selection])
@@ -402,7 +402,7 @@ def _config():
 
 
 def enable():
-    """From here on arrays that are created or opened use these codecs and this pipeline. As a context manager, until it ends."""
+    """Makes arrays that are created or opened from here on use these codecs and this pipeline. As a context manager, until it ends."""
     for name, codec in _CODECS.items():
         register_codec(name, codec, qualname=f"{__name__}.{codec.__qualname__}")
     register_pipeline(Pipeline)

@@ -122,39 +122,39 @@ nb::bytes make_index_of(nb::object data, unsigned threads) {
 
 void add_calls(nb::module_& module) {
   using namespace nb::literals;
-  module.def("compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4",
-             "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0,
-             "content_checksum"_a = false, "out"_a = nb::none(), "stream"_a = nb::none(),
-             "progress"_a = nb::none(),
-             "Compresses an object's bytes into one frame: bytes, or how many of `out`, a writable buffer, "
-             "they fill. Of a CUDA device's array, a DeviceArray, made there on `stream`.\n\n"
-             "format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. "
-             "backend: auto, reproducible, cpu, "
-             "reference, cuda or webgpu. threads: 0 for one a core. block_bytes: of LZ4, 64K, 256K, 1M or "
-             "4M; 0 for the default. "
-             "progress(input_bytes, output_bytes) is called after each piece; what it raises ends the call. "
-             "Raises hemstitch.Error.");
+  module.def(
+      "compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(),
+      "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0, "content_checksum"_a = false,
+      "out"_a = nb::none(), "stream"_a = nb::none(), "progress"_a = nb::none(),
+      "Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a "
+      "writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on "
+      "`stream`.\n\n"
+      "format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. "
+      "backend: auto, reproducible, cpu, "
+      "reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or "
+      "4M; 0 for the default. "
+      "progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. "
+      "Raises hemstitch.Error.");
   module.def("restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto",
              "backend"_a = "auto", "threads"_a = 0, "device"_a = nb::none(), "out"_a = nb::none(),
              "stream"_a = nb::none(), "progress"_a = nb::none(),
-             "Restores all frames of an object's bytes: bytes, how many of `out` they fill, or with "
-             "device='cuda' a DeviceArray.\n\n"
-             "format 'auto' knows lz4, gzip and bgzf by their first bytes; zlib and deflate have to be "
-             "named. Raises hemstitch.Error, which says "
-             "where the data is damaged.");
+             "Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, "
+             "or with device='cuda' a DeviceArray.\n\n"
+             "format 'auto' recognises lz4, gzip and bgzf by their first bytes; zlib and deflate must be "
+             "named. Raises hemstitch.Error, which says where the data is damaged.");
   module.def("restored_size", restored_size, "data"_a,
-             "The size of what restore() would give, found without writing it (LZ4, gzip, BGZF).");
+             "The size of the result of restore(), found without writing it (LZ4, gzip, BGZF).");
   module.def(
       "compress_bound",
       [](std::uint64_t size, const std::string& format) {
         return compress_bound(size, format_of(format).value_or(Format::kLz4));
       },
-      "size"_a, "format"_a = "lz4", "The most bytes that compress() gives for `size` bytes.");
+      "size"_a, "format"_a = "lz4", "The most bytes that compress() returns for `size` bytes.");
   module.def("restore_ranges", restore_ranges_of, "data"_a, "ranges"_a, nb::kw_only(), "backend"_a = "auto",
              "threads"_a = 0, "index"_a = nb::none());
   module.def("make_index", make_index_of, "data"_a, nb::kw_only(), "threads"_a = 0,
-             "A .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places from which "
-             "open(.., index=..) and restore_ranges(.., index=..) begin. Restores all of the data.");
+             "Makes a .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places where "
+             "open(.., index=..) and restore_ranges(.., index=..) can begin. Restores all of the data.");
 }
 
 }  // namespace hemstitch::python

@@ -59,7 +59,7 @@ CompressOptions compress_options(std::string_view format, std::optional<int> lev
                                  unsigned threads, std::size_t block_bytes, bool content_checksum) {
   CompressOptions options;
   const auto known = format_of(format);
-  if (!known) throw Error(Status::kInvalidOption, "format is 'auto', which only restoring knows");
+  if (!known) throw Error(Status::kInvalidOption, "format 'auto' works only for restoring");
   options.format = *known;
   if (level) {
     if (*level < kMinLevel)  // 0 is the library's word for what None is here

@@ -1,4 +1,4 @@
-// What the parts of the module share: options from Python's names, and the process after a fork.
+// Shared by the parts of the module: options from Python's names, and the process after a fork.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,16 +16,17 @@ namespace hemstitch::python {
 
 namespace nb = nanobind;
 
-// "lz4", "gzip", ..; nothing for "auto". Throws kInvalidOption with the names there are.
+// "lz4", "gzip", ...; nothing for "auto". Throws kInvalidOption with the names that exist.
 std::optional<Format> format_of(std::string_view name);
 
-// As a call's keywords say. Backend and threads go through working_place().
+// From a call's keywords. Backend and threads go through working_place().
 CompressOptions compress_options(std::string_view format, std::optional<int> level, std::string_view backend,
                                  unsigned threads, std::size_t block_bytes, bool content_checksum);
 RestoreOptions restore_options(std::string_view format, std::string_view backend, unsigned threads);
 
-// Where a call works. Notes that this process has worked; in a child that was forked from one that has, there are neither oneTBB's threads nor a
-// device's driver: then one thread and the processor, and a device that is asked for by name throws kDeviceUnavailable.
+// Where a call works. Also notes that this process has worked. In a child that was forked from a process that
+// has worked, there are neither oneTBB's threads nor a device's driver. Then it uses one thread and the
+// processor, and a device that is requested by name throws kDeviceUnavailable.
 struct WorkingPlace {
   std::string backend;
   unsigned threads;

@@ -1,4 +1,4 @@
-// Python's memory as spans, and results that are written straight into objects of Python's.
+// Python's memory as spans, and results that are written directly into Python objects.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,14 +18,16 @@ namespace hemstitch::python {
 
 namespace nb = nanobind;
 
-// Whether an object gives its bytes by the buffer protocol. CuPy's arrays have that protocol and refuse it: they are in a device's memory.
+// Whether an object offers its bytes by the buffer protocol. CuPy's arrays have the protocol but refuse it,
+// since they are in device memory.
 inline bool gives_buffer(nb::handle object) {
   if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
   return PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr()) || PyMemoryView_Check(object.ptr()) ||
          PyObject_HasAttrString(object.ptr(), "__cuda_array_interface__") == 0;
 }
 
-// The bytes of an object with the buffer protocol, for as long as this lives. Wants the GIL to be made and destroyed.
+// The bytes of an object with the buffer protocol, as long as this lives. Construct and destroy it with the
+// GIL.
 class Buffer {
  public:
   enum class Use { kRead, kWrite };
@@ -61,10 +63,11 @@ class Buffer {
   Py_buffer view_{};
 };
 
-// A bytes object that is written before anybody else sees it. It grows by moving pages where it is large, not by copying them.
+// A bytes object that is written before anybody else sees it. A large one grows by moving pages, not by
+// copying them.
 class BytesResult {
  public:
-  // Wants the GIL, as all but room() and append() without growth.
+  // All functions need the GIL, except room(), and append() if it need not grow.
   explicit BytesResult(std::size_t bytes) : object_(PyBytes_FromStringAndSize(nullptr, signed_size(bytes))) {
     if (object_ == nullptr) nb::raise_python_error();
     find_room();
@@ -75,7 +78,7 @@ class BytesResult {
 
   std::span<std::byte> room() const { return {data_, room_bytes_}; }
 
-  // Without the GIL, which it takes to grow.
+  // Without the GIL, which it takes in order to grow.
   void append(std::span<const std::byte> piece) {
     if (piece.size() > room_bytes_ - used_bytes_) {
       const nb::gil_scoped_acquire gil;
@@ -86,7 +89,7 @@ class BytesResult {
   }
   std::size_t used_bytes() const { return used_bytes_; }
 
-  // The object, with its first `bytes` bytes.
+  // The object, with only its first `bytes` bytes.
   nb::bytes take(std::size_t bytes) {
     if (bytes != room_bytes_) resize(bytes);
     return nb::steal<nb::bytes>(std::exchange(object_, nullptr));
@@ -114,7 +117,7 @@ class BytesResult {
       std::memcpy(PyBytes_AsString(other), data_, kept);
     Py_DECREF(std::exchange(object_, other));
 #else
-    // Leaves NULL and an exception where there is no memory.
+    // Leaves NULL and an exception if there is no memory.
     if (_PyBytes_Resize(&object_, signed_size(bytes)) != 0) nb::raise_python_error();
 #endif
     find_room();

@@ -111,23 +111,23 @@ nb::tuple find_in(const Searcher& self, nb::object text) {
 
 void add_search(nb::module_& module) {
   using namespace nb::literals;
-  nb::class_<SearchMatch>(module, "SearchMatch", "Where in a line a pattern stands, and its bytes.")
+  nb::class_<SearchMatch>(module, "SearchMatch", "The place of a pattern in a line, and its size.")
       .def_ro("position", &SearchMatch::position)
       .def_ro("bytes", &SearchMatch::bytes);
-  nb::class_<SearchedLine>(module, "SearchedLine", "A line that is selected, or given for one that is.")
+  nb::class_<SearchedLine>(module, "SearchedLine", "A selected line, or one beside it.")
       .def_ro("number", &SearchedLine::number, "From 1.")
-      .def_ro("byte", &SearchedLine::byte, "Of its first byte in the text.")
+      .def_ro("byte", &SearchedLine::byte, "The place of its first byte in the text.")
       .def_prop_ro(
           "text", [](const SearchedLine& line) { return nb::bytes(line.text.data(), line.text.size()); },
           "Without the line's end.")
       .def_ro("selected", &SearchedLine::selected)
       .def_ro("matches", &SearchedLine::matches);
   nb::class_<SearchedText>(module, "SearchedText", "What was found in one text.")
-      .def_ro("count", &SearchedText::count, "Of selected lines.")
+      .def_ro("count", &SearchedText::count, "The number of selected lines.")
       .def_ro("lines", &SearchedText::lines)
       .def_ro("in_binary", &SearchedText::in_binary,
-              "A line of the binary part is selected, which is not given.")
-      .def_ro("error", &SearchedText::error, "Why not all of a file was searched; empty where it was.");
+              "A selected line is in the binary part; it is not in `lines`.")
+      .def_ro("error", &SearchedText::error, "Why a file was not searched completely; empty if it was.");
   nb::class_<Searcher>(module, "Searcher",
                        "Fixed strings to look for, ready for many texts and any number of threads.")
       .def("__init__", make_searcher, "patterns"_a, nb::kw_only(), "ignore_case"_a = false,
@@ -135,10 +135,10 @@ void add_search(nb::module_& module) {
            "wanted"_a = "lines", "binary"_a = "told", "before"_a = 0, "after"_a = 0, "matches"_a = false,
            "decompress"_a = false, "backend"_a = "auto", "threads"_a = 0)
       .def("search_files", search_files, "paths"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "A SearchedText for each path; what cannot be read is told in its `error`.")
-      .def("search", search_text, "text"_a, "The lines of one text, in memory.")
+           "A SearchedText for each path; its `error` says why a file cannot be read.")
+      .def("search", search_text, "text"_a, "Searches one text in memory for lines.")
       .def("find", find_in, "text"_a,
-           "Where patterns stand in a text, and how long each is: two numpy arrays.");
+           "The places of patterns in a text, and their lengths: two numpy arrays.");
 }
 
 }  // namespace hemstitch::python

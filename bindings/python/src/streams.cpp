@@ -26,7 +26,7 @@ class PushedStream {
   template <class Call>
   nb::bytes run(const Call& call) {
     // The GIL is free meanwhile, so that another thread may come.
-    if (busy_) throw Error(Status::kWrongState, "another thread is at work with this stream");
+    if (busy_) throw Error(Status::kWrongState, "another thread is using this stream");
     const Busy busy(busy_);
     output_.clear();
     {

@@ -293,7 +293,7 @@ def test_what_is_refused_of_device_arrays(fake):
     for bad in (values[:, ::2], values.T, values[::-1]):
         with pytest.raises(BufferError, match="C order"):
             hemstitch.compress(OnDevice(bad))
-    for options, message in (({"format": "zip"}, "zip"), ({"level": 13}, "level"), ({"backend": "cpu"}, "where it is"),
+    for options, message in (({"format": "zip"}, "zip"), ({"level": 13}, "level"), ({"backend": "cpu"}, "only 'cuda'"),
                              ({"content_checksum": True}, "serial"), ({"progress": print}, "progress")):
         with pytest.raises(hemstitch.Error, match=message):
             hemstitch.compress(OnDevice(values), **options)

@@ -1,4 +1,4 @@
-// gather through WebGPU; the definition stands in gather.hpp.
+// gather through WebGPU; gather.hpp defines it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hemstitch::webgpu {
 
-// Where a piece stands in the source buffer.
+// The place of a piece in the source buffer.
 struct GatherPiece {
   std::uint32_t source = 0;  // byte
   std::uint32_t bytes = 0;
@@ -15,9 +15,9 @@ struct GatherPiece {
 
 struct GatherBuffers {
   BufferId source;
-  BufferId pieces;  // GatherPiece a piece
-  BufferId begins;  // of scan: where each goes, and the total
-  BufferId output;  // in vectors of 16 bytes: those behind the total in the last one become 0
+  BufferId pieces;  // a GatherPiece for each piece
+  BufferId begins;  // of scan: where each piece goes, and the total
+  BufferId output;  // in vectors of 16 bytes: the bytes after the total in the last one become 0
 };
 
 // The pieces must fit the output, whose bytes are at most `most_output_bytes`.

@@ -1,5 +1,5 @@
-// The CPU's way through pieces of a span: each task owns a range of the span and works on what of the pieces falls into
-// it, however pieces are cut.
+// How the CPU goes through the pieces of a span: each task owns a range of the span and works on the parts of
+// pieces in it, however pieces are cut.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,12 +15,12 @@
 
 namespace hemstitch {
 
-// Bytes of the span that one thread copies at a time: far more than a task costs to start, and few enough that 16
-// threads share 16 MB.
-inline constexpr std::size_t kPiecesGrainBytes = 256 * 1024;
+// Bytes of the span that one thread copies at a time. This takes far longer than starting a task, and is
+// little enough that 16 threads can share 16 MB.
+inline constexpr std::size_t kPiecesGrainBytes = 256 << 10;
 
-// Calls `work(piece, begin, end)`, from many threads, with bytes [begin, end) of each piece, all of them once.
-// `function` is named in errors.
+// Calls `work(piece, begin, end)` from many threads, so that all bytes of each piece are covered exactly
+// once. `function` is the name for errors.
 template <class Work>
 void for_each_part(std::string_view function, std::size_t counterpart_count,
                    std::span<const std::uint32_t> sizes, std::span<const std::uint64_t> offsets,

@@ -13,7 +13,7 @@ namespace hemstitch {
 
 std::uint64_t scan_sizes(std::span<const std::uint32_t> sizes, std::span<std::uint64_t> offsets) {
   if (offsets.size() != sizes.size() + 1)
-    throw Error(Status::kInvalidOption, fmt::format("scan: {} sizes have {} offsets, but {} were given",
+    throw Error(Status::kInvalidOption, fmt::format("scan: {} sizes need {} offsets, but {} were given",
                                                     sizes.size(), sizes.size() + 1, offsets.size()));
   // Each part is added up, the sums are scanned, and each part is scanned from where it begins.
   const std::size_t parts = (sizes.size() + kScanPartCount - 1) / kScanPartCount;

@@ -1,4 +1,4 @@
-// shuffle and unshuffle on a CUDA device; the contract stands in shuffle.hpp.
+// shuffle and unshuffle on a CUDA device; shuffle.hpp defines them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,7 +8,7 @@
 
 namespace hemstitch::cuda {
 
-// Buffers of any size and alignment; a target is as large as its source, and overlaps nothing.
+// Buffers of any size and alignment. A target is as large as its source, and overlaps nothing.
 struct ShuffleBatch {
   const std::byte* const* d_sources = nullptr;
   const std::size_t* d_sizes = nullptr;
@@ -17,11 +17,11 @@ struct ShuffleBatch {
   std::uint32_t element_bytes = 0;  // 1..kMostElementBytes
 };
 
-// Device memory that either function needs besides its arguments, in bytes: 12 a buffer and a little.
+// Device memory that either function needs besides its arguments: 12 bytes for each buffer and a little more.
 std::size_t shuffle_cuda_scratch_bytes(std::uint64_t count);
 
-// Asynchronous on `stream`; may be captured in a graph. Throw kInvalidOption if `scratch_bytes` is less than the above, or elements
-// are too large.
+// Asynchronous on `stream`; can be captured in a graph. Throw kInvalidOption if `scratch_bytes` is too small,
+// or elements are too large.
 void shuffle_cuda(const ShuffleBatch& batch, void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 void unshuffle_cuda(const ShuffleBatch& batch, void* d_scratch, std::size_t scratch_bytes,
                     cudaStream_t stream);

@@ -5,7 +5,7 @@ namespace {
 
 void record_moving(Recording& recording, const char* entry_point, const ShuffleBuffers& buffers,
                    std::uint32_t buffer_count, std::uint32_t element_bytes, std::uint64_t most_bytes) {
-  constexpr std::uint64_t kBytesPerWorkgroup = 256 * 16;
+  constexpr std::uint64_t kBytesPerWorkgroup = 4096;  // 256 vectors of 16 bytes
   if (buffer_count == 0) return;
   const std::uint64_t workgroups = divided_up(most_bytes, kBytesPerWorkgroup);
   recording.dispatch({"compact/shuffle/shuffle.wgsl",

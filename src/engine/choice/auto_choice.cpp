@@ -122,9 +122,9 @@ std::optional<BackendChoice> choose_among(const BackendRegistry& registry, Choos
     for (const auto& backend : registry.backends())
       if (is_candidate(*backend, choosers, work) && !backend->unavailable_reason(device))
         return BackendChoice{
-            std::string(backend->name()), fmt::format("{} does not take the format", processor), {}};
+            std::string(backend->name()), fmt::format("{} does not support the format", processor), {}};
   if (work.content_bytes.value_or(work.compressed_bytes.value_or(UINT64_MAX)) <= kNeverDevicesBytes)
-    return BackendChoice{std::string(processor), "so few bytes", {}};
+    return BackendChoice{std::string(processor), "too small for a device", {}};
   const unsigned cores = cores_of(work);
   const Format format = format_of(work);
   if (!work.content_bytes && !work.compressed_bytes)

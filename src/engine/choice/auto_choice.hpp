@@ -1,6 +1,6 @@
-// What `auto` takes on this machine for a piece of work, and what --reproducible takes: select_backend() (hemstitch/choice.hpp) over the
-// backends there are. The size decides first, by figures that no device has to be asked for: a driver is started only where the
-// best device that figures are known of would pay off.
+// Which backend `auto` and --reproducible pick on this machine for a piece of work: select_backend()
+// (hemstitch/choice.hpp) over the available backends. The size decides first, with known figures and without
+// querying a device. A driver is started only if the best device with known figures would pay off.
 #pragma once
 
 #include <optional>
@@ -12,22 +12,22 @@
 
 namespace hemstitch {
 
-// Who writes whose bytes: any backend of this machine, or those that write the bytes of `reference`.
+// Which backends take part: all of this machine, or only those that write the bytes of `reference`.
 enum class Choosers { kAuto, kReproducible };
 
 std::string_view processor_of(Choosers choosers);
 
-// `device` as wanted_device() gives it. The choice's backend is one that can be used here.
+// `device` as wanted_device() returns it. The backend of the choice can be used here.
 BackendChoice choose_for(const BackendRegistry& registry, Choosers choosers, std::string_view device,
                          const Workload& work);
 
-// The same where no device has to be asked that takes its time to start; else nothing.
+// The same, if no device that takes long to start has to be queried; otherwise nothing.
 std::optional<BackendChoice> choose_at_hand(const BackendRegistry& registry, Choosers choosers,
                                             std::string_view device, const Workload& work);
 
-// Everything that `auto` chooses among here, with its facts: starts the drivers.
+// All candidates of `auto` on this machine, with their facts. Starts the drivers.
 struct ChoiceTable {
-  bool is_measured = false;  // by --calibrate, and not the defaults
+  bool is_measured = false;  // by --calibrate; otherwise the defaults
   HostFigures host;
   std::vector<BackendCandidate> candidates;
 };

@@ -229,8 +229,8 @@ std::string keep_figures(const KeptFigures& kept) {
   const auto failed = [&] {
     const std::string why = std::generic_category().message(errno);
     return Error(Status::kWriteFailed,
-                 place.path.empty() ? "there is no cache folder: neither XDG_CACHE_HOME nor HOME says where"
-                 : errno == EPERM   ? fmt::format("{} is not in a folder of this user's own", place.path)
+                 place.path.empty() ? "there is no cache folder: set XDG_CACHE_HOME or HOME"
+                 : errno == EPERM   ? fmt::format("{} must be in a folder that this user owns", place.path)
                                     : fmt::format("{}: {}", place.path, why));
   };
   if (place.folder.number() < 0) throw failed();

@@ -1,9 +1,11 @@
-// What `hemstitch backends --calibrate` measured on this machine, kept in the user's cache folder for the choice by `auto`.
+// What `hemstitch backends --calibrate` measured on this machine, stored in the user's cache folder for
+// `auto`.
 //
-// The file is $XDG_CACHE_HOME/hemstitch/figures, or ~/.cache/hemstitch/figures: lines of words and numbers. It can cost speed, never
-// correctness: numbers are clamped, and a file that is not whole, or not surely the user's own, counts as none. It is read and written
-// only where the cache folder, the folder in it and the file belong to the process's own user, and neither of the last two is a link; so under
-// sudo nothing is left in another user's home, and nothing of his is believed.
+// The file is $XDG_CACHE_HOME/hemstitch/figures, or ~/.cache/hemstitch/figures, and has lines of words and
+// numbers. A wrong file can cost speed, but never correctness: numbers are clamped, and a file is ignored if
+// it is incomplete or may not belong to the user. It is read and written only if the process's user owns the
+// cache folder, the folder in it and the file, and if neither of the last two is a link. So under sudo,
+// nothing is left in another user's home, and no other user's file is trusted.
 #pragma once
 
 #include <optional>
@@ -18,11 +20,11 @@ namespace hemstitch {
 struct KeptFigures {
   struct Row {
     std::string backend;
-    std::string device;  // whose they are; another one has others
+    std::string device;  // the device that was measured; other devices have other figures
     BackendFigures figures;
   };
 
-  unsigned cores = 0;  // by which host and processor were measured
+  unsigned cores = 0;  // with which host and processor were measured
   HostFigures host;
   std::vector<Row> rows;
 
@@ -30,13 +32,13 @@ struct KeptFigures {
 };
 
 std::string figures_text(const KeptFigures& kept);
-// Nothing where `text` is not whole.
+// Nothing if `text` is incomplete.
 std::optional<KeptFigures> parse_figures(std::string_view text);
 
-// Nothing where there are none that may be believed. Does not throw.
+// Nothing if there is no file that can be trusted. Does not throw.
 std::optional<KeptFigures> load_figures() noexcept;
-// In place of those that are there, by another file's rename; whoever reads meanwhile reads one of both whole. Returns the path. Throws
-// kWriteFailed.
+// Replaces the stored figures by renaming a new file, so a concurrent reader sees either the old or the new
+// file whole. Returns the path. Throws kWriteFailed.
 std::string keep_figures(const KeptFigures& kept);
 
 }  // namespace hemstitch

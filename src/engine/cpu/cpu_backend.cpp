@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kFirstHcLevel = 3;
 // Several small blocks travel in one batch, so that handing over a batch costs little beside its work.
-constexpr std::size_t kBatchBytes = 256 * 1024;
+constexpr std::size_t kBatchBytes = 256 << 10;
 
 const char* chars(std::span<const std::byte> bytes) { return reinterpret_cast<const char*>(bytes.data()); }
 char* chars(std::span<std::byte> bytes) { return reinterpret_cast<char*>(bytes.data()); }

@@ -1,5 +1,6 @@
-// The production path where there is no GPU: liblz4 on the calling thread, one block after the other.
-// Levels 1-2 are liblz4's fast compressor, 3-12 its HC compressor at that level.
+// `cpu`, the production path without a GPU. Established libraries compress, one block after the other on the
+// calling thread. For LZ4 that is liblz4: its fast compressor at levels 1 and 2, its HC compressor at levels
+// 3 to 12.
 #pragma once
 
 #include <memory>

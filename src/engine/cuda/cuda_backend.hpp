@@ -1,4 +1,4 @@
-// `cuda`: NVIDIA GPUs. Compresses and restores LZ4 (cuda_engine.hpp), with the bytes of `reference`.
+// `cuda`: NVIDIA GPUs (cuda_engine.hpp). Writes the bytes of `reference`.
 #pragma once
 
 #include <memory>

@@ -189,7 +189,9 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
   const DeviceFormat& format = known_format(parameters.format);
   cudaStream_t const stream = slot.stream.get();
   const std::size_t count = tasks.size();
-  const Staging staging = stage_for_compression(tasks);
+  const bool has_histories =
+      std::ranges::any_of(tasks, [](const BlockTask& task) { return !task.history.empty(); });
+  const Staging staging = stage_for_compression(tasks, !has_histories && slot.holds(whole_input(tasks)));
   std::byte* const d_input = slot.input.at_least(staging.input_bytes, stream);
   const auto arrays = place_arrays<CompressArrays>(slot, count);
 
@@ -308,12 +310,17 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks, const DeviceFormat& form
     tasks[i].output_bytes = restored ? arrays.output_bytes.h[i] : 0;
   }
   const std::vector<StagedSpan> spans = results_of(staging, tasks);
-  const bool direct = std::ranges::all_of(spans, [&](const StagedSpan& span) { return slot.holds(span.to); });
+  const bool direct = come_down_alone(spans) &&
+                      std::ranges::all_of(spans, [&](const StagedSpan& span) { return slot.holds(span.to); });
   std::byte* const h_output = direct ? nullptr : slot.pin(staging.output_bytes);
   slot.stamps.download.record(stream);
-  for (const StagedSpan& span : spans)
-    copy_async(direct ? span.to.data() : h_output + span.at, d_output + span.at, span.to.size(),
-               cudaMemcpyDeviceToHost, stream);
+  if (direct) {
+    for (const StagedSpan& span : spans)
+      copy_async(span.to.data(), d_output + span.at, span.to.size(), cudaMemcpyDeviceToHost, stream);
+  } else {
+    for (const StagedRun& run : runs_of(spans))
+      copy_async(h_output + run.at, d_output + run.at, run.bytes, cudaMemcpyDeviceToHost, stream);
+  }
   slot.stamps.download_end.record(stream);
   slot.wait();
   if (!direct)

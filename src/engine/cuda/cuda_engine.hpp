@@ -1,26 +1,28 @@
-// The engine of the `cuda` backend: batches of blocks in host memory, compressed and restored on an NVIDIA GPU, with
-// the bytes and statuses of the `reference` engine.
+// The engine of the `cuda` backend. It compresses and restores batches of blocks in host memory on an NVIDIA
+// GPU, with the bytes and statuses of the `reference` engine.
 //
-// Slots. A call takes one of three slots: a stream, device memory, and pinned memory at both ends. What stands
-// in make_buffer()'s memory is transferred from and to where it is; all else is copied into pinned memory and out of it by
-// the calling thread. Transfers and kernels run on the slot's stream. So three calls from three threads overlap: one
-// uploads while the next one computes and the third downloads. A fourth waits for a slot. Slots belong to the device, not to an engine: pinning memory takes longer than compressing it, and a tool that
-// works on many files makes an engine for each.
+// Slots. A call takes one of three slots. A slot is a stream, device memory, and pinned memory at both ends.
+// Data in memory from make_buffer() is transferred directly; the calling thread copies all other data through
+// pinned memory. Transfers and kernels run on the slot's stream. So three calls from three threads overlap:
+// one uploads, the next computes and the third downloads. A fourth call waits for a slot. Slots belong to the
+// device, not to an engine, because pinning memory takes longer than compressing it, and a tool that
+// processes many files makes an engine for each.
 //
 //   call:   stage | upload | kernels | sizes down | results down | hand out
 //           host    stream ------------------------------------>   host
 //
-// Sizes come down first, so that only bytes that hold results do.
+// Sizes are downloaded first, so that only bytes that hold results are downloaded after them.
 //
-// Time. Events on the slot's stream say when uploads, kernels and downloads began and ended (core/time_line.hpp). A stage's time
-// begins when the one before it is over: another slot's work may be what the device does first.
+// Time. Events on the slot's stream record when uploads, kernels and downloads began and ended
+// (core/time_line.hpp). A stage begins when the stage before it ends, even if the device works on another
+// slot first.
 //
-// Streams. What is one stream of DEFLATE goes by pieces of tens of megabytes instead, in memory of its own (cuda_pieces.hpp), since each of them
-// needs the one before.
+// Streams. One long stream of DEFLATE goes in pieces of tens of megabytes instead, in memory of its own
+// (cuda_pieces.hpp), since each piece needs the one before.
 //
-// Failures. An error of CUDA is thrown as an Error of the device family: the tasks are unspecified then, the caller's
-// input is untouched, and the next call starts afresh (after a lost device it fails again, at once). Where memory runs out, the
-// batch is halved until a single block does not fit. A block's own failure stands in its status.
+// Failures. A CUDA error is thrown as an Error of the device family. The tasks are unspecified then, the
+// caller's input is unchanged, and the next call starts afresh (after a lost device it fails at once). If
+// memory runs out, the batch is halved, down to a single block. A failure of one block is in its status.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +40,7 @@ class DeviceClock;
 
 class CudaEngine : public BlockEngine {
  public:
-  // The device outlives it.
+  // The device must outlive the engine.
   explicit CudaEngine(Device& device);
   ~CudaEngine() override;
 
@@ -52,12 +54,13 @@ class CudaEngine : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
-  // Streams of DEFLATE, by pieces (cuda_pieces.hpp); what is too short for that, or has no memory here, by the processor.
+  // For long streams of DEFLATE, in pieces (cuda_pieces.hpp). The processor restores streams that are too
+  // short, or that find no memory here.
   StreamMemory stream_memory(Format format, const StreamMeans& means) const override;
   std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
                                                      const StreamMeans& means) override;
 
-  // Gives back the device memory that slots not in use keep for later calls.
+  // Frees the device memory that unused slots keep for later calls.
   void release_memory();
 
  private:
@@ -66,7 +69,7 @@ class CudaEngine : public BlockEngine {
 
   Device& device_;
   EngineSlots& slots_;
-  std::unique_ptr<DeviceClock> clock_;  // where the time is kept
+  std::unique_ptr<DeviceClock> clock_;  // set if the engine keeps the time
 };
 
 }  // namespace hemstitch::cuda

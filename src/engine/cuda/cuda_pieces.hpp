@@ -1,8 +1,11 @@
-// Pieces of a stream of DEFLATE on a CUDA device: what DeflateDeviceDecoder calls (format/deflate/stream/deflate_piece_device.hpp).
+// Pieces of a DEFLATE stream on a CUDA device, for DeflateDeviceDecoder
+// (format/deflate/stream/deflate_piece_device.hpp).
 //
-// A stream brings compressed bytes up, one brings content down, and each room has one that restores. Events hold that one until what it restores has come,
-// and, behind what is done before the link is known, until what stood in its output has gone. So pieces in all rooms share the device while another one comes and the content of the last one
-// goes: one alone leaves much of it idle for as long as its last warps take.
+// One CUDA stream uploads compressed bytes, one downloads content, and each room has one that restores.
+// Events make the restoring stream wait for its input and, after the steps that need no link to the piece
+// before, until its output buffer has been downloaded. So the pieces in all rooms share the device while
+// another piece is uploaded and the last one is downloaded. A single piece would leave much of the device
+// idle while its last warps finish.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +25,15 @@
 
 namespace hemstitch::cuda {
 
-// What CudaPieces takes of a device's memory.
+// How much device memory CudaPieces takes.
 std::uint64_t cuda_pieces_bytes(const DeflateDeviceLimits& limits);
 
 class CudaPieces : public DeflatePieceDevice {
  public:
-  // The device, and the clock where there is one, outlive it. Throws Error (device family) where there is no memory.
+  // The device and the clock (which may be null) must outlive it. Throws Error (device family) if there is
+  // no memory.
   CudaPieces(Device& device, const DeflateDeviceLimits& limits, DeviceClock* clock);
-  // Nothing comes down any more.
+  // Ends all downloads first.
   ~CudaPieces() override;
 
   LargeBuffer make_host_memory(std::size_t bytes) override;
@@ -45,7 +49,7 @@ class CudaPieces : public DeflatePieceDevice {
   struct Output;
   struct Room;
   struct Interval;
-  // A way down.
+  // One download.
   struct Download {
     std::uint64_t number = 0;
     Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming}, passed{Event::Kind::kWait};

@@ -1,4 +1,4 @@
-// Brings a device's clock to the host's: by an event of which both say when it was.
+// Converts a device's times to the host's clock, by an event whose time is known on both.
 #pragma once
 
 #include <mutex>
@@ -17,7 +17,7 @@ class DeviceClock {
 
   TimeLine& line() const { return line_; }
 
-  // By whoever is about to use a stream that has nothing to do.
+  // Call it before using a stream that has nothing to do.
   void start(const Stream& stream) {
     std::call_once(started_, [&] {
       zero_.emplace(Event::Kind::kTiming);
@@ -26,7 +26,7 @@ class DeviceClock {
       zero_seconds_ = line_.now();
     });
   }
-  // Between two timing events that have passed.
+  // Adds the interval between two timing events that have both passed.
   void tell(Stage stage, std::uint64_t batch, const Event& begin, const Event& end) {
     line_.add({stage, batch, seconds_at(begin), seconds_at(end)});
   }

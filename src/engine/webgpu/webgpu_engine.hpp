@@ -1,10 +1,12 @@
-// The engine of the WebGPU backend: batches of blocks through a ring of slots.
+// The engine of the WebGPU backend: batches of blocks go through a ring of slots.
 //
-// A slot holds all that a batch in flight needs, made at its first use and kept. The pipeline calls from several threads,
-// each with a batch of its own; a call takes a free slot, or waits for one. While the device computes one batch, the thread
-// of another copies its bytes into mapped memory, and that of a third copies results out; threads of the caller's arena help both.
+// A slot holds everything that a batch in flight needs. It is made on first use and kept. The pipeline calls
+// from several threads, each with its own batch; a call takes a free slot or waits for one. While the device
+// computes one batch, the thread of another copies its bytes into mapped memory, and the thread of a third
+// copies results out. Threads of the caller's arena help with both copies.
 //
-// Bytes and statuses are the twins', whatever the device. A block whose result cannot be right gets kDeviceFault.
+// Bytes and statuses are the twins', whatever the device. A block whose result cannot be right gets
+// kDeviceFault.
 #pragma once
 
 #include <memory>
@@ -14,18 +16,18 @@
 
 namespace hemstitch::webgpu {
 
-// Slots of a ring: uploading, computing, reading back.
+// Three stages: uploading, computing, reading back.
 inline constexpr unsigned kSlotCount = 3;
 
 struct EngineOptions {
   unsigned slot_count = kSlotCount;
-  // The most data of one submission, histories included; 0: what the device's limits and kind suggest.
+  // The most data in a submission, histories included; 0: chosen by the device's limits and kind.
   std::uint64_t batch_bytes = 0;
 };
 
 std::unique_ptr<BlockEngine> make_engine(std::shared_ptr<Device> device, const EngineOptions& options = {});
 
-// How the device memory of a slot is divided: `bytes` of data in blocks of that size. For people who plan.
+// How the device memory of a slot is divided, for `bytes` of data in blocks of this size. For printing.
 WorkspacePlan device_workspace(std::uint64_t block_bytes, std::uint64_t bytes);
 
 }  // namespace hemstitch::webgpu

@@ -1,4 +1,5 @@
-// The formats whose blocks are DEFLATE as those that CUDA devices know. They compress to all of them, and restore blocks that can be told apart.
+// The formats with DEFLATE blocks on CUDA devices. Devices compress to all of them, and restore blocks that
+// can be told apart.
 #pragma once
 
 #include <memory>

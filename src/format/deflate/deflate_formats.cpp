@@ -27,12 +27,12 @@ constexpr int kDefaultDeflateLevel = 6;
 // The longest stream of a batch keeps all others of it waiting on a device. Data may take a little more than its content.
 constexpr std::uint32_t kMostWholeStreamBytes = 1 << 20;
 // 258 bytes of content take two bits at least.
-constexpr std::uint64_t kMostContentOfByte = 258 * 4;
+constexpr std::uint64_t kMostContentOfByte = std::uint64_t{258} * 4;
 
 std::optional<IndexedBlock> short_gzip_stream(std::uint64_t head_bytes, std::uint64_t file_bytes) {
   if (file_bytes <= head_bytes + kGzipTrailerBytes) return std::nullopt;
   const std::uint64_t data_bytes = file_bytes - head_bytes - kGzipTrailerBytes;
-  if (data_bytes > 2 * kMostWholeStreamBytes) return std::nullopt;
+  if (data_bytes > std::uint64_t{2} * kMostWholeStreamBytes) return std::nullopt;
   return IndexedBlock{.at = head_bytes, .data_bytes = static_cast<std::uint32_t>(data_bytes)};
 }
 
@@ -76,10 +76,10 @@ class DeflateFormat : public FrameFormat {
     refuse(options.stored_time != 0 && !choices().stored_name, "stored_time");
     if (options.dictionary.size() > kHistoryBytes)
       throw Error(Status::kInvalidOption,
-                  fmt::format("dictionary has {} bytes, it can have {}: all of it is named by its checksum",
+                  fmt::format("dictionary has {} bytes, it can have {}, since its checksum covers all of it",
                               options.dictionary.size(), kHistoryBytes));
     if (options.stored_name.find('\0') != std::string::npos)
-      throw Error(Status::kInvalidOption, "stored_name has a byte of 0, which would end it");
+      throw Error(Status::kInvalidOption, "stored_name contains a zero byte, which would end it");
   }
   Checksum checksum() const override { return Checksum::kNone; }
   bool writes_streams() const override { return deflate_end_of_blocks(id()) == DeflateEnd::kFlush; }

@@ -1,5 +1,5 @@
-// The formats whose blocks are DEFLATE (RFC 1951): gzip (RFC 1952), BGZF (section 4.1 of the SAM specification), zlib
-// (RFC 1950), and DEFLATE alone. docs/formats/deflate.md tells what is relied on.
+// The formats with DEFLATE blocks (RFC 1951): gzip (RFC 1952), BGZF (section 4.1 of the SAM specification),
+// zlib (RFC 1950), and raw DEFLATE. docs/formats/deflate.md says what we rely on.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,13 @@ constexpr bool is_deflate(Format format) {
          format == Format::kDeflate;
 }
 
-// How the blocks of their frames end. Every block of BGZF is a member of its own; those of other formats are parts of one stream.
+// How the blocks of its frames end. Every block of BGZF is a member of its own; those of other formats are
+// parts of one stream.
 constexpr DeflateEnd deflate_end_of_blocks(Format format) {
   return format == Format::kBgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush;
 }
 
-// In the order in which they are asked whether data is theirs.
+// In the order in which data is tested for them.
 std::vector<std::unique_ptr<FrameFormat>> make_deflate_formats();
 
 }  // namespace hemstitch

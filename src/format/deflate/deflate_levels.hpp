@@ -1,5 +1,5 @@
-// The level table of DEFLATE: how a chunk is found, parsed and cut, for every engine that writes the project's own bytes.
-// Data only; changing a number here changes bytes everywhere at once.
+// The level table of DEFLATE: how a chunk is searched, parsed and cut, for every engine that writes the
+// project's own bytes. Data only; changing a number here changes bytes everywhere at once.
 //
 //   levels            hash_chain depth   near_three depth   passes
 //   1-2               1                  1                  1
@@ -8,11 +8,11 @@
 //   9-11              20                 8                  3
 //   12                64                 16                 4, and chunks may be split
 //
-// The third pass of levels 9 to 11 is worth 0.2 % of the nine Silesia files and 2.3 % of E.coli, whose four letters cost the least
-// bits of all, which the prior prices know nothing of.
-// With a depth of 16 reads with qualities (FASTQ) would be 1.2 % larger than by `gzip -9`; with 20 they are 0.8 %.
+// The third pass of levels 9 to 11 gains 0.2 % on the nine Silesia files and 2.3 % on E.coli, whose four
+// letters have the shortest codes, which the first prices do not anticipate. With a depth of 16, reads with
+// qualities (FASTQ) would be 1.2 % larger than with `gzip -9`; with 20 they are 0.8 % larger.
 //
-// Every level stitches over 16 positions. deflate_tuning.hpp has the numbers, and what they were chosen by.
+// Every level stitches over 16 positions. deflate_tuning.hpp has the numbers, and how they were chosen.
 #pragma once
 
 #include "format/deflate/compress/deflate_tuning.hpp"

@@ -1,4 +1,4 @@
-// LZ4 as a format of the table: frames and legacy frames read, frames written.
+// LZ4 as a format of the table: reads frames and legacy frames, writes frames.
 #pragma once
 
 #include <memory>

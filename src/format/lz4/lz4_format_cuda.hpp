@@ -1,4 +1,4 @@
-// LZ4 as a format that CUDA devices know.
+// LZ4 as a format of CUDA devices.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The level table of LZ4: which finder and parse a level uses, and with what numbers, for every engine that
+// The level table of LZ4: the finder and parse of each level, with their parameters, for every engine that
 // writes the project's own bytes. Data only; changing a number here changes bytes everywhere at once.
 //
 //   levels  finder                        parse
@@ -8,8 +8,9 @@
 //   9-11    hash_chain depth 16, stitch   optimal
 //   12      hash_chain depth 64, stitch   optimal
 //
-// The stitch reaches 4 positions at levels 1 and 2, 16 at level 12, 8 between. Levels 3 to 12 hash more than four bytes in blocks with few
-// values. Table sizes go by the frame's block size, never by the device.
+// The stitch reaches 4 positions at levels 1 and 2, 16 at level 12, and 8 at the others. Levels 3 to 12 hash
+// more than four bytes in blocks with few values. Table sizes depend on the frame's block size, never on the
+// device.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ struct Lz4Level {
   Lz4Parse parse;
 };
 
-// `level` is 1..12; `block_bytes` the block size of the frame, or of the pages of a batch; `history_bytes` the most that any
-// of the blocks has before it.
+// `level` is 1..12; `block_bytes` is the block size of the frame, or of the pages of a batch; `history_bytes`
+// is the most history of any block.
 inline Lz4Level lz4_level(int level, std::size_t block_bytes, std::size_t history_bytes = 0) {
   if (level <= 2 && block_bytes <= kPageBytes && history_bytes == 0)
     return {HashPairsParameters{.hash_bits = kHashPairsBits}, LazyParse{}};

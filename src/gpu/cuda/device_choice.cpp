@@ -83,6 +83,7 @@ DeviceChoice choose_device(const DeviceSurvey& survey, std::string_view architec
   if (best != nullptr) return {*best, {}};
 
   std::vector<std::string> devices;
+  devices.reserve(meant.size());
   for (const DeviceFacts& device : meant)
     devices.push_back(
         fmt::format("{} has compute capability {}", device.name, capability_text(device.capability)));

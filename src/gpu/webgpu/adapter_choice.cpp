@@ -46,6 +46,7 @@ AdapterChoice choose_adapter(const std::vector<AdapterFacts>& adapters, std::str
     return {static_cast<std::size_t>(best - adapters.begin()), {}};
   }
   std::vector<std::string> names;
+  names.reserve(adapters.size());
   for (const AdapterFacts& adapter : adapters) names.push_back(adapter.name);
   const std::vector<std::size_t> meant = devices_meant(wanted, names);
   if (!meant.empty()) return {meant.front(), {}};

@@ -1,4 +1,5 @@
-// Which adapter a run uses, or why none can be used: a decision over plain facts, so that it is tested without one.
+// Which adapter a run uses, or why none can be used. The decision takes plain facts, so it is tested without
+// an adapter.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace hemstitch::webgpu {
 
-// In the order of preference. Software is a driver that runs shaders on the processor: for tests, never chosen by `auto`.
+// In the order of preference. Software is a driver that runs shaders on the processor: for tests, never
+// chosen by `auto`.
 enum class AdapterKind { kDiscrete, kIntegrated, kOther, kSoftware };
 
 struct AdapterFacts {
@@ -23,11 +25,12 @@ struct AdapterFacts {
 std::string_view kind_text(AdapterKind kind);
 
 struct AdapterChoice {
-  std::size_t index = 0;  // into the adapters, where there is no reason
-  std::string reason;     // why there is none, and what mends it
+  std::size_t index = 0;  // of the chosen adapter, if there is no reason
+  std::string reason;     // why none can be used, and how to fix it
 };
 
-// `wanted` is empty (the first of the best kind) or says which is meant (devices_meant()), of which the first is taken.
+// If `wanted` is empty, the first adapter of the best kind is chosen, otherwise the first one that it names
+// (devices_meant()).
 AdapterChoice choose_adapter(const std::vector<AdapterFacts>& adapters, std::string_view wanted);
 
 }  // namespace hemstitch::webgpu

@@ -1,5 +1,6 @@
-// The functions of webgpu.h that we call: what every implementation of WebGPU promises, a browser's too. None of them is linked; who
-// has an implementation fills in the pointers (library.hpp). What wgpu-native has beyond them is in native.hpp.
+// The functions of webgpu.h that we call. Every implementation of WebGPU has them, including browsers. None
+// is linked: whoever has an implementation sets the pointers (library.hpp). native.hpp has the functions of
+// wgpu-native beyond them.
 #pragma once
 
 #include <webgpu/webgpu.h>
@@ -61,6 +62,7 @@ namespace hemstitch::webgpu {
   X(ShaderModuleRelease)
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member's name takes none
 #define HEMSTITCH_WEBGPU_MEMBER(name) decltype(&wgpu##name) name = nullptr;
   HEMSTITCH_WEBGPU_FUNCTIONS(HEMSTITCH_WEBGPU_MEMBER)
 #undef HEMSTITCH_WEBGPU_MEMBER

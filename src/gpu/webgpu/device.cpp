@@ -56,7 +56,7 @@ struct Instance {
     const Api& api = library().api;
     instance = Owned<WGPUInstance, &Api::InstanceRelease>(make_instance(api));
     if (instance.get() == nullptr) {
-      survey.failure = "wgpu-native made no instance";
+      survey.failure = "wgpu-native created no instance";
       return;
     }
     for (WGPUAdapter adapter : adapters_of(instance.get())) {
@@ -195,7 +195,7 @@ void Device::open(WGPUAdapter adapter, const DeviceOptions& options) {
   // What is offered is not always given: WebGPU's own limits are the fallback.
   if (!request(true) && !request(false))
     throw Error(Status::kDeviceUnavailable,
-                fmt::format("{} gives no device: {}", facts_.name, outcome.message));
+                fmt::format("{} provides no device: {}", facts_.name, outcome.message));
   queue_ = decltype(queue_)(api_.DeviceGetQueue(device_.get()));
   take_limits();
   if (options.limits) limits_ = smaller(limits_, *options.limits);

@@ -1,7 +1,7 @@
 // A WebGPU device: buffers, pipelines compiled on first use, recordings executed in order, results read back.
 //
-// What a call does wrong, that call throws, and no other thread's: kDeviceOutOfMemory, or kDeviceFault with WebGPU's own message, from
-// error scopes; kDeviceLost, which is everyone's.
+// An error is thrown by the call that caused it, and by no other thread's call: kDeviceOutOfMemory, or
+// kDeviceFault with WebGPU's own message (from error scopes). Only kDeviceLost reaches every call.
 //
 // Thread safety: any number of threads may use one Device; a Buffer belongs to one at a time.
 #pragma once
@@ -23,20 +23,20 @@
 
 namespace hemstitch::webgpu {
 
-// What planning has to stay within. Tests inject smaller ones, so that small inputs cross every boundary.
+// Limits for planning. Tests inject smaller ones, so that small inputs cross every boundary.
 struct DeviceLimits {
-  std::uint64_t binding_bytes = 128u << 20;  // of one buffer as a shader sees it
+  std::uint64_t binding_bytes = 128u << 20;  // of one buffer, as a shader sees it
   std::uint64_t buffer_bytes = 256u << 20;
   std::uint32_t workgroups_per_dimension = 65535;
   std::uint32_t workgroup_memory_bytes = 16384;
 };
 
-// The adapters of this machine; empty with the reason where the library or every driver is missing.
+// The adapters of this machine; empty, with the reason, if the library or every driver is missing.
 struct AdapterSurvey {
   std::vector<AdapterFacts> adapters;
   std::string failure;
 };
-// Taken once a process.
+// Made once in a process.
 const AdapterSurvey& adapter_survey();
 
 // Holds one object of wgpu-native and releases it.
@@ -77,7 +77,7 @@ class Buffer {
 
 struct Outcome;  // of a callback
 
-// A kDownload buffer on its way to being mapped. The buffer must outlive it, or be unmapped before it goes.
+// A kDownload buffer that is being mapped. The buffer must outlive it, or be unmapped first.
 class PendingRead {
  public:
   PendingRead() = default;
@@ -90,7 +90,7 @@ class PendingRead {
 };
 
 enum class BufferUse {
-  kStorage,   // shaders read and write it, copies go to and from it
+  kStorage,   // read and written by shaders, copied from and to
   kUpload,    // mapped for writing, copied from
   kDownload,  // copied to, mapped for reading
 };
@@ -106,10 +106,10 @@ struct Copy {
   std::uint64_t bytes = 0;
 };
 
-// From two timestamps in ticks: nothing where one was not written (0) or they go back.
+// The time between two timestamps in ticks; nothing if one was not written (0), or if they decrease.
 std::optional<double> stamped_seconds(std::uint64_t begin, std::uint64_t end, double tick_seconds);
 
-// How long a step took on the device. Nothing where the device has no timestamps or gave impossible ones.
+// How long a step took on the device. Nothing if the device has no timestamps or returned impossible ones.
 struct StepTime {
   std::string name;  // shader and entry point
   std::optional<double> seconds;
@@ -118,7 +118,8 @@ struct StepTime {
 struct DeviceOptions {
   std::string adapter;                 // see choose_adapter()
   std::optional<DeviceLimits> limits;  // never above the adapter's
-  // Workgroups take their numbers from the last to the first: a result that depends on their order shows.
+  // Workgroups take their numbers in descending order, so that a result that depends on their order is
+  // noticed.
   bool reverse_workgroups = false;
 };
 
@@ -126,7 +127,7 @@ class Device {
  public:
   // Throws kDeviceUnavailable.
   explicit Device(const DeviceOptions& options = {});
-  // A caller's, which gets references. Whether it is lost, the caller's own callback is told.
+  // A caller's device; it gets references. If it is lost, the caller's own callback is notified.
   Device(WGPUDevice device, WGPUQueue queue);
   ~Device();
   Device(const Device&) = delete;
@@ -138,15 +139,15 @@ class Device {
 
   // Storage is zeroed. Throws kDeviceOutOfMemory.
   Buffer make_buffer(std::string_view name, std::uint64_t bytes, BufferUse use);
-  // Throws kInvalidOption where a part is larger than a binding may be.
+  // Throws kInvalidOption if a part is larger than a binding may be.
   BufferSet make_buffers(const BufferPlan& plan);
-  // The same behind `buffers`, which are the first parts of the plan.
+  // The same; appends to `buffers`, which are the first parts of the plan.
   void make_buffers(const BufferPlan& plan, BufferSet& buffers);
-  // A caller's buffer, which gets a reference.
+  // A caller's buffer; it gets a reference.
   Buffer wrap(WGPUBuffer buffer) const;
 
-  // Copies, then the recording's steps, then copies: queued, not awaited. `times`, where given, makes it wait and
-  // says how long each step took.
+  // Copies, then the recording's steps, then copies. They are queued and not awaited, unless `times` is
+  // given: then the call waits, and returns how long each step took.
   void submit(std::span<const Copy> before, const Recording& recording, const BufferSet& buffers,
               std::span<const Copy> after, std::vector<StepTime>* times = nullptr);
   // The same with nothing to copy.
@@ -154,26 +155,27 @@ class Device {
     submit({}, recording, buffers, {}, times);
   }
 
-  // Mapped memory of a kUpload or kDownload buffer, once the device is done with it; unmap() before the device uses it again.
+  // Maps a kUpload or kDownload buffer once the device has finished with it. Call unmap() before the device
+  // uses it again.
   std::byte* map_for_writing(const Buffer& buffer, std::uint64_t bytes);
   const std::byte* map_for_reading(const Buffer& buffer, std::uint64_t bytes);
   void unmap(const Buffer& buffer);
-  // map_for_reading() in two halves, of which the first never waits; is_ready() never waits either.
+  // map_for_reading() in two parts. The first never waits, and neither does is_ready().
   PendingRead start_reading(const Buffer& buffer, std::uint64_t bytes);
   bool is_ready(const PendingRead& read);
   const std::byte* finish_reading(const PendingRead& read);
 
-  // The device itself, for those who go on working there with what it made.
+  // The device itself, for callers that continue to work there with the results.
   WGPUDevice get() const { return device_.get(); }
   WGPUQueue queue() const { return queue_.get(); }
 
-  // Waits for all work so far and copies: for tests and small results. `at` is a multiple of 4.
+  // Copies after waiting for all work so far: for tests and small results. `at` is a multiple of 4.
   void write(const Buffer& buffer, std::span<const std::byte> bytes, std::uint64_t at = 0);
   void read(const Buffer& buffer, std::span<std::byte> bytes);
 
-  // Compiles every entry point that the recording uses, so that the first batch does not wait for it.
+  // Compiles every entry point of the recording, so that the first batch does not wait for it.
   void compile(const Recording& recording);
-  // Compiled so far; each once.
+  // How many are compiled so far, each once.
   std::size_t pipeline_count();
 
  private:
@@ -181,10 +183,10 @@ class Device {
     Owned<WGPUBindGroupLayout, &Api::BindGroupLayoutRelease> bindings;
     Owned<WGPUComputePipeline, &Api::ComputePipelineRelease> pipeline;
   };
-  // What callbacks write, from whatever thread.
+  // Written by callbacks, on any thread.
   struct Events {
     std::mutex mutex;
-    std::string stray_error;  // that no scope took: the next call that checks throws it
+    std::string stray_error;  // outside of any scope; the next call that checks throws it
     std::string lost;
   };
   class ErrorScope;

@@ -1,4 +1,4 @@
-// An object for each device that is worked on.
+// One object for each device in use.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace hemstitch::webgpu {
 
-// The device of the adapter that `wanted` means (choose_adapter()): made at the first call and kept as long as the process, so that its
-// shaders are compiled once. Throws as Device does.
+// The device of the adapter that `wanted` names (choose_adapter()). It is made at the first call and kept as
+// long as the process, so its shaders are compiled once. Throws as Device does.
 std::shared_ptr<Device> open_device(std::string_view wanted);
 
 }  // namespace hemstitch::webgpu

@@ -1,5 +1,5 @@
-// A buffer between host and device that is kept from call to call, and replaced by a larger one where a call needs it. What
-// stood there is lost then.
+// A buffer between host and device that is kept from call to call. A larger one replaces it when a call needs
+// that; its content is lost then.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ class GrowingBuffer {
  public:
   explicit GrowingBuffer(BufferUse use) : use_(use) {}
 
-  // Not mapped, and no work that is queued may use what it was so far. `bytes` is a multiple of 4.
+  // The buffer must not be mapped or in use by queued work. `bytes` is a multiple of 4.
   const Buffer& at_least(std::uint64_t bytes, Device& device) {
     if (bytes > buffer_.bytes()) {
       const std::uint64_t most = std::max(bytes, device.limits().buffer_bytes / 4 * 4);
       const std::uint64_t grown = std::min(grown_size(buffer_.bytes(), bytes) / 4 * 4, most);
-      buffer_ = Buffer();  // first: both at once may be more than there is
+      buffer_ = Buffer();  // first, since memory may not suffice for both
       buffer_ = device.make_buffer("staging", grown, use_);
     }
     return buffer_;

@@ -1,7 +1,8 @@
-// wgpu-native, loaded when it is first asked for: a program without it runs, and says what is missing.
+// wgpu-native, loaded on first use. A program without it runs and reports what is missing.
 //
-// Looked for in this order: the file that HEMSTITCH_WEBGPU_LIBRARY names; one of its name that is in the process already; beside the program or library that holds this
-// code, in lib/ there and in ../lib; where this build found it; where the system looks for libraries.
+// It is searched in this order: the file named by HEMSTITCH_WEBGPU_LIBRARY; a library of its name that the
+// process has loaded already; beside the program or library that holds this code, in lib/ there and in
+// ../lib; where this build found it; where the system looks for libraries.
 #pragma once
 
 #include <string>
@@ -13,12 +14,12 @@ namespace hemstitch::webgpu {
 struct Library {
   bool loaded = false;
   Api api;
-  std::string path;     // of the file, where it was loaded
+  std::string path;     // of the loaded file
   std::string version;  // wgpu-native's own
-  std::string reason;   // why it could not be loaded, and what mends it
+  std::string reason;   // why it could not be loaded, and how to fix it
 };
 
-// Loaded at the first call, and then the same for the process. Thread safety: any thread.
+// Loaded at the first call, then the same for the whole process. Thread safety: any thread.
 const Library& library();
 
 }  // namespace hemstitch::webgpu

@@ -1,7 +1,7 @@
-// The shaders, whole, as cmake/embed_shaders.cmake expanded and embedded them at build.
+// The whole shaders, as cmake/embed_shaders.cmake expanded and embedded them at build.
 //
-// A line `#import folder/file.wgsl` (a path below src/) stands for that file's text. Each file comes in once, at its first
-// import, so that two shared pieces may import the same third one.
+// A line `#import folder/file.wgsl` (a path below src/) is replaced by that file's text. Each file is
+// included once, at its first import, so two shared files may import the same third one.
 #pragma once
 
 #include <span>

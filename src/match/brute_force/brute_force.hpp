@@ -1,24 +1,24 @@
-// brute_force: the best match among every offset up to the window. The oracle that other finders are held
-// against.
+// brute_force: the best match among all offsets of the window. The tests compare other finders with it.
 //
 // Algorithm, as a definition: for each position p and each offset 1..min(p, window_size), count the leading
 // bytes on which p and p - offset agree, at most max_match_len and never past the end of the data. Of all
-// offsets with at least min_match_len bytes the longest wins, and of equally long ones the smallest. A kernel
-// may do just that: a thread a position, a loop over offsets. That is window_size comparisons a position.
+// offsets with at least min_match_len bytes, the longest wins; of equally long ones, the smallest. A kernel
+// may do exactly that: one thread for each position, and a loop over offsets. That is window_size comparisons
+// for each position.
 //
-// The twin must judge whole files, so it finds the same matches through a search tree. For each value of a
+// The twin must process whole files, so it finds the same matches with a search tree. For each value of a
 // hash of the leading bytes there is a binary tree of the positions before p. It is ordered in two ways at
-// once: by the text that begins there (lesser texts to the left), and by age (a child is older than its
-// parent). To insert p, which is newer than all, is to walk from the root towards p's own text and to split
-// the tree on the way into what is less and what is greater. The positions that share the most bytes with p
-// stand next to it in the order of texts, so they are a connected piece of the order; the newest of them is
+// once: by the text at each position (lesser texts to the left), and by age (a child is older than its
+// parent). To insert p, which is newer than all others, the twin walks from the root towards p's own text and
+// splits the tree on the way into the lesser and the greater part. The positions that share the most bytes
+// with p are next to it in the order of texts, so they form a contiguous range of it. The newest of them is
 // an ancestor of the others and lies on the walk. So the walk meets the longest match, and of the longest
 // ones it meets the nearest first.
-//  - Along the walk, p shares at least min(bytes shared with the last lesser, with the last greater) with all
-//    that is still ahead: comparisons start there.
-//  - A position that agrees with p in all bytes that count takes no part any more, since p is newer and as
-//    good for all that follows: p takes over its children. That keeps the tree shallow on runs and periods.
-//  - A node that is out of the window ends the walk: all below it is older still.
+// - Along the walk, p shares at least min(bytes shared with the last lesser, with the last greater) with all
+//   positions ahead, so comparisons start there.
+// - A position that agrees with p in all bytes that count is dropped, since p is newer and serves all later
+//   positions equally well: p takes over its children. That keeps the tree shallow on runs and periods.
+// - A node outside of the window ends the walk: all nodes below it are older.
 //
 // Limits: window_size and lengths to 65535. Positions with fewer than min_match_len bytes left have no match.
 #pragma once
@@ -42,8 +42,8 @@ struct BruteForceParameters : FinderParameters {
 
 inline void check_parameters(const BruteForceParameters&) {}  // reads what all finders read
 
-// Reads min_match_len, max_match_len and window_size, which check_finder_parameters has accepted. `counters`
-// get the probes of the definition, not those of the tree; byte comparisons are not counted.
+// Reads min_match_len, max_match_len and window_size, which check_finder_parameters accepted. `counters`
+// counts the probes of the definition, not those of the tree; byte comparisons are not counted.
 MatchRecords brute_force_reference(const FinderInput& input, const FinderParameters& parameters,
                                    FindCounters& counters);
 

@@ -1,8 +1,9 @@
-// A batch of blocks as the shaders of the match, parse and encode stages take it.
+// A batch of blocks, as the shaders of the match, parse and encode stages take it.
 //
-// The bytes of all blocks stand in one buffer, each block directly behind its history. These regions do not overlap, so the
-// number of a byte in the buffer is also the number of its position: records, links and decisions are arrays with one
-// element for each byte of the buffer. Positions of a block are worked on in tiles of 1024; a block has one tile at least.
+// The bytes of all blocks are in one buffer, each block directly after its history. These regions do not
+// overlap, so the index of a byte in the buffer is also the index of its position: records, links and
+// decisions are arrays with one element for each byte of the buffer. Positions of a block are processed in
+// tiles of 1024; a block has at least one tile.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +16,14 @@ namespace hemstitch::webgpu {
 
 inline constexpr std::uint32_t kTilePositions = 1024;
 
-// As blocks.wgsl has it.
+// The same structure as in blocks.wgsl.
 struct BlockRow {
   std::uint32_t begin = 0;          // byte of the data where the history begins
-  std::uint32_t history_bytes = 0;  // the block begins behind them
+  std::uint32_t history_bytes = 0;  // the block begins after them
   std::uint32_t block_bytes = 0;
   std::uint32_t first_tile = 0;
   std::uint32_t tile_count = 0;
-  std::uint32_t room_bytes = 0;      // what its encoded form may take
+  std::uint32_t room_bytes = 0;      // the most that its encoded form may take
   std::uint32_t first_sequence = 0;  // where its list of sequences begins
   std::uint32_t number = 0;          // of the block in the batch
 
@@ -37,21 +38,21 @@ struct BlockTable {
   std::uint32_t sequence_count = 0;  // room for all lists
   std::uint32_t longest_bytes = 0;   // of one block with its history
 
-  // A block whose history begins at `begin`, at or behind the end of the block before. `shortest_match` bounds how many
-  // sequences it can have.
+  // Adds a block whose history begins at `begin`, at or after the end of the block before. `shortest_match`
+  // limits how many sequences it can have.
   void add(std::uint32_t begin, std::uint32_t history_bytes, std::uint32_t block_bytes,
            std::uint32_t room_bytes, std::uint32_t shortest_match);
 };
 
 struct BlockBatch {
   BufferId data;   // bytes
-  BufferId rows;   // BlockRow a block
-  BufferId tiles;  // block number a tile
+  BufferId rows;   // a BlockRow for each block
+  BufferId tiles;  // a block number for each tile
   std::uint32_t block_count = 0;
   std::uint32_t tile_count = 0;
   std::uint32_t longest_bytes = 0;  // of one block with its history
 
-  // The same buffers with the blocks of `table`, for which they have room.
+  // The same buffers with the blocks of `table`, which must fit.
   BlockBatch of(const BlockTable& table) const;
 };
 

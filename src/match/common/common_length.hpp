@@ -1,4 +1,4 @@
-// How far two places in the data agree: the one comparison that all finders make.
+// How many bytes two places in the data have in common: the comparison that all finders use.
 #pragma once
 
 #include <bit>

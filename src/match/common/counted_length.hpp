@@ -1,4 +1,4 @@
-// common_length as one counted probe of a finder.
+// common_length, counted as one probe of a finder.
 #pragma once
 
 #include <cstdint>

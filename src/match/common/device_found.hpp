@@ -1,4 +1,4 @@
-// Where what a finder found goes on a CUDA device, whichever finder it is.
+// Where the results of any finder go on a CUDA device.
 #pragma once
 
 #include "core/match.hpp"
@@ -9,9 +9,9 @@ namespace hemstitch::cuda {
 struct DeviceFound {
   MatchRecord* d_records = nullptr;  // at DeviceBlock::position
   MatchRecord* d_before_stitch =
-      nullptr;  // of finders that keep what they had without their stitch; may be left out
-  // Of finders that count: added to, over all blocks; may be left out. Counting compares everything that the definition
-  // compares, so it takes several times as long.
+      nullptr;  // the records without the stitch, for finders that keep them; may be NULL
+  // For finders that count: added to, over all blocks; may be NULL. Counting compares everything that the
+  // definition compares, so it takes several times as long.
   FindCounters* d_counters = nullptr;
 };
 

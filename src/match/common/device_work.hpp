@@ -1,4 +1,4 @@
-// What a launch says of the batch that it works on.
+// What the record of a launch says about its batch.
 #pragma once
 
 #include "gpu/cuda/cuda_error.hpp"

@@ -1,5 +1,5 @@
-// What a finder did, for those who judge it: founding document 000 (docs/founding.md) asks for probes and byte
-// comparisons a byte of input.
+// What a finder did, for judging it: founding document 000 (docs/founding.md) asks for probes and byte
+// comparisons for each byte of input.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace hemstitch {
 struct FindCounters {
   std::uint64_t probes = 0;            // pairs of positions that were compared
   std::uint64_t stitch_probes = 0;     // those of them that tried another position's offset
-  std::uint64_t repeated_probes = 0;   // those of these that the position had tried before by itself
+  std::uint64_t repeated_probes = 0;   // those of these that the position had already tried itself
   std::uint64_t lookups = 0;           // reads of a hash table
   std::uint64_t byte_comparisons = 0;  // as a kernel that compares byte by byte would need them
 

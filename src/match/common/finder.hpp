@@ -1,10 +1,9 @@
-// The common shape of all finders: bytes in, the best match of every position out.
+// The common interface of all finders: bytes in, the best match of every position out.
 //
-// The history (a preset dictionary, or the data before the block) stands directly before the block in memory,
-// so that a match into it is a match like any other. Positions of the result count from the block's first
-// byte; a finder never gives a match for a history byte, but may give matches that point into the history.
-// Finders clip to the maximum offset of a record and to the end of the data, nothing else: the limits of a
-// format are the parse's business (core/block_plan.hpp).
+// The history (a dictionary, or the data before the block) is directly before the block in memory, so a match
+// into it is like any other match. Positions in the result count from the block's first byte; a finder gives
+// no matches for history bytes, but matches may refer to the history. Finders clip only to the largest offset
+// of a record and to the end of the data. Parses apply the limits of a format (core/block_plan.hpp).
 #pragma once
 
 #include <cstddef>
@@ -27,11 +26,12 @@ struct FinderInput {
 // One record for each position of the block.
 using MatchRecords = std::vector<MatchRecord>;
 
-// What one run of a finder gives, with what those ask for who judge it.
+// The results of one run of a finder, with those for judging it.
 struct FoundMatches {
   MatchRecords records;
-  std::optional<MatchRecords> before_stitch = {};  // of finders that keep what they had without their stitch
-  std::optional<FindCounters> counters = {};       // of finders that count
+  std::optional<MatchRecords> before_stitch =
+      {};                                     // the records without the stitch, for finders that keep them
+  std::optional<FindCounters> counters = {};  // for finders that count
 };
 
 }  // namespace hemstitch

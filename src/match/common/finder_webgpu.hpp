@@ -1,4 +1,4 @@
-// What the searching finders share on a WebGPU device.
+// What the finders share on a WebGPU device.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,19 @@
 
 namespace hemstitch::webgpu {
 
-// With counters a finder compares all that its definition compares, which takes several times as long.
+// With counters, a finder compares everything that its definition compares, which takes several times as
+// long.
 struct FinderOutput {
   BufferId records;                            // MatchRecord for each byte of the data
   std::optional<BufferId> counters = {};       // FindCounters, added to
-  std::optional<BufferId> before_stitch = {};  // coop_stitch's, with counters: records of phase A alone
+  std::optional<BufferId> before_stitch = {};  // of coop_stitch, with counters: the records of phase A only
 };
 
-// What any finder works in.
+// The buffers that any finder uses.
 struct FinderBuffers {
   FinderOutput output;
   BufferId spare = {};  // as large as the records
-  BufferId marks = {};  // 4 bytes a tile
+  BufferId marks = {};  // 4 bytes for each tile
   BufferId heads = {};  // find_heads_bytes() of the finder
 };
 

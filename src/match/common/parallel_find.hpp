@@ -1,5 +1,5 @@
-// Finds matches over pieces of a block on all cores. Positions do not depend on each other in any of the
-// finders that use this, so pieces only decide who works, never what is found.
+// Finds matches in pieces of a block on all cores. In all finders that use it, positions do not depend on
+// each other, so the pieces do not affect the result.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace hemstitch {
 
-// Calls find(begin, end, counters) for [0, position_count) cut every `piece_positions`; returns the
-// counters' sum.
+// Calls find(begin, end, counters) for [0, position_count), cut into pieces of `piece_positions`; returns the
+// sum of the counters.
 template <typename Find>
 FindCounters find_in_pieces(std::size_t position_count, std::size_t piece_positions, const Find& find) {
   const std::size_t piece_count = (position_count + piece_positions - 1) / piece_positions;
   std::vector<FindCounters> counters(piece_count);
   run_in_parallel(piece_count, 1, [&](std::size_t piece) {
     const std::size_t begin = piece * piece_positions;
-    FindCounters own;  // counted in memory that no other thread counts in
+    FindCounters own;  // in memory of its own, so that threads do not share cache lines
     find(begin, std::min(begin + piece_positions, position_count), own);
     counters[piece] = own;
   });

@@ -1,4 +1,4 @@
-// Checks a finder's parameter at the door: an error names the finder and the field.
+// Checks a finder's parameter; an error names the finder and the field.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
-// Trying one offset after the other, as the scanning finders do, at the speed of a host.
+// Tries one offset after the other, as the scanning finders do, at a host's speed.
 //
-// Nearly all offsets fail in their first byte. The bytes that a scan looks at stand next to each other, so
-// eight offsets are held against the first byte of the text at once, and only those that pass are tried. Each
-// of the others still counts as a probe of one byte, as it would be in a kernel.
+// Nearly all offsets fail in their first byte. The bytes that a scan reads are neighbours, so eight offsets
+// are compared with the first byte of the text at once, and only those that pass are tried. Each of the
+// others still counts as a probe of one byte, as it would in a kernel.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@
 
 namespace hemstitch {
 
-// The smallest offset of first..last at which the byte `offset` before `text` equals text[0]; last + 1 for
-// none.
+// The smallest offset of first..last for which the byte `offset` before `text` equals text[0]; last + 1 if
+// there is none.
 inline std::uint32_t next_equal_byte(const std::byte* text, std::uint32_t first, std::uint32_t last) {
   if constexpr (std::endian::native == std::endian::little) {
     constexpr std::uint64_t kOnes = 0x0101010101010101u;
@@ -34,9 +34,9 @@ inline std::uint32_t next_equal_byte(const std::byte* text, std::uint32_t first,
   return first;
 }
 
-// Calls try_offset(offset) for the offsets first..last, upwards, that begin with the right byte, until one
-// call returns true; the others are counted here. Returns whether one did. The text has at least one byte,
-// and `last` before it.
+// Calls try_offset(offset) for the offsets first..last in ascending order that begin with the right byte,
+// until a call returns true; the others are counted here. Returns whether a call did. The text has at least
+// one byte, and at least `last` bytes before it.
 template <typename TryOffset>
 bool scan_offsets(const std::byte* text, std::uint32_t first, std::uint32_t last, FindCounters& counters,
                   const TryOffset& try_offset) {

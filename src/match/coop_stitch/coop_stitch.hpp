@@ -1,9 +1,9 @@
 // coop_stitch: 64 neighbouring positions search different distances and try each other's finds. The finder of
 // founding document 000 (docs/founding.md), kept complete for study and comparison.
 //
-// Why it can work: a repetition has a period. Where 30 bytes at position p stand again `d` bytes back, the
+// Why it can work: a repetition has a period. If 30 bytes at position p also occur `d` bytes earlier, the
 // same offset d gives position p + 1 at least 29 bytes, and p + 15 at least 15. So an offset that one
-// position finds is worth a try from its neighbours, and a group of positions can divide the distances among
+// position finds is worth a try by its neighbours, and a group of positions can divide the distances among
 // themselves.
 //
 // Algorithm. Positions are taken in groups of 64, counted from the first byte of the block. Position t of a
@@ -28,21 +28,21 @@
 //   Phase B, unless `stitch` is off. Each position tries every offset in the lists of the other 63. A
 //   position that has a match of good_match_len bytes already does not.
 //
-// "Best" is the longer match, and of equally long ones the one with the smaller offset, everywhere. It is a
-// total order on the matches of one position, so neither the order of phase B nor that of a group's threads
-// can show. Only phase A under good_match_len depends on its own order, which is the one above.
+// "Best" always means the longer match, and of equally long ones the one with the smaller offset. This is a
+// total order on the matches of one position, so the result depends neither on the order of phase B nor on
+// that of a group's threads. Only phase A with good_match_len depends on its own order, which is given above.
 //
-// On a device: a workgroup a group, a thread a position. The lists stand in workgroup memory, 64 * top_k
-// records (offset << 16 | length, 0 for an empty entry), written once before the barrier and only read after
-// it; empty entries may be skipped. The text is read from global memory through the caches, which serve
-// neighbours that read neighbouring bytes. A list is top_k registers, ordered, with insertion from the end.
-// Trying an offset again can't change a result: a kernel is free to skip or to repeat. Threads beyond the end
-// of the block write empty lists.
+// On a device: a workgroup for each group, a thread for each position. The lists are in workgroup memory, 64
+// * top_k records (offset << 16 | length, 0 for an empty entry), written once before the barrier and only
+// read after it; empty entries may be skipped. The text is read from global memory through the caches, which
+// suits neighbours that read neighbouring bytes. A list is top_k registers, sorted, with insertion from the
+// end. Trying an offset again cannot change a result, so a kernel may skip or repeat tries. Threads after the
+// end of the block write empty lists.
 //
-// What it costs and gives: at most near_range + window_size + 63 * top_k probes a position, while the group
-// reaches band_origin + 63 * stride + window_size bytes back. But an offset of a band is tried from one
-// position in 64, and only the places where that position begins a repetition bring it into a list: on text a
-// group fills its lists with about six different offsets, and most of what the far bands hold is never seen.
+// Cost and benefit: at most near_range + window_size + 63 * top_k probes for each position, while the group
+// reaches band_origin + 63 * stride + window_size bytes back. But only one position in 64 tries an offset of
+// a band, and the offset gets into a list only where that position begins a repetition. On text, a group
+// fills its lists with about six different offsets, and most of what the far bands hold is never seen.
 // window_index searches a small window completely with less work. A stride above window_size leaves gaps that
 // no position searches: coop_stitch_plan shows them.
 #pragma once
@@ -71,17 +71,17 @@ struct CoopStitchParameters : FinderParameters {
   static CoopStitchParameters from(const FinderParameters& p) { return {p}; }
 };
 
-// Throws kInvalidOption with the name of the first field of its own that is outside its limits.
+// Throws kInvalidOption with the name of the first of its own fields that is outside its limits.
 void check_parameters(const CoopStitchParameters& parameters);
 
 struct CoopStitchResult {
   MatchRecords records;
-  MatchRecords before_stitch;  // the best of phase A alone: `records` if `stitch` were off
+  MatchRecords before_stitch;  // the best of phase A: what `records` would be without `stitch`
   FindCounters
       counters;  // one probe for each offset of a list, whether the position had tried it before or not
 };
 
-// Reads all of `parameters` but far_step and the costs; check_finder_parameters has accepted them.
+// Reads all of `parameters` except far_step and the costs; check_finder_parameters accepted them.
 CoopStitchResult coop_stitch_reference(const FinderInput& input, const FinderParameters& parameters);
 
 inline FoundMatches find_reference(const FinderInput& input, const CoopStitchParameters& parameters) {
@@ -89,7 +89,7 @@ inline FoundMatches find_reference(const FinderInput& input, const CoopStitchPar
   return {std::move(result.records), std::move(result.before_stitch), result.counters};
 }
 
-// What a set of parameters will do, before any data is there.
+// What a set of parameters will do, computed without data.
 struct CoopStitchPlan {
   struct Gap {
     std::uint32_t first_offset = 0;
@@ -97,14 +97,14 @@ struct CoopStitchPlan {
   };
   std::uint32_t largest_offset = 0;        // bytes; the far end of the last band, or of the near range
   std::uint32_t covered_offset_count = 0;  // offsets that at least one position of a group tries in phase A
-  std::vector<Gap> gaps;                   // offsets up to the largest that none tries
+  std::vector<Gap> gaps;                   // offsets up to the largest that no position tries
   std::uint32_t near_probes = 0;           // for each position, at most
   std::uint32_t band_probes = 0;
   std::uint32_t stitch_probes = 0;
   std::uint32_t workgroup_bytes = 0;  // of the lists
 
   std::uint32_t probes() const { return near_probes + band_probes + stitch_probes; }
-  // A few lines for people.
+  // A few lines for printing.
   std::string text() const;
 };
 

@@ -1,4 +1,4 @@
-// coop_stitch on a CUDA device: to the byte what coop_stitch_reference finds, and the same counters.
+// coop_stitch on a CUDA device. Finds and counts exactly what coop_stitch_reference does.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,8 +15,9 @@ namespace hemstitch::cuda {
 std::size_t find_coop_stitch_cuda_scratch_bytes(const DeviceBlocks& blocks,
                                                 const FinderParameters& parameters);
 
-// Throws kInvalidOption for parameters that check_finder_parameters refuses, for too little scratch and for blocks of
-// 2 GiB. Asynchronous; may be captured in a graph. The scratch is free again when the stream has passed.
+// Throws kInvalidOption for parameters that check_finder_parameters refuses, for too little scratch and for
+// blocks of 2 GiB. Asynchronous; can be captured in a graph. The scratch is free again once the stream has
+// passed this work.
 void find_coop_stitch_cuda(const DeviceBlocks& blocks, const FinderParameters& parameters,
                            const DeviceFound& output, void* d_scratch, std::size_t scratch_bytes,
                            cudaStream_t stream);

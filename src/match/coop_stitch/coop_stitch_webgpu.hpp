@@ -1,4 +1,4 @@
-// coop_stitch through WebGPU: to the byte what coop_stitch_reference finds, and the same counters.
+// coop_stitch through WebGPU. Finds and counts exactly what coop_stitch_reference does.
 #pragma once
 
 #include "match/common/finder_webgpu.hpp"

@@ -1,4 +1,4 @@
-// hash_chain through WebGPU; the definition stands in hash_chain.hpp.
+// hash_chain through WebGPU; hash_chain.hpp defines it.
 #pragma once
 
 #include "match/common/block_batch.hpp"
@@ -8,16 +8,16 @@
 
 namespace hemstitch::webgpu {
 
-// What hash_chain and hash_step work in.
+// The buffers of hash_chain and hash_step.
 struct HashFinderBuffers {
   BufferId heads;    // link_heads_bytes() of the blocks, or of the pieces
   BufferId records;  // 4 bytes for each byte of the data
-  BufferId other;    // as large; has the final records in the end
-  BufferId marks;    // 4 bytes a tile
+  BufferId other;    // as large; holds the final records at the end
+  BufferId marks;    // 4 bytes for each tile
 };
 
-// The records of find_hash_chain(), in `other`; with `pieces`, its links are built by pieces, and few_values_hash_bytes must be 0.
-// Throws kInvalidOption as check_hash_chain_parameters() does.
+// Writes the records of find_hash_chain() to `other`. With `pieces`, its links are built in pieces;
+// few_values_hash_bytes must then be 0. Throws kInvalidOption as check_hash_chain_parameters() does.
 void record_hash_chain(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                        const HashChainParameters& parameters, const std::optional<LinkPieces>& pieces = {});
 

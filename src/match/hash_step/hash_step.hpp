@@ -1,5 +1,5 @@
-// hash_step: one look into a table that is a step behind, and three near offsets. Levels 1 and 2
-// use hash_chain of depth 1 instead, which a device finds as fast (docs/decisions/lz4-level-1.md).
+// hash_step: one look-up in a table that is a step behind, and three near offsets. Levels 1 and 2 use
+// hash_chain of depth 1 instead, which is as fast on a device (docs/decisions/lz4-level-1.md).
 //
 // A table holds, for each hash of four bytes, the newest position seen so far. With "data" the history
 // followed by the block:
@@ -15,16 +15,17 @@
 //   4. Capped lengths become true lengths, and the stitch follows, over kHashStepStitchReach positions
 //      (match/stitch/stitch.hpp).
 //
-// Why it is the same on every machine: "the newest wins" is a maximum. On a device the update is an atomicMax
-// of position + 1 (0 for "empty") on a table in workgroup memory, with a barrier before and one after; in
-// whatever order threads run, the result is one. An exchange would keep whichever thread came last.
+// Why it is the same on every machine: "the newest wins" is a maximum. On a device, the update is an
+// atomicMax of position + 1 (0 for "empty") on a table in workgroup memory, with a barrier before and after.
+// In whatever order threads run, there is one result. An exchange would keep the value of whichever thread
+// came last.
 //
-// Why the near offsets: looking up before inserting costs the candidates inside the group. On real data these
-// are runs and columns of small elements, and offsets 1, 2 and 4 bring most of them back; the stitch then
+// Why the near offsets: looking up before inserting loses the candidates inside the group. On real data these
+// are runs and columns of small elements, and offsets 1, 2 and 4 bring most of them back. The stitch then
 // finds the rest of a long repeat from the first position after the group.
 //
-// A larger group means fewer barriers and less ratio (hash_step_tuning.hpp).
-// Cost: one look-up, one insertion and at most four comparisons of `cap_bytes` a position.
+// A larger group means fewer barriers and a lower ratio (hash_step_tuning.hpp). Cost: one look-up, one
+// insertion and at most four comparisons of `cap_bytes` for each position.
 #pragma once
 
 #include <array>
@@ -58,15 +59,14 @@ struct HashStepParameters {
   }
 };
 
-// The distances that every position tries besides the table's.
+// The distances that every position tries besides that of the table.
 inline constexpr std::array<std::uint32_t, 3> kNearOffsets = {1, 2, 4};
 
-// Throws kInvalidOption, naming the field, for parameters outside their limits.
+// Throws kInvalidOption, with the field's name, for parameters outside their limits.
 void check_hash_step_parameters(const HashStepParameters& parameters);
 
-// The best match of every position of the block.
-// Throws kInvalidOption, naming the field, for parameters outside their limits.
-// Thread safety: any number of calls at once.
+// The best match of every position of the block. Throws kInvalidOption, with the field's name, for parameters
+// outside their limits. Thread safety: any number of calls at once.
 MatchRecords find_hash_step(const FinderInput& input, const HashStepParameters& parameters);
 
 inline void check_parameters(const HashStepParameters& parameters) { check_hash_step_parameters(parameters); }

@@ -1,7 +1,7 @@
-// hash_step on a CUDA device: the records of find_hash_step (hash_step.hpp), to the byte, for a batch of blocks.
+// hash_step on a CUDA device: exactly the records of find_hash_step (hash_step.hpp), for a batch of blocks.
 //
-// Two kernels. The first looks up and enters groups, in order, one warp a segment (hash_step.cu); the second tries the
-// near offsets too, extends and stitches (match/stitch/find_tiles.cuh).
+// Two kernels. The first looks up and inserts groups, in order, with a warp for each segment (hash_step.cu).
+// The second also tries the near offsets, extends and stitches (match/stitch/find_tiles.cuh).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,14 +15,15 @@
 
 namespace hemstitch::cuda {
 
-// Device memory that find_hash_step_cuda needs besides the records: 2 bytes a position and 4 bytes for every 64 KB.
+// Device memory that find_hash_step_cuda needs besides the records: 2 bytes for each position and 4 bytes for
+// every 64 KB.
 std::size_t find_hash_step_cuda_scratch_bytes(const DeviceBlocks& batch,
                                               const HashStepParameters& parameters);
 
-// Writes the best match of every position of every block to d_records, at DeviceBlock::position. `d_scratch` is aligned to
-// 4 bytes. Asynchronous: what went wrong while the kernels ran shows at the stream's next synchronisation. May be captured
-// in a graph.
-// Throws kInvalidOption for parameters outside their limits (naming the field) and for too little scratch.
+// Writes the best match of every position of every block to d_records, at DeviceBlock::position. `d_scratch`
+// is aligned to 4 bytes. Asynchronous: the stream's next synchronisation shows errors of the kernels. Can be
+// captured in a graph. Throws kInvalidOption for parameters outside their limits (with the field's name) and
+// for too little scratch.
 void find_hash_step_cuda(const DeviceBlocks& batch, const HashStepParameters& parameters,
                          MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
                          cudaStream_t stream);

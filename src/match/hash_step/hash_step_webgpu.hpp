@@ -1,4 +1,4 @@
-// hash_step through WebGPU; the definition stands in hash_step.hpp.
+// hash_step through WebGPU; hash_step.hpp defines it.
 #pragma once
 
 #include "match/hash_chain/hash_chain_webgpu.hpp"
@@ -6,7 +6,8 @@
 
 namespace hemstitch::webgpu {
 
-// The records of find_hash_step(), in `other`. Throws kInvalidOption as check_hash_step_parameters() does.
+// Writes the records of find_hash_step() to `other`. Throws kInvalidOption as check_hash_step_parameters()
+// does.
 void record_hash_step(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& buffers,
                       const HashStepParameters& parameters);
 

@@ -1,4 +1,4 @@
-// lazy_scan through WebGPU: to the byte what lazy_scan_reference finds, and the same counters.
+// lazy_scan through WebGPU. Finds and counts exactly what lazy_scan_reference does.
 #pragma once
 
 #include "match/common/finder_webgpu.hpp"

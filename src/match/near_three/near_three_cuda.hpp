@@ -1,7 +1,8 @@
-// near_three on a CUDA device: the offsets of find_near_three (near_three.hpp), to the byte, for a batch of blocks.
+// near_three on a CUDA device: exactly the offsets of find_near_three (near_three.hpp), for a batch of
+// blocks.
 //
-// Two kernels. The first builds chains of three bytes, in order, as hash_chain's are built (match/stitch/build_chains.cuh);
-// the second walks them (near_three.cu).
+// Two kernels. The first builds chains of three bytes, in order, like those of hash_chain
+// (match/stitch/build_chains.cuh). The second walks them (near_three.cu).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,24 +15,25 @@
 
 namespace hemstitch::cuda {
 
-// What the device takes, of what the twin does; both are far from DEFLATE's numbers.
+// Limits of the device; the twin has none of them. Both are far from DEFLATE's values.
 inline constexpr unsigned kLeastNearThreeHashBits = 9;
 inline constexpr std::uint32_t kMostNearThreeWindowBytes = 32768;
 
-// Device memory that find_near_three_cuda needs besides the offsets: 2 bytes a position of the blocks and, above depth 1,
-// of their histories (as many as max_history_bytes for each block).
+// Device memory that find_near_three_cuda needs besides the offsets: 2 bytes for each position of the blocks
+// and, above depth 1, of their histories (max_history_bytes for each block).
 std::size_t find_near_three_cuda_scratch_bytes(const DeviceBlocks& batch,
                                                const NearThreeParameters& parameters);
 
-// Writes the offset of every position of every block to d_near_offsets, at DeviceBlock::position. `d_scratch` is aligned to
-// 2 bytes. Asynchronous: what went wrong while the kernels ran shows at the stream's next synchronisation. May be captured
-// in a graph.
-// Throws kInvalidOption for parameters outside their limits (naming the field) and for too little scratch.
+// Writes the offset of every position of every block to d_near_offsets, at DeviceBlock::position. `d_scratch`
+// is aligned to 2 bytes. Asynchronous: the stream's next synchronisation shows errors of the kernels. Can be
+// captured in a graph. Throws kInvalidOption for parameters outside their limits (with the field's name) and
+// for too little scratch.
 void find_near_three_cuda(const DeviceBlocks& batch, const NearThreeParameters& parameters,
                           std::uint16_t* d_near_offsets, void* d_scratch, std::size_t scratch_bytes,
                           cudaStream_t stream);
 
-// Where walks read from. Speed aside the same: the one above takes the ring wherever the device has room for it.
+// Where walks read from; this only affects the speed. The function above uses the ring if the device has room
+// for it.
 enum class NearWords { kRing, kDeviceMemory };
 void find_near_three_cuda(const DeviceBlocks& batch, const NearThreeParameters& parameters,
                           std::uint16_t* d_near_offsets, void* d_scratch, std::size_t scratch_bytes,

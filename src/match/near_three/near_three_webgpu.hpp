@@ -1,4 +1,4 @@
-// near_three through WebGPU; the definition stands in near_three.hpp.
+// near_three through WebGPU; near_three.hpp defines it.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,9 @@ struct NearThreeBuffers {
   BufferId records;  // as large
 };
 
-// The offsets of find_near_three(), as match records: with how many bytes agree there, 3 at least and `most_compared` at most. 0 where
-// there is none. With `pieces`, the links are built by pieces. Throws kInvalidOption as find_near_three() does for its parameters.
+// Writes the offsets of find_near_three() as match records, with the number of equal bytes there, from 3 to
+// `most_compared`. 0 if there is none. With `pieces`, the links are built in pieces. Throws kInvalidOption as
+// find_near_three() does for its parameters.
 void record_near_three(Recording& recording, const BlockBatch& batch, const NearThreeBuffers& buffers,
                        const NearThreeParameters& parameters, std::uint32_t most_compared,
                        const std::optional<LinkPieces>& pieces = {});

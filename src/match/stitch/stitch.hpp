@@ -1,36 +1,35 @@
-// The second half of hash_chain and of hash_step: from the best *capped* match of every position to its final
+// The second half of hash_chain and hash_step: from the best *capped* match of every position to its final
 // record.
 //
-// Both finders first choose, for each position on its own, one candidate by comparing no more than `cap`
-// bytes. Three passes then turn these choices into records:
+// Both finders first choose one candidate for each position by itself, comparing no more than `cap` bytes.
+// Three passes then turn these choices into records:
 //
-//   extend    A match that reached the cap gets its true length, up to the end of the data. In a long repeat
-//             thousands of positions hold the same offset, and the stretch in which data agrees with what
-//             stands that offset before it ends at one place for all of them. So only the first of them (the
-//             leader) compares bytes. The twin remembers for each offset where its last stretch ended; a
-//             device lets each position whose predecessor has its offset inherit, and the leaders compare on,
-//             65535 bytes at most.
+//   extend    A match that reached the cap gets its true length, up to the end of the data. In a long repeat,
+//             thousands of positions have the same offset, and for all of them the equal bytes end at the same
+//             place. So only the first of them (the leader) compares bytes. The twin remembers for each offset
+//             where the equal bytes ended last. On a device, a position inherits from its predecessor if that
+//             has the same offset, and the leaders continue to compare, at most 65535 bytes.
 //   backward  Position p also tries the offsets found at p+1, p+2, .. p+reach. If data[p, p+k) agrees with
-//             what stands `offset(p+k)` bytes before it, then p has a match of k + length(p+k) bytes at that
+//             the bytes `offset(p+k)` before it, then p has a match of k + length(p+k) bytes at that
 //             offset. No bytes of the match itself are compared again: its length is known. The reach is part
 //             of a finder's definition (HashChainParameters::stitch_reach, kHashStepStitchReach).
 //   forward   From left to right, len(p) = max(len(p), len(p-1) - 1) with the predecessor's offset: the tail of
 //             a match is a match. On equal lengths the position keeps its own.
 //
-// Why it pays: a finder of small depth looks at the *nearest* occurrences of four bytes. Where a long repeat
-// begins, those four bytes are often common (" the") and their nearest occurrences are not the long repeat. A
-// few bytes later the window covers rarer bytes, whose nearest occurrence *is* the repeat, and from there the
-// match is carried back to its beginning. The stitch is worth about one doubling of depth.
+// Why it pays: a finder of small depth examines the *nearest* occurrences of four bytes. Where a long repeat
+// begins, these four bytes are often common (" the"), and their nearest occurrences are not the long repeat.
+// A few bytes later the bytes are rarer, and their nearest occurrence *is* the repeat. From there the match
+// is carried back to its beginning. The stitch is worth about as much as doubling the depth.
 //
-// The backward pass reads the results of `extend` only, never another position's stitched result, so all
-// positions can be worked on at once; of its matches the longest wins, then the one with the smaller offset, so
-// the order of trying does not show. A device may turn it round: a match carries itself back over the bytes
-// before it that agree, to each position there by a maximum. Of a run of positions with one offset only the
-// first needs to: it reaches what the others reach, with the same lengths. The forward pass is a running
-// maximum of p + len(p): a scan on a device.
+// The backward pass reads only the results of `extend`, never another position's stitched result, so all
+// positions can be processed at once. The longest of its matches wins, then the one with the smaller offset,
+// so the order of trying does not matter. A device may reverse the pass: a match carries itself back over the
+// equal bytes before it, with a maximum at each position. In a run of positions with one offset only the
+// first needs to do so: it reaches everything that the others reach, with the same lengths. The forward pass
+// is a running maximum of p + len(p): a scan on a device.
 //
-// All passes work on records, and a record's length saturates at 65535 (core/match.hpp). That saturation is
-// part of the definition: backward computes min(k + recorded length, 65535), forward takes one from the
+// All passes work on records, and a record's length is limited to 65535 (core/match.hpp). This limit is part
+// of the definition: backward computes min(k + recorded length, 65535), and forward subtracts one from the
 // recorded length. Inherited lengths may fall below four bytes; the parse applies the format's minimum.
 #pragma once
 

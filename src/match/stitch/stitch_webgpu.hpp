@@ -1,4 +1,4 @@
-// The stitch through WebGPU; the definition stands in stitch.hpp.
+// The stitch through WebGPU; stitch.hpp defines it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace hemstitch::webgpu {
 
 struct StitchBuffers {
   BufferId records;  // 4 bytes for each byte of the data: capped matches
-  BufferId other;    // as large: final records, in the end
-  BufferId marks;    // 4 bytes a tile
+  BufferId other;    // as large: final records, at the end
+  BufferId marks;    // 4 bytes for each tile
 };
 
 // The largest reach of the shader's backward pass: four words.

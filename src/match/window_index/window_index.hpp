@@ -1,12 +1,12 @@
-// window_index: the exhaustive search of a small window, the other way round. The group indexes its own
-// positions and lets the window stream past them.
+// window_index: the exhaustive search of a small window in reverse. A group indexes its own positions and
+// looks up those of the window.
 //
-// A brute force asks for each position: which of the window's bytes are like mine? Nearly all of its
-// comparisons fail in the first byte. Here a group of neighbouring positions, 64 to 1024, puts itself into a
-// hash table by the leading bytes. Then each candidate position of the window, from window_size before the
-// group to its last position but one, is looked up once, and only the positions with the same leading bytes
-// are compared with it. A window of 4096 costs a group of 1024 five lookups a byte and comes down to some 20
-// comparisons a byte on text, where the brute force needs 4096.
+// A brute force search asks for each position which bytes of the window are equal to its own. Nearly all of
+// its comparisons fail in the first byte. Here, a group of 64 to 1024 neighbouring positions puts itself into
+// a hash table by the leading bytes. Then each candidate position, from window_size before the group to the
+// group's last position but one, is looked up once, and compared only with the positions that have the same
+// leading bytes. With a window of 4096, a group of 1024 makes five look-ups and on text some 20 comparisons
+// for each byte, where the brute force search needs 4096.
 //
 // Algorithm, for each position p of the group:
 //   1. Runs. Try the offsets 1..8. If the best match of these has at least 128 bytes, it is the result; p is
@@ -18,17 +18,17 @@
 // window_size, compare p with c; the longer match wins, then the nearer candidate.
 //
 // The result is that of brute_force with the same parameters, except at the positions of step 1. It does not
-// depend on the number of positions in a group: a larger group only divides the lookups among more positions.
+// depend on the size of a group: a larger group only divides the look-ups among more positions.
 //
-// On a device: a workgroup a group. Heads and links of the table are 16-bit in workgroup memory (a position
-// within the group), built by the threads together, in any order; barrier; then thread i takes the candidates
-// i, i + threads, .. and carries each find to its position by an atomic maximum of length << 16 | (65535 -
-// offset) in workgroup memory: the order of better_match as one number, so it makes no difference who comes
-// first. Barrier, then write out the records.
+// On a device: a workgroup for each group. Heads and links of the table have 16 bits in workgroup memory (a
+// position within the group). The threads build it together, in any order. After a barrier, thread i takes
+// the candidates i, i + threads, ... and brings each find to its position by an atomic maximum of length <<
+// 16 | (65535 - offset) in workgroup memory. This number has the order of better_match, so the order of
+// threads does not matter. After another barrier, the records are written out.
 //
-// Limits: window_size to 65535, but the lookups grow as (window_size + group) / group: this is a finder for
-// windows of a few thousand bytes. Files of short runs are its worst: 1860 comparisons a byte on the fax page
-// ptt5, 16 on text (bench/results, "matching").
+// Limits: window_size is at most 65535, but the look-ups grow as (window_size + group) / group, so this
+// finder suits windows of a few thousand bytes. Files of short runs are its worst case: 1860 comparisons for
+// each byte on the fax page ptt5, 16 on text (bench/results, "matching").
 #pragma once
 
 #include <array>
@@ -54,7 +54,7 @@ struct WindowIndexParameters : FinderParameters {
 
 inline void check_parameters(const WindowIndexParameters&) {}  // reads what all finders read
 
-// Reads the lengths and window_size, which check_finder_parameters has accepted. `group_positions` is
+// Reads the lengths and window_size, which check_finder_parameters accepted. `group_positions` is
 // 1..kMaxIndexedPositions. The comparisons of step 1 count as probes.
 MatchRecords window_index_reference(const FinderInput& input, const FinderParameters& parameters,
                                     FindCounters& counters,

@@ -1,4 +1,4 @@
-// window_index through WebGPU: to the byte what window_index_reference finds, and the same counters.
+// window_index through WebGPU. Finds and counts exactly what window_index_reference does.
 #pragma once
 
 #include "match/common/finder_webgpu.hpp"

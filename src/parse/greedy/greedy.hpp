@@ -1,9 +1,8 @@
-// greedy: take every match that is usable, as soon as one is there.
+// greedy: takes every usable match as soon as there is one.
 //
-// The simplest parse, and the yardstick of the others.
-// On a device: next[p] = p + max(1, length of the usable match at p) for all p at once; the positions on the
-// path from 0 follow by doubling jumps (next[next[p]] and so on), tile by tile, and lose nothing against this
-// loop.
+// The simplest parse, with which the others are compared. On a device: next[p] = p + max(1, length of the
+// usable match at p) for all p at once. The positions on the path from 0 follow by doubling jumps
+// (next[next[p]] and so on), tile by tile, with exactly the result of this loop.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// greedy on a CUDA device; the definition stands in greedy.hpp.
+// greedy on a CUDA device; greedy.hpp defines it.
 #pragma once
 
 #include "parse/greedy/greedy.hpp"
@@ -6,8 +6,8 @@
 
 namespace hemstitch::cuda {
 
-// One list of sequences a block, equal to parse_greedy()'s. Asynchronous on `stream`, no scratch; may be captured
-// in a graph.
+// Writes one list of sequences for each block, equal to that of parse_greedy(). Asynchronous on `stream`,
+// without scratch; can be captured in a graph.
 void parse_greedy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                        const DeviceSequences& sequences, cudaStream_t stream);
 

@@ -1,15 +1,15 @@
-// lazy: take a match, unless the next position has a longer one.
+// lazy: takes a match, unless the next position has a longer one.
 //
-// Founding document 001 (docs/founding.md) calls this the resolve pass: where the usable match at p+1 is strictly
-// longer than the one at p, position p is demoted to a literal. Then a greedy walk takes what is left. Demotion looks
-// at the finder's matches only, never at another demotion, so it is one independent decision a position; the walk is
-// greedy's, with its doubling jumps on a device, in the exact order of a loop.
+// Founding document 001 (docs/founding.md) calls this the resolve pass: if the usable match at p+1 is
+// strictly longer than the one at p, position p becomes a literal. Then a greedy walk takes the remaining
+// matches. These decisions depend only on the finder's matches, never on each other, so each position decides
+// by itself. The walk is that of greedy, with its doubling jumps on a device, in the exact order of a loop.
 //
-// `lazy_skip`: a match of at least that many bytes is taken without looking further (the document: 32). 0
-// means never skip, which is the exact rule and what the levels use.
+// `lazy_skip`: a match of at least so many bytes is taken without looking further (the document: 32). 0 means
+// never; this is the exact rule, which the levels use.
 //
-// Lazy comes near the optimum on real files. It is not always cheaper than greedy: a longer match
-// one byte later may cut a still better one short.
+// Lazy comes near the optimum on real files. It is not always cheaper than greedy: a longer match one byte
+// later may cut an even better one short.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// lazy on a CUDA device; the definition stands in lazy.hpp.
+// lazy on a CUDA device; lazy.hpp defines it.
 #pragma once
 
 #include "parse/lazy/lazy.hpp"
@@ -6,8 +6,8 @@
 
 namespace hemstitch::cuda {
 
-// One list of sequences a block, equal to parse_lazy()'s. Asynchronous on `stream`, no scratch; may be captured in a
-// graph.
+// Writes one list of sequences for each block, equal to that of parse_lazy(). Asynchronous on `stream`,
+// without scratch; can be captured in a graph.
 void parse_lazy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
                      std::uint32_t lazy_skip, const DeviceSequences& sequences, cudaStream_t stream);
 

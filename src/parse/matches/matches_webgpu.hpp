@@ -1,4 +1,5 @@
-// From the sequences of a batch (record_walk()) to one list of the matches alone, block after block.
+// Turns the sequences of a batch (record_walk()) into one list of matches without literals, block after
+// block.
 #pragma once
 
 #include "compact/scan/scan_webgpu.hpp"
@@ -12,11 +13,9 @@ struct DeviceMatch {
 };
 
 struct MatchesBuffers {
-  BufferId sizes;  // 4 bytes a block
-  BufferId
-      begins;  // 4 bytes a block and one more: where the matches of each block begin, and how many there are
-  BufferId
-      matches;  // DeviceMatch each, as many as the batch has room for sequences; not the memory of the sequences
+  BufferId sizes;    // 4 bytes for each block
+  BufferId begins;   // 4 bytes for each block and once more: where its matches begin, and how many there are
+  BufferId matches;  // a DeviceMatch for each sequence that fits; other memory than the sequences'
 };
 
 void record_matches(Recording& recording, const BlockBatch& batch, const WalkBuffers& walk,

@@ -1,8 +1,9 @@
 // Costs from a table: for formats that give lengths and offsets codes of different sizes.
 //
-// A literal has one price. A match has one by its length, and one more by the class of its offset: 0 for 1, 1 for 2, and then two
-// classes for each power of two that the offset less one reaches (2 for 3, 3 for 4, 4 for 5 and 6, 5 for 7 and 8, 6 for 9 to 12,
-// ..., 31 for the last quarter of those up to 65536). Tried are a match's full length and the three below it.
+// A literal has one price. A match has a price for its length, and another one for the class of its offset: 0
+// for 1, 1 for 2, and then two classes for each power of two that (offset - 1) reaches (2 for 3, 3 for 4, 4
+// for 5 and 6, 5 for 7 and 8, 6 for 9 to 12, ..., 31 for the last quarter of those up to 65536). The parse
+// tries a match's full length and the three lengths below it.
 //
 // Prices are sixteenths of a bit. Devices read them from a buffer that holds words().
 #pragma once
@@ -30,13 +31,14 @@ static_assert(offset_class(3) == 2 && offset_class(6) == 4 && offset_class(7) ==
               offset_class(65536) == 31);
 
 struct CostTable {
-  // The most of any price: 4096 bits. Then 1280 literals, and three bits below, fit 32 bits.
+  // The highest price: 4096 bits. With it, the costs of 1280 literals, and three more bits, fit into 32
+  // bits.
   static constexpr std::uint32_t kMostPrice = 4096 * kCostUnitsPerBit;
 
   std::uint32_t literal = 0;
   std::array<std::uint32_t, kOffsetClassCount> offsets = {};
   std::vector<std::uint32_t> lengths = {
-      0};  // lengths[i]: of a match of i bytes; of longer ones than it has, the last
+      0};  // lengths[i]: of a match of i bytes; longer ones cost as much as the last
 
   std::uint32_t literal_cost() const { return literal; }
   std::uint32_t match_cost(std::uint32_t length) const {
@@ -48,7 +50,7 @@ struct CostTable {
     return full_length > index ? full_length - index : 0;
   }
 
-  // As cost_table.wgsl reads it.
+  // In the layout that cost_table.wgsl reads.
   std::vector<std::uint32_t> words() const {
     std::vector<std::uint32_t> all = {literal, static_cast<std::uint32_t>(lengths.size() - 1)};
     all.insert(all.end(), offsets.begin(), offsets.end());
@@ -57,7 +59,7 @@ struct CostTable {
   }
 };
 
-// Throws kInvalidOption for a table without lengths and for a price above kMostPrice.
+// Throws kInvalidOption if the table has no lengths, or a price above kMostPrice.
 void check_cost_table(const CostTable& table);
 
 }  // namespace hemstitch

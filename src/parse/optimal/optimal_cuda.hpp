@@ -1,9 +1,10 @@
-// optimal on a CUDA device; the definition stands in optimal.hpp.
+// optimal on a CUDA device; optimal.hpp defines it.
 //
-// For FullLengthCostModel these are compiled into the library, and for the models of formats beside their formats
-// (format/lz4/compress/lz4_parse.cu); optimal_launch.cuh and optimal_exact.cuh have them for every other model. Both parses throw kInvalidOption for scratch below their
-// `..._scratch_bytes`, and parse_optimal_cuda() also for costs above kMaxUnitCost. Asynchronous on `stream`; may be
-// captured in a graph.
+// The library has these functions compiled for FullLengthCostModel, and for the models of formats beside
+// their formats (format/lz4/compress/lz4_parse.cu). optimal_launch.cuh and optimal_exact.cuh have them for
+// every other model. Both parses throw kInvalidOption for too little scratch (`..._scratch_bytes`), and
+// parse_optimal_cuda() also for costs above kMaxUnitCost. Asynchronous on `stream`; can be captured in a
+// graph.
 #pragma once
 
 #include "parse/optimal/optimal.hpp"
@@ -11,12 +12,14 @@
 
 namespace hemstitch::cuda {
 
-// The most that one literal or match may cost: 4096 bits. Then 1280 of them, and three bits below, fit 32 bits.
+// The most that one literal or match may cost: 4096 bits. With it, 1280 of them, and three more bits, fit
+// into 32 bits.
 inline constexpr std::uint32_t kMaxUnitCost = 4096 * kCostUnitsPerBit;
 
-// One list of sequences a block, equal to parse_optimal()'s.
-// Scratch: 2 bytes a position for the decisions; 12 bytes a block; and 82 KB for each of 12 warps a multiprocessor, but no
-// more than 2.6 bytes a position (twice that for costs that are not whole bits, or beyond 50 bits a literal).
+// Writes one list of sequences for each block, equal to that of parse_optimal(). Scratch: 2 bytes for each
+// position for the decisions; 12 bytes for each block; and 82 KB for each of 12 warps of each multiprocessor,
+// but no more than 2.6 bytes for each position (twice that for costs that are not whole bits, or above 50
+// bits for a literal).
 template <typename Model>
 std::size_t parse_optimal_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model& model);
 template <typename Model>
@@ -24,8 +27,8 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
                         const Model& model, const DeviceSequences& sequences, void* d_scratch,
                         std::size_t scratch_bytes, cudaStream_t stream);
 
-// One list of sequences a block, equal to parse_optimal_exact()'s. One thread a block: for evaluation and tests.
-// Scratch: 10 bytes a position.
+// Writes one list of sequences for each block, equal to that of parse_optimal_exact(), with one thread for
+// each block: for evaluation and tests. Scratch: 10 bytes for each position.
 template <typename Model>
 std::size_t parse_optimal_exact_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model& model);
 template <typename Model>

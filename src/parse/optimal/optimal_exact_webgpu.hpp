@@ -1,4 +1,4 @@
-// optimal_exact through WebGPU; the definition stands in optimal.hpp.
+// optimal_exact through WebGPU; optimal.hpp defines it.
 #pragma once
 
 #include "parse/optimal/optimal_webgpu.hpp"
@@ -12,14 +12,15 @@ struct OptimalExactBuffers {
   BufferId decisions;  // for record_walk()
 };
 
-// The decisions of parse_optimal_exact(). Throws kInvalidOption where the cost of the longest block may pass 32 bits.
+// Writes the decisions of parse_optimal_exact(). Throws kInvalidOption if the cost of the longest block may
+// exceed 32 bits.
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
                           const BlockPlan& plan, const FullLengthCostModel& model);
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
                           const BlockPlan& plan, WholeByteCosts);
 
-// `prices` as CostTableBuffers has them. A path is never dearer than all literals: those of the longest block have to cost
-// less than 2^32 units.
+// `prices` as in CostTableBuffers. No path costs more than all literals, so all literals of the longest block
+// must cost less than 2^32 units.
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
                           const BlockPlan& plan, BufferId prices);
 

@@ -1,4 +1,4 @@
-// The twin of the optimal parse, a template over the cost model: whoever brings a model includes this file.
+// The twin of the optimal parse, a template over the cost model. Include this file for a model of your own.
 #pragma once
 
 #include <algorithm>

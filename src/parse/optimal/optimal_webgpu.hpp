@@ -1,4 +1,4 @@
-// optimal through WebGPU; the definition stands in optimal.hpp.
+// optimal through WebGPU; optimal.hpp defines it.
 #pragma once
 
 #include "parse/optimal/optimal.hpp"
@@ -7,10 +7,10 @@
 
 namespace hemstitch::webgpu {
 
-// What cost_model.wgsl has beside the flat model: literals and matches that cost whole bytes, as in LZ4.
+// A model in cost_model.wgsl besides the flat one: literals and matches cost whole bytes, as in LZ4.
 struct WholeByteCosts {};
 
-// The decisions of parse_optimal(), for record_walk().
+// Write the decisions of parse_optimal(), for record_walk().
 void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                     const BlockPlan& plan, const FullLengthCostModel& model);
 void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
@@ -18,15 +18,15 @@ void record_optimal(Recording& recording, const BlockBatch& batch, BufferId reco
 
 // Costs from a table (cost_table.hpp), in buffers of the device.
 struct CostTableBuffers {
-  BufferId prices;  // CostTable::words(), of a table that check_cost_table() let pass
-  BufferId ahead;   // kAheadBytes a tile
+  BufferId prices;  // CostTable::words() of a table that passed check_cost_table()
+  BufferId ahead;   // kAheadBytes for each tile
 };
 inline constexpr std::uint64_t kAheadBytes = 4 * kLookAheadPositions;
 
 void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                     const BlockPlan& plan, const CostTableBuffers& table);
 
-// A format with a cost model of its own has a record_optimal() for it.
+// A format with its own cost model adds a record_optimal() for it.
 template <typename Model>
 void record_parse(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                   const BlockPlan& plan, const OptimalParse<Model>& parse) {

@@ -1,5 +1,6 @@
-// Stored blocks of DEFLATE (RFC 1951, section 3.2.4): content as it is, at most 65,535 bytes in each. They are what is left for content
-// that does not shrink; an empty one, whose header may begin anywhere in a byte, brings what follows to the beginning of one.
+// Stored blocks of DEFLATE (RFC 1951, section 3.2.4): unchanged content, at most 65,535 bytes in each. They
+// hold content that does not shrink. An empty one, whose header may begin anywhere in a byte, aligns what
+// follows to a byte.
 //
 //   final bit and type (00), 3 bits | zeros to the end of the byte | bytes, 2 bytes | the same, inverted | content
 #pragma once
@@ -14,15 +15,15 @@
 
 namespace hemstitch {
 
-inline constexpr std::size_t kDeflateStoredHeaderBytes = 5;  // where it begins with a byte
+inline constexpr std::size_t kDeflateStoredHeaderBytes = 5;  // if it begins at a byte
 
-// The room that whoever compresses so much content has for its blocks of DEFLATE: it suffices for stored ones, at most 64 KB of content
-// in two of them, and for the empty one behind them.
+// The room that a compressor needs for this much content. It suffices for stored blocks, with at most 64 KB
+// of content in two of them, and for the empty one after them.
 constexpr std::size_t deflate_data_room(std::size_t content_bytes) {
   return content_bytes + (content_bytes / 65536 + 2) * 2 * kDeflateStoredHeaderBytes;
 }
 
-// Of the header, what stands behind the first byte. Returns where it ends.
+// Writes the part of the header after its first byte. Returns where it ends.
 inline std::byte* write_deflate_stored_size(std::size_t bytes, std::byte* to) {
   to[0] = static_cast<std::byte>(bytes);
   to[1] = static_cast<std::byte>(bytes >> 8);
@@ -31,7 +32,8 @@ inline std::byte* write_deflate_stored_size(std::size_t bytes, std::byte* to) {
   return to + 4;
 }
 
-// Writes content, of one byte at least, in stored blocks; `is_last`: the last one ends the stream. Returns how many bytes that took.
+// Writes content, at least one byte, in stored blocks; `is_last`: the last one ends the stream. Returns the
+// number of bytes.
 inline std::size_t write_deflate_stored(std::span<const std::byte> content, bool is_last, std::byte* to) {
   std::byte* at = to;
   while (!content.empty()) {

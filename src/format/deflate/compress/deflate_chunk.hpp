@@ -1,4 +1,4 @@
-// One chunk: its tokens, and the blocks that they become.
+// One chunk: its tokens, and the blocks made of them.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace hemstitch {
 
-// A part of a chunk that is one block.
+// A part of a chunk that is written as one block.
 struct DeflateChunkPart {
   DeflateBlock block;
   std::size_t token_begin = 0, token_end = 0;
-  std::size_t content_begin = 0, content_end = 0;  // what the tokens stand for
+  std::size_t content_begin = 0, content_end = 0;  // of the tokens
 };
 
 struct DeflateChunk {
@@ -25,19 +25,20 @@ struct DeflateChunk {
   std::vector<DeflateChunkPart> parts;
 };
 
-// The second candidate of each position of a chunk, from near_three's offsets: kDeflateNearMatchBytes long at most, and none that
-// passes the chunk's end.
+// The second candidate of each position of a chunk, from near_three's offsets: at most kDeflateNearMatchBytes
+// long, and never beyond the chunk's end.
 std::vector<MatchRecord> deflate_near_records(std::span<const std::byte> content,
                                               std::span<const std::uint16_t> near_offsets);
 
-// Parses the chunk as often as the level says. `content` is not empty; `records` and `near_offsets` are the finders' for its positions,
-// whose matches may point before it.
+// Parses the chunk as often as the level says. `content` must not be empty. `records` and `near_offsets` are
+// the finders' results for its positions; matches may refer to content before the chunk.
 DeflateChunk make_deflate_chunk(std::span<const std::byte> content, std::span<const MatchRecord> records,
                                 std::span<const std::uint16_t> near_offsets, const DeflateLevel& level);
 
-// The cheapest way to cut tokens into blocks, by dynamic programming over the sums of their bits. A cut stands before the first token
-// that begins at or behind a multiple of kDeflateSplitUnitBytes, none where that leaves less than a whole unit at the end. Of ways
-// that cost the same, the one whose last block begins first, and so on for what is before that block.
+// Finds the cheapest way to cut tokens into blocks, by dynamic programming over the sums of their bits. A cut
+// is before the first token that begins at or after a multiple of kDeflateSplitUnitBytes; there is none if
+// less than a whole unit would remain at the end. Among equally cheap ways, the one whose last block begins
+// first wins, and so on for the part before that block.
 std::vector<DeflateChunkPart> split_deflate_chunk(std::span<const DeflateToken> tokens,
                                                   std::size_t content_bytes);
 

@@ -67,7 +67,7 @@ std::vector<DeflateChunkPart> split_deflate_chunk(std::span<const DeflateToken> 
                                                   std::size_t content_bytes) {
   const std::vector<SplitUnit> units = split_units(tokens, content_bytes);
   const auto unit_count = static_cast<std::uint32_t>(units.size() - 1);
-  std::array<DeflateChunkPart, kDeflateChunkUnits * kDeflateChunkUnits> spans;
+  std::array<DeflateChunkPart, std::size_t{kDeflateChunkUnits} * kDeflateChunkUnits> spans;
   std::array<std::uint32_t, spans.size()> span_bits{};
   for (std::uint32_t begin = 0; begin < unit_count; ++begin) {
     DeflateHistogram histogram;

@@ -121,7 +121,7 @@ std::optional<std::size_t> DeflateCompressorCpu::by_isal(std::span<const std::by
   stream.end_of_stream = is_last ? 1 : 0;
   if (!history.empty() && isal_deflate_set_dict(&stream, bytes_of(history),
                                                 static_cast<std::uint32_t>(history.size())) != COMP_OK)
-    throw Error(Status::kInternal, "ISA-L took no history");
+    throw Error(Status::kInternal, "ISA-L did not accept the history");
   stream.next_in = bytes_of(content);
   stream.avail_in = static_cast<std::uint32_t>(content.size());
   stream.next_out = bytes_of(room);
@@ -158,7 +158,7 @@ std::optional<std::size_t> DeflateCompressorCpu::by_zlib(std::span<const std::by
   z_stream& stream = zlib->stream;
   deflateReset(&stream);
   if (deflateSetDictionary(&stream, bytes_of(history), static_cast<unsigned>(history.size())) != Z_OK)
-    throw Error(Status::kInternal, "zlib took no history");
+    throw Error(Status::kInternal, "zlib did not accept the history");
   stream.next_in = bytes_of(content);
   stream.avail_in = static_cast<unsigned>(content.size());
   stream.next_out = bytes_of(room);

@@ -1,16 +1,17 @@
-// DEFLATE written on a CUDA device: the bytes of compress_deflate_block_reference(), to the last one, at every level, with and without
-// history.
+// Writes DEFLATE on a CUDA device: exactly the bytes of compress_deflate_block_reference(), at every level,
+// with and without history.
 //
 // Two forms of one thing. Where the blocks go differs, their bytes do not:
 //
 //   compress_deflate_cuda        each block into room of its own
-//   compress_deflate_span_cuda   all blocks one behind the other in one span, as frames want them; none is stored by the frame, since
-//                                DEFLATE stores what does not shrink by itself
+//   compress_deflate_span_cuda   all blocks one after the other in one span, as in frames; the frame stores none, since DEFLATE itself
+//                                stores what does not shrink
 //
-// Both are asynchronous on `stream`, allocate nothing, wait for nothing, and may be captured in a graph. Inputs, outputs and histories may
-// have any alignment; arrays of the arguments are aligned as their types. Blocks of the batch stand in ascending order of `position`,
-// without overlap (parse/parse_room.hpp); none is larger than kDeflateMostBlockBytes. Scratch may have any alignment, and holds nothing
-// between calls. It takes about 11 bytes for each one of content, and the larger of what the finders and the parse take.
+// Both are asynchronous on `stream`, allocate nothing, wait for nothing, and can be captured in a graph.
+// Inputs, outputs and histories may have any alignment; arrays of the arguments are aligned as their types.
+// Blocks of the batch are in ascending order of `position`, without overlap (parse/parse_room.hpp); none is
+// larger than kDeflateMostBlockBytes. Scratch may have any alignment, and holds nothing between calls. It
+// takes about 11 bytes for each byte of content, plus the larger of what the finders and the parse take.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,20 +27,21 @@
 
 namespace hemstitch::cuda {
 
-// One element a block of the batch, all on the device.
+// Arrays with one element for each block of the batch, all on the device.
 struct DeviceDeflateOutput {
   std::byte* const* d_outputs;
   const std::size_t* d_capacities;
-  std::size_t* d_output_bytes;  // with what is left free; 0 where the status is not OK
-  // HEMSTITCH_OK; HEMSTITCH_OUTPUT_TOO_SMALL where the block does not fit its capacity, and then nothing is written
+  std::size_t* d_output_bytes;  // including the free room around it; 0 unless the status is OK
+  // HEMSTITCH_OK, or HEMSTITCH_OUTPUT_TOO_SMALL if the block does not fit its capacity; then nothing is
+  // written.
   hemstitch_status* d_statuses;
-  // Left as they are before each block and behind it, for headers and checksums.
+  // Bytes before and after each block that stay unchanged, for headers and checksums.
   std::uint32_t lead_bytes = 0;
   std::uint32_t trail_bytes = 0;
 };
 
 std::size_t compress_deflate_cuda_scratch_bytes(const DeviceBlocks& blocks, const DeflateLevel& level);
-// Throws kInvalidOption for too little scratch and for larger blocks.
+// Throws kInvalidOption for too little scratch and for blocks that are too large.
 void compress_deflate_cuda(const DeviceBlocks& blocks, const DeflateLevel& level, DeflateEnd end,
                            const DeviceDeflateOutput& output, void* d_scratch, std::size_t scratch_bytes,
                            cudaStream_t stream);

@@ -12,8 +12,8 @@ namespace hemstitch::webgpu {
 namespace {
 
 constexpr std::uint32_t kChunkUnits = kDeflateChunkBytes / kDeflateSplitUnitBytes;
-static_assert(kDeflateChunkBytes == 64 * kTilePositions && kDeflateSplitUnitBytes == 8 * kTilePositions &&
-                  kChunkUnits == 8,
+static_assert(kDeflateChunkBytes == std::size_t{64} * kTilePositions &&
+                  kDeflateSplitUnitBytes == std::size_t{8} * kTilePositions && kChunkUnits == 8,
               "deflate_parts.wgsl has these numbers");
 static_assert(kSegmentPositions == kTilePositions && kLookAheadPositions == 256,
               "deflate_parse.wgsl has these numbers");
@@ -134,7 +134,7 @@ void record_encode(Recording& recording, const DeflateCompressPlan& plan, const 
         {plan.sizes, Access::kReadWrite},
         {plan.padded, Access::kReadWrite}});
   record_scan(recording, plan.padded, plan.begins, plan.scan, blocks.block_count);
-  pass("clear", divided_up(output_bytes, kWordBytes * kThreads),
+  pass("clear", divided_up(output_bytes, std::uint64_t{kWordBytes} * kThreads),
        {kNoBinding, kNoBinding, kNoBinding, kNoBinding, kNoBinding, kNoBinding, kNoBinding, kNoBinding,
         kNoBinding, kNoBinding, begins, output});
   pass("pack", chunks.tile_count,

@@ -1,4 +1,5 @@
-// DEFLATE compression through WebGPU: what a batch needs, and the steps it runs (contract: deflate_compress_reference.hpp).
+// DEFLATE compression through WebGPU: the buffers of a batch, and its steps. deflate_compress_reference.hpp
+// defines the bytes.
 //
 //   data -> near_three -> hash_chain -> (parse -> walk -> tokens -> codes) a pass -> sizes -> scan -> output
 //
@@ -11,8 +12,9 @@
 //   walk          .                  .                    .                     exits of tiles
 //   encode                                                .
 //
-// Finders work on the blocks of the frame, everything behind them on their chunks. A chunk is a row of its own in a table like that of the
-// blocks, with the same tiles, so that the shaders of the parse stages take chunks as blocks.
+// Finders work on the blocks of the frame, all later stages on their chunks. A chunk is a row of its own in a
+// table like that of the blocks, with the same tiles, so the shaders of the parse stages take chunks as
+// blocks.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +32,9 @@ struct DeflateTable {
   BlockTable blocks, chunks;
   std::vector<LinkPiece> pieces;
   std::vector<std::uint32_t> block_chunks = {
-      0};  // of each block the first; behind the last how many there are
+      0};  // the first chunk of each block; at the end, the number of all chunks
 
-  // As BlockTable::add().
+  // Like BlockTable::add().
   void add(std::uint32_t begin, std::uint32_t history_bytes, std::uint32_t block_bytes,
            std::uint32_t room_bytes);
 };
@@ -47,23 +49,23 @@ struct DeflateCapacity {
   std::uint32_t piece_count = 0;
   std::uint32_t parts_a_chunk = 0;
 
-  // True where everything of `other` has room.
+  // Whether everything of `other` fits.
   bool holds(const DeflateCapacity& other) const;
 };
 
-// Of a table, whose outputs together take at most `output_bytes`, each from a whole word on.
+// For a table whose outputs together take at most `output_bytes`; each begins at a whole word.
 DeflateCapacity capacity_of(const DeflateTable& table, std::uint64_t output_bytes, const DeflateLevel& level);
-// Of a batch of `count` whole blocks.
+// For a batch of `count` full blocks.
 DeflateCapacity deflate_capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes,
                                            std::uint64_t history_bytes, const DeflateLevel& level);
 
-// The most bytes of data that a block counts as in a batch: its largest array takes four times that. Small blocks count as more than they
-// have, since the arrays have room for whole chunks.
+// How many bytes of data a block counts as in a batch, at most; its largest array takes four times that.
+// Small blocks count as more than they have, since the arrays have room for whole chunks.
 std::uint64_t deflate_array_positions(std::uint64_t history_bytes, std::uint64_t block_bytes);
 
 struct DeflateCompressPlan {
   BufferPlan buffers;
-  BlockBatch blocks, chunks;  // their buffers; counts come with a table
+  BlockBatch blocks, chunks;  // their buffers; the table gives the counts
   BufferId block_chunks, pieces, heads, records, near_records, decisions, costs, marks, entries, counts,
       tokens, histograms, part_bits, parts, sizes, padded, begins, output;
   ScanBuffers scan;
@@ -71,8 +73,9 @@ struct DeflateCompressPlan {
 
 DeflateCompressPlan plan_deflate_compress(const DeflateCapacity& capacity);
 
-// The steps for the blocks of `table`, for which the plan's buffers have room; every block ends as `end` says. Afterwards `sizes` has
-// the bytes of each block, or kEncodedTooLarge, `begins` where it begins in `output`.
+// The steps for the blocks of `table`, which must fit into the plan's buffers; every block ends as `end`
+// says. Afterwards, `sizes` has the bytes of each block, or kEncodedTooLarge, and `begins` where it begins in
+// `output`.
 Recording record_deflate_compress(const DeflateCompressPlan& plan, const DeflateTable& table,
                                   const DeflateLevel& level, DeflateEnd end, std::uint64_t output_bytes);
 

@@ -1,9 +1,9 @@
 // What literals and matches cost in a DEFLATE block: the cost model of its parse (parse/optimal/optimal.hpp).
 //
-// A chunk is parsed several times. The first time nothing is known of its codes: a literal counts as 8 bits; a length as 6 bits, a
-// quarter of its symbol's number (from 0, rounded down) and its extra bits; a distance as 5 bits and its extra
-// bits. Every further pass counts with the code lengths that the pass before would have written. A symbol
-// that did not occur there has no length; it counts as a rare one.
+// A chunk is parsed several times. In the first pass nothing is known of its codes: a literal counts as 8
+// bits; a length as 6 bits, a quarter of its symbol's number (from 0, rounded down) and its extra bits; a
+// distance as 5 bits and its extra bits. Every later pass uses the code lengths that the pass before would
+// have written. A symbol that did not occur has no code length; it counts as a rare one.
 #pragma once
 
 #include <array>
@@ -29,21 +29,21 @@ struct DeflateCosts {
   std::uint32_t match_cost(std::uint32_t length) const { return lengths[length]; }
   std::uint32_t offset_cost(std::uint32_t offset) const { return distances[offset_class(offset)]; }
 
-  // Of a match: the full length and the three below it.
+  // For a match: the full length and the three below it.
   unsigned tried_length_count() const { return 4; }
   std::uint32_t tried_length(std::uint32_t full_length, unsigned index) const {
     return full_length >= kDeflateMinMatchBytes + index ? full_length - index : 0;
   }
-  // Of the nearer match: its length, which ends at kDeflateNearMatchBytes, and 3.
+  // For the nearer match: its length, at most kDeflateNearMatchBytes, and 3.
   unsigned tried_near_length_count() const { return 2; }
   std::uint32_t tried_near_length(std::uint32_t full_length, unsigned index) const {
     return index == 0 ? full_length : kDeflateMinMatchBytes;
   }
 };
 
-// Of the first pass.
+// The costs of the first pass.
 DeflateCosts deflate_prior_costs();
-// Of the pass behind one that would have been written with these codes.
+// The costs of a pass after one with these code lengths.
 DeflateCosts deflate_costs_of(const DeflateCodeLengths& lengths);
 
 }  // namespace hemstitch

@@ -1,8 +1,9 @@
-// What a device's parse of DEFLATE chunks counts with: the prices of deflate_cost.hpp in whole bits, one byte each.
+// The prices for a device's parse of DEFLATE chunks: those of deflate_cost.hpp in whole bits, one byte each.
 //
-// Prices of a chunk are whole bits: lengths of codes, at most 15, or those of symbols that do not occur, and extra bits, at most 13. A
-// device has one of these for a chunk, or, where chunks are split, one for each 8 KB that begin in it: the n-th is for the segments that
-// begin there, also where less than a unit is left and the cuts count it to the unit before.
+// Prices are whole bits: code lengths (at most 15, also for symbols that do not occur) and extra bits (at
+// most 13). A device has one set for each chunk or, if chunks are split, one for each 8 KB of a chunk. The
+// n-th set serves the segments that begin in the n-th 8 KB, even if less than a unit remains there, which the
+// cuts count with the unit before.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace hemstitch {
 
-// The most that any of them may be.
+// The highest price.
 inline constexpr std::uint32_t kDeflateMostPriceBits = 15 + 13;
 
 // Units of kDeflateSplitUnitBytes in a full chunk.
@@ -20,7 +21,7 @@ static_assert(kDeflateChunkUnits * kDeflateSplitUnitBytes == kDeflateChunkBytes)
 
 struct alignas(4) DeflateDeviceCosts {
   std::uint8_t literals[256];
-  std::uint8_t lengths[260];   // with the extra bits; [i]: of a match of i bytes, 3 to 258
+  std::uint8_t lengths[260];   // with the extra bits; [i]: for a match of i bytes, 3 to 258
   std::uint8_t distances[32];  // with the extra bits; by the distance's symbol, 0 to 29
 };
 static_assert(sizeof(DeflateDeviceCosts) == 548);

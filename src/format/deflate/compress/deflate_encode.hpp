@@ -1,7 +1,8 @@
-// From blocks and their tokens to bits.
+// Turns blocks and their tokens into bits.
 //
-// Blocks follow one another to the bit: the empty stored block that would end each chunk of 64 KB on a byte costs 0.02 % of the
-// output and saves a device nothing, since sizes are known before anything is written.
+// Blocks follow each other without padding bits. An empty stored block that ended each chunk of 64 KB at a
+// byte would cost 0.02 % of the output and save a device nothing, since sizes are known before anything is
+// written.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,12 @@
 
 namespace hemstitch {
 
-// Packs bits into bytes, from the lowest on. What does not fit is counted, and not written.
+// Packs bits into bytes, from the lowest on. Counts everything, but writes only what fits.
 class DeflateBitWriter {
  public:
   explicit DeflateBitWriter(std::span<std::byte> output) : output_(output) {}
 
-  // `count` is at most 32; `value` has no higher bits.
+  // `count` is at most 32; `value` must have no higher bits.
   void put(std::uint32_t value, std::uint32_t count) {
     held_ |= std::uint64_t{value} << held_bits_;
     for (held_bits_ += count; held_bits_ >= 8; held_bits_ -= 8, held_ >>= 8)
@@ -27,7 +28,7 @@ class DeflateBitWriter {
   void pad_to_byte() { put(0, (8 - held_bits_) % 8); }
   void put_bytes(std::span<const std::byte> bytes);
 
-  // Bytes that are full.
+  // The number of full bytes.
   std::size_t bytes() const { return bytes_; }
   bool fits() const { return bytes_ <= output_.size(); }
 
@@ -43,11 +44,12 @@ class DeflateBitWriter {
   std::uint32_t held_bits_ = 0;  // below 8 between calls
 };
 
-// Writes `content` as `block` says: as its tokens or as it is. `last` sets the bit that ends the stream.
+// Writes `content` in the form that `block` gives: as tokens or unchanged. `last` sets the bit that ends the
+// stream.
 void put_deflate_block(const DeflateBlock& block, std::span<const DeflateToken> tokens,
                        std::span<const std::byte> content, bool last, DeflateBitWriter& writer);
 
-// Stored blocks that hold `content`: as few as can be, all but the last one full; one where it is empty.
+// Writes `content` in stored blocks: as few as possible, all full except the last; one block if it is empty.
 void put_deflate_stored(std::span<const std::byte> content, bool last, DeflateBitWriter& writer);
 
 }  // namespace hemstitch

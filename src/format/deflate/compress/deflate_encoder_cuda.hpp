@@ -1,4 +1,5 @@
-// All stages of the DEFLATE encoder on a CUDA device in a row, with the memory between them; for benchmarks stage by stage.
+// All stages of the DEFLATE encoder on a CUDA device in order, with the memory between them. Benchmarks call
+// the stages one by one.
 //
 //   find_near, find_chain                     whole blocks
 //   cut, begin_prices
@@ -6,7 +7,7 @@
 //   place                                     sizes
 //   pack                                      bytes
 //
-// Records are read by every parse, and by nothing behind the last one: tokens take their memory then.
+// Every parse reads the records, and nothing reads them after the last one: then tokens use their memory.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ namespace hemstitch::cuda {
 
 class DeflateEncoder {
  public:
-  // Throws kInvalidOption for blocks that are too large or too many. With a carver that counts nothing may be run.
+  // Throws kInvalidOption for blocks that are too large or too many. With a carver that only counts, run
+  // nothing.
   DeflateEncoder(const DeviceBlocks& blocks, const DeflateLevel& level, DeflateEnd end, Carver& carver)
       : blocks_(blocks),
         level_(level),
@@ -77,13 +79,13 @@ class DeflateEncoder {
     fill_prior_deflate_costs_cuda(chunks_, costs_per_chunk_, d_costs_, stream);
   }
   unsigned pass_count() const { return level_.pass_count; }
-  // A further pass finds in the scratch what the first one has left there.
+  // A later pass needs the scratch as the first one left it.
   void parse(bool is_first, cudaStream_t stream) const {
     (is_first ? parse_deflate_cuda : parse_deflate_again_cuda)(chunks_.blocks, d_records_, d_near_offsets_,
                                                                d_costs_, costs_per_chunk_, sequences_,
                                                                d_stage_, stage_bytes_, stream);
   }
-  // What the last pass leaves is packed; what others leave is the prices of the next one.
+  // The last pass leaves what is packed; the others leave prices for the next pass.
   void count_and_code(bool is_last, cudaStream_t stream) const {
     DeviceTokens tokens = tokens_;
     if (!is_last) tokens.d_tokens = nullptr;
@@ -91,7 +93,7 @@ class DeflateEncoder {
     code_deflate_chunks_cuda(chunks_, level_.splits, tokens, d_span_bits_, parts_,
                              is_last ? nullptr : d_costs_, stream);
   }
-  // d_sizes(), of each block.
+  // Computes d_sizes() for each block.
   void place(cudaStream_t stream) const {
     place_deflate_chunks_cuda(blocks_, chunks_, level_.splits, parts_, end_, chunk_places_, d_sizes_, stream);
   }

@@ -3,10 +3,10 @@
 
 namespace hemstitch {
 
-// How the last DEFLATE block ends.
+// How the last DEFLATE block of a frame's block ends.
 enum class DeflateEnd {
-  kFlush,  // others follow: an empty stored block goes on to the next byte
-  kFinal,  // it is the stream's last one, and says so; zeros fill up its last byte
+  kFlush,  // more follow: an empty stored block fills up to the next byte
+  kFinal,  // it is the last one of the stream and says so; zeros fill its last byte
 };
 
 }  // namespace hemstitch

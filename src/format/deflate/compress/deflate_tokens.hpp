@@ -1,4 +1,4 @@
-// What a DEFLATE block holds: tokens, a literal or a match each, and how often their symbols occur.
+// The content of a DEFLATE block: tokens, each a literal or a match, and how often their symbols occur.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct DeflateToken {
   std::size_t content_bytes() const { return match_length == 0 ? 1 : match_length; }
 };
 
-// The tokens of `sequences`, which cover `content` and hold matches of DEFLATE's lengths and offsets.
+// The tokens of `sequences`, which must cover `content` with matches of DEFLATE's lengths and offsets.
 inline std::vector<DeflateToken> deflate_tokens(std::span<const std::byte> content,
                                                 std::span<const Sequence> sequences) {
   std::vector<DeflateToken> tokens;

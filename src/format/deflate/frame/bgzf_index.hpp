@@ -1,8 +1,8 @@
-// The index that bgzip and htslib know for BGZF, .gzi: where blocks begin, in the file and in the content.
+// The index for BGZF that bgzip and htslib use, .gzi: where blocks begin, in the file and in the content.
 //
 //   how many | for every block but the first: place in the file | place in the content    8 bytes each, little-endian
 //
-// The end marker, and other blocks without content, are none of them.
+// It does not list the end marker and other blocks without content.
 #pragma once
 
 #include <memory>

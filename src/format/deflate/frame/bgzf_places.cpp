@@ -37,7 +37,7 @@ std::uint64_t bgzf_content_bytes(Source& source, std::uint64_t bytes) {
   }
   if (reader.position() != bytes || reader.in_stream())
     throw Error(Status::kRangeOutsideContent,
-                fmt::format("no BGZF member begins {} bytes further on", bytes));
+                fmt::format("no BGZF member begins {} bytes after this one", bytes));
   return content_bytes;
 }
 

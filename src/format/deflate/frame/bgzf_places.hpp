@@ -1,4 +1,5 @@
-// Where the members of a BGZF file begin, and what stands in them: the index that bgzip writes beside a file (.gzi).
+// Where the members of a BGZF file begin, in the file and in the content: the index that bgzip writes beside
+// a file (.gzi).
 //
 //   .gzi:  how many members but the first, 8 bytes | for each: where it begins in the file, 8 bytes | and in the content, 8 bytes
 //
@@ -20,11 +21,12 @@ struct BgzfPlace {
   std::uint64_t content_at = 0;  // in the content
 };
 
-// Without the first member's, which is 0 and 0. Nothing where these bytes are no such index: another size, or places out of order.
+// Without the first member, whose places are 0 and 0. Nothing if these bytes are not such an index: the size
+// is wrong, or places are out of order.
 std::optional<std::vector<BgzfPlace>> read_gzi(std::span<const std::byte> bytes);
 
-// How much the next `bytes` bytes of a source hold, which begin and end with members. Throws Error as FrameReader does, and
-// kRangeOutsideContent where no member begins behind them.
+// How much content the next `bytes` bytes of a source hold; they must begin and end at members. Throws Error
+// as FrameReader does, and kRangeOutsideContent if no member begins after them.
 std::uint64_t bgzf_content_bytes(Source& source, std::uint64_t bytes);
 
 }  // namespace hemstitch

@@ -5,10 +5,11 @@
 
 namespace hemstitch {
 
-// The one method of compression that RFC 1950 and RFC 1952 know.
+// The only method of compression in RFC 1950 and RFC 1952.
 inline constexpr unsigned kDeflateMethod = 8;
 
-// A stream's content and data travel in pieces of so much: they stay in a core's cache, and handing one over costs nothing beside it.
+// The size of the pieces in which a stream's content and data are passed on: they fit into a core's cache,
+// and passing one on costs almost nothing.
 inline constexpr std::size_t kDeflatePieceBytes = std::size_t{256} << 10;
 
 }  // namespace hemstitch

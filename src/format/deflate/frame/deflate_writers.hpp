@@ -1,9 +1,12 @@
-// What stands before, around and behind the blocks of gzip, BGZF, zlib and raw DEFLATE.
+// Writes the bytes before, around and after the blocks of gzip, BGZF, zlib and raw DEFLATE.
 //
-// gzip, zlib, deflate: content is cut into blocks of kDeflateBlockBytes. A block's data is whole bytes: DEFLATE blocks without the
-// final bit, ended by an empty stored block (zlib's sync flush); its history are the 32 KB before it. Behind the last one stands an
-// empty fixed block with the final bit (03 00), then the trailer. bgzf: every block of kBgzfBlockBytes is a member of its own, with
-// no history, the last of its DEFLATE blocks final; the end marker of 28 bytes is the last member.
+// gzip, zlib, deflate: content is cut into blocks of kDeflateBlockBytes. A block's data has whole bytes:
+// DEFLATE blocks without the final bit, ended by an empty stored block (zlib's sync flush). Its history is
+// the 32 KB before it. After the last one come an empty fixed block with the final bit (03 00) and the
+// trailer.
+//
+// bgzf: every block of kBgzfBlockBytes is a member of its own, without history, and its last DEFLATE block is
+// final. The end marker of 28 bytes is the last member.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +19,9 @@ namespace hemstitch {
 
 inline constexpr std::size_t kDeflateBlockBytes = 1 << 20;
 inline constexpr std::size_t kBgzfBlockBytes =
-    65280;  // what bgzip takes: it leaves room for what does not shrink
+    65280;  // as in bgzip: leaves room for content that does not shrink
 
-// For the format that the options name, which are checked and have no defaults left.
+// For the format in the options, which are checked and complete.
 std::unique_ptr<FrameWriter> make_deflate_writer(const CompressOptions& options);
 
 }  // namespace hemstitch

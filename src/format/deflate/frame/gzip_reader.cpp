@@ -219,8 +219,9 @@ void GzipReader::take_behind_data(std::span<const std::byte> behind) {
   block_.content_checksum = load_le32(behind.data());
   block_.content_bytes = load_le32(behind.data() + 4);
   if (*block_.content_bytes > kBgzfMostContentBytes)
-    fail(Status::kCorruptBlock, fmt::format("the member announces {} bytes, a BGZF member holds at most {}",
-                                            *block_.content_bytes, kBgzfMostContentBytes));
+    fail(Status::kCorruptBlock,
+         fmt::format("the member's trailer says {} bytes, a BGZF member holds at most {}",
+                     *block_.content_bytes, kBgzfMostContentBytes));
 }
 
 GzipReader::Event GzipReader::read_block(std::span<const std::byte> bytes) {
@@ -233,9 +234,10 @@ GzipReader::Event GzipReader::read_block(std::span<const std::byte> bytes) {
 // Two bytes hold an empty fixed block, with six bits that mean nothing, or nothing valid.
 GzipReader::Event GzipReader::read_marker(std::span<const std::byte> bytes) {
   if (bytes[0] != std::byte{3} || (bytes[1] & std::byte{3}) != std::byte{0})
-    fail(Status::kCorruptBlock, "the data of the end marker is not that of an empty member");
+    fail(Status::kCorruptBlock, "the end marker is not an empty member");
   if (const std::uint32_t size = load_le32(bytes.data() + kBgzfLeastDataBytes + 4); size != 0)
-    fail(Status::kContentSizeMismatch, fmt::format("the end marker announces {} bytes, it has none", size));
+    fail(Status::kContentSizeMismatch,
+         fmt::format("the end marker's trailer says {} bytes, it has none", size));
   if (const std::uint32_t found = load_le32(bytes.data() + kBgzfLeastDataBytes); found != 0)
     fail(Status::kBlockChecksumMismatch,
          fmt::format("the checksum of the end marker's content is 0, it should be {:#010x}", found));

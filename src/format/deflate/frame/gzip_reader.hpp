@@ -1,13 +1,14 @@
-// Reading gzip (RFC 1952) and BGZF (section 4.1 of the SAM specification), which is gzip in members of at most 64 KB that say
-// their size.
+// Reads gzip (RFC 1952) and BGZF (section 4.1 of the SAM specification), which is gzip in members of at most
+// 64 KB that state their size.
 //
 //   member:   1f 8b | 8, 1 byte | flags, 1 byte | time, 4 bytes | 2 bytes | extra field, with its size in 2 bytes before it
 //             | name, to a byte of 0 | comment, to a byte of 0 | CRC-16 of the header | DEFLATE | CRC-32 of the content
 //             | its size modulo 2^32, 4 bytes; of the fields from the extra one to the CRC-16 those that flags tell of
 //   BGZF:     the extra field, alone, has a subfield "BC" of 2 bytes: the member's size less 1
 //
-// An ordinary member is a frame, and a stream. A run of BGZF members is a frame, each of them a block; it ends with the marker, an empty
-// member of 28 bytes, which is no block, or where something else follows. Numbers are little-endian.
+// An ordinary member is a frame, and a stream. Consecutive BGZF members are one frame, each of them a block.
+// It ends with the marker, an empty member of 28 bytes that is not a block, or where something else follows.
+// Numbers are little-endian.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@
 
 namespace hemstitch {
 
-// Whether a gzip member may begin so: the first two bytes.
+// Whether a gzip member may begin with these bytes; looks at the first two.
 bool is_gzip(std::span<const std::byte> first_bytes);
 
 class GzipReader : public FrameReader {
@@ -34,18 +35,18 @@ class GzipReader : public FrameReader {
 
  private:
   enum class State {
-    kMember,     // its first four bytes, or what is no member
-    kFixedPart,  // the rest of what every header has, with the size of the extra field where there is one
+    kMember,     // its first four bytes, or other data
+    kFixedPart,  // the rest of what every header has, with the size of the extra field if there is one
     kExtra,
     kName,
     kComment,
     kHeaderChecksum,
     kNextFrame,   // a header was read that does not belong to the frame before
-    kFirstBlock,  // of a BGZF frame, whose header was read
+    kFirstBlock,  // of a BGZF frame whose header was read
     kBlock,
     kMarker,
     kTrailer,
-    kZeros,  // behind the last member
+    kZeros,  // after the last member
   };
 
   Event want(State state, std::size_t bytes, Event event);
@@ -69,7 +70,7 @@ class GzipReader : public FrameReader {
   State state_ = State::kMember;
   bool in_bgzf_ = false;  // between members of a BGZF frame
 
-  // The header that is read; position_ stays at its beginning until it is complete.
+  // The header that is being read; position_ stays at its beginning until it is complete.
   std::array<std::byte, kIdentifyBytes> first_bytes_{};
   std::size_t first_count_ = 0;
   unsigned flags_ = 0;

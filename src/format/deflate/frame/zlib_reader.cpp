@@ -46,13 +46,13 @@ DeflateReader::Event DeflateReader::read_header(std::span<const std::byte>) {
 }
 
 DeflateReader::Event DeflateReader::read_dictionary(std::span<const std::byte>) {
-  fail(Status::kInternal, "raw DEFLATE names no dictionary");
+  fail(Status::kInternal, "raw DEFLATE has no header to name a dictionary");
 }
 
 ZlibReader::Event ZlibReader::read_header(std::span<const std::byte> bytes) {
   const auto method_byte = static_cast<unsigned>(bytes[0]), flags = static_cast<unsigned>(bytes[1]);
   const auto not_zlib = [&](const std::string& why) {
-    fail(Status::kUnknownFormat, fmt::format("this is no zlib stream: {}", why));
+    fail(Status::kUnknownFormat, fmt::format("this is not a zlib stream: {}", why));
   };
   if ((method_byte << 8 | flags) % 31 != 0) not_zlib("its first two bytes are not divisible by 31");
   if ((method_byte & 15) != kDeflateMethod)

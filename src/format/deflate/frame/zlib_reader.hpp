@@ -1,4 +1,5 @@
-// Reading zlib's format (RFC 1950) and DEFLATE alone (RFC 1951). Each is one frame, a stream; what follows is garbage.
+// Reads zlib's format (RFC 1950) and raw DEFLATE (RFC 1951). Each is one frame, a stream; bytes after it are
+// not a frame.
 //
 //   zlib:   8 and the window's size, 1 byte | flags, 1 byte; both, as a number with the first one high, divisible by 31
 //           | Adler-32 of the dictionary, 4 bytes, where the flags tell of one | DEFLATE | Adler-32 of the content, 4 bytes
@@ -14,7 +15,7 @@
 
 namespace hemstitch {
 
-// DEFLATE says nothing before its first block, and ends by itself.
+// Raw DEFLATE has no header, and its last block marks its end.
 class DeflateReader : public FrameReader {
  public:
   DeflateReader() { wanted_bytes_ = 0; }
@@ -25,7 +26,7 @@ class DeflateReader : public FrameReader {
   enum class State { kHeader, kDictionary, kStream, kTrailer, kBehind };
 
   Event want(State state, std::size_t bytes, Event event);
-  // `header_` says the rest.
+  // Set `header_` first.
   Event begin_stream();
   Event end_frame(Event event) { return want(State::kBehind, 1, event); }
 

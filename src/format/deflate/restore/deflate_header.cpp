@@ -72,7 +72,7 @@ std::string_view read_lengths(DeflateBits& bits, const Precode& precode, std::sp
     const std::uint32_t times = symbol == kDeflateRepeatLast   ? 3 + bits.take_if_there(2)
                                 : symbol == kDeflateRepeatZero ? 3 + bits.take_if_there(3)
                                                                : 11 + bits.take_if_there(7);
-    if (symbol == kDeflateRepeatLast && at == 0) return "the first code length repeats one before it";
+    if (symbol == kDeflateRepeatLast && at == 0) return "the first code length repeats an earlier one";
     if (times > lengths.size() - at) return "there are more code lengths than codes";
     const std::uint8_t value = symbol == kDeflateRepeatLast ? lengths[at - 1] : std::uint8_t{0};
     std::fill_n(lengths.begin() + static_cast<std::ptrdiff_t>(at), times, value);
@@ -98,7 +98,7 @@ std::string_view read_dynamic_codes(DeflateBits& bits, DeflateBlockHeader& heade
   header.litlen_count = kDeflateFirstLengthSymbol + (counts & 31);
   header.distance_count = 1 + (counts >> 5 & 31);
   if (header.litlen_count > kDeflateLitlenCount || header.distance_count > kDeflateDistanceCount)
-    return "a block has codes for more lengths or distances than there are";
+    return "a block has codes for more lengths or distances than exist";
   Precode precode;
   if (const auto damage = read_precode(bits, 4 + (counts >> 10), precode); !damage.empty() || bits.ended())
     return damage;
@@ -162,7 +162,7 @@ std::string_view read_deflate_block_header(DeflateBits& bits, DeflateBlockHeader
     case DeflateBlockType::kReserved:
       break;
   }
-  return "a block is of the type that is reserved";
+  return "a block has the reserved type";
 }
 
 DeflateBlockHeader read_deflate_block_header(DeflateBits& bits) {

@@ -1,9 +1,10 @@
-// What stands before a DEFLATE block's tokens (RFC 1951, sections 3.2.2 to 3.2.7), read once for every decoder on the processor: so
-// what is refused here is refused by all of them.
+// Reads the header of a DEFLATE block (RFC 1951, sections 3.2.2 to 3.2.7) for all decoders on the processor,
+// so all of them refuse the same headers.
 //
-// What is refused is what zlib's inflate refuses, at the same bit. A set of code lengths is over-subscribed where more codes of these
-// lengths are asked for than there are, and incomplete where some bits are no code. The RFC forbids the first; zlib forbids both, but for
-// a single code of one bit, whose other half is no code, and for no code of a distance at all, in blocks of literals alone.
+// It refuses what zlib's inflate refuses, at the same bit. A set of code lengths is over-subscribed if it
+// asks for more codes of these lengths than exist, and incomplete if some bits are not a code. The RFC
+// forbids the first. zlib forbids both, with two exceptions: a single code of one bit, and no distance codes
+// at all in blocks that have only literals.
 #pragma once
 
 #include <array>
@@ -17,26 +18,26 @@
 
 namespace hemstitch {
 
-// Thrown where more bits are wanted than there are.
+// Thrown if more bits are needed than there are.
 struct DeflateInputEnds {};
-// Thrown where what is read is no DEFLATE; `what` is a literal.
+// Thrown if the data is invalid; `what` is a string literal.
 struct DeflateDamage {
   std::string_view what;
 };
 
-// Bits from the lowest of the first byte on.
+// Reads bits from the lowest of the first byte on.
 class DeflateBits {
  public:
   DeflateBits(std::span<const std::byte> bytes, std::uint64_t position_bits)
       : bytes_(bytes), position_bits_(position_bits) {}
 
-  // At most 32, the first one lowest. Throws DeflateInputEnds, and takes none then.
+  // Takes at most 32 bits, the first one lowest. Throws DeflateInputEnds, and takes none then.
   std::uint32_t take(unsigned count) {
     const std::uint32_t value = peek(count);
     skip(count);
     return value;
   }
-  // The same without taking them; what there is not is 0.
+  // The same without taking them; missing bits are 0.
   std::uint32_t peek(unsigned count) const {
     std::uint64_t word = 0;
     const std::size_t at = static_cast<std::size_t>(position_bits_ / 8);
@@ -52,7 +53,7 @@ class DeflateBits {
     if (position_bits_ + count > bytes_.size() * std::uint64_t{8}) throw DeflateInputEnds{};
     position_bits_ += count;
   }
-  // The same without exceptions: what there is not is 0, and ended() from then on.
+  // The same without exceptions: missing bits are 0, and ended() is true from then on.
   std::uint32_t take_if_there(unsigned count) {
     const std::uint32_t value = peek(count);
     return skip_if_there(count) ? value : 0;
@@ -72,13 +73,14 @@ class DeflateBits {
   bool ended_ = false;
 };
 
-// A canonical Huffman code: codes of the same length are neighbours in the order of their symbols, and behind the shorter ones.
+// A canonical Huffman code: codes of the same length are consecutive, in the order of their symbols, and
+// follow the shorter ones.
 class DeflateCode {
  public:
-  // Those of a block's header, which fit. Symbols with a length of 0 have no code.
+  // Sets the lengths from a block's header, which must be valid. Symbols with length 0 have no code.
   void set(std::span<const std::uint8_t> lengths);
 
-  // The next symbol; nothing is returned that has no code. Throws DeflateInputEnds, and DeflateDamage of `what`.
+  // The next symbol. Throws DeflateInputEnds, and DeflateDamage with `what` if the bits are not a code.
   std::uint32_t decode(DeflateBits& bits, std::string_view what) const;
 
  private:
@@ -87,14 +89,14 @@ class DeflateCode {
   unsigned longest_bits_ = 0;
 };
 
-// A stored block that is shorter is none to enter a stream by (stream/deflate_finder.hpp).
+// A shorter stored block does not serve as a place to enter a stream (stream/deflate_finder.hpp).
 inline constexpr std::uint32_t kDeflateLeastStoredStart = 4096;
 
 struct DeflateBlockHeader {
   bool final = false;
   DeflateBlockType type = DeflateBlockType::kStored;
   std::uint32_t stored_bytes = 0;
-  // Code lengths of blocks that are not stored: those of the fixed codes, or as they were read.
+  // Code lengths of a block that is not stored: those of the fixed codes, or as they were read.
   std::array<std::uint8_t, kDeflateFixedLitlenCount> litlen_bits{};
   std::array<std::uint8_t, kDeflateFixedDistanceCount> distance_bits{};
   std::uint32_t litlen_count = 0, distance_count = 0;
@@ -107,13 +109,13 @@ struct DeflateBlockHeader {
 
 // Throws DeflateInputEnds and DeflateDamage.
 DeflateBlockHeader read_deflate_block_header(DeflateBits& bits);
-// The same without exceptions, which a browser's modules cannot catch: where bits.ended() more bits are wanted; otherwise returns what is wrong, or
-// nothing.
+// The same without exceptions, which a browser's modules cannot catch. If bits.ended(), more bits are needed;
+// otherwise returns what is wrong, or nothing.
 std::string_view read_deflate_block_header(DeflateBits& bits, DeflateBlockHeader& header);
 
-// Literals and lengths, and distances: where they say that something is none, DeflateDamage says this.
-inline constexpr std::string_view kNoLitlenCode = "what stands here is no code of a literal or a length";
-inline constexpr std::string_view kNoDistanceCode = "what stands here is no code of a distance";
-inline constexpr std::string_view kDistanceTooFar = "a match reaches back before the content's beginning";
+// What DeflateDamage says about invalid literals and lengths, distances, and matches.
+inline constexpr std::string_view kNoLitlenCode = "the bits here are not a code of a literal or a length";
+inline constexpr std::string_view kNoDistanceCode = "the bits here are not a code of a distance";
+inline constexpr std::string_view kDistanceTooFar = "a match begins before the content";
 
 }  // namespace hemstitch

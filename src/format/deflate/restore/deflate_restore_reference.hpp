@@ -1,9 +1,11 @@
-// Restoring DEFLATE (RFC 1951), to be read: the definition of what is valid, of what it restores to, and of where it ends. It is slow;
-// backend `reference` restores by it, and every other decoder is held against it, as it is against zlib's inflate.
+// Restores DEFLATE (RFC 1951) in a way that is easy to read: it defines what is valid, what it restores to,
+// and where it ends. It is slow; backend `reference` uses it, every other decoder is compared with it, and it
+// is compared with zlib's inflate.
 //
-// DEFLATE is blocks up to one that says that it is the last. A block is stored bytes, or tokens: literals, and matches, which repeat bytes up
-// to 32 KB before. Whatever piece of the stream is at hand, the decoder takes it item by item: a block's header, a token. An item that the
-// piece ends in is begun again when more has come; so nothing is kept of it but its bits.
+// DEFLATE is a sequence of blocks; the last one is marked. A block is stored bytes, or tokens: literals, and
+// matches, which repeat bytes from up to 32 KB before. Whatever piece of the stream comes, the decoder
+// processes it item by item: a block's header, a token. An item that is cut off by the end of the piece is
+// started again when more has come, so only its bits are kept.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +22,18 @@ namespace hemstitch {
 struct DeflateRestored {
   Status status =
       Status::kOk;  // kTruncated, kCorruptBlock, or kOutputTooSmall: `output` is full, and more follows
-  std::string_view detail = {};  // of kCorruptBlock: what is wrong
-  std::size_t input_bytes = 0;   // taken, with the byte in which the stream ends
-  unsigned last_byte_bits = 8;   // of that one
-  std::size_t output_bytes = 0;  // also of what stands before damage
+  std::string_view detail = {};  // for kCorruptBlock: what is wrong
+  std::size_t input_bytes = 0;   // taken, including the byte in which the stream ends
+  unsigned last_byte_bits = 8;   // of that byte
+  std::size_t output_bytes = 0;  // including what precedes damage
 };
 
-// A whole stream. Bytes behind its end are not looked at. `history`: what matches may reach back to, before the content.
+// Restores a whole stream. Ignores bytes after its end. `history`: what matches may refer to before the
+// content.
 DeflateRestored deflate_restore_reference(std::span<const std::byte> input,
                                           std::span<const std::byte> history, std::span<std::byte> output);
 
-// Of a block's data, which is a whole stream and nothing behind it.
+// The status of a block whose data must be a whole stream, with no bytes after it.
 constexpr Status deflate_block_status(const DeflateRestored& restored, std::size_t data_bytes) {
   return restored.status == Status::kOk && restored.input_bytes == data_bytes ? Status::kOk
                                                                               : Status::kCorruptBlock;
@@ -43,9 +46,9 @@ class DeflateReferenceDecoder : public StreamDecoder {
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
 
-  // After restore(), which did not end and met no damage: it stopped since there is no room.
+  // After a restore() that met neither end nor damage: whether it stopped because there is no room.
   bool needs_room() const { return needs_room_; }
-  // Of the last byte that was taken, of a stream that has ended.
+  // Of a stream that has ended: the number of bits taken of its last byte.
   unsigned last_byte_bits() const { return last_byte_bits_; }
 
  private:
@@ -59,9 +62,9 @@ class DeflateReferenceDecoder : public StreamDecoder {
   void restore_token(DeflateBits& bits, Output& output);
   void restore_match(Output& output);
 
-  std::vector<std::byte> window_;   // the last bytes of the content, and what stands before it
+  std::vector<std::byte> window_;   // the last bytes of the content, and what precedes it
   std::vector<std::byte> pending_;  // bytes whose items are not restored
-  unsigned pending_bits_ = 0;       // of the first one, that are
+  unsigned pending_bits_ = 0;       // of the first byte: bits that are restored
   bool needs_room_ = false;
   unsigned last_byte_bits_ = 8;
 

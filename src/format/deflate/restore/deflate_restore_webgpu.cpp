@@ -23,7 +23,7 @@ void DeflateRestoreTable::add(std::uint32_t history_bytes, std::uint32_t stream_
                               std::uint32_t room_bytes) {
   if (stream_bytes > kMostDeflateStreamBytes)
     throw Error(Status::kInvalidOption,
-                fmt::format("a DEFLATE stream of {} bytes: WebGPU restores those of at most {}", stream_bytes,
+                fmt::format("a DEFLATE stream has {} bytes; WebGPU restores at most {}", stream_bytes,
                             kMostDeflateStreamBytes));
   DeflateRestoreRow row;
   row.begin = static_cast<std::uint32_t>(data_bytes);

@@ -1,5 +1,5 @@
-// DEFLATE streams restored through WebGPU; the definition stands in deflate_restore_reference.hpp, that of a stream's status in
-// deflate_block_status(): a stream ends where its bytes do.
+// Restores DEFLATE streams through WebGPU. deflate_restore_reference.hpp defines the result, and
+// deflate_block_status() the status of a stream: it must end where its bytes do.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,34 @@
 
 namespace hemstitch::webgpu {
 
-// As deflate_restore.wgsl has them.
+// The same structures as in deflate_restore.wgsl.
 struct DeflateRestoreRow {
   std::uint32_t begin = 0;          // byte of the data where the history begins
-  std::uint32_t history_bytes = 0;  // the stream begins behind them
+  std::uint32_t history_bytes = 0;  // the stream begins after them
   std::uint32_t stream_bytes = 0;
-  std::uint32_t room_bytes = 0;  // what it may restore to
+  std::uint32_t room_bytes = 0;  // the most that it may restore to
   std::uint32_t output_begin = 0;
 };
 struct DeflateRestoreState {
   std::uint32_t status = 0;
   std::uint32_t restored_bytes = 0;
-  std::uint32_t bit = 0, head_bit = 0, part = 0, stored_bytes = 0, last = 0;  // where the next turn goes on
+  std::uint32_t bit = 0, head_bit = 0, part = 0, stored_bytes = 0, last = 0;  // where the next turn continues
 };
 
-// kOk, kCorruptBlock or kOutputTooSmall; kDeviceFault for any other number, and for a stream that was not done in the turns that it was given:
-// one of thousands of blocks of a few bytes, which no compressor writes and the reference restores.
+// kOk, kCorruptBlock or kOutputTooSmall. kDeviceFault for any other number, and for a stream that was not
+// done in its turns: one of thousands of blocks of a few bytes. No compressor writes those; the reference
+// restores them.
 Status restore_status(const DeflateRestoreState& state);
 
-// No stream is longer: its bits are counted in 32 bits, with room to look ahead.
+// The longest stream: its bits are counted in 32 bits, with room to look ahead.
 inline constexpr std::uint32_t kMostDeflateStreamBytes = (1u << 28) - 1;
 
-// The streams of a batch. Their data stands in one buffer, each directly behind its history, from a whole word on.
+// The streams of a batch. Their data is in one buffer, each directly after its history, from a whole word on.
 struct DeflateRestoreTable {
   std::vector<DeflateRestoreRow> rows;
   std::uint64_t data_bytes = 0;
   std::uint64_t output_bytes = 0;
-  std::uint32_t turns = 0;  // the most that one of them takes
+  std::uint32_t turns = 0;  // the most of any stream
 
   // Throws kInvalidOption for a stream of more than kMostDeflateStreamBytes.
   void add(std::uint32_t history_bytes, std::uint32_t stream_bytes, std::uint32_t room_bytes);

@@ -1,5 +1,6 @@
-// Tables by which decoders on the processor find a token: looked up by the next bits, several at a time, they say how many of these a
-// symbol has with its extra bits, and what it is. Codes too long for a table go on in a second one, behind it.
+// Tables with which decoders on the processor find tokens. A look-up with the next bits, several at a time,
+// gives how many of these a symbol takes with its extra bits, and what it is. Codes that are too long for a
+// table continue in a second one after it.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ struct DeflateTable {
 using DeflateLitlenTable = DeflateTable<11, kDeflateFixedLitlenCount>;
 using DeflateDistanceTable = DeflateTable<8, kDeflateFixedDistanceCount>;
 
-// Of lengths that fit (deflate_header.hpp).
+// The lengths must be valid (deflate_header.hpp).
 void build_deflate_table(DeflateLitlenTable& table, std::span<const std::uint8_t> lengths);
 void build_deflate_table(DeflateDistanceTable& table, std::span<const std::uint8_t> lengths);
 
@@ -41,7 +42,7 @@ constexpr std::uint32_t payload(std::uint32_t entry) { return entry >> 16; }
 constexpr std::uint32_t low_bits(std::uint64_t bits, unsigned count) {
   return static_cast<std::uint32_t>(bits & ((std::uint64_t{1} << count) - 1));
 }
-// The smallest value and the extra bits, which stand behind the code.
+// The smallest value and the extra bits, which follow the code.
 constexpr std::uint32_t value_of(std::uint32_t entry, std::uint64_t bits) {
   return payload(entry) + (low_bits(bits, taken_bits(entry)) >> code_bits(entry));
 }

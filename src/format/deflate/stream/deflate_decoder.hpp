@@ -1,4 +1,5 @@
-// Who restores a stream of DEFLATE on the processor: one thread, or several where they may and there is enough to do.
+// The decoder of a stream of DEFLATE on the processor: for one thread, or for several if that is allowed and
+// worthwhile.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 namespace hemstitch {
 
 StreamMemory deflate_stream_memory(const StreamMeans& means);
-// `members`: streams are those of gzip members.
+// `members`: streams are gzip members.
 std::unique_ptr<StreamDecoder> make_deflate_decoder(std::span<const std::byte> history, bool members,
                                                     const StreamMeans& means);
 

@@ -174,7 +174,7 @@ DeflateDeviceDecoder::~DeflateDeviceDecoder() {
 
 StreamStep DeflateDeviceDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
   if (mode_ == Mode::kAlone) {
-    const StreamStep step = serial_.restore(input, output);
+    StreamStep step = serial_.restore(input, output);
     taken_bytes_ = position_ += step.input_bytes;
     sum_up(output.first(step.output_bytes));
     if (step.ended) {

@@ -1,16 +1,19 @@
-// Restores streams of DEFLATE by pieces on a device (docs/formats/gzip-in-parallel.md explains how).
+// Restores streams of DEFLATE in pieces on a device (docs/formats/gzip-in-parallel.md explains how).
 //
-// What is given is gathered in pieces of tens of megabytes and uploaded as it comes. Threads of the decoder's own have the device restore from
-// link to link: a link is a place between two blocks with the content before it, so what is restored from there on is right. Most of that needs no
-// link, so the next piece is prepared while one is restored; and the calling thread gathers another one and sets off the way down of the content before. A cut block at the end
-// of a piece moves on to the next one.
+// Input is gathered in pieces of tens of megabytes and uploaded as it comes. The decoder's own threads make
+// the device restore from link to link. A link is a place between two blocks together with the content before
+// it, so everything restored from there on is right. Most of the work needs no link. So while one piece is
+// restored, the next one is prepared, and the calling thread gathers another one and starts the download of
+// earlier content. A block that is cut by the end of a piece moves to the next piece.
 //
-// Where the device confirms nothing, or little, the calling thread goes on from the last good link by the decoder for one thread, and hands over to
-// the device again at a block's beginning some way on: further each time that does not help. So whatever the device cannot
-// restore is judged by that decoder alone, with the same verdict, in the same place, with the same content before it.
+// If the device confirms nothing, or little, the calling thread continues from the last good link with the
+// decoder for one thread. It returns to the device at the beginning of a later block; further away each time
+// that the device did not help. So that decoder alone judges everything that the device cannot restore, with
+// the same verdict, in the same place, with the same content before it.
 //
-// A device that fails loses nothing: compressed bytes stay until the content that came of them has arrived, and are restored again here. One that
-// fails a second time is asked for nothing any more: the rest is restored by as many threads as there are (deflate_parallel_decoder.hpp).
+// If a device fails, nothing is lost: compressed bytes are kept until their content has arrived, and are
+// restored again here. A device that fails a second time is no longer used: all threads restore the rest
+// (deflate_parallel_decoder.hpp).
 #pragma once
 
 #include <condition_variable>
@@ -37,34 +40,36 @@ namespace hemstitch {
 
 struct DeflateDeviceLimits {
   std::size_t piece_bytes =
-      kDeflateDevicePieceBytes;  // host_pieces of them hold more than the header of a block has
-  std::size_t first_piece_bytes = kDeflateDeviceFirstPieceBytes;  // and each later one twice as much
+      kDeflateDevicePieceBytes;  // host_pieces of them hold more than the header of a block takes
+  std::size_t first_piece_bytes = kDeflateDeviceFirstPieceBytes;  // each later one has twice as much
   std::size_t lead_bytes = kDeflateDeviceLeadBytes;
   std::size_t overlap_bytes = kDeflateDeviceOverlapBytes;
   unsigned inputs = kDeflateDeviceInputs;  // of the device
-  unsigned rooms = kDeflateDeviceRooms;    // with one nothing is prepared
+  unsigned rooms = kDeflateDeviceRooms;    // with one, nothing is prepared
   unsigned outputs = kDeflateDeviceOutputs;
   std::size_t host_pieces =
-      kDeflateDeviceInputs + kDeflateDeviceOutputs;      // pieces in memory at once, more than inputs
-  std::size_t gather_bytes = kDeflateDeviceGatherBytes;  // asked for at once
+      kDeflateDeviceInputs + kDeflateDeviceOutputs;      // pieces in memory at once; more than inputs
+  std::size_t gather_bytes = kDeflateDeviceGatherBytes;  // requested at once
   std::size_t content_bytes = kDeflateDevicePieceBytes * kDeflateDeviceContentFactor;  // of an output
-  std::size_t begin_bytes = 0;  // the first ones, which the device is not asked for
+  std::size_t begin_bytes = 0;  // the first bytes, for which the device is not used
   std::size_t serial_bytes =
-      kDeflateDeviceSerialBytes;  // the least that the calling thread restores before it asks again
+      kDeflateDeviceSerialBytes;  // the least that the calling thread restores before it retries the device
   DeflateParallelLimits processor = {.threads = 1};  // without the device
 
   std::uint64_t memory_bytes() const { return host_pieces * std::uint64_t{piece_bytes}; }
 };
 
-// The largest pieces that the means allow, and worth it for what is to come. `device_bytes` says what a device takes for such limits, at most
-// `device_limit_bytes`. Nothing where the processor is to restore it: there is little of it, or no memory.
+// The largest pieces that the means allow and that suit the size of the input. `device_bytes` returns how
+// much memory a device takes for given limits; that is at most `device_limit_bytes`. Nothing if the processor
+// should restore the stream, because there is little of it, or no memory.
 std::optional<DeflateDeviceLimits> deflate_device_limits(
     const StreamMeans& means, std::uint64_t device_limit_bytes,
     const std::function<std::uint64_t(const DeflateDeviceLimits&)>& device_bytes);
 
 class DeflateDeviceDecoder : public StreamDecoder {
  public:
-  // `members`: streams are those of gzip members. `on_failure` is told of each failure of the device, from whichever thread.
+  // `members`: streams are gzip members. `on_failure` is called for each failure of the device, from any
+  // thread.
   DeflateDeviceDecoder(std::unique_ptr<DeflatePieceDevice> device, std::span<const std::byte> history,
                        bool members, const StreamMeans& means, const DeflateDeviceLimits& limits);
   ~DeflateDeviceDecoder() override;
@@ -82,17 +87,17 @@ class DeflateDeviceDecoder : public StreamDecoder {
   void settle(std::uint64_t number) override;
   std::optional<std::uint32_t> content_crc32() const override;
 
-  // How much of the content the device gave, for tests and measurements.
+  // How much of the content came from the device, for tests and measurements.
   std::uint64_t device_bytes() const { return device_bytes_; }
 
  private:
   struct Piece;
   struct Restored;
   struct Redone;
-  // Content that is on its way down.
+  // Content that is being downloaded.
   struct Arrival {
     std::uint64_t number = 0;
-    std::uint64_t download = 0;  // 0: it does not come down
+    std::uint64_t download = 0;  // 0: it is not downloaded
     std::span<std::byte> to;
     std::shared_ptr<Restored> restored;
     std::size_t part = 0;
@@ -102,11 +107,11 @@ class DeflateDeviceDecoder : public StreamDecoder {
   enum class Mode {
     kAlone,     // nothing is read ahead
     kSerial,    // the calling thread restores
-    kBoundary,  // it stands between two blocks, and the device goes on
-    kParallel,  // threads of the processor restore, up to the end of all streams
+    kBoundary,  // between two blocks, the device continues
+    kParallel,  // threads of the processor restore, until all streams end
     kEnded,
   };
-  // Where a block's header stands, and the content before it.
+  // The place of a block's header, and the content before it.
   struct Link {
     std::uint64_t bits = 0;
     std::vector<std::byte> window;
@@ -119,9 +124,9 @@ class DeflateDeviceDecoder : public StreamDecoder {
       kWait,  // until another thread has prepared
     };
     Kind kind = Kind::kRestore;
-    std::shared_ptr<Piece> piece = {}, carried = {};  // the second one where bytes of it are carried
+    std::shared_ptr<Piece> piece = {}, carried = {};  // the second one if bytes of it are carried over
     std::size_t carried_bytes = 0;
-    std::shared_ptr<Piece> gives_room = {};  // that was prepared, and is not any more
+    std::shared_ptr<Piece> gives_room = {};  // a prepared piece that gives up its room
   };
 
   std::size_t take(std::span<const std::byte> input);
@@ -164,23 +169,23 @@ class DeflateDeviceDecoder : public StreamDecoder {
 
   const std::unique_ptr<DeflatePieceDevice> device_;
   const bool members_;
-  const bool settles_;  // the caller does
+  const bool settles_;  // the caller calls settle()
   const std::function<void(const std::string&)> on_failure_;
   const DeflateDeviceLimits limits_;
 
-  // Of the calling thread. Positions count all bytes that were given.
+  // Only for the calling thread. Positions count all input bytes.
   Mode mode_ = Mode::kAlone;
   std::uint64_t taken_bytes_ = 0;
-  std::uint64_t position_ = 0;  // up to which is restored, but for a few bits
+  std::uint64_t position_ = 0;  // restored up to here, except for a few bits
   std::uint64_t piece_count_ = 0;
   std::uint64_t device_bytes_ = 0;
   DeflateDecoder serial_;
   std::unique_ptr<DeflateParallelDecoder>
-      parallel_;  // from when on it has what is before position_, some of which it is ahead with
-  std::uint64_t serial_until_ = 0;  // the device is asked from the next block on that begins behind this byte
-  std::size_t serial_bytes_;        // of the next such way
+      parallel_;                    // once set, it has all bytes before position_, and may be ahead
+  std::uint64_t serial_until_ = 0;  // the device is tried again at the next block that begins after this byte
+  std::size_t serial_bytes_;        // of the next such stretch
   std::size_t next_piece_bytes_;
-  std::uint32_t crc32_ = 0;  // of the stream at hand, so far
+  std::uint32_t crc32_ = 0;  // of the current stream, so far
   std::shared_ptr<Restored> current_;
   std::size_t part_ = 0;
   std::uint64_t part_at_ = 0;
@@ -189,25 +194,25 @@ class DeflateDeviceDecoder : public StreamDecoder {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable work_comes_, work_is_done_;
   Pieces pieces_;
-  Pieces passed_;  // of which others may still need the bytes
+  Pieces passed_;  // their bytes may still be needed
   std::size_t memory_count_ = 0;
   bool stops_ = false;
-  bool no_more_ = false;            // no more input is known of
-  std::optional<Link> link_;        // from which the device is to go on
-  std::optional<Link> given_up_;    // from which it did not
-  std::uint64_t epoch_ = 0;         // results of an earlier one are nobody's
-  std::uint64_t passed_bytes_ = 0;  // the device needs nothing before it
-  bool restores_ = false;           // a thread does
+  bool no_more_ = false;            // all input is known
+  std::optional<Link> link_;        // from which the device shall continue
+  std::optional<Link> given_up_;    // from which it did not continue
+  std::uint64_t epoch_ = 0;         // results of an earlier epoch are dropped
+  std::uint64_t passed_bytes_ = 0;  // the device needs nothing before this
+  bool restores_ = false;           // whether a thread restores now
   std::deque<std::shared_ptr<Restored>> restored_;
   std::vector<unsigned> idle_outputs_, idle_rooms_;
   unsigned failures_ = 0;
   std::deque<Arrival> arrivals_;
   std::uint64_t arrival_count_ = 0;
 
-  std::mutex settling_;  // taken before mutex_; guards what restores again
+  std::mutex settling_;  // taken before mutex_; guards what is restored again
   std::unique_ptr<Redone> redone_;
 
-  std::vector<std::thread> threads_;  // one a room
+  std::vector<std::thread> threads_;  // one for each room
 };
 
 }  // namespace hemstitch

@@ -35,7 +35,7 @@ std::uint32_t oldest_marker(std::span<const std::uint16_t> symbols) {
 void resolve_markers(const std::uint16_t* symbols, std::size_t count, std::span<const std::byte> window,
                      std::byte* bytes) {
   // What every symbol stands for, by the symbol: one look each, without a question. Of the first half only bytes are there.
-  std::array<std::byte, 2 * kDeflateWindowBytes> meanings;
+  std::array<std::byte, std::size_t{2} * kDeflateWindowBytes> meanings;
   for (unsigned byte = 0; byte < 256; ++byte) meanings[byte] = static_cast<std::byte>(byte);
   std::copy(window.begin(), window.end(), meanings.end() - static_cast<std::ptrdiff_t>(window.size()));
   // Bytes may be written over symbols that were read: through memcpy, since those are other objects.

@@ -171,7 +171,7 @@ DeflateParallelDecoder::~DeflateParallelDecoder() {
 
 StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
   if (mode_ == Mode::kAlone) {
-    const StreamStep step = serial_.restore(input, output);
+    StreamStep step = serial_.restore(input, output);
     taken_bytes_ = position_ += step.input_bytes;
     alone_bytes_ += step.input_bytes;
     if (step.ended)

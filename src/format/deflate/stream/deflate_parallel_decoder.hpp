@@ -1,14 +1,15 @@
 // Restores one stream of DEFLATE by several threads (docs/formats/gzip-in-parallel.md explains how).
 //
-// What is given is cut into pieces. Threads look for a block's beginning in each and restore from there, to symbols at first
-// (deflate_piece.hpp). Meanwhile the calling thread restores the stream from its beginning by the decoder for one thread, which is
-// always right. Where it comes, at a block's end, to the very place from which a piece was restored, the piece is what follows, since what
-// follows a header depends on nothing but the bits from there on and the window, which is known now: the piece is linked, its markers become
-// bytes, and its end is where the next link is looked for. Where no piece fits, the calling thread goes on by itself. So damage is met by the
-// decoder for one thread alone, in the same place, with the same content before it.
+// The input is cut into pieces. Threads look for a block's beginning in each and restore from there, at first
+// to symbols (deflate_piece.hpp). Meanwhile the calling thread restores the stream from its beginning with
+// the decoder for one thread, which is always right. If it comes, at the end of a block, to the very place
+// from which a piece was restored, that piece is what follows: what follows a header depends only on the bits
+// from there on and on the window, which is known now. So the piece is linked, its markers become bytes, and
+// the next link is looked for at its end. If no piece fits, the calling thread continues by itself. So only
+// the decoder for one thread meets damage, in the same place, with the same content before it.
 //
-// Of gzip, members that follow each other are pieces like any others: what stands between them is looked over to find where the next one
-// begins, and read and judged by whoever calls.
+// For gzip, consecutive members are pieces like any others: the bytes between them are only scanned to find
+// where the next one begins. The caller reads and judges them.
 #pragma once
 
 #include <condition_variable>
@@ -31,13 +32,13 @@
 namespace hemstitch {
 
 struct DeflateParallelLimits {
-  unsigned threads = 2;    // the calling one among them
+  unsigned threads = 2;    // including the calling one
   std::size_t pieces = 4;  // in memory at once
   std::size_t piece_bytes = kDeflateStreamPieceBytes;
-  std::size_t overlap_bytes = kDeflateStreamOverlapBytes;  // at most a piece
+  std::size_t overlap_bytes = kDeflateStreamOverlapBytes;  // in a piece at most
   std::size_t content_bytes = kDeflateStreamContentBytes;
   std::size_t begin_bytes = kDeflateStreamBeginBytes;
-  std::size_t lent_bytes = kDeflateStreamLentBytes;  // so much is lent, where that is allowed
+  std::size_t lent_bytes = kDeflateStreamLentBytes;  // how much is lent, if that is allowed
   unsigned loans = 0;
 
   std::uint64_t memory_bytes() const {
@@ -46,12 +47,12 @@ struct DeflateParallelLimits {
   }
 };
 
-// One thread where there is no memory, or not enough input, for more.
+// One thread if there is too little memory or input for more.
 DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means);
 
 class DeflateParallelDecoder : public StreamDecoder {
  public:
-  // `members`: streams are those of gzip members.
+  // `members`: streams are gzip members.
   DeflateParallelDecoder(std::span<const std::byte> history, bool members,
                          const DeflateParallelLimits& limits);
   ~DeflateParallelDecoder() override;
@@ -62,18 +63,19 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
-  // For a new decoder: begins between two blocks of a stream, which may be inside of a byte, of which so many bits are taken.
+  // For a new decoder: begins between two blocks of a stream. If that is inside a byte, so many of its bits
+  // are taken.
   void begin_inside(std::span<const std::byte> window, std::byte first_byte, unsigned taken_bits) {
     serial_.begin(window, first_byte, taken_bits);
   }
-  // Points are where the calling thread stands between two blocks, and where pieces begin.
+  // Points are where the calling thread is between two blocks, and where pieces begin.
   void lend_content() override { lends_ = true; }
   void stop_at_points(bool stops) override;
   std::optional<StreamPoint> point() const override;
 
-  // How much of the content pieces gave, for tests and measurements.
+  // How much of the content came from pieces, for tests and measurements.
   std::uint64_t linked_bytes() const { return linked_bytes_; }
-  // In how many pieces a start was looked for, likewise.
+  // In how many pieces a start was looked for, also for tests.
   std::uint64_t searched_pieces() {
     const std::scoped_lock lock(mutex_);
     return searched_pieces_;
@@ -87,7 +89,7 @@ class DeflateParallelDecoder : public StreamDecoder {
   enum class Mode {
     kAlone,     // nothing is read ahead
     kSerial,    // the calling thread restores
-    kBoundary,  // it stands between two blocks, and looks for a piece that fits
+    kBoundary,  // between two blocks, it looks for a piece that fits
     kPiece,     // it hands over a piece
     kEnded,
   };
@@ -127,19 +129,19 @@ class DeflateParallelDecoder : public StreamDecoder {
   const bool members_;
   const std::shared_ptr<ContentPool> contents_;
 
-  // Of the calling thread. Positions count all bytes that were given.
+  // Only for the calling thread. Positions count all input bytes.
   Mode mode_ = Mode::kAlone;
   std::uint64_t taken_bytes_ = 0;
-  std::uint64_t position_ = 0;  // up to which is restored, but for a few bits
+  std::uint64_t position_ = 0;  // restored up to here, except for a few bits
   std::uint64_t alone_bytes_ = 0;
   std::uint64_t piece_count_ = 0;
   std::uint64_t linked_bytes_ = 0;
   bool lends_ = false, stops_at_points_ = false, at_new_point_ = false;
   DeflateDecoder serial_;
   std::unique_ptr<DeflatePieceDecoder> own_decoder_;
-  std::uint64_t boundary_bits_ = 0;  // of kBoundary, and what stands before it:
+  std::uint64_t boundary_bits_ = 0;  // for kBoundary, with the content before it:
   std::vector<std::byte> window_;
-  std::shared_ptr<Piece> current_;  // of kPiece
+  std::shared_ptr<Piece> current_;  // for kPiece
   std::size_t part_ = 0, part_at_ = 0;
 
   std::mutex mutex_;  // guards what follows
@@ -149,11 +151,12 @@ class DeflateParallelDecoder : public StreamDecoder {
   bool stops_ = false;
   std::uint64_t reached_byte_ = 0;
   std::uint64_t run_begin_byte_ = 0,
-                run_end_byte_ = 0;  // of two threads: the pieces that the other one restored last
+                run_end_byte_ = 0;  // with two threads: the pieces that the other one restored last
   unsigned useless_pieces_ = 0;     // since the last one that was linked
   std::uint64_t searched_pieces_ = 0;
-  bool meets_no_starts_ = false;  // the calling thread, where it is: others look for none
-  // Where the last linked piece, or the calling thread, ends: the next link.
+  bool meets_no_starts_ =
+      false;  // whether the calling thread would meet no starts where it is; then others look for none
+  // The end of the last linked piece, or of the calling thread's work: the next link.
   bool links_ = false;
   std::uint64_t link_key_ = 0;
   std::vector<std::byte> link_window_;

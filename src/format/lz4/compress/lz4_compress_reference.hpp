@@ -1,5 +1,4 @@
-// One LZ4 block through the twins: find, parse, encode. What these bytes are, every GPU backend must write
-// too.
+// Compresses one LZ4 block with the twins: find, parse, encode. Every GPU backend must write the same bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,10 @@
-// How a batch of blocks is compressed to LZ4 through WebGPU, as data: the buffers it needs and the steps it runs.
+// How a batch of blocks is compressed to LZ4 through WebGPU, as data: the buffers that it needs, and its
+// steps.
 //
 //   data -> links -> candidates -> stitch -> decisions -> walk -> sequences -> sizes -> scan -> output
 //
-// Two arrays with a word for each byte of the data serve all stages in turn: what a stage reads is in one of them, what it
-// writes in the other.
+// All stages use two arrays with a word for each byte of the data in turn: a stage reads one of them and
+// writes the other.
 //
 //   stage              `first` holds          `second` holds
 //   links                                     distances to the same hash
@@ -34,22 +35,22 @@ struct BatchCapacity {
   std::uint32_t sequence_count = 0;
   unsigned hash_bits = 0;
 
-  // True where everything of `other` has room.
+  // Whether everything of `other` fits.
   bool holds(const BatchCapacity& other) const;
 };
 
-// Of a batch of `count` whole blocks.
+// For a batch of `count` full blocks.
 BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes, std::uint64_t history_bytes,
                                  unsigned hash_bits);
 
 struct Lz4CompressPlan {
   BufferPlan buffers;
-  BlockBatch batch;  // its buffers; counts come with a table
+  BlockBatch batch;  // its buffers; the table gives the counts
   BufferId heads, first, second, marks, entries, counts, sizes, padded, begins, output;
   ScanBuffers scan;
 };
 
-// Hash bits of a level's finder.
+// The hash bits of a level's finder.
 unsigned hash_bits(const Lz4Level& level);
 
 // The optimal parse with LZ4's costs.
@@ -58,7 +59,7 @@ void record_optimal(Recording& recording, const BlockBatch& batch, BufferId reco
 
 Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity);
 
-// The steps for the blocks of `table`, for which the plan's buffers have room.
+// The steps for the blocks of `table`, which must fit into the plan's buffers.
 Recording record_lz4_compress(const Lz4CompressPlan& plan, const BlockTable& table, const Lz4Level& level,
                               std::uint64_t output_bytes);
 

@@ -1,4 +1,5 @@
-// What LZ4 makes of one match a position, from whatever finder: the optimal parse by its costs, and the size of what is written.
+// The result of one match for each position, from any finder, in LZ4: the optimal parse at its costs, and the
+// size of what is written.
 #pragma once
 
 #include <span>
@@ -8,7 +9,7 @@
 
 namespace hemstitch {
 
-// `records` has one for each byte of the content, which is one block.
+// `records` has one element for each byte of the content, which is one block.
 JudgedMatches judge_lz4_matches(std::span<const MatchRecord> records);
 
 }  // namespace hemstitch

@@ -152,7 +152,7 @@ Lz4FrameParser::Event Lz4FrameParser::read_descriptor(std::span<const std::byte>
   const auto flags = static_cast<unsigned>(bytes[0]);
   if (flags >> kVersionShift != kVersion)
     fail(Status::kUnsupportedVersion,
-         fmt::format("version {} of the LZ4 frame format", flags >> kVersionShift));
+         fmt::format("the header says version {} of the LZ4 frame format", flags >> kVersionShift));
   descriptor_.assign(bytes.begin(), bytes.end());
   position_ += bytes.size();
   const std::size_t rest = (flags & kContentSizeBit ? 8 : 0) + (flags & kDictionaryIdBit ? 4 : 0) + 1;
@@ -172,7 +172,7 @@ Lz4FrameParser::Event Lz4FrameParser::read_rest_of_header(std::span<const std::b
   const unsigned block_size_id = bd >> kBlockSizeShift;
   if (block_size_id < kSmallestBlockSizeId)
     fail(Status::kCorruptHeader,
-         fmt::format("the block size has number {}, it can be 4 to 7", block_size_id));
+         fmt::format("the block size's number is {}, it can be 4 to 7", block_size_id));
 
   const bool linked = (flags & kIndependentBit) == 0;
   header_.kind = "lz4";

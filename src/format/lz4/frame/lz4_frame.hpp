@@ -1,5 +1,5 @@
 // The LZ4 frame format, version 1.6.x of its specification, without any input or output: headers to bytes,
-// bytes to events. docs/formats/lz4.md notes the sections that this relies on.
+// bytes to events. docs/formats/lz4.md lists the sections that this relies on.
 #pragma once
 
 #include <cstddef>
@@ -33,10 +33,11 @@ constexpr bool is_frame_magic(std::uint32_t word) {
 // Magic number, descriptor and header checksum. block_bytes is 64K, 256K, 1M or 4M.
 std::vector<std::byte> write_lz4_frame_header(const FrameHeader& header);
 
-// XXH32 with seed 0, the frame format's only checksum; also what names a dictionary in the frames we write.
+// XXH32 with seed 0, the frame format's only checksum; it also identifies dictionaries in the frames that we
+// write.
 std::uint32_t lz4_checksum(std::span<const std::byte> bytes);
 
-// LZ4 frames, legacy ones and skippable ones.
+// Reads LZ4 frames, legacy frames and skippable ones.
 class Lz4FrameParser : public FrameReader {
  public:
   explicit Lz4FrameParser(bool verify_header_checksum) : verify_header_checksum_(verify_header_checksum) {}

@@ -1,5 +1,5 @@
-// Pages on a CUDA device: the entries and bytes of lz4_pages.hpp, for a batch of pages. Asynchronous, no allocation, any
-// alignment, may be captured in a graph, as lz4_compress_cuda.hpp says.
+// Pages on a CUDA device: the entries and bytes of lz4_pages.hpp, for a batch of pages. Asynchronous, without
+// allocation, at any alignment; can be captured in a graph, as in lz4_compress_cuda.hpp.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,24 +14,25 @@
 
 namespace hemstitch::cuda {
 
-// One element a page, all on the device. Each output has room for as many bytes as its page has.
+// Arrays with one element for each page, all on the device. Each output has as much room as its page has
+// bytes.
 struct DeviceLz4PageOutput {
   std::byte* const* d_outputs;
   Lz4PageEntry* d_entries;
 };
 
-// No page has more than kPageBytes, none has a history.
+// No page has more than kPageBytes, and none has a history.
 std::size_t compress_lz4_pages_cuda_scratch_bytes(const DeviceBlocks& pages, const Lz4Level& level);
 void compress_lz4_pages_cuda(const DeviceBlocks& pages, const Lz4Level& level,
                              const DeviceLz4PageOutput& output, void* d_scratch, std::size_t scratch_bytes,
                              cudaStream_t stream);
 
-// One element a page, all on the device.
+// Arrays with one element for each page, all on the device.
 struct DeviceLz4PageRestore {
   const std::byte* const* d_kept;
   const Lz4PageEntry* d_entries;
   std::byte* const* d_pages;
-  const std::size_t* d_page_bytes;  // exactly what each page had, at most kPageBytes
+  const std::size_t* d_page_bytes;  // the exact size of each page, at most kPageBytes
   hemstitch_status* d_statuses;     // HEMSTITCH_OK or HEMSTITCH_CORRUPT_BLOCK
   std::uint64_t count;
 };

@@ -1,7 +1,8 @@
-// The LZ4 block decoder that is written to be read: it defines what every other decoder gives, statuses
-// included.
+// The LZ4 block decoder that is written to be read. It defines the results of all other decoders, including
+// statuses.
 //
-// A block is a row of sequences: some literals, then a match, which repeats bytes already restored.
+// A block is a sequence of sequences: each has some literals, then a match, which repeats bytes that are
+// already restored.
 //
 //   +-------+-----------------+----------+--------+--------------+
 //   | token | literal count   | literals | offset | match length |
@@ -15,10 +16,10 @@
 //                 a byte
 //   end           the block ends where the input ends, and only directly after a sequence's literals
 //
-// An encoder keeps further rules at the end of a block (the last 5 bytes are literals, no match starts in the
-// last 12). They let fast decoders copy in wide strides; a decoder that does not need them does not enforce
-// them, and neither does this one. So it accepts every block that liblz4 accepts (but for offset 0, which
-// liblz4 1.9.4 lets pass), with the same bytes, and some that liblz4 does not.
+// An encoder follows further rules at the end of a block (the last 5 bytes are literals, no match starts in
+// the last 12). They let fast decoders copy in wide strides. A decoder that does not need them does not
+// enforce them, and neither does this one. So it accepts every block that liblz4 accepts (except for offset
+// 0, which liblz4 1.9.4 accepts), with the same bytes, and some that liblz4 does not.
 //
 // Statuses, in the order of checking within a sequence:
 //   kCorruptBlock    the input ends inside a sequence (or is empty), an offset is 0, or it reaches before the history
@@ -38,9 +39,8 @@ struct DecodedBlock {
   std::size_t bytes = 0;              // restored, when status is kOk
 };
 
-// Restores `block` into `output`, of which it may use every byte and no more. `history` is what stood before
-// the raw block; at most its last 65535 bytes can be reached. On failure what stands in `output` is
-// unspecified.
+// Restores `block` into `output`; it may use every byte of it and no more. `history` is the content before
+// the block, of which at most the last 65535 bytes can be reached. On failure, `output` is unspecified.
 DecodedBlock restore_lz4_block_reference(std::span<const std::byte> block, std::span<const std::byte> history,
                                          std::span<std::byte> output);
 

@@ -1,4 +1,4 @@
-// LZ4 blocks restored through WebGPU; the definition stands in lz4_restore_reference.hpp.
+// Restores LZ4 blocks through WebGPU; lz4_restore_reference.hpp defines the result.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace hemstitch::webgpu {
 
-// As lz4_restore.wgsl has them.
+// The same structures as in lz4_restore.wgsl.
 struct RestoreRow {
   std::uint32_t begin = 0;          // byte of the data where the history begins
-  std::uint32_t history_bytes = 0;  // the compressed block begins behind them
+  std::uint32_t history_bytes = 0;  // the compressed block begins after them
   std::uint32_t block_bytes = 0;    // compressed
-  std::uint32_t room_bytes = 0;     // what it may restore to
+  std::uint32_t room_bytes = 0;     // the most that it may restore to
   std::uint32_t first_sequence = 0;
   std::uint32_t output_begin = 0;
 };
@@ -25,10 +25,12 @@ struct RestoreResult {
   std::uint32_t place = 0;
 };
 
-// kOk, kCorruptBlock or kOutputTooSmall, as restore_lz4_block_reference() has it; kDeviceFault for any other number.
+// kOk, kCorruptBlock or kOutputTooSmall, as in restore_lz4_block_reference(); kDeviceFault for any other
+// number.
 Status restore_status(const RestoreResult& result);
 
-// The blocks of a batch. Their data stands in one buffer, each block directly behind its history, from a whole word on.
+// The blocks of a batch. Their data is in one buffer, each block directly after its history, from a whole
+// word on.
 struct RestoreTable {
   std::vector<RestoreRow> rows;
   std::uint64_t data_bytes = 0;

@@ -1,4 +1,4 @@
-# What auto takes: figures measured and kept, sizes that go where, and what each says of it.
+# What auto picks: figures measured and kept, sizes that go where, and what each says of it.
 needs python3 lz4
 figures=$XDG_CACHE_HOME/hemstitch/figures
 hemstitch backends | grep -c 'by default; --calibrate measures this machine'
@@ -17,7 +17,7 @@ sed -i -e 's/^backend cpu .*/backend cpu 0 0 0 0.005 0.005 0.005 0.005 0.005 0.0
   -e 's/^host .*/host 10 10 10 10 10/' \
   -e '/^end$/i backend fake 0.5 0 0 100 100 100 100 100 100 0 1\ndevice ' "$figures"
 export HEMSTITCH_FAKE=auto
-hemstitch-fake backends | grep -E '^(files go|auto takes)'
+hemstitch-fake backends | grep -E '^auto picks'
 hemstitch-fake backends | sed -n "/founding document 004/,/decides nothing/p"
 text 10000 >small
 text 1000000 >large

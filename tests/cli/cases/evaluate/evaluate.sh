@@ -31,6 +31,6 @@ status_of hemstitch evaluate --format zip data
 for arguments in '' empty missing '--finder stitch data' '--finder coop_stitch:stride=9999 data' '--all --finder lazy_scan data' \
   '--backend abacus data' '--stitch data'; do
   # shellcheck disable=SC2086
-  status_of hemstitch evaluate $arguments 2>&1 | sed -E 's/there is: reference(, cuda)?(, webgpu)?/there is: reference/'
+  status_of hemstitch evaluate $arguments 2>&1 | sed -E 's/choose one of: reference(, cuda)?(, webgpu)?/choose one of: reference/'
 done
 hemstitch evaluate -h | head -n 1

@@ -21,7 +21,7 @@ done
 cp whole logs/whole
 cp numbers logs/plain
 
-why() { sed -E 's/^hemstitch: ([^:]*): .*(checksum|missing|follows the last frame).*/\1: \2/'; }
+why() { sed -E 's/^hemstitch: ([^:]*): .*(checksum|missing|not a frame).*/\1: \2/'; }
 
 # The lines before the damage: as many as lz4 or the tool itself restores.
 for name in cut broken trailing small_cut small_trailing; do
