@@ -12,7 +12,8 @@ using namespace hemstitch::testing;
 
 namespace {
 
-constexpr std::size_t kRoom = 100'000;  // content is restored up to there
+constexpr std::size_t kRoom = 100'000;    // content is restored up to there
+constexpr std::size_t kMostSteps = 2000;  // and in no more steps than these, each of which maps guard pages
 
 struct Outcome {
   Status status = Status::kTruncated;
@@ -24,10 +25,11 @@ struct Outcome {
 
 Outcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data, std::size_t piece_bytes,
                     std::size_t room_bytes) {
+  const std::size_t most_bytes = std::min(kRoom, kMostSteps * room_bytes);
   Outcome outcome;
   std::span<const std::byte> left = data;
   GuardedBuffer output(room_bytes);
-  while (outcome.content.size() < kRoom) {
+  while (outcome.content.size() < most_bytes) {
     GuardedBuffer input(left.first(std::min(piece_bytes, left.size())));
     const StreamStep step = decoder.restore(input.bytes(), output.bytes());
     require(step.input_bytes <= input.bytes().size() && step.output_bytes <= room_bytes);
@@ -42,11 +44,11 @@ Outcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data, std
     require(step.input_bytes != 0 || step.output_bytes != 0 || step.wants_input || left.empty());
     if (step.input_bytes == 0 && step.output_bytes == 0 && !step.wants_input) break;
   }
-  if (outcome.content.size() > kRoom) outcome.content.resize(kRoom);
+  if (outcome.content.size() > most_bytes) outcome.content.resize(most_bytes);
   // Where content is only known up to some place, so is the end.
-  if (outcome.content.size() < kRoom && outcome.status == Status::kOk)
+  if (outcome.content.size() < most_bytes && outcome.status == Status::kOk)
     outcome.end = data.size() - left.size() - static_cast<std::size_t>(decoder.ahead_bytes());
-  if (outcome.content.size() == kRoom) outcome.status = Status::kOutputTooSmall;
+  if (outcome.content.size() == most_bytes) outcome.status = Status::kOutputTooSmall;
   return outcome;
 }
 

@@ -15,6 +15,7 @@ using namespace hemstitch::testing;
 namespace {
 
 constexpr std::size_t kRoom = 1'000'000;  // content is restored up to there
+constexpr std::size_t kMostSteps = 2000;  // and in no more steps than these, each of which maps guard pages
 constexpr unsigned kLoans = 3;            // so many are kept at once
 
 // Content that is lent, and where it stands in all.
@@ -40,11 +41,12 @@ struct Outcome {
 
 Outcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data, std::size_t piece_bytes,
                     std::size_t room_bytes) {
+  const std::size_t most_bytes = std::min(kRoom, kMostSteps * room_bytes);
   Outcome outcome;
   std::deque<Loan> loans;
   std::span<const std::byte> left = data;
   GuardedBuffer output(room_bytes);
-  while (outcome.content.size() < kRoom) {
+  while (outcome.content.size() < most_bytes) {
     GuardedBuffer input(left.first(std::min(piece_bytes, left.size())));
     const StreamStep step = decoder.restore(input.bytes(), output.bytes());
     require(step.input_bytes <= input.bytes().size());
@@ -67,11 +69,11 @@ Outcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data, std
     if (step.input_bytes == 0 && step.output_bytes == 0) break;
   }
   for (const Loan& loan : loans) give_back(loan, outcome.content);
-  if (outcome.content.size() > kRoom) outcome.content.resize(kRoom);
+  if (outcome.content.size() > most_bytes) outcome.content.resize(most_bytes);
   // Where content is only known up to some place, so is the end.
-  if (outcome.content.size() < kRoom && outcome.status == Status::kOk)
+  if (outcome.content.size() < most_bytes && outcome.status == Status::kOk)
     outcome.end = data.size() - left.size() - static_cast<std::size_t>(decoder.ahead_bytes());
-  if (outcome.content.size() == kRoom) outcome.status = Status::kOutputTooSmall;
+  if (outcome.content.size() == most_bytes) outcome.status = Status::kOutputTooSmall;
   return outcome;
 }
 

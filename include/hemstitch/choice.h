@@ -39,6 +39,7 @@ typedef struct hemstitch_workload {
   int linked_blocks;         /* 1: linked blocks, which a device restores one after the other */
   int32_t from, to;          /* hemstitch_data_place */
   unsigned threads;          /* 0: one per core */
+  int pages;                 /* 1: one call of a page batch, in a process that runs already */
 } hemstitch_workload;
 
 typedef enum hemstitch_backend_kind {

@@ -43,6 +43,8 @@ struct Workload {
   DataPlace from = DataPlace::kMemory;
   DataPlace to = DataPlace::kMemory;
   unsigned threads = 0;  // 0: one per core
+  bool pages =
+      false;  // one call of PageBatch: pages of memory, each compressed alone, in a process that runs already
 };
 
 enum class BackendKind {

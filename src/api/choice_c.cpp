@@ -79,6 +79,7 @@ Workload workload_of(const hemstitch_workload* given) {
   work.from = place_of(all.from, "work.from");
   work.to = place_of(all.to, "work.to");
   work.threads = all.threads;
+  work.pages = all.pages != 0;
   return work;
 }
 

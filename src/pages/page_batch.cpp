@@ -57,7 +57,8 @@ struct PageBatch::Impl {
             .format = Format::kLz4,
             .level = options.level,
             .content_bytes = pages * options.page_bytes,
-            .threads = options.threads};
+            .threads = options.threads,
+            .pages = true};
   }
 
   // Whose work a batch is. Before a device is started it has to pay for its start as well, in as much as has come already: pages that

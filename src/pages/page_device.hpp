@@ -21,17 +21,20 @@ struct StagedBlock {
 };
 
 // Used by a thread for a piece of a call: transfers to the device and back. One thread at a time. Errors of
-// the device are thrown; the lane is then idle and may be used again.
+// the device are thrown; then the lane is of no more use. A lane that is destroyed first waits for what it has
+// begun.
 class PageLane {
  public:
   virtual ~PageLane() = default;
 
   // Host memory that the device copies from and to.
   virtual std::span<std::byte> staging(std::size_t bytes) = 0;
-  // Restores blocks of any content to consecutive pages of page_bytes. An invalid block gets kCorruptBlock.
-  // `checksums`, if not empty, receives the XXH32 of each page. Returns when the pages are complete.
-  virtual void restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* d_pages,
-                       std::span<Status> statuses, std::span<std::uint32_t> checksums) = 0;
+  // Begins to restore blocks of any content, in staging memory, to consecutive pages of page_bytes.
+  virtual void begin_restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes,
+                             std::byte* d_pages, bool wants_checksums) = 0;
+  // Returns when the pages are complete. An invalid block has kCorruptBlock. `checksums`, if they are wanted,
+  // receives the XXH32 of each page, else it is empty.
+  virtual void end_restore(std::span<Status> statuses, std::span<std::uint32_t> checksums) = 0;
   // Compresses such pages and copies the blocks into staging memory. Returns that memory, which is valid
   // until the lane is used again.
   virtual std::span<const std::byte> compress(const std::byte* d_pages, std::uint32_t page_bytes, int level,

@@ -3,14 +3,16 @@
 //   restore    blocks and arrays up, in two copies | LZ4 blocks restored to the caller's pages | checksums | results down
 //   compress   arrays up | pages to one span | offsets, sizes, checksums down | the span's bytes down
 //
-// A lane does one of these at a time, on a stream of its own, and waits for it; what overlaps is the work of several lanes. They are kept with
-// the device, with their memory.
+// A lane does one of these at a time, on a stream of its own. The work of several lanes overlaps. They are kept with the device, with their
+// memory.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/formats_cuda.hpp"
@@ -98,18 +100,25 @@ class CudaPageLane : public PageLane {
         d_staging_(device.memory()),
         d_scratch_(device.memory()) {}
 
+  // Whatever was begun, nothing is under way afterwards, and the lane may be used again.
+  void settle() noexcept {
+    cudaStreamSynchronize(stream_.get());
+    restored_.reset();
+  }
+
   std::span<std::byte> staging(std::size_t bytes) override {
     const cuda::CurrentDevice current(device_);
     return {h_staging_.at_least(bytes), bytes};
   }
 
-  void restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* d_pages,
-               std::span<Status> statuses, std::span<std::uint32_t> checksums) override {
-    const cuda::NvtxRange range("pages.restore");
+  void begin_restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* d_pages,
+                     bool wants_checksums) override {
+    const cuda::NvtxRange range("pages.begin_restore");
     const cuda::CurrentDevice current(device_);
-    const Settled settled{stream_};
     const std::size_t count = blocks.size();
-    const RestoreArrays arrays = arrays_of<RestoreArrays>(count);
+    restored_.emplace(arrays_of<RestoreArrays>(count));
+    restored_page_bytes_ = page_bytes;
+    const RestoreArrays& arrays = *restored_;
     std::size_t staged_bytes = 0, most_bytes = 0;
     for (const StagedBlock& block : blocks) {
       staged_bytes = std::max<std::size_t>(staged_bytes, std::size_t{block.at} + block.bytes);
@@ -138,15 +147,22 @@ class CudaPageLane : public PageLane {
                                     .max_block_bytes = most_bytes};
     const std::size_t scratch_bytes = lz4().restore_scratch_bytes(batch);
     lz4().restore(batch, d_scratch_.at_least(scratch_bytes, stream_.get()), scratch_bytes, stream_.get());
-    if (!checksums.empty())
+    if (wants_checksums)
       lz4().checksums(arrays.pages.d, arrays.page_bytes.d, count, arrays.checksums.d, stream_.get());
     copy_async(arrays.restored_bytes.h, arrays.restored_bytes.d,
-               checksums.empty() ? bytes_between(arrays.restored_bytes, arrays.checksums)
-                                 : bytes_between(arrays.restored_bytes, arrays.end),
+               wants_checksums ? bytes_between(arrays.restored_bytes, arrays.end)
+                               : bytes_between(arrays.restored_bytes, arrays.checksums),
                cudaMemcpyDeviceToHost, stream_.get());
-    wait();
-    for (std::size_t i = 0; i < count; ++i)
-      statuses[i] = arrays.statuses.h[i] == HEMSTITCH_OK && arrays.restored_bytes.h[i] == page_bytes
+    done_.record(stream_.get());
+  }
+
+  void end_restore(std::span<Status> statuses, std::span<std::uint32_t> checksums) override {
+    const cuda::NvtxRange range("pages.end_restore");
+    const cuda::CurrentDevice current(device_);
+    done_.synchronize();
+    const RestoreArrays arrays = *std::exchange(restored_, std::nullopt);
+    for (std::size_t i = 0; i < statuses.size(); ++i)
+      statuses[i] = arrays.statuses.h[i] == HEMSTITCH_OK && arrays.restored_bytes.h[i] == restored_page_bytes_
                         ? Status::kOk
                         : Status::kCorruptBlock;
     std::copy_n(arrays.checksums.h, checksums.size(), checksums.begin());
@@ -157,7 +173,6 @@ class CudaPageLane : public PageLane {
                                       std::span<std::uint32_t> checksums) override {
     const cuda::NvtxRange range("pages.compress");
     const cuda::CurrentDevice current(device_);
-    const Settled settled{stream_};
     const std::size_t count = blocks.size();
     const CompressArrays arrays = arrays_of<CompressArrays>(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -207,12 +222,6 @@ class CudaPageLane : public PageLane {
   }
 
  private:
-  // However a call ends, nothing is under way when it does.
-  struct Settled {
-    const cuda::Stream& stream;
-    ~Settled() { cudaStreamSynchronize(stream.get()); }
-  };
-
   // The thread sleeps meanwhile: there may be more lanes than cores.
   void wait() {
     done_.record(stream_.get());
@@ -232,6 +241,8 @@ class CudaPageLane : public PageLane {
   cuda::Device& device_;
   cuda::Stream stream_;
   cuda::Event done_{cuda::Event::Kind::kWait};
+  std::optional<RestoreArrays> restored_;  // what is being restored
+  std::uint32_t restored_page_bytes_ = 0;
   cuda::GrowingPinned h_staging_, h_arrays_;
   cuda::GrowingBuffer<std::byte> d_arrays_, d_staging_, d_scratch_;
 };
@@ -271,8 +282,10 @@ class CudaPageDevice : public PageDevice {
 
   std::shared_ptr<PageLane> lane() override {
     const cuda::CurrentDevice current(device_);
-    return {lanes_.take().release(),
-            [&lanes = lanes_](CudaPageLane* lane) { lanes.give_back(std::unique_ptr<CudaPageLane>(lane)); }};
+    return {lanes_.take().release(), [&lanes = lanes_](CudaPageLane* lane) {
+              lane->settle();
+              lanes.give_back(std::unique_ptr<CudaPageLane>(lane));
+            }};
   }
   void copy_to(std::byte* d_to, std::span<const std::byte> from) override {
     const cuda::CurrentDevice current(device_);

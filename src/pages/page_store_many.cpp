@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -281,26 +282,42 @@ std::uint64_t PageStore::Impl::get_to(PageDevice& device, std::span<const std::u
     std::vector<Status> piece_statuses(count);
     std::vector<bool> counted(count);
     const auto restore_there = [&] {
-      const std::shared_ptr<PageLane> lane = device.lane();
-      std::byte* const staging = lane->staging(count * most_block_bytes(bytes)).data();
-      std::vector<StagedBlock> blocks(count);
-      std::vector<std::uint32_t> wanted(options.checksums ? count : 0), checksums(wanted.size());
-      std::uint32_t used = 0;
-      for (std::size_t k = 0; k < count; ++k) {
-        const bool found = read_kept(
-            numbers[first + k], Counted::kYes,
-            [&](PageForm form, const std::byte* data, std::uint32_t checksum) {
-              blocks[k] = {used, write_as_block(form.kind, {data, form.bytes}, bytes, staging + used)};
-              if (!wanted.empty()) wanted[k] = checksum;
-            });
-        used += blocks[k].bytes;
-        counted[k] = true;
-        if (found) present.fetch_add(1, std::memory_order_relaxed);
+      // Two parts, each on a lane: while the device restores the first, the second is copied out of its slots.
+      struct Part {
+        std::size_t begin, count;
+        std::shared_ptr<PageLane> lane;
+        std::vector<std::uint32_t> wanted;  // checksums
+      };
+      std::array<Part, 2> parts{{{0, count / 2, {}, {}}, {count / 2, count - count / 2, {}, {}}}};
+      for (Part& part : parts) {
+        if (part.count == 0) continue;
+        part.lane = device.lane();
+        part.wanted.resize(options.checksums ? part.count : 0);
+        std::byte* const staging = part.lane->staging(part.count * most_block_bytes(bytes)).data();
+        std::vector<StagedBlock> blocks(part.count);
+        std::uint32_t used = 0;
+        for (std::size_t k = 0; k < part.count; ++k) {
+          const bool found = read_kept(
+              numbers[first + part.begin + k], Counted::kYes,
+              [&](PageForm form, const std::byte* data, std::uint32_t checksum) {
+                blocks[k] = {used, write_as_block(form.kind, {data, form.bytes}, bytes, staging + used)};
+                if (!part.wanted.empty()) part.wanted[k] = checksum;
+              });
+          used += blocks[k].bytes;
+          counted[part.begin + k] = true;
+          if (found) present.fetch_add(1, std::memory_order_relaxed);
+        }
+        part.lane->begin_restore(blocks, bytes, d_piece + part.begin * bytes, options.checksums);
       }
-      lane->restore(blocks, bytes, d_piece, piece_statuses, checksums);
-      for (std::size_t k = 0; k < wanted.size(); ++k)
-        if (piece_statuses[k] == Status::kOk && wanted[k] != checksums[k])
-          piece_statuses[k] = Status::kBlockChecksumMismatch;
+      for (Part& part : parts) {
+        if (part.count == 0) continue;
+        const auto part_statuses = std::span(piece_statuses).subspan(part.begin, part.count);
+        std::vector<std::uint32_t> checksums(part.wanted.size());
+        part.lane->end_restore(part_statuses, checksums);
+        for (std::size_t k = 0; k < part.wanted.size(); ++k)
+          if (part_statuses[k] == Status::kOk && part.wanted[k] != checksums[k])
+            part_statuses[k] = Status::kBlockChecksumMismatch;
+      }
       for (std::size_t k = 0; k < count; ++k)
         if (piece_statuses[k] != Status::kOk) note_damage(numbers[first + k]);
     };

@@ -6,6 +6,7 @@
 #include <lz4.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <random>
@@ -25,6 +26,7 @@ class FakePageDevice : public PageDevice {
  public:
   std::atomic<int> failing_lanes = 0, failing_calls = 0;  // of the next ones
   std::atomic<int> calls = 0, copies = 0;
+  int failing_call = 0;  // the one of this number
   bool copies_fail = false;
 
   std::shared_ptr<PageLane> lane() override {
@@ -52,17 +54,29 @@ class FakePageDevice : public PageDevice {
       memory_.resize(std::max(memory_.size(), bytes));
       return std::span(memory_).first(bytes);
     }
-    void restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* d_pages,
-                 std::span<Status> statuses, std::span<std::uint32_t> checksums) override {
+    void begin_restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* d_pages,
+                       bool wants_checksums) override {
       begin_call();
-      for (std::size_t i = 0; i < blocks.size(); ++i) {
-        std::byte* const page = d_pages + i * page_bytes;
+      EXPECT_TRUE(blocks_.empty()) << "one at a time";
+      blocks_.assign(blocks.begin(), blocks.end());
+      page_bytes_ = page_bytes;
+      d_pages_ = d_pages;
+      wants_checksums_ = wants_checksums;
+    }
+    // As late as a device may be.
+    void end_restore(std::span<Status> statuses, std::span<std::uint32_t> checksums) override {
+      begin_call();
+      ASSERT_EQ(statuses.size(), blocks_.size());
+      ASSERT_EQ(checksums.size(), wants_checksums_ ? blocks_.size() : 0);
+      for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        std::byte* const page = d_pages_ + i * page_bytes_;
         const int bytes =
-            LZ4_decompress_safe(chars(memory_.data() + blocks[i].at), reinterpret_cast<char*>(page),
-                                static_cast<int>(blocks[i].bytes), static_cast<int>(page_bytes));
-        statuses[i] = bytes == static_cast<int>(page_bytes) ? Status::kOk : Status::kCorruptBlock;
-        if (!checksums.empty()) checksums[i] = XXH32(page, page_bytes, 0);
+            LZ4_decompress_safe(chars(memory_.data() + blocks_[i].at), reinterpret_cast<char*>(page),
+                                static_cast<int>(blocks_[i].bytes), static_cast<int>(page_bytes_));
+        statuses[i] = bytes == static_cast<int>(page_bytes_) ? Status::kOk : Status::kCorruptBlock;
+        if (wants_checksums_) checksums[i] = XXH32(page, page_bytes_, 0);
       }
+      blocks_.clear();
     }
     std::span<const std::byte> compress(const std::byte* d_pages, std::uint32_t page_bytes, int,
                                         std::span<StagedBlock> blocks,
@@ -88,12 +102,17 @@ class FakePageDevice : public PageDevice {
 
    private:
     void begin_call() {
-      ++device_.calls;
-      if (device_.failing_calls.fetch_sub(1) > 0) throw Error(Status::kDeviceFault, "a lane failed");
+      const int call = ++device_.calls;
+      if (device_.failing_calls.fetch_sub(1) > 0 || call == device_.failing_call)
+        throw Error(Status::kDeviceFault, "a lane failed");
     }
 
     FakePageDevice& device_;
     Bytes memory_;
+    std::vector<StagedBlock> blocks_;  // that are being restored
+    std::uint32_t page_bytes_ = 0;
+    std::byte* d_pages_ = nullptr;
+    bool wants_checksums_ = false;
   };
 };
 
@@ -169,12 +188,30 @@ TEST_WITH_THREADS(PagesOfADevice, RoundTrips) {
 }
 
 TEST_WITH_THREADS(PagesOfADevice, WhatTheDeviceFailsOnTheProcessorDoes) {
-  for (const int failing : {1, 2, 1000}) {
+  for (const int failing : {1, 2, 5, 1000}) {
     FakePageDevice calls, lanes;
     calls.failing_calls = failing;
     expect_round_trips(calls, on_device(4096, true, 3), true);
     lanes.failing_lanes = failing;
     expect_round_trips(lanes, on_device(4096, true, 3), true);
+  }
+}
+
+// A piece has two parts, each begun and ended: whichever of these fails, the processor restores the piece, and each page counts once.
+TEST(PagesOfADevice, WhicheverStepFailsThePieceIsRestored) {
+  for (int step = 1; step <= 5; ++step) {
+    FakePageDevice device;
+    PageStore::Impl store(on_device(4096, true, 1));
+    const Bytes pages = mixed_pages(4096, 600);
+    const std::vector<std::uint64_t> numbers = every_other(pages.size() / 4096);
+    store.put_from(device, numbers, pages.data(), {});
+    device.failing_call = device.calls + step;
+    Bytes back(pages.size());
+    std::vector<Status> statuses(numbers.size(), Status::kInternal);
+    EXPECT_EQ(store.get_to(device, numbers, back.data(), statuses), numbers.size());
+    EXPECT_TRUE(back == pages);
+    EXPECT_EQ(std::ranges::count(statuses, Status::kOk), static_cast<std::ptrdiff_t>(numbers.size()));
+    EXPECT_EQ(store.fallback_pages, step <= 4 ? numbers.size() : 0U) << step;
   }
 }
 

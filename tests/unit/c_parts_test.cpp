@@ -473,6 +473,11 @@ TEST(CChoice, SelectsAsCppDoes) {
   EXPECT_EQ(known, 1);
   EXPECT_GT(seconds.total, seconds.start);
   EXPECT_NE(seconds.longest, nullptr);
+  work.pages = facts.is_started = 1;
+  const double run = seconds.kernel;
+  ASSERT_EQ(hemstitch_predict(&facts, &figures, &host, &work, &seconds, &known), HEMSTITCH_OK);
+  EXPECT_LT(seconds.kernel, run);
+  EXPECT_GT(seconds.start, 0);
   const hemstitch_backend_candidate device{&facts, &figures};
   std::size_t chosen = 7;
   EXPECT_EQ(hemstitch_select_backend(&device, 1, &host, &work, &chosen, nullptr, 0),

@@ -114,6 +114,24 @@ TEST(Choice, WorkedCasesOfAnH200WithSixteenCores) {
   }
 }
 
+// As recorded for 100 to 100,000 pages of 4 KB ("nvidia-h200-device-pages"): no batch is a run that starts.
+TEST(Choice, PagesAreOneOfManyCalls) {
+  BackendCandidate started = h200();
+  started.facts.is_started = true;
+  for (const std::uint64_t pages : {100, 1000, 2000, 5000, 10000, 100000}) {
+    Workload work{.content_bytes = pages * 4096, .pages = true};
+    EXPECT_EQ(choose({cpu(16), started}, work).backend, pages < 1000 ? "cpu" : "cuda") << pages;
+    work.direction = Direction::kRestore;
+    EXPECT_EQ(choose({cpu(16), started}, work).backend, "cpu") << pages;
+    EXPECT_GT(seconds(started, work), seconds(cpu(16), work));
+  }
+  const Workload batch{.content_bytes = 40'960'000, .pages = true};
+  EXPECT_NEAR(seconds(cpu(16), batch), 0.0047, 0.0005);
+  EXPECT_NEAR(seconds(started, batch), 0.0023, 0.0006);
+  EXPECT_GT(seconds(h200(), batch), 0.3) << "it has to start first";
+  EXPECT_LT(seconds(cpu(16), {.content_bytes = 4096, .pages = true}), 1e-6);
+}
+
 // The harder the processor has to work, the less content is worth a device; and at level 1 its libraries are fast.
 TEST(Choice, DeflateHasFiguresOfItsOwn) {
   const auto least = [](int level) {

@@ -104,7 +104,12 @@ std::optional<StageSeconds> predict(const BackendFacts& facts, const BackendFigu
   if (work.from == DataPlace::kFile) seconds.read = in / host.read_gbps;
   if (work.to == DataPlace::kFile) seconds.write = out / host.write_gbps;
   seconds.kernel = sizes->content / (compressing ? compress_gbps(figures, work.level) : figures.restore);
-  if (facts.kind == BackendKind::kProcessor) {
+  const bool on_processor = facts.kind == BackendKind::kProcessor;
+  if (work.pages) {
+    const PageFactors& factors = on_processor ? kCpuPages : kDevicePages;
+    seconds.kernel /= compressing ? factors.compress : factors.restore;
+  }
+  if (on_processor) {
     // Only what a device holds has to come to it, and to go back.
     if (work.from == DataPlace::kDevice) seconds.download = in / host.from_device_gbps;
     if (work.to == DataPlace::kDevice) seconds.upload = out / host.to_device_gbps;
@@ -115,7 +120,9 @@ std::optional<StageSeconds> predict(const BackendFacts& facts, const BackendFigu
     if (work.from == DataPlace::kMemory) seconds.read = in / host.copy_gbps;
     if (work.to == DataPlace::kMemory) seconds.write = out / host.copy_gbps;
   }
-  if (!facts.is_started)
+  if (work.pages && (on_processor || facts.is_started))
+    seconds.start = on_processor ? 0 : kDevicePagesSeconds;
+  else if (!facts.is_started)
     seconds.start =
         figures.start_seconds + figures.pin_seconds * std::min(in + out, figures.pinned_bytes / kGiga);
 
