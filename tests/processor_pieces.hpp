@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <map>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/status.hpp"
@@ -28,6 +30,7 @@ struct DeviceTrouble {
   std::set<unsigned> nonsense = {};    // restores that say what cannot be
   unsigned lost_from_restore = 0;      // all calls fail after it
   std::size_t most_blocks = SIZE_MAX;  // that a call restores
+  std::chrono::milliseconds preparation_time{0};
   bool follows_members = true;
 };
 
@@ -59,6 +62,7 @@ class ProcessorPieces : public DeflatePieceDevice {
   // Keeps the bytes: what is restored is what they were then.
   void prepare(const DeflatePieceToPrepare& work) override {
     fail(trouble_.preparations, preparations_, "prepare");
+    std::this_thread::sleep_for(trouble_.preparation_time);
     must(work.begin <= work.end && work.end <= inputs_.at(work.input).size(), "no bytes of an input");
     Room& room = rooms_.at(work.room);
     const Bytes& input = inputs_.at(work.input);

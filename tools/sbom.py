@@ -4,8 +4,8 @@
   tools/sbom.py VERSION CMAKE_CACHE SECONDS PACKAGES [WHEEL]     PACKAGES: a file with the Debian packages whose libraries are loaded;
                                                                  SECONDS: the time of the commit; WHEEL: the Python package, if one is published
 
-What is compiled in from headers and archives leaves no trace in a program: it is listed here. Versions are those of the
-system's packages; the wheel says nanobind's in the name of its licence. tools/package runs this.
+What is compiled in from headers and archives leaves no trace in a program: it is listed here, and for the wheel by the licences in it,
+whose names hold the versions of what no package of the system has. The other versions are those of the system's packages. tools/package runs this.
 """
 
 import json
@@ -23,7 +23,8 @@ LICENCES = {
     "libtbb12": "Apache-2.0", "libtbbmalloc2": "Apache-2.0", "libfmt9": "MIT", "libfmt10": "MIT", "liblz4-1": "BSD-2-Clause", "libxxhash0": "BSD-2-Clause",
     "libdeflate0": "MIT", "libisal2": "BSD-3-Clause", "zlib1g": "Zlib",
     "libcli11-dev": "BSD-3-Clause", "nlohmann-json3-dev": "MIT", "libtbb-dev": "Apache-2.0", "libfmt-dev": "MIT",
-    "nanobind": "BSD-3-Clause", "cudart_static": "LicenseRef-NVIDIA-CUDA-EULA", "cccl": "Apache-2.0 WITH LLVM-exception",
+    "libisal-dev": "BSD-3-Clause", "liblz4-dev": "BSD-2-Clause", "libdeflate-dev": "MIT", "libxxhash-dev": "BSD-2-Clause", "zlib1g-dev": "Zlib",
+    "nanobind": "BSD-3-Clause", "robin-map": "MIT", "cudart_static": "LicenseRef-NVIDIA-CUDA-EULA", "cccl": "Apache-2.0 WITH LLVM-exception",
 }
 HEADERS = ["libcli11-dev", "nlohmann-json3-dev", "libtbb-dev", "libfmt-dev"]
 
@@ -38,31 +39,32 @@ def package_entry(name, version, licence, download="NOASSERTION", **more):
             "copyrightText": "NOASSERTION", **more}
 
 
-def nanobind_version(wheel):
-    found = [re.search(r"/licenses-nanobind-([\d.]+)\.txt$", name) for name in zipfile.ZipFile(wheel).namelist()]
-    versions = [one.group(1) for one in found if one]
-    if not versions:
-        sys.exit(f"sbom: {wheel} has no licence of nanobind, which is linked into it: rebuild it with tools/python-package")
-    return versions[0]
+def carried(wheel):
+    """(name, version) of what a wheel has the licence of, which is all that is linked into it; the version is None where the system's package says it."""
+    found = [re.search(r"/licenses-([a-z0-9-]+?)(?:-(\d[\d.]*))?\.txt$", name) for name in zipfile.ZipFile(wheel).namelist()]
+    libraries = [one.groups() for one in found if one]
+    for needed in ("nanobind", "robin-map"):
+        if needed not in dict(libraries):
+            sys.exit(f"sbom: {wheel} has no licence of {needed}, which is linked into it: rebuild it with tools/python-package")
+    return libraries
 
 
 def main(version, cache, seconds, packages, wheel=None):
     used = [(name, "DYNAMIC_LINK") for name in Path(packages).read_text().split()] + [(name, "STATIC_LINK") for name in HEADERS]
+    in_wheel = dict(carried(wheel)) if wheel else {}
+    used += [(name, "STATIC_LINK") for name in in_wheel if name not in HEADERS]
     unknown = [name for name, _ in used if name not in LICENCES]
     if unknown:
         sys.exit(f"sbom: the licence of {', '.join(unknown)} is not in tools/sbom.py: read it, then add its SPDX name")
     entries = [package_entry("hemstitch", version, "Apache-2.0")]
     links = [("SPDXRef-DOCUMENT", "DESCRIBES", entries[0]["SPDXID"])]
-    versions = [(name, output_of("dpkg-query", "--showformat=${Version}", "--show", name)) for name, _ in used]
+    versions = [(name, in_wheel.get(name) or output_of("dpkg-query", "--showformat=${Version}", "--show", name)) for name, _ in used]
     settings = Path(cache).read_text()
     if re.search(r"^HEMSTITCH_CUDA:BOOL=(ON|TRUE|1)$", settings, re.MULTILINE):
         found = re.search(r"^CMAKE_CUDA_COMPILER:\w+=(.*)$", settings, re.MULTILINE)
         release = re.search(r"release ([\d.]+)", output_of(found.group(1), "--version")).group(1)
         versions += [("cudart_static", release), ("cccl", release)]
         used += [("cudart_static", "STATIC_LINK"), ("cccl", "STATIC_LINK")]
-    if wheel:
-        versions.append(("nanobind", nanobind_version(wheel)))
-        used.append(("nanobind", "STATIC_LINK"))
     for (name, found), (_, how) in zip(versions, used, strict=True):
         entries.append(package_entry(name, found, LICENCES[name]))
         links.append((entries[0]["SPDXID"], how, entries[-1]["SPDXID"]))

@@ -248,11 +248,10 @@ Status PageStore::Impl::put_one(std::uint64_t number, std::span<const std::byte>
   return page.size() == kMinPageBytes ? put<kMinPageBytes>(number, page) : put<kMaxPageBytes>(number, page);
 }
 
-// Who reads one page after the other finds the next one near, though pages lie where they had room.
-void PageStore::Impl::prefetch_behind(std::uint64_t number) const {
-  if (!flat || number + 1 >= flat->page_count()) return;
-  const PageRef next = flat->of(number + 1);
-  if (next.is_page()) slots->prefetch(next.slot(), header_bytes() + std::min(next.bytes(), kPrefetchBytes));
+void PageStore::Impl::prefetch(std::uint64_t number) const {
+  if (!flat || number >= flat->page_count()) return;
+  const PageRef ref = flat->of(number);
+  if (ref.is_page()) slots->prefetch(ref.slot(), header_bytes() + std::min(ref.bytes(), kPrefetchBytes));
 }
 
 void PageStore::Impl::note_damage(std::uint64_t number) {
@@ -262,7 +261,8 @@ void PageStore::Impl::note_damage(std::uint64_t number) {
 }
 
 template <std::uint32_t kBytes>
-Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted) {
+Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted,
+                            std::uint64_t ahead) {
   std::array<std::byte, kBytes> kept;
   // Memory brings the page's lines near while the kept bytes are looked up and copied.
   for (std::size_t line = 0; line < kMinPageBytes; line += kLineBytes)
@@ -279,7 +279,7 @@ Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, boo
     checksum = checksum_in(ref.slot());
     std::memcpy(kept.data(), data_of(ref.slot()), ref.bytes());
   }
-  prefetch_behind(number);
+  prefetch(ahead);
   Status status = codec.restore(ref.kind(), std::span(kept).first(ref.bytes()), page);
   if (status == Status::kOk && options.checksums && checksum_of_page(page) != checksum)
     status = Status::kBlockChecksumMismatch;
@@ -287,10 +287,10 @@ Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, boo
   return status;
 }
 
-Status PageStore::Impl::get_one(std::uint64_t number, std::span<std::byte> page, bool& found,
-                                Counted counted) {
-  return page.size() == kMinPageBytes ? get<kMinPageBytes>(number, page, found, counted)
-                                      : get<kMaxPageBytes>(number, page, found, counted);
+Status PageStore::Impl::get_one(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted,
+                                std::uint64_t ahead) {
+  return page.size() == kMinPageBytes ? get<kMinPageBytes>(number, page, found, counted, ahead)
+                                      : get<kMaxPageBytes>(number, page, found, counted, ahead);
 }
 
 bool PageStore::Impl::discard(std::uint64_t number) {

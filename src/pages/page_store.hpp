@@ -43,17 +43,27 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   // Whether a get counts in the statistics. It does not if it finishes what another one began.
   enum class Counted : bool { kNo, kYes };
 
+  // How many pages ahead memory is asked to bring a page near. One is too late if a page takes little work, as
+  // one that is mostly zeros does.
+  static constexpr std::uint64_t kPagesAhead = 2;
+
   // Stores a page in its kept form; `data` has form.bytes.
   Status store(std::uint64_t number, const PageForm& form, const std::byte* data, std::uint32_t checksum);
   template <std::uint32_t kBytes>
   Status put(std::uint64_t number, std::span<const std::byte> page);
   Status put_one(std::uint64_t number, std::span<const std::byte> page);
-  // Returns kOk and sets `found`, or returns what is wrong with the page.
+  // Returns kOk and sets `found`, or returns what is wrong with the page. A page that does not exist leaves
+  // `page` unchanged. `ahead` is the page that is probably read kPagesAhead pages later.
   template <std::uint32_t kBytes>
-  Status get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted);
-  // A page that does not exist or is damaged leaves `page` unchanged.
+  Status get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted,
+             std::uint64_t ahead);
+  Status get_one(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted,
+                 std::uint64_t ahead);
+  // For who reads in ascending order, as far as is known.
   Status get_one(std::uint64_t number, std::span<std::byte> page, bool& found,
-                 Counted counted = Counted::kYes);
+                 Counted counted = Counted::kYes) {
+    return get_one(number, page, found, counted, number + kPagesAhead);
+  }
   // Calls take(form, bytes, checksum) with the kept page, under the shard's mutex; for a page that does not
   // exist, with a word of zeros. Returns whether it exists.
   template <class Take>
@@ -99,7 +109,8 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::uint32_t header_bytes() const { return number_bytes + (options.checksums ? 4 : 0); }
   std::byte* data_of(SlotPlace slot) const { return slots->at(slot) + header_bytes(); }
   std::uint32_t checksum_in(SlotPlace slot) const;
-  void prefetch_behind(std::uint64_t number) const;
+  // Asks memory to bring a page's kept bytes near, whatever the number. Does nothing in a store of any numbers.
+  void prefetch(std::uint64_t number) const;
 
   PageStoreOptions options;
   std::uint32_t number_bytes;
@@ -132,7 +143,7 @@ bool PageStore::Impl::read_kept(std::uint64_t number, Counted counted, const Tak
     if (counted == Counted::kYes) ++(ref.is_page() ? shard.counts.gets : shard.counts.misses);
     if (ref.is_page()) {
       take(PageForm{ref.kind(), ref.bytes()}, data_of(ref.slot()), checksum_in(ref.slot()));
-      prefetch_behind(number);
+      prefetch(number + kPagesAhead);
       return true;
     }
   }

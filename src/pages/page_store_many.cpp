@@ -176,9 +176,13 @@ std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::s
   std::atomic<std::uint64_t> present = 0;
   Statuses statuses(numbers, wanted_statuses);
   if (!impl.batch.takes_device(Direction::kRestore, numbers.size())) {
+    for (const std::uint64_t number : numbers.first(std::min<std::size_t>(Impl::kPagesAhead, numbers.size())))
+      impl.prefetch(number);
     for_pages(impl, numbers.size(), [&](std::size_t i) {
+      const std::size_t next = i + Impl::kPagesAhead;
+      const std::uint64_t ahead = next < numbers.size() ? numbers[next] : numbers[i] + Impl::kPagesAhead;
       bool found = false;
-      const Status status = impl.get_one(numbers[i], page(i), found);
+      const Status status = impl.get_one(numbers[i], page(i), found, Impl::Counted::kYes, ahead);
       if (found)
         present.fetch_add(1, std::memory_order_relaxed);
       else

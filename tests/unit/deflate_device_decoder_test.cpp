@@ -608,8 +608,22 @@ TEST_F_WITH_THREADS(DeflateDeviceFiles, TellWhatFailed) {
   }
   trouble_of_engine.restores = {3, 4};
   const Result twice = restored(data + data, "pieces", 3);
+  EXPECT_EQ(twice.error, "");
   EXPECT_EQ(twice.content == text + text, true);
   EXPECT_TRUE(twice.report.dropped);
+}
+
+// A dropped device may still be at work on pieces that the processor has come past: there is no room for more input until it is done.
+TEST_F_WITH_THREADS(DeflateDeviceFiles, WaitForADroppedDeviceThatStillWorks) {
+  const Bytes text = wordy_bytes(1'500'000), data = gzip_of(text);
+  trouble_of_engine.restores = {1, 2};
+  trouble_of_engine.preparation_time = std::chrono::milliseconds(30);
+  for (const unsigned threads : {1u, 3u}) {
+    const Result found = restored(data + data, "pieces", threads);
+    EXPECT_EQ(found.error, "");
+    EXPECT_EQ(found.content == text + text, true);
+    EXPECT_TRUE(found.report.dropped);
+  }
 }
 
 }  // namespace

@@ -16,31 +16,31 @@ def status_text(status: int) -> str: ...
 
 def compress(data: object | None, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
     """
-    Compresses an object's bytes into one frame: bytes, or how many of `out`, a writable buffer, they fill. Of a CUDA device's array, a DeviceArray, made there on `stream`.
+    Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on `stream`.
 
-    format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one a core. block_bytes: of LZ4, 64K, 256K, 1M or 4M; 0 for the default. progress(input_bytes, output_bytes) is called after each piece; what it raises ends the call. Raises hemstitch.Error.
+    format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or 4M; 0 for the default. progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. Raises hemstitch.Error.
     """
 
 def restore(data: object | None, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, device: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
     """
-    Restores all frames of an object's bytes: bytes, how many of `out` they fill, or with device='cuda' a DeviceArray.
+    Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, or with device='cuda' a DeviceArray.
 
-    format 'auto' knows lz4, gzip and bgzf by their first bytes; zlib and deflate have to be named. Raises hemstitch.Error, which says where the data is damaged.
+    format 'auto' recognises lz4, gzip and bgzf by their first bytes; zlib and deflate must be named. Raises hemstitch.Error, which says where the data is damaged.
     """
 
 def restored_size(data: object) -> int:
     """
-    The size of what restore() would give, found without writing it (LZ4, gzip, BGZF).
+    The size of the result of restore(), found without writing it (LZ4, gzip, BGZF).
     """
 
 def compress_bound(size: int, format: str = 'lz4') -> int:
-    """The most bytes that compress() gives for `size` bytes."""
+    """The most bytes that compress() returns for `size` bytes."""
 
 def restore_ranges(data: object, ranges: Sequence[tuple[int, int]], *, backend: str = 'auto', threads: int = 0, index: object | None = None) -> list: ...
 
 def make_index(data: object, *, threads: int = 0) -> bytes:
     """
-    A .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places from which open(.., index=..) and restore_ranges(.., index=..) begin. Restores all of the data.
+    Makes a .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places where open(.., index=..) and restore_ranges(.., index=..) can begin. Restores all of the data.
     """
 
 def compress_many(objects: Iterable, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False) -> list: ...
@@ -120,7 +120,7 @@ def device_unshuffle(count: int, sources: int, sizes: int, targets: int, element
 def device_scatter(count: int, source: int, offsets: int, sizes: int, targets: int, device: int, stream: int) -> None: ...
 
 class SearchMatch:
-    """Where in a line a pattern stands, and its bytes."""
+    """The place of a pattern in a line, and its size."""
 
     @property
     def position(self) -> int: ...
@@ -129,7 +129,7 @@ class SearchMatch:
     def bytes(self) -> int: ...
 
 class SearchedLine:
-    """A line that is selected, or given for one that is."""
+    """A selected line, or one beside it."""
 
     @property
     def number(self) -> int:
@@ -137,7 +137,7 @@ class SearchedLine:
 
     @property
     def byte(self) -> int:
-        """Of its first byte in the text."""
+        """The place of its first byte in the text."""
 
     @property
     def text(self) -> bytes:
@@ -154,18 +154,18 @@ class SearchedText:
 
     @property
     def count(self) -> int:
-        """Of selected lines."""
+        """The number of selected lines."""
 
     @property
     def lines(self) -> list[SearchedLine]: ...
 
     @property
     def in_binary(self) -> bool:
-        """A line of the binary part is selected, which is not given."""
+        """A selected line is in the binary part; it is not in `lines`."""
 
     @property
     def error(self) -> str:
-        """Why not all of a file was searched; empty where it was."""
+        """Why a file was not searched completely; empty if it was."""
 
 class Searcher:
     """
@@ -176,16 +176,14 @@ class Searcher:
 
     def search_files(self, paths: Sequence[str]) -> list[SearchedText]:
         """
-        A SearchedText for each path; what cannot be read is told in its `error`.
+        A SearchedText for each path; its `error` says why a file cannot be read.
         """
 
     def search(self, text: object) -> SearchedText:
-        """The lines of one text, in memory."""
+        """Searches one text in memory for lines."""
 
     def find(self, text: object) -> tuple:
-        """
-        Where patterns stand in a text, and how long each is: two numpy arrays.
-        """
+        """The places of patterns in a text, and their lengths: two numpy arrays."""
 
 def finder_names() -> list[str]: ...
 

@@ -286,7 +286,7 @@ def _has_buffer(data):
         return True
     except TypeError:
         return False
-    except BufferError:
+    except (BufferError, ValueError):  # numpy's, for elements that the protocol has no letter for
         return True
 
 
@@ -331,6 +331,18 @@ class _Given:
         if made_on is not None and made_on != self.stream:
             _core.device_order(made_on, self.device, self.stream)
         self._array = array
+
+
+def to_numpy(array):
+    """The numpy array of an array in a device's memory. Waits for the stream that it is made on."""
+    import numpy
+
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is None:
+        raise TypeError(f"{type(array).__name__} has no __cuda_array_interface__, which says what its elements are; pass an array of the host's memory")
+    given = _Given(array, None)
+    content = _core.device_download(given.address, given.nbytes, given.device, given.stream) if given.nbytes else b""
+    return numpy.frombuffer(content, interface["typestr"]).reshape(interface["shape"])
 
 
 def _bytes_of(interface):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import concurrent.futures
 import functools
+import itertools
 import math
 import os
 
 import numpy
 
 from . import _device_batch as batch
-from ._device import DeviceArray
+from ._device import DeviceArray, is_on_device, to_numpy
 
 #: Content of the chunks that are restored together: a device wants hundreds of chunks at once. Two batches are on their way.
 BATCH_BYTES = 512 << 20
@@ -57,11 +58,19 @@ class Stored:
 class Place:
     """Where a chunk is stored and where it goes: for each axis (first, count, step) within the chunk, and the first index within the result."""
 
-    __slots__ = ("key", "of", "into", "chunk", "blocks")
+    __slots__ = ("key", "of", "into", "chunk", "blocks", "is_stored")
 
     def __init__(self, key, of, into):
         self.key, self.of, self.into = key, of, into
-        self.chunk = self.blocks = None
+        self.chunk = self.blocks = self.is_stored = None
+
+
+def places_of(axes, chunk_shape, key):
+    """The Places of the chunks that a selection (_selection.Axis) touches; key(numbers), of a chunk's numbers, is what the storage knows it by."""
+    return [Place(key(tuple(number for number, _, _ in one)),
+                  tuple((of.start, into.stop - into.start, of.step) for _, of, into in one),
+                  tuple(into.start for _, _, into in one))
+            for one in itertools.product(*(axis.chunks(size) for axis, size in zip(axes, chunk_shape)))]
 
 
 class Target:
@@ -111,9 +120,14 @@ def empty(run, shape, dtype):
     return DeviceArray(run.memory(size), run.device, nbytes=size, shape=shape, typestr=dtype.str, stream=run.stream)
 
 
+def on_host(values):
+    """The numpy array of what a library's own reading gave, which may be in a device's memory: CuPy's arrays from zarr."""
+    return to_numpy(values) if is_on_device(values) else numpy.asarray(values)
+
+
 def uploaded(run, values):
-    """The DeviceArray of a numpy array."""
-    values = numpy.asarray(values, order="C")
+    """The DeviceArray of an array that the processor restored."""
+    values = numpy.asarray(on_host(values), order="C")
     array = empty(run, values.shape, values.dtype)
     if values.nbytes:
         run.upload_to([values.reshape(-1).view("u1")], [0], array.address)
@@ -121,7 +135,8 @@ def uploaded(run, values):
 
 
 def restore(run, stored, places, target, threads=0):
-    """Restores the chunks of `places` into `target`; returns when that is done. Raises the Error of a chunk that is damaged."""
+    """Restores the chunks of `places` into `target`; returns when that is done. Each place then says whether its chunk is stored.
+    Raises the Error of a chunk that is damaged."""
     count = threads or len(os.sched_getaffinity(0))
     size = max(1, BATCH_BYTES // max(1, target.chunk_bytes))
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
@@ -146,6 +161,7 @@ def _read(stored, places):
     pieces = []
     for place in places:
         place.chunk = stored.fetch(place.key)
+        place.is_stored = place.chunk is not None
         parts = None if place.chunk is None else stored.split(place.chunk)
         if parts is not None:
             piece, place.blocks = parts

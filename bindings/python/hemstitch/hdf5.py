@@ -22,6 +22,7 @@ import numpy
 
 from . import _core, _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_many
 from ._errors import Error, Status
+from ._selection import axes_of
 
 _DEFLATE, _SHUFFLE, _LZ4, _BITSHUFFLE = 1, 2, 32004, 32008
 _BITSHUFFLE_LZ4 = 2  # of its fifth number
@@ -40,7 +41,7 @@ def read(dataset, selection=(), *, device=None, stream=None, backend="auto", thr
     processor restores, and the result is uploaded."""
     number = None if device is None else _device.number_of(device)
     filters = _filters(dataset)
-    axes = _axes(selection, dataset.shape)
+    axes = axes_of(selection, dataset.shape)
     if number is not None:
         return _read_to_device(dataset, selection, filters, axes, _device_batch.Run(number, _device.stream_number(stream)), threads)
     if filters is None or axes is None:
@@ -71,11 +72,7 @@ def _read_to_device(dataset, selection, filters, axes, run, threads):
     if filters is None or axes is None:
         return _device_chunks.uploaded(run, dataset[selection])
     array = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], dataset.dtype)
-    places = []
-    for one in itertools.product(*(axis.chunks(size) for axis, size in zip(axes, dataset.chunks))):
-        places.append(_device_chunks.Place(tuple(number * size for (number, _, _), size in zip(one, dataset.chunks)),
-                                           tuple((of.start, into.stop - into.start, of.step) for _, of, into in one),
-                                           tuple(into.start for _, _, into in one)))
+    places = _device_chunks.places_of(axes, dataset.chunks, lambda numbers: tuple(number * size for number, size in zip(numbers, dataset.chunks)))
     if array.nbytes:
         target = _device_chunks.Target(array.address, [len(axis.indices) for axis in axes], dataset.chunks, dataset.dtype.itemsize)
         with _StoredChunks(dataset, filters, len(places)) as stored:
@@ -160,9 +157,12 @@ class _StoredChunks(_device_chunks.Stored):
 
 def write(dataset, data, selection=(), *, level=None, backend="auto", threads=0):
     """Does dataset[selection] = data. Chunks that the selection covers completely are compressed together and written directly; h5py writes
-    the rest. `level`: for LZ4 and deflate; None is the dataset's level, or the fastest."""
+    the rest. `level`: for LZ4 and deflate; None is the dataset's level, or the fastest. An array in a
+    device's memory is brought to the host first, as one piece, and compressed there."""
+    if _device.is_on_device(data):
+        data = _device.to_numpy(data)
     filters = _filters(dataset)
-    axes = _axes(selection, dataset.shape)
+    axes = axes_of(selection, dataset.shape)
     if filters is None or axes is None or any(axis.step != 1 for axis in axes):
         dataset[selection] = data
         return
@@ -201,50 +201,6 @@ def _numbers(place):
 
 def _covers(number, of, _into, size, extent):
     return of.start == 0 and of.stop == min(size, extent - number * size)
-
-
-class _Axis:
-    """What is selected along one axis."""
-
-    def __init__(self, indices, is_number):
-        self.indices, self.is_number, self.step = indices, is_number, indices.step
-
-    def chunks(self, size):
-        """(number of the chunk, slice of the chunk, slice of the result) for each chunk that the selection touches."""
-        indices = self.indices
-        done = 0
-        while done < len(indices):
-            number, first = divmod(indices[done], size)
-            count = min(len(indices) - done, (size - first - 1) // self.step + 1)
-            yield number, slice(first, first + (count - 1) * self.step + 1, self.step), slice(done, done + count)
-            done += count
-
-
-def _axes(selection, shape):
-    """An _Axis for each axis; None for selections that only h5py supports."""
-    selection = selection if isinstance(selection, tuple) else (selection,)
-    plain = (int, numpy.integer, slice, type(Ellipsis))
-    if not all(isinstance(one, plain) and not isinstance(one, bool) for one in selection) or sum(one is Ellipsis for one in selection) > 1:
-        return None
-    if Ellipsis not in selection:
-        selection += (Ellipsis,)
-    at = selection.index(Ellipsis)
-    missing = len(shape) - (len(selection) - 1)
-    if missing < 0:
-        return None  # h5py says what is wrong
-    selection = selection[:at] + (slice(None),) * missing + selection[at + 1:]
-    axes = []
-    for one, extent in zip(selection, shape):
-        if isinstance(one, slice):
-            indices = range(*one.indices(extent))
-            if indices.step < 1:
-                return None
-            axes.append(_Axis(indices, False))
-        else:
-            if not -extent <= one < extent:
-                return None
-            axes.append(_Axis(range(int(one) % extent, int(one) % extent + 1), True))
-    return axes
 
 
 def _filters(dataset):

@@ -30,17 +30,16 @@ import zarr
 from zarr.codecs import BytesCodec
 from zarr.codecs import numcodecs as _stock
 from zarr.codecs.gzip import GzipCodec
-from zarr.core.buffer import default_buffer_prototype
 from zarr.core.buffer.cpu import buffer_prototype as _host_prototype
 from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.core.common import concurrent_map
-from zarr.core.indexing import BasicIndexer
 from zarr.core.sync import sync
 from zarr.registry import register_codec, register_pipeline
-from zarr.storage import LocalStore
+from zarr.storage import LocalStore, StorePath
 
 from . import _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_lz4_blocks, restore_many
 from ._errors import Error, Status
+from ._selection import axes_of
 
 #: Content that one call restores or compresses; beyond it chunks go in several.
 BATCH_BYTES = 256 << 20
@@ -176,33 +175,42 @@ class NumcodecsGzip(_Batched, _Numcodec, _stock.GZip):
 
 
 class Pipeline(BatchedCodecPipeline):
-    """zarr's own pipeline, which carries as many chunks at once as BATCH_BYTES hold."""
+    """zarr's own pipeline, which carries as many chunks at once as BATCH_BYTES hold. Newer versions of zarr
+    want to know of each chunk that is read whether it is stored."""
 
     async def read(self, batch_info, out, drop_axes=()):
         batch_info = list(batch_info)
-        if not drop_axes and await self._read_to_device(batch_info, out.as_ndarray_like()):
-            return
-        for batch in _batches(batch_info):
-            await self.read_batch(batch, out, drop_axes)
+        results = None if drop_axes else await self._read_to_device(batch_info, out.as_ndarray_like())
+        if results is None:
+            results = []
+            for batch in _batches(batch_info):
+                results += await self.read_batch(batch, out, drop_axes) or ()
+        return tuple(results)
 
     async def write(self, batch_info, value, drop_axes=()):
         for batch in _batches(batch_info):
             await self.write_batch(batch, value, drop_axes)
 
     async def _read_to_device(self, batch_info, out):
-        """Whether it did, which it does where `out` is an array in a device's memory and its chunks are for a device."""
+        """What read() gives; None where it did not, since `out` is no array in a device's memory, or its chunks are not for a device."""
         interface = getattr(out, "__cuda_array_interface__", None)
         if interface is None or interface.get("strides") is not None or not out.size:
-            return False
-        stored = _stored_chunks(self, batch_info[0][1])
+            return None
+        spec = batch_info[0][1]
+        if any(one.shape != spec.shape for _, one, *_ in batch_info):
+            return None
+        stored = _stored_chunks(self, spec.shape, spec.dtype.to_native_dtype(), spec.fill_value, spec.prototype)
         places = [_place(getter, of, into) for getter, _, of, into, _ in batch_info]
         if stored is None or None in places:
-            return False
+            return None
         address = interface["data"][0]
         # What the array's own stream has still to do with it comes before, and what it does next after: restore() waits.
         run = _device_batch.Run(_device_batch.device_of(address), interface.get("stream") or 0)
-        await _restore_to_device(run, stored, places, address, out.shape)
-        return True
+        # An axis that an integer selects has one element.
+        shown = iter(out.shape)
+        extents = [1 if is_number else next(shown) for is_number in places[0].numbers]
+        await _restore_to_device(run, stored, places, address, extents)
+        return [{"status": "present" if place.is_stored else "missing"} for place in places]
 
     async def decode(self, chunk_bytes_and_specs):
         return list(await self.decode_batch(list(chunk_bytes_and_specs)))
@@ -217,48 +225,57 @@ def read(array, selection=(), *, device="cuda", stream=None, threads=0):
     restores, and the result is uploaded."""
     number = _device.number_of(device)
     if number is None:
-        return numpy.asarray(array[selection])
+        return _device_chunks.on_host(array[selection])
     run = _device_batch.Run(number, _device.stream_number(stream))
-    metadata, stored = array.metadata, None
-    if metadata.zarr_format == 3:
-        some = array.async_array
-        spec = metadata.get_chunk_spec((0,) * array.ndim, some.config, prototype=default_buffer_prototype())
-        stored = _stored_chunks(some.codec_pipeline, spec)
-    if stored is None:
-        return _device_chunks.uploaded(run, array[selection])
-    indexer = BasicIndexer(selection, array.shape, metadata.chunk_grid)
-    result = _device_chunks.empty(run, indexer.shape, array.dtype)
-    if result.nbytes:
-        places = [_place(array.store_path / metadata.encode_chunk_key(coords), of, into) for coords, of, into, _ in indexer]
-        sync(_restore_to_device(run, stored, places, result.address, indexer.shape, threads))
-    return result
+    metadata = array.metadata
+    axes = axes_of(selection, array.shape)
+    if metadata.zarr_format == 3 and axes and _fills_missing(array) and _is_regular(metadata.chunk_grid):
+        stored = _stored_chunks(metadata.codecs, array.chunks, array.dtype, array.fill_value, None)
+        if stored:
+            result = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], array.dtype)
+            if result.nbytes:
+                places = _device_chunks.places_of(axes, array.chunks, lambda numbers: array.store_path / metadata.encode_chunk_key(numbers))
+                sync(_restore_to_device(run, stored, places, result.address, [len(axis.indices) for axis in axes], threads))
+            return result
+    return _device_chunks.uploaded(run, array[selection])
 
 
-async def _restore_to_device(run, stored, places, address, shape, threads=0):
-    if not isinstance(places[0].key.store, LocalStore):
-        chunks = await concurrent_map([(place.key, _host_prototype) for place in places], lambda getter, prototype: getter.get(prototype),
+def _fills_missing(array):
+    """Whether chunks that are not stored are read as the fill value. Newer versions of zarr have a setting that makes them an error, and raise it."""
+    config = getattr(getattr(array, "async_array", None), "config", None)
+    return getattr(config, "read_missing_chunks", True)
+
+
+def _is_regular(chunk_grid):
+    return chunk_grid.to_dict()["name"] == "regular"
+
+
+async def _restore_to_device(run, stored, places, address, extents, threads=0):
+    if not _is_local_file(places[0].key):
+        # Chunks of a shard are where zarr has the shard, and it gives them in no other way.
+        prototype = _host_prototype if isinstance(places[0].key, StorePath) else stored.prototype
+        chunks = await concurrent_map([(place.key, prototype) for place in places], lambda getter, prototype: getter.get(prototype),
                                       zarr.config.get("async.concurrency"))
         for place, chunk in zip(places, chunks):
             place.key = None if chunk is None else chunk.as_numpy_array()
-    # An axis that an integer selects has one element.
-    shape = iter(shape)
-    extents = [1 if is_number else next(shape) for is_number in places[0].numbers]
     target = _device_chunks.Target(address, extents, stored.shape, stored.item_bytes)
     await asyncio.to_thread(_device_chunks.restore, run, stored, places, target, threads)
+
+
+def _is_local_file(key):
+    return isinstance(key, StorePath) and isinstance(key.store, LocalStore)
 
 
 class _StoredChunks(_device_chunks.Stored):
     """Chunks of a codec of ours. Those of a LocalStore are read from their files by many threads, others come fetched."""
 
-    def __init__(self, coder, spec):
-        self.format, self.shape = coder.format, spec.shape
-        self._coder, self._spec = coder, spec
-        self._dtype = spec.dtype.to_native_dtype()
-        self.item_bytes = self._dtype.itemsize
-        self._chunk_bytes = math.prod(spec.shape) * self.item_bytes
+    def __init__(self, coder, shape, dtype, fill_value, prototype):
+        self.format, self.shape, self.item_bytes, self.prototype = coder.format, shape, dtype.itemsize, prototype
+        self._coder, self._dtype, self._fill_value = coder, dtype, fill_value
+        self._chunk_bytes = math.prod(shape) * self.item_bytes
 
     def fetch(self, key):
-        if not isinstance(getattr(key, "store", None), LocalStore):
+        if not _is_local_file(key):
             return key
         try:
             with open(os.path.join(key.store.root, key.path), "rb", buffering=0) as file:
@@ -280,22 +297,21 @@ class _StoredChunks(_device_chunks.Stored):
         return content
 
     def fill(self):
-        return numpy.full(self.shape, self._spec.fill_value, self._dtype).reshape(-1).view("u1")
+        return numpy.full(self.shape, self._fill_value, self._dtype).reshape(-1).view("u1")
 
 
-def _stored_chunks(pipeline, spec):
-    """A _StoredChunks where all that is done to chunks is one of our codecs; else None."""
-    codecs = list(pipeline)
-    dtype = spec.dtype.to_native_dtype()
+def _stored_chunks(codecs, shape, dtype, fill_value, prototype):
+    """A _StoredChunks where all that is done to chunks is one of our codecs; else None. Those of shards are asked for with `prototype`."""
+    codecs = list(codecs)
     if len(codecs) != 2 or type(codecs[0]) is not BytesCodec or dtype.hasobject or dtype.itemsize == 0:
         return None
     endian = codecs[0].endian
-    if endian is not None and endian.value != "little" and dtype.itemsize > 1:
+    if getattr(endian, "value", endian) not in (None, "little") and dtype.itemsize > 1:  # newer versions have the word itself
         return None
     said = codecs[1].to_dict()
     ours = _CODECS.get(said["name"])
     coder = ours.from_dict(said)._coder if ours else None
-    return _StoredChunks(coder, spec) if coder else None
+    return _StoredChunks(coder, shape, dtype, fill_value, prototype) if coder else None
 
 
 class _Place(_device_chunks.Place):

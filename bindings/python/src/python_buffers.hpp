@@ -2,6 +2,9 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#ifdef Py_LIMITED_API
+#include <dlfcn.h>
+#endif
 
 #include <algorithm>
 #include <cstddef>
@@ -99,7 +102,15 @@ class BytesResult {
   }
   void resize(std::size_t bytes) {
 #ifdef Py_LIMITED_API
-    // The stable ABI has no _PyBytes_Resize(), which moves pages rather than bytes.
+    // _PyBytes_Resize(), which moves pages rather than bytes, is documented, and not part of the stable ABI: it is looked up, and done without in a
+    // Python that lacks it.
+    using Resize = int (*)(PyObject**, Py_ssize_t);
+    static const auto in_place = reinterpret_cast<Resize>(::dlsym(RTLD_DEFAULT, "_PyBytes_Resize"));
+    if (in_place != nullptr) {
+      if (in_place(&object_, signed_size(bytes)) != 0) nb::raise_python_error();
+      find_room();
+      return;
+    }
     PyObject* const other = PyBytes_FromStringAndSize(nullptr, signed_size(bytes));
     if (other == nullptr) nb::raise_python_error();
     if (const std::size_t kept = std::min(bytes, room_bytes_); kept != 0)

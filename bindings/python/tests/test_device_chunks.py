@@ -13,11 +13,14 @@ zarr = pytest.importorskip("zarr")
 import hemstitch
 import hemstitch.hdf5
 import hemstitch.zarr
+import numcodecs.lz4
 from device_stand_in import Array as OnDevice
 from device_stand_in import Core, held
-from hemstitch import _device_batch, _device_chunks
+from hemstitch import _device, _device_batch, _device_chunks
 from test_hdf5 import FILTERS, damaged_chunks, values
 from test_zarr import CODECS
+from zarr.core.buffer import cpu
+from zarr.registry import register_buffer, register_ndbuffer
 
 NO_GPU = hemstitch.unavailable_reason("cuda")
 
@@ -25,7 +28,8 @@ NO_GPU = hemstitch.unavailable_reason("cuda")
 @pytest.fixture
 def fake(monkeypatch):
     core = Core(hemstitch._core)
-    monkeypatch.setattr(_device_batch, "_core", core)
+    for module in (_device, _device_batch):
+        monkeypatch.setattr(module, "_core", core)
     return core
 
 
@@ -157,28 +161,117 @@ def test_gzip_of_several_members_is_the_processors(fake, tmp_path):
             hemstitch.zarr.read(array)
 
 
-def test_pipeline_into_a_device(fake, tmp_path):
-    """What zarr.config.enable_gpu() makes of the pipeline's `out`, played."""
-    data = values((64, 1000), "<i4")
+class OnPlayedDevice(numpy.ndarray):
+    """As CuPy's arrays: no stranger gets their bytes but by this interface."""
 
-    class Held(OnDevice):
-        shape, size = data.shape, data.size
+    @property
+    def __cuda_array_interface__(self):
+        said = dict(self.__array_interface__, version=3)
+        return dict(said, strides=None) if self.flags.c_contiguous else said
 
+
+class PlayedBuffer(cpu.Buffer):
+    def __init__(self, array):
+        super().__init__(numpy.asarray(array).view(OnPlayedDevice))
+
+
+class PlayedNDBuffer(cpu.NDBuffer):
+    def __init__(self, array):
+        super().__init__(numpy.asarray(array).view(OnPlayedDevice))
+
+    @classmethod
+    def create(cls, **options):
+        return cls(cpu.NDBuffer.create(**options).as_numpy_array())
+
+    @classmethod
+    def empty(cls, *arguments, **options):
+        return cls(cpu.NDBuffer.empty(*arguments, **options).as_numpy_array())
+
+
+@pytest.fixture
+def played_gpu(fake):
+    """What zarr.config.enable_gpu() sets, without CuPy."""
+    register_buffer(PlayedBuffer, qualname="played.Buffer")
+    register_ndbuffer(PlayedNDBuffer, qualname="played.NDBuffer")
+    with hemstitch.zarr.enable(), zarr.config.set({"buffer": "played.Buffer", "ndbuffer": "played.NDBuffer"}):
+        yield fake
+
+
+LAYOUTS = {"chunks": {}, "shards": dict(shards=(60, 60)), "Zarr 2": dict(zarr_format=2), "no codec": dict(compressors=None),
+           "big-endian": dict(serializer=zarr.codecs.BytesCodec(endian="big")), "columns first": dict(config={"order": "F"})}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("store", ["local", "memory"])
+def test_zarr_with_its_gpu_setting(played_gpu, layout, store, tmp_path):
+    data = values((130, 250), "<i4")
+    place = tmp_path / "a" if store == "local" else zarr.storage.MemoryStore()
+    codec = numcodecs.lz4.LZ4() if layout == "Zarr 2" else [CODECS["numcodecs.lz4"][1]()]
+    array = zarr.create_array(place, shape=data.shape, dtype=data.dtype, chunks=(20, 30), fill_value=3, **{"compressors": codec, **LAYOUTS[layout]})
+    array[:120] = data[:120].view(OnPlayedDevice)
+    array[3:7, 100:200] = 5
+    data[3:7, 100:200] = 5
+    data[120:] = 3
+    played_gpu.calls.clear()
+    for selection in ((), (slice(3, 100, 7), slice(20, 150)), 77, (5, slice(3, 50)), slice(100, 130)):
+        given = array[selection]
+        assert isinstance(given, OnPlayedDevice) and (numpy.asarray(given) == data[selection]).all(), selection
+        # What zarr restored in its own way is on the device by then.
+        assert (array_of(hemstitch.zarr.read(array, selection)) == data[selection]).all(), selection
+        on_host = hemstitch.zarr.read(array, selection, device="cpu")
+        assert type(on_host) is numpy.ndarray and (on_host == data[selection]).all()
+    assert (numpy.asarray(array.oindex[[1, 5], [3, 4]]) == data[numpy.ix_([1, 5], [3, 4])]).all()
+    assert ("device_lz4_restore" in played_gpu.calls) == (layout in ("chunks", "shards", "columns first"))
+
+
+def test_a_read_says_which_chunks_are_stored(played_gpu, monkeypatch, tmp_path):
+    said, real = [], hemstitch.zarr.Pipeline.read
+
+    async def read(self, *arguments, **options):
+        said.append(await real(self, *arguments, **options))
+        return said[-1]
+
+    monkeypatch.setattr(hemstitch.zarr.Pipeline, "read", read)
+    array = zarr.create_array(tmp_path / "a", shape=(40,), dtype="<i4", chunks=(10,), compressors=[CODECS["numcodecs.lz4"][1]()])
+    array[10:30] = 7
+    assert numpy.asarray(array[:]).tolist() == [0] * 10 + [7] * 20 + [0] * 10
+    assert [one["status"] for one in said[-1]] == ["missing", "present", "present", "missing"]
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+def test_missing_chunks_that_are_an_error(on_device, request, tmp_path):
+    if "read_missing_chunks" not in zarr.config.get("array"):
+        pytest.skip("this zarr fills in what is missing")
+    request.getfixturevalue("played_gpu" if on_device else "fake")
     with hemstitch.zarr.enable():
-        array = zarr.create_array(tmp_path / "a", shape=data.shape, dtype=data.dtype, chunks=(10, 300), compressors=[CODECS["numcodecs.lz4"][1]()])
-        array[:] = data
-        out = numpy.zeros_like(data)
+        array = zarr.create_array(tmp_path / "a", shape=(40,), dtype="<i4", chunks=(10,), compressors=[CODECS["numcodecs.lz4"][1]()],
+                                  config={"read_missing_chunks": False})
+        array[10:] = numpy.arange(30)
+        for read in (array.__getitem__, lambda selection: array_of(hemstitch.zarr.read(array, selection))):
+            assert (numpy.asarray(read(slice(10, 40))) == numpy.arange(30)).all()
+            with pytest.raises(zarr.errors.ChunkNotFoundError, match="c/0"):
+                read(slice(0, 40))
 
-        class Buffer:
-            def as_ndarray_like(self):
-                return Held(out)
 
-        some = array.async_array
-        spec = array.metadata.get_chunk_spec((0, 0), some.config, prototype=zarr.core.buffer.default_buffer_prototype())
-        indexer = zarr.core.indexing.BasicIndexer((), array.shape, array.metadata.chunk_grid)
-        batch_info = [(array.store_path / array.metadata.encode_chunk_key(coords), spec, of, into, whole) for coords, of, into, whole in indexer]
-        zarr.core.sync.sync(some.codec_pipeline.read(batch_info, Buffer()))
-        assert (out == data).all() and "device_lz4_restore" in fake.calls
+def test_hdf5_writes_what_is_on_a_device(fake, tmp_path):
+    data = values((53, 70), "<f4")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        dataset = file.create_dataset("a", shape=data.shape, dtype=data.dtype, chunks=(10, 30), **FILTERS["lz4, shuffle"])
+        hemstitch.hdf5.write(dataset, OnDevice(data, stream=4))
+        assert (dataset[()] == data).all() and (0, 4) in fake.streams
+        hemstitch.hdf5.write(dataset, hemstitch.hdf5.read(dataset, slice(0, 20), device="cuda"), slice(30, 50))
+        data[30:50] = data[:20]
+        assert (dataset[()] == data).all()
+        with pytest.raises(BufferError, match="C order"):
+            hemstitch.hdf5.write(dataset, OnDevice(data[:, ::2]), numpy.s_[:, :35])
+
+        class Dlpack:
+            def __dlpack_device__(self):
+                return 2, 0
+
+        with pytest.raises(TypeError, match="Dlpack has no __cuda_array_interface__"):
+            hemstitch.hdf5.write(dataset, Dlpack())
+        assert (dataset[()] == data).all()
 
 
 needs_gpu = pytest.mark.skipif(NO_GPU is not None, reason=f"no GPU here: {NO_GPU}")
@@ -208,3 +301,27 @@ class TestOnAGpu:
             opened = zarr.open_array(tmp_path / "a", mode="r")
             for selection in ((), (slice(3, 500, 7), slice(20, 650))):
                 assert (cupy.asnumpy(opened[selection]) == data[selection]).all()
+
+    @pytest.mark.parametrize("layout", LAYOUTS)
+    def test_zarr_with_its_gpu_setting(self, layout, tmp_path):
+        cupy = pytest.importorskip("cupy")
+        data = values((130, 250), "<i4")
+        codec = numcodecs.lz4.LZ4() if layout == "Zarr 2" else [CODECS["numcodecs.lz4"][1]()]
+        with hemstitch.zarr.enable(), zarr.config.enable_gpu():
+            array = zarr.create_array(tmp_path / "a", shape=data.shape, dtype=data.dtype, chunks=(20, 30), **{"compressors": codec, **LAYOUTS[layout]})
+            array[:] = cupy.asarray(data)
+            for selection in ((), (slice(3, 100, 7), slice(20, 150)), slice(100, 130)):
+                assert (cupy.asnumpy(array[selection]) == data[selection]).all()
+                assert (cupy.asnumpy(cupy.from_dlpack(hemstitch.zarr.read(array, selection))) == data[selection]).all()
+                assert (hemstitch.zarr.read(array, selection, device="cpu") == data[selection]).all()
+
+    def test_hdf5_writes_what_is_on_a_device(self, tmp_path):
+        torch = pytest.importorskip("torch")
+        data = values((530, 700), "<f4")
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            dataset = file.create_dataset("a", shape=data.shape, dtype=data.dtype, chunks=(100, 300), **FILTERS["lz4, shuffle"])
+            for number in range(10):
+                given = torch.from_numpy(data.copy()).cuda()
+                given += number  # on PyTorch's stream: still to come
+                hemstitch.hdf5.write(dataset, given)
+                assert (dataset[()] == data + numpy.float32(number)).all()

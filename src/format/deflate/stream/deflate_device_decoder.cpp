@@ -198,10 +198,11 @@ StreamStep DeflateDeviceDecoder::restore(std::span<const std::byte> input, std::
     if (pieces_.back()->own_bytes != 0) seal(*pieces_.back());
     work_comes_.notify_all();  // what waited for more goes on without
   }
+  const auto was_held_up = [&] { return !is_end && piece_to_fill() == nullptr && wait_for_held_piece(); };
   do {
     step.input_bytes += take(input.subspan(step.input_bytes));
     produce(step, output, input.empty() || step.input_bytes < input.size());
-  } while (goes_on() && !input.empty());
+  } while (goes_on() && (was_held_up() || !input.empty()));
   step.wants_input = goes_on() && !is_end && piece_to_fill() != nullptr;
   return step;
 }
@@ -212,6 +213,18 @@ std::optional<std::span<std::byte>> DeflateDeviceDecoder::input_room() {
   if (piece == nullptr) return std::span<std::byte>();
   return std::span(piece->memory.get() + piece->own_bytes,
                    std::min(limits_.gather_bytes, piece->most_bytes - piece->own_bytes));
+}
+
+// A piece that was passed has room for more input only once no thread of the device works on it. Waits for such a thread; false if
+// there is none.
+bool DeflateDeviceDecoder::wait_for_held_piece() {
+  {
+    std::unique_lock lock(mutex_);
+    if (std::ranges::none_of(pieces_, [](const auto& piece) { return piece->users != 0; })) return false;
+    work_is_done_.wait(lock);
+  }
+  release(0);
+  return true;
 }
 
 // How much there was room for.
@@ -648,7 +661,8 @@ void DeflateDeviceDecoder::pass_inputs(std::uint64_t before_byte) {
 void DeflateDeviceDecoder::release(std::uint64_t before_byte) {
   const std::scoped_lock lock(mutex_);
   pass_inputs(before_byte);
-  while (!pieces_.empty() && pieces_.front()->is_passed && pieces_.front()->end() <= before_byte) {
+  released_bytes_ = std::max(released_bytes_, before_byte);
+  while (!pieces_.empty() && pieces_.front()->is_passed && pieces_.front()->end() <= released_bytes_) {
     passed_.push_back(std::move(pieces_.front()));
     pieces_.pop_front();
   }

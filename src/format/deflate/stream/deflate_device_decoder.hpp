@@ -130,6 +130,7 @@ class DeflateDeviceDecoder : public StreamDecoder {
   };
 
   std::size_t take(std::span<const std::byte> input);
+  bool wait_for_held_piece();
   Piece* piece_to_fill();
   bool has_input_for_piece() const;
   std::optional<LargeBuffer> memory_for_piece();
@@ -197,12 +198,13 @@ class DeflateDeviceDecoder : public StreamDecoder {
   Pieces passed_;  // their bytes may still be needed
   std::size_t memory_count_ = 0;
   bool stops_ = false;
-  bool no_more_ = false;            // all input is known
-  std::optional<Link> link_;        // from which the device shall continue
-  std::optional<Link> given_up_;    // from which it did not continue
-  std::uint64_t epoch_ = 0;         // results of an earlier epoch are dropped
-  std::uint64_t passed_bytes_ = 0;  // the device needs nothing before this
-  bool restores_ = false;           // whether a thread restores now
+  bool no_more_ = false;              // all input is known
+  std::optional<Link> link_;          // from which the device shall continue
+  std::optional<Link> given_up_;      // from which it did not continue
+  std::uint64_t epoch_ = 0;           // results of an earlier epoch are dropped
+  std::uint64_t passed_bytes_ = 0;    // the device needs nothing before this
+  std::uint64_t released_bytes_ = 0;  // and nobody anything before this
+  bool restores_ = false;             // whether a thread restores now
   std::deque<std::shared_ptr<Restored>> restored_;
   std::vector<unsigned> idle_outputs_, idle_rooms_;
   unsigned failures_ = 0;
