@@ -149,13 +149,10 @@ TEST_F(WebgpuEngine, RestoresLengthsOfAnyNumberOfBytes) {
   expect_twins(*engine, compressed_blocks({{"lengths", data}}), restoring);
 }
 
-// Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written outside.
-TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
-  const auto engine = webgpu::make_engine(shared_device());
-  std::mt19937 random(77);
-  std::vector<Case> cases = compressed_blocks(testing::shapes_of(3000));
+// Adds `count` cases that are damaged copies of these.
+void add_damaged(std::vector<Case>& cases, int count, std::mt19937& random) {
   const std::size_t good = cases.size();
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < count; ++i) {
     Case damaged = cases[random() % good];
     switch (random() % 4) {
       case 0:
@@ -171,6 +168,14 @@ TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
     damaged.history = testing::random_bytes(random() % 3 * 100);
     cases.push_back(std::move(damaged));
   }
+}
+
+// Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written outside.
+TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
+  const auto engine = webgpu::make_engine(shared_device());
+  std::mt19937 random(77);
+  std::vector<Case> cases = compressed_blocks(testing::shapes_of(3000));
+  add_damaged(cases, 1500, random);
   for (std::uint32_t i = 0; i < 500; ++i)
     cases.push_back({"noise", testing::random_bytes(i % 7, i),
                      testing::random_bytes(random() % 200, i, 1 + i % 256), random() % 2000});
@@ -258,23 +263,7 @@ TEST_F(WebgpuEngine, RestoringAnyInputOfFewBlocksIsSafe) {
     data.insert(data.end(), words.begin(), words.end());
     for (Case& one : compressed_blocks({{"stops", data}})) cases.push_back(std::move(one));
   }
-  const std::size_t good = cases.size();
-  for (int i = 0; i < 400; ++i) {
-    Case damaged = cases[random() % good];
-    switch (random() % 4) {
-      case 0:
-        damaged.input.resize(random() % (damaged.input.size() + 1));
-        break;
-      case 1:
-        damaged.room = random() % (damaged.room + 1);
-        break;
-      default:
-        for (int flips = 1 + static_cast<int>(random() % 4); flips > 0; --flips)
-          damaged.input[random() % damaged.input.size()] ^= static_cast<std::byte>(1 + random() % 255);
-    }
-    damaged.history = testing::random_bytes(random() % 3 * 100);
-    cases.push_back(std::move(damaged));
-  }
+  add_damaged(cases, 400, random);
   for (std::uint32_t i = 0; i < 100; ++i)
     cases.push_back({"noise", testing::random_bytes(i % 7, i),
                      testing::random_bytes(random() % 5000, i, 1 + i % 256), random() % 20000});

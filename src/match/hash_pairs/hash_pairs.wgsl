@@ -4,7 +4,7 @@
 //             carry    a workgroup owns a block and goes through it in 1024 positions: step 4
 // Buffers     data_words, blocks (read); matches (written by find, read by carry) 4 bytes a position: the record of a match at
 //             the position where it was found; records (written by carry) 4 bytes a position
-// Workgroup   32 and 256 invocations: find 4.5 KB, the table's heads, two in a word, and which invocations of a row have a hash;
+// Workgroup   32 and 256 invocations: find 4.4 KB, the table's heads, two in a word, and which invocations of a row have a hash;
 //             carry 6 KB, the best match that begins at a position, and sums
 // The table holds even positions from 1 on, in 16 bits. Only one invocation of a row changes a head, the last with its hash, and
 // it changes half a word by what is different in it; so no order of invocations shows.
