@@ -120,11 +120,11 @@ std::optional<StageSeconds> predict(const BackendFacts& facts, const BackendFigu
     if (work.from == DataPlace::kMemory) seconds.read = in / host.copy_gbps;
     if (work.to == DataPlace::kMemory) seconds.write = out / host.copy_gbps;
   }
-  if (work.pages && (on_processor || facts.is_started))
-    seconds.start = on_processor ? 0 : kDevicePagesSeconds;
-  else if (!facts.is_started)
+  // A batch of pages is a call in a process that runs, so the processor starts nothing.
+  if (!facts.is_started && !(work.pages && on_processor))
     seconds.start =
         figures.start_seconds + figures.pin_seconds * std::min(in + out, figures.pinned_bytes / kGiga);
+  if (work.pages && !on_processor) seconds.start += kDevicePagesSeconds;
 
   const double stages[] = {seconds.read, seconds.upload, seconds.kernel, seconds.download, seconds.write};
   double sum = 0;

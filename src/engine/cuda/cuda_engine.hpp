@@ -1,10 +1,10 @@
 // The engine of the `cuda` backend. It compresses and restores batches of blocks in host memory on an NVIDIA
 // GPU, with the bytes and statuses of the `reference` engine.
 //
-// Slots. A call takes one of three slots. A slot is a stream, device memory, and pinned memory at both ends.
+// Slots. A call takes one of five slots. A slot is a stream, device memory, and pinned memory at both ends.
 // Data in memory from make_buffer() is transferred directly; the calling thread copies all other data through
-// pinned memory. Transfers and kernels run on the slot's stream. So three calls from three threads overlap:
-// one uploads, the next computes and the third downloads. A fourth call waits for a slot. Slots belong to the
+// pinned memory. Transfers and kernels run on the slot's stream. So five calls from five threads overlap:
+// one uploads, one downloads and the others compute. A sixth call waits for a slot. Slots belong to the
 // device, not to an engine, because pinning memory takes longer than compressing it, and a tool that
 // processes many files makes an engine for each.
 //

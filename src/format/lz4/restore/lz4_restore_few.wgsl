@@ -161,6 +161,29 @@ fn block_of_tile(tile: u32) -> u32 {
   return number;
 }
 
+// What a workgroup owns: a window or a tile, by its index in the block.
+struct Part {
+  is_there: bool,
+  number: u32,
+  block: Block,
+  index: u32,
+}
+
+fn window_part(id: vec3u, size: vec3u) -> Part {
+  let row = workgroup_number(id, size, parameters.part_count);
+  let number = block_of_window(row);
+  let block = blocks[number];
+  let index = row - first_window(block, number);
+  return Part(row < parameters.part_count && index * kWindowBytes < block.block_bytes, number, block, index);
+}
+
+fn tile_part(id: vec3u, size: vec3u) -> Part {
+  let row = workgroup_number(id, size, parameters.part_count);
+  let number = block_of_tile(row);
+  let block = blocks[number];
+  return Part(row < parameters.part_count, number, block, row - first_tile(block, number));
+}
+
 // Finds the links of a window. For all invocations together.
 fn find_links(window: u32, end: u32, thread: u32) {
   let first = window + thread * kThreadPositions;
@@ -187,16 +210,13 @@ fn find_links(window: u32, end: u32, thread: u32) {
 @compute @workgroup_size(kThreads)
 fn find_exits(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
               @builtin(local_invocation_index) thread: u32) {
-  let part = workgroup_number(id, size, parameters.part_count);
-  if (part >= parameters.part_count) {
+  let part = window_part(id, size);
+  if (!part.is_there) {
     return;
   }
-  let number = block_of_window(part);
-  let block = blocks[number];
-  let window = part - first_window(block, number);
-  if (window * kWindowBytes >= block.block_bytes) {
-    return;
-  }
+  let number = part.number;
+  let block = part.block;
+  let window = part.index;
   let begin = block.begin + block.history_bytes;
   find_links(begin + window * kWindowBytes, begin + block.block_bytes, thread);
 
@@ -293,16 +313,13 @@ fn chain(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
 @compute @workgroup_size(kThreads)
 fn mark(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
         @builtin(local_invocation_index) thread: u32) {
-  let part = workgroup_number(id, size, parameters.part_count);
-  if (part >= parameters.part_count) {
+  let part = window_part(id, size);
+  if (!part.is_there) {
     return;
   }
-  let number = block_of_window(part);
-  let block = blocks[number];
-  let window = part - first_window(block, number);
-  if (window * kWindowBytes >= block.block_bytes) {
-    return;
-  }
+  let number = part.number;
+  let block = part.block;
+  let window = part.index;
   let begin = block.begin + block.history_bytes + window * kWindowBytes;
   let end = block.begin + block.history_bytes + block.block_bytes;
   let row = first_window(block, number) + window;
@@ -335,8 +352,7 @@ fn mark(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
         var position = word * 32u + countTrailingZeros(entries);
         while (position / kSegmentPositions == thread) {
           atomicOr(&sh_starts[position / 32u], 1u << (position % 32u));
-          let next = atomicLoad(&sh_links[position]) & 0xFFFFu;
-          position = next;
+          position = atomicLoad(&sh_links[position]) & 0xFFFFu;
         }
       }
     }
@@ -409,16 +425,13 @@ fn sum(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
 @compute @workgroup_size(kThreads)
 fn list(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
         @builtin(local_invocation_index) thread: u32) {
-  let part = workgroup_number(id, size, parameters.part_count);
-  if (part >= parameters.part_count) {
+  let part = window_part(id, size);
+  if (!part.is_there) {
     return;
   }
-  let number = block_of_window(part);
-  let block = blocks[number];
-  let window = part - first_window(block, number);
-  if (window * kWindowBytes >= block.block_bytes) {
-    return;
-  }
+  let number = part.number;
+  let block = part.block;
+  let window = part.index;
   let first = block.begin + block.history_bytes + window * kWindowBytes + thread * kThreadPositions;
   let end = block.begin + block.history_bytes + block.block_bytes;
   let row = first_window(block, number) + window;
@@ -478,17 +491,17 @@ fn sequence_at(block: Block, place: u32, sequence_count: u32, thread: u32) -> u3
 @compute @workgroup_size(kThreads)
 fn trace(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
          @builtin(local_invocation_index) thread: u32) {
-  let part = workgroup_number(id, size, parameters.part_count);
-  if (part >= parameters.part_count) {
+  let part = tile_part(id, size);
+  if (!part.is_there) {
     return;
   }
-  let number = block_of_tile(part);
-  let block = blocks[number];
+  let number = part.number;
+  let block = part.block;
   if (thread == 0u) {
     sh_state = vec2u(results[number].restored_bytes, results[number].sequence_count);
   }
   let state = workgroupUniformLoad(&sh_state);
-  let window = (part - first_tile(block, number)) * kCopyBytes;
+  let window = part.index * kCopyBytes;
   if (window >= state.x) {
     return;
   }
@@ -508,13 +521,13 @@ fn trace(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
 @compute @workgroup_size(kThreads)
 fn shorten(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
            @builtin(local_invocation_index) thread: u32) {
-  let part = workgroup_number(id, size, parameters.part_count);
-  if (part >= parameters.part_count) {
+  let part = tile_part(id, size);
+  if (!part.is_there) {
     return;
   }
-  let number = block_of_tile(part);
-  let block = blocks[number];
-  let window = (part - first_tile(block, number)) * kCopyBytes;
+  let number = part.number;
+  let block = part.block;
+  let window = part.index * kCopyBytes;
   for (var i = window + thread; i < min(window + kCopyBytes, results[number].restored_bytes); i += kThreads) {
     let before = atomicLoad(&sources[block.output_begin + i]);
     var source = before;
@@ -530,13 +543,13 @@ fn shorten(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3
 @compute @workgroup_size(kThreads)
 fn fill(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
         @builtin(local_invocation_index) thread: u32) {
-  let part = workgroup_number(id, size, parameters.part_count);
-  if (part >= parameters.part_count) {
+  let part = tile_part(id, size);
+  if (!part.is_there) {
     return;
   }
-  let number = block_of_tile(part);
-  let block = blocks[number];
-  let first = (part - first_tile(block, number)) * kCopyBytes + thread * 4u;
+  let number = part.number;
+  let block = part.block;
+  let first = part.index * kCopyBytes + thread * 4u;
   let end = results[number].restored_bytes;
   if (first >= end) {
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace hemstitch::webgpu {
+
 Status restore_status(const RestoreResult& result) {
   switch (result.status) {
     case 0:
