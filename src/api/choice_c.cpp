@@ -1,4 +1,4 @@
-// choice.h over choice.hpp.
+// Implements choice.h with choice.hpp.
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -155,7 +155,7 @@ hemstitch_status hemstitch_predict(const hemstitch_backend_facts* facts,
       made.download = predicted->download;
       made.write = predicted->write;
       made.total = predicted->total;
-      made.longest = predicted->longest().data();  // of a literal
+      made.longest = predicted->longest().data();  // of a literal, so it ends with a zero
     }
     fill_sized(seconds, made, "seconds");
     *known = predicted.has_value();

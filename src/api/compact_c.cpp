@@ -1,4 +1,4 @@
-// compact.h over compact.hpp.
+// Implements compact.h with compact.hpp.
 #include <algorithm>
 
 #include "api/c_options.hpp"
@@ -15,7 +15,7 @@ std::uint64_t bytes_of_all(const std::uint32_t* sizes, std::size_t count) {
   return bytes;
 }
 
-// Of pieces, which may be left out where they are empty.
+// Checks the pieces; an empty piece may have no pointer.
 void need_pieces(const void* const* pieces, const std::uint32_t* sizes, std::size_t count,
                  std::string_view name) {
   for (std::size_t i = 0; i < count; ++i) need_for(sizes[i], pieces[i], name);

@@ -1,4 +1,4 @@
-// files.h over files.hpp.
+// Implements files.h with files.hpp.
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,7 +57,7 @@ FrameLoadOptions options_of(const hemstitch_frame_load_options* given) {
   return options;
 }
 
-// What was loaded, and what C reads of it that C++ keeps in another form.
+// The loaded files, and the parts of them that C reads in a form that C++ does not keep.
 struct LoadedFiles {
   CompactedBuffer buffer;
   std::vector<std::size_t> indices;

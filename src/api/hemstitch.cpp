@@ -1,4 +1,4 @@
-// The C++ interface over the pipeline.
+// Implements the C++ interface with the pipeline.
 #include "hemstitch/hemstitch.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ class OutputSink : public Sink {
   Output output_;
 };
 
-// The first `count` slots are worked on at once, then emitted in order.
+// Works on the first `count` slots at once, then emits them in order.
 template <class Job, class Slot>
 void work_and_emit(Job& job, std::vector<Slot>& slots, std::size_t count, bool in_order, Sink& sink) {
   if (count == 1 || in_order) {
@@ -55,7 +55,7 @@ Impl& present(const std::unique_ptr<Impl>& impl) {
   return *impl;
 }
 
-// A stream that threw, or was finished, takes no more calls; nor does one that was moved away.
+// A stream takes no more calls once it has thrown, was finished, or was moved to another object.
 class StreamState {
  public:
   template <class Call>
@@ -205,7 +205,7 @@ struct Decompressor::Impl {
     slots.resize(job.plan().batches_in_flight);
   }
 
-  // What is complete before an error is still given out.
+  // What is complete before an error is still written.
   Event step(std::size_t bytes, bool at_end) {
     try {
       return job.received(slots[filling], bytes, at_end);
@@ -223,7 +223,7 @@ struct Decompressor::Impl {
 
   void finish() {
     if (skip_left > 0) job.skipped(job.skip_bytes() - skip_left);  // throws
-    // What a decoder has read ahead of its stream is brought by room(), and may be all that there is of a trailer.
+    // room() passes on what a decoder has read beyond the end of its stream. The whole trailer may be there.
     while (!garbage) {
       job.room(slots[filling]);
       advance(0, true);
@@ -239,7 +239,7 @@ struct Decompressor::Impl {
   std::vector<RestoreSlot> slots;
   std::size_t filling = 0;
   std::uint64_t skip_left = 0;
-  bool garbage = false;  // nothing more is looked at
+  bool garbage = false;  // the bytes that follow are ignored
   StreamState state;
 };
 

@@ -1,4 +1,4 @@
-// hemstitch.h over hemstitch.hpp: what goes from memory to memory in one call.
+// Implements the part of hemstitch.h that goes from memory to memory in one call, with hemstitch.hpp.
 #include <vector>
 
 #include "api/c_options.hpp"
@@ -18,10 +18,10 @@ void need_buffers(const void* input, std::size_t input_bytes, const void* output
   needed(output_bytes, "output_bytes");
 }
 
-// A stream, which can be watched. run(source, hooks) gives its report.
+// Runs a stream with progress and report, if the caller wants them. run(source, hooks) returns its report.
 template <class Given, class Run>
 void watched(const Given& given, std::span<const std::byte> input, const Run& run) {
-  if (given.report != nullptr) sized_bytes(given.report, "report");  // is wrong before the work, not after it
+  if (given.report != nullptr) sized_bytes(given.report, "report");  // throws before the work, not after it
   MemorySource source(input);
   StreamHooks hooks;
   hooks.progress = progress_of(given);
@@ -60,13 +60,13 @@ uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_byt
     const auto writer = FormatTable::instance().of(options.format).make_writer(options);
     const FrameRoom room = writer->room();
     const std::uint64_t block_count = writer->layout(input_bytes).block_count();
-    // No block may shrink.
+    // As if no block shrank.
     const std::uint64_t more_bytes =
         room.around_block_bytes() + writer->block_room_bytes(options.block_bytes) - options.block_bytes;
     const std::uint64_t frame_bytes = room.header_bytes + block_count * more_bytes + room.end_bytes;
     return input_bytes <= UINT64_MAX - frame_bytes ? input_bytes + frame_bytes : UINT64_MAX;
   } catch (...) {
-    return UINT64_MAX;  // no memory for a writer: there is none for its output
+    return UINT64_MAX;  // without memory for a writer, there is none for its output
   }
 }
 

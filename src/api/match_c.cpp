@@ -1,4 +1,4 @@
-// match.h over match.hpp.
+// Implements match.h with match.hpp.
 #include <algorithm>
 #include <iterator>
 #include <memory>

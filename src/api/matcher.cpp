@@ -1,4 +1,5 @@
-// The public face of finders and parses: what is asked for is checked, and done by the matcher of a backend.
+// The public interface of finders and parses. It checks what the caller asks for; the matcher of a backend
+// does the work.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ void check_history(const MatchBlock& block) {
                                                     block.history_bytes, block.data.size()));
 }
 
-// In builds without NDEBUG.
+// Does nothing in builds with NDEBUG.
 void check_matches([[maybe_unused]] const MatchBlock& block,
                    [[maybe_unused]] const std::vector<PositionedMatch>& matches) {
 #ifndef NDEBUG
@@ -57,7 +58,7 @@ std::vector<std::vector<PositionedMatch>> find_by_reference(const MatchingStages
   return all;
 }
 
-// The twins, on a thread of their own.
+// Runs the twins on a thread of their own.
 class ReferenceWork : public PendingWork {
  public:
   ReferenceWork(const MatchingStages& stages, std::span<const MatchBlock> blocks)
@@ -95,7 +96,7 @@ class ReferenceMatcher : public BlockMatcher {
 std::shared_ptr<const BlockMatcher> make_matcher(const MatchingStages& stages, std::string_view backend,
                                                  [[maybe_unused]] std::string_view device) {
   if (backend == "reference") return std::make_shared<ReferenceMatcher>(stages);
-  [[maybe_unused]] constexpr unsigned kSlots = 3;  // one on its way up, one worked on, one on its way back
+  [[maybe_unused]] constexpr unsigned kSlots = 3;  // one is uploaded, one worked on, one downloaded
   std::string names = "reference";
 #ifdef HEMSTITCH_CUDA
   if (backend == "cuda")

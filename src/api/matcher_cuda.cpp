@@ -18,24 +18,24 @@
 namespace hemstitch::cuda {
 namespace {
 
-// Blocks of a call travel in batches of this size: with three of them in flight a large device has enough to do, and what
-// comes back (up to 4 bytes a byte) stays small in pinned memory.
+// The blocks of a call travel in batches of this size. Three of them in flight keep a large device busy, and
+// their results (up to 4 bytes for each byte) take little pinned memory.
 constexpr std::uint64_t kBatchBytes = std::uint64_t{16} << 20;
-// No match reaches farther back, so what stands before is left out.
+// No match reaches farther back, so earlier bytes are left out.
 constexpr std::size_t kMostHistoryBytes = 65536;
-// Of a block with its history: indices of kernels have 31 bits.
+// Limits a block with its history: kernels index with 31 bits.
 constexpr std::size_t kMostBlockBytes = (std::size_t{1} << 31) - 64;
 
-// A submission's memory is the device's pools', which keep it as well.
+// A submission takes its memory from the device's pools, which also keep it for the next one.
 struct Slot {
   Stream stream;
 };
 using Slots = SlotRing<Slot>;
 
-// Where blocks and their rows stand in what goes up.
+// Where blocks and their rows lie in the upload.
 struct Layout {
-  std::vector<DeviceBlock> rows;    // of which d_block is to be set
-  std::vector<std::size_t> begins;  // of each block's history, in the data
+  std::vector<DeviceBlock> rows;    // their d_block is set later
+  std::vector<std::size_t> begins;  // where each block's history begins, in the data
   std::size_t data_bytes = 0;
   DeviceBlocks bounds;
 };
@@ -68,7 +68,7 @@ Layout lay_out(std::span<const FinderInput> inputs) {
   return layout;
 }
 
-// What goes up, in one piece: rows, then data. With no memory, counts it.
+// What is uploaded, in one piece: rows, then data. Without memory, it only counts the bytes.
 struct Batch {
   DeviceBlock* rows;
   std::byte* data;
@@ -83,7 +83,7 @@ struct Batch {
   }
 };
 
-// Fills `staged`, pinned memory, and enqueues its way to `d_batch`.
+// Fills `staged`, pinned memory, and enqueues its copy to `d_batch`.
 void upload(const Layout& layout, std::span<const FinderInput> inputs, std::byte* staged,
             const Batch& d_batch, cudaStream_t stream) {
   Carver carver(staged);
@@ -102,13 +102,13 @@ void upload(const Layout& layout, std::span<const FinderInput> inputs, std::byte
   copy(d_batch.data, batch.data, layout.data_bytes);
 }
 
-// For what must not go before the device is done with it, whatever is thrown.
+// Keeps memory that the device uses until it is done, even if something throws.
 struct WaitAtEnd {
   cudaStream_t stream;
   ~WaitAtEnd() { cudaStreamSynchronize(stream); }
 };
 
-// A submission in device memory. With no memory, counts it.
+// A submission in device memory. Without memory, it only counts the bytes.
 struct OnDevice {
   Carver carver;
   Batch batch;
@@ -141,7 +141,7 @@ struct DeviceMatcher::State {
   Slots slots;
 };
 
-// One submission, with the slot that it holds.
+// A submission, with the slot that it holds.
 class DeviceMatcher::Pending : public PendingWork {
  public:
   Pending(std::shared_ptr<State> state, Slots::Lease slot, std::span<const MatchBlock> blocks)
@@ -149,7 +149,7 @@ class DeviceMatcher::Pending : public PendingWork {
     submit(blocks);
   }
 
-  // What went wrong is said by take().
+  // Also true after an error, which take() throws.
   bool is_ready() override {
     return layout_.bounds.total_block_bytes == 0 || cudaStreamQuery(stream()) != cudaErrorNotReady;
   }
@@ -198,7 +198,7 @@ class DeviceMatcher::Pending : public PendingWork {
     const DeviceSequences& lists = work.stages.sequences();
     const std::size_t count = layout_.bounds.block_count;
     const std::size_t sequence_count = device_sequence_capacity(work.blocks, stages.plan);
-    // Between two lists is room that no kernel writes, and that comes down with them.
+    // No kernel writes the room between two lists, but it is downloaded with them.
     check(cudaMemsetAsync(lists.d_sequences, 0, sequence_count * sizeof(Sequence), stream()),
           "cudaMemsetAsync");
     work.stages.run(stream());
@@ -217,7 +217,7 @@ class DeviceMatcher::Pending : public PendingWork {
     check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
   }
 
-  // In this order: memory goes back when the device is done with it, and before the slot does.
+  // The order matters: memory is given back once the device is done with it, and before the slot is.
   std::shared_ptr<State> state_;
   Slots::Lease slot_;
   Layout layout_;
@@ -231,12 +231,12 @@ class DeviceMatcher::Pending : public PendingWork {
 DeviceMatcher::DeviceMatcher(Device& device, const MatchingStages& stages, unsigned slot_count)
     : state_(std::make_shared<State>(device, stages, slot_count)) {
   device.make_current();
-  find_scratch_bytes(stages.finder, DeviceBlocks{});  // says what it does not take
+  find_scratch_bytes(stages.finder, DeviceBlocks{});  // throws if the finder is not supported
 }
 
 DeviceMatcher::~DeviceMatcher() = default;
 
-// Kernels are loaded when they are first launched.
+// Loads the kernels: CUDA loads each when it is first launched.
 void DeviceMatcher::prepare() const {
   constexpr std::array<std::byte, 64> kZeros{};
   const MatchBlock block{kZeros, 0};

@@ -14,10 +14,12 @@
 namespace hemstitch::webgpu {
 namespace {
 
-// Blocks of a call travel in batches of this size: enough to fill a large GPU; a software adapter has nothing to fill.
+// The blocks of a call travel in batches of this size, which fills a large GPU. A software adapter has
+// nothing to fill.
 constexpr std::uint64_t kHardwareBatchBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kSoftwareBatchBytes = std::uint64_t{1} << 20;
-// Lists of matches up to this size are read back whole, without asking for their number first: a wait costs more.
+// Lists of matches up to this size are read back whole, without asking for their number first: waiting for
+// the number would cost more.
 constexpr std::uint64_t kReadWholeBytes = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t whole_words(std::uint64_t bytes) { return divided_up(bytes, 4) * 4; }
@@ -56,7 +58,8 @@ struct DeviceMatcher::State {
   State(std::shared_ptr<Device> on, const MatchingStages& what, unsigned slot_count)
       : device(std::move(on)), stages(what), slots(slot_count) {}
 
-  // Arrays have a word for each byte, or two for each sequence: fewer than one for each where matches have three bytes.
+  // Arrays have a word for each byte or, where that is more, two words for each sequence. With matches of
+  // three bytes or more, that is less than one word for each byte.
   std::uint64_t most_data_bytes() const {
     return std::min<std::uint64_t>(device->limits().binding_bytes, 0xFFFFFFFFu) / 4 -
            std::uint64_t{2} * kTilePositions;
@@ -68,7 +71,8 @@ struct DeviceMatcher::State {
 
   void make_room(Slot& slot, const MatchingCapacity& needed) const {
     if (!slot.buffers.empty() && slot.capacity.holds(needed)) return;
-    // Grown in powers of two, so that submissions that grow little by little do not make new buffers each time.
+    // Grows in powers of two, so that submissions that grow little by little do not make new buffers each
+    // time.
     MatchingCapacity grown = needed;
     grown.data_bytes =
         std::max(needed.data_bytes, std::min(std::bit_ceil(needed.data_bytes), most_data_bytes()));
@@ -84,7 +88,7 @@ struct DeviceMatcher::State {
   Slots slots;
 };
 
-// One submission, with the slot that it holds.
+// A submission, with the slot that it holds.
 class DeviceMatcher::Pending : public PendingWork {
  public:
   Pending(std::shared_ptr<State> state, Slots::Lease slot, std::span<const MatchBlock> blocks)
@@ -159,7 +163,7 @@ class DeviceMatcher::Pending : public PendingWork {
     reading_ = start_reading(read_matches_);
   }
 
-  // Fills the staging buffer; gives the copies from there to the device.
+  // Fills the staging buffer; returns the copies from it to the device.
   std::vector<Copy> upload(std::span<const MatchBlock> blocks, const BlockTable& table,
                            std::uint64_t data_bytes) {
     const std::uint64_t rows_bytes = table.rows.size() * sizeof(BlockRow);
@@ -184,7 +188,7 @@ class DeviceMatcher::Pending : public PendingWork {
     return copies;
   }
 
-  // Copies where the lists begin and the first matches.
+  // Copies where the lists begin, and the first matches.
   PendingRead start_reading(std::uint64_t match_count) {
     const std::uint64_t match_bytes = match_count * sizeof(DeviceMatch);
     const Buffer& download = slot_->download.at_least(begins_bytes() + match_bytes, *state_->device);
@@ -213,20 +217,21 @@ class DeviceMatcher::Pending : public PendingWork {
   Slots::Lease slot_;
   std::uint32_t block_count_;
   std::uint32_t most_matches_ = 0;
-  std::uint32_t read_matches_ = 0;  // that are read along with the begins
+  std::uint32_t read_matches_ = 0;  // how many are read along with the begins
   std::optional<PendingRead> reading_;
 };
 
 DeviceMatcher::DeviceMatcher(std::shared_ptr<Device> device, const MatchingStages& stages,
                              unsigned slot_count)
     : state_(std::make_shared<State>(std::move(device), stages, slot_count)) {
-  record_matching(plan_matching({}), {}, stages);  // says what it does not take
+  record_matching(plan_matching({}), {}, stages);  // throws if a stage is not supported
 }
 
 DeviceMatcher::~DeviceMatcher() = default;
 
 void DeviceMatcher::prepare() const {
-  constexpr std::uint32_t kManyBlocks = 1u << 20;  // their scan takes every step that a scan may take
+  constexpr std::uint32_t kManyBlocks = 1u << 20;  // enough for the scan of them to take every step that a
+                                                   // scan can have
   const std::uint32_t min_match_length = state_->stages.plan.min_match_length;
   const MatchingPlan plan =
       plan_matching(matching_capacity(kManyBlocks, 1, min_match_length, state_->stages.finder));

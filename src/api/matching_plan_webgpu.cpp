@@ -20,8 +20,8 @@ MatchingPlan plan_matching(const MatchingCapacity& capacity) {
   plan.batch.data = plan.buffers.add("data", capacity.data_bytes);
   plan.batch.rows = plan.buffers.add("blocks", capacity.block_count * sizeof(BlockRow));
   plan.batch.tiles = plan.buffers.add("tiles", capacity.tile_count * sizeof(std::uint32_t));
-  // Records are read for the last time by the parse; then the memory takes exits, then sequences. Decisions are read for the
-  // last time when those are written; then theirs takes the matches.
+  // The parse is the last to read the records; then their memory holds the exits, then the sequences. The
+  // decisions are read for the last time when the sequences are written; then their memory holds the matches.
   const std::uint64_t array_bytes = std::max<std::uint64_t>(capacity.data_bytes * sizeof(MatchRecord),
                                                             capacity.sequence_count * sizeof(DeviceMatch));
   const BufferId records = plan.buffers.add("records, exits, sequences", array_bytes);

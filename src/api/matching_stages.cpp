@@ -11,7 +11,7 @@
 namespace hemstitch {
 namespace {
 
-// The numbers of the interface are those of the rows.
+// The interface numbers the parses as the rows do.
 template <Parse kParse, typename Row>
 constexpr bool kParseIsAt = std::is_same_v<
     std::variant_alternative_t<static_cast<std::size_t>(kParse), AnyParse<FullLengthCostModel>>, Row>;

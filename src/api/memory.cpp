@@ -15,7 +15,7 @@
 namespace hemstitch {
 namespace {
 
-// Blocks that a thread takes in a row: so many, or so few as are so long.
+// A thread takes so many blocks in a row, or fewer if they have so many bytes.
 constexpr std::size_t kBlocksInARow = 64;
 constexpr std::size_t kBytesInARow = std::size_t{1} << 18;
 constexpr std::size_t kMostLz4InputBytes = 0x7E000000;
@@ -35,18 +35,20 @@ void restore_all(std::span<const std::byte> input, Sink& sink, const RestoreOpti
                 {{}, {}, report.trailing_garbage_at});
 }
 
-// A stream makes buffers of whole blocks, whatever comes. Up to here that would cost more than the work.
+// A stream makes buffers of whole blocks, however short its input is. Up to this size that would cost more
+// than the work.
 constexpr std::size_t kShortBytes = std::size_t{64} << 10;
 
-// Content that a buffer of the caller's holds, for as long as that lives.
+// A buffer of the caller's as a LargeBuffer, which must not outlive it.
 LargeBuffer as_buffer(std::span<std::byte> room) {
   return LargeBuffer(std::shared_ptr<std::byte>(std::shared_ptr<void>(), room.data()));
 }
 
-// What a stream would write, straight into the room; nothing where that takes a stream.
+// Writes directly into the room what a stream would write. Returns nothing if only a stream can do it.
 std::optional<std::size_t> compress_short(std::span<const std::byte> input, std::span<std::byte> output,
                                           const CompressOptions& options) {
-  // libdeflate looks at its input twice, which a stream copies.
+  // libdeflate reads its input twice, so other threads must not change it in between; a stream copies its
+  // input.
   if (options.format != Format::kLz4 || options.verify || input.empty() || input.size() > kShortBytes ||
       output.size() < compress_bound(input.size(), options.format))
     return std::nullopt;
@@ -56,14 +58,14 @@ std::optional<std::size_t> compress_short(std::span<const std::byte> input, std:
   return frames.compress({&input, 1}, room).front().size();
 }
 
-// What a stream would restore; nothing where that takes a stream.
+// Restores what a stream would restore. Returns nothing if only a stream can do it.
 std::optional<std::size_t> restore_short(std::span<const std::byte> input, const RestoreOptions& options,
                                          const Output& output) {
   if (options.format.value_or(Format::kLz4) != Format::kLz4 || input.empty() || input.size() > kShortBytes)
     return std::nullopt;
   FrameRestorer frames(options, {.content_bytes = kShortBytes, .inputs = 1}, input.size());
   if (input.size() > frames.input_bytes()) return std::nullopt;
-  // A copy, which nobody changes between two looks at it.
+  // Works on a copy, so that no other thread can change the input between two reads.
   const std::vector<std::byte> copy(input.begin(), input.end());
   const std::span<const std::byte> copied = copy;
   LargeBuffer room = frames.make_output();
@@ -73,8 +75,8 @@ std::optional<std::size_t> restore_short(std::span<const std::byte> input, const
   return restored.front().content->size();
 }
 
-// Inputs of many that travel together. They are copied: the engine's memory takes them at once, and what other threads write to a
-// caller's meanwhile changes no block between two looks at it.
+// Inputs that travel together. They are copied: the engine takes them from one piece of memory, and what
+// other threads write to a caller's memory meanwhile changes no block between two reads.
 struct ManyBatch {
   std::span<const std::size_t> numbers;
   LargeBuffer input, output;
@@ -83,7 +85,8 @@ struct ManyBatch {
 
 OneOfMany failed(const Error& error) { return {error.status(), error.what(), error.place(), {}}; }
 
-// Those that a batch has no room for, or that `Frames` left: each by itself, side by side where there are enough of them.
+// Calls call() for inputs that are too large for a batch, or that `Frames` left: one at a time, on several
+// threads if there are enough of them.
 template <class Call>
 void one_by_one(std::span<const std::size_t> numbers, unsigned threads, const Call& call) {
   if (threads == 1 || numbers.size() < threads) {
@@ -94,7 +97,8 @@ void one_by_one(std::span<const std::size_t> numbers, unsigned threads, const Ca
                  [&] { run_in_parallel(numbers.size(), 1, [&](std::size_t i) { call(numbers[i], 1); }); });
 }
 
-// Carries the inputs that fit through `frames` in batches; convert(batch, done) makes results of them. Returns the numbers of the others.
+// Passes the inputs that fit to `frames` in batches; convert(batch) makes results of them. Returns the
+// numbers of the others.
 template <class Frames, class Cost, class Convert>
 std::vector<std::size_t> in_batches(Frames& frames, std::span<const std::span<const std::byte>> inputs,
                                     const Cost& cost, const Convert& convert) {
@@ -134,7 +138,7 @@ std::vector<std::size_t> in_batches(Frames& frames, std::span<const std::span<co
   return left;
 }
 
-// Stretches of blocks, each of which one thread works on: where they end.
+// Divides the blocks into stretches, each for one thread. Returns where they end.
 std::vector<std::size_t> stretches(std::span<const Lz4Block> blocks) {
   std::vector<std::size_t> ends;
   std::size_t count = 0, bytes = 0;
@@ -147,7 +151,7 @@ std::vector<std::size_t> stretches(std::span<const Lz4Block> blocks) {
   return ends;
 }
 
-// Calls work(tasks) for all blocks, stretch by stretch, and gives their results back.
+// Calls work(tasks) for all blocks, stretch by stretch, and stores their results.
 template <class Work>
 void run_blocks(std::span<Lz4Block> blocks, std::span<const std::size_t> ends, unsigned threads,
                 const Work& work) {
@@ -236,7 +240,7 @@ std::vector<OneOfMany> restore_many(std::span<const std::span<const std::byte>> 
   std::uint64_t all_bytes = 0;
   for (const std::span<const std::byte> input : inputs) all_bytes += input.size();
   FrameRestorer frames(options, {}, all_bytes);
-  std::vector<char> restored(inputs.size(), 0);  // no vector<bool>: threads write beside each other
+  std::vector<char> restored(inputs.size(), 0);  // no vector<bool>, since threads write neighbouring elements
   in_batches(
       frames, inputs, [](std::size_t bytes) { return bytes; },
       [&](ManyBatch& batch) {
@@ -251,7 +255,7 @@ std::vector<OneOfMany> restore_many(std::span<const std::span<const std::byte>> 
           done += some.size();
         }
       });
-  // What batches left: a stream restores it, or finds the words for what is wrong.
+  // The inputs that batches left: a stream restores them, or says exactly what is wrong.
   std::vector<std::size_t> left;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (restored[i] == 0) left.push_back(i);
@@ -279,10 +283,11 @@ void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& give
   ResilientEngine engine("cpu", {}, {.format = Format::kLz4, .level = options.level});
   run_blocks(blocks, stretches(blocks), resolve_threads(options.threads), [&](std::span<BlockTask> tasks) {
     for (BlockTask& task : tasks) {
-      // liblz4's levels 10 to 12 look for the end of an empty input before its beginning, which NULL has none of.
+      // liblz4's levels 10 to 12 compute addresses before the beginning of an empty input, which NULL does
+      // not have.
       static constexpr std::byte kNothing{};
       if (task.input.empty()) task.input = {&kNothing, 0};
-      // liblz4 counts room in an int; more than the bound is never used.
+      // liblz4 counts room in an int. It never uses more than the bound.
       task.output = task.output.first(std::min(task.output.size(), lz4_block_bound(task.input.size())));
     }
     engine.compress(tasks,

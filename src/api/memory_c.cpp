@@ -1,4 +1,4 @@
-// memory.h over memory.hpp.
+// Implements memory.h with memory.hpp.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// search.h over search.hpp.
+// Implements search.h with search.hpp.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -55,7 +55,7 @@ SearchOptions options_of(const hemstitch_search_options* given) {
   return options;
 }
 
-// What was found, and the same as C reads it. Nothing moves once it is made.
+// What was found, and the same in the form that C reads. Nothing moves once it is made.
 struct FoundTexts {
   std::vector<SearchedText> texts;
   std::vector<std::vector<std::vector<hemstitch_search_match>>> line_matches;
@@ -108,7 +108,7 @@ std::span<const std::uint64_t> checked_offsets(const std::uint64_t* offsets, std
   return {needed(offsets, "offsets"), count + 1};
 }
 
-// The offsets' last is where the texts end.
+// The last offset is where the texts end.
 std::span<const std::byte> checked_texts(const void* texts, std::span<const std::uint64_t> offsets) {
   need_for(offsets.back(), texts, "texts");
   return bytes_of(texts, offsets.back());

@@ -1,4 +1,4 @@
-// hemstitch.h's streams over Compressor and Decompressor.
+// Implements the streams of hemstitch.h with Compressor and Decompressor.
 #include <algorithm>
 #include <vector>
 

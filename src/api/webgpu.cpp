@@ -1,4 +1,4 @@
-// The public doors to a WebGPU device, and to compaction there.
+// The public functions for a WebGPU device, and for compaction there.
 #include "hemstitch/webgpu.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using webgpu::BufferPlan;
 
 namespace {
 
-// A caller's buffer, with room for `least_bytes`.
+// Wraps a caller's buffer; it must have room for `least_bytes`.
 Buffer wrapped(webgpu::Device& device, void* handle, std::string_view name, std::uint64_t least_bytes) {
   if (handle == nullptr) throw Error(Status::kInvalidOption, fmt::format("{} is NULL", name));
   Buffer buffer = device.wrap(static_cast<WGPUBuffer>(handle));
@@ -56,14 +56,14 @@ void scan_sizes(const WebgpuDevice& on, void* sizes, std::uint32_t count, void* 
   webgpu::BufferSet buffers;
   buffers.push_back(wrapped(device, sizes, "sizes", count * kWordBytes));
   buffers.push_back(wrapped(device, begins, "begins", (count + std::uint64_t{1}) * kWordBytes));
-  if (count == 0) {  // no step that would write the total
+  if (count == 0) {  // no step would write the total
     const std::uint32_t total = 0;
     return device.write(buffers[1], std::as_bytes(std::span(&total, 1)));
   }
   BufferPlan plan;
   const BufferId size_id = plan.add("sizes", 0), begin_id = plan.add("begins", 0);
   const webgpu::ScanBuffers scan = webgpu::plan_scan(plan, count);
-  // The levels' own sums go when the queue is through with them.
+  // The buffers of the scan's levels are released once the queue no longer needs them.
   device.make_buffers(plan, buffers);
   webgpu::Recording recording;
   webgpu::record_scan(recording, size_id, begin_id, scan, count);

@@ -1,4 +1,4 @@
-// webgpu.h over webgpu.hpp.
+// Implements webgpu.h with webgpu.hpp.
 #include "api/webgpu_c.hpp"
 
 #include "core/c_call.hpp"

@@ -1,4 +1,5 @@
-// The batch interface: options are checked and put into the words of the stages; batch_device.hpp does the rest.
+// The batch interface: checks options and turns them into what the stages take; batch_device.hpp does the
+// rest.
 #include "hemstitch/batch.h"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ const hemstitch_batch& checked(const hemstitch_batch* batch) {
   return *batch;
 }
 
-// The limits of what searches a window, by the names that the fields have here.
+// Checks the limits of finders that search a window, under the names that the fields have here.
 void check_window_options(const FinderRow& row, const hemstitch_find_options& options) {
   check_parameter("batch", "max_match_bytes", options.max_match_bytes, kMinMatchLenFloor, kMaxRecordLength);
   check_parameter("batch", "min_match_bytes", options.min_match_bytes, kMinMatchLenFloor,
@@ -38,7 +39,7 @@ void check_window_options(const FinderRow& row, const hemstitch_find_options& op
                     options.max_match_bytes);
   if (row.reads("far_step")) check_parameter("batch", "far_step", options.far_step, 1, 0xFFFFFFFFu);
   if (row.reads("stride")) {
-    constexpr std::uint32_t kBands = kCoopGroupPositions - 1;  // behind the first
+    constexpr std::uint32_t kBands = kCoopGroupPositions - 1;  // after the first
     const std::uint32_t room = kMaxRecordOffset - options.window_bytes;
     check_parameter("batch", "stride", options.stride, 1, room / kBands);
     check_parameter("batch", "band_origin", options.band_origin, 0, room - kBands * options.stride);
@@ -60,7 +61,7 @@ AnyFinder finder_of(const hemstitch_find_options* options) {
   return finder;
 }
 
-// The numbers of the interface are those of the rows.
+// The interface numbers the parses as the rows do.
 template <hemstitch_parse kParse, typename Parse>
 constexpr bool kIsAt = std::is_same_v<std::variant_alternative_t<kParse, Lz4Parse>, Parse>;
 static_assert(kIsAt<HEMSTITCH_PARSE_GREEDY, GreedyParse> && kIsAt<HEMSTITCH_PARSE_LAZY, LazyParse> &&
@@ -159,7 +160,7 @@ hemstitch_status hemstitch_find_async(const hemstitch_batch* batch, const hemsti
 hemstitch_status hemstitch_parse_options_for_level(int level, hemstitch_parse_options* options) {
   return guarded([&] {
     hemstitch::needed(options, "options");
-    constexpr std::size_t kAnyBlockBytes = 65536;  // the parse of a level is that of every block size
+    constexpr std::size_t kAnyBlockBytes = 65536;  // every block size has the same parse at a level
     const hemstitch::Lz4Level chosen = hemstitch::lz4_level(hemstitch::checked_level(level), kAnyBlockBytes);
     const hemstitch::BlockPlan plan = hemstitch::lz4_block_plan();
     *options = {};

@@ -1,4 +1,4 @@
-// Compaction in the batch interface: arguments are checked; batch_compact_device.hpp does the rest.
+// Compaction in the batch interface: checks arguments; batch_compact_device.hpp does the rest.
 #include "batch/batch_compact_device.hpp"
 #include "compact/shuffle/shuffle.hpp"
 #include "core/c_call.hpp"

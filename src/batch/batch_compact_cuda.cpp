@@ -8,7 +8,7 @@
 namespace hemstitch {
 namespace {
 
-// Throws, with the reason, where there is no device.
+// Throws, with the reason, if there is no device.
 void need_device() {
   int device = 0;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");

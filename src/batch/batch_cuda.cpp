@@ -1,5 +1,5 @@
-// Finding and parsing of the batch interface on a CUDA device: arrays of pointers and sizes become the batch of blocks
-// that finders and parses take (batch_layout.hpp); then the stages run as they are.
+// Finding and parsing of the batch interface on a CUDA device. Arrays of pointers and sizes become the batch
+// of blocks that finders and parses take (batch_layout.hpp); then the stages run unchanged.
 #include "batch/batch_device.hpp"
 #include "batch/batch_layout.hpp"
 #include "gpu/cuda/scratch.hpp"

@@ -29,18 +29,18 @@ using cuda::DeviceBuffer;
 using cuda::Event;
 using cuda::PinnedBuffer;
 
-// Where the blocks of a slice lie once they are compressed: offsets, sizes with kStoredBit.
+// Where the compressed blocks of a slice are: offsets, and sizes with kStoredBit.
 struct CompressedSlice {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint32_t> sizes;
   std::uint64_t bytes() const { return offsets.back(); }
 };
 
-// A part of the data on the device, compressed into a span and restored from it. Memory is for the largest part that
-// it will be given.
+// A part of the data on the device, compressed into a span and restored from it. Its memory suffices for the
+// largest part that it will be given.
 class DeviceSlice {
  public:
-  // By a thread whose current device it is.
+  // The calling thread's current device must be `device`.
   DeviceSlice(cuda::Device& device, const cuda::DeviceFormat& format, std::size_t most_bytes,
               std::size_t block_bytes, int level)
       : format_(format),
@@ -77,8 +77,8 @@ class DeviceSlice {
   std::byte* d_span() const { return d_span_.get(); }
   std::byte* d_restored() const { return d_restored_.get(); }
 
-  // How much of the data the next calls are about. Most batches have as much as the one before; what is uploaded for others waits
-  // behind the data of all batches.
+  // How many bytes of the data the next calls work on. Most batches are as large as the one before. For
+  // another size the blocks are uploaded again, and that copy waits behind the data of all batches.
   void set_bytes(std::size_t bytes) {
     if (bytes == bytes_) return;
     bytes_ = bytes;
@@ -105,7 +105,8 @@ class DeviceSlice {
         d_scratch_.get(), d_scratch_.bytes(), stream());
   }
 
-  // Waits for compress(). In one copy, to pinned memory: each waits behind those of the other slices.
+  // Waits for compress(). Uses one copy, to pinned memory, since each copy waits behind those of the other
+  // slices.
   CompressedSlice compressed() const {
     check(cudaMemcpyAsync(
               h_places_and_sizes_.span().data(), d_places_and_sizes_.get(),
@@ -118,7 +119,7 @@ class DeviceSlice {
     return {{offsets, offsets + batch_.block_count + 1}, {sizes, sizes + batch_.block_count}};
   }
 
-  // `slice` is what d_span() holds.
+  // `slice` describes what d_span() holds.
   void set_compressed(const CompressedSlice& slice) {
     const std::size_t count = batch_.block_count;
     std::vector<const std::byte*> sources(count);
@@ -170,8 +171,7 @@ class DeviceSlice {
   int level_;
   DeviceBuffer<std::byte> d_raw_, d_span_, d_restored_;
   DeviceBuffer<DeviceBlock> d_blocks_;
-  DeviceBuffer<std::uint64_t>
-      d_places_and_sizes_;  // of a slice's blocks: places, then 32 bits each of their sizes
+  DeviceBuffer<std::uint64_t> d_places_and_sizes_;  // of a slice's blocks: 64-bit places, then 32-bit sizes
   cuda::PinnedBuffer<std::uint64_t> h_places_and_sizes_;
   DeviceBuffer<hemstitch_status> d_compress_statuses_;
   DeviceBuffer<const std::byte*> d_sources_;
@@ -185,7 +185,7 @@ class DeviceSlice {
   DeviceBlocks batch_;
 };
 
-// The fastest of runs that take `seconds` together, after one that does not count.
+// The time of the fastest run. Runs for `seconds` in all, after one run that does not count.
 double fastest(double seconds, const std::function<double()>& run) {
   run();
   double best = std::numeric_limits<double>::infinity(), spent = 0;
@@ -202,14 +202,14 @@ void require_equal(std::span<const std::byte> restored, std::span<const std::byt
     throw Error(Status::kInternal, "the restored data differs from the original");
 }
 
-// A slice and the device that it lies on.
+// A slice, and the device where it is.
 struct PlacedSlice {
   cuda::Device* device;
   std::unique_ptr<DeviceSlice> slice;
   std::span<const std::byte> data;
 };
 
-// Begins together on a thread for each slice; the time until the last has ended.
+// Starts the work on a thread for each slice, all at once. Returns the time until the last one has ended.
 double seconds_together(std::span<const PlacedSlice> parts, const std::function<void(DeviceSlice&)>& work) {
   using Clock = std::chrono::steady_clock;
   std::barrier ready(static_cast<std::ptrdiff_t>(parts.size()));
@@ -239,7 +239,7 @@ double seconds_together(std::span<const PlacedSlice> parts, const std::function<
       .count();
 }
 
-// One device's kernels are timed by the device; several devices take a part of the data each, and are timed from outside.
+// One device times its kernels itself. Several devices take a part of the data each, and the host times them.
 BatchTiming time_kernels(std::span<cuda::Device* const> devices, const cuda::DeviceFormat& format,
                          std::span<const std::byte> data, const TimedWork& work, double seconds) {
   const std::size_t block_count = (data.size() + work.block_bytes - 1) / work.block_bytes;
@@ -293,7 +293,7 @@ void copy(const DeviceSlice& slice, void* to, const void* from, std::size_t byte
   check(cudaMemcpyAsync(to, from, bytes, kind, slice.stream()), "cudaMemcpyAsync");
 }
 
-// Several devices have as many slices each, and take the next part of the data as they come to it.
+// Several devices have equally many slices. Each slice takes the next part of the data when it is free.
 BatchTiming time_pinned(std::span<cuda::Device* const> devices, const cuda::DeviceFormat& format,
                         std::span<const std::byte> data, const TimedWork& work, double seconds) {
   const std::size_t slice_bytes =
@@ -313,7 +313,7 @@ BatchTiming time_pinned(std::span<cuda::Device* const> devices, const cuda::Devi
                         {}});
     }
 
-  // run(slice, number) for every part of the data, on a thread for each slice.
+  // Calls run(slice, number) for every part of the data, on a thread for each slice.
   const auto seconds_of = [&](const auto& run) {
     std::atomic<std::size_t> next = 0;
     return seconds_together(slices, [&](DeviceSlice& slice) {

@@ -17,7 +17,7 @@ WorkspacePlan batch_workspace(const BatchShape& shape, int level) {
   batch.max_input_bytes = shape.block_bytes;
   batch.max_history_bytes = shape.history_bytes;
   batch.total_input_bytes = shape.input_bytes();
-  // Stage by stage, which is how blocks with history go.
+  // As if the stages ran one by one, which is how blocks with history are compressed.
   const Lz4Level chosen = lz4_level(level, shape.block_bytes, kMaxRecordOffset);
   const BatchParse parse{.parse = chosen.parse, .plan = lz4_block_plan()};
 
@@ -28,7 +28,7 @@ WorkspacePlan batch_workspace(const BatchShape& shape, int level) {
            "finding, then parsing");
   plan.add("sequences", sizeof(hemstitch_sequence),
            first_sequence(shape.input_bytes(), shape.block_count, parse.plan), "from parsing on");
-  // Where candidates and sequences begin, how many sequences, and a status.
+  // Where its candidates and sequences begin, how many sequences it has, and a status.
   plan.add("of each block", 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t) + sizeof(hemstitch_status),
            shape.block_count, "from finding on");
   return plan;

@@ -1,5 +1,5 @@
-// The DEFLATE part of the batch interface: arguments are checked, levels looked up, and what stands before every stream is taken from
-// the writers of frames; deflate_batch_device.hpp does the rest.
+// The DEFLATE part of the batch interface: checks arguments, looks levels up, and takes the bytes before
+// every stream from the writers of frames; deflate_batch_device.hpp does the rest.
 #include <fmt/format.h>
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace hemstitch {
 namespace {
 
-// Nothing for a number that stands for none.
+// Returns nothing for a number that is not a format.
 std::optional<Format> format_of(std::int32_t format) {
   switch (format) {
     case HEMSTITCH_DEFLATE_RAW:
@@ -57,7 +57,7 @@ DeflateStreams streams_of(Format format, int level) {
   options.level = level;
   const auto writer = make_deflate_writer(options);
   std::array<std::byte, 64>
-      lead{};  // for header and optional fields; without a name and a dictionary there are none
+      lead{};  // for a header; without a name and a dictionary it has no optional fields
   if (format == Format::kBgzf) {
     streams.lead_bytes = static_cast<std::uint32_t>(writer->room().before_block_bytes);
     streams.lead_has_size = true;

@@ -19,16 +19,18 @@ namespace {
 
 constexpr std::uint64_t kMostPieceBytes = 4 * kDeflateDevicePieceBytes,
                         kLeastPieceBytes = std::uint64_t{64} << 10;
-// Of a stream that is still arriving the first piece is smaller, so that others arrive while it is restored, and each of the next twice as large.
+// The first piece of a stream that is still arriving is smaller, so that more arrives while it is restored.
+// Each of the next is twice as large.
 constexpr std::uint64_t kFirstArrivingBytes = kDeflateDevicePieceBytes;
-// A head is looked for in so many bytes, then in more: names may be long.
+// Looks for a head in so many bytes, then in more, since names may be long.
 constexpr std::size_t kFirstHeadBytes = 512, kMostHeadBytes = std::size_t{1} << 20;
-// Restored on the host at once.
+// How much the host restores at once.
 constexpr std::size_t kHostInputBytes = std::size_t{1} << 20, kHostOutputBytes = std::size_t{4} << 20;
-// A piece that comes to less than one such part of its bytes, and fills less than half of its room, leaves the host to go on.
+// The host continues after a piece of which less than this part (one in so many bytes) was confirmed, and
+// that filled less than half of its room.
 constexpr std::uint64_t kLeastConfirmed = 8;
 
-// Of a piece.
+// The sizes of a piece.
 struct Sizes {
   Sizes(std::uint64_t piece_bytes, std::uint64_t stream_bytes, std::uint64_t output_bytes)
       : bytes(std::min(piece_bytes, std::max<std::uint64_t>(stream_bytes, 1))),
@@ -125,7 +127,8 @@ class Restorer {
     return output_.size() > before;
   }
 
-  // From bits_ on to the end of the stream, or of the last member that the device went into; `at` then stands behind its trailer.
+  // Restores from bits_ on to the end of the stream, or of the last member that the device came to. `at` is
+  // then after its trailer.
   Status restore_members(std::uint64_t& at) {
     std::uint64_t host_bytes = kDeflateDeviceSerialBytes;
     for (bool ended = false;;) {
@@ -146,7 +149,8 @@ class Restorer {
     }
   }
 
-  // Returns whether the device came far. `trouble_`: a member that ended inside is not what its trailer says.
+  // Returns whether the device came far. Sets `trouble_` if a member that ended within the piece does not
+  // match its trailer.
   bool restore_piece(bool& ended) {
     const std::uint64_t base = bits_ / 8;
     const std::uint64_t end =
@@ -186,7 +190,7 @@ class Restorer {
     return is_much;
   }
 
-  // To a block's beginning at least so many bytes on.
+  // Restores at least so many bytes on the host, up to where a block begins.
   Status restore_on_host(std::uint64_t least_bytes, bool& ended) {
     std::vector<std::byte> window(static_cast<std::size_t>(window_bytes()));
     if (!window.empty())
@@ -231,12 +235,12 @@ class Restorer {
       if (ended || (decoder->is_between_blocks() && bits_ >= stop * 8)) return Status::kOk;
       if (step.input_bytes != 0 || step.output_bytes != 0) continue;
       if (output_.size() == done_ && grow()) continue;
-      // As in batches: what is cut off is damaged.
+      // As in batches, a stream that is cut off counts as damaged.
       return output_.size() == done_ && !input.empty() ? Status::kOutputTooSmall : Status::kCorruptBlock;
     }
   }
 
-  // Of the member that ends with the content so far.
+  // Checks the trailer of the member that ends with the content so far.
   Status judge_trailer(std::uint64_t at, std::uint64_t content_end) {
     if (trailer_bytes() == 0) return Status::kOk;
     if (work_.bytes - std::min(at, work_.bytes) < trailer_bytes()) return Status::kCorruptBlock;
@@ -249,7 +253,7 @@ class Restorer {
     return load_le32(trailer) == crc32_ ? Status::kOk : Status::kContentChecksumMismatch;
   }
 
-  // Of the content since the stream's beginning, which stands in device memory.
+  // The checksum of the content since the member began, computed in device memory.
   std::uint32_t adler32(std::uint64_t content_end) {
     constexpr std::uint64_t kSpanBytes = std::uint64_t{1} << 16;
     std::vector<const std::byte*> spans;
@@ -283,9 +287,9 @@ class Restorer {
   cudaStream_t const stream_;
   std::span<std::byte> output_;
   std::uint64_t next_piece_bytes_;
-  std::uint64_t bits_ = 0;       // of the stream, that are restored
-  std::uint64_t done_ = 0;       // of the content
-  std::uint64_t member_at_ = 0;  // in the content: of the member at hand
+  std::uint64_t bits_ = 0;       // how many of the stream's bits are restored
+  std::uint64_t done_ = 0;       // how many bytes of the content
+  std::uint64_t member_at_ = 0;  // where the current member begins in the content
   std::uint64_t host_bytes_ = 0;
   std::uint32_t crc32_ = 0;
   Status trouble_ = Status::kOk;
@@ -313,7 +317,7 @@ std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t 
 
 DeflateStreamOutcome restore_deflate_stream(const DeflateStreamInMemory& work, void* d_temp,
                                             std::size_t temp_bytes, cudaStream_t stream) {
-  // Room that grows says nothing of the content's size.
+  // Room that can grow says nothing about the size of the content.
   const std::uint64_t output_bytes = work.grow ? UINT64_MAX : work.output.size();
   std::uint64_t piece_bytes = kMostPieceBytes;
   Sizes sizes(piece_bytes, work.bytes, output_bytes);

@@ -1,4 +1,5 @@
-// The LZ4 part of the batch interface: arguments are checked, levels looked up; lz4_batch_device.hpp does the rest.
+// The LZ4 part of the batch interface: checks arguments and looks levels up; lz4_batch_device.hpp does the
+// rest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace hemstitch {
 namespace {
 
-// Sizes of blocks and their sums fit 32 bits on the device, beside a flag.
+// On the device, the sizes of blocks and their sums have 32 bits, one of which is a flag.
 constexpr std::size_t kMostRawBytes = 0x7E000000;
 constexpr std::size_t kMostRestoredBytes = std::size_t{1} << 30;
 
@@ -73,7 +74,7 @@ const hemstitch_lz4_frame& checked(const hemstitch_lz4_frame* frame) {
   return given;
 }
 
-// Of the frame with that content as we lay it out.
+// How many blocks a frame with that content has, as we lay it out.
 std::uint64_t block_count_of(std::uint64_t content_bytes, const hemstitch_lz4_frame& frame) {
   return lz4_frame_layout(content_bytes, frame.block_bytes, frame.block_checksums != 0,
                           frame.content_checksum != 0)
@@ -298,7 +299,7 @@ hemstitch_status hemstitch_lz4_frame_bound(uint64_t content_bytes, const hemstit
   return guarded([&] {
     const auto& given = hemstitch::to_write(frame, content_bytes);
     const std::uint64_t block_count = hemstitch::block_count_of(content_bytes, given);
-    // A block that does not shrink is stored; the end mark is as long as a block's header.
+    // A block that does not shrink is stored; the end mark is as long as the header of a block.
     *needed(bytes, "bytes") = hemstitch::kMaxFrameHeaderBytes + content_bytes +
                               (block_count + 1) * hemstitch::kBlockHeaderBytes +
                               (given.block_checksums != 0 ? block_count * hemstitch::kBlockChecksumBytes : 0);

@@ -8,7 +8,7 @@
 namespace hemstitch {
 namespace {
 
-// Enough to see how batches overlap; those of a large file would be thousands.
+// Enough to see how batches overlap; a large file would have thousands.
 constexpr std::size_t kMostIntervals = 1024;
 constexpr std::size_t kMostPieces = 1024;
 
@@ -68,7 +68,7 @@ void TimeLine::add(const StageInterval& interval) noexcept {
     covered_[stage].add(interval.begin, interval.end);
     if (intervals_.size() < kMostIntervals) intervals_.push_back(interval);
   } catch (const std::bad_alloc&) {
-    // The report is short of an interval; the run goes on.
+    // The report lacks an interval, but the run continues.
   }
 }
 

@@ -8,7 +8,7 @@
 namespace hemstitch {
 namespace {
 
-// Never destroyed before a thread that was left is done with them: they have no destructors.
+// Without destructors, so that threads that outlive the run can use them until the process ends.
 std::atomic<bool> runs_leave_starts = false;
 std::atomic<std::uint64_t> left_count = 0, left_and_finished = 0;
 
@@ -34,7 +34,7 @@ DeviceStart::DeviceStart(std::string requested, std::string device, const Worklo
     choose_and_start(state->started, requested, device, work, processor);
     state->is_done.store(true, std::memory_order_release);
     const bool was_left = state->one_has_gone.exchange(true);
-    state.reset();  // and with it an engine that nobody takes
+    state.reset();  // and an engine in it that nobody took
     if (was_left) ++left_and_finished;
   });
 }

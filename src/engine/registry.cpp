@@ -86,7 +86,7 @@ const Backend& BackendRegistry::choose(std::string_view requested, std::string_v
   std::string name(requested_or_forced(requested));
   if (leaves_choice(requested)) {
     const Choosers choosers = name == kAuto ? Choosers::kAuto : Choosers::kReproducible;
-    // Which device goes with which backend: whoever names one says the other.
+    // Device names belong to a backend, so a caller who names a device must name the backend too.
     BackendChoice choice{std::string(processor_of(choosers)), {}, {}};
     if (device.empty()) choice = choose_for(*this, choosers, wanted_device({}), work);
     name = choice.backend;

@@ -16,24 +16,25 @@
 namespace hemstitch {
 namespace {
 
-// One failure may have been the moment's: memory that another process held, say.
+// One failure may have been temporary, for example if another process held the memory.
 constexpr unsigned kFailedCallsToDrop = 2;
 
-// Of a stream whose size nobody knows: from where on it is asked whether a device pays off for as much again, and then whenever so
-// many times less have come than there were.
+// For a stream of unknown size: the choice is asked whether a device pays off for as many bytes as have come,
+// first after so many bytes, then whenever a quarter more has come.
 constexpr std::uint64_t kFirstQuestionBytes = 1 << 20, kQuestionStep = 4;
 
 constexpr std::string_view kSomeDevice = "a device", kProcessor = "cpu";
 
 constexpr std::string_view kWrongBlock = "a block did not restore to its content";
 
-// What verify() says of a block; no engine says so when it compresses.
+// Whether verify() found the block wrong; no engine sets this status when it compresses.
 bool is_wrong(const BlockTask& task) { return task.status == Status::kCorruptBlock; }
 
-// What makes a whole stream of DEFLATE of a part: an empty block that says that it is the last one. Parts end with a byte.
+// Turns a part into a whole stream of DEFLATE: an empty block that is marked as the last one. Parts end at a
+// byte.
 constexpr std::array kEndOfStream{std::byte{3}, std::byte{0}};
 
-// Restores into `room` what `engine` made of the tasks.
+// Restores what `engine` made of the tasks into `room`, and compares.
 void verify(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std::span<std::byte> room) {
   std::vector<BlockTask*> made;
   std::vector<BlockTask> restored;
@@ -77,7 +78,7 @@ ResilientEngine::ResilientEngine(std::string_view requested, std::string_view de
       time_line_(std::make_unique<TimeLine>(TimeLine::Clock::now())) {
   const BackendRegistry& registry = BackendRegistry::instance();
   if (time == DeviceTime::kBeside && registry.leaves_choice(requested)) {
-    // Until it has started, the choice is as where nobody knows the size.
+    // Until the device has started, the choice is made as for an unknown size.
     Workload unknown = work;
     unknown.content_bytes.reset(), unknown.compressed_bytes.reset();
     if (!registry.choice_at_hand(requested, device, work)) {
@@ -237,7 +238,8 @@ void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameter
   count_done(tasks.size());
   const bool redo = has_fallback(parameters.format, Direction::kCompress);
   if (redo && dropped()) return compress_elsewhere(tasks, parameters, verify_room);
-  // An engine that fails may have moved the outputs of a part of the batch by then: whoever redoes it has the rooms as they were.
+  // An engine that fails may already have moved the outputs of a part of the batch. So the rooms are
+  // remembered for the engine that redoes it.
   std::vector<std::span<std::byte>> rooms;
   if (parameters.movable_outputs && redo)
     for (const BlockTask& task : tasks) rooms.push_back(task.output);
@@ -253,7 +255,7 @@ void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameter
     count_failed_call(error.what());
     return redo_all();
   }
-  // "does not shrink" is an answer, not a failure
+  // "does not shrink" is an answer, not a failure.
   const auto failed = [](const BlockTask& task) {
     return task.status != Status::kOk && task.status != Status::kOutputTooSmall;
   };
@@ -288,8 +290,8 @@ void ResilientEngine::restore(std::span<BlockTask> tasks, Format format) {
   bool failed = false;
   for (BlockTask& task : tasks) {
     if (task.status == Status::kOk) continue;
-    // Damaged data or a failing device? The other engine's answer stands; only a block that it restores was
-    // the device's fault.
+    // Either the data is damaged or the device fails. The other engine's answer counts: only if it restores
+    // the block was the device at fault.
     const std::string reason = status_text(task.status);
     fallback_engine(format, Direction::kRestore).restore(std::span(&task, 1), format);
     if (task.status != Status::kOk) continue;
@@ -302,7 +304,7 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
                                                                     std::span<const std::byte> history,
                                                                     const StreamMeans& means) {
   StreamMeans told = means;
-  // As one block, however often it fails.
+  // Counts as one block, however often it fails.
   told.on_failure = [this, counted = false](const std::string& failure) mutable {
     count_failed_call(failure);
     const std::scoped_lock lock(mutex_);
@@ -315,7 +317,7 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
   const std::string reason =
       fmt::format("backend '{}' cannot restore {} whose blocks have no known boundaries", backend_->name(),
                   format.title());
-  // A stream holds the same whoever restores it, so that the fastest may.
+  // The content of a stream is the same on every backend, so the fastest one restores it.
   const Backend& cpu = BackendRegistry::instance().find_usable(kProcessor);
   const Backend& other =
       cpu.supports(format.id(), Direction::kRestore) ? cpu : fallback(format.id(), Direction::kRestore);

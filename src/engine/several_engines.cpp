@@ -62,7 +62,7 @@ bool SeveralEngines::keep_time(TimeLine& line) {
 }
 
 void SeveralEngines::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
-  // One that fails may have moved some of the outputs by then.
+  // An engine that fails may already have moved some of the outputs.
   std::vector<std::span<std::byte>> rooms;
   if (parameters.movable_outputs)
     for (const BlockTask& task : tasks) rooms.push_back(task.output);

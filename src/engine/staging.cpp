@@ -10,7 +10,8 @@
 namespace hemstitch {
 namespace {
 
-// Where blocks of a device begin that could begin anywhere: reads of 16 bytes are then aligned.
+// Blocks that may begin anywhere in device memory begin at such places, so that reads of 16 bytes are
+// aligned.
 constexpr std::size_t kBlockAlignmentBytes = 16;
 
 std::size_t aligned(std::size_t at) {
@@ -32,7 +33,7 @@ void upload(Staging& staging, std::span<const std::byte> from) {
   staging.input_bytes += from.size();
 }
 
-// True if the host bytes uploaded last end where `block` begins.
+// Whether the host bytes uploaded last end where `block` begins.
 bool follows_last(const Staging& staging, std::span<const std::byte> block) {
   if (staging.uploads.empty()) return false;
   const Staging::Upload& last = staging.uploads.back();
@@ -40,7 +41,7 @@ bool follows_last(const Staging& staging, std::span<const std::byte> block) {
          last.from.data() + last.from.size() == block.data();
 }
 
-// True if what stands before `block` anyway, once it is uploaded, is its history.
+// Whether the bytes that will lie before `block` anyway, once it is uploaded, are its history.
 bool history_is_there(const Staging& staging, std::span<const std::byte> history,
                       std::span<const std::byte> block) {
   if (!follows_last(staging, block)) return false;
@@ -48,10 +49,11 @@ bool history_is_there(const Staging& staging, std::span<const std::byte> history
                              staging.uploads.back().from.size() >= history.size());
 }
 
-// A copy takes as long to begin as some tens of kilobytes take to travel, so it takes along what is between.
+// To begin a copy takes as long as to transfer some tens of kilobytes, so unused bytes in between are copied
+// too.
 constexpr std::size_t kMostUnusedBytes = 4096;
 
-// Where all inputs go up as one.
+// Where a task's input lies if all inputs are uploaded in one piece.
 std::size_t place_in_whole(const Staging& staging, const BlockTask& task) {
   return task.input.empty() ? 0
                             : static_cast<std::size_t>(task.input.data() - staging.uploads[0].from.data());
@@ -85,8 +87,9 @@ Staging stage_for_compression(std::span<const BlockTask> tasks, bool one_memory)
 }
 
 std::span<const std::byte> whole_input(std::span<const BlockTask> tasks) {
-  // Checksums stand between blocks, and stored blocks, which no engine restores; between pages, those that are same-filled. A bus
-  // carries some five times what a core copies meanwhile, so it may carry as much again for nothing.
+  // Between blocks lie checksums, and stored blocks, which no engine restores; between pages, those that are
+  // same-filled. A bus transfers about five times as much as a core copies in the same time, so as many
+  // unused bytes again cost nothing.
   constexpr std::size_t kMostBetweenBytes = 4096;
   if (tasks.empty()) return {};
   std::size_t input_bytes = tasks[0].input.size(), between_bytes = 0, most_between_bytes = 0;
@@ -139,7 +142,7 @@ Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory)
 
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks) {
   std::vector<StagedSpan> spans;
-  std::size_t unused_bytes = 0;  // of the last span's last room
+  std::size_t unused_bytes = 0;  // in the room of the last span's last block
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].status != Status::kOk || tasks[i].output_bytes == 0) continue;
     const StagedSpan span{staging.tasks[i].output_at, tasks[i].output.first(tasks[i].output_bytes)};
@@ -156,7 +159,7 @@ std::vector<StagedSpan> results_of(const Staging& staging, std::span<const Block
 }
 
 bool come_down_alone(std::span<const StagedSpan> spans) {
-  // What a core copies while a copy of its own is begun, and somewhat more.
+  // Somewhat more than a core copies in the time that it takes to begin a copy.
   constexpr std::size_t kLeastAloneBytes = std::size_t{32} << 10;
   std::size_t bytes = 0;
   for (const StagedSpan& span : spans) bytes += span.to.size();

@@ -21,7 +21,7 @@ double seconds_of(const Work& work) {
 }  // namespace
 
 std::uint64_t cost_all_lengths_bits(const MatchRecords& records, const FinderParameters& parameters) {
-  // Backwards: what everything from a position to the end costs.
+  // Computed backwards: the cost of everything from a position to the end.
   std::vector<std::uint64_t> cost(records.size() + 1, 0);
   for (std::size_t position = records.size(); position-- > 0;) {
     std::uint64_t best = cost[position + 1] + parameters.literal_cost;
@@ -65,7 +65,7 @@ ParseFigures parse_figures(std::span<const std::byte> data, const MatchRecords& 
 
 Evaluation evaluate(std::span<const std::byte> data, const FinderChoice& choice, const FrameFormat* format) {
   Evaluation result;
-  // Latency before all else: the first call is only once the first.
+  // Measures latency before all else, since only one call can be the first.
   const FinderInput start{data.first(std::min(data.size(), kLatencyBytes)), 0};
   result.latency_bytes = start.data.size();
   const auto find_and_parse = [&] { judge(start.data, choice.find(start), choice.parameters, format); };

@@ -12,7 +12,7 @@ namespace {
 
 class Run {
  public:
-  // By a thread whose current device it is.
+  // The calling thread's current device must be `device`.
   Run(cuda::Device& device, const FinderInput& input)
       : memory_(device.memory()),
         d_data_(input.data.size(), stream_.get(), memory_),

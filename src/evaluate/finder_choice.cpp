@@ -165,7 +165,7 @@ FoundMatches FinderChoice::run(const FinderInput& input, bool stitch_on, bool al
   return find_on(backend, device, input, finder, all);
 }
 
-// Only for finders that know no history and keep nothing but records.
+// Only for finders that use no history and return nothing but records.
 FoundMatches FinderChoice::run_in_blocks(const FinderInput& input, const AnyFinder& finder, bool all) const {
   FoundMatches found;
   const std::span<const std::byte> block = input.data.subspan(input.history_bytes);

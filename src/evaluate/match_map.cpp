@@ -1,4 +1,4 @@
-// The map of where matches point.
+// Draws the map of where matches point.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,18 +11,18 @@ namespace {
 
 constexpr int kWidth = 1080;
 constexpr int kHeight = 640;
-constexpr int kLeft = 84;  // of both panels
+constexpr int kLeft = 84;  // for both panels
 constexpr int kPanelWidth = 900;
 constexpr int kMapTop = 96;
 constexpr int kMapHeight = 320;
-constexpr int kMixTop = 456;  // the panel below
+constexpr int kMixTop = 456;  // the lower panel
 constexpr int kMixHeight = 90;
 constexpr int kColumns = 300;  // 3 pixels each
 constexpr int kRows = 64;      // four for each doubling of the distance, 5 pixels each
 constexpr double kLargestLog = 16;
 
-// Near to far: cold to warm, with each step also lighter or darker than the one before, for those who see no
-// colours.
+// From near to far: cold to warm colours. Each is also lighter or darker than the one before, for readers who
+// cannot tell the colours apart.
 constexpr std::array<const char*, 5> kColours = {"#1d3557", "#2a7ab0", "#3aa78f", "#e9a23b", "#c8403c"};
 constexpr const char* kLiteralColour = "#e4e4e0";
 constexpr const char* kInk = "#2b2b2b";
@@ -41,7 +41,7 @@ int row_of(std::uint32_t offset) {
 std::vector<Column> columns_of(const MatchAnalysis& analysis, double column_bytes) {
   std::vector<Column> columns(kColumns);
   for (const PositionedMatch& match : analysis.matches) {
-    // A long match is spread over the columns that it covers.
+    // A long match counts in all columns that it covers.
     for (double begin = static_cast<double>(match.position), end = begin + match.length; begin < end;) {
       const int index = std::min(kColumns - 1, static_cast<int>(begin / column_bytes));
       const double next = index == kColumns - 1 ? end : std::min(end, (index + 1) * column_bytes);
@@ -163,7 +163,7 @@ std::string match_map_svg(const MatchAnalysis& analysis, const std::string& file
     for (int row = 0; row < kRows; ++row) {
       const double share = c.bytes_by_row[static_cast<std::size_t>(row)] / column_bytes;
       if (share < 0.001) continue;
-      // The square root lets a distance show that serves a few percent of the bytes.
+      // With the square root, a distance is visible even if it serves only a few percent of the bytes.
       const auto offset = static_cast<std::uint32_t>(std::exp2((row + 0.5) * kLargestLog / kRows));
       svg += rectangle(x, kMapTop + kMapHeight - (row + 1) * row_height, column_width, row_height,
                        kColours[distance_class(offset)], std::min(1.0, 0.08 + 1.6 * std::sqrt(share)));

@@ -15,7 +15,7 @@ std::uint64_t scan_sizes(std::span<const std::uint32_t> sizes, std::span<std::ui
   if (offsets.size() != sizes.size() + 1)
     throw Error(Status::kInvalidOption, fmt::format("scan: {} sizes need {} offsets, but {} were given",
                                                     sizes.size(), sizes.size() + 1, offsets.size()));
-  // Each part is added up, the sums are scanned, and each part is scanned from where it begins.
+  // Adds up each part, scans the sums, then scans each part from where it begins.
   const std::size_t parts = (sizes.size() + kScanPartCount - 1) / kScanPartCount;
   const auto part_of = [&](std::size_t part) {
     const std::size_t begin = part * kScanPartCount;

@@ -3,17 +3,19 @@
 namespace hemstitch::webgpu {
 namespace {
 constexpr std::string_view kScanShader = "compact/scan/scan.wgsl";
-// Sums that one workgroup adds up without help.
+// So many sums are added up by one workgroup, without further passes.
 constexpr std::uint32_t kScanMostSums = 256;
-// Tiles whose workgroups add up the elements of those before, instead of waiting for a pass that does.
+// With so few tiles, each workgroup adds up the elements of the tiles before its own instead of waiting for a
+// pass that does.
 constexpr std::uint32_t kScanFewTiles = 16;
-// As scan.wgsl has it: what is known of a tile's begin.
+// What is known of where a tile begins, numbered as in scan.wgsl.
 enum Known : std::uint32_t { kNothingKnown, kTileSumsKnown, kTileBeginsKnown };
 }  // namespace
 
 ScanBuffers plan_scan(BufferPlan& plan, std::uint64_t most_elements) {
   ScanBuffers buffers;
-  // A level's sums are scanned into the next buffer: sums and where they begin, both a word longer for the total.
+  // The sums of a level are scanned into the next buffer: sums, and where they begin. Both are a word longer,
+  // for the total.
   for (std::uint64_t tiles = divided_up(most_elements, kScanTileElements);;
        tiles = divided_up(tiles, kScanTileElements)) {
     buffers.levels.push_back(plan.add("sums of tiles", (tiles + 1) * sizeof(std::uint32_t)));

@@ -8,7 +8,8 @@
 namespace hemstitch {
 namespace {
 
-// Calls visit(byte's place among the elements, its place among the planes) for every byte of whole elements, and copies the rest.
+// Calls visit(place among the elements, place among the planes) for every byte of whole elements, and copies
+// the rest.
 template <class Visit>
 void for_each_byte(const char* function, std::span<const std::byte> source, std::uint32_t element_bytes,
                    std::span<std::byte> target, const Visit& visit) {

@@ -16,16 +16,17 @@ namespace {
 
 using namespace choice_figures;
 
-// No device is faster for so little, and to predict it takes longer than to compress it.
+// No device is faster for so few bytes, and predicting takes longer than compressing them.
 constexpr std::uint64_t kNeverDevicesBytes = 8192;
 
-// Read once a process.
+// Read once in a process.
 const std::optional<KeptFigures>& kept_figures() {
   static const std::optional<KeptFigures> kept = load_figures();
   return kept;
 }
 
-// Of a machine with as many cores as this one has, or none: a home folder may be many machines'.
+// The kept figures, if they were measured on a machine with as many cores as this one: several machines may
+// share a home folder.
 const KeptFigures* of_this_machine(const std::optional<KeptFigures>& kept) {
   return kept && kept->cores == resolve_threads(0) ? &*kept : nullptr;
 }
@@ -43,10 +44,11 @@ HostFigures host_figures(const KeptFigures* kept, unsigned cores) {
   return host;
 }
 
-// What is known where a format is not.
+// The format that is assumed if none is known.
 Format format_of(const Workload& work) { return work.format.value_or(Format::kLz4); }
 
-// What was measured here is LZ4's. For another format the table says what its rates are to those.
+// The kept figures were measured with LZ4. For another format they are scaled by the ratio of its rates to
+// LZ4's in the table.
 std::optional<BackendFigures> kept_figures_for(const KeptFigures::Row& row, const BackendFacts& facts,
                                                Format format) {
   if (format == Format::kLz4) return row.figures;
@@ -84,7 +86,7 @@ bool is_candidate(const Backend& backend, Choosers choosers, const Workload& wor
          (choosers == Choosers::kAuto || backend.fallback_name() == processor_of(choosers));
 }
 
-// Without asking for the device: whichever the figures are of, at best.
+// Does not query the device: assumes the device that the figures were measured on.
 BackendCandidate best_candidate(const Backend& backend, const KeptFigures* kept, Format format) {
   BackendCandidate candidate;
   candidate.facts = {.backend = std::string(backend.name()),
@@ -141,7 +143,7 @@ std::optional<BackendChoice> choose_among(const BackendRegistry& registry, Choos
     const bool may_pay = choice.backend == backend->name();
     if (best.figures && (!at_best || may_pay)) {
       at_best = std::move(choice);
-      at_best->reason += " at best";  // whether there is one was not asked
+      at_best->reason += " at best";  // whether there is such a device was not checked
     }
     if (may_pay && !starts_drivers && !backend->starts_at_once()) return std::nullopt;
     if (may_pay && !backend->unavailable_reason(device))

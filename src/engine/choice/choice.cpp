@@ -22,7 +22,8 @@ struct Sizes {
 std::optional<Sizes> sizes_of(const Workload& work) {
   const auto gigabytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / kGiga; };
   if (work.content_bytes && work.compressed_bytes) {
-    // More compressed bytes than content are several frames, of which this is the first one's.
+    // If there are more compressed bytes than content, the file has several frames, and this is the content
+    // of the first.
     const double content = gigabytes(*work.content_bytes), compressed = gigabytes(*work.compressed_bytes);
     if (compressed > content) return Sizes{compressed * kAssumedRatio, compressed};
     return Sizes{std::min(content, compressed * kMostRatio), compressed};
@@ -34,7 +35,7 @@ std::optional<Sizes> sizes_of(const Workload& work) {
   return std::nullopt;
 }
 
-// Between two levels that were measured the rate falls by the same factor from one to the next.
+// Between two measured levels, the rate falls by the same factor from each level to the next.
 double compress_gbps(const BackendFigures& figures, int level) {
   const auto above = std::ranges::lower_bound(kFigureLevels, level);
   if (above == kFigureLevels.end()) return figures.compress.back();
@@ -110,17 +111,17 @@ std::optional<StageSeconds> predict(const BackendFacts& facts, const BackendFigu
     seconds.kernel /= compressing ? factors.compress : factors.restore;
   }
   if (on_processor) {
-    // Only what a device holds has to come to it, and to go back.
+    // Only data in device memory has to be transferred.
     if (work.from == DataPlace::kDevice) seconds.download = in / host.from_device_gbps;
     if (work.to == DataPlace::kDevice) seconds.upload = out / host.to_device_gbps;
   } else if (figures.bus_gbps > 0) {
     if (work.from != DataPlace::kDevice) seconds.upload = in / figures.bus_gbps;
     if (work.to != DataPlace::kDevice) seconds.download = out / figures.bus_gbps;
-    // Through pinned memory.
+    // Memory that is not pinned is copied through pinned memory.
     if (work.from == DataPlace::kMemory) seconds.read = in / host.copy_gbps;
     if (work.to == DataPlace::kMemory) seconds.write = out / host.copy_gbps;
   }
-  // A batch of pages is a call in a process that runs, so the processor starts nothing.
+  // A batch of pages is a call in a running process, so the processor starts nothing.
   if (!facts.is_started && !(work.pages && on_processor))
     seconds.start =
         figures.start_seconds + figures.pin_seconds * std::min(in + out, figures.pinned_bytes / kGiga);

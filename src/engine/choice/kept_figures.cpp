@@ -28,7 +28,7 @@ constexpr double kMostSeconds = 60;
 constexpr double kMostPinnedBytes = 1e11;
 constexpr unsigned kMostCores = 4096;
 
-// The numbers of a row, with what each may be.
+// A number of a row, and the limits of its value.
 struct Number {
   double* value;
   double least, most;
@@ -60,7 +60,7 @@ std::string numbers_text(Figures figures) {
   return fmt::format("{}", fmt::join(values, " "));
 }
 
-// The next line, without its end; nothing where none is whole.
+// The next line, without its end; nothing if there is no whole line.
 std::optional<std::string_view> take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   if (end == std::string_view::npos) return std::nullopt;
@@ -96,7 +96,7 @@ bool read_numbers(std::string_view line, Figures& figures) {
 
 bool is_own(const struct stat& status) { return status.st_uid == geteuid(); }
 
-// A folder of the user's own, or none.
+// Opens a folder if it is the user's own.
 Descriptor own_folder(int at, const char* name, int flags) {
   Descriptor folder(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
   struct stat status {};
@@ -105,7 +105,7 @@ Descriptor own_folder(int at, const char* name, int flags) {
   return Descriptor();
 }
 
-// With `make` also where it is not there yet, and what it would stand in is the user's own.
+// With `make`, first makes the folder if it does not exist.
 Descriptor own_folder_or_new(int at, const char* name, int flags, bool make) {
   if (make && mkdirat(at, name, S_IRWXU) != 0 && errno != EEXIST) return Descriptor();
   return own_folder(at, name, flags);
@@ -113,7 +113,7 @@ Descriptor own_folder_or_new(int at, const char* name, int flags, bool make) {
 
 struct FiguresPlace {
   std::string path;
-  Descriptor folder;  // negative: there is none, and errno says why
+  Descriptor folder;  // negative if there is none; errno then says why
 };
 
 FiguresPlace open_place(bool make) {
@@ -130,7 +130,7 @@ FiguresPlace open_place(bool make) {
   if (cache.size() < 2) return place;
 
   place.path = fmt::format("{}/{}/{}", cache, kFolderName, kFileName);
-  // What the user's environment names may be a link; what stands in it may not.
+  // The folder that the user's environment names may be a link; what is in it may not.
   Descriptor base = own_folder(AT_FDCWD, cache.c_str(), 0);
   if (base.number() < 0 && errno == ENOENT && make) {
     const std::size_t slash = cache.rfind('/');
@@ -143,7 +143,7 @@ FiguresPlace open_place(bool make) {
 }
 
 std::optional<std::string> read_own_file(int folder) {
-  // A pipe of that name is not waited for.
+  // O_NONBLOCK, so that a pipe of that name does not block.
   const Descriptor file(openat(folder, kFileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (file.number() < 0 || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
@@ -220,7 +220,7 @@ std::optional<KeptFigures> load_figures() noexcept {
     const std::optional<std::string> text = read_own_file(place.folder.number());
     return text ? parse_figures(*text) : std::nullopt;
   } catch (...) {
-    return std::nullopt;  // no memory for them
+    return std::nullopt;  // no memory for the figures
   }
 }
 
@@ -235,7 +235,7 @@ std::string keep_figures(const KeptFigures& kept) {
   };
   if (place.folder.number() < 0) throw failed();
   const std::string temporary = fmt::format(".{}-{}", kFileName, getpid());
-  unlinkat(place.folder.number(), temporary.c_str(), 0);  // of a process of that number that was killed
+  unlinkat(place.folder.number(), temporary.c_str(), 0);  // left by a killed process with the same number
   const Descriptor file(openat(place.folder.number(), temporary.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.number() < 0) throw failed();

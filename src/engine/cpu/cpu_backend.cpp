@@ -19,13 +19,13 @@ namespace hemstitch {
 namespace {
 
 constexpr int kFirstHcLevel = 3;
-// Several small blocks travel in one batch, so that handing over a batch costs little beside its work.
+// Several small blocks travel in one batch, so that passing it on costs little compared with its work.
 constexpr std::size_t kBatchBytes = 256 << 10;
 
 const char* chars(std::span<const std::byte> bytes) { return reinterpret_cast<const char*>(bytes.data()); }
 char* chars(std::span<std::byte> bytes) { return reinterpret_cast<char*>(bytes.data()); }
 
-// The libraries' working memory; each is made on first use.
+// The working memory of the libraries; each part is made on first use.
 struct States {
   std::unique_ptr<LZ4_stream_t, decltype(&LZ4_freeStream)> fast{nullptr, LZ4_freeStream};
   std::unique_ptr<LZ4_streamHC_t, decltype(&LZ4_freeStreamHC)> hc{nullptr, LZ4_freeStreamHC};
@@ -44,12 +44,14 @@ LZ4_streamHC_t* hc_state(States& states) {
   return states.hc.get();
 }
 
-// The states that nobody works with now: making them anew costs more than compressing a short input. They are no thread_local
-// objects, since glibc ends the process where memory is too short to note that a thread has something to destroy.
+// The states that nobody uses at the moment: to make new ones costs more than to compress a short input. They
+// are not thread_local, since glibc ends the process if it has no memory to note that a thread has something
+// to destroy.
 class IdleStates {
  public:
   static IdleStates& instance() {
-    static auto* const idle = new IdleStates;  // never destroyed: threads may work while the process ends
+    static auto* const idle = new IdleStates;  // never destroyed, since threads may work while the process
+                                               // ends
     return *idle;
   }
 
@@ -127,7 +129,7 @@ class CpuEngine : public BlockEngine {
   }
 
  private:
-  // What does not shrink is stored: every block fits into its room.
+  // Blocks that do not shrink are stored, so every block fits into its room.
   static void compress_deflate(std::span<BlockTask> tasks, const EncodeParameters& parameters,
                                States& states) {
     if (!states.deflate) states.deflate = std::make_unique<DeflateCompressorCpu>();
@@ -175,7 +177,7 @@ class CpuBackend : public Backend {
                        LIBDEFLATE_VERSION_STRING);
   }
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
-  bool chosen_by_auto() const override { return false; }  // it is what `auto` takes when nothing else will do
+  bool chosen_by_auto() const override { return false; }  // `auto` takes it only if nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }
   bool supports(Format format, Direction) const override {
     return format == Format::kLz4 || is_deflate(format);

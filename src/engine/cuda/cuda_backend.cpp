@@ -37,7 +37,7 @@ class CudaBackend : public Backend {
   std::string device_name(std::string_view wanted) const override {
     std::vector<std::string> names;
     for (const cuda::DeviceFacts& device : cuda::find_devices(wanted).devices) names.push_back(device.name);
-    // "2 x NVIDIA H200"; the names of unequal ones.
+    // "2 x NVIDIA H200", or all names if they differ.
     if (names.size() > 1 && std::ranges::count(names, names.front()) == std::ssize(names))
       return fmt::format("{} x {}", names.size(), names.front());
     return fmt::format("{}", fmt::join(names, " + "));
@@ -50,7 +50,7 @@ class CudaBackend : public Backend {
   }
 
   bool chosen_by_auto() const override { return true; }
-  // Of several devices one counts, which is less than they do: no run with several has told what each adds.
+  // Several devices count as one, which underrates them: no run with several has shown what each adds.
   BackendFacts facts(std::string_view wanted) const override {
     const auto device = cuda::find_device(wanted).device;
     if (!device) return {.backend = std::string(name())};

@@ -26,7 +26,7 @@
 namespace hemstitch::cuda {
 namespace {
 
-// When the stream of a slot came to where a batch's stages begin and end.
+// Events in a slot's stream, recorded where the stages of a batch begin and end.
 struct Stamps {
   Event upload{Event::Kind::kTiming};
   Event kernel{Event::Kind::kTiming};
@@ -36,7 +36,7 @@ struct Stamps {
 };
 
 struct Slot {
-  // By a thread whose current device it is.
+  // The calling thread's current device must be `device`.
   explicit Slot(Device& device)
       : pinned(device.pinned()),
         input(device.memory()),
@@ -44,19 +44,20 @@ struct Slot {
         arrays(device.memory()),
         scratch(device.memory()) {}
 
-  // Pinned memory, until the call that uses the slot is over.
+  // Takes pinned memory, which the slot keeps until the call is over.
   std::byte* pin(std::size_t bytes) {
     lent.push_back(pinned.take(bytes));
     return lent.back().span().data();
   }
 
-  // Whether all of it is in one block of pinned memory.
+  // Whether all the bytes are in one block of pinned memory.
   bool holds(std::span<const std::byte> bytes) const {
     const std::span<const std::byte> block = pinned.lent_around(bytes.data());
     return !block.empty() && bytes.data() + bytes.size() <= block.data() + block.size();
   }
 
-  // Sleeps until the stream has nothing left to do: a thread that looks out for it takes a core from those who read and write.
+  // Sleeps until the stream has nothing left to do: a thread that polls would take a core from those that
+  // read and write.
   void wait() {
     passed.record(stream.get());
     passed.synchronize();
@@ -75,8 +76,8 @@ struct Slot {
   GrowingBuffer<std::byte> input, output, arrays, scratch;
 };
 
-// The arrays from one to another of `count` elements, in one copy: each copy waits behind those of all other batches. They stand
-// alike at both ends.
+// Copies the arrays from `first` to `last`, of `count` elements each, in one copy, since each copy waits
+// behind those of all other batches. They have the same layout on host and device.
 template <class First, class Last>
 std::size_t bytes_to(const PinnedArrays::Array<First>& first, const PinnedArrays::Array<Last>& last,
                      std::size_t count) {
@@ -94,7 +95,8 @@ void download(const PinnedArrays::Array<First>& first, const PinnedArrays::Array
   copy_async(first.h, first.d, bytes_to(first, last, count), cudaMemcpyDeviceToHost, stream);
 }
 
-// Enqueues the way up of the input span: from where it is, if that is one piece of pinned memory, else from a copy of the pieces.
+// Enqueues the upload of the input span: directly if it is one piece of pinned memory, else from a copy of
+// the pieces.
 void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
   if (staging.uploads.size() == 1 && slot.holds(staging.uploads[0].from)) {
     const Staging::Upload& upload = staging.uploads[0];
@@ -110,7 +112,8 @@ void upload_input(const Staging& staging, Slot& slot, std::byte* d_input) {
   copy_async(d_input, h_input, staging.input_bytes, cudaMemcpyHostToDevice, slot.stream.get());
 }
 
-// Of both kinds all go up, so that what lies between results is written as well, and the results come down: the last ones.
+// Arrays of either kind are uploaded together, so that the bytes between the results are initialized too. The
+// results are the last arrays, and only they are downloaded.
 struct CompressArrays {
   PinnedArrays::Array<DeviceBlock> blocks;
   PinnedArrays::Array<std::uint64_t> offsets;
@@ -151,14 +154,14 @@ Arrays place_arrays(Slot& slot, std::size_t count) {
   return Arrays(placed, count);
 }
 
-// Throws kInvalidOption for a format that devices do not know.
+// Throws kInvalidOption if devices do not know the format.
 const DeviceFormat& known_format(Format id) {
   if (const DeviceFormat* const format = device_format(id)) return *format;
   throw Error(Status::kInvalidOption, "CUDA devices do not know the format");
 }
 
-// A block of LZ4 that its caller leaves more room than it is large, and that does not shrink: the device stores such blocks
-// instead of writing them longer. No frame asks for it.
+// Compresses an LZ4 block that does not shrink, but whose caller leaves more room than its size: the device
+// stores such blocks instead of writing them longer. No frame needs this.
 void compress_without_shrinking(BlockTask& task, const EncodeParameters& parameters) {
   const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
   std::vector<std::byte> joined(task.history.begin(), task.history.end());
@@ -169,11 +172,12 @@ void compress_without_shrinking(BlockTask& task, const EncodeParameters& paramet
   task.output_bytes = encoded.bytes;
 }
 
-// The most that a block takes of the memory for outputs: stored, its own bytes, which may be more than its room.
+// The most memory that the output of a block takes: if it is stored, its own bytes, which may be more than
+// its room.
 std::size_t taken_bytes(const BlockTask& task) { return std::max(task.input.size(), task.output.size()); }
 
-// The memory in which the outputs stand, with what is the frame's around each; empty where they may not be moved, or where it is
-// not pinned.
+// The memory that holds the outputs, with the frame's bytes around each of them. Empty if the outputs may not
+// be moved, or if it is not pinned.
 std::span<std::byte> movable_room(const Slot& slot, std::span<const BlockTask> tasks,
                                   const EncodeParameters& parameters) {
   if (!parameters.movable_outputs) return {};
@@ -205,7 +209,8 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
     batch.max_history_bytes = std::max(batch.max_history_bytes, staged.history_bytes);
     batch.total_block_bytes += block_bytes;
   }
-  // Where outputs may be moved they come down as they are to stand, else to be copied to their places.
+  // If outputs may be moved, they are downloaded to where they will stay; else they are copied to their
+  // places afterwards.
   const std::span<std::byte> room = movable_room(slot, tasks, parameters);
   const auto lead_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.before_block_bytes);
   const auto trail_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.behind_block_bytes);
@@ -238,7 +243,7 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
   slot.stamps.download_end.record(stream);
   slot.wait();
 
-  // Outputs that were moved leave no room for a block to be redone alone.
+  // After outputs were moved, there is no room to redo a block alone.
   if (!room.empty() && std::any_of(arrays.statuses.h, arrays.statuses.h + count,
                                    [](hemstitch_status status) { return status != HEMSTITCH_OK; }))
     throw Error(Status::kDeviceFault, "a block could not be compressed");
@@ -304,7 +309,8 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks, const DeviceFormat& form
   slot.wait();
 
   for (std::size_t i = 0; i < count; ++i) {
-    // A block that restores to more than its frame allows is damaged: the room is the frame's, not the caller's.
+    // A block that restores to more than its frame allows is damaged: the frame limits the room, not the
+    // caller.
     const bool restored = arrays.statuses.h[i] == HEMSTITCH_OK;
     tasks[i].status = restored ? Status::kOk : Status::kCorruptBlock;
     tasks[i].output_bytes = restored ? arrays.output_bytes.h[i] : 0;
@@ -327,12 +333,13 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks, const DeviceFormat& form
     for (const StagedSpan& span : spans) std::memcpy(span.to.data(), h_output + span.at, span.to.size());
 }
 
-// Of the device's memory; more than what such batches take, since buffers that grow take up to a quarter more (core/grown_size.hpp).
+// Device memory of a slot; more than such batches take, since buffers that grow take up to a quarter more
+// (core/grown_size.hpp).
 std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
-  constexpr std::uint64_t kAroundBlockBytes = 64;  // alignment, and what is the frame's
+  constexpr std::uint64_t kAroundBlockBytes = 64;  // alignment, and the frame's bytes
   const std::uint64_t count = full_blocks + work.more_blocks;
   const std::uint64_t content_bytes = full_blocks * work.block_bytes;
-  // Compressing, histories stand in the input; restoring, there and in the output.
+  // When compressing, histories are in the input; when restoring, in the input and the output.
   const std::uint64_t span_bytes = content_bytes + count * (work.history_bytes + kAroundBlockBytes);
   std::uint64_t bytes = 2 * span_bytes;
   PinnedArrays compress_arrays(nullptr, nullptr), restore_arrays(nullptr, nullptr);
@@ -349,7 +356,7 @@ std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
   return bytes + bytes / 4;
 }
 
-// Of a batch that is done.
+// Reports the times of a finished batch.
 void tell(DeviceClock& clock, const Stamps& stamps) {
   const std::uint64_t batch = clock.line().next_batch();
   clock.tell(Stage::kUpload, batch, stamps.upload, stamps.kernel);
@@ -359,14 +366,14 @@ void tell(DeviceClock& clock, const Stamps& stamps) {
 
 }  // namespace
 
-// Those of a device, kept with it. Any thread may take a slot; it waits where none is free.
+// The slots of a device, kept with it. Any thread may take a slot; it waits if none is free.
 class EngineSlots {
  public:
   explicit EngineSlots(Device& device)
       : slots_(kEngineSlots, [&device] { return std::make_unique<Slot>(device); }) {}
 
-  // Calls work(slot, tasks); for smaller batches, one after the other, where memory does not suffice for all. When it
-  // returns, or throws, the slot's stream has nothing left to do.
+  // Calls work(slot, tasks), or does so for smaller batches, one after the other, if memory does not suffice.
+  // When it returns or throws, the slot's stream has nothing left to do.
   template <class Work>
   void run(std::span<BlockTask> tasks, DeviceClock* clock, const Work& work) {
     if (tasks.empty()) return;
@@ -379,7 +386,7 @@ class EngineSlots {
         if (clock != nullptr) tell(*clock, slot->stamps);
         return;
       } catch (...) {
-        slot->release_memory();  // for the other slots, and for the halves
+        slot->release_memory();  // for other slots, and for the halves
         throw;
       }
     } catch (const Error& error) {
@@ -417,7 +424,7 @@ std::size_t CudaEngine::preferred_batch_bytes() const { return kEngineBatchBytes
 std::size_t CudaEngine::preferred_batch_blocks() const { return kEngineBatchBlocks; }
 
 unsigned CudaEngine::preferred_batches_in_flight(unsigned threads) const {
-  // Besides those that are worked on, one is filled and one is written.
+  // Besides those that the engine works on, one is filled and one is written.
   return threads == 1 ? 1 : kEngineSlots + 2;
 }
 
@@ -439,7 +446,7 @@ std::optional<std::uint64_t> CudaEngine::free_bytes() const {
     check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
     return free_bytes;
   } catch (const Error&) {
-    return std::nullopt;  // a device that fails fails in the first call, too, which is redone elsewhere
+    return std::nullopt;  // a failing device also fails in the first call, which is redone elsewhere
   }
 }
 
@@ -454,7 +461,7 @@ LargeBuffer CudaEngine::make_buffer(std::size_t bytes) const {
     const auto block = std::make_shared<PinnedPool::Block>(device_.pinned().take(bytes));
     return LargeBuffer(std::shared_ptr<std::byte>(block, block->span().data()));
   } catch (const Error&) {
-    return LargeBuffer(bytes);  // copied into what pinned memory there is, then
+    return LargeBuffer(bytes);  // then copied through what pinned memory there is
   }
 }
 
@@ -499,7 +506,8 @@ std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format format,
       failure = error.what();
       if (error.status() != Status::kDeviceOutOfMemory) break;
     }
-    // Perhaps slots keep what is wanted, or others have come to need it; else smaller pieces do.
+    // Perhaps slots keep the memory that is missing, or other processes need it now; if so, smaller pieces
+    // may fit.
     release_memory();
     limit_bytes = cuda_pieces_bytes(*limits) / 2;
   }

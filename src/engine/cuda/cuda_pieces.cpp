@@ -31,7 +31,7 @@ struct CudaPieces::Input {
   Input(std::size_t size, const Stream& stream, DevicePool& pool) : bytes(size, stream.get(), pool) {}
 
   DeviceBuffer<std::byte> bytes;
-  bool is_empty = true;  // nothing of a piece has been sent to it
+  bool is_empty = true;  // no part of a piece has been sent to it
   Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming};
 };
 
@@ -39,7 +39,7 @@ struct CudaPieces::Output {
   Output(std::size_t size, const Stream& stream, DevicePool& pool) : bytes(size, stream.get(), pool) {}
 
   DeviceBuffer<std::byte> bytes;
-  Event left;  // what stood there has gone down
+  Event left;  // what was there has been downloaded
 };
 
 struct CudaPieces::Room {
@@ -52,10 +52,10 @@ struct CudaPieces::Room {
   Stream stream;
   DeviceBuffer<std::byte> scratch, window;
   PinnedPool::Block h_window, h_mailbox;
-  // Of the piece at hand.
+  // These belong to the current piece.
   DeflatePieceInput piece;
   DeflatePieceBegun begun;
-  std::uint64_t base_bits = 0;  // of it in the input
+  std::uint64_t base_bits = 0;  // where the piece begins in the input
 };
 
 struct CudaPieces::Interval {
@@ -90,7 +90,7 @@ LargeBuffer CudaPieces::make_host_memory(std::size_t bytes) {
     const auto block = std::make_shared<PinnedPool::Block>(device_.pinned().take(bytes));
     return LargeBuffer(std::shared_ptr<std::byte>(block, block->span().data()));
   } catch (const Error&) {
-    return LargeBuffer(bytes);  // the driver takes it from there, too
+    return LargeBuffer(bytes);  // the driver can copy from it as well
   }
 }
 
@@ -110,7 +110,8 @@ void CudaPieces::carry(unsigned from, std::size_t from_at, std::size_t bytes, un
              bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
-// What can be done before the link and the window are known, from `begin_bits` of the input on, the link or any place before it.
+// Does what can be done before the link and the window are known. `begin_bits` is the link, or any place of
+// the input before it.
 void CudaPieces::begin(Room& room, Input& input, std::uint64_t begin_bits, std::size_t end, bool members) {
   const NvtxRange range("engine.begin_piece");
   input.end.hold(room.stream.get());
@@ -176,7 +177,7 @@ DeflatePieceRestored CudaPieces::restore(const DeflatePieceWork& work) {
                                 .crc32 = result.crc32};
   std::uint64_t content_at = 0;
   for (const auto& member : result.members) {
-    // Behind which nothing was restored: that is the stream at hand.
+    // If nothing was restored after this member, it is the end of the current stream.
     if (member.next_begin_bits == 0) {
       restored.end_bits = member.end_bits + base_bits;
       restored.content_bytes = member.content_end;
@@ -217,7 +218,7 @@ std::uint64_t CudaPieces::download(unsigned number, std::uint64_t at, std::span<
   Output& output = *outputs_[number];
   const auto download = take_download();
   download->begin.record(down_.get());
-  // Wherever `to` is.
+  // cudaMemcpyDefault: `to` may be any memory.
   copy_async(to.data(), output.bytes.get() + at, to.size(), cudaMemcpyDefault, down_);
   download->end.record(down_.get());
   download->passed.record(down_.get());

@@ -25,7 +25,7 @@ class FakeEngine : public BlockEngine {
   FakeEngine(std::shared_ptr<FakeState> state, std::unique_ptr<BlockEngine> inner)
       : state_(std::move(state)), inner_(std::move(inner)) {}
 
-  // Like a device: many blocks a batch, a few batches in flight.
+  // Like a device: many blocks in a batch, a few batches in flight.
   std::size_t preferred_batch_bytes() const override { return 1 << 20; }
   unsigned preferred_batches_in_flight(unsigned) const override { return 3; }
 
@@ -84,7 +84,7 @@ class FakeEngine : public BlockEngine {
 
   std::shared_ptr<FakeState> state_;
   std::unique_ptr<BlockEngine> inner_;
-  TimeLine* line_ = nullptr;  // where it keeps time
+  TimeLine* line_ = nullptr;  // where its times are recorded
 };
 
 class FakeBackend : public Backend {
@@ -103,7 +103,7 @@ class FakeBackend : public Backend {
   BackendFacts facts(std::string_view) const override {
     return {.backend = std::string(name()), .kind = BackendKind::kDevice};
   }
-  // Whatever the work, it pays off.
+  // It pays off for any work.
   std::optional<BackendFigures> figures(const BackendFacts&, Format) const override {
     constexpr double kGbps = 1e4;
     return BackendFigures{.compress = {kGbps, kGbps, kGbps, kGbps, kGbps}, .restore = kGbps, .overlap = 1};

@@ -11,7 +11,7 @@
 namespace hemstitch {
 namespace {
 
-// Several small blocks travel in one batch, so that handing over a batch costs little beside its work.
+// Several small blocks travel in one batch, so that passing it on costs little compared with its work.
 constexpr std::size_t kReferenceBatchBytes = std::size_t{256} * 1024;
 
 class ReferenceEngine : public BlockEngine {
@@ -27,8 +27,8 @@ class ReferenceEngine : public BlockEngine {
     });
   }
 
-  // A block that restores to more than its frame allows is damaged: the room is the frame's, not the
-  // caller's.
+  // A block that restores to more than its frame allows is damaged: the frame limits the room, not the
+  // caller.
   void restore(std::span<BlockTask> tasks, Format format) override {
     if (is_deflate(format)) return restore_deflate(tasks);
     for (BlockTask& task : tasks) {
@@ -55,7 +55,7 @@ class ReferenceEngine : public BlockEngine {
 
   template <typename Compress>
   static void compress_each(std::span<BlockTask> tasks, const Compress& compress) {
-    std::vector<std::byte> joined;  // history and block, one after the other, as finders want them
+    std::vector<std::byte> joined;  // history and block, one after the other, as finders expect
     for (BlockTask& task : tasks) {
       FinderInput input{task.input, 0};
       if (!task.history.empty()) {

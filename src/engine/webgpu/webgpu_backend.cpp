@@ -75,7 +75,7 @@ class WebgpuBackend : public Backend {
                                 device->limits().binding_bytes >> 20, device->limits().buffer_bytes >> 20,
                                 device->limits().workgroups_per_dimension,
                                 device->has_timestamps() ? ", timestamps" : ", no timestamps"));
-    // 64 MB of blocks of 64 KB, the smallest: larger ones take less.
+    // For 64 MB in the smallest blocks, of 64 KB; larger blocks take less.
     constexpr std::uint64_t kBlockBytes = 65536, kBytes = std::uint64_t{64} << 20;
     const WorkspacePlan plan = webgpu::device_workspace(kBlockBytes, kBytes);
     lines.push_back(fmt::format(

@@ -24,20 +24,22 @@ namespace {
 // A batch of 1000 blocks of 64 KB fills a large GPU; a software adapter has nothing to fill.
 constexpr std::uint64_t kHardwareBatchBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kSoftwareBatchBytes = std::uint64_t{1} << 20;
-// Results up to this size are read back with their sizes, without asking for those first: a wait costs more than they do.
+// Results up to this size are read back together with their sizes: waiting for the sizes first would cost
+// more than reading too much.
 constexpr std::uint64_t kReadWholeBytes = std::uint64_t{1} << 20;
 
-// No LZ4 block is longer: literals alone, with the extension bytes of their count.
+// The size of the longest LZ4 block: literals alone, with the bytes that extend their count.
 constexpr std::uint64_t most_encoded_bytes(std::uint64_t block_bytes) {
   return block_bytes + block_bytes / 255 + 2;
 }
 
-// The sequences of a block of input have 4 bytes for each of its bytes, and 12 for the last.
+// The sequences of a block take 4 bytes for each byte of its input, and 12 for the last one.
 constexpr std::uint64_t kShortestBlockBytes = 4;
 
 constexpr std::uint64_t whole_words(std::uint64_t bytes) { return divided_up(bytes, 4) * 4; }
 
-// Where the parts of an upload stand in its staging buffer, one after the other. The first is the data of a batch, then come tables.
+// Where the parts of an upload are in its staging buffer, one after the other. The first part is the data of
+// a batch; tables follow.
 struct Upload {
   struct Part {
     BufferId to;
@@ -53,7 +55,7 @@ struct Upload {
     bytes += whole_words(part_bytes);
     return begin;
   }
-  // `table` stays until it is copied.
+  // `table` must stay valid until it is copied.
   template <typename Row>
   void add_table(BufferId to, const std::vector<Row>& table) {
     const auto table_bytes = std::as_bytes(std::span(table));
@@ -104,8 +106,9 @@ struct Slot {
   DeflateRestoreSlot deflate_restore;
 };
 
-// Calls body(i), which copies between mapped memory and the task's own, for every task of a batch: on several threads from a megabyte on.
-// One copies 5 GB/s on the host of an H200 (core/parallel.hpp), a fifth of what goes over its bus.
+// Calls body(i), which copies between mapped memory and the task's own, for every task of a batch; from a
+// megabyte on, on several threads. One thread copies 5 GB/s on the host of an H200 (core/parallel.hpp), a
+// fifth of what its bus transfers.
 template <class Body>
 void for_each_copied(std::size_t task_count, std::uint64_t bytes, const Body& body) {
   constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
@@ -113,7 +116,7 @@ void for_each_copied(std::size_t task_count, std::uint64_t bytes, const Body& bo
   run_in_parallel(task_count, static_cast<std::size_t>(std::max<std::uint64_t>(1, grain)), body);
 }
 
-// Each block behind its history, where its row says.
+// Copies each block, after its history, to the place that its row names.
 template <class Row>
 void copy_blocks(std::span<const BlockTask> tasks, const std::vector<Row>& rows, std::uint64_t bytes,
                  std::byte* to) {
@@ -124,7 +127,8 @@ void copy_blocks(std::span<const BlockTask> tasks, const std::vector<Row>& rows,
   });
 }
 
-// When the stages of a batch ended, as the host sees it: what the device copies before its first step counts as computing.
+// When the stages of a batch ended, as the host sees it: copies on the device before the first step count as
+// computing.
 class BatchClock {
  public:
   explicit BatchClock(TimeLine* line)
@@ -178,7 +182,7 @@ class Engine : public BlockEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     if (is_deflate(parameters.format)) return compress_deflate(tasks, parameters);
     const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
-    // The arrays of positions bound a batch, and so do the heads.
+    // Both the arrays of positions and the heads limit a batch.
     for_each_batch(
         tasks, binding_room() >> (hash_bits(level) + 2), batch_bytes_,
         [](const BlockTask& task) { return task.history.size() + task.input.size(); },
@@ -203,7 +207,7 @@ class Engine : public BlockEngine {
   }
 
  private:
-  // Every block of BGZF is a member of its own; those of other formats are parts of one stream.
+  // Every block of BGZF is a member of its own; the blocks of other formats are parts of one stream.
   void compress_deflate(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
     const DeflateLevel level = deflate_level(parameters.level);
     const DeflateEnd end = parameters.format == Format::kBgzf ? DeflateEnd::kFinal : DeflateEnd::kFlush;
@@ -213,19 +217,19 @@ class Engine : public BlockEngine {
         [&](Slot& slot, std::span<BlockTask> batch) { compress_deflate_batch(slot, batch, level, end); });
   }
 
-  // With room for histories of 32 KB a megabyte, so that content of batch_bytes_ is one batch.
+  // Has room for a history of 32 KB in each megabyte, so that content of batch_bytes_ is one batch.
   std::uint64_t deflate_batch_bytes() const {
     return std::min(batch_bytes_ + batch_bytes_ / 16, binding_room() / 4);
   }
 
   std::uint64_t binding_room() const { return device_->limits().binding_bytes - kSlackBytes; }
 
-  // How large a buffer may become that holds so much (make_room()).
+  // How large a buffer may become that must hold so many bytes (make_room()).
   std::uint64_t grown(std::uint64_t bytes) const {
     return std::min(std::bit_ceil(bytes), std::max(bytes, batch_bytes_));
   }
 
-  // Of a slot, with the memory that it is filled and emptied through.
+  // The memory of a slot, including its staging buffers.
   std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) const {
     const std::uint64_t most_bytes = is_deflate(work.format) ? deflate_batch_bytes() : batch_bytes_;
     const std::uint64_t most = most_bytes / (work.block_bytes + work.history_bytes);
@@ -276,10 +280,10 @@ class Engine : public BlockEngine {
       else
         add_restoring(RestoreTable(), plan_lz4_restore);
     }
-    return bytes + staging + staging / 4;  // those grow by a quarter (core/grown_size.hpp)
+    return bytes + staging + staging / 4;  // staging buffers grow by a quarter (core/grown_size.hpp)
   }
 
-  // Calls `work` for as many tasks at once as the device takes.
+  // Calls `work` for as many tasks at once as the device can take.
   template <typename TaskBytes, typename Work>
   void for_each_batch(std::span<BlockTask> tasks, std::uint64_t most_blocks, std::uint64_t most_bytes,
                       TaskBytes task_bytes, Work work) {
@@ -296,7 +300,7 @@ class Engine : public BlockEngine {
       try {
         work(*slot, tasks.first(count));
       } catch (...) {
-        // Its staging may still be mapped; the next batch starts with buffers of its own.
+        // Its staging may still be mapped, so the next batch starts with new buffers.
         *slot = Slot();
         throw;
       }
@@ -304,7 +308,7 @@ class Engine : public BlockEngine {
     }
   }
 
-  // Grown in powers of two, so that batches that grow little by little do not make new buffers each time.
+  // Grows in powers of two, so that batches that grow little by little do not make new buffers each time.
   template <typename SlotPart, typename Capacity, typename MakePlan>
   void make_room(SlotPart& part, const Capacity& needed, MakePlan make_plan) {
     if (part.capacity.holds(needed)) return;
@@ -397,13 +401,14 @@ class Engine : public BlockEngine {
                     {plan.sizes, plan.begins, plan.output, output_bytes}, clock);
   }
 
-  // Where an encoder leaves its blocks: one behind the other, at most so many bytes in all.
+  // Where an encoder writes its blocks: one after the other, `most_bytes` in all at most.
   struct Encoded {
     BufferId sizes, begins, output;
     std::uint64_t most_bytes = 0;
   };
 
-  // Up, through the steps, and back into the tasks. The first part of `upload` is the data, where `table` says.
+  // Uploads, runs the steps, and copies the results into the tasks. The first part of `upload` is the data;
+  // `table` says where each block is.
   void run_compression(Slot& slot, std::span<BlockTask> tasks, const BlockTable& table, const Upload& upload,
                        const Recording& recording, const BufferSet& buffers, const Encoded& encoded,
                        BatchClock& clock) {
@@ -483,7 +488,7 @@ class Engine : public BlockEngine {
     upload.copy_tables(mapped);
     device_->unmap(staging);
 
-    // Blocks restore to their whole room but for the last of a file, so everything is read at once.
+    // All blocks but the last of a file fill their room, so everything is read at once.
     const std::uint64_t results_bytes = tasks.size() * sizeof(Result);
     const Buffer& download = slot.download.at_least(results_bytes + table.output_bytes, *device_);
     const Copy after[] = {{&buffers[plan.results.index], 0, &download, 0, results_bytes},
@@ -498,7 +503,7 @@ class Engine : public BlockEngine {
       Result result;
       std::memcpy(&result, read + i * sizeof result, sizeof result);
       task.status = restore_status(result);
-      // The room is the frame's, so a block that restores to more is damaged.
+      // The frame limits the room, so a block that restores to more is damaged.
       if (task.status == Status::kOutputTooSmall) task.status = Status::kCorruptBlock;
       if (result.restored_bytes > task.output.size()) task.status = Status::kDeviceFault;
       if (task.status != Status::kOk) return;
@@ -524,7 +529,7 @@ std::unique_ptr<BlockEngine> make_engine(std::shared_ptr<Device> device, const E
 
 WorkspacePlan device_workspace(std::uint64_t block_bytes, std::uint64_t bytes) {
   const auto blocks = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, bytes / block_bytes));
-  // Levels from 3 up have the larger table of the two finders.
+  // From level 3 on, the finder has the larger table.
   const Lz4CompressPlan plan =
       plan_lz4_compress(capacity_of_blocks(blocks, block_bytes, 0, hash_bits(lz4_level(3, block_bytes))));
   WorkspacePlan workspace;
