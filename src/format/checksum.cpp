@@ -7,8 +7,8 @@
 namespace hemstitch {
 namespace {
 
-// ---- CRC-32 (RFC 1952, section 8): a polynomial over bits, the lowest one the highest power. libdeflate computes it, here it is
-// moved and joined. ----
+// ---- CRC-32 (RFC 1952, section 8): a polynomial over bits, whose lowest bit is the highest power.
+// libdeflate computes it; the functions here move and join it. ----
 
 constexpr std::uint32_t kCrcPolynomial = 0xEDB88320u;
 
@@ -21,7 +21,7 @@ constexpr std::uint32_t crc_product(std::uint32_t a, std::uint32_t b) {
   return product;
 }
 
-// Moves a checksum over so many bytes behind it: the product with x to the power of their bits.
+// Moves a checksum past so many bytes after it: multiplies it by x to the power of their number of bits.
 std::uint32_t crc32_moved(std::uint32_t crc, std::uint64_t bytes) {
   std::uint32_t power = 0x00800000u;  // x^8
   for (; bytes != 0; bytes >>= 1) {
@@ -31,12 +31,13 @@ std::uint32_t crc32_moved(std::uint32_t crc, std::uint64_t bytes) {
   return crc;
 }
 
-// ---- Adler-32 (RFC 1950, section 8): the bytes' sum from 1 on, and the sum of these sums ----
+// ---- Adler-32 (RFC 1950, section 8): the sum of the bytes, starting with 1, and the sum of these sums ----
 
 constexpr std::uint32_t kAdlerModulus = 65521;
 
 std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
-  const std::uint64_t before = (first & 0xFFFF) + kAdlerModulus - 1;  // what each of the second's sums misses
+  const std::uint64_t before = (first & 0xFFFF) + kAdlerModulus - 1;  // what each of the second part's sums
+                                                                      // lacks
   const std::uint64_t sum = (before + (second & 0xFFFF)) % kAdlerModulus;
   const std::uint64_t sums =
       ((first >> 16) + (second >> 16) + second_bytes % kAdlerModulus * before) % kAdlerModulus;
@@ -48,7 +49,9 @@ std::uint32_t checksum_of_nothing(Checksum kind) { return kind == Checksum::kAdl
 }  // namespace
 
 std::uint32_t checksum_behind(Checksum kind, std::uint32_t before, std::span<const std::byte> bytes) {
-  if (bytes.empty()) return before;  // where the place may be none, which libdeflate reads as a question
+  if (bytes.empty())
+    return before;  // an empty span may have a null pointer, for which libdeflate returns
+                    // its initial value
   if (kind == Checksum::kCrc32) return libdeflate_crc32(before, bytes.data(), bytes.size());
   if (kind == Checksum::kAdler32) return libdeflate_adler32(before, bytes.data(), bytes.size());
   return before;

@@ -14,7 +14,7 @@ std::string size_text(std::size_t bytes) {
   return bytes % (1 << 10) == 0 ? fmt::format("{}K", bytes >> 10) : fmt::format("{}", bytes);
 }
 
-// "a, b or c"
+// Joins the words: "a, b or c".
 std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -43,11 +43,11 @@ class SourceInput {
     at_ += static_cast<std::size_t>(kept);
     return kept == count ? count : kept + source_.skip(count - kept);
   }
-  // The last of what was read, to be read again.
+  // Gives back the last bytes that were read, to be read again.
   void give_back(std::size_t count) { at_ -= count; }
 
  private:
-  // No byte more than is asked for: the source stays where the frames have been read to.
+  // Reads no byte more than is asked for, so the source's position is where the frames have been read to.
   void fill(std::size_t count) {
     std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_),
               buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
@@ -58,10 +58,10 @@ class SourceInput {
 
   Source& source_;
   std::vector<std::byte> buffer_;
-  std::size_t at_ = 0, end_ = 0;  // of what was given back
+  std::size_t at_ = 0, end_ = 0;  // the bytes that were given back
 };
 
-// Restores a frame's stream to see where it ends; how much it holds.
+// Restores the stream of a frame to find where it ends; returns the size of its content.
 template <class Input>
 std::uint64_t pass_stream(FrameReader& reader, Input& input, StreamDecoder& decoder) {
   if (reader.header().dictionary_id)
@@ -80,8 +80,8 @@ std::uint64_t pass_stream(FrameReader& reader, Input& input, StreamDecoder& deco
   return content_bytes;
 }
 
-// From event to event up to the end. visitor.wants_data() says of a block that was announced whether it is read;
-// block(block, data) is told of each, without data where it was passed over; frame_ends() may end the walk.
+// Passes all events to the visitor. wants_data() decides whether an announced block is read; block(block,
+// data) is called for each block, without data if it was skipped; frame_ends() may end the walk.
 template <class Input, class Visitor>
 void walk(FrameStream& stream, Input&& input, Visitor& visitor) {
   for (;;) {
@@ -112,7 +112,7 @@ void walk(FrameStream& stream, Input&& input, Visitor& visitor) {
         break;
       }
       case Event::kBlockEnd:
-        break;  // taken above
+        break;  // kBlockBegin has taken it
       case Event::kFrameEnd:
         if (!visitor.frame_ends(reader)) return;
         break;
@@ -202,7 +202,7 @@ struct Indexer {
   FrameIndex index;
 };
 
-// Of one frame.
+// Collects the last two blocks of one frame.
 struct LastTwoBlocks {
   static void frame_begins(const FrameReader&) {}
   static bool wants_data() { return false; }
@@ -210,7 +210,7 @@ struct LastTwoBlocks {
     before_last = std::exchange(last, block);
     ++count;
   }
-  // Frames with blocks alone are looked at.
+  // Called for frames with blocks only.
   static StreamDecoder& decoder(const FrameReader& reader) {
     throw Error(Status::kInternal, "a stream has no blocks", reader.place());
   }
@@ -223,7 +223,7 @@ struct LastTwoBlocks {
   std::uint64_t count = 0;
 };
 
-// What a block restores to; nothing where that cannot be.
+// The size of a block's content; nothing if the block is damaged.
 std::optional<std::uint64_t> restored_bytes_at(Source& source, const IndexedBlock& block,
                                                const FrameStream& stream) {
   if (block.stored) return block.data_bytes;
@@ -294,7 +294,7 @@ std::optional<std::uint64_t> last_of_full_blocks(const FrameStream& begun, Sourc
     walk(ahead, SourceInput(source), blocks);
   } catch (const Error& error) {
     if (status_family(error.status()) == StatusFamily::kSystem) throw;
-    blocks = {};  // whoever restores the frame meets it again
+    blocks = {};  // restoring the frame will report it again
   }
   const auto last = restored_bytes_at(source, blocks.last, begun);
   const auto before_last = blocks.count > 1 ? restored_bytes_at(source, blocks.before_last, begun) : 0;

@@ -12,7 +12,7 @@ constexpr std::array<std::byte, 5> kMagic{std::byte{'G'}, std::byte{'Z'}, std::b
                                           std::byte{'X'}};
 constexpr std::size_t kVersionAt = 5, kFileBytesAt = 7, kContentBytesAt = 15, kSpacingAt = 23,
                       kWindowBytesAt = 27, kPointCountAt = 31, kHeaderBytes = 35;
-// Of a point.
+// Offsets in a point.
 constexpr std::size_t kContentAt = 8, kBitsAt = 16, kHasWindowAt = 17, kPointBytes = 18;
 constexpr std::uint64_t kPointsAtOnce = 4096;
 // DEFLATE makes at most 258 bytes of two bits.

@@ -19,7 +19,8 @@ struct ForeignMagic {
 
 using namespace std::string_view_literals;
 
-// The first bytes of formats that people are likely to hand us, four at most, and what restores them.
+// The first bytes, four at most, of other formats that people are likely to pass to us, and the program for
+// each.
 constexpr std::array kForeignMagics{
     ForeignMagic{"\x28\xB5\x2F\xFD"sv, "zstd", "zstd -d"},
     ForeignMagic{"\xFD"

@@ -1,4 +1,5 @@
-// Which formats there are; apart from the rest of the table, since a program may have a choice of its own (bindings/web).
+// The list of formats. It is apart from the functions of the table, since a program may have a list of its
+// own (bindings/web).
 #include <utility>
 
 #include "format/deflate/deflate_formats.hpp"

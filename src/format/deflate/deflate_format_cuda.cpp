@@ -25,7 +25,7 @@ class DeflateDeviceFormat : public DeviceFormat {
                                scratch_bytes, stream);
   }
 
-  // Of blocks that are whole streams of DEFLATE: BGZF's, and what else a caller made such.
+  // Restores blocks that are whole streams of DEFLATE, such as BGZF's, or those that a caller made.
   bool restores() const override { return true; }
   std::size_t restore_scratch_bytes(const DeviceRestore& batch) const override {
     return restore_deflate_cuda_scratch_bytes(batch);
@@ -39,7 +39,7 @@ class DeflateDeviceFormat : public DeviceFormat {
                  std::uint32_t* d_checksums, cudaStream_t stream) const override {
     if (id_ == Format::kZlib) return adler32_spans_cuda(d_spans, d_sizes, count, d_checksums, stream);
     if (id_ != Format::kDeflate) return crc32_spans_cuda(d_spans, d_sizes, count, d_checksums, stream);
-    // That of no kind is 0.
+    // DEFLATE alone has no checksum; report 0.
     if (count != 0)
       check(cudaMemsetAsync(d_checksums, 0, count * sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   }

@@ -24,9 +24,10 @@ constexpr std::array<std::size_t, 1> kStreamBlockSizes{kDeflateBlockBytes};
 constexpr std::array<std::size_t, 1> kBgzfBlockSizes{kBgzfBlockBytes};
 constexpr int kDefaultDeflateLevel = 6;
 
-// The longest stream of a batch keeps all others of it waiting on a device. Data may take a little more than its content.
+// On a device, all streams of a batch wait for its longest one, so longer streams are not taken. Data may
+// take a little more than its content.
 constexpr std::uint32_t kMostWholeStreamBytes = 1 << 20;
-// 258 bytes of content take two bits at least.
+// 258 bytes of content take at least two bits.
 constexpr std::uint64_t kMostContentOfByte = std::uint64_t{258} * 4;
 
 std::optional<IndexedBlock> short_gzip_stream(std::uint64_t head_bytes, std::uint64_t file_bytes) {
@@ -44,7 +45,7 @@ bool end_short_gzip_stream(std::span<const std::byte> trailer, IndexedBlock& str
 }
 
 std::optional<IndexedBlock> whole_gzip_stream(std::span<const std::byte> file, bool verify_header_checksum) {
-  // Blocks of BGZF are no streams.
+  // A block of BGZF does not count as a stream.
   if (read_bgzf_head(file.data(), file.size()).status != Status::kUnknownFormat) return std::nullopt;
   const DeflateHead head = read_gzip_head(file.data(), file.size());
   if (head.status != Status::kOk) return std::nullopt;
@@ -105,7 +106,7 @@ class DeflateFormat : public FrameFormat {
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return make_deflate_writer(options);
   }
-  // Blocks that can be told apart say it themselves.
+  // Blocks whose boundaries are known say this themselves.
   std::optional<std::uint64_t> restored_bytes(std::span<const std::byte>) const override {
     return std::nullopt;
   }
@@ -156,7 +157,8 @@ class GzipFormat : public DeflateFormat {
   FormatChoices choices() const override { return {.stored_name = true}; }
 };
 
-// What is read as gzip may turn out to be BGZF; so both have one reader, and data that begins so is gzip's.
+// Data that is read as gzip may turn out to be BGZF. So both formats have one reader, and `gzip` identifies
+// such data.
 class BgzfFormat : public GzipFormat {
  public:
   Format id() const override { return Format::kBgzf; }

@@ -72,7 +72,7 @@ class Lz4FrameWriter : public FrameWriter {
   bool has_content_checksum() const override { return header_.content_checksum; }
   std::size_t write_end(std::uint64_t, std::optional<std::uint32_t> content_checksum,
                         std::byte* to) const override {
-    store_le32(to, 0);  // the end mark: a block of 0 bytes
+    store_le32(to, 0);  // end mark: a block of 0 bytes
     if (!content_checksum) return kEndMarkBytes;
     store_le32(to + kEndMarkBytes, *content_checksum);
     return kEndMarkBytes + kContentChecksumBytes;

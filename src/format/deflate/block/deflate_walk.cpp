@@ -17,14 +17,14 @@ constexpr unsigned kRefilledBits = 56;
 static_assert(kDeflateMaxCodeBits + 5 + kDeflateMaxCodeBits + 13 <= kRefilledBits,
               "a length and its distance need one refill");
 
-// The data from its lowest bit on, and zeros behind its end, which are counted.
+// Reads the data from its lowest bit on, and zeros after its end. position() counts these zeros too.
 class BitReader {
  public:
   explicit BitReader(std::span<const std::byte> data) : data_(data) {}
 
-  // At least kRefilledBits stand in word() after that. False once the data has ended long ago.
+  // After this, word() has at least kRefilledBits bits. False once the position is far beyond the end.
   bool refill() {
-    // What a load brings above the bits that are counted is brought once more by the next one.
+    // A load may add bits above those that are counted; the next load adds them again.
     if (data_.size() - at_ < sizeof(word_)) return refill_at_end();
     word_ |= load_le64(data_.data() + at_) << count_;
     at_ += (63 - count_) / 8;
@@ -44,7 +44,7 @@ class BitReader {
   std::uint64_t position() const { return (at_ + beyond_) * 8 - count_; }
   bool is_behind_end() const { return position() > std::uint64_t{data_.size()} * 8; }
 
-  // Whole bytes, from where the bits end in one on. False where there are not so many.
+  // Skips whole bytes, from the next byte boundary on. False if there are too few.
   bool skip_bytes(std::size_t bytes) {
     const std::uint64_t begin = position() / 8;
     if (is_behind_end() || bytes > data_.size() - begin) return false;
@@ -72,14 +72,15 @@ class BitReader {
 
 struct Symbol {
   std::uint16_t value = 0;
-  std::uint16_t bits = 0;  // of its code; 0: none begins so
+  std::uint16_t bits = 0;  // length of its code; 0: no code begins with these bits
 };
 
-// A canonical Huffman code (RFC 1951, section 3.2.2). A table answers for short codes.
+// A canonical Huffman code (RFC 1951, section 3.2.2). A table decodes short codes.
 template <unsigned kTableBits>
 class Code {
  public:
-  // False where the lengths are too many for a code. One that is not complete has words that no symbol stands for.
+  // False if a code cannot have so many words of these lengths. If the code is incomplete, some bits decode
+  // to no symbol.
   bool build(std::span<const std::uint8_t> lengths) {
     counts_.fill(0);
     for (const std::uint8_t length : lengths) ++counts_[length];
@@ -126,16 +127,17 @@ class Code {
   }
 
   std::array<std::uint32_t, kDeflateMaxCodeBits + 1> counts_{}, first_codes_{}, first_places_{};
-  std::array<std::uint16_t, kDeflateFixedLitlenCount> symbols_{};  // by code
+  std::array<std::uint16_t, kDeflateFixedLitlenCount> symbols_{};  // in the order of their codes
   std::array<Symbol, 1u << kTableBits> table_{};
 };
 
-// What one look at the next bits tells: literals, then perhaps a length. All in one word, since every step waits for it.
-//   bits 0-4    of the codes and the length's extra bits
-//   bits 5-9    of the codes
-//   bits 10-19  bytes: literals, and the length without its extra bits
+// What the next bits decode to: literals, then perhaps a length. It is all in one word, since every step
+// waits for it.
+//   bits 0-4    how many bits the codes take, with the extra bits of the length
+//   bits 5-9    how many bits the codes take
+//   bits 10-19  how many bytes: the literals, and the length without its extra bits
 //   bit 20      there is a length
-//   bit 21      no symbol, or one that none of this is said of: the end, a long code
+//   bit 21      no symbol, or one that does not fit this: the end, a long code
 constexpr std::uint32_t kHasLength = 1u << 20;
 constexpr std::uint32_t kOther = 1u << 21;
 
@@ -188,7 +190,7 @@ class Walker {
     return use_codes(litlen, distance);
   }
 
-  // RFC 1951, section 3.2.7.
+  // Reads the codes of a dynamic block (RFC 1951, section 3.2.7).
   bool read_codes() {
     in_.refill();
     const std::uint32_t litlen_count = in_.take(5) + 257, distance_count = in_.take(5) + 1;
@@ -240,7 +242,7 @@ class Walker {
     return true;
   }
 
-  // As many symbols as are sure to stand in the word.
+  // Decodes as many symbols as are certain to lie in the word.
   std::uint32_t step_of(std::uint32_t word) const {
     unsigned bits = 0;
     std::uint32_t bytes = 0;
@@ -262,7 +264,7 @@ class Walker {
   }
 
   bool walk_symbols() {
-    BitReader in = in_;  // in registers, as long as it is nobody else's
+    BitReader in = in_;  // a copy, so that it stays in registers
     std::uint64_t content_bytes = 0;
     while (in.refill()) {
       const std::uint64_t word = in.word();

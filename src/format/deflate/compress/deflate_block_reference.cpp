@@ -5,7 +5,7 @@
 namespace hemstitch {
 namespace {
 
-// Writes the code lengths for symbols that occur so often.
+// Writes code lengths for symbols with these frequencies.
 void make_lengths(const std::uint32_t* frequencies, std::uint32_t symbol_count, std::uint32_t max_bits,
                   std::uint8_t* lengths) {
   std::array<std::uint32_t, kDeflateLitlenCount> keys;

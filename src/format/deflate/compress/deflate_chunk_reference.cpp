@@ -19,13 +19,13 @@ struct SplitUnit {
   DeflateHistogram histogram;
 };
 
-// One more behind the last unit, where the chunk ends.
+// Returns one entry more than there are units: the end of the chunk.
 std::vector<SplitUnit> split_units(std::span<const DeflateToken> tokens, std::size_t content_bytes) {
   const std::size_t unit_count = std::max<std::size_t>(content_bytes / kDeflateSplitUnitBytes, 1);
   std::vector<SplitUnit> units;
   std::size_t position = 0;
   for (std::size_t token = 0; token < tokens.size(); ++token) {
-    // A unit is longer than a match, so each has a token that begins in it.
+    // A unit is longer than a match, so a token begins in each unit.
     if (units.size() < unit_count && position >= units.size() * kDeflateSplitUnitBytes)
       units.push_back({token, position, {}});
     units.back().histogram.add(tokens[token]);
@@ -95,8 +95,8 @@ DeflateChunk make_deflate_chunk(std::span<const std::byte> content, std::span<co
   DeflateChunk chunk;
   std::vector<DeflateCosts> costs = {deflate_prior_costs()};
   for (unsigned pass = 0; pass < level.pass_count; ++pass) {
-    // A segment is solved with the costs of the last part that begins before the segment's unit ends. What begins behind that, by
-    // less than a match, is the next unit's.
+    // A segment is solved with the costs of the last part that begins before the end of the segment's unit. A
+    // part that begins after it, by less than a match, belongs to the next unit.
     const auto costs_of_segment = [&](std::size_t begin) -> const DeflateCosts& {
       const std::size_t unit_end = (begin / kDeflateSplitUnitBytes + 1) * kDeflateSplitUnitBytes;
       std::size_t part = costs.size() - 1;

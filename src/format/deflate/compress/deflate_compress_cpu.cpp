@@ -17,7 +17,7 @@
 namespace hemstitch {
 namespace {
 
-// What has a history and is shorter than so many times that is zlib's, which makes use of it.
+// zlib compresses content that is shorter than so many times its history, since it makes use of the history.
 constexpr std::size_t kShortByHistories = 2;
 constexpr int kMaxZlibLevel = 9;
 
@@ -28,11 +28,12 @@ struct Choice {
 
 constexpr Choice kFast{Choice::Library::kIsal, 2};
 constexpr Choice libdeflate(int level) { return {Choice::Library::kLibdeflate, level}; }
-// Of levels 1 to 12.
+// For levels 1 to 12.
 constexpr std::array<Choice, 12> kChoices{kFast,         libdeflate(1),  libdeflate(3),  libdeflate(4),
                                           libdeflate(5), libdeflate(6),  libdeflate(7),  libdeflate(8),
                                           libdeflate(9), libdeflate(10), libdeflate(11), libdeflate(12)};
-// Of a block that is a stream of its own, as BGZF's are: bgzip's default, 6, is libdeflate's 7, and no walk is needed.
+// For a block that is a stream of its own, as in BGZF. bgzip's default, 6, is libdeflate's 7, and no walk is
+// needed.
 constexpr std::array<Choice, 12> kAloneChoices{
     kFast,         libdeflate(2), libdeflate(3),  libdeflate(5),  libdeflate(6),  libdeflate(7),
     libdeflate(8), libdeflate(9), libdeflate(10), libdeflate(11), libdeflate(12), libdeflate(12)};
@@ -47,14 +48,14 @@ std::uint8_t* bytes_of(std::span<const std::byte> bytes) {
   throw Error(Status::kOutOfMemory, std::string("no memory for the working state of ") + library);
 }
 
-// Takes from a stream of DEFLATE that it has ended, and goes on behind it with an empty stored block. Nothing where there is no
-// room for that.
+// Removes the final bit from a stream of DEFLATE, and ends it with an empty stored block instead. Returns
+// nothing if there is no room for that.
 std::optional<std::size_t> opened_end(std::span<std::byte> room, std::size_t data_bytes,
                                       std::size_t content_bytes) {
   const auto walk = walk_deflate(room.first(data_bytes));
   if (!walk || walk->content_bytes != content_bytes || (walk->end_bit + 7) / 8 != data_bytes)
     throw Error(Status::kInternal, "libdeflate wrote blocks that do not restore to their content");
-  // The header takes three bits, all zeros, as the rest of the last byte is.
+  // The header of that block is three bits, all zero, like the rest of the last byte.
   const std::size_t size_at = static_cast<std::size_t>((walk->end_bit + 3 + 7) / 8);
   if (size_at + 4 > room.size()) return std::nullopt;
   const auto bit = static_cast<std::size_t>(walk->last_block_bit);
@@ -136,7 +137,7 @@ std::optional<std::size_t> DeflateCompressorCpu::by_libdeflate(std::span<const s
   Libraries& libraries = *libraries_;
   if (libraries.libdeflate_level != level) {
     libraries.libdeflate_level = 0;
-    libraries.libdeflate.reset();  // before there is a second one: they are large
+    libraries.libdeflate.reset();  // freed before the next one is made, since they are large
     libraries.libdeflate.reset(libdeflate_alloc_compressor(level));
     if (!libraries.libdeflate) throw_out_of_memory("libdeflate");
     libraries.libdeflate_level = level;

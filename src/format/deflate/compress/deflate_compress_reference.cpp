@@ -18,7 +18,7 @@ void put_chunk(const DeflateChunk& chunk, std::span<const std::byte> content, bo
   }
 }
 
-// The stream's last block where there is no content left: of fixed codes, and nothing but its end.
+// Writes the last block of a stream that has no content left: fixed codes, and only the end symbol.
 void put_empty_last_block(DeflateBitWriter& writer) {
   put_deflate_block({DeflateBlockType::kFixed, 0, deflate_fixed_lengths(), {}}, {}, {}, true, writer);
 }

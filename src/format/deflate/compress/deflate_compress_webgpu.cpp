@@ -22,7 +22,7 @@ static_assert(kDeflateMaxCodeBits * (kSegmentPositions + kLookAheadPositions) < 
               "deflate_parse.wgsl has 15 bits for a cost");
 static_assert(kNearThreeHashBits == kDeflateChainHashBits, "both finders' heads stand in the same buffer");
 
-// As the shaders' headers have them.
+// Sizes of structures in the headers of the shaders.
 constexpr std::uint64_t kEntryBytes = 16;
 constexpr std::uint64_t kTokensBytes = 136;
 constexpr std::uint64_t kPartBytes = 1640;

@@ -3,7 +3,7 @@
 namespace hemstitch {
 namespace {
 
-// `length_bits` and `distance_bits` are those of symbols, without extra bits.
+// `length_bits` and `distance_bits` return the bits of a symbol, without extra bits.
 template <typename LengthBits, typename DistanceBits>
 void set_match_costs(const LengthBits& length_bits, const DistanceBits& distance_bits, DeflateCosts& costs) {
   for (std::uint32_t length = kDeflateMinMatchBytes; length <= kDeflateMaxMatchBytes; ++length) {

@@ -9,7 +9,8 @@
 namespace hemstitch {
 namespace {
 
-// Goes from block to block by the sizes in their headers, as our writer has these: with no other extra field.
+// Goes from block to block by the sizes in their headers. It expects the headers of our writer, without other
+// extra fields.
 class BgzfIndex : public SideIndex {
  public:
   std::string_view suffix() const override { return ".gzi"; }
@@ -51,7 +52,7 @@ class BgzfIndex : public SideIndex {
       block_end_ = position_ - header_.size() + (load_le32(header_.data() + 14) >> 16) + 1;
   }
 
-  // A block ends with the size of its content.
+  // The last four bytes of a block are the size of its content.
   void take_rest(std::span<const std::byte> part) {
     for (const std::byte byte : part.last(std::min<std::size_t>(part.size(), 4)))
       last_word_ = last_word_ >> 8 | static_cast<std::uint32_t>(byte) << 24;

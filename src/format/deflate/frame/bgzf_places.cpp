@@ -17,7 +17,7 @@ std::optional<std::vector<BgzfPlace>> read_gzi(std::span<const std::byte> bytes)
   BgzfPlace before;
   for (bytes = bytes.subspan(kCountBytes); !bytes.empty(); bytes = bytes.subspan(kPlaceBytes)) {
     const BgzfPlace place{load_le64(bytes.data()), load_le64(bytes.data() + 8)};
-    // An empty member takes no place in the content.
+    // An empty member takes no bytes of the content.
     if (place.at <= before.at || place.content_at < before.content_at) return std::nullopt;
     places.push_back(before = place);
   }

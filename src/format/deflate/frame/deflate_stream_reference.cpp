@@ -7,7 +7,7 @@
 namespace hemstitch {
 namespace {
 
-// The head, with its checksum.
+// Reads the head, and checks its checksum.
 DeflateHead checked_head(Format format, std::span<const std::byte> input,
                          std::span<const std::byte> history) {
   if (format == Format::kDeflate) return {};

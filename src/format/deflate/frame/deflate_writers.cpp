@@ -24,13 +24,13 @@ constexpr std::array<std::byte, count> bytes_of(const unsigned char (&numbers)[c
   return bytes;
 }
 
-// An engine for DEFLATE stores what does not shrink, and has the room for that.
+// An engine for DEFLATE stores blocks that do not shrink, and has room for that.
 std::size_t data_bytes(const FrameWriter::Block& block) {
   if (!block.data) throw Error(Status::kInternal, "a block of DEFLATE was not written");
   return block.data->size();
 }
 
-// DEFLATE alone.
+// Writes DEFLATE without a container.
 class DeflateWriter : public FrameWriter {
  public:
   FrameRoom room() const override { return {.end_bytes = kLastBlock.size()}; }
@@ -54,14 +54,14 @@ class DeflateWriter : public FrameWriter {
   }
 
  protected:
-  // A fixed block with the final bit, and nothing in it.
+  // An empty fixed block with the final bit.
   static constexpr auto kLastBlock = bytes_of({0x03, 0x00});
 };
 
 class ZlibWriter : public DeflateWriter {
  public:
   explicit ZlibWriter(const CompressOptions& options)
-      // The fastest, fast, default, the smallest.
+      // FLEVEL: fastest, fast, default, smallest.
       : effort_(options.level == 1   ? 0u
                 : options.level < 6  ? 1u
                 : options.level == 6 ? 2u
@@ -96,7 +96,7 @@ class ZlibWriter : public DeflateWriter {
   std::optional<std::uint32_t> dictionary_id_;
 };
 
-// What stands behind the content of a member.
+// The bytes after the content of a member.
 constexpr std::size_t kMemberTrailerBytes = kChecksumBytes + 4;
 
 std::size_t write_member_trailer(std::uint32_t checksum, std::uint64_t content_bytes, std::byte* to) {
@@ -117,7 +117,7 @@ class GzipWriter : public DeflateWriter {
   std::size_t write_header(std::optional<std::uint64_t>, std::byte* to) const override {
     std::copy(kHeader.begin(), kHeader.end(), to);
     store_le32(to + 4, time_);
-    to[8] = std::byte(level_ == kMinLevel ? 4 : level_ == kMaxLevel ? 2 : 0);  // the fastest, the smallest
+    to[8] = std::byte(level_ == kMinLevel ? 4 : level_ == kMaxLevel ? 2 : 0);  // XFL: fastest, smallest
     std::byte* at = to + kHeader.size();
     if (name_.empty()) return kHeader.size();
     to[3] = std::byte{1 << 3};
@@ -134,7 +134,8 @@ class GzipWriter : public DeflateWriter {
   }
 
  private:
-  // Magic number, DEFLATE, no flags, no time, and a system that is not said, so that the bytes are the same on all.
+  // Magic number, DEFLATE, no flags, no time, and an unknown system, so that every system writes the same
+  // bytes.
   static constexpr auto kHeader = bytes_of({0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255});
 
   int level_;
@@ -176,10 +177,10 @@ class BgzfWriter : public FrameWriter {
   }
 
  private:
-  // As gzip's, with an extra field of six bytes: "BC", of two bytes, which are the member's size less 1.
+  // As in gzip, with an extra field of six bytes: "BC", and two bytes for the size of the member less 1.
   static constexpr auto kHeader =
       bytes_of({0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 6, 0, 'B', 'C', 2, 0, 0, 0});
-  // An empty member, byte for byte as the specification has it.
+  // The end marker: an empty member, byte for byte as in the specification.
   static constexpr auto kMarker = bytes_of(
       {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 6, 0, 'B', 'C', 2, 0, 27, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0});
 

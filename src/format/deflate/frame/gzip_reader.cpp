@@ -20,7 +20,7 @@ constexpr std::size_t kMostMemberBytes = 65536;
 
 constexpr std::size_t kZerosBytes = 4096;
 
-// Longer ones, which no file system has, are read over.
+// Longer names, which no file system has, are skipped.
 constexpr std::size_t kMostNameBytes = 4096;
 
 bool all_zero(std::span<const std::byte> bytes) {
@@ -71,7 +71,7 @@ GzipReader::Event GzipReader::step(std::span<const std::byte> bytes) {
   fail(Status::kInternal, "the reader is in no state");
 }
 
-// What stands behind a frame, or at the beginning.
+// Reads what follows a frame, or the beginning of the data.
 GzipReader::Event GzipReader::read_member(std::span<const std::byte> bytes) {
   if (is_gzip(bytes)) return begin_header(bytes);
   if (frame_number_ == 0) {
@@ -79,7 +79,7 @@ GzipReader::Event GzipReader::read_member(std::span<const std::byte> bytes) {
     fail(Status::kUnknownFormat, "the data does not begin with a gzip member");
   }
   if (bytes.empty()) return want(State::kMember, kIdentifyBytes, Event::kEnd);
-  // Files are padded with zeros, on tapes and in pages; gzip ignores these.
+  // Some files are padded with zeros, on tapes and in pages; gzip ignores them.
   held_bytes_ = bytes.size();
   if (all_zero(bytes)) return want(State::kZeros, kZerosBytes, Event::kMore);
   return want(State::kMember, kIdentifyBytes, Event::kGarbage);
@@ -91,7 +91,7 @@ GzipReader::Event GzipReader::read_zeros(std::span<const std::byte> bytes) {
   return bytes.size() == kZerosBytes ? Event::kMore : want(State::kMember, kIdentifyBytes, Event::kEnd);
 }
 
-// What stands behind a BGZF member: another one, or the frame is over without its marker.
+// After a member of BGZF: reads another member, or ends a frame that has no end marker.
 GzipReader::Event GzipReader::read_between(std::span<const std::byte> bytes) {
   if (is_gzip(bytes) && bytes.size() == kIdentifyBytes && static_cast<unsigned>(bytes[2]) == kDeflateMethod &&
       static_cast<unsigned>(bytes[3]) == kGzipExtraFlag)
@@ -121,7 +121,7 @@ GzipReader::Event GzipReader::begin_header(std::span<const std::byte> bytes) {
               Event::kMore);
 }
 
-// A part of the header behind its first bytes.
+// Reads a part of the header, after its first bytes.
 GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
   held_bytes_ = header_bytes_ += bytes.size();
   if (state_ == State::kHeaderChecksum) {
@@ -144,7 +144,7 @@ GzipReader::Event GzipReader::read_header(std::span<const std::byte> bytes) {
         if (const std::uint32_t told = bgzf_member_bytes(bytes.data(), bytes.size()); told != 0)
           member_bytes_ = told;
       return next_field(State::kExtra);
-    default:  // a byte of a name or a comment
+    default:  // a byte of the name or the comment
       if (bytes[0] == std::byte{0}) return next_field(state_);
       if (state_ == State::kName && name_.size() < kMostNameBytes)
         name_.push_back(static_cast<char>(bytes[0]));
@@ -161,7 +161,7 @@ GzipReader::Event GzipReader::next_field(State done) {
 }
 
 GzipReader::Event GzipReader::end_header() {
-  // One that leaves no room for data and trailer says nothing; without it, the member is an ordinary one.
+  // A size that leaves no room for data and trailer is ignored; the member is then an ordinary one.
   if (member_bytes_ && *member_bytes_ < header_bytes_ + kBgzfLeastDataBytes + kGzipTrailerBytes)
     member_bytes_.reset();
   if (!in_bgzf_) return begin_frame();
@@ -231,7 +231,7 @@ GzipReader::Event GzipReader::read_block(std::span<const std::byte> bytes) {
   return Event::kBlockEnd;
 }
 
-// Two bytes hold an empty fixed block, with six bits that mean nothing, or nothing valid.
+// Two bytes are an empty fixed block, followed by six bits without meaning; otherwise they are not valid.
 GzipReader::Event GzipReader::read_marker(std::span<const std::byte> bytes) {
   if (bytes[0] != std::byte{3} || (bytes[1] & std::byte{3}) != std::byte{0})
     fail(Status::kCorruptBlock, "the end marker is not an empty member");

@@ -30,7 +30,7 @@ void set_fixed_codes(DeflateBlockHeader& header) {
   header.distance_bits.fill(kDeflateFixedDistanceBits);
 }
 
-// The code of the code lengths, of seven bits at most, by the next seven bits.
+// The code of the code lengths, with at most seven bits, looked up by the next seven bits.
 struct Precode {
   std::array<std::uint8_t, 1 << kDeflateMaxPrecodeBits> symbols{};
   std::array<std::uint8_t, 1 << kDeflateMaxPrecodeBits> bits{};
@@ -41,7 +41,7 @@ std::string_view read_precode(DeflateBits& bits, unsigned count, Precode& precod
   for (unsigned i = 0; i < count; ++i)
     lengths[kDeflatePrecodeOrder[i]] = static_cast<std::uint8_t>(bits.take_if_there(3));
   constexpr std::uint32_t kCodes = 1 << kDeflateMaxPrecodeBits;
-  std::uint32_t filled = 0;  // of the codes of seven bits, in their order
+  std::uint32_t filled = 0;  // how many entries, in the order of their seven bits
   for (unsigned length = 1; length <= kDeflateMaxPrecodeBits; ++length)
     for (std::uint32_t symbol = 0; symbol < kDeflatePrecodeCount; ++symbol) {
       if (lengths[symbol] != length) continue;
@@ -53,13 +53,13 @@ std::string_view read_precode(DeflateBits& bits, unsigned count, Precode& precod
         precode.bits[at] = static_cast<std::uint8_t>(length);
       }
     }
-  // Where none has a length, zlib reads each as a bit of no meaning, and misses the end of the block then.
+  // If no code length has a code, zlib takes one bit for each, and later finds no end of the block.
   if (filled == 0) precode.bits.fill(1);
   if (filled != 0 && filled != kCodes) return kBadPrecode;
   return {};
 }
 
-// Both sets in a row, as runs may go on from one to the other.
+// Reads both sets in one pass, since a run may continue from one to the other.
 std::string_view read_lengths(DeflateBits& bits, const Precode& precode, std::span<std::uint8_t> lengths) {
   for (std::size_t at = 0; at < lengths.size();) {
     const std::uint32_t next = bits.peek(kDeflateMaxPrecodeBits);
@@ -81,13 +81,13 @@ std::string_view read_lengths(DeflateBits& bits, const Precode& precode, std::sp
   return {};
 }
 
-// Complete, or a single code of one bit, or none.
+// Whether the code is complete, has a single codeword of one bit, or is empty.
 bool fits(std::span<const std::uint8_t> lengths) {
   std::array<std::uint32_t, kDeflateMaxCodeBits + 1> counts{};
   for (const std::uint8_t length : lengths) ++counts[length];
   const std::size_t codes = lengths.size() - counts[0];
   if (codes == 0 || (codes == 1 && counts[1] == 1)) return true;
-  std::uint32_t filled = 0;  // codes of the longest
+  std::uint32_t filled = 0;  // how many codewords of the greatest length
   for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits)
     filled += counts[bits] << (kDeflateMaxCodeBits - bits);
   return filled == 1u << kDeflateMaxCodeBits;
@@ -126,7 +126,8 @@ void DeflateCode::set(std::span<const std::uint8_t> lengths) {
   counts_[0] = 0;
   longest_bits_ = kDeflateMaxCodeBits;
   while (longest_bits_ > 0 && counts_[longest_bits_] == 0) --longest_bits_;
-  std::array<std::uint16_t, kDeflateMaxCodeBits + 1> next{};  // where the next symbol of each length goes
+  std::array<std::uint16_t, kDeflateMaxCodeBits + 1> next{};  // where the next symbol of each length is
+                                                              // stored
   for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits)
     next[bits] = static_cast<std::uint16_t>(next[bits - 1] + counts_[bits - 1]);
   for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol)
@@ -134,7 +135,7 @@ void DeflateCode::set(std::span<const std::uint8_t> lengths) {
 }
 
 std::uint32_t DeflateCode::decode(DeflateBits& bits, std::string_view what) const {
-  // Of the codes with as many bits as were read: the first one, and where its symbol stands.
+  // Among the codes with as many bits as were read so far: the first one, and the place of its symbol.
   std::uint32_t code = 0, first = 0, index = 0;
   for (unsigned length = 1;; ++length) {
     code |= bits.take(1);

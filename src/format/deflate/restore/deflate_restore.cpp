@@ -53,15 +53,16 @@ DeflateRestored DeflateDecoder::restore_whole(std::span<const std::byte> input,
 
 StreamStep DeflateDecoder::restore(std::span<const std::byte> input, std::span<std::byte> room) {
   if (!stops_at_points_) return restore_until(kNoStop, input, room);
-  // From a point the way goes to the next one.
+  // After a point, it continues to the next one.
   const std::int64_t here_bits = -static_cast<std::int64_t>(unread_bits());
   return restore_until(is_between_blocks() ? here_bits + 1 : kNextBlock, input, room);
 }
 
-// An item that the piece before ended in is restored from its bytes and some of this piece, side by side.
+// An item (such as a block's header) that the last piece cut off is restored from a copy of its bytes,
+// followed by the beginning of this piece.
 StreamStep DeflateDecoder::restore_until(std::int64_t stop_bits, std::span<const std::byte> input,
                                          std::span<std::byte> room) {
-  constexpr std::size_t kBridgeBytes = 1024;  // more than any item has
+  constexpr std::size_t kBridgeBytes = 1024;  // longer than any item
   Output output{room.data(), room.data(), room.data() + room.size()};
   Stop stop = Stop::kNone;
   Input piece{input, 0, stop_bits};
@@ -76,7 +77,8 @@ StreamStep DeflateDecoder::restore_until(std::int64_t stop_bits, std::span<const
     stop = run(bridge, output);
     announced_bits_ -= static_cast<std::int64_t>(kept_bytes * 8);
     if (bridge.position_bits < kept_bytes * 8) {
-      // Not even the bits that were kept are taken; of the piece is what was added, where it is wanted.
+      // Not even all the kept bits were used. The bytes that were added are taken if more are needed, else
+      // left to the caller.
       const bool wants_more = stop == Stop::kInput;
       if (!wants_more) pending_.resize(kept_bytes);
       pending_.erase(pending_.begin(),
@@ -168,7 +170,7 @@ DeflateDecoder::Stop DeflateDecoder::begin_block(Input& input) {
   return Stop::kNone;
 }
 
-// The bytes begin at one.
+// Restores a part of a stored block. Its bytes begin at a byte boundary.
 DeflateDecoder::Stop DeflateDecoder::restore_stored(Input& input, Output& output) {
   const std::size_t at = static_cast<std::size_t>(input.position_bits / 8);
   const std::size_t count = std::min({std::size_t{stored_left_}, input.bytes.size() - at, output.room()});
@@ -193,7 +195,7 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens(Input& input, Output& output
   return Stop::kNone;
 }
 
-// Until the ends are near, the block ends, or a match reaches back before the output.
+// Restores tokens until the ends are near, the block ends, or a match reaches back before the output.
 DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& output) {
   DeflateTokensRun<std::byte> run{.input = input.bytes,
                                   .position_bits = input.position_bits,
@@ -220,7 +222,7 @@ DeflateDecoder::Stop DeflateDecoder::restore_tokens_fast(Input& input, Output& o
   return Stop::kNone;
 }
 
-// One token, whatever there is of it.
+// Restores one token, even if a part of it is missing.
 DeflateDecoder::Stop DeflateDecoder::restore_token(Input& input, Output& output) {
   const std::size_t at = static_cast<std::size_t>(input.position_bits / 8);
   std::uint64_t bits = 0;
@@ -230,7 +232,8 @@ DeflateDecoder::Stop DeflateDecoder::restore_token(Input& input, Output& output)
   const auto left_bits = static_cast<unsigned>(std::min<std::uint64_t>(input.left_bits(), 57));
   unsigned token_bits = 0;
   std::uint32_t value = 0;
-  // The next symbol's entry; its value with its extra bits. kInput where they are not all there.
+  // Sets `entry` to the next symbol's entry, and `value` to its value with the extra bits. kInput if bits are
+  // missing.
   const auto symbol = [&](const auto& table, std::uint32_t& entry) {
     entry = table.entries[low_bits(bits, table.kBits)];
     if ((entry & kSecondTableFlag) != 0) {
@@ -270,7 +273,7 @@ DeflateDecoder::Stop DeflateDecoder::restore_token(Input& input, Output& output)
   return restore_match(output);
 }
 
-// Of a match, as much as there is room for.
+// Copies as much of a match as there is room for.
 DeflateDecoder::Stop DeflateDecoder::restore_match(Output& output) {
   for (; match_left_ != 0; --match_left_) {
     if (output.room() == 0) return Stop::kRoom;

@@ -5,7 +5,7 @@
 namespace hemstitch {
 namespace {
 
-// Thrown where the output is full.
+// Thrown when the output is full.
 struct NoRoom {};
 
 std::span<const std::byte> last_bytes(std::span<const std::byte> bytes, std::size_t count) {
@@ -14,7 +14,7 @@ std::span<const std::byte> last_bytes(std::span<const std::byte> bytes, std::siz
 
 }  // namespace
 
-// The room for a piece of content, behind what stands before it.
+// The room for a piece of content, with the content before it.
 class DeflateReferenceDecoder::Output {
  public:
   Output(std::span<const std::byte> before, std::span<std::byte> room) : before_(before), room_(room) {}
@@ -71,7 +71,7 @@ StreamStep DeflateReferenceDecoder::restore(std::span<const std::byte> input, st
     }
   }
 
-  // An unfinished item wants all that is there; otherwise bytes that nothing was taken of are left to the caller.
+  // An unfinished item needs all bytes that there are; else bytes that were not used are left to the caller.
   const std::uint64_t position = bits.position_bits();
   const std::size_t used_bytes =
       input_ends ? pending_.size() : std::max<std::size_t>(kept_bytes, (position + 7) / 8);

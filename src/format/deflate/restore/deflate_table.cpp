@@ -33,20 +33,21 @@ constexpr auto kDistanceEntries = [] {
   return entries;
 }();
 
-// The next code of the same length, or the first of a longer one, where codes are looked up with their first bit lowest: one is added from
-// the other end.
+// The next code of the same length, or the first of a longer one. Codes are looked up with their first bit
+// lowest, so 1 is added at the highest bit and carries downwards.
 constexpr std::uint32_t next_reversed(std::uint32_t code, unsigned bits) {
   const std::uint32_t bit = std::bit_floor(~code & ((1u << bits) - 1));
   return bit == 0 ? 0 : (code & (bit - 1)) + bit;
 }
 
-// Symbols of lengths that fit (deflate_header.hpp). Each stands wherever its code is followed by whatever bits: so a table for one
-// bit more is the one before, twice, with the codes of that length put in.
+// Builds a table from symbols whose lengths fit (deflate_header.hpp). A symbol's entry is repeated for all
+// bits that may follow its code. So the table for one bit more is two copies of the table before, with the
+// codes of that length added.
 template <class Table>
 void build(Table& table, std::span<const std::uint8_t> lengths,
            std::span<const std::uint32_t> symbol_entries) {
   std::array<std::uint16_t, kDeflateMaxCodeBits + 2> counts{},
-      next{};  // of each length; where its next symbol goes
+      next{};  // of each length; where its next symbol is stored
   for (const std::uint8_t length : lengths) ++counts[length];
   counts[0] = 0;
   for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits)
@@ -58,7 +59,7 @@ void build(Table& table, std::span<const std::uint8_t> lengths,
   constexpr unsigned kBits = Table::kBits;
   constexpr std::uint32_t kFirstEntries = 1u << kBits;
   std::uint32_t* const entries = table.entries.data();
-  entries[0] = entry_of(1, kOtherFlag, 0) | 1u << 8;  // stays where some bits are no code
+  entries[0] = entry_of(1, kOtherFlag, 0) | 1u << 8;  // remains if some bits are not a code
   std::uint32_t code = 0;
   std::size_t place = 0;
   for (unsigned bits = 1; bits <= kBits; ++bits) {
@@ -72,7 +73,7 @@ void build(Table& table, std::span<const std::uint8_t> lengths,
       if ((code & (kFirstEntries - 1)) != prefix) {
         if (prefix != UINT32_MAX) second_begin += 1u << second_bits;
         prefix = code & (kFirstEntries - 1);
-        // As many bits more as the codes from here on take to fill it.
+        // As many more bits as the codes from here on need to fill the second table.
         second_bits = bits - kBits;
         for (std::uint32_t filled = left; filled < 1u << second_bits;
              filled = 2 * filled + counts[kBits + second_bits])

@@ -21,14 +21,14 @@ void copy_part(void* to, const void* from) {
   std::memcpy(to, from, Bytes);
 }
 
-// A match inside the output, which has room for 32 elements, and for 16 behind the match.
+// Copies a match within the output, which has room for 32 elements here, and for 16 after the match.
 template <class Element>
 inline void copy_match(Element* to, std::uint32_t distance, std::uint32_t length) {
   constexpr std::uint32_t kWide = 16 / sizeof(Element), kHalf = 8 / sizeof(Element);
   const Element* from = to - distance;
   Element* const end = to + length;
   if (distance >= kWide) {
-    // Most are no longer than this.
+    // Most matches are no longer than this.
     copy_part<16>(to, from);
     copy_part<16>(to + kWide, from + kWide);
     for (to += 2 * kWide, from += 2 * kWide; to < end; to += kWide, from += kWide) copy_part<16>(to, from);
@@ -41,7 +41,7 @@ inline void copy_match(Element* to, std::uint32_t distance, std::uint32_t length
   }
 }
 
-// A match that begins before the output: `beyond` elements before the end of what stands there.
+// Copies a match that begins before the output, `beyond` elements before the end of what precedes it.
 template <class Element>
 [[gnu::noinline]] void copy_match_before(const DeflateTokensRun<Element>& run, Element* to,
                                          std::size_t beyond, std::uint32_t distance, std::uint32_t length) {
@@ -50,7 +50,7 @@ template <class Element>
   for (std::size_t i = part; i < length; ++i) to[i] = *(to + i - distance);
 }
 
-// What the next symbol is is looked up before a match is copied, so that the one does not wait for the other.
+// The next symbol is looked up before a match is copied, so that neither waits for the other.
 template <class Element>
 [[gnu::always_inline]] inline DeflateTokensEnd restore_far_from_ends(const DeflateLitlenTable& litlen,
                                                                      const DeflateDistanceTable& distance,
@@ -65,8 +65,9 @@ template <class Element>
   const std::uint32_t* const litlens = litlen.entries.data();
   const std::uint32_t* const distances = distance.entries.data();
   Element* out = run.at;
-  std::uint64_t bits = 0;  // the next ones
-  // How many of them are known to be there, in the lowest six bits; above them may stand some that are loaded again.
+  std::uint64_t bits = 0;  // the next bits of the input
+  // The lowest six bits say how many of them are valid. Bits above those in `bits` may be loaded a second
+  // time.
   std::uint32_t bit_count = 0;
   const auto refill = [&]() __attribute__((always_inline)) {
     bits |= load_word(in) << (bit_count & 63);
@@ -97,7 +98,7 @@ template <class Element>
   std::uint32_t entry = next_litlen();
 
   while (in <= in_near && out <= out_near) {
-    // Three literals have 33 bits at most, of which a table's first part tells.
+    // Three literals have 33 bits at most, if the first part of the table decodes them.
     if ((entry & kLiteralFlag) != 0) {
       put(entry);
       entry = next_litlen();
@@ -113,7 +114,7 @@ template <class Element>
       }
       refill();
     }
-    // From here on a token takes 48 bits at most: 15 and 5 extra ones, 15 and 13.
+    // From here on, a token takes 48 bits at most: a code of 15 and 5 extra bits, then 15 and 13.
     if ((entry & kOtherFlag) != 0) {
       if ((entry & kSecondTableFlag) != 0) {
         take(entry);
@@ -160,7 +161,7 @@ template <class Element>
 }
 
 #ifdef __x86_64__
-// With the instructions that shift and mask without going through other registers: a tenth to a fifth faster.
+// Uses the instructions that shift and mask without going through other registers: a tenth to a fifth faster.
 template <class Element>
 [[gnu::target("bmi,bmi2")]] DeflateTokensEnd restore_with_bmi2(const DeflateLitlenTable& litlen,
                                                                const DeflateDistanceTable& distance,

@@ -11,15 +11,16 @@
 namespace hemstitch {
 namespace {
 
-// One failure may have been the moment's.
+// One failure may have been temporary.
 constexpr unsigned kMostDeviceFailures = 2;
 
-// A device that confirms less than one in so many of a piece's bytes, and fills less than half of the output, is slower than the processor.
+// If a device confirms less than one in so many of a piece's bytes, and fills less than half of the output,
+// it is slower than the processor.
 constexpr std::uint64_t kLeastConfirmed = 8;
 
 constexpr std::uint64_t kAll = UINT64_MAX;
 
-// What stands behind `last` of a content, before which `window` stands.
+// The window after `last`; `window` is the one before it.
 std::vector<std::byte> window_behind(std::span<const std::byte> window, std::span<const std::byte> last) {
   const std::size_t kept =
       std::min(window.size(), kDeflateWindowBytes - std::min<std::size_t>(last.size(), kDeflateWindowBytes));
@@ -28,7 +29,7 @@ std::vector<std::byte> window_behind(std::span<const std::byte> window, std::spa
   return behind;
 }
 
-// A device that fails may say anything.
+// Whether the result is consistent: a failing device may report anything.
 bool adds_up(const DeflatePieceRestored& restored, const DeflatePieceWork& work, std::uint64_t room) {
   std::uint64_t bits = work.begin_bits, content = 0;
   for (const DeflatePieceMember& member : restored.members) {
@@ -48,12 +49,12 @@ bool adds_up(const DeflatePieceRestored& restored, const DeflatePieceWork& work,
 std::optional<DeflateDeviceLimits> deflate_device_limits(
     const StreamMeans& means, std::uint64_t device_limit_bytes,
     const std::function<std::uint64_t(const DeflateDeviceLimits&)>& device_bytes) {
-  // Only the processor's decoders know the points inside a stream.
+  // Only the processor's decoders report the points inside a stream.
   if (means.points) return std::nullopt;
   DeflateDeviceLimits limits;
   if (means.input_bytes) {
     if (*means.input_bytes < kDeflateDeviceLeastBytes) return std::nullopt;
-    // Several, so that one is read and another written while one is restored.
+    // Several pieces, so that one is read and another written while one is restored.
     const std::uint64_t several = *means.input_bytes / (limits.inputs + 1) + 1;
     while (limits.piece_bytes / 2 >= several) limits.piece_bytes /= 2;
   } else {
@@ -78,19 +79,19 @@ std::optional<DeflateDeviceLimits> deflate_device_limits(
 
 struct DeflateDeviceDecoder::Piece {
   std::uint64_t number = 0;
-  std::uint64_t begin = 0;  // in all that was given
+  std::uint64_t begin = 0;  // in the whole input
   std::size_t own_bytes = 0;
   std::size_t most_bytes = 0;
   LargeBuffer memory;
 
   // Guarded by the decoder's mutex.
-  bool sealed = false;         // nothing more comes
-  bool is_on_device = true;    // all of it was sent there
-  bool is_passed = false;      // there nobody needs it any more
-  std::size_t lead_bytes = 0;  // of the bytes before it, that were carried
-  unsigned users = 0;          // threads that have the device read it
+  bool sealed = false;         // complete
+  bool is_on_device = true;    // all of it was sent to the device
+  bool is_passed = false;      // the device needs none of it any more
+  std::size_t lead_bytes = 0;  // how many carried bytes precede it on the device
+  unsigned users = 0;          // threads for which the device reads it
   enum class Preparation { kNone, kUnderWay, kDone, kOver } preparation = Preparation::kNone;
-  unsigned room = 0;  // in which it is prepared
+  unsigned room = 0;  // of the device, where it is prepared
 
   std::uint64_t end() const { return begin + own_bytes; }
   std::span<const std::byte> from(std::uint64_t byte) const {
@@ -98,20 +99,20 @@ struct DeflateDeviceDecoder::Piece {
   }
 };
 
-// What the device restored from a link on.
+// What the device restored, from a link on.
 struct DeflateDeviceDecoder::Restored {
-  // Of one stream.
+  // The content of one stream.
   struct Part {
-    std::uint64_t begin_bits = 0, end_bits = 0;  // of all that was given
+    std::uint64_t begin_bits = 0, end_bits = 0;  // in the whole input
     std::uint64_t content_at = 0, content_bytes = 0;
     bool final = false;
     std::uint32_t crc32 = 0;
   };
   std::vector<Part> parts;
-  std::vector<std::byte> window;  // before the first part
+  std::vector<std::byte> window;  // the content before the first part
   unsigned output = 0;
   bool is_much = false;
-  std::vector<std::shared_ptr<Piece>> pieces;  // whose bytes it was restored from
+  std::vector<std::shared_ptr<Piece>> pieces;  // the pieces that it was restored from
 
   std::span<const std::byte> from(std::uint64_t byte) const {
     for (const auto& piece : pieces)
@@ -120,7 +121,7 @@ struct DeflateDeviceDecoder::Restored {
   }
 };
 
-// Content that is restored again, in order.
+// Restores content a second time, in order.
 struct DeflateDeviceDecoder::Redone {
   std::shared_ptr<Restored> restored;
   std::size_t part = 0;
@@ -128,7 +129,7 @@ struct DeflateDeviceDecoder::Redone {
   std::uint64_t position = 0;
   DeflateDecoder decoder{{}};
 
-  // Fills `to`.
+  // Fills `to` with the next content.
   void restore(std::span<std::byte> to) {
     while (!to.empty()) {
       const auto input = restored->from(position);
@@ -170,7 +171,7 @@ DeflateDeviceDecoder::~DeflateDeviceDecoder() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-// ---- the calling thread
+// ---- Calling thread ----
 
 StreamStep DeflateDeviceDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
   if (mode_ == Mode::kAlone) {
@@ -182,7 +183,7 @@ StreamStep DeflateDeviceDecoder::restore(std::span<const std::byte> input, std::
     } else if (taken_bytes_ >= limits_.begin_bytes && step.status == Status::kOk) {
       mode_ = Mode::kSerial;
       in_serial_way_ = true;
-      serial_until_ = position_ + 1;  // a link is in bytes that are kept
+      serial_until_ = position_ + 1;  // from here on the bytes are kept, so a link can be inside them
     }
     return step;
   }
@@ -190,13 +191,13 @@ StreamStep DeflateDeviceDecoder::restore(std::span<const std::byte> input, std::
   const auto goes_on = [&] {
     return step.input_bytes == 0 && step.output_bytes == 0 && !step.ended && step.status == Status::kOk;
   };
-  // Who gives nothing where there is room has nothing to give.
+  // If the caller gives no input although there is room, there is no more.
   const bool is_end = input.empty() && piece_to_fill() != nullptr;
   if (is_end) {
     const std::scoped_lock lock(mutex_);
     no_more_ = true;
     if (pieces_.back()->own_bytes != 0) seal(*pieces_.back());
-    work_comes_.notify_all();  // what waited for more goes on without
+    work_comes_.notify_all();  // threads that waited for more continue without it
   }
   const auto was_held_up = [&] { return !is_end && piece_to_fill() == nullptr && wait_for_held_piece(); };
   do {
@@ -215,8 +216,8 @@ std::optional<std::span<std::byte>> DeflateDeviceDecoder::input_room() {
                    std::min(limits_.gather_bytes, piece->most_bytes - piece->own_bytes));
 }
 
-// A piece that was passed has room for more input only once no thread of the device works on it. Waits for such a thread; false if
-// there is none.
+// A piece that was passed makes room for more input only once no thread of the device uses it. Waits for such
+// a thread; false if there is none.
 bool DeflateDeviceDecoder::wait_for_held_piece() {
   {
     std::unique_lock lock(mutex_);
@@ -227,7 +228,7 @@ bool DeflateDeviceDecoder::wait_for_held_piece() {
   return true;
 }
 
-// How much there was room for.
+// Takes as much input as there is room for; returns how much.
 std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
   std::size_t taken = 0;
   while (taken < input.size()) {
@@ -258,7 +259,7 @@ std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
   return taken;
 }
 
-// With the mutex held: whether the device has an input for another piece.
+// Call it with the mutex held. Whether the device has an input for another piece.
 bool DeflateDeviceDecoder::has_input_for_piece() const {
   if (failures_ >= kMostDeviceFailures) return true;
   return std::ranges::none_of(pieces_, [&](const auto& piece) {
@@ -266,7 +267,7 @@ bool DeflateDeviceDecoder::has_input_for_piece() const {
   });
 }
 
-// The last one where it is not full, or a new one; null where there is no room for one.
+// The last piece if it is not full, or a new one; null if there is no room for one.
 DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_to_fill() {
   {
     const std::scoped_lock lock(mutex_);
@@ -307,13 +308,13 @@ std::optional<LargeBuffer> DeflateDeviceDecoder::memory_for_piece() {
   return idle();
 }
 
-// With the mutex held.
+// Call it with the mutex held.
 void DeflateDeviceDecoder::seal(Piece& piece) {
   piece.sealed = true;
   work_comes_.notify_all();
 }
 
-// Without any there is no device.
+// Without threads, the device is not used.
 void DeflateDeviceDecoder::start_threads() {
   if (!threads_.empty() || is_dropped()) return;
   try {
@@ -326,7 +327,7 @@ void DeflateDeviceDecoder::start_threads() {
   }
 }
 
-// `waits`: whether to wait for the device where nothing is at hand.
+// With `waits`, waits for the device if nothing is ready.
 void DeflateDeviceDecoder::produce(StreamStep& step, std::span<std::byte> output, bool waits) {
   for (bool goes_on = true; goes_on && step.output_bytes < output.size() && !step.ended;) {
     switch (mode_) {
@@ -407,7 +408,7 @@ bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byt
   return done.input_bytes != 0 || done.output_bytes != 0;
 }
 
-// The next content that the device restored, or the place from which it did not.
+// Takes the next content that the device restored, or continues serially where it gave up.
 bool DeflateDeviceDecoder::take_restored(bool waits) {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -458,7 +459,7 @@ void DeflateDeviceDecoder::leave_restored() {
   work_comes_.notify_all();
 }
 
-// Brings the next content of the part at hand there.
+// Transfers the next content of the current part to `to`.
 void DeflateDeviceDecoder::arrive(std::span<std::byte> to) {
   Arrival arrival{.number = 0, .to = to, .restored = current_, .part = part_, .part_at = part_at_};
   if (!is_dropped()) {
@@ -491,7 +492,7 @@ void DeflateDeviceDecoder::settle(std::uint64_t number) {
     {
       const std::scoped_lock lock(mutex_);
       if (arrivals_.empty() || arrivals_.front().number > number) return;
-      arrival = &arrivals_.front();  // which stays where it is while others come
+      arrival = &arrivals_.front();  // stays in its place while others are added
     }
     bool has_come = false;
     if (arrival->download != 0) {
@@ -510,7 +511,7 @@ void DeflateDeviceDecoder::settle(std::uint64_t number) {
   }
 }
 
-// With settling_ held.
+// Call it with settling_ held.
 void DeflateDeviceDecoder::redo(const Arrival& arrival) {
   if (!redone_ || redone_->restored != arrival.restored || redone_->part != arrival.part ||
       redone_->part_at > arrival.part_at) {
@@ -532,7 +533,7 @@ void DeflateDeviceDecoder::redo(const Arrival& arrival) {
   redone_->restore(arrival.to);
 }
 
-// From here on the device is not asked, for twice as long each time that it helps little.
+// From here on the device is not used for a while, twice as long each time that it helps little.
 void DeflateDeviceDecoder::begin_serial_way() {
   mode_ = Mode::kSerial;
   if (std::exchange(in_serial_way_, true)) return;
@@ -540,7 +541,7 @@ void DeflateDeviceDecoder::begin_serial_way() {
   if (serial_bytes_ < limits_.piece_bytes) serial_bytes_ *= 2;
 }
 
-// Whether there are threads for what the device is not asked for any more.
+// Whether the processor has several threads for what the device no longer restores.
 bool DeflateDeviceDecoder::is_for_processor() const { return limits_.processor.threads > 1; }
 
 void DeflateDeviceDecoder::go_on_in_parallel(const Link& link) {
@@ -557,7 +558,7 @@ void DeflateDeviceDecoder::go_on_in_parallel(const Link& link) {
 // Returns whether there is more to do at once.
 bool DeflateDeviceDecoder::restore_in_parallel(StreamStep& step, std::span<std::byte> output, bool waits) {
   const Piece* const piece = piece_of(position_);
-  // To go on without input means that none is known of.
+  // Without input, the parallel decoder would conclude that there is no more.
   if (piece == nullptr && !waits) return false;
   const auto input = piece == nullptr ? std::span<const std::byte>() : piece->from(position_);
   const auto room = output.subspan(step.output_bytes);
@@ -613,7 +614,7 @@ bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
     mode_ = Mode::kParallel;
     return parallel_->begin_next(history);
   }
-  // The next part of what the stream before ended in?
+  // Is this the next part of the result in which the last stream ended?
   if (current_ && part_ + 1 < current_->parts.size() &&
       current_->parts[part_ + 1].begin_bits == position_ * 8 && history.empty()) {
     ++part_;
@@ -623,7 +624,7 @@ bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
   }
   leave_restored();
   {
-    // Else nobody needs what was restored ahead.
+    // If not, nobody needs what was restored ahead.
     const std::scoped_lock lock(mutex_);
     ++epoch_;
     link_.reset();
@@ -640,7 +641,7 @@ bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
   return true;
 }
 
-// With the mutex held: the device needs nothing of it any more.
+// Call it with the mutex held. The device no longer needs the piece.
 void DeflateDeviceDecoder::pass(Piece& piece) {
   piece.is_passed = true;
   if (piece.preparation != Piece::Preparation::kDone) return;
@@ -648,7 +649,7 @@ void DeflateDeviceDecoder::pass(Piece& piece) {
   idle_rooms_.push_back(piece.room);
 }
 
-// With the mutex held: those before a byte, up to one that is worked on.
+// Call it with the mutex held. Passes the pieces before a byte, up to the first one that is in use.
 void DeflateDeviceDecoder::pass_inputs(std::uint64_t before_byte) {
   passed_bytes_ = std::max(passed_bytes_, before_byte);
   for (const auto& piece : pieces_) {
@@ -657,7 +658,7 @@ void DeflateDeviceDecoder::pass_inputs(std::uint64_t before_byte) {
   }
 }
 
-// Lets pieces go of which nothing is needed any more.
+// Releases the pieces that are no longer needed.
 void DeflateDeviceDecoder::release(std::uint64_t before_byte) {
   const std::scoped_lock lock(mutex_);
   pass_inputs(before_byte);
@@ -668,7 +669,7 @@ void DeflateDeviceDecoder::release(std::uint64_t before_byte) {
   }
 }
 
-// ---- failures
+// ---- Failures ----
 
 void DeflateDeviceDecoder::fail(const std::string& reason) {
   {
@@ -684,7 +685,7 @@ bool DeflateDeviceDecoder::is_dropped() const {
   return failures_ >= kMostDeviceFailures;
 }
 
-// ---- the device's threads
+// ---- Threads of the device ----
 
 void DeflateDeviceDecoder::work() {
   std::unique_lock lock(mutex_);
@@ -712,20 +713,21 @@ void DeflateDeviceDecoder::work() {
   }
 }
 
-// With the mutex held.
+// Call it with the mutex held.
 std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_task() const {
   if (stops_) return std::nullopt;
   const auto task = next_restoring();
   return task && task->kind != Task::Kind::kWait ? task : next_preparing();
 }
 
-// With the mutex held: from the link on. Nothing where that needs more input, or an output.
+// Call it with the mutex held. The task that continues from the link. Nothing if it needs more input, or an
+// output.
 std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_restoring() const {
   if (!link_) return std::nullopt;
   const Task gives_up{.kind = Task::Kind::kGiveUp};
   if (failures_ >= kMostDeviceFailures) return gives_up;
   const std::uint64_t byte = link_->bits / 8;
-  // Nothing has come of what follows.
+  // None of the following bytes has come yet.
   if (pieces_.empty() || byte >= pieces_.back()->end()) return std::nullopt;
   auto at = pieces_.end();
   for (auto i = pieces_.begin(); i != pieces_.end(); ++i)
@@ -754,14 +756,14 @@ std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_restoring()
   return task;
 }
 
-// The last one: it is needed last.
+// The last piece, since it is needed last.
 std::shared_ptr<DeflateDeviceDecoder::Piece> DeflateDeviceDecoder::piece_to_give_room() const {
   for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece)
     if ((*piece)->preparation == Piece::Preparation::kDone && (*piece)->users == 0) return *piece;
   return nullptr;
 }
 
-// With the mutex held: the first piece for which that may be worth it.
+// Call it with the mutex held. The first piece that may be worth preparing.
 std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_preparing() const {
   if (limits_.rooms == 1 || idle_rooms_.empty() || failures_ >= kMostDeviceFailures) return std::nullopt;
   for (std::size_t i = 1; i < pieces_.size(); ++i) {
@@ -777,7 +779,7 @@ std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_preparing()
   return std::nullopt;
 }
 
-// What went wrong, which fail() was told; empty where nothing did.
+// Calls `call`. On an error, passes the reason to fail() and returns it; otherwise returns an empty string.
 std::string DeflateDeviceDecoder::failure_of(const std::function<void()>& call) {
   std::string failure;
   try {
@@ -818,7 +820,7 @@ void DeflateDeviceDecoder::prepare(const Task& task, std::unique_lock<std::mutex
     piece.lead_bytes = task.carried_bytes;
   else
     idle_rooms_.push_back(piece.room);
-  pass_inputs(0);  // what others came past meanwhile
+  pass_inputs(0);  // pieces that others went past meanwhile
 }
 
 void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex>& lock) {
@@ -826,7 +828,7 @@ void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex
   Piece& piece = *task.piece;
   const std::uint64_t epoch = epoch_;
   const auto place = [&](const Piece& of) {
-    return limits_.lead_bytes + link.bits / 8 - of.begin;  // of the link, which may stand before the piece
+    return limits_.lead_bytes + link.bits / 8 - of.begin;  // of the link, which may be before the piece
   };
   const unsigned output = idle_outputs_.back();
   idle_outputs_.pop_back();
@@ -842,7 +844,7 @@ void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex
   piece.preparation = Piece::Preparation::kOver;
   ++piece.users;
   if (task.carried) ++task.carried->users;
-  // Bytes of what is before the link, which were carried, are needed there no more.
+  // Pieces that end before the link, or whose last bytes were carried, are not needed on the device any more.
   for (const auto& before : pieces_)
     if (before->end() <= std::max(piece.begin, link.bits / 8) && before->sealed && !before->is_passed &&
         before->users == 0)
@@ -884,7 +886,7 @@ void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex
   if (epoch == epoch_) given_up_ = std::move(link);
 }
 
-// With the mutex held.
+// Call it with the mutex held.
 void DeflateDeviceDecoder::publish(const Piece& piece, unsigned output, Link link,
                                    DeflatePieceRestored found) {
   const auto bits_of = [&](std::uint64_t input_bits) {

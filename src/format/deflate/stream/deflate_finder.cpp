@@ -9,13 +9,13 @@
 namespace hemstitch {
 namespace {
 
-// Of the next bits of step 1: how many of them to pass before they may be a block's first ones, 0 where they may.
+// For the next bits of step 1: how many of them to skip before a block may begin; 0 if it may begin here.
 constexpr auto kBitsToPass = [] {
   constexpr std::uint32_t kCount = 1u << kDeflateStartBits;
   std::array<std::uint8_t, kCount> table{};
   for (std::uint32_t bits = 0; bits < kCount; ++bits) {
     unsigned pass = 0;
-    // Bits that are not seen yet may be any, those of the three first ones 0 0 1, of counts 0.
+    // A block begins with the bits 0 0 1. Unseen bits may have any value; those of counts are taken as 0.
     const auto may = [&] {
       const std::uint32_t seen = bits >> pass;
       const unsigned left = kDeflateStartBits - pass;
@@ -28,7 +28,7 @@ constexpr auto kBitsToPass = [] {
   return table;
 }();
 
-// Of four lengths of the code of code lengths.
+// The sum of the shares of four lengths of the code of code lengths.
 constexpr auto kShares = [] {
   std::array<std::uint16_t, 1 << 12> table{};
   for (std::uint32_t lengths = 0; lengths < table.size(); ++lengths)
@@ -37,7 +37,7 @@ constexpr auto kShares = [] {
   return table;
 }();
 
-// The next 57 bits, at least.
+// At least the next 57 bits.
 std::uint64_t bits_at(const std::byte* bytes, std::uint64_t at_bits) {
   return load_le64(bytes + at_bits / 8) >> at_bits % 8;
 }
@@ -47,19 +47,19 @@ std::uint64_t precode_lengths(const std::byte* bytes, std::uint64_t at_bits, std
   return bits_at(bytes, at_bits + kDeflatePrecodeLengthsAt) & ((std::uint64_t{1} << 3 * count) - 1);
 }
 
-// Steps 2 and 3, of a position that step 1 passed.
+// Steps 2 and 3, for a position that passed step 1.
 bool begins_dynamic_block(std::span<const std::byte> bytes, std::uint64_t at_bits, std::uint32_t head) {
   const std::uint64_t lengths = precode_lengths(bytes.data(), at_bits, head);
   std::uint32_t filled = 0;
   for (std::uint64_t left = lengths; left != 0; left >>= 12) filled += kShares[left & 0xFFF];
   if (filled != 128) return false;
 
-  // The code of code lengths, by the next seven bits: a symbol, with its bits above it.
+  // The code of code lengths, looked up by the next seven bits: a symbol, and above it its bits.
   std::array<std::uint8_t, kDeflatePrecodeCount> symbol_bits{};
   for (unsigned i = 0; i < kDeflatePrecodeCount; ++i)
     symbol_bits[kDeflatePrecodeOrder[i]] = static_cast<std::uint8_t>(lengths >> 3 * i & 7);
   std::array<std::uint8_t, 1 << kDeflateMaxPrecodeBits> table;
-  std::uint32_t code = 0;  // of seven bits, from its highest on
+  std::uint32_t code = 0;  // of seven bits, with its first bit highest
   for (unsigned length = 1; length <= kDeflateMaxPrecodeBits; ++length)
     for (std::uint32_t symbol = 0; symbol < kDeflatePrecodeCount; ++symbol) {
       if (symbol_bits[symbol] != length) continue;
@@ -105,7 +105,7 @@ bool begins_dynamic_block(std::span<const std::byte> bytes, std::uint64_t at_bit
   return position <= end_bits && sums.fit();
 }
 
-// The size of the stored block whose sizes stand at this byte; nothing where they contradict each other.
+// The size of the stored block whose two size fields are at this byte; nothing if they contradict each other.
 std::optional<std::uint32_t> stored_bytes(std::span<const std::byte> bytes, std::uint64_t at) {
   if (at + 4 > bytes.size()) return std::nullopt;
   const std::uint32_t both = load_le32(bytes.data() + at);
@@ -113,7 +113,8 @@ std::optional<std::uint32_t> stored_bytes(std::span<const std::byte> bytes, std:
   return both & 0xFFFF;
 }
 
-// A stored block of some size whose sizes stand at this byte, and another block, stored or with codes of its own, behind it.
+// Whether the size fields of a stored block are at this byte, and another block, stored or dynamic, follows
+// it.
 bool begins_stored_block(std::span<const std::byte> bytes, std::uint64_t at) {
   const std::optional<std::uint32_t> size = stored_bytes(bytes, at);
   if (!size || *size < kDeflateLeastStoredStart || at == 0 ||
@@ -132,11 +133,12 @@ std::optional<std::uint64_t> find_deflate_start(std::span<const std::byte> bytes
                                                 std::uint64_t to_bits) {
   const std::uint64_t end_bits = std::min(to_bits, bytes.size() * std::uint64_t{8});
   std::uint64_t stored_at =
-      (from_bits + 3 + 7) / 8;  // the next byte that is asked for a stored block's sizes
+      (from_bits + 3 + 7) / 8;  // the next byte that is tested for the sizes of a stored block
   for (std::uint64_t at = from_bits; at < end_bits;) {
     for (; stored_at * 8 < at + 3 + 8 && stored_at * 8 - 3 < end_bits; ++stored_at)
       if (begins_stored_block(bytes, stored_at)) {
-        // Only blocks that begin between the last position and this one could stand before it.
+        // Only dynamic blocks that begin after the last tested position and before the stored block come
+        // before it.
         for (; at < stored_at * 8 - 3; ++at) {
           const auto head = static_cast<std::uint32_t>(bits_at(bytes.data(), at));
           if (may_begin_dynamic_block(head) && begins_dynamic_block(bytes, at, head)) return at;

@@ -11,7 +11,8 @@ void write_markers(std::span<std::uint16_t> window) {
     window[i] = static_cast<std::uint16_t>(kDeflateMarker | (kDeflateWindowBytes - window.size() + i));
 }
 
-// From the end on, where markers are rarer the longer the content: those that find one find it soon, or nowhere.
+// Goes from the end to the beginning. The longer the content, the rarer markers become towards its end: a
+// test that finds one finds it soon.
 bool all_bytes(std::span<const std::uint16_t> symbols) {
   constexpr std::size_t kAtOnce = 1024;
   while (!symbols.empty()) {
@@ -34,11 +35,13 @@ std::uint32_t oldest_marker(std::span<const std::uint16_t> symbols) {
 
 void resolve_markers(const std::uint16_t* symbols, std::size_t count, std::span<const std::byte> window,
                      std::byte* bytes) {
-  // What every symbol stands for, by the symbol: one look each, without a question. Of the first half only bytes are there.
+  // Looks up what each symbol means, without a branch. In the lower half of the table, only the bytes are
+  // used.
   std::array<std::byte, std::size_t{2} * kDeflateWindowBytes> meanings;
   for (unsigned byte = 0; byte < 256; ++byte) meanings[byte] = static_cast<std::byte>(byte);
   std::copy(window.begin(), window.end(), meanings.end() - static_cast<std::ptrdiff_t>(window.size()));
-  // Bytes may be written over symbols that were read: through memcpy, since those are other objects.
+  // The bytes may overwrite symbols that were already read. memcpy is needed, since the two are different
+  // objects.
   const auto* read = reinterpret_cast<const std::byte*>(symbols);
   constexpr std::size_t kAtOnce = 32;
   for (; count >= kAtOnce; count -= kAtOnce) {

@@ -15,9 +15,10 @@ namespace hemstitch {
 namespace {
 
 constexpr std::int64_t kNever = INT64_MAX;
-// A piece is not looked at before the next one has come; of two threads one looks only at those that are far enough ahead.
+// A piece is not searched before the next one has come. If there are two threads, one of them searches only
+// pieces that are far enough ahead.
 constexpr std::uint64_t kLeastPieces = 3, kLeastSharedPieces = 5;
-// A piece that begins with something else than a block is tried again, a few times.
+// If what was found is not the beginning of a block, the piece is searched again, up to so many times.
 constexpr unsigned kMostStarts = 8;
 
 }  // namespace
@@ -26,7 +27,7 @@ DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   DeflateParallelLimits limits;
   const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces,
                       lent_bytes = means.loans * std::uint64_t{limits.content_bytes};
-  // One each that is restored, and some that wait to be handed over.
+  // One piece for each thread that restores, and some that wait until their content is passed on.
   std::uint64_t pieces =
       means.threads == 2 ? kDeflateStreamSharedPieces : std::uint64_t{means.threads} + means.threads / 2 + 2;
   if (means.memory_bytes != 0)
@@ -40,7 +41,8 @@ DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   return limits;
 }
 
-// Memory for contents, which comes back when nobody has it any more: it may be lent for longer than there is a decoder.
+// Memory for contents. It returns to the pool when nobody uses it any more: it may be lent for longer than
+// the decoder exists.
 class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<ContentPool> {
  public:
   explicit ContentPool(std::size_t bytes) : bytes_(bytes) {}
@@ -80,20 +82,20 @@ class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<
 
 struct DeflateParallelDecoder::Piece {
   enum class State {
-    kFilling,  // by the calling thread, alone
-    kWaiting,  // for a thread; from here on its input stays as it is
+    kFilling,  // by the calling thread, which alone uses it
+    kWaiting,  // for a thread; its input does not change from here on
     kWorking,
     kDone,
-    kLinked,  // it is what stands here: `window` is set
-    kPassed,  // nobody wants it
+    kLinked,  // it continues the stream, and `window` is set
+    kPassed,  // it is not needed
   };
   enum class Start { kUnknown, kFound, kNone };
 
   std::uint64_t number = 0;
-  std::uint64_t begin = 0;                    // of its input, in all that was given
-  std::size_t own_bytes = 0, held_bytes = 0;  // without and with those of the next piece
+  std::uint64_t begin = 0;                    // of its input, in the whole input
+  std::size_t own_bytes = 0, held_bytes = 0;  // without, and with bytes of the next piece
   LargeBuffer input;
-  bool sealed = false;  // nothing more comes; of the calling thread
+  bool sealed = false;  // complete; only the calling thread uses this
 
   // Guarded by the decoder's mutex.
   std::shared_ptr<Piece> next;
@@ -105,10 +107,10 @@ struct DeflateParallelDecoder::Piece {
 
   std::atomic<bool> cancelled = false;
 
-  // Of whoever works on it, then of all.
+  // Used by the thread that works on the piece, then by all.
   std::shared_ptr<std::byte> content;
   std::vector<DeflatePart> parts;
-  std::vector<std::byte> window, window_behind;  // of the first part, once linked
+  std::vector<std::byte> window, window_behind;  // before and after the first part, once linked
 
   std::span<const std::byte> held() const { return {input.get(), held_bytes}; }
   std::span<const std::byte> own() const { return {input.get(), own_bytes}; }
@@ -116,7 +118,7 @@ struct DeflateParallelDecoder::Piece {
   bool waits_or_works() const { return state == State::kWaiting || state == State::kWorking; }
 };
 
-// A piece ends where the next one begins, if that is found, or has gone too far.
+// Ends a piece where the next one begins, if that place is found, or where it has been passed.
 class DeflateParallelDecoder::Guide : public DeflatePieceGuide {
  public:
   Guide(DeflateParallelDecoder& decoder, Piece& piece) : decoder_(decoder), piece_(piece) {}
@@ -163,11 +165,11 @@ DeflateParallelDecoder::~DeflateParallelDecoder() {
   }
   work_comes_.notify_all();
   for (std::thread& thread : threads_) thread.join();
-  // One after the other, not each by the one before it.
+  // Released one by one, so that a destructor does not call the next one's, and so on.
   for (const auto& piece : pieces_) piece->next = piece->linked_next = nullptr;
 }
 
-// ---- the calling thread
+// ---- Calling thread ----
 
 StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
   if (mode_ == Mode::kAlone) {
@@ -191,7 +193,8 @@ StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std
     if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
         input.empty() || (stops_at_points_ && point()))
       return step;
-    // There is no room for a piece but that of one that somebody still works on in vain.
+    // The only memory for a piece belongs to one that a thread still restores, although it is no longer
+    // needed.
     std::unique_lock lock(mutex_);
     wait_until(lock, [&] { return pieces_.front()->state != Piece::State::kWorking; });
     lock.unlock();
@@ -199,7 +202,7 @@ StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std
   }
 }
 
-// Copies input into pieces; how much there was room for.
+// Copies input into pieces; returns how much there was room for.
 std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
   std::size_t taken = 0;
   while (taken < input.size()) {
@@ -251,13 +254,13 @@ void DeflateParallelDecoder::seal(Piece& piece) {
   work_comes_.notify_one();
 }
 
-// No more input is known of.
+// Seals all pieces, since no more input is known.
 void DeflateParallelDecoder::seal_all() {
   for (const auto& piece : pieces_)
     if (!piece->sealed) seal(*piece);
 }
 
-// Threads that cannot be started are done without.
+// Works with fewer threads if not all can be started.
 void DeflateParallelDecoder::start_threads() {
   if (!threads_.empty() || limits_.threads < 2) return;
   try {
@@ -267,8 +270,8 @@ void DeflateParallelDecoder::start_threads() {
   }
 }
 
-// `waits`: whether to wait for others where nothing is at hand. Where there is still room for pieces, the calling thread restores less at once,
-// so that they fill up.
+// With `waits`, waits for other threads if nothing is ready. While there is still room for pieces, the
+// calling thread restores less at once, so that they fill up.
 void DeflateParallelDecoder::produce(StreamStep& step, std::span<std::byte> output, bool waits,
                                      bool is_filled) {
   const std::span<std::byte> serial_room =
@@ -299,19 +302,19 @@ const DeflateParallelDecoder::Piece* DeflateParallelDecoder::piece_of(std::uint6
   return nullptr;
 }
 
-// Of a header that begins in what was taken.
+// The key of a header that begins in the input taken so far.
 std::uint64_t DeflateParallelDecoder::key_at(std::uint64_t bits) const {
   const Piece* const piece = piece_of(bits / 8);
   return piece == nullptr ? UINT64_MAX : piece->key_at(bits - piece->begin * 8);
 }
 
-// The first bit from `from_bits` on at which a header may be that of a piece's beginning.
+// The first bit from `from_bits` on where the header may be that at which a piece begins.
 std::int64_t DeflateParallelDecoder::next_start(std::uint64_t from_bits) {
   std::uint64_t next = UINT64_MAX;
   const std::scoped_lock lock(mutex_);
   for (const auto& piece : pieces_) {
     if (piece->start != Piece::Start::kFound || piece->state == Piece::State::kPassed) continue;
-    // A stored block's header may begin some bits before its sizes: the bits of 0 between them are 7 at most, and 3.
+    // The header of a stored block begins 3 to 10 bits before its sizes: 3 bits, and up to 7 bits of 0.
     const bool stored = piece->start_key % 2 != 0;
     if (piece->start_key / 2 >= from_bits + (stored ? 3 : 0))
       next = std::min(next, std::max(from_bits, piece->start_key / 2 - (stored ? 10 : 0)));
@@ -368,7 +371,7 @@ void DeflateParallelDecoder::go_on_serially() {
   links_ = false;
 }
 
-// Whether a piece begins here that fits.
+// Looks for a piece that begins here and fits. Returns whether there is more to do at once.
 bool DeflateParallelDecoder::look_for_piece(bool waits) {
   const std::uint64_t key = key_at(boundary_bits_);
   std::unique_lock lock(mutex_);
@@ -380,7 +383,7 @@ bool DeflateParallelDecoder::look_for_piece(bool waits) {
     piece->cancelled = true;
   }
   if (found) {
-    // It may follow what was linked before.
+    // It may not have been linked yet.
     if (found->state != Piece::State::kLinked) {
       links_ = true;
       link_key_ = key;
@@ -419,7 +422,7 @@ bool DeflateParallelDecoder::hand_over(StreamStep& step, std::span<std::byte> ou
         of_symbols ? part.symbols_at + part_at_ : part.bytes_at + part_at_ - part.symbol_count;
     const std::size_t left = of_symbols ? part.symbol_count - part_at_ : part.content_bytes() - part_at_;
     if (lends_ && left >= limits_.lent_bytes) {
-      // What was restored before goes first.
+      // What was restored before comes first.
       if (step.output_bytes != 0) return false;
       step.lent = {piece.content.get() + at, left};
       step.owner = piece.content;
@@ -443,7 +446,7 @@ bool DeflateParallelDecoder::hand_over(StreamStep& step, std::span<std::byte> ou
   return true;
 }
 
-// All of it is handed over, and the stream goes on.
+// Leaves a part whose content was passed on completely. The stream continues.
 void DeflateParallelDecoder::leave_part() {
   const DeflatePart& part = current_->parts[part_];
   const std::uint64_t end_bits = current_->begin * 8 + part.end_bits;
@@ -491,13 +494,14 @@ bool DeflateParallelDecoder::begin_next(std::span<const std::byte> history) {
   window_.assign(history.begin(), history.end());
   if (position_ == taken_bytes_) {
     current_ = nullptr;
-    seal_all();  // what is restored alone now is not added to a piece, so that what is added later would not follow
+    seal_all();  // what is now restored without pieces is in none of them, so nothing that is added later may
+                 // follow it
     release(position_);
     serial_.begin(history, std::byte{0}, 0);
     mode_ = Mode::kAlone;
     return true;
   }
-  // The next part of the piece that the stream before ended in?
+  // Is this the next part of the piece in which the last stream ended?
   if (current_ && part_ + 1 < current_->parts.size() &&
       current_->begin * 8 + current_->parts[part_ + 1].begin_bits == position_ * 8 && history.empty()) {
     ++part_;
@@ -535,11 +539,12 @@ std::optional<StreamPoint> DeflateParallelDecoder::point() const {
   return std::nullopt;
 }
 
-// Lets pieces go of which nothing is needed any more.
+// Releases the pieces that are no longer needed.
 void DeflateParallelDecoder::release(std::uint64_t before_byte) {
   const std::scoped_lock lock(mutex_);
   reached_byte_ = std::max(reached_byte_, before_byte);
-  // Where no block announces itself for half a piece, as long as one is searched, looking for some costs the calling thread the core, or its caches.
+  // If no block announces itself for half a piece, which is as far as a piece is searched, searching only
+  // takes the core, or its caches, from the calling thread.
   const bool meets_none = mode_ == Mode::kSerial && serial_.unannounced_bits() / 8 >= limits_.piece_bytes / 2;
   if (std::exchange(meets_no_starts_, meets_none) && !meets_none) work_comes_.notify_all();
   while (!pieces_.empty()) {
@@ -557,7 +562,7 @@ void DeflateParallelDecoder::release(std::uint64_t before_byte) {
   }
 }
 
-// While others work, so does the one that waits.
+// A thread that waits works meanwhile.
 template <class Condition>
 void DeflateParallelDecoder::wait_until(std::unique_lock<std::mutex>& lock, const Condition& condition) {
   while (!condition()) {
@@ -571,7 +576,7 @@ void DeflateParallelDecoder::wait_until(std::unique_lock<std::mutex>& lock, cons
   }
 }
 
-// ---- threads
+// ---- Threads ----
 
 void DeflateParallelDecoder::work() {
   std::unique_ptr<DeflatePieceDecoder> decoder(new (std::nothrow) DeflatePieceDecoder);
@@ -586,7 +591,7 @@ void DeflateParallelDecoder::work() {
   }
 }
 
-// What is wanted first.
+// The most urgent task.
 DeflateParallelDecoder::Task DeflateParallelDecoder::next_task(bool helps) {
   const bool shares = limits_.threads == 2;
   const std::uint64_t from_byte = shares ? run_goes_on_at() : reached_byte_ + 1;
@@ -608,9 +613,10 @@ DeflateParallelDecoder::Task DeflateParallelDecoder::next_task(bool helps) {
   return {*first, false};
 }
 
-// One other thread and the calling one share the stream. That one knows the window, and is faster; so it restores, too, and does not wait for pieces. The
-// other one restores a run of pieces, one behind the other, until the calling thread is soon where the run begins; then it
-// leaves some to that, which hands over the run first, and begins another one behind these.
+// If there are two threads, the calling thread restores too, and does not wait for pieces: it knows the
+// window, and is faster. The other thread restores a run of pieces, one after the other, until the calling
+// thread is close to where the run begins. Then it leaves some pieces to the calling thread, which passes on
+// the run first, and begins another run after these.
 std::uint64_t DeflateParallelDecoder::run_goes_on_at() const {
   const std::uint64_t lead_bytes = limits_.piece_bytes * kDeflateStreamLeadEighths / 8;
   if (run_begin_byte_ >= reached_byte_ + lead_bytes) return run_end_byte_;
@@ -636,7 +642,7 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
     try {
       restore_piece(piece, decoder);
     } catch (const std::bad_alloc&) {
-      failed = true;  // the calling thread goes on without it
+      failed = true;  // the calling thread restores its bytes itself
     }
     lock.lock();
     if (failed) piece.parts.clear();
@@ -651,7 +657,7 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
   work_is_done_.notify_all();
 }
 
-// The first one that may be a block's, among those that are looked at.
+// The first bit that may begin a block, within the part of the piece that is searched.
 std::optional<std::uint64_t> DeflateParallelDecoder::find_start(const Piece& piece, std::uint64_t from_bits) {
   const std::uint64_t end_bits = std::min(piece.own_bytes, kDeflateStreamSearchBytes) * std::uint64_t{8};
   std::optional<std::uint64_t> start;
@@ -677,7 +683,7 @@ void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& de
     if (!start) {
       start = find_start(piece, from_bits);
       const std::scoped_lock lock(mutex_);
-      // The piece before may have looked meanwhile.
+      // The thread with the piece before may have found it meanwhile.
       if (tried == 0 && piece.start == Piece::Start::kFound) {
         start = piece.start_bits;
       } else if (start) {
@@ -696,7 +702,7 @@ void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& de
   }
 }
 
-// Links what is done and fits, one piece after the other. Under the lock: this is little work.
+// Links the pieces that are done and fit, one after the other. It holds the lock, since this is little work.
 void DeflateParallelDecoder::link() {
   while (links_) {
     std::shared_ptr<Piece> next;
@@ -705,7 +711,7 @@ void DeflateParallelDecoder::link() {
         if (piece->state == Piece::State::kFilling) return;
         if (piece->begin * 16 + 16 * piece->own_bytes <= link_key_ || piece->state == Piece::State::kPassed)
           continue;
-        return;  // it may yet begin where the last one ends
+        return;  // it may still turn out to begin where the last piece ends
       }
       if (piece->start == Piece::Start::kNone || piece->start_key < link_key_) continue;
       next = piece;
@@ -717,7 +723,7 @@ void DeflateParallelDecoder::link() {
       return;
     const DeflatePart& part = next->parts.front();
     const std::span<const std::byte> content(next->content.get(), limits_.content_bytes);
-    // A match that reaches back before the content's beginning is the calling thread's to find.
+    // If a match reaches back before the beginning of the content, the calling thread reports it.
     if (link_window_.size() < kDeflateWindowBytes &&
         oldest_marker({reinterpret_cast<const std::uint16_t*>(content.data() + part.symbols_at),
                        part.symbol_count}) < kDeflateWindowBytes - link_window_.size())

@@ -12,9 +12,9 @@
 namespace hemstitch {
 namespace {
 
-// After so many symbols it is asked whether bytes alone go on.
+// After so many symbols, it checks whether the rest can be bytes.
 constexpr std::ptrdiff_t kSymbolsAtOnce = 32768;
-// After so many bytes of content it is asked whether anybody wants more.
+// After so many bytes of content, it checks whether the piece was cancelled.
 constexpr std::ptrdiff_t kBytesAtOnce = 262144;
 
 }  // namespace
@@ -31,7 +31,7 @@ struct DeflatePieceDecoder::Output {
   }
 
   bool in_bytes() const { return bytes_begin != nullptr; }
-  // Whether bytes alone go on: where the window has no marker left.
+  // Continues with bytes once the window has no more markers.
   void leave_symbols() {
     const std::span<const std::uint16_t> window(symbols_at - kDeflateWindowBytes, kDeflateWindowBytes);
     auto* const behind = reinterpret_cast<std::byte*>(symbols_at);
@@ -40,7 +40,7 @@ struct DeflatePieceDecoder::Output {
     resolve_markers(window.data(), window.size(), {}, bytes_begin);
     bytes_at = bytes_begin + kDeflateWindowBytes;
   }
-  // Nothing stands before what comes now.
+  // Nothing precedes a new stream.
   void begin_stream() {
     bytes_begin = bytes_at = in_bytes() ? bytes_at : reinterpret_cast<std::byte*>(symbols_at);
   }
@@ -53,7 +53,7 @@ struct DeflatePieceDecoder::Output {
   std::uint16_t* symbols_begin;
   std::uint16_t* symbols_at;
   std::uint16_t* symbols_end;
-  std::byte* bytes_begin = nullptr;  // what matches may repeat
+  std::byte* bytes_begin = nullptr;  // matches may repeat the bytes from here on
   std::byte* bytes_at = nullptr;
 };
 
@@ -65,7 +65,7 @@ std::vector<DeflatePart> DeflatePieceDecoder::restore(std::span<const std::byte>
   Output output(memory);
   std::uint64_t position_bits = begin_bits;
   DeflatePart part{.begin_bits = begin_bits, .symbols_at = output.place(output.symbols_at)};
-  bool in_part = false;  // which has a block
+  bool in_part = false;  // whether the part has a block
   for (;;) {
     bool final = false;
     if (restore_block(input, position_bits, output, final, guide) != Stop::kNone) break;
@@ -140,13 +140,13 @@ DeflatePieceDecoder::Stop DeflatePieceDecoder::restore_block(std::span<const std
 DeflatePieceDecoder::Stop DeflatePieceDecoder::restore_tokens(std::span<const std::byte> input,
                                                               std::uint64_t& position_bits, Output& output,
                                                               DeflatePieceGuide& guide) {
-  // A word is read ahead of the tokens: so that the last ones are not near the end, some bytes behind it are taken for input. Tokens that
-  // reach into those do not count.
+  // Tokens are decoded only until the end of the input is near, so some bytes after it count as input. Tokens
+  // that reach into those bytes are refused.
   constexpr std::size_t kTakenBehindBytes =
       sizeof(std::uint64_t) + static_cast<std::size_t>(kDeflateNearInputBytes);
   static_assert(kDeflateReadBehindBytes >= kTakenBehindBytes);
   const std::span<const std::byte> readable(input.data(), input.size() + kTakenBehindBytes);
-  // Some at once: 32 K symbols, or so many bytes. Returns whether the block goes on.
+  // Restores a part: 32 K symbols, or so many bytes. Returns whether the block continues.
   const auto some = [&]<class Element>(Element* begin, Element*& at, Element* end, std::ptrdiff_t most,
                                        bool& bad) {
     DeflateTokensRun<Element> run{readable, position_bits, begin, at,
@@ -179,7 +179,7 @@ std::vector<std::byte> deflate_window_behind(const DeflatePart& part, std::span<
     const auto last = memory.subspan(part.bytes_at + part.byte_count - count, count);
     return {last.begin(), last.end()};
   }
-  // Before its bytes stands what stands before them in the content, 32 KB of it.
+  // The 32 KB before the part's bytes are the content that precedes them.
   if (part.byte_count != 0) {
     const auto last =
         memory.subspan(part.bytes_at + part.byte_count - kDeflateWindowBytes, kDeflateWindowBytes);

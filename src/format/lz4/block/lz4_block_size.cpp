@@ -3,8 +3,8 @@
 namespace hemstitch {
 namespace {
 
-// A length's extension: bytes are added up to and including the first that is not 255.
-// Returns false when the block ends inside it.
+// Adds the extension of a length: bytes up to and including the first that is not 255. False if the block
+// ends inside it.
 bool add_extension(std::span<const std::byte> block, std::size_t& at, std::uint64_t& length) {
   while (at < block.size()) {
     const auto byte = static_cast<std::uint8_t>(block[at++]);

@@ -39,7 +39,7 @@ BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes,
 }
 
 unsigned hash_bits(const Lz4Level& level) {
-  // Its heads are in workgroup memory.
+  // The heads of this finder are in workgroup memory.
   if (std::holds_alternative<HashPairsParameters>(level.finder)) return 0;
   return std::visit([](const auto& parameters) -> unsigned { return parameters.hash_bits; }, level.finder);
 }

@@ -14,7 +14,7 @@ class Writer {
 
   void byte(std::uint32_t value) { *next_++ = static_cast<std::byte>(value); }
   void copy(std::span<const std::byte> bytes) { next_ = std::copy(bytes.begin(), bytes.end(), next_); }
-  // What of `value` the token's nibble could not say.
+  // Writes the rest of `value` that does not fit into the token's nibble.
   void extension(std::uint32_t value) {
     if (value < kLz4NibbleMax) return;
     std::uint32_t rest = value - kLz4NibbleMax;

@@ -21,7 +21,7 @@ constexpr unsigned kContentChecksumBit = 1 << 2;
 constexpr unsigned kReservedFlagBits = 1 << 1;
 constexpr unsigned kDictionaryIdBit = 1 << 0;
 
-// The BD byte: the block size in bits 6-4, as 4 (64 KB) to 7 (4 MB), each four times the one before.
+// The BD byte: the block size in bits 6-4. 4 is 64 KB, 7 is 4 MB; each size is four times the one before.
 constexpr unsigned kBlockSizeShift = 4;
 constexpr unsigned kReservedBdBits = 0x8F;
 constexpr unsigned kSmallestBlockSizeId = 4;
@@ -29,7 +29,7 @@ constexpr std::size_t block_bytes_of(unsigned id) { return std::size_t{1} << (8 
 static_assert(block_bytes_of(4) == 64 << 10 && block_bytes_of(7) == 4 << 20);
 
 constexpr std::size_t kMagicBytes = 4;
-constexpr std::size_t kDescriptorBytes = 2;  // FLG and BD, which say how long the rest is
+constexpr std::size_t kDescriptorBytes = 2;  // FLG and BD, which determine the length of the rest
 
 unsigned header_checksum(std::span<const std::byte> descriptor) {
   return (lz4_checksum(descriptor) >> 8) & 0xFF;
@@ -200,7 +200,7 @@ Lz4FrameParser::Event Lz4FrameParser::announce_block(std::uint32_t data_bytes, b
 
 Lz4FrameParser::Event Lz4FrameParser::read_block_size(std::span<const std::byte> bytes) {
   const std::uint32_t word = load_le32(bytes.data());
-  if (word == 0) {  // EndMark
+  if (word == 0) {  // end mark
     position_ += kBlockHeaderBytes;
     if (header_.content_checksum) return want(State::kContentChecksum, 4, Event::kMore);
     return want(State::kMagic, kMagicBytes, Event::kFrameEnd);
@@ -212,9 +212,9 @@ Lz4FrameParser::Event Lz4FrameParser::read_block_size(std::span<const std::byte>
   return announce_block(data_bytes, word & kStoredBlockBit);
 }
 
-// A legacy frame has no end mark: it ends with the stream, or where the next frame's magic number stands, which cannot be a
-// block's size. Any other word that cannot be one is damage, but as the last of the stream: images of Linux end in the size of their
-// content.
+// A legacy frame has no end mark. It ends with the stream, or at the magic number of the next frame, which
+// cannot be the size of a block. Any other word that cannot be a size is damage, unless it ends the stream:
+// images of Linux end with the size of their content.
 Lz4FrameParser::Event Lz4FrameParser::read_legacy_block_size(std::span<const std::byte> bytes) {
   const std::uint32_t word = load_le32(bytes.data());
   next_magic_ = word;

@@ -14,15 +14,15 @@ std::size_t between(const std::byte* from, const std::byte* to) {
   return static_cast<std::size_t>(to - from);
 }
 
-// What a copy in strides may read and write beyond what it copies, at most.
+// How many bytes a copy in strides reads and writes beyond its end, at most.
 constexpr std::size_t kStrideBytes = 32;
-// A sequence whose counts both fit its token has literals that are copied as 16 bytes, and a match that is copied as
-// 18.
+// If both counts of a sequence fit into its token, the literals are copied as 16 bytes, and the match as 18.
 constexpr std::size_t kShortLiteralBytes = 16;
 constexpr std::size_t kMostShortLiterals = kLz4NibbleMax - 1;
 static_assert(kMostShortLiterals <= kShortLiteralBytes && kLz4LongestInToken == 18);
-// How far from the end of the block a fast sequence begins: its token, such literals, its offset and a byte of its
-// length can be read. And how far from the end of the output: such literals and such a match can be written.
+// A fast sequence begins at least so far from the end of the block that its token, such literals, its offset
+// and a byte of its length can be read; and so far from the end of the output that such literals and such a
+// match can be written.
 constexpr std::size_t kInputMargin = 1 + kShortLiteralBytes + kLz4OffsetBytes + 1;
 constexpr std::size_t kOutputMargin = kMostShortLiterals + kLz4LongestInToken;
 static_assert(kLz4OffsetBytes + 1 <= kStrideBytes && kLz4LongestInToken <= kStrideBytes,
@@ -39,7 +39,7 @@ template <std::size_t kBytes>
   return static_cast<std::size_t>(bytes[0]) | static_cast<std::size_t>(bytes[1]) << 8;
 }
 
-// `count` bytes, and up to kStrideBytes - 1 more.
+// Copies `count` bytes, and up to kStrideBytes - 1 more.
 [[gnu::always_inline]] inline void copy_literals(std::byte* to, const std::byte* from, std::size_t count) {
   std::byte* const end = to + count;
   do {
@@ -49,7 +49,8 @@ template <std::size_t kBytes>
   } while (to < end);
 }
 
-// As copy_literals(), from what was just restored: a short offset makes a period of itself.
+// Like copy_literals(), but from content that was just restored: with a short offset, the bytes repeat with
+// that period.
 [[gnu::always_inline]] inline void copy_match(std::byte* to, std::size_t offset, std::size_t length) {
   constexpr std::size_t kHalf = kStrideBytes / 2;
   const std::byte* from = to - offset;
@@ -93,7 +94,7 @@ class Decoder {
   }
 
  private:
-  // Adds what follows a nibble of 15; false where the input ends first.
+  // Adds the bytes that follow a nibble of 15. False if the input ends first.
   static bool add_extension(const std::byte*& in, const std::byte* in_end, std::size_t& value) {
     std::uint32_t addend;
     do {
@@ -104,8 +105,8 @@ class Decoder {
     return true;
   }
 
-  // As many sequences as follow each other that are sound and away from the ends. Bytes that are written might be
-  // anything's, so all that the loop looks at is its own.
+  // Restores sequences as long as they are valid and away from the ends. The compiler must assume that
+  // writing bytes may change any object, so the loop reads only local variables.
   void restore_fast() {
     if (between(in_, in_end_) <= kInputMargin || between(out_, out_end_) <= kOutputMargin) return;
     const std::byte *in = in_, *const in_end = in_end_, *const last_in = in_end_ - kInputMargin;
@@ -160,7 +161,7 @@ class Decoder {
     out_ = out;
   }
 
-  // The next sequence, whatever it is; what became of the block where that ends here.
+  // Restores the next sequence, whatever it is. Returns the result for the block if it ends here.
   std::optional<DecodedBlock> restore_sequence() {
     if (in_ == in_end_) return DecodedBlock{Status::kCorruptBlock, 0};
     const auto token = static_cast<std::uint32_t>(*in_++);
@@ -193,7 +194,7 @@ class Decoder {
       out_ += count;
       length -= count;
     }
-    // One byte at a time: a match may repeat bytes that it has just written.
+    // Copies byte by byte: a match may repeat bytes that it has just written.
     for (; length > 0; --length, ++out_) *out_ = *(out_ - offset);
     return std::nullopt;
   }
@@ -204,7 +205,7 @@ class Decoder {
   std::byte* const out_begin_;
   std::byte* const out_end_;
   const std::span<const std::byte> history_;
-  const std::size_t reach_bytes_;  // of the history: what stands right before the output
+  const std::size_t reach_bytes_;  // the history that is directly before the output
 };
 
 }  // namespace

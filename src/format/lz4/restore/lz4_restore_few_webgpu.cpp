@@ -1,4 +1,4 @@
-// Which batches have few blocks, and their passes (lz4_restore_few.wgsl).
+// Decides whether a batch has few blocks, and records the passes for it (lz4_restore_few.wgsl).
 #include <utility>
 
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
@@ -6,13 +6,15 @@
 namespace hemstitch::webgpu {
 namespace {
 
-// A workgroup restores some 0.16 GB/s (docs/decisions/webgpu.md), and many to a block take ten passes.
+// A workgroup restores about 0.16 GB/s (docs/decisions/webgpu.md). With many workgroups for each block, it
+// takes ten passes.
 constexpr std::size_t kFewBlocks = 64;
 constexpr std::uint32_t kShortestFewBytes = 8192;
-// What the largest block restores to by its lengths, right or wrong, is counted in 32 bits: up to 255 bytes a byte.
+// The content of the largest block, as its lengths claim (up to 255 bytes for each byte), must fit into 32
+// bits.
 constexpr std::uint32_t kLongestFewBytes = 8u << 20;
 
-constexpr std::uint32_t kFewPartBytes = 1024;  // of input and of output
+constexpr std::uint32_t kFewPartBytes = 1024;  // in the input, and in the output
 
 }  // namespace
 
@@ -28,7 +30,7 @@ std::uint64_t few_windows_bytes(std::uint64_t data_bytes) {
 
 Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable& table) {
   const auto block_count = static_cast<std::uint32_t>(table.rows.size());
-  // A block's parts are numbered from where it begins on, plus its own number.
+  // The parts of a block are numbered from its position, plus the number of the block.
   const std::uint64_t windows = table.data_bytes / kFewPartBytes + block_count,
                       tiles = table.output_bytes / kFewPartBytes + block_count;
   const Binding data = {plan.data, Access::kRead}, rows = {plan.rows, Access::kRead},
@@ -45,7 +47,7 @@ Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable&
                         std::move(bindings),
                         workgroups});
   };
-  // Exits stand where sequences will.
+  // The exits use the memory of the sequences, which are written later.
   pass("find_exits", windows, windows, {data, rows, kNoBinding, kNoBinding, sequences, window_rows});
   pass("chain", windows, block_count, {data, rows, results, kNoBinding, sequences, window_rows});
   pass("mark", windows, windows, {data, rows, kNoBinding, kNoBinding, kNoBinding, window_rows});
@@ -53,7 +55,7 @@ Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable&
   pass("list", windows, windows, {data, rows, results, sequences, kNoBinding, window_rows});
   pass("judge", windows, divided_up(block_count, 64), {kNoBinding, kNoBinding, results});
   pass("trace", tiles, tiles, {data, rows, results, sequences, kNoBinding, kNoBinding, sources});
-  // The last steps are taken by `fill`.
+  // `fill` takes the last steps itself.
   constexpr std::uint64_t kSteps = 16;
   const std::uint64_t most_tiles = divided_up(table.largest_room_bytes, kFewPartBytes);
   for (std::uint64_t reach = kSteps; reach < most_tiles; reach *= kSteps)

@@ -16,7 +16,7 @@ class Reader {
   bool at_end() const { return rest_.empty(); }
   std::size_t rest_bytes() const { return rest_.size(); }
 
-  // The next byte, or nothing at the end.
+  // Takes the next byte; nothing at the end.
   std::optional<std::uint32_t> byte() {
     if (rest_.empty()) return std::nullopt;
     const auto value = static_cast<std::uint32_t>(rest_.front());
@@ -24,7 +24,8 @@ class Reader {
     return value;
   }
 
-  // A number that began in a token's nibble. It cannot overflow: it grows by at most 255 a byte of input.
+  // Reads a number that began in a token's nibble. It cannot overflow, since it grows by at most 255 for each
+  // byte of input.
   std::optional<std::size_t> number(std::uint32_t nibble) {
     std::size_t value = nibble;
     if (nibble < kLz4NibbleMax) return value;
@@ -72,7 +73,7 @@ DecodedBlock restore_lz4_block_reference(std::span<const std::byte> block, std::
     if (!length_code) return {Status::kCorruptBlock, 0};
     const std::size_t length = *length_code + kLz4MinMatchBytes;
     if (length > output.size() - written) return {Status::kOutputTooSmall, 0};
-    // One byte at a time: a match may repeat bytes that it has just written.
+    // Copies byte by byte: a match may repeat bytes that it has just written.
     for (std::size_t end = written + length; written < end; ++written)
       output[written] =
           offset <= written ? output[written - offset] : history[history.size() - (offset - written)];

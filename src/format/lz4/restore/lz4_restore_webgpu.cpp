@@ -18,7 +18,7 @@ Status restore_status(const RestoreResult& result) {
 }
 
 void RestoreTable::add(std::uint32_t history_bytes, std::uint32_t block_bytes, std::uint32_t room_bytes) {
-  // A sequence but the last is a token and an offset at least.
+  // Every sequence but the last has at least a token and an offset.
   constexpr std::uint32_t kShortestSequenceBytes = 3;
   RestoreRow row;
   row.begin = static_cast<std::uint32_t>(data_bytes);
