@@ -24,7 +24,7 @@ OnDevice::OnDevice(int device) : impl_(std::make_unique<Impl>(device)) {}
 OnDevice::~OnDevice() = default;
 
 int device_of(const std::byte* d_memory) {
-  cuda::open_current_device();  // says why, where there is none
+  cuda::open_current_device();  // throws, with the reason, if there is no device
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, d_memory), "cudaPointerGetAttributes");
   if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
@@ -34,7 +34,7 @@ int device_of(const std::byte* d_memory) {
 
 DeviceContent make_device_memory(std::uint64_t bytes, CUstream_st* stream) {
   if (bytes == 0) return {nullptr, 0, true};
-  // As a step of a stream with nothing else in it, so that others may use it when that is done.
+  // Allocated in a stream of its own that is then idle, so other streams may use the memory from here on.
   const cuda::Stream made_on;
   cuda::FrameMemory memory(cuda::open_current_device(), bytes, made_on.get());
   made_on.synchronize();
@@ -52,7 +52,7 @@ void upload_to_device(std::span<const std::span<const std::byte>> pieces,
   {
     cuda::StagedUpload upload(cuda::open_current_device());
     const std::uint64_t first = places.front(), end = places.back() + pieces.back().size();
-    // Whoever leaves here, the copies are over before their pinned memory is lent to somebody else.
+    // Even if something throws, the copies end before their pinned memory is lent to another caller.
     struct Through {
       cudaStream_t stream;
       ~Through() { cudaStreamSynchronize(stream); }
@@ -61,7 +61,7 @@ void upload_to_device(std::span<const std::span<const std::byte>> pieces,
         d_to + first, end - first,
         [&](std::size_t at, std::span<std::byte> staged) {
           const std::uint64_t begin = first + at;
-          // The last piece that begins at or before these bytes, and those behind it.
+          // The last piece that begins at or before these bytes, and the pieces after it.
           std::size_t i = static_cast<std::size_t>(std::upper_bound(places.begin(), places.end(), begin) -
                                                    places.begin()) -
                           1;

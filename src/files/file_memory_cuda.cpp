@@ -13,9 +13,9 @@ class CudaFileMemory : public FileMemory {
     device.make_current();
     stream_.emplace();
     if (bytes == 0) return;
-    pinned_ = device.pinned().take(bytes);  // pinning anew costs more than reading small files
+    pinned_ = device.pinned().take(bytes);  // pinning it anew would cost more than reading small files
     d_bytes_ = cuda::DeviceBuffer<std::byte>(bytes, stream_->get(), device.memory());
-    stream_->synchronize();  // copies begin in other threads
+    stream_->synchronize();  // other threads begin the copies
   }
 
   std::span<std::byte> bytes() override { return pinned_.span().first(bytes_); }

@@ -10,14 +10,14 @@
 namespace hemstitch {
 namespace {
 
-// What is written at once: wgpu copies it, to memory that it takes for that.
+// How much is written at once: wgpu copies it to memory that it allocates for that.
 constexpr std::size_t kWriteBytes = std::size_t{16} << 20;
 
 class WebgpuFileMemory : public FileMemory {
  public:
   WebgpuFileMemory(std::unique_ptr<FileMemory> host, std::shared_ptr<webgpu::Device> device)
       : host_(std::move(host)), device_(std::move(device)) {
-    // Room for whole vectors, and for a word behind the last byte: as every shader takes bytes.
+    // Room for whole vectors, and for a word after the last byte, as every shader expects.
     const std::uint64_t bytes =
         (host_->bytes().size() + webgpu::kSlackBytes - 1) / webgpu::kSlackBytes * webgpu::kSlackBytes;
     if (bytes > std::numeric_limits<std::uint32_t>::max() - webgpu::kSlackBytes)
@@ -47,7 +47,7 @@ class WebgpuFileMemory : public FileMemory {
 
  private:
   std::unique_ptr<FileMemory> host_;
-  std::shared_ptr<webgpu::Device> device_;  // outlives the buffers
+  std::shared_ptr<webgpu::Device> device_;  // must outlive the buffers
   webgpu::Buffer buffer_, offsets_;
 };
 

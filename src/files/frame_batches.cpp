@@ -10,7 +10,7 @@ std::vector<FrameBatch> plan_frame_batches(const FrameWriter& writer, std::uint6
   std::vector<FrameBatch> batches;
   for (std::uint64_t at = 0; at < layout.body_bytes(); at += batch_bytes) {
     FrameBatch batch{at, std::min(batch_bytes, layout.body_bytes() - at)};
-    // One byte more is there: the body ends before the last byte.
+    // One more byte is counted, since the body ends before the last byte.
     const bool cuts_byte = layout.last_byte_apart && writer.layout(batch.bytes + 1).last_byte_apart;
     batch.given_bytes = batch.bytes + (cuts_byte ? 1 : 0);
     batch.cut_bytes =

@@ -18,7 +18,8 @@ bool GroupPlanner::take(std::size_t number, std::span<const std::byte> bytes) {
   group_.carry_bytes = 0;
   for (const FilePart& part : plan_.parts_of(piece)) {
     FramePlanner& file = files_[part.file];
-    // Where the file's first byte would stand, before the buffer if need be: of numbers that wrap around, only sums count.
+    // Where the file's first byte would be in the buffer. The number may wrap around if that is before the
+    // buffer, but only sums with it are used.
     const std::uint64_t file_at = buffer_at - part.at;
     group_.carry_bytes = 0;
     if (!left(part.file)) {

@@ -1,19 +1,22 @@
 // Compressed files to a CUDA device.
 //
-//   reading threads   read a piece | send it | plan it, in the order of pieces; with a group's last piece: send its work off
-//   device            pieces arrive | carry | restore, scatter of stored blocks, checksums     (one stream a group, several at once)
-//   calling thread    group after group: wait, judge, let the readers have its buffer
+//   reading threads   read a piece | upload it | plan it, in the order of pieces;
+//                     after a group's last piece: enqueue its work
+//   device            pieces arrive | carry | restore, scatter of stored blocks, checksums
+//                     (a stream for each group, several at once)
+//   calling thread    group after group: wait, judge, release its buffer to the readers
 //
-// Memory of the device: a few groups of compressed bytes, and each file's content, which is asked for as planned rooms come to need it
-// (files/frame_planner.hpp), so that what a header says alone decides nothing. Pinned memory: two pieces a reading thread, and
-// the groups' arrays.
+// Device memory: a few groups of compressed bytes, and the content of each file. The content's memory grows
+// as planned blocks need it (files/frame_planner.hpp), so the size in a header alone decides nothing. Pinned
+// memory: two pieces for each reading thread, and the arrays of the groups.
 //
-// Order. A group's buffer is used again when the calling thread has judged the group, and so has waited for all its work; the lead
-// of the next buffer may still be read by that one's last group, for which the copy waits on the device. A reader uses its pinned
-// piece again when it was sent and planned. Nobody waits for a piece or a group behind the one that he is at, and pieces are
-// taken in order: so the first piece that is not done can always be read, planned and sent, and nothing is stuck.
+// Order. A group's buffer is used again once the calling thread has judged the group, and so has waited for
+// all its work. The last group in the next buffer may still read that buffer's lead; the copy to it waits on
+// the device. A reader uses its pinned piece again once it was uploaded and planned. No thread waits for a
+// later piece or group than its own, and pieces are taken in order: so the first piece that is not done can
+// always be read, planned and uploaded, and there is no deadlock.
 //
-// What the device leaves, the processor restores afterwards, one file after the other, and uploads it.
+// Afterwards the processor restores the files that the device left, one after the other, and uploads them.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -60,7 +63,7 @@ using cuda::Event;
 using cuda::FrameMemory;
 using cuda::PinnedArrays;
 
-// `count` elements from `first` on.
+// Uploads `count` elements from `first` on.
 template <class T>
 void upload(const PinnedArrays::Array<T>& array, std::size_t first, std::size_t count, cudaStream_t stream) {
   copy_async(array.d + first, array.h + first, count * sizeof(T), cudaMemcpyHostToDevice, stream);
@@ -72,18 +75,18 @@ void download(const PinnedArrays::Array<T>& array, std::size_t first, std::size_
 }
 
 struct GroupArrays {
-  // Of compressed blocks.
+  // Of compressed blocks:
   PinnedArrays::Array<const std::byte*> data;
   PinnedArrays::Array<std::size_t> data_bytes;
   PinnedArrays::Array<std::byte*> rooms;
   PinnedArrays::Array<std::size_t> room_bytes;
   PinnedArrays::Array<std::size_t> restored_bytes;
   PinnedArrays::Array<hemstitch_status> statuses;
-  // Of stored ones.
+  // Of stored blocks:
   PinnedArrays::Array<std::uint64_t> stored_at;  // in the group's buffer
   PinnedArrays::Array<std::uint32_t> stored_bytes;
   PinnedArrays::Array<std::byte*> stored_rooms;
-  // Of those with a checksum, of their data or of their content.
+  // Of blocks with a checksum, of their data or of their content:
   PinnedArrays::Array<const std::byte*> checked;
   PinnedArrays::Array<std::size_t> checked_bytes;
   PinnedArrays::Array<std::uint32_t> checksums;
@@ -105,7 +108,7 @@ struct GroupArrays {
         checksums(arrays.take<std::uint32_t>(checked_count)) {}
 };
 
-// What works on one group after another: a buffer, a stream, and what its kernels take and give.
+// Works on one group after another: a buffer, a stream, and the arguments and results of its kernels.
 struct GroupSlot {
   GroupSlot(cuda::Device& device, const FrameLoadSizes& sizes, std::size_t group_bytes)
       : buffer(BlockGroup::kLeadBytes + group_bytes + kSlackBytes, stream.get(), device.memory()),
@@ -114,11 +117,11 @@ struct GroupSlot {
         d_arrays(device.memory()),
         scratch(device.memory()) {}
 
-  static constexpr std::size_t kSlackBytes = 64;  // behind the last byte: kernels read whole words
+  static constexpr std::size_t kSlackBytes = 64;  // after the last byte: kernels read whole words
 
   cuda::Stream stream;
   DeviceBuffer<std::byte> buffer;
-  std::vector<Event> arrived;  // of each piece
+  std::vector<Event> arrived;  // for each piece
   Event carried;
   Event done{Event::Kind::kWait};
 
@@ -128,9 +131,9 @@ struct GroupSlot {
   std::vector<GroupBlock> blocks;
 };
 
-// A file on its way.
+// A file that is being loaded.
 struct LoadedFile {
-  // Open from its first part to its last one.
+  // Open from the file's first part to its last one.
   std::mutex mutex;
   Descriptor descriptor;
   std::size_t parts_left = 0;
@@ -156,17 +159,17 @@ class FrameLoader {
         ready_(plan_.pieces.size()) {
     for (const FilePart& part : plan_.parts) ++files_[part.file].parts_left;
     for (std::size_t file = 0; file < paths.size(); ++file)
-      if (file_bytes_[file] == 0) planner_.leave(file);  // empty, or of a size that is not known before
+      if (file_bytes_[file] == 0) planner_.leave(file);  // empty, or its size is not known in advance
     readers_ = static_cast<unsigned>(std::min<std::size_t>(readers_, plan_.pieces.size()));
   }
 
-  // Copies may still read and write what is freed here, where something failed.
+  // After an error, copies may still use the memory that is freed here.
   ~FrameLoader() {
     for (const std::unique_ptr<GroupSlot>& slot : slots_) cudaStreamSynchronize(slot->stream.get());
     cudaStreamSynchronize(memory_stream_.get());
   }
 
-  // The contents of files that the device restored; nothing for those that are left.
+  // The contents of the files that the device restored; nothing for files that it left.
   std::vector<std::optional<FrameMemory>> run() {
     if (!plan_.pieces.empty()) run_groups();
     std::vector<std::optional<FrameMemory>> contents(paths_.size());
@@ -190,7 +193,8 @@ class FrameLoader {
   }
 
  private:
-  // Of the blocks that FramePlanner plans; those of BGZF are read as gzip's. Within a group's arrays one format's stand together.
+  // The formats of the blocks that FramePlanner plans; BGZF is read as gzip. In a group's arrays, the blocks
+  // of one format are together.
   static constexpr std::array kFormats{Format::kLz4, Format::kGzip};
 
   PieceSizes piece_sizes() const {
@@ -199,7 +203,7 @@ class FrameLoader {
     PieceSizes sizes;
     sizes.piece_files = sizes_.piece_files;
     sizes.group_pieces = sizes_.group_pieces;
-    // Two for each thread, where there is little.
+    // If there is little, two pieces for each thread.
     sizes.piece_bytes = static_cast<std::size_t>(std::clamp<std::uint64_t>(
         all_bytes / (2 * std::uint64_t{readers_}), sizes_.least_piece_bytes, sizes_.most_piece_bytes));
     sizes.group_bytes = static_cast<std::size_t>(std::clamp<std::uint64_t>(
@@ -213,7 +217,7 @@ class FrameLoader {
       piece_bytes = std::max(piece_bytes, piece.bytes);
       group_bytes = std::max(group_bytes, piece.group_at + piece.bytes);
     }
-    // A group's lead is filled while the group before is worked on.
+    // At least two, since a group's lead is filled while the group before is worked on.
     const std::size_t slot_count =
         std::min(std::max<std::size_t>(sizes_.groups, 2), plan_.group_ends.size() + 1);
     for (std::size_t i = 0; i < slot_count; ++i) {
@@ -270,7 +274,7 @@ class FrameLoader {
   void read_pieces(std::size_t piece_bytes) {
     struct Place {
       std::byte* begin = nullptr;
-      std::optional<std::size_t> piece;  // that it held last
+      std::optional<std::size_t> piece;  // the piece that it held last
       Event sent{Event::Kind::kWait};
     };
     device_.make_current();
@@ -304,11 +308,11 @@ class FrameLoader {
         place.piece = number;
         plan_piece(number, bytes);
       }
-      // The planner, in whichever thread, may still have to look at these.
+      // The planner may still read these bytes, on whichever thread it runs.
       std::unique_lock lock(mutex_);
       for (const Place& place : places)
         changed_.wait(lock, [&] { return error_ || !place.piece || pieces_planned_ > *place.piece; });
-      // Who plans looks without this lock: he is to be through.
+      // The planner reads without this lock, so wait until it is done.
       changed_.wait(lock, [&] { return !planning_; });
     } catch (...) {
       stop(std::current_exception());
@@ -341,7 +345,7 @@ class FrameLoader {
   void open_file(std::size_t number) {
     Descriptor descriptor(open(paths_[number].c_str(), kReadContentsFlags));
     struct stat status {};
-    // Another one than was asked for its size: a stream reads that.
+    // The file changed since its size was queried; a stream reads it.
     if (descriptor.number() < 0 || fstat(descriptor.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
         static_cast<std::uint64_t>(status.st_size) != file_bytes_[number])
       planner_.leave(number);
@@ -359,11 +363,12 @@ class FrameLoader {
     return true;
   }
 
-  // The piece has been read and sent. Whoever brings the next one in order plans it, and those behind it that are there already.
+  // Call it once the piece was read and uploaded. The thread that has the next piece in order plans it, and
+  // the pieces after it that are ready.
   void plan_piece(std::size_t number, std::span<const std::byte> bytes) {
     std::unique_lock lock(mutex_);
     ready_[number] = bytes.data();
-    if (planning_) return;  // he will come to it
+    if (planning_) return;  // the planning thread will plan this piece too
     planning_ = true;
     try {
       while (!error_ && pieces_planned_ < ready_.size() && ready_[pieces_planned_] != nullptr) {
@@ -379,7 +384,9 @@ class FrameLoader {
       }
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
-      if (!error_) error_ = std::current_exception();  // before anybody could plan this piece once more
+      if (!error_)
+        error_ = std::current_exception();  // set before another thread could plan this piece
+                                            // again
       planning_ = false;
       changed_.notify_all();
       throw;
@@ -388,7 +395,7 @@ class FrameLoader {
     changed_.notify_all();
   }
 
-  // ---- The one that plans ----
+  // ---- Planning thread ----
 
   void send_group(std::size_t number) {
     GroupSlot& slot = *slots_[number % slots_.size()];
@@ -438,12 +445,13 @@ class FrameLoader {
     slot.done.record(stream);
   }
 
-  // Of a group's blocks, those that are on their way.
+  // How many of a group's blocks have been sent.
   struct BlocksDone {
     std::size_t encoded = 0, checked = 0;
   };
 
-  // Restores the group's blocks of one format, and computes their checksums: of data, or of what was restored.
+  // Restores the group's blocks of one format, and computes their checksums: of the data, or of the restored
+  // content.
   void send_blocks(GroupSlot& slot, Format id, BlocksDone& done) {
     cudaStream_t const stream = slot.stream.get();
     const GroupArrays& arrays = slot.arrays;
@@ -499,24 +507,24 @@ class FrameLoader {
     return options_.verify_checksums && (block.block.checksum || block.block.content_checksum);
   }
 
-  // Sees to it that every room of the group's blocks is there.
+  // Makes sure that every room of the group's blocks exists.
   void make_rooms(const BlockGroup& group) {
     bool made = false;
     for (std::size_t i = 0; i < group.blocks.size(); ++i) {
       const std::size_t number = group.blocks[i].file;
       if (i + 1 < group.blocks.size() && group.blocks[i + 1].file == number) continue;
       LoadedFile& file = files_[number];
-      // Of a file that is left meanwhile as well: its blocks are in the group.
+      // Even if the file has been left meanwhile: its blocks are in the group.
       const std::uint64_t needed = planner_.file(number).content_end();
       if (needed <= file.content.bytes()) continue;
       grow(file, needed, wanted_bytes(number));
       made = true;
     }
-    if (made) memory_stream_.synchronize();  // other streams use it
+    if (made) memory_stream_.synchronize();  // other streams use the memory
   }
 
-  // What the file's content will take, as far as that can be told. A frame's own word is believed where compressed bytes stand for
-  // it at an ordinary ratio; what else there is follows from what was planned so far.
+  // How large the file's content will be, as far as that is known. The size in a header is believed up to an
+  // ordinary ratio to the compressed bytes; the rest is extrapolated from what was planned so far.
   std::uint64_t wanted_bytes(std::size_t number) const {
     constexpr std::uint64_t kBelievedRatio = 32;
     const FramePlanner& file = planner_.file(number);
@@ -529,7 +537,7 @@ class FrameLoader {
   }
 
   void grow(LoadedFile& file, std::uint64_t needed, std::uint64_t wanted) {
-    // Groups before this one write to where the content is now.
+    // Earlier groups still write to the present memory.
     if (file.content.bytes() != 0)
       for (const std::unique_ptr<GroupSlot>& slot : slots_) slot->done.synchronize();
     FrameMemory larger;
@@ -567,7 +575,7 @@ class FrameLoader {
     }
   }
 
-  // Moves contents together where rooms were not filled, and gives back what was asked for in vain.
+  // Closes the gaps after rooms that were not filled, and gives back memory that was not needed.
   void close_up(LoadedFile& file) {
     const std::uint64_t bytes = file.restored.bytes();
     const std::span<const RestoredParts::Run> runs = file.restored.runs();
@@ -594,7 +602,7 @@ class FrameLoader {
       const DeviceBuffer<std::uint64_t> d_places = uploaded(places);
       cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_places.get(), sources.size(), exact.data(),
                                nullptr, 0, stream);
-      memory_stream_.synchronize();  // the vectors go, and so does the content as it was
+      memory_stream_.synchronize();  // before the vectors and the old content are freed
       file.content = std::move(exact);
     }
   }
@@ -606,7 +614,7 @@ class FrameLoader {
     return buffer;
   }
 
-  // Of all files at once: each is one chain.
+  // For all files at once, since a checksum of one file is a serial computation.
   void check_contents() {
     struct Expected {
       std::size_t file;
@@ -634,7 +642,7 @@ class FrameLoader {
     const DeviceBuffer<const std::byte*> d_spans = uploaded(spans);
     const DeviceBuffer<std::size_t> d_span_bytes = uploaded(span_bytes);
     const DeviceBuffer<std::uint32_t> d_found(expected.size(), memory_stream_.get(), device_.memory());
-    // Of these formats only LZ4's frames have one.
+    // Of these formats, only LZ4's frames have such a checksum.
     const cuda::DeviceFormat& format = *cuda::device_format(Format::kLz4);
     format.checksums(d_spans.get(), d_span_bytes.get(), expected.size(), d_found.get(), memory_stream_.get());
     std::vector<std::uint32_t> found(expected.size());
@@ -651,24 +659,24 @@ class FrameLoader {
   const FrameLoadSizes& sizes_;
   unsigned readers_;
   FilePiecePlan plan_;
-  GroupPlanner planner_;  // one thread at a time: planning_
+  GroupPlanner planner_;  // used by one thread at a time, guarded by planning_
   cuda::Stream memory_stream_;
   std::unique_ptr<LoadedFile[]> files_;
   std::vector<std::unique_ptr<GroupSlot>> slots_;
 
-  // Of all threads.
+  // Shared by all threads.
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::exception_ptr error_;  // the first one; all stop
+  std::exception_ptr error_;  // the first error; all threads stop
   std::size_t pieces_taken_ = 0;
-  std::vector<const std::byte*> ready_;  // pieces that were read and sent
+  std::vector<const std::byte*> ready_;  // pieces that were read and uploaded
   bool planning_ = false;
   std::size_t pieces_planned_ = 0;
   std::size_t groups_sent_ = 0;
   std::size_t groups_judged_ = 0;
 };
 
-// ---- What the device leaves ----
+// ---- Files that the device leaves ----
 
 class PathSource : public Source {
  public:
@@ -692,7 +700,7 @@ class PathSource : public Source {
   Descriptor descriptor_;
 };
 
-// To memory of the device that grows.
+// Writes to device memory that grows.
 class DeviceSink : public Sink {
  public:
   explicit DeviceSink(cuda::Device& device) : device_(device), upload_(device) {}
@@ -728,7 +736,7 @@ class DeviceSink : public Sink {
   std::uint64_t bytes_ = 0;
 };
 
-// The same error, of that file.
+// The same error, for this file.
 Error error_of(const std::string& path, const Error& error) {
   std::string message = error.what();
   const std::string place = error.place().text() + ": ";
@@ -769,7 +777,7 @@ std::vector<DeviceContent> load_frames_cuda(const std::vector<std::string>& path
     const bool regular = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     file_bytes.push_back(regular ? static_cast<std::uint64_t>(status.st_size) : 0);
   }
-  // Streams have no blocks to find.
+  // Long streams have no blocks to find.
   std::vector<std::uint64_t> stream_bytes(paths.size());
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (is_long_stream(paths[i], file_bytes[i], sizes)) stream_bytes[i] = std::exchange(file_bytes[i], 0);

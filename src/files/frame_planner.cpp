@@ -9,11 +9,12 @@ namespace {
 
 using Event = FrameReader::Event;
 
-// In LZ4 a length of 255 takes a byte: nothing in the format makes more of one. In DEFLATE a match of 258 bytes takes two bits.
+// In LZ4, 255 bytes of a match take a byte; no other part of the format restores to more. In DEFLATE, a match
+// of 258 bytes takes two bits.
 constexpr std::uint64_t kMostBytesOfByte = 255, kMostBytesOfDeflateByte = std::uint64_t{258} * 4;
 
-// Frames and blocks of a file are kept track of, so there may only be so many: a frame of nothing but zeros in blocks of 64 KB
-// has a block every 278 bytes.
+// The frames and blocks of a file take memory, so their number is limited. A frame of zeros in blocks of 64
+// KB has a block every 278 bytes.
 constexpr std::uint64_t kBytesOfEntry = 128;
 constexpr std::uint64_t kAnyEntries = 1024;
 
@@ -104,14 +105,14 @@ bool FramePlanner::begin_frame() {
   if ((format != Format::kLz4 && format != Format::kGzip) || header.legacy || header.dictionary_id)
     return false;
   if (header.block_kind == BlockKind::kStream) return begin_short_stream();
-  // A size that cannot be is damage, and must not decide how much memory is asked for.
+  // An impossible size is damage, and must not decide how much memory is allocated.
   if (header.content_bytes && *header.content_bytes / kMostBytesOfByte > file_bytes_) return false;
   frames_.push_back({content_end_, header.content_bytes, std::nullopt});
   frame_blocks_ = 0;
   return !has_too_many();
 }
 
-// One that is all that the file holds.
+// Begins a short stream, which must be all that the file holds.
 bool FramePlanner::begin_short_stream() {
   if (!frames_.empty()) return false;
   short_stream_ = stream_.format().short_stream(position_, file_bytes_);
@@ -140,7 +141,7 @@ bool FramePlanner::begin_block(std::vector<PlannedBlock>& blocks) {
   const FrameReader::Block& announced = reader.block();
   const auto data_bytes = static_cast<std::uint32_t>(announced.data_bytes);
   if (!settle(announced.stored ? std::optional(data_bytes) : std::nullopt, blocks)) return false;
-  // The first block of a linked frame needs no other one.
+  // The first block of a linked frame does not depend on another block.
   const bool linked = reader.header().block_kind == BlockKind::kLinked && frame_blocks_ != 0;
   if (linked && !announced.stored) return false;
   ++frame_blocks_;
@@ -155,7 +156,7 @@ bool FramePlanner::begin_block(std::vector<PlannedBlock>& blocks) {
   return !has_too_many() && (passing_bytes_ != 0 || passed());
 }
 
-// The data of a block or a stream, or a skippable frame.
+// After the data of a block or a stream, or a skippable frame.
 bool FramePlanner::passed() {
   if (short_stream_) return true;
   FrameReader& reader = stream_.reader();
@@ -178,8 +179,8 @@ void FramePlanner::end_block() {
   last_ = block_;
 }
 
-// Gives the last block its room, now that it is known what follows: a stored block, which takes what it takes, another one, or
-// the end of the frame.
+// Sets the room of the last block, now that it is known what follows: a stored block of known size, another
+// block, or the end of the frame.
 bool FramePlanner::settle(std::optional<std::uint32_t> next_stored_bytes, std::vector<PlannedBlock>& blocks) {
   if (!last_) return true;
   const PlannedFrame& frame = frames_.back();
@@ -208,7 +209,7 @@ bool FramePlanner::settle(std::optional<std::uint32_t> next_stored_bytes, std::v
   return true;
 }
 
-// Asked once for each frame and block.
+// Call it once for each frame and block.
 bool FramePlanner::has_too_many() { return ++entries_ > kAnyEntries + position_ / kBytesOfEntry; }
 
 }  // namespace hemstitch

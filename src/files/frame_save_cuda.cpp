@@ -1,11 +1,13 @@
 // Memory of a CUDA device to a compressed file.
 //
-//   calling thread    batch after batch: have it compressed; when the one before is done, hand out its pieces
-//   device            frames of batches, headers and checksums included (batch/lz4_frame_cuda.cu), on one stream
+//   calling thread    batch after batch: enqueue its compression;
+//                     once the batch before is done, hand out its pieces
+//   device            frames of batches, with headers and checksums (batch/lz4_frame_cuda.cu), on one stream
 //   writing threads   download a piece, write it to its place in the file
 //
-// Where a batch's blocks begin in the file is known once the ones before are compressed, so batches are handed out in order; their
-// pieces are written in any. Two batches have room for their output: one is compressed while the other one is written.
+// The place of a batch's blocks in the file is known once the batches before it are compressed. So batches
+// are handed out in order, but their pieces are written in any order. Two batches have room for their output:
+// one is compressed while the other is written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +39,7 @@ using cuda::check;
 using cuda::DeviceBuffer;
 using cuda::Event;
 
-// Every block as large as it is, and what stands around them.
+// As if no block shrank, with the frame's bytes around each.
 std::uint64_t most_frame_bytes(const FrameWriter& writer, std::uint64_t content_bytes) {
   const FrameRoom room = writer.room();
   return room.header_bytes + content_bytes +
@@ -60,7 +62,7 @@ class FrameSaver {
     batches_ = plan_frame_batches(*writer_, content.size(), batch_bytes);
   }
 
-  // Copies may still read and write what is freed here, where something failed.
+  // After an error, copies may still use the memory that is freed here.
   ~FrameSaver() { cudaStreamSynchronize(stream_.get()); }
 
   std::uint64_t run() {
@@ -72,11 +74,11 @@ class FrameSaver {
   }
 
  private:
-  // Where a batch is compressed to.
+  // The output of a batch.
   struct Slot {
     DeviceBuffer<std::byte> output;
     Event done{Event::Kind::kWait};
-    std::size_t pieces_left = 0;  // to be written
+    std::size_t pieces_left = 0;  // not written yet
   };
   struct Piece {
     std::size_t slot;
@@ -87,7 +89,7 @@ class FrameSaver {
 
   void write_header() {
     std::vector<std::byte> header(writer_->room().header_bytes);
-    // As streams write it: a size of 0 is not told.
+    // Written as in a stream: a size of 0 is left out.
     header.resize(writer_->write_header(
         content_.empty() ? std::nullopt : std::optional<std::uint64_t>(content_.size()), header.data()));
     file_.write(0, header);
@@ -113,7 +115,7 @@ class FrameSaver {
     frame.block_checksums = options_.block_checksums;
     std::uint64_t most_bytes = 0, most_temp_bytes = 0;
     for (const FrameBatch& batch : batches_) most_bytes = std::max(most_bytes, batch.given_bytes);
-    // The last one may be a little shorter or longer than others.
+    // The last batch may be a little shorter or longer than the others.
     for (const FrameBatch* batch : {&batches_.front(), &batches_.back()})
       most_temp_bytes = std::max<std::uint64_t>(
           most_temp_bytes, lz4_frame_compress_temp_bytes(batch->given_bytes, frame, options_.level));
@@ -126,7 +128,7 @@ class FrameSaver {
     for (std::size_t i = 0; i < slot_count; ++i)
       slots_[i].output = DeviceBuffer<std::byte>(capacity, stream_.get(), device_.memory());
     {
-      // What the caller has under way with the content comes first.
+      // Waits for what the caller has enqueued with the content.
       Event before;
       before.record(options_.stream);
       before.hold(stream_.get());
@@ -144,7 +146,7 @@ class FrameSaver {
             stop(std::current_exception());
           }
         });
-      // One batch more than is handed out is on the device.
+      // The device is one batch ahead of what is handed out.
       for (std::size_t i = 0; i <= batches_.size(); ++i) {
         if (i < batches_.size()) {
           const std::size_t number = i % slot_count;
@@ -178,7 +180,7 @@ class FrameSaver {
     if (error_) std::rethrow_exception(error_);
   }
 
-  // False where something failed.
+  // False after an error.
   bool wait_until_written(std::size_t slot) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return error_ || slots_[slot].pieces_left == 0; });
@@ -194,7 +196,7 @@ class FrameSaver {
     if (result.status != HEMSTITCH_OK || result.bytes < header_bytes_ + batch.cut_bytes)
       throw Error(Status::kDeviceFault,
                   fmt::format("bytes {} to {} could not be compressed", batch.at, batch.at + batch.bytes));
-    // The blocks alone.
+    // Only the blocks.
     const std::uint64_t end = result.bytes - batch.cut_bytes;
     {
       const std::scoped_lock lock(mutex_);
@@ -221,7 +223,7 @@ class FrameSaver {
     device_.make_current();
     const cuda::PinnedPool::Block memory = device_.pinned().take(sizes_.piece_bytes);
     const cuda::Stream stream;
-    // However this ends, nothing writes to the memory any more when it goes.
+    // Even if something throws, no copy writes to the memory after it was given back.
     const std::unique_ptr<CUstream_st, void (*)(cudaStream_t)> settled(
         stream.get(), [](cudaStream_t unsettled) { cudaStreamSynchronize(unsettled); });
     Event arrived{Event::Kind::kWait};
@@ -234,7 +236,7 @@ class FrameSaver {
         piece = pieces_.front();
         pieces_.pop_front();
       }
-      // The batch is done: the calling thread has waited for it.
+      // The batch is done, since the calling thread has waited for it.
       check(cudaMemcpyAsync(memory.span().data(), piece.d_bytes, piece.bytes, cudaMemcpyDeviceToHost,
                             stream.get()),
             "cudaMemcpyAsync");
@@ -256,8 +258,8 @@ class FrameSaver {
   NewFile file_;
   std::unique_ptr<FrameWriter> writer_;
   std::vector<FrameBatch> batches_;
-  std::size_t header_bytes_ = 0;  // of the frame and of each batch's
-  std::uint64_t file_bytes_ = 0;  // so far
+  std::size_t header_bytes_ = 0;  // of the frame, and of the frame of each batch
+  std::uint64_t file_bytes_ = 0;  // written so far
 
   cuda::Stream stream_;
   DeviceBuffer<std::byte> temp_;
@@ -265,15 +267,15 @@ class FrameSaver {
   cuda::PinnedPool::Block results_;
   std::array<Slot, 2> slots_;
 
-  // Of all threads.
+  // Shared by all threads.
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::exception_ptr error_;  // the first one; all stop
+  std::exception_ptr error_;  // the first error; all threads stop
   std::deque<Piece> pieces_;
-  bool ended_ = false;  // no more of them
+  bool ended_ = false;  // no more pieces come
 };
 
-// Where the content is. Memory of the host would be read over the bus, byte by byte.
+// The device with the content. Kernels would read host memory over the bus, byte by byte.
 cuda::Device& device_of(std::span<const std::byte> content) {
   if (content.empty()) return cuda::open_current_device();
   cudaPointerAttributes attributes{};

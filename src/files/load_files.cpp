@@ -1,8 +1,9 @@
-// Loading in three steps: sizes are asked for (many threads), places follow from them by scan, contents are read straight
-// to their places (many threads) and sent to the device in groups as they are complete. Where a file turns out otherwise
-// than its size promised, those behind it move up: rare, and a copy in memory.
+// Loading has three steps. Many threads query the sizes; a scan computes the places; many threads read the
+// contents directly to their places, and upload them in groups as they complete. If a file turns out to be
+// shorter or is skipped, the files after it are moved up: this is rare, and a copy in memory.
 //
-// Threads rather than io_uring: a small file costs open, fstat, read and close, whose work is the kernel's under either.
+// It uses threads rather than io_uring: a small file costs open, fstat, read and close, which the kernel must
+// do in either case.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -30,12 +31,13 @@
 namespace hemstitch {
 namespace {
 
-// Contents that are read by one thread and sent to the device at once: far more than a copy costs to begin.
+// Contents that one thread reads, and uploads in one copy: large, so that beginning the copy costs little.
 constexpr std::uint64_t kGroupBytes = 2 << 20;
-// Files of a group: so that thousands of tiny ones are divided as well.
+// The most files in a group, so that thousands of tiny files are divided among threads too.
 constexpr std::size_t kGroupFiles = 64;
 
-// Memory of batches that are over, for those to come: its first touch costs more than reading small files into it.
+// Keeps the memory of finished batches for later ones: touching new memory costs more than reading small
+// files into it.
 class BatchMemory {
  public:
   struct Piece {
@@ -52,7 +54,7 @@ class BatchMemory {
         if (piece.bytes >= bytes) return piece;
       }
     }
-    // Rounded up, so that batches of about one size fit into each other's.
+    // Rounded up, so that batches of similar size can use each other's memory.
     const std::size_t rounded = (bytes + kRoundBytes - 1) / kRoundBytes * kRoundBytes;
     return {rounded, LargeBuffer(rounded)};
   }
@@ -60,7 +62,7 @@ class BatchMemory {
     const std::scoped_lock lock(mutex_);
     try {
       waiting_.push_back(std::move(piece));
-    } catch (const std::bad_alloc&) {  // no memory to keep it: it goes, and is made anew
+    } catch (const std::bad_alloc&) {  // no memory to keep it, so it is freed
     }
   }
 
@@ -125,7 +127,7 @@ Sized size_of(std::size_t index, const std::string& path, const LoadOptions& opt
   return {bytes, std::nullopt};
 }
 
-// Fills `into` with the whole file, or says why that was not to be.
+// Fills `into` with the whole file, or returns why it could not.
 Skip read_file(std::size_t index, const std::string& path, const LoadOptions& options,
                std::span<std::byte> into) {
   const Descriptor file(open_file(index, path, options));
@@ -185,7 +187,7 @@ struct FileLoader::Impl {
   std::vector<std::string> paths;
   LoadOptions options;
   tbb::task_arena arena;
-  std::vector<Sized> sizes;  // of all paths, once asked for
+  std::vector<Sized> sizes;  // of all paths, once they were queried
   std::shared_ptr<BatchMemory> batch_memory = std::make_shared<BatchMemory>();
   std::size_t next_path = 0;
 
@@ -200,7 +202,7 @@ struct FileLoader::Impl {
     });
   }
 
-  // How many of the next paths a batch takes.
+  // How many of the next paths fit into a batch.
   std::size_t paths_of_batch() const {
     std::uint64_t bytes = 0;
     std::size_t end = next_path;
@@ -232,7 +234,7 @@ CompactedBuffer FileLoader::next() {
   const std::size_t first = impl_->next_path, count = impl_->paths_of_batch();
   impl_->next_path += count;
 
-  // Groups are cut where they reach a size, so that each thread reads and sends about as much.
+  // A group ends when it reaches a size, so that each thread reads and uploads about as much.
   std::vector<FilePlace> places;
   std::vector<std::size_t> group_begins;
   std::uint64_t bytes = 0;
@@ -269,7 +271,7 @@ CompactedBuffer FileLoader::next() {
     });
   });
 
-  // Where contents begin to lie elsewhere than they were read to. From there on they are sent once more.
+  // The first place whose content was moved; from there on, everything is uploaded again.
   std::uint64_t moved_from = bytes;
   for (FilePlace& place : places) {
     if (place.skip) {

@@ -16,7 +16,7 @@
 namespace hemstitch {
 namespace {
 
-// Less is written before it would be mapped.
+// Smaller content is written faster than it would be mapped.
 constexpr std::size_t kMappedFromBytes = std::size_t{1} << 20;
 
 }  // namespace
@@ -27,7 +27,7 @@ NewFile::NewFile(const std::string& path) : path_(path) {
   if (replaces && !S_ISREG(existing.st_mode))
     throw Error(Status::kWriteFailed, fmt::format("'{}' is not a regular file; give another name", path));
   const std::string folder = path.substr(0, path.find_last_of('/') + 1);
-  // Until it is complete, nobody may read it who could not read what was there.
+  // Until the file is complete, nobody may read it who could not read the file that it replaces.
   const mode_t mode =
       replaces ? S_IRUSR | S_IWUSR : S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
   do {
@@ -71,7 +71,7 @@ void NewFile::sync() const {
 }
 
 void NewFile::complete() {
-  // Holds the lock until the file has its name.
+  // This keeps the lock until the file has its name.
   const Descriptor in_use(fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));
   // Some file systems report a full disk only here.
   if (close(descriptor_.release()) != 0 && errno != EINTR) fail("cannot be closed");

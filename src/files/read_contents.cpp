@@ -31,7 +31,7 @@ NoContents of_size_zero(int descriptor) {
 }
 
 std::optional<NoContents> read_contents(int descriptor, std::span<std::byte> into) {
-  // One call of the system, where a file is what it should be: a byte beyond it is asked for as well.
+  // If the file has the expected size, this takes one system call, which also asks for a byte after its end.
   std::size_t done = 0;
   std::byte beyond;
   while (done <= into.size()) {

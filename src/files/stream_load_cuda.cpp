@@ -45,7 +45,7 @@ bool read_at(int descriptor, std::uint64_t at, std::span<std::byte> into) {
 
 Descriptor opened(const std::string& path) { return Descriptor(open(path.c_str(), kReadContentsFlags)); }
 
-// Pieces of the file on their way to the device.
+// Reads the pieces of the file and uploads them, on threads.
 class Arrivals {
  public:
   Arrivals(cuda::Device& device, int descriptor, std::uint64_t file_bytes, std::byte* d_file,
@@ -75,7 +75,7 @@ class Arrivals {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // The stream waits for the bytes before `end`.
+  // Makes the stream wait for the bytes before `end`.
   void hold(std::uint64_t end, cudaStream_t stream) {
     for (; held_ < sent_.size() && held_ * piece_bytes_ < end; ++held_) {
       std::unique_lock lock(mutex_);
@@ -91,7 +91,7 @@ class Arrivals {
       device_.make_current();
       const cuda::PinnedPool::Block memory = device_.pinned().take(2 * piece_bytes_);
       const cuda::Stream stream;
-      const struct Wait {  // however it ends: what is under way reads the pinned memory
+      const struct Wait {  // even if something throws, since copies may still read the pinned memory
         const cuda::Stream& stream;
         ~Wait() { cudaStreamSynchronize(stream.get()); }
       } wait{stream};
@@ -134,9 +134,9 @@ class Arrivals {
   const std::uint64_t file_bytes_;
   std::byte* const d_file_;
   const std::size_t piece_bytes_;
-  std::size_t held_ = 0;  // of whoever waits
+  std::size_t held_ = 0;  // used by the thread that waits
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Event>> sent_;
   std::size_t taken_ = 0;
@@ -169,20 +169,21 @@ std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::str
     if (!format) return std::nullopt;
 
     const cuda::Stream stream;
-    // What gzip says of its last member's size, modulo 2^32, is a good guess; content is seldom smaller than what is compressed.
+    // gzip stores the size of the last member modulo 2^32, which is a good guess; content is seldom smaller
+    // than the compressed bytes.
     std::uint64_t expected_bytes = 3 * file_bytes;
     if (*format == Format::kGzip) {
       expected_bytes = load_le32(tail);
       while (expected_bytes < file_bytes - file_bytes / 64) expected_bytes += std::uint64_t{1} << 32;
     }
-    // A wrong one must not take all there is: no stream is larger.
+    // A wrong size must not take all memory. No stream has a larger ratio.
     constexpr std::uint64_t kMostRatio = 1032;
     expected_bytes = std::min(expected_bytes, file_bytes * kMostRatio);
     FrameMemory content(device, expected_bytes, stream.get());
     const DeviceBuffer<std::byte> file(file_bytes, stream.get(), device.memory());
     const std::size_t temp_bytes = cuda::deflate_stream_temp_bytes(file_bytes, expected_bytes);
     const DeviceBuffer<std::byte> temp(temp_bytes, stream.get(), device.memory());
-    stream.synchronize();  // other streams write there
+    stream.synchronize();  // other streams write to this memory
     const auto move_to = [&](std::uint64_t bytes, std::uint64_t used) {
       FrameMemory other(device, bytes, stream.get());
       check(cudaMemcpyAsync(other.data(), content.data(), used, cudaMemcpyDeviceToDevice, stream.get()),

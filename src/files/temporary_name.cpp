@@ -23,7 +23,7 @@ bool is_temporary_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
 }
 
-// Not every file system has locks. Without them nothing is said of what is left over.
+// Some file systems have no locks. There, leftover files are not reported.
 void mark_in_use(int descriptor) { static_cast<void>(flock(descriptor, LOCK_EX | LOCK_NB)); }
 
 }  // namespace hemstitch

@@ -44,7 +44,7 @@ std::vector<std::size_t> meant_by_one(std::string_view wanted, std::span<const s
 }  // namespace
 
 std::vector<std::size_t> devices_meant(std::string_view wanted, std::span<const std::string> names) {
-  // Names have commas in them too: "llvmpipe (LLVM 15.0.6, 256 bits)".
+  // A name may contain commas too: "llvmpipe (LLVM 15.0.6, 256 bits)".
   std::vector<std::size_t> meant = meant_by_one(without_blanks_around(wanted), names);
   if (!meant.empty()) return meant;
   for (bool last = false; !last;) {

@@ -8,7 +8,7 @@
 namespace hemstitch::webgpu {
 
 SingleBlock::SingleBlock(const FinderInput& block) : input(block) {
-  // Places are numbers of 32 bits.
+  // Positions are 32-bit numbers.
   constexpr std::uint64_t kMostBytes = 0xFFFFFFFFu - 2 * kTilePositions;
   if (input.data.size() > kMostBytes)
     throw Error(Status::kInvalidOption,

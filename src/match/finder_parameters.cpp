@@ -16,8 +16,8 @@ struct Preset {
   FinderParameters parameters;
 };
 
-// The first four are the table "Scaling Parameters" of founding document 000 (docs/founding.md), the last one is the
-// kernel of founding document 001.
+// The first four are from the table "Scaling Parameters" of founding document 000 (docs/founding.md). The
+// last one is the kernel of founding document 001.
 constexpr std::array kPresets = {
     Preset{"4k", {.window_size = 256, .stride = 64, .near_range = 64}},
     Preset{"16k", {.window_size = 256, .stride = 256, .near_range = 64}},

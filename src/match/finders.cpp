@@ -35,7 +35,7 @@ std::array<FinderRow, sizeof...(Parameters)> make_rows(const std::variant<Parame
   return {make_row<Parameters>()...};
 }
 
-// What stands at a place of the rows is the finder that callers know by that number.
+// Callers know each finder by its position in the rows.
 template <Finder kFinder, typename Parameters>
 constexpr bool kFinderIsAt =
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(kFinder), AnyFinder>, Parameters>;

@@ -12,7 +12,7 @@
 namespace hemstitch {
 
 bool same_filled(std::span<const std::byte> page) {
-  // Most pages differ in their first words, before memcmp() is worth its call.
+  // The first words of most pages differ, which is cheaper to see than by calling memcmp().
   std::uint64_t first = 0, second = 0;
   std::memcpy(&first, page.data(), sizeof first);
   std::memcpy(&second, page.data() + kPageWordBytes, sizeof second);
@@ -33,10 +33,10 @@ void fill_page(std::span<const std::byte> word, std::span<std::byte> page) {
 
 namespace {
 
-// Of the LZ4 block format: what a nibble of a token holds at most, and the shortest match.
+// In the LZ4 block format: the largest value of a token's nibble, and the shortest match.
 constexpr std::uint32_t kMostOfNibble = 15, kLeastMatchBytes = 4;
 
-// The bytes behind a token for what its nibble does not hold.
+// Writes the bytes that extend a token, for the part of `value` that its nibble does not hold.
 std::byte* write_extension(std::uint32_t value, std::byte* at) {
   if (value < kMostOfNibble) return at;
   value -= kMostOfNibble;
@@ -64,7 +64,8 @@ std::uint32_t write_as_block(PageKind kind, std::span<const std::byte> kept, std
   } else if (kind == PageKind::kRaw) {
     at = write_literals(kept, 0, at);
   } else {
-    // The word, a match over all but its last one, and that as the literals which a block has to end with.
+    // The word, a match up to the last word, and the last word as literals, since a block must end with
+    // literals.
     const std::uint32_t more = page_bytes - 2 * kPageWordBytes - kLeastMatchBytes;
     at = write_literals(kept, kMostOfNibble, at);
     *at++ = static_cast<std::byte>(kPageWordBytes);

@@ -1,13 +1,14 @@
-// A store's pages in a file: a skippable frame that says which pages they are (LZ4 frame format, "Skippable Frames"), then one frame of their
-// bytes, in ascending order. All numbers are little-endian:
+// The pages of a store in a file: a skippable frame that says which pages they are (LZ4 frame format,
+// "Skippable Frames"), then one frame of their bytes, in ascending order. All numbers are little-endian:
 //
-//   u32 0x184D2A5C, u32 bytes of what follows
+//   u32 0x184D2A5C, u32 number of bytes that follow
 //   "hemspage", u32 version, u32 page_bytes, u64 runs, then for each run u64 first number, u64 count
 //   u32 XXH32 of each MiB of the pages
 //   u32 XXH32 of everything from "hemspage" on
 //
-// The sums of the pages are there since a frame's own sums tell of some damage at its end only (whether a block is stored is a bit that no
-// sum of a block covers), and a page that was put is seen.
+// The pages have checksums here because a frame's own checksums reveal some damage only at its end (no
+// checksum of a block covers the bit that says whether it is stored), and by then a page that was put is
+// visible.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -32,7 +33,7 @@ constexpr std::uint32_t kSkippableMagic = 0x184D2A5C;
 constexpr std::string_view kName = "hemspage";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kFrameHeaderBytes = 8, kIndexHeaderBytes = 24, kRunBytes = 16;
-// An LZ4 block restores to at most 255 times its size: a file that says more of itself is wrong.
+// An LZ4 block restores to at most 255 times its size, so a file that claims more is wrong.
 constexpr std::uint64_t kMostGrowth = 255;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
@@ -70,7 +71,7 @@ void append64(std::vector<std::byte>& bytes, std::uint64_t number) {
   store_le64(bytes.data() + bytes.size() - sizeof number, number);
 }
 
-// Reads a file from its beginning on.
+// Reads a file from its beginning.
 class InputFile {
  public:
   explicit InputFile(const std::string& path)
@@ -108,7 +109,7 @@ class InputFile {
   std::uint64_t bytes_ = 0;
 };
 
-// Held against the file's size and the store.
+// Reads the index, and checks it against the file's size and the store.
 Index read_index(InputFile& file, const PageStoreOptions& options) {
   std::vector<std::byte> head(kFrameHeaderBytes + kIndexHeaderBytes);
   if (file.read(head) != head.size() || load_le32(head.data()) != kSkippableMagic ||
@@ -157,7 +158,7 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
                   fmt::format("'{}' has pages up to {}; the store has numbers below {}", file.path(),
                               run.first + (run.count - 1), options.page_count));
   }
-  // A page takes its entry and a word at least.
+  // A page takes at least its entry and a word.
   constexpr std::uint64_t kLeastPageBytes = 16;
   if (options.budget_bytes != 0 && pages > options.budget_bytes / kLeastPageBytes)
     throw Error(Status::kMemoryLimit, fmt::format("'{}' has {} pages; the budget is {} bytes", file.path(),
@@ -195,7 +196,8 @@ void PageStore::save(const std::string& path) const {
 
   NewFile file(path);
   std::uint64_t at =
-      kFrameHeaderBytes + index_bytes;  // the frame's place; the index is written once the sums are known
+      kFrameHeaderBytes + index_bytes;  // where the frame goes; the index is written once the checksums are
+                                        // known
   const auto write = [&](std::span<const std::byte> bytes) {
     file.write(at, bytes);
     at += bytes.size();
@@ -224,7 +226,7 @@ void PageStore::save(const std::string& path) const {
   file.write(0, head);
   file.sync();
   file.complete();
-  // The name as well.
+  // Also syncs the folder, so that the file's name is stored.
   const std::string folder = path.find('/') == path.npos ? "." : path.substr(0, path.find_last_of('/') + 1);
   const Descriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (descriptor.number() < 0 || fsync(descriptor.number()) != 0)
@@ -237,7 +239,7 @@ void PageStore::load(const std::string& path) {
   const Index index = read_index(file, impl_->options);
   std::size_t run = 0;
   std::uint64_t in_run = 0, pieces = 0, bytes_left = index.pages * page_bytes();
-  std::vector<std::byte> waiting;  // the beginning of a piece
+  std::vector<std::byte> waiting;  // an incomplete piece
   waiting.reserve(kPieceBytes);
   const auto put_piece = [&] {
     if (checksum_of(Checksum::kXxh32, waiting) != index.piece_checksums[pieces++])

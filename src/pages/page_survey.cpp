@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array<std::uint64_t, 6> kSurveyedBatches = {1, 16, 100, 1000, 10000, 100000};
-// Calls of which each is timed, and how long a speed is measured.
+// How many calls are timed one by one, and how long a speed is measured.
 constexpr std::size_t kTimedCalls = 20000;
 constexpr double kLeastSeconds = 0.05;
 
@@ -44,7 +44,7 @@ void time_calls(std::span<const std::byte> pages, const PageBatchOptions& option
   PageStore store(store_options(options, count));
   std::vector<double> seconds(count);
   std::vector<std::byte> page(bytes);
-  // The first pages are warmed up: they find memory of no use yet.
+  // The first round only warms up: the store still has to allocate its memory.
   for (int round = 0; round < 2; ++round)
     for (std::size_t i = 0; i < count; ++i) {
       const Clock::time_point begin = Clock::now();
@@ -70,7 +70,7 @@ BatchSpeed time_batches(std::span<const std::byte> pages, const PageBatchOptions
   std::vector<std::uint64_t> numbers(in_all);
   for (std::uint64_t i = 0; i < in_all; ++i) numbers[i] = i;
   std::vector<std::byte> got(pages.size());
-  // Batches one after the other, round and round; the first time around nothing is timed, so that all memory is there.
+  // Runs batch after batch, again and again. The first round is not timed, so that all memory exists.
   const auto run = [&](const auto& call) {
     double best = 0;
     for (int round = 0; round < 2; ++round) {

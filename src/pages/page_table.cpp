@@ -113,11 +113,11 @@ void HashedPageTable::erase(std::uint64_t* entry) {
   if (buckets_.size() > 1 && count_ < kLeastAverage * buckets_.size()) merge();
 }
 
-// One bucket becomes two. Where there is no memory for that, buckets stay longer for a while.
+// One bucket becomes two. If there is no memory for that, buckets stay longer for a while.
 void HashedPageTable::split() {
   const std::size_t from = buckets_.size() - half_;
   try {
-    // Told first, so that whatever comes to belong into the new bucket has room there.
+    // Counted first, so that the new bucket can reserve room for all entries that move to it.
     std::uint32_t moving = 0;
     for (std::uint32_t i = 0; i < buckets_[from].count; ++i)
       if ((hash_of(number_of_(PageRef(buckets_[from].refs[i]))) & half_) != 0) ++moving;
@@ -142,7 +142,7 @@ void HashedPageTable::split() {
   if (buckets_.size() == 2 * half_) half_ *= 2;
 }
 
-// The last bucket goes back into the one that it was split from.
+// Merges the last bucket into the one that it was split from.
 void HashedPageTable::merge() noexcept {
   const std::size_t half = buckets_.size() == half_ ? half_ / 2 : half_;
   Bucket last = buckets_.back();
@@ -164,12 +164,12 @@ void HashedPageTable::merge() noexcept {
     std::vector<Bucket> fewer(buckets_);
     buckets_.swap(fewer);
   } catch (const std::bad_alloc&) {
-    return;  // a later one will do
+    return;  // a later merge will do it
   }
 }
 
 std::uint64_t HashedPageTable::bookkeeping_bytes() const {
-  // With what the allocator has beside each piece.
+  // Includes what the allocator adds to each piece.
   return capacity_ * sizeof(std::uint64_t) + buckets_.size() * 16 + buckets_.capacity() * sizeof(Bucket);
 }
 

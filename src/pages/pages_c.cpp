@@ -1,4 +1,4 @@
-// pages.h on pages.hpp.
+// Implements pages.h with pages.hpp.
 #include <algorithm>
 #include <string>
 #include <vector>

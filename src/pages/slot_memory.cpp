@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint32_t kSystemPageBytes = 4096;
 constexpr std::uint32_t kLeastSlabBytes = 4 * kSystemPageBytes;
 constexpr std::uint32_t kMostSlabBytes = 32 * kSystemPageBytes;
-// Of a slab's bytes, what may be lost behind its last slot.
+// The share of a slab's bytes that may be unused after its last slot.
 constexpr double kEndShare = 0.03;
-// Sizes of slots.
+// The steps between the sizes of slots.
 constexpr std::uint32_t kLeastStepBytes = 16, kStepsOfOctave = 16, kStepsOfPage = 64;
 
 std::vector<std::uint32_t> sizes_of_slots(std::uint32_t page_bytes, std::uint32_t largest) {
@@ -48,7 +48,7 @@ SlotMemory::SlotMemory(const Plan& plan, MemoryBudget& budget)
   for (std::size_t i = 0; i < class_count_; ++i) {
     Class& size_class = classes_[i];
     const std::uint32_t slot_bytes = class_bytes_[i];
-    // The smallest slab that loses little at its end, else the one that loses least.
+    // Takes the smallest slab that loses little at its end, or else the one that loses least.
     double best = 1;
     for (std::uint32_t bytes = plan.prefault ? unit_bytes_ : kLeastSlabBytes; bytes <= unit_bytes_;
          bytes += kSystemPageBytes) {
@@ -112,7 +112,7 @@ void SlotMemory::map_region() {
   if (memory == MAP_FAILED) throw system_error(Status::kOutOfMemory, "no memory for pages", errno);
   made->memory = static_cast<std::byte*>(memory);
 #ifdef MADV_NOHUGEPAGE
-  madvise(memory, bytes, MADV_NOHUGEPAGE);  // what is behind a slab must not be backed by memory
+  madvise(memory, bytes, MADV_NOHUGEPAGE);  // so that no memory backs what follows a slab
 #endif
   bool right = true;
 #ifdef MLOCK_ONFAULT
@@ -252,7 +252,7 @@ void SlotMemory::release_slab(Class& size_class, std::uint32_t number) {
   size_class.all_slots -= size_class.slab_slots;
   if (!plan_.prefault) {
     std::byte* const memory = memory_of(number);
-    if (plan_.lock) munlock(memory, unit_bytes_);  // locked memory cannot be given back
+    if (plan_.lock) munlock(memory, unit_bytes_);  // locked memory cannot be released
     madvise(memory, size_class.slab_bytes, MADV_DONTNEED);
 #ifdef MLOCK_ONFAULT
     if (plan_.lock) mlock2(memory, unit_bytes_, MLOCK_ONFAULT);
@@ -262,7 +262,7 @@ void SlotMemory::release_slab(Class& size_class, std::uint32_t number) {
   slab_bytes_.fetch_sub(size_class.slab_bytes, std::memory_order_relaxed);
   budget_.discharge(size_class.slab_bytes + more * sizeof(std::uint64_t) + sizeof(Slab));
   const std::scoped_lock lock(units_mutex_);
-  free_units_.push_back(number);  // there is room for all units that were ever mapped
+  free_units_.push_back(number);  // map_region() has reserved room for all units
 }
 
 std::uint32_t SlotMemory::begin_emptying(Class& size_class) {
@@ -276,7 +276,7 @@ std::uint32_t SlotMemory::begin_emptying(Class& size_class) {
 }
 
 bool SlotMemory::empty(Class& size_class, std::uint32_t number, Mover& mover, std::uint64_t& moved) {
-  // The largest slab of all has so many slots.
+  // No slab has more slots.
   std::array<std::uint64_t, (std::size_t{1} << kSlotBits) / 64> taken;
   const std::uint64_t words = bitmap_words(size_class.slab_slots);
   {
@@ -293,7 +293,7 @@ bool SlotMemory::empty(Class& size_class, std::uint32_t number, Mover& mover, st
     release_slab(size_class, number);
     return true;
   }
-  // Slots that are just being filled or given back: a later run finds them where they belong.
+  // Some slots are still being filled or given back; a later run will find them.
   if (emptied.used < size_class.slab_slots) list(size_class, number);
   return false;
 }

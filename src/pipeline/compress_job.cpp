@@ -11,7 +11,7 @@
 namespace hemstitch {
 namespace {
 
-// Pieces that stand side by side are written at once.
+// Joins pieces that are adjacent in memory, so that they are written at once.
 void add_piece(std::vector<std::span<const std::byte>>& pieces, std::span<const std::byte> piece) {
   if (!pieces.empty() && pieces.back().data() + pieces.back().size() == piece.data())
     pieces.back() = {pieces.back().data(), pieces.back().size() + piece.size()};
@@ -53,7 +53,7 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
   plan_for_engine();
 }
 
-// Of what is still to come.
+// Plans the content that is still to come.
 void CompressJob::plan_for_engine() {
   const CompressOptions& options = options_;
   if (options.verify) engine_.require_verifying(format_);
@@ -110,7 +110,7 @@ void CompressJob::begin(Sink& sink) {
   report_.frame_count = 1;
 }
 
-// What the slots before leave for this one.
+// Prepares a slot with what the slots before it leave.
 void CompressJob::begin_slot(CompressSlot& slot) {
   slot.number = ++batches_;
   if (slot.input.get() == nullptr) {
@@ -143,7 +143,7 @@ bool CompressJob::seal(CompressSlot& slot) {
   if (slot.input_bytes == 0 && !held_byte_) return false;
   if (slot.input_bytes == 0) begin_slot(slot);
   const std::byte* const begin = slot.input.get() + slot.history_bytes;
-  // The layout of the slot's part of the content, which begins where a block does.
+  // The layout of the slot's part of the content, which begins at the beginning of a block.
   FrameLayout layout{slot.input_bytes, options_.block_bytes, false};
   if (full(slot) && held_bytes_ != 0) {
     slot.input_bytes = layout.content_bytes = batch_bytes_;
@@ -173,7 +173,8 @@ bool CompressJob::seal(CompressSlot& slot) {
   return true;
 }
 
-// Of the tasks' content, where the frame wants to know it; that of the slot follows from them.
+// The checksums of the tasks' content, if the frame needs them; the checksum of the slot is computed from
+// them.
 std::vector<std::uint32_t> CompressJob::sum_up(CompressSlot& slot) const {
   if (!combines_checksums() && !writer_->has_block_content_checksums()) return {};
   const Checksum kind = format_.checksum();
@@ -193,8 +194,8 @@ void CompressJob::work(CompressSlot& slot) try {
   if (!slot.tasks.empty())
     engine_.compress(slot.tasks, parameters_, {slot.verify.get(), options_.verify ? batch_bytes_ : 0});
   const std::vector<std::uint32_t> checksums = sum_up(slot);
-  // What stands around a block has the checksum of its data: 12 MB of data are summed up by one thread in the time that an H200
-  // compresses as large a batch twice.
+  // The bytes around a block contain the checksum of its data. One thread computes it for 12 MB in the time
+  // that an H200 compresses a batch of that size twice.
   std::vector<FrameWriter::Block> blocks(slot.tasks.size());
   std::vector<std::span<const std::byte>> ends(slot.tasks.size());
   for_each_block(slot.tasks.size(), options_.block_bytes, threads(), [&](std::size_t i) {
@@ -202,8 +203,8 @@ void CompressJob::work(CompressSlot& slot) try {
     FrameWriter::Block& block = blocks[i] = written_block(task);
     if (writer_->has_block_content_checksums()) block.content_checksum = checksums[i];
     std::byte* const before = task.output.data() - frame_room_.before_block_bytes;
-    // What stands behind a stored block has room behind the data that it does not have here; it follows what stands before it
-    // instead.
+    // The bytes after a block have room after its data. A stored block has no data here, so they follow the
+    // bytes before it instead.
     std::byte* const behind = task.output.data() + (block.data ? block.data->size() : 0);
     writer_->write_before(block, before);
     ends[i] = {behind, writer_->write_behind(block, behind)};

@@ -12,9 +12,9 @@
 namespace hemstitch {
 namespace {
 
-// Batches besides those that the engine works on: two are read and two are written.
+// Batches besides those that the engine works on: two are read, and two are written.
 constexpr unsigned kBatchesAround = 4;
-// Inputs that one thread looks at in a row.
+// How many inputs a thread processes in a row.
 constexpr std::size_t kInputsGrain = 16;
 
 }  // namespace
@@ -39,7 +39,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   const BlockEngine& engine = engine_.preferred();
   const std::size_t output_bytes_per_block =
       writer_->block_room_bytes(options.block_bytes) + frame_room_.around_block_bytes();
-  // A short block may take more room for each of its bytes than full ones do.
+  // A short block may need more room for each of its bytes than a full one.
   const std::size_t short_block_bytes = writer_->block_room_bytes(1) - 1 + frame_room_.around_block_bytes();
   const std::size_t frame_bytes =
       frame_room_.header_bytes + frame_room_.last_byte_bytes + frame_room_.end_bytes;
@@ -71,7 +71,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   output_bytes_ = frames_bytes_ + (options.verify ? input_bytes_ : 0);
 }
 
-// A dictionary goes to the engine once a block.
+// The engine gets a dictionary with each block.
 std::uint64_t FrameCompressor::input_cost(std::uint64_t bytes) const {
   const std::uint64_t blocks = (bytes + options_.block_bytes - 1) / options_.block_bytes;
   return bytes + blocks * dictionary_.size();
@@ -79,7 +79,7 @@ std::uint64_t FrameCompressor::input_cost(std::uint64_t bytes) const {
 
 std::vector<std::span<const std::byte>> FrameCompressor::compress(
     std::span<const std::span<const std::byte>> inputs, LargeBuffer& output) {
-  // The room of a frame: its header, then each block with what stands around it, then its end.
+  // The room of a frame: its header, then each block with the bytes around it, then its end.
   struct Room {
     std::byte* begin;
     std::size_t header_bytes;
@@ -88,7 +88,7 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
   };
   std::vector<Room> rooms;
   std::vector<BlockTask> tasks;
-  std::vector<std::vector<std::byte>> first_blocks;  // each behind the dictionary
+  std::vector<std::vector<std::byte>> first_blocks;  // each after the dictionary
   std::byte* at = output.get();
   for (const std::span<const std::byte> input : inputs) {
     const std::size_t header_bytes =
@@ -132,7 +132,7 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       const std::span<const std::byte> bytes = block.bytes();
       std::byte* const before = end;
       end += frame_room_.before_block_bytes;
-      std::memmove(end, bytes.data(), bytes.size());  // the first block's data is there already
+      std::memmove(end, bytes.data(), bytes.size());  // the data of the first block is there already
       if (block.data) block.data = std::span<const std::byte>(end, bytes.size());
       end += bytes.size();
       writer_->write_before(block, before);
@@ -155,7 +155,7 @@ void FrameBatchPlan::report(StreamReport& report) const {
   report.device_limit_bytes = device_limit_bytes_;
 }
 
-// An input's frames, and what each of their blocks restores to.
+// The frames of an input, and the size of the content of each of their blocks.
 struct FrameRestorer::Frames {
   FrameIndex index;
   std::vector<std::size_t> block_content_bytes;
@@ -175,7 +175,8 @@ FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimi
       options_(options),
       dictionary_(copied(effective_dictionary(options.dictionary))) {
   options_.dictionary = dictionary_;
-  // Inputs are taken to be half as long as their contents; where they are less, a batch goes through its inputs in steps.
+  // Inputs are assumed to be half as long as their contents. If they are shorter, a batch takes its inputs in
+  // steps.
   constexpr std::size_t kUnitBytes = std::size_t{64} << 10;
   const BlockEngine& engine = engine_.preferred();
   BatchNeeds needs;
@@ -216,7 +217,7 @@ std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const 
     std::uint64_t content_bytes = 0;
     for (const IndexedBlock& block : blocks)
       if (block.stored) content_bytes += block.data_bytes;
-    // What stored blocks leave is a single other one's size; else the blocks' data tells.
+    // If all blocks but one are stored, its size is known; else it follows from the blocks' data.
     const bool rest_known = header.content_bytes && *header.content_bytes >= content_bytes &&
                             frame.block_count == frame.stored_block_count + 1;
     const std::uint64_t rest_bytes = rest_known ? *header.content_bytes - content_bytes : 0;
@@ -271,11 +272,11 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
     try {
       planned[i] = plan_frames(inputs[i]);
     } catch (const Error&) {
-      // Left to a stream, which will meet it again.
+      // A stream restores this input, and reports the error.
     }
   });
 
-  // What fits; a dictionary takes its place before each block of a device.
+  // Takes the inputs that fit. A device may place the dictionary before each block.
   struct Start {
     std::byte* begin;
     std::size_t first_task;
@@ -284,7 +285,8 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
   std::vector<BlockTask> tasks;
   std::byte* at = output.get();
   std::size_t room = output_bytes_;
-  // A call of the engine is for one format. An input of another one than the first waits for a batch of its own.
+  // The engine takes one format in a call. An input in another format than the first waits for a batch of its
+  // own.
   const FrameFormat* format = nullptr;
   for (std::size_t i = 0; i < planned.size(); ++i) {
     std::optional<Frames>& frames = planned[i];

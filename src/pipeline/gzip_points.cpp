@@ -19,7 +19,7 @@ constexpr std::uint64_t kTrailerBytes = 8;
   throw Error(status, what, {std::nullopt, std::nullopt, at});
 }
 
-// Passes on what of the content lies in a range.
+// Passes on the part of the content that lies in a range.
 class RangeSink {
  public:
   RangeSink(Sink& sink, std::uint64_t content_at, std::uint64_t begin, std::uint64_t end)
@@ -84,7 +84,7 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
   report.output_bytes = range.written();
   if (!ended || range.at() >= range_end) return report;
 
-  // What follows is read as any gzip file, if there is more of it.
+  // The bytes that follow are read like any gzip file, if more of it is needed.
   const std::uint64_t next = at + kTrailerBytes, before = range.at();
   std::array<std::byte, kIdentifyBytes> next_bytes{};
   if (!source.seek(next - 1) || source.read(std::span(next_bytes).first(1)) == 0)
@@ -109,20 +109,20 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
 
 namespace {
 
-// Content between two points of an index, and the ranges that touch it.
+// The content between two points of an index, and the ranges that overlap it.
 struct IndexedPart {
   GzipIndexReader::IndexedPoint point;
-  std::uint64_t end = 0;  // where the next point stands, or the content ends
+  std::uint64_t end = 0;  // the place of the next point, or the end of the content
   std::vector<std::size_t> ranges = {};
 
-  // How much of a range lies in it.
+  // How many bytes of a range are in this part.
   std::uint64_t bytes_of(const ContentBytes& range) const {
     const std::uint64_t begin = std::max(range.begin, point.content_at);
     return std::max(begin, std::min(range.end, end)) - begin;
   }
 };
 
-// Gives to each of some ranges what of the content is its own.
+// Gives each of some ranges its part of the content.
 class RangesSink : public Sink {
  public:
   RangesSink(std::uint64_t content_at, std::span<const ContentBytes> ranges,
@@ -147,7 +147,7 @@ class RangesSink : public Sink {
   const std::vector<std::size_t>& numbers_;
 
  public:
-  std::vector<std::vector<std::byte>> bytes;  // of each
+  std::vector<std::vector<std::byte>> bytes;  // of each range
 };
 
 }  // namespace
@@ -217,7 +217,8 @@ std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> in
       RestoredRange& range = restored[parts[i].ranges[j]];
       if (range.status != Status::kOk) continue;
       std::vector<std::byte>& bytes = done[i].bytes[j];
-      // What is damaged behind it is not its own; content that ends before the index says is not that of the index.
+      // Damage after the range does not concern it. If the content ends earlier than the index says, the
+      // index is not for this content.
       if (bytes.size() != parts[i].bytes_of(ranges[parts[i].ranges[j]])) {
         const bool failed = done[i].status != Status::kOk;
         range = {failed ? done[i].status : Status::kContentSizeMismatch, done[i].place, {}};

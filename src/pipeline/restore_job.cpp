@@ -14,7 +14,7 @@
 namespace hemstitch {
 namespace {
 
-// Of a block, at most, where a slot has room for many: what announces it, and its checksum.
+// If a slot has room for many blocks: at most so many bytes announce a block, with its checksum.
 constexpr std::size_t kBesideDataBytes = 32;
 constexpr unsigned kStreamBatches = 4;
 
@@ -40,7 +40,7 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
   dictionary_.assign(dictionary.begin(), dictionary.end());
   options_.dictionary = dictionary_;
   report_.threads = threads_;
-  // Whether it can be, before anything is read.
+  // Fails before anything is read if the backend cannot be used.
   report_.backend = BackendRegistry::instance()
                         .choose(options.backend, options.device, {.direction = Direction::kRestore})
                         .name();
@@ -59,12 +59,12 @@ void RestoreJob::choose_engine() {
     work.content_bytes = range_->end - range_->begin;
     work.compressed_bytes.reset();
   }
-  // A stream is not handed over once it has begun.
+  // A stream stays with its first engine once it has begun.
   engine_.emplace(options_.backend, options_.device, work, is_stream() ? DeviceTime::kBefore : time_);
 }
 
 bool RestoreJob::device_is_ready() {
-  // Blocks that need each other stay where they are, and so does a stream.
+  // Linked blocks stay with their engine, and so does a stream.
   if (header_.block_kind != BlockKind::kIndependent) return false;
   engine_->progressed(stream_.position());
   return engine_->device_is_ready();
@@ -92,7 +92,7 @@ void RestoreJob::plan_for_engine() {
   needs.preferred_batch_bytes =
       std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
-  // One writes a stream's content, whoever restores it.
+  // One thread writes the content of a stream, whoever restores it.
   if (is_stream())
     needs.preferred_batches_in_flight = std::min(needs.preferred_batches_in_flight, kStreamBatches);
   needs.content_bytes = header.content_bytes;
@@ -146,7 +146,7 @@ void RestoreJob::begin_frame() {
   if (is_stream()) begin_stream();
 }
 
-// What batches leave of the memory is the decoder's.
+// The decoder gets the memory that the batches leave.
 void RestoreJob::plan_stream() {
   const std::uint64_t planned_bytes = plan_.workspace.total_bytes(),
                       limit_bytes = options_.memory_limit_bytes;
@@ -173,7 +173,7 @@ void RestoreJob::begin_stream() {
       stream_.format().checksum() == Checksum::kCrc32 && decoder_->content_crc32().has_value();
 }
 
-// Where the bytes of a stream are received: only where none that were received are left.
+// Where to receive bytes of a stream. Call it only if no received bytes are left.
 std::span<std::byte> RestoreJob::stream_room() {
   if (const auto room = decoder_->input_room()) return *room;
   if (stream_input_.size() < slot_input_bytes()) stream_input_.resize(slot_input_bytes());
@@ -184,7 +184,7 @@ void RestoreJob::settle() noexcept {
   if (!decoder_) return;
   try {
     decoder_->settle(decoder_->under_way());
-  } catch (...) {  // it will not come
+  } catch (...) {  // the content that was under way will not come
   }
 }
 
@@ -214,7 +214,8 @@ std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
   return {begin + gathered_bytes_, wanted_bytes - gathered_bytes_};
 }
 
-// What was received before and not taken, or taken by a decoder that reads ahead; how much there was room for.
+// Takes bytes that were received before: those that a decoder read ahead, and those that were not taken.
+// Returns how many there was room for.
 std::size_t RestoreJob::take_unused(std::span<std::byte> to) {
   const std::size_t ahead = decoder_ ? decoder_->read_ahead(to) : 0;
   const auto kept = unused_.first(std::min(unused_.size(), to.size() - ahead));
@@ -241,13 +242,14 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
 
 std::size_t RestoreJob::bytes_ahead(const RestoreSlot& slot, Source& source) const {
   const std::optional<std::uint64_t> total_bytes = source.total_bytes();
-  // A legacy frame ends before a word that is read already; behind a stream more may have been.
+  // A legacy frame ends before a word that was already read; after a stream, more may have been read.
   if (!total_bytes || range_ || header_.legacy || in_block_ || gathered_bytes_ != 0 || is_stream() ||
       !unused_.empty() || (decoder_ && decoder_->ahead_bytes() != 0))
     return 0;
   const std::uint64_t begin = stream_.taken_bytes();
   if (batch_input_bytes_ != 0) {
-    // Blocks are much like those before them, and what is read too much is read again: cheaper than to look at each block.
+    // The next blocks are probably like the last ones. To read too much and read it again is cheaper than to
+    // look at each block.
     const std::uint64_t guess =
         batch_input_bytes_ * (plan_.blocks_per_batch - slot.blocks.size()) / plan_.blocks_per_batch;
     return static_cast<std::size_t>(
@@ -279,7 +281,7 @@ std::size_t RestoreJob::bytes_ahead(const RestoreSlot& slot, Source& source) con
     }
   } catch (const Error& error) {
     if (status_family(error.status()) == StatusFamily::kSystem) throw;
-    // Whoever comes to it meets it again.
+    // The error is reported when the block is read.
   }
   return source.seek(begin) ? static_cast<std::size_t>(end - begin) : 0;
 }
@@ -292,12 +294,12 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
     event = take(slot, {slot.input.get() + at, wanted});
     slot.input_bytes = at + wanted;
   }
-  // Where nothing came of it the next block is gathered by itself.
+  // If no block was complete, the next one is gathered by itself.
   batch_input_bytes_ = slot.input_bytes == begin || slot.blocks.empty()
                            ? 0
                            : std::uint64_t{slot.input_bytes} * plan_.blocks_per_batch / slot.blocks.size();
-  // There may be more than the slot has room for; and in a file that changes meanwhile less, or other blocks, than was seen. What was not
-  // taken is read again.
+  // There may be more bytes than the slot has room for. And if the file changes meanwhile, there may be fewer
+  // blocks, or other ones, than were seen. What was not taken is read again.
   if (slot.input_bytes != end && !source.seek(stream_.taken_bytes()))
     throw Error(Status::kReadFailed, "the source cannot seek back");
   return event;
@@ -314,7 +316,7 @@ RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   const bool lent = !step.lent.empty();
   const std::span<const std::byte> content = lent ? step.lent : room.first(step.output_bytes);
   if (range_ && content_at_ <= range_->begin) {
-    // Nothing of it is kept, and its room is the next step's.
+    // None of this content is kept, and the next step uses its room.
     decoder_->settle(decoder_->under_way());
   } else if (!content.empty() && (lent || slot.blocks.empty())) {
     RestoreSlot::Block block;
@@ -330,7 +332,7 @@ RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
   return range_done_or(full(slot) ? Event::kBlock : Event::kMore);
 }
 
-// Stops where the index wants a point, and goes on.
+// Restores, but stops where the index needs a point, and continues.
 StreamStep RestoreJob::restore_piece(std::span<std::byte> room) {
   if (index_ == nullptr) return decoder_->restore(unused_, room);
   const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
@@ -406,7 +408,7 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
   throw Error(Status::kInternal, "the frame parser reported an unknown event");
 }
 
-// The content of the block that was just announced, where all of the frame's blocks but the last two are full.
+// The size of the content of the announced block, if all blocks of the frame but the last two are full.
 std::uint64_t RestoreJob::announced_content_bytes() const {
   const std::uint64_t left = frame_content_at_ + header_.content_bytes.value() - content_at_;
   const std::uint64_t last = last_block_content_bytes_.value();
@@ -420,7 +422,7 @@ void RestoreJob::skipped(std::uint64_t count) {
   stream_.reader().block_skipped(count);
 }
 
-// Ranges: finds the block's place in the content. A linked frame's blocks are all kept, since later ones
+// For ranges: finds the block's place in the content. All blocks of a linked frame are kept, since later ones
 // refer to them.
 bool RestoreJob::keep_block(const RestoreSlot& slot, std::size_t data_bytes) {
   const FrameReader::Block& block = stream_.reader().block();
@@ -437,13 +439,13 @@ RestoreJob::Event RestoreJob::range_done_or(Event event) {
   return range_ && content_at_ >= range_->end ? Event::kEnd : event;
 }
 
-// Of a block's data, where it says that and is held to it; otherwise any number.
+// The checksum of a block's data, if it is stored in the frame and verified; otherwise 0.
 std::uint32_t RestoreJob::data_checksum(const RestoreSlot::Block& block) const {
   if (!block.checksum || !options_.verify_checksums) return 0;
   return checksum_of(stream_.format().checksum(), block.data);
 }
 
-// `found` is its data_checksum().
+// `found` is the result of data_checksum().
 void RestoreJob::verify_data(const RestoreSlot::Block& block, std::uint32_t found) const {
   if (!block.checksum || !options_.verify_checksums) return;
   if (found != *block.checksum)
@@ -453,7 +455,7 @@ void RestoreJob::verify_data(const RestoreSlot::Block& block, std::uint32_t foun
         block.place);
 }
 
-// The checksums of the first blocks' content, where it takes them.
+// Computes the checksums of the first blocks' content, if the frame has them.
 void RestoreJob::sum_up(RestoreSlot& slot, std::size_t count) const {
   if (!takes_block_checksums()) return;
   const auto found = block_checksums(stream_.format().checksum(), count, header_.block_bytes, threads(),
@@ -487,7 +489,8 @@ void RestoreJob::work(RestoreSlot& slot) {
     else
       work_independent(slot);
   } catch (...) {
-    slot.error = std::current_exception();  // earlier in the stream than an error met while filling
+    slot.error = std::current_exception();  // this error comes earlier in the stream than one that was met
+                                            // while the slot was filled
   }
 }
 
@@ -498,7 +501,8 @@ void RestoreJob::require_restored(const BlockTask& task, const Place& place) con
 }
 
 void RestoreJob::work_independent(RestoreSlot& slot) {
-  // Where blocks say how much they hold they get so much room: contents then stand side by side, and travel as one.
+  // Blocks that state their size get exactly so much room, so that their contents are adjacent, and are
+  // downloaded together.
   const auto said_bytes = [&](const RestoreSlot::Block& block) {
     return static_cast<std::size_t>(
         std::min<std::uint64_t>(block.content_bytes.value_or(header_.block_bytes), header_.block_bytes));
@@ -514,7 +518,7 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
     try {
       verify_data(block, data_checksums[checked_blocks]);
     } catch (...) {
-      bad_checksum = std::current_exception();  // the blocks before it are still restored
+      bad_checksum = std::current_exception();  // blocks before it are still restored
       break;
     }
     if (!block.stored) {
@@ -531,7 +535,7 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
   auto task = tasks.begin();
   std::exception_ptr not_restored;
   std::vector<std::byte>
-      whole_room;  // of a block that may hold more than it says: then that is what is wrong with it
+      whole_room;  // for a block that may hold more than it states, so that exactly this is reported
   std::size_t restored_blocks = 0;
   for (; restored_blocks < checked_blocks; restored_blocks++) {
     RestoreSlot::Block& block = slot.blocks[restored_blocks];
@@ -599,7 +603,8 @@ std::span<const std::byte> RestoreJob::inside_range(const RestoreSlot::Block& bl
 
 void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   const StageTimer timer(time_line(), Stage::kWrite, ++emitted_batches_);
-  std::span<const std::byte> run;  // neighbouring blocks that also stand side by side are written at once
+  std::span<const std::byte> run;  // blocks that are adjacent in the content and in memory, to be written at
+                                   // once
   const auto write_run = [&] {
     if (run.empty()) return;
     if (content_checksum_ && !sums_up_blocks() && !stream_summed_up_) content_checksum_->update(run);
@@ -619,7 +624,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
     }
   }
   write_run();
-  if (!is_stream()) report_.block_count += slot.good_blocks;  // else the frame is one
+  if (!is_stream()) report_.block_count += slot.good_blocks;  // a stream counts as one
   if (slot.error) std::rethrow_exception(slot.error);
   slot.blocks.clear();
   slot.loan = nullptr;

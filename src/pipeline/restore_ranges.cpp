@@ -13,22 +13,22 @@
 namespace hemstitch {
 namespace {
 
-// Blocks that one thread looks at in a row, where that is a matter of some microseconds each.
+// How many blocks a thread takes in a row, if each takes a few microseconds.
 constexpr std::size_t kBlocksGrain = 16;
 
-// A block that some range needs.
+// A block that a range needs.
 struct NeededBlock {
   IndexedBlock block;
   Place place;
-  std::uint64_t content_at = 0;  // of all frames together
+  std::uint64_t content_at = 0;  // in the content of all frames together
   std::size_t content_bytes = 0;
-  std::vector<std::size_t> ranges;  // that touch it
+  std::vector<std::size_t> ranges;  // the ranges that overlap it
 };
 
 struct Batch {
   LargeBuffer output;
   std::span<NeededBlock> blocks;
-  std::vector<std::span<const std::byte>> contents;  // of the good ones; empty for others, as for empty ones
+  std::vector<std::span<const std::byte>> contents;  // empty for blocks that are damaged, as for empty ones
   std::vector<Status> statuses;
 };
 
@@ -37,7 +37,8 @@ Format block_format(const FrameIndex& index) {
   return frame->header.format.value_or(index.format->id());
 }
 
-// The blocks of `input`, with their places in the content. Throws Error, also where blocks cannot be restored one by one.
+// The blocks of `input`, with their places in the content. Also throws Error if blocks cannot be restored one
+// by one.
 std::vector<NeededBlock> placed_blocks(std::span<const std::byte> input, const FrameIndex& index) {
   if (index.trailing_garbage_at)
     throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
@@ -96,7 +97,7 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
   run_on_threads(threads, [&] { blocks = placed_blocks(input, index); });
   const std::uint64_t all_bytes = blocks.empty() ? 0 : blocks.back().content_at + blocks.back().content_bytes;
 
-  // Which blocks each range touches; those that none touches are not looked at again.
+  // Finds which blocks each range overlaps; other blocks are not needed.
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].begin > all_bytes) {
       restored[i].status = Status::kRangeOutsideContent;
@@ -110,7 +111,7 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
   std::erase_if(blocks, [](const NeededBlock& block) { return block.ranges.empty(); });
   if (blocks.empty()) return restored;
 
-  // Blocks of BGZF, which gzip's reader reads, are a format of their own to engines.
+  // gzip's reader reads blocks of BGZF too, but for engines they are a format of their own.
   const Format format = block_format(index);
   Workload work{.direction = Direction::kRestore, .format = format, .threads = options.threads};
   work.content_bytes = work.compressed_bytes = 0;
@@ -194,7 +195,8 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
         verify(i, batch.blocks[i].block.content_checksum, batch.contents[i]);
     });
   };
-  // Blocks come in the order of the content, and so do the pieces of each range: memory for one grows with what is restored.
+  // Blocks come in the order of the content, and so do the pieces of each range. So the memory for a range
+  // grows only with what was restored.
   const auto give = [&](Batch& batch) {
     for (std::size_t i = 0; i < batch.blocks.size(); ++i) {
       const NeededBlock& block = batch.blocks[i];

@@ -7,10 +7,11 @@
 namespace hemstitch {
 namespace {
 
-// Fewer bytes than these are as well read block by block.
+// Fewer bytes than this are read block by block.
 constexpr std::size_t kLeastAheadBytes = std::size_t{1} << 20;
 
-// Reads what the job wants next and tells it; passes over what it skips. `threads` is how many the caller's arena has.
+// Reads what the job wants next and passes it on; skips what the job skips. The caller's arena has `threads`
+// threads.
 RestoreJob::Event advance(RestoreJob& job, RestoreSlot& slot, Source& source, unsigned threads = 1) {
   const auto room = job.room(slot);
   const std::size_t bytes = read_piece(source, room, threads);
@@ -30,7 +31,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     RestoreJob& job;
     ~Settling() { job.settle(); }
   } const settling{job};
-  std::uint64_t batches = 0;  // read
+  std::uint64_t batches = 0;  // how many were read
   for (Event event = Event::kMore; event != Event::kEnd;) {
     throw_if_cancelled(hooks);
     event = advance(job, slots[0], source);
@@ -46,7 +47,8 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
         const auto ended = [&] { return event == Event::kFrameEnd || event == Event::kEnd; };
         changes_over = !ended() && job.device_is_ready();
         if (ended() || changes_over) return false;
-        // Made when they are first needed: memory that a device writes takes time to make, and others work meanwhile.
+        // Made when first needed: memory that a device writes takes time to make, and other threads work
+        // meanwhile.
         if (slot.input.get() == nullptr) slot = job.make_slot();
         const StageTimer timer(job.time_line(), Stage::kRead, ++batches);
         while (!ended() && !job.full(slot)) {
@@ -74,7 +76,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     };
     const auto run = [&] {
       slots.resize(job.plan().batches_in_flight);
-      // Where batches are small there is nothing to divide among threads.
+      // If batches are small, there is nothing to divide among threads.
       ring_threads = hooks.stays_on_thread ? 1 : job.threads();
       reads_ahead = ring_threads > 1 && job.batch_bytes() >= kLargePieceBytes;
       run_ring(

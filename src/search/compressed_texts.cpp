@@ -8,7 +8,7 @@
 namespace hemstitch {
 namespace {
 
-// How much a frame may hold: what it says, or what its blocks have room for.
+// The most bytes that a frame may hold: what it states, or the room of its blocks.
 std::uint64_t most_restored_bytes(const FrameIndex& index, const IndexedFrame& frame) {
   if (frame.header.content_bytes) return *frame.header.content_bytes;
   std::uint64_t bytes = 0;
@@ -37,7 +37,7 @@ TextRestorer::TextRestorer(std::size_t most_bytes, std::string_view backend)
       backend_(BackendRegistry::instance().find_usable(backend)),
       engine_(backend_.make_engine({})) {}
 
-// How many bytes the block restores to; nothing where it does not, or not in the room.
+// Restores a block, and returns its size; nothing if it is damaged or does not fit.
 std::optional<std::size_t> TextRestorer::restore_block(const FrameIndex& index, const IndexedFrame& frame,
                                                        const IndexedBlock& block,
                                                        std::span<const std::byte> file,
@@ -69,7 +69,7 @@ std::optional<std::span<const std::byte>> TextRestorer::restore(std::span<const 
   std::uint64_t most_bytes = 0;
   for (const IndexedFrame& frame : index->frames) {
     most_bytes += most_restored_bytes(*index, frame);
-    if (most_bytes > most_bytes_) return std::nullopt;  // before a sum of such sizes could overflow
+    if (most_bytes > most_bytes_) return std::nullopt;  // before the sum of such sizes could overflow
   }
   const std::span<std::byte> all = room(most_bytes);
   std::size_t end = 0;

@@ -1,8 +1,8 @@
-// Files on a CUDA device: brought there and searched, or restored there and searched, without their texts
-// going to the host unless lines of them are wanted.
+// Searches files on a CUDA device: uploads them and searches there, or restores them there and searches.
+// Their texts go to the host only if lines of them are wanted.
 //
 //   compressed files, format by format:
-//   headers (host) | sizes | restore, gather of stored blocks, checksums | count, write | matches, texts down
+//   headers (host) | sizes | restore, gather of stored blocks, checksums | count, write | download
 #include <algorithm>
 #include <optional>
 
@@ -25,12 +25,12 @@ using cuda::check;
 using cuda::DeviceBuffer;
 using cuda::GrowingBuffer;
 
-// Files whose headers one thread reads in a row.
+// How many files a thread reads the headers of in a row.
 constexpr std::size_t kReadGrain = 16;
-// Texts that are restored at once; a larger one, where it may be, is so by itself.
+// How many bytes of text are restored at once. A larger text, if it is allowed, is restored by itself.
 constexpr std::uint64_t kGroupBytes = std::uint64_t{256} << 20;
 
-// One block of one file, on its way to the device.
+// A block of a file, to be restored on the device.
 struct Block {
   std::size_t file;
   const std::byte* d_data;
@@ -43,7 +43,7 @@ struct File {
   std::size_t file;
   FrameIndex index;
   std::size_t first_block;  // among all Blocks
-  std::uint64_t bytes = 0;  // restored
+  std::uint64_t bytes = 0;  // size of the restored text
   bool good = true;
 
   void leave() {
@@ -60,7 +60,7 @@ class CudaSearch : public DeviceSearch {
     staged_upload_.emplace(device);
     patterns_ = {table_.places, d_table_.upload(table_.words, stream())};
     d_total_ = DeviceBuffer<std::uint64_t>(1, stream(), device.memory());
-    stream_->synchronize();  // other streams read the patterns, too
+    stream_->synchronize();  // other streams read the patterns too
   }
 
   void use_in_this_thread() override { device_.make_current(); }
@@ -126,7 +126,7 @@ class CudaSearch : public DeviceSearch {
     return d_bytes;
   }
 
-  // Counts, makes room, writes and downloads.
+  // Counts the matches, makes room, writes and downloads them.
   std::span<const PackedMatch> search(const CudaTexts& texts) {
     const std::size_t scratch_bytes = cuda::search_cuda_scratch_bytes(texts);
     std::byte* const d_scratch = d_scratch_.at_least(scratch_bytes, stream());
@@ -148,8 +148,8 @@ class CudaSearch : public DeviceSearch {
       check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
   }
 
-  // Blocks to their outputs, or (without outputs) how large they are when restored. `blocks` are numbers of blocks_.
-  // Returns whether each was restored; sets restored_bytes where only sizes are asked for.
+  // Restores blocks to their outputs or, without outputs, determines their sizes. `blocks` are indices of
+  // blocks_. Returns whether each block was restored; sets restored_bytes if only sizes are determined.
   std::vector<bool> restore(std::span<const std::size_t> blocks, std::span<std::byte* const> d_outputs) {
     std::vector<const std::byte*> data;
     std::vector<std::size_t> bytes, capacities, restored(blocks.size());
@@ -185,8 +185,9 @@ class CudaSearch : public DeviceSearch {
     return done;
   }
 
-  // What every file restores to. Files that do not, or to something else than they say, are not good. What a block says of itself is
-  // believed here, and held against what it is restored to.
+  // Determines the size of every file's text. A file that cannot be restored, or to another size than it
+  // states, is marked as not good. The size that a block states is believed here, and checked when the block
+  // is restored.
   void measure() {
     std::vector<std::size_t> encoded;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -217,7 +218,7 @@ class CudaSearch : public DeviceSearch {
     return bytes;
   }
 
-  // All files, in groups that restore to `most_bytes` at most.
+  // Searches all files, in groups that restore to `most_bytes` at most.
   void find_in_groups(std::uint64_t most_bytes, bool texts,
                       const std::function<void(std::span<const RestoredFile>)>& take) {
     for (std::size_t begin = 0, end = 0; begin < files_.size(); begin = end) {
@@ -312,15 +313,16 @@ class CudaSearch : public DeviceSearch {
     take(found);
   }
 
-  // The texts of files with matches, one behind the other in as much pinned memory as they take; neighbours at once.
+  // Downloads the texts of the files with matches, one after the other, into pinned memory; neighbours in one
+  // copy.
   void download_texts(const std::byte* d_text, std::span<const File> files, std::span<RestoredFile> found) {
     struct Neighbours {
       std::uint64_t begin, bytes;
     };
     std::vector<Neighbours> wanted;
-    std::vector<std::uint64_t> places;  // of the texts with matches
+    std::vector<std::uint64_t> places;  // where the texts with matches are
     std::uint64_t bytes = 0;
-    std::size_t number = 0;  // in files
+    std::size_t number = 0;  // the next index in `files`
     for (const RestoredFile& one : found) {
       while (files[number].file != one.file) ++number;
       if (one.matches.empty()) continue;
@@ -348,7 +350,7 @@ class CudaSearch : public DeviceSearch {
 
   cuda::Device& device_;
   PatternTable table_;
-  std::optional<cuda::Stream> stream_;  // outlives the buffers
+  std::optional<cuda::Stream> stream_;  // must outlive the buffers
   std::optional<cuda::StagedUpload> staged_upload_;
   GrowingBuffer<std::uint32_t> d_table_{device_.memory()}, d_stored_bytes_{device_.memory()},
       d_hashes_{device_.memory()};
@@ -364,7 +366,7 @@ class CudaSearch : public DeviceSearch {
   GrowingBuffer<hemstitch_status> d_statuses_{device_.memory()};
   GrowingBuffer<std::uint64_t> d_stored_at_{device_.memory()}, d_offsets_{device_.memory()};
   cuda::GrowingPinned matches_{device_.pinned()}, text_{device_.pinned()};
-  // Of the format that is being worked on.
+  // Of the current format:
   const cuda::DeviceFormat* format_ = nullptr;
   std::vector<File> files_;
   std::vector<Block> blocks_;

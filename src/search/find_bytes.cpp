@@ -21,11 +21,12 @@ std::size_t find_by_memmem(std::string_view text, std::string_view string) {
 #if defined(__x86_64__)
 
 constexpr std::size_t kLanes = 32;
-// Bytes compared in vain for each byte of text, beyond which memmem() goes on. Ordinary texts have a hundredth of it.
+// If more bytes than this were compared in vain for each byte of text, memmem() takes over. Ordinary texts
+// need a hundredth of it.
 constexpr std::size_t kVainPerByte = 4;
 constexpr std::size_t kVainBytes = 4096;
 
-// A bit for each of the 32 positions from `at` on that may be the string's.
+// A bit for each of the 32 positions from `at` on where the string may be.
 __attribute__((target("avx2"))) inline std::uint32_t candidates(const char* at, std::size_t last_byte,
                                                                 __m256i first, __m256i last) {
   const __m256i begins = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
@@ -36,11 +37,11 @@ __attribute__((target("avx2"))) inline std::uint32_t candidates(const char* at, 
 
 __attribute__((target("avx2"))) std::size_t find_by_avx2(std::string_view text, std::string_view string) {
   const std::size_t last_byte = string.size() - 1;
-  const std::size_t positions = text.size() - last_byte;  // at which it may stand
+  const std::size_t positions = text.size() - last_byte;  // where it may begin
   const __m256i first = _mm256_set1_epi8(string.front()), last = _mm256_set1_epi8(string.back());
   std::size_t vain_bytes = 0;
   for (std::size_t next = 0; next < positions; next += kLanes) {
-    // The last positions once more with those before them, rather than fewer.
+    // At the end, some positions are tested again, so that there are always 32.
     const std::size_t begin = next + kLanes <= positions ? next : positions - kLanes;
     for (std::uint32_t left = candidates(text.data() + begin, last_byte, first, last); left != 0;
          left &= left - 1) {

@@ -17,7 +17,7 @@ bool word_behind(std::string_view line, std::size_t position) {
 
 }  // namespace
 
-// Nothing is a word where none begins or ends.
+// An empty match is a whole word if no word character is on either side of it.
 bool LineMatcher::matches_empty(std::string_view line) const {
   if (!rules_.empty_pattern) return false;
   if (rules_.whole_lines) return line.empty();

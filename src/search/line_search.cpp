@@ -34,7 +34,7 @@ MatchCursor matches_in(std::span<const PackedMatch> matches, std::uint64_t begin
   return {std::span(first_at(begin), first_at(end)), begin};
 }
 
-// The end of the line that holds a position.
+// The end of the line that contains a position.
 inline std::size_t LineSearcher::line_end(std::size_t position) const {
   return std::min(
       zeros_end_lines_ ? window_.find_first_of(kBinaryLineEnds, position) : window_.find('\n', position),
@@ -49,7 +49,7 @@ inline LineSearcher::Line LineSearcher::line_at(std::size_t begin) const {
   return line_between(begin, line_end(begin));
 }
 
-// The beginning of the line that holds a position, no line beginning before `least`.
+// The beginning of the line that contains a position, but at least `least`.
 inline std::size_t LineSearcher::line_begin(std::size_t position, std::size_t least) const {
   const std::string_view before = window_.substr(least, position - least);
   if (zeros_end_lines_) {
@@ -61,7 +61,7 @@ inline std::size_t LineSearcher::line_begin(std::size_t position, std::size_t le
                         : static_cast<std::size_t>(static_cast<const char*>(end) - window_.data()) + 1;
 }
 
-// Where the last whole line of the window ends. What was looked at before is not looked at again, however long a line grows.
+// The end of the window's last whole line. Bytes are searched for it only once, however long a line grows.
 std::size_t LineSearcher::lines_end() {
   const std::size_t from = std::max(at_, without_ends_);
   const std::size_t end = line_begin(window_.size(), from);
@@ -76,7 +76,7 @@ std::uint64_t LineSearcher::count_ends(std::size_t begin, std::size_t end) const
                                                      : ends);
 }
 
-// Where so many lines before the one at `begin` begin, or as many as there are and were not shown.
+// Where the line begins that is `lines` before the one at `begin`, or the first one that was not shown yet.
 std::size_t LineSearcher::begin_before(std::size_t begin, std::uint64_t lines) const {
   const std::size_t least = std::max(shown_end_.value_or(0), long_line_end_);
   for (; lines > 0 && begin > least; --lines) begin = line_begin(begin - 1, least);
@@ -93,10 +93,10 @@ inline void LineSearcher::tell(const Line& line, bool selected, bool behind_gap)
                   window_.substr(line.begin, line.end - line.begin), selected, behind_gap});
 }
 
-// What does not depend on what comes behind the window is searched, and told.
+// Searches and reports the part of the window that does not depend on later bytes.
 void LineSearcher::search(MatchCursor* matches, Reads reads) {
   const bool last = reads == Reads::kToEnd;
-  if (in_long_line_ && !last) reads = Reads::kSoFar;  // of that line nothing was kept
+  if (in_long_line_ && !last) reads = Reads::kSoFar;  // nothing of that line was kept
   const TextBoundary::Known known = selection_.binary == Binary::kText
                                         ? TextBoundary::Known{last ? window_.size() : lines_end(), false}
                                         : boundary_.look(window_, begin_, reads);
@@ -120,7 +120,7 @@ void LineSearcher::search(MatchCursor* matches, Reads reads) {
   search_lines(matches, last ? window_.size() : lines_end());
 }
 
-// False where it does not end in this window.
+// False if the line does not end in this window.
 bool LineSearcher::leave_long_line() {
   const Line line = line_at(0);
   at_ = line.next;
@@ -131,7 +131,7 @@ bool LineSearcher::leave_long_line() {
   return true;
 }
 
-// The lines from at_ up to `limit`, where a line ends.
+// Searches the lines from at_ up to `limit`, where a line ends.
 void LineSearcher::search_lines(MatchCursor* known_matches, std::size_t limit) {
   MatchCursor looked_for(window_.substr(0, limit), patterns_);
   MatchCursor& matches = known_matches != nullptr ? *known_matches : looked_for;
@@ -166,7 +166,7 @@ void LineSearcher::select_lines(MatchCursor& matches, std::size_t limit) {
   }
 }
 
-// Where a line counts that a pattern stands in, nobody asks where it begins.
+// To count a line that contains a pattern, its beginning is not needed.
 void LineSearcher::count_lines(MatchCursor& matches, std::size_t limit) {
   while (selecting_ && at_ < limit) {
     const std::optional<SearchMatch> match = matches.next(at_);
@@ -205,7 +205,7 @@ bool LineSearcher::next_matching(MatchCursor& matches, std::size_t limit, Line& 
 std::optional<SearchMatch> LineSearcher::match_in(const FoundLine& line, std::size_t from) {
   if (from == 0 && first_match_.bytes != 0) return first_match_;
   if (first_match_.bytes == 0 || !matcher_.is_plain()) return matcher_.next(line.text, from);
-  // The next one is looked for once, in this line or behind it.
+  // The next match is looked for only once, in this line or after it.
   const auto begin = static_cast<std::size_t>(line.text.data() - window_.data());
   const std::optional<SearchMatch> match = matches_->next(begin + from);
   if (!match || match->position >= begin + line.text.size()) return std::nullopt;
@@ -254,7 +254,7 @@ void LineSearcher::show(const Line& line) {
   pending_ = selection_.after;
 }
 
-// Lines behind the last one that was shown.
+// Shows the lines after the last one that was shown.
 void LineSearcher::show_pending(std::size_t limit) {
   for (; pending_ > 0 && *shown_end_ < limit; --pending_) {
     const Line line = line_at(*shown_end_);
@@ -265,7 +265,7 @@ void LineSearcher::show_pending(std::size_t limit) {
 
 void LineSearcher::take_whole(std::string_view content, MatchCursor matches) {
   window_ = content;
-  // Most files hold no match, and then there is nothing to know of them.
+  // Most files have no match, and then no more needs to be known.
   if (!done_ && (selection_.invert || selection_.rules.empty_pattern || matches.next(0)))
     search(&matches, Reads::kToEnd);
   done_ = true;
@@ -280,7 +280,7 @@ std::size_t LineSearcher::take(std::string_view window, Piece piece) {
   if (done_) return window.size();
   std::size_t unneeded = needed_from();
   if (unneeded == 0 && piece == Piece::kFull) {
-    search(nullptr, Reads::kSoFar);  // rather than not at all
+    search(nullptr, Reads::kSoFar);  // searching a part is better than not searching
     if (done_) return window.size();
     unneeded = needed_from();
     before_lost_ = unneeded == 0 && at_ != 0;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t kPairCount = 65536;
 constexpr std::uint32_t kRowWords = 2;
-// So that a word at any byte of a pattern may be put together from two.
+// Lets a kernel compose a word at any byte of a pattern from two words.
 constexpr std::uint32_t kSpareWords = 2;
 
 std::uint32_t byte_of(std::string_view text, std::size_t at) { return static_cast<std::uint8_t>(text[at]); }
@@ -38,7 +38,7 @@ PatternTable::PatternTable(const PatternSet& set) {
     return;
   }
 
-  // Patterns by their first pair, in their order.
+  // Patterns by their first two bytes, otherwise in order.
   std::vector<std::vector<std::uint32_t>> under_pair(kPairCount);
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string& pattern = patterns[i];

@@ -12,7 +12,7 @@ namespace hemstitch {
 namespace {
 
 constexpr std::size_t kPairs = 65536;
-// A shift is stored in 16 bits; a longer one would be rare, and a shorter one is never wrong.
+// A shift has 16 bits. Longer shifts are rare, and a shorter one is never wrong.
 constexpr std::size_t kMostShift = 65535;
 
 const std::uint8_t* bytes_of(std::string_view text) {
@@ -51,7 +51,7 @@ PatternSet::PatternSet(std::vector<std::string> patterns, bool ignore_case)
   for (std::size_t pair = 0; pair < kPairs; ++pair) first_of_pair_[pair + 1] += first_of_pair_[pair];
   std::vector<std::uint32_t> next_of_pair(first_of_pair_.begin(), first_of_pair_.end() - 1);
   by_pair_.resize(patterns_.size());
-  // In the order of patterns_, so that the first that stands is the longest.
+  // In the order of patterns_, so that the first one that matches is the longest.
   for (std::uint32_t i = 0; i < patterns_.size(); ++i)
     by_pair_[next_of_pair[pair_at(patterns_[i], last)]++] = i;
 }

@@ -19,7 +19,7 @@ SearchPlan::SearchPlan(const SearchOptions& options) {
   selection.rules = {.empty_pattern = different.contains(""),
                      .whole_words = options.whole_words && !options.whole_lines,
                      .whole_lines = options.whole_lines,
-                     // As grep has it, which goes another way with several.
+                     // Like grep, which works differently with several patterns.
                      .begins_anew = different.size() > 1};
   selection.invert = options.invert;
   selection.wanted = options.wanted;

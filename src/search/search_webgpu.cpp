@@ -9,7 +9,7 @@ namespace hemstitch::webgpu {
 namespace {
 
 constexpr std::string_view kSearchShader = "search/search.wgsl";
-// Larger pieces gain nothing: each fills a large GPU many times over.
+// Larger pieces gain nothing: each of this size fills a large GPU many times over.
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostTurnMatches = std::uint64_t{1} << 20;
 
@@ -61,7 +61,7 @@ void TextSearch::make_room(std::uint64_t data_bytes, std::uint64_t text_count) {
   if (data_bytes <= buffers_.data_bytes && text_count <= buffers_.text_count) return;
   data_bytes = std::max(data_bytes, buffers_.data_bytes);
   text_count = std::max(text_count, buffers_.text_count);
-  buffers_ = {};  // first: both at once may be more than there is
+  buffers_ = {};  // released first, since there may not be enough memory for both
   const std::uint64_t tiles = divided_up(data_bytes, kSearchTilePositions);
   BufferPlan plan;
   buffers_.data = plan.add("texts", data_bytes);
@@ -109,7 +109,7 @@ void TextSearch::find_in_piece(const Bring& bring, std::span<const std::uint64_t
   const std::uint64_t data_end = std::min(end + table_.places.most_bytes - 1, offsets.back());
   const auto positions = static_cast<std::uint32_t>(end - begin);
 
-  // The texts that the piece's bytes belong to, as the piece has them.
+  // Where the texts begin that the piece overlaps, relative to the piece.
   std::vector<std::uint32_t> begins;
   const auto first = std::upper_bound(offsets.begin(), offsets.end(), begin) - 1;
   for (auto offset = first; offset != offsets.end() && *offset < data_end; ++offset)
@@ -160,7 +160,8 @@ class WebgpuSearch : public DeviceSearch {
                         texts.offsets);
   }
 
-  // Its restorer hands blocks back to the host, where they are searched as fast as they would be sent up again.
+  // Leaves all texts to the processor: restored blocks would return to the host, where searching them takes
+  // no longer than uploading them again.
   void find_in_compressed(const SearchTexts&, std::uint64_t, bool,
                           const std::function<void(std::span<const RestoredFile>)>&) override {}
 

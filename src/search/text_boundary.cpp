@@ -13,7 +13,7 @@ constexpr std::uint64_t kGuardBytes = 8;
 
 }  // namespace
 
-// A page in front for the unfinished line, aligned reads behind it.
+// The buffer begins with room for the unfinished line, rounded up to pages; then come aligned reads.
 void TextBoundary::begin_buffer() {
   if (buffer_bytes_ == 0) buffer_bytes_ = kFirstReadBytes + kPageBytes + kGuardBytes;
   const std::uint64_t needed_bytes = unfinished_bytes_ + 2 * kPageBytes + kGuardBytes;
@@ -32,7 +32,7 @@ void TextBoundary::end_buffer(std::string_view window, std::uint64_t begin, std:
 
 TextBoundary::Known TextBoundary::look(std::string_view window, std::uint64_t begin, Reads reads) {
   const std::uint64_t end = begin + window.size();
-  // A line that was too long for any window began before this one.
+  // A line that was too long for any window may have begun before this one.
   const auto in_window = [&](std::uint64_t byte) {
     return static_cast<std::size_t>(std::max(byte, begin) - begin);
   };

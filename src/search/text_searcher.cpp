@@ -1,4 +1,4 @@
-// The public search: lines of texts, collected.
+// The public search: collects the lines of texts.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,7 +24,7 @@
 namespace hemstitch {
 namespace {
 
-// Texts that a thread takes at once, and memory that a file is read to at first.
+// How many texts a thread takes at once, and how much memory a file is first read to.
 constexpr std::size_t kGrain = 16;
 constexpr std::size_t kFirstMemoryBytes = 256 << 10;
 
@@ -37,10 +37,10 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Collects what is told of one content.
+// Collects what is found in one text.
 class LineCollector : public LineListener {
  public:
-  // Nothing is copied.
+  // Keeps references to its arguments.
   LineCollector(const SearchOptions& options, const SearchPlan& plan, bool has_hole, SearchedText& into)
       : options_(options), searcher_(plan.selection, plan.pattern_set(), has_hole, *this), into_(into) {}
 
@@ -63,12 +63,13 @@ class LineCollector : public LineListener {
          match = searcher_.match_in(line, match->position + match->bytes))
       found.matches.push_back(*match);
   }
-  // Memory grows with the line.
+  // Never called: the memory grows with the line.
   void too_long(std::uint64_t) override {}
   void too_many_before(std::uint64_t) override {}
 
   std::span<std::byte> more_memory() {
-    smaller_ = std::exchange(memory_, std::vector<std::byte>(2 * memory_.size()));  // is copied from
+    smaller_ = std::exchange(memory_, std::vector<std::byte>(2 * memory_.size()));  // the old memory is still
+                                                                                    // copied from
     return memory_;
   }
 
@@ -83,7 +84,7 @@ class LineCollector : public LineListener {
 struct TextSearcher::Impl {
   SearchOptions options;
   SearchPlan plan;
-  std::unique_ptr<DeviceSearch> device;  // none where the processor searches
+  std::unique_ptr<DeviceSearch> device;  // null if the processor searches
   std::mutex device_turn;
 
   explicit Impl(const SearchOptions& given, const WebgpuDevice* webgpu = nullptr)
@@ -111,7 +112,7 @@ namespace {
 RestoreOptions restore_options() {
   RestoreOptions options;
   options.backend = "cpu";
-  options.threads = 1;  // texts are restored side by side
+  options.threads = 1;  // texts are restored in parallel already
   return options;
 }
 
@@ -130,7 +131,8 @@ void search_compressed(Source& source, LineCollector& lines) {
                 {{}, {}, garbage_at});
 }
 
-// What cannot be restored is the text's error. `matches`: those of the text, where they are known.
+// If the text cannot be restored, the result has the error. `matches`: the matches in the text, if they are
+// known.
 SearchedText search_text(const SearchOptions& options, const SearchPlan& plan, std::string_view text,
                          std::optional<MatchCursor> matches) {
   SearchedText found;
@@ -180,7 +182,7 @@ SearchedText search_file(const SearchOptions& options, const SearchPlan& plan, c
     }
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception& error) {  // of the system, or ours
+  } catch (const std::exception& error) {  // from the system, or our own
     found.error = error.what();
   }
   if (lines) lines->finish();
@@ -221,14 +223,14 @@ std::vector<SearchedText> TextSearcher::search(std::span<const std::byte> texts,
   std::vector<SearchedText> found(all.count());
   const SearchOptions& options = impl_->options;
   const SearchPlan& plan = impl_->plan;
-  // Plain texts among compressed ones are the processor's.
+  // The processor searches plain texts among compressed ones.
   std::vector<char> is_done(all.count(), 0);
   std::optional<std::vector<PackedMatch>> matches;
   run_on_threads(resolve_threads(options.threads), [&] {
     if (impl_->device) {
       const std::scoped_lock lock(impl_->device_turn);
       impl_->device->use_in_this_thread();
-      // A text without a match does not come back, and with `invert` its lines are wanted.
+      // The device returns only texts with a match; with `invert`, lines of the others are wanted too.
       if (options.decompress && !options.invert)
         impl_->device->find_in_compressed(all, UINT64_MAX, true, [&](std::span<const RestoredFile> restored) {
           run_in_parallel(restored.size(), kGrain, [&](std::size_t i) {

@@ -37,10 +37,10 @@ Status status_of(cudaError_t error) {
 
 namespace {
 
-// The last launch of a thread. Nothing here is to be destroyed with the thread: glibc would end the process where memory is too
-// short to note that.
+// The last launch of a thread. It must not need a destructor: glibc ends the process if it has no memory to
+// note one.
 struct Launch {
-  std::string_view kernel;  // a registered one's name, which stays
+  std::string_view kernel;  // of a registered kernel, so it stays valid
   LaunchWork work;
 };
 thread_local Launch last_launch;
@@ -54,8 +54,8 @@ std::string launch_text(const Launch& launch) {
 
 void check(cudaError_t error, std::string_view what) {
   if (error == cudaSuccess) return;
-  // The runtime keeps an error until it is asked for: cleared here, it is not taken for the next launch's. (One that
-  // lost the context stays.)
+  // The runtime keeps an error until it is queried. Clear it here, so that it is not attributed to the next
+  // launch. (An error that lost the context stays.)
   cudaGetLastError();
   const Status status = status_of(error);
   std::string place;

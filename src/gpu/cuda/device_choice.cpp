@@ -14,7 +14,7 @@ namespace {
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 std::string capability_text(int capability) { return fmt::format("{}.{}", capability / 10, capability % 10); }
 
-// A driver runs programs of its own major version, whatever their minor one.
+// A driver runs programs of its own major version, whatever their minor version is.
 bool driver_is_too_old(const DeviceSurvey& survey) {
   return survey.driver_version / 1000 < survey.runtime_version / 1000;
 }

@@ -31,7 +31,7 @@ void* DevicePool::allocate(std::size_t bytes, cudaStream_t stream) {
   void* memory = nullptr;
   cudaError_t error = cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
   if (error == cudaErrorMemoryAllocation) {
-    // What other streams freed can be reused only once their work is done.
+    // Memory that other streams freed can be reused only once their work is done.
     cudaGetLastError();
     if (cudaDeviceSynchronize() == cudaSuccess && cudaMemPoolTrimTo(pool_, 0) == cudaSuccess)
       error = cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);

@@ -12,7 +12,7 @@
 namespace hemstitch::cuda {
 namespace {
 
-// Twice a clock, in kHz, by the bytes of the bus. 0 where the driver does not tell.
+// Twice the clock in kHz, times the bytes of the bus. 0 if the driver does not report them.
 double memory_gbps(int index) {
   int clock_khz = 0, bus_bits = 0;
   if (cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, index) != cudaSuccess ||
@@ -44,7 +44,7 @@ DeviceSurvey take_survey() {
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) {
     cudaGetLastError();
-    // No driver and an old one show in the versions; no device, in an empty list.
+    // A missing or old driver is visible in the versions; a missing device, in the empty list.
     if (error != cudaErrorInsufficientDriver && error != cudaErrorNoDevice)
       survey.failure = fmt::format("{} ({}): {}", cudaGetErrorName(error), static_cast<int>(error),
                                    cudaGetErrorString(error));
@@ -60,7 +60,7 @@ DeviceSurvey take_survey() {
 
 Device& open(const DeviceFacts& facts) {
   static std::mutex mutex;
-  // Never destroyed: at the end of the process the driver may be gone before static objects are.
+  // Never destroyed: when the process ends, the driver may be gone before static objects are.
   static auto& devices = *new std::map<int, std::unique_ptr<Device>>;
   const std::lock_guard lock(mutex);
   static const auto& pinned = *new std::shared_ptr<PinnedPool>(std::make_shared<PinnedPool>());

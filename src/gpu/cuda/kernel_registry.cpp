@@ -4,7 +4,7 @@
 
 namespace hemstitch::cuda {
 namespace {
-// A function's own object: registrations run before main(), in no order that could be relied on.
+// Defined in a function, since registrations run before main() in no reliable order.
 std::vector<RegisteredKernel>& kernels() {
   static std::vector<RegisteredKernel> all;
   return all;

@@ -18,13 +18,13 @@ std::vector<const void*>& symbols() {
   return all;
 }
 
-// Those that live, one a device.
+// All existing traces, one for each device.
 struct LivingTraces {
   std::mutex mutex;
   std::vector<const KernelTrace*> traces;
 };
 LivingTraces& living() {
-  // Never destroyed: devices, and their traces, outlive static objects.
+  // Never destroyed, since devices and their traces outlive static objects.
   static auto& all = *new LivingTraces;
   return all;
 }
@@ -56,7 +56,7 @@ KernelTrace::~KernelTrace() {
     std::erase(living().traces, this);
   }
   cudaSetDevice(device_);
-  // After a lost context these fail, and there is nothing left to detach or free.
+  // After a lost context these calls fail, and nothing is left to detach or free.
   const TraceBuffer nobody;
   for (const void* symbol : symbols()) cudaMemcpyToSymbol(symbol, &nobody, sizeof nobody);
   cudaFreeHost(words_);
@@ -70,7 +70,7 @@ std::vector<TraceRecord> KernelTrace::records() const {
   for (std::uint32_t slot = 0; slot < slots; slot++) {
     TraceRecord record;
     std::memcpy(&record, words_ + kTraceHeaderWords + std::size_t{slot} * kTraceSlotWords, sizeof record);
-    // A slot that was taken and not filled: its thread died between the two.
+    // An empty slot was taken but not filled: its thread died in between.
     if (record.marker != 0) kept.push_back(record);
   }
   return kept;

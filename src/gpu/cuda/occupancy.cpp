@@ -31,7 +31,7 @@ std::vector<std::string> occupancy_report() {
     const KernelLimits& limits = kernel.budget->limits;
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel.function), kernel.name());
-    // Where a device has less, kernels that can do with less are launched with what there is.
+    // If the device has less shared memory, kernels that can work with less are launched with what there is.
     const std::size_t dynamic_bytes =
         std::min<std::size_t>(limits.dynamic_shared_bytes, shared_there - attributes.sharedSizeBytes);
     if (dynamic_bytes > kUnaskedSharedBytes)

@@ -15,19 +15,19 @@ namespace {
 
 constexpr std::size_t kSmallestBytes = 4096;  // a page: less cannot be pinned
 
-// Where more than this waits, and nothing of it serves, it goes back to the system: a process that works on files of many sizes
-// would keep memory of every size.
+// If more memory than this is idle and none of it fits, it is released: otherwise a process with files of
+// many sizes would keep memory of each size.
 constexpr std::size_t kMostWaitingBytes = std::size_t{1} << 30;
 
-// Up to an eighth more, so that blocks of nearly one size serve each other.
+// Rounds up by an eighth at most, so that blocks of similar size can replace each other.
 std::size_t rounded_up(std::size_t bytes) {
   const std::size_t wanted = std::max(bytes, kSmallestBytes);
   const std::size_t step = std::bit_floor(wanted) / 8;
   return wanted > PinnedPool::kNoLimit - step ? wanted : (wanted + step - 1) & ~(step - 1);
 }
 
-// What CUDA allocates and pins itself takes 0.7 s a gigabyte. Memory of large pages is touched and pinned in a fraction of that,
-// but takes no less than such a page.
+// Memory that CUDA allocates and pins itself takes 0.7 s for each gigabyte. Large pages are touched and
+// pinned in a fraction of that, but a buffer takes at least one such page.
 LargeBuffer pinned_memory(std::size_t bytes) {
   if (bytes >= LargeBuffer::kHugeFromBytes) {
     try {
@@ -38,7 +38,7 @@ LargeBuffer pinned_memory(std::size_t bytes) {
       cudaGetLastError();
     } catch (const std::bad_alloc&) {
     }
-    // The way below says what is wrong.
+    // The allocation below reports what is wrong.
   }
   void* memory = nullptr;
   check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
@@ -55,7 +55,7 @@ PinnedPool::Block PinnedPool::take(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   std::size_t block_bytes = rounded_up(bytes);
   LargeBuffer memory;
-  // Rather one that waits and is up to twice as large than a new one: sizes differ from run to run.
+  // Prefers an idle block of up to twice the size to a new one, since sizes differ from run to run.
   for (auto waiting = waiting_.lower_bound(block_bytes);
        waiting != waiting_.end() && waiting->first / 2 <= block_bytes; ++waiting) {
     if (waiting->second.empty()) continue;
@@ -80,7 +80,7 @@ PinnedPool::Block PinnedPool::take(std::size_t bytes) {
       release_waiting();
       memory = pinned_memory(block_bytes);
     }
-    waiting_[block_bytes].reserve(++made_);  // so that taking back needs no memory
+    waiting_[block_bytes].reserve(++made_);  // so that giving back needs no memory
     pinned_bytes_ += block_bytes;
   }
   std::byte* const begin = memory.get();

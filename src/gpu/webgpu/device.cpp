@@ -14,7 +14,7 @@
 #include "gpu/webgpu/shader_text.hpp"
 
 namespace hemstitch::webgpu {
-// For callbacks that say "done" from whatever thread.
+// The result of a callback, which may run on any thread.
 struct Outcome {
   std::atomic<bool> done = false;
   bool succeeded = false;
@@ -42,7 +42,7 @@ AdapterKind kind_of(WGPUAdapterType type) {
   }
 }
 
-// The adapters of the process.
+// The instance and the adapters of the process.
 struct Instance {
   Owned<WGPUInstance, &Api::InstanceRelease> instance;
   std::vector<Owned<WGPUAdapter, &Api::AdapterRelease>> adapters;
@@ -69,15 +69,15 @@ struct Instance {
     }
   }
 
-  // Never destroyed: drivers take their own state down at exit, and the order of the two is not ours.
+  // Never destroyed: drivers release their own state at exit, possibly earlier.
   static Instance& get() {
     static Instance* const instance = new Instance();
     return *instance;
   }
 };
 
-// Sleeps longer the longer it waits: a wait inside wgpu-native would hold its locks, and then no other thread could
-// queue the next batch.
+// Sleeps longer the longer it waits. A wait inside wgpu-native would hold its locks, so that no other thread
+// could queue the next batch.
 class Patience {
  public:
   void wait() {
@@ -99,7 +99,7 @@ DeviceLimits smaller(const DeviceLimits& a, const DeviceLimits& b) {
           std::min(a.workgroup_memory_bytes, b.workgroup_memory_bytes)};
 }
 
-// Uniform blocks of all steps stand in one buffer; this is the alignment that every device accepts.
+// The uniform blocks of all steps are in one buffer, with an alignment that every device accepts.
 constexpr std::uint64_t kUniformAlignment = 256;
 constexpr std::uint64_t kUniformBlockBytes = 256;
 constexpr std::string_view kReverse = "reverse_workgroups";
@@ -181,7 +181,7 @@ void Device::open(WGPUAdapter adapter, const DeviceOptions& options) {
                                                          WGPUStringView message, void* to, void*) {
       auto& events = *static_cast<Events*>(to);
       const std::scoped_lock lock(events.mutex);
-      if (events.stray_error.empty())  // the first one is the cause
+      if (events.stray_error.empty())  // the first error is the cause
         events.stray_error = fmt::format("{} (error type {})", text_of(message), static_cast<int>(type));
     };
     outcome.done = false;
@@ -192,7 +192,7 @@ void Device::open(WGPUAdapter adapter, const DeviceOptions& options) {
     }
     return outcome.succeeded;
   };
-  // What is offered is not always given: WebGPU's own limits are the fallback.
+  // An adapter does not always give the limits that it offers; WebGPU's own limits are the fallback.
   if (!request(true) && !request(false))
     throw Error(Status::kDeviceUnavailable,
                 fmt::format("{} provides no device: {}", facts_.name, outcome.message));
@@ -217,7 +217,8 @@ void Device::throw_if_lost(std::string_view doing) {
     throw Error(Status::kDeviceFault, fmt::format("{}: {}: {}", doing, facts_.name, stray));
 }
 
-// What is done on the device while it lives, by the thread that holds the device's mutex, leaves its errors here and nowhere else.
+// Collects the errors of what its thread, which holds the device's mutex, does on the device while the scope
+// exists.
 class Device::ErrorScope {
  public:
   explicit ErrorScope(Device& device) : device_(device) {
@@ -230,7 +231,7 @@ class Device::ErrorScope {
   ErrorScope(const ErrorScope&) = delete;
   ErrorScope& operator=(const ErrorScope&) = delete;
 
-  // Ends the scope, and throws what was wrong in it.
+  // Ends the scope, and throws the error that occurred in it, if any.
   void close(std::string_view doing) {
     open_ = false;
     const auto popped = pop();
@@ -243,7 +244,7 @@ class Device::ErrorScope {
   }
 
  private:
-  // Internal errors are not among them: wgpu-native 29 takes no filter for those.
+  // Internal errors are not included: wgpu-native 29 has no filter for them.
   static constexpr std::array kFilters = {WGPUErrorFilter_Validation, WGPUErrorFilter_OutOfMemory};
   struct Popped {
     std::atomic<bool> done = false;
@@ -251,14 +252,14 @@ class Device::ErrorScope {
     std::string message;
   };
 
-  // The last one pushed first: want of memory is the cause of what is invalid after it.
+  // The last pushed scope comes first: if memory ran out, that caused the validation errors after it.
   std::array<std::shared_ptr<Popped>, kFilters.size()> pop() {
     std::array<std::shared_ptr<Popped>, kFilters.size()> all;
     for (auto& popped : all) {
       popped = std::make_shared<Popped>();
       WGPUPopErrorScopeCallbackInfo on_popped{};
       on_popped.mode = WGPUCallbackMode_AllowSpontaneous;
-      // The callback comes in any case: its share keeps the answer until then.
+      // The callback is always called; this shared pointer keeps the answer until then.
       on_popped.userdata1 = new std::shared_ptr<Popped>(popped);
       on_popped.callback = [](WGPUPopErrorScopeStatus, WGPUErrorType type, WGPUStringView message, void* out,
                               void*) {
@@ -515,7 +516,7 @@ void Device::submit(std::span<const Copy> before, const Recording& recording, co
     }
     const Owned<WGPUCommandBuffer, &Api::CommandBufferRelease> commands(
         api_.CommandEncoderFinish(encoder.get(), nullptr));
-    recording_errors.close(doing);  // what is wrong must not be submitted
+    recording_errors.close(doing);  // so that a faulty recording is not submitted
     ErrorScope submitting_errors(*this);
     const WGPUCommandBuffer one = commands.get();
     api_.QueueSubmit(queue_.get(), 1, &one);
@@ -542,7 +543,8 @@ std::shared_ptr<Outcome> Device::start_mapping(const Buffer& buffer, WGPUMapMode
   auto outcome = std::make_shared<Outcome>();
   WGPUBufferMapCallbackInfo on_mapped{};
   on_mapped.mode = WGPUCallbackMode_AllowSpontaneous;
-  // The callback comes in any case, be it when the buffer goes: its share keeps the outcome until then.
+  // The callback is always called, at the latest when the buffer is destroyed; this shared pointer keeps the
+  // outcome until then.
   on_mapped.userdata1 = new std::shared_ptr<Outcome>(outcome);
   on_mapped.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* out, void*) {
     const std::unique_ptr<std::shared_ptr<Outcome>> share(static_cast<std::shared_ptr<Outcome>*>(out));

@@ -13,7 +13,7 @@ std::shared_ptr<Device> open_device(std::string_view wanted) {
   const AdapterChoice choice = choose_adapter(survey.adapters, wanted);
   if (!choice.reason.empty()) throw Error(Status::kDeviceUnavailable, choice.reason);
   static std::mutex mutex;
-  // Never destroyed: drivers take their own state down at exit, and the order of the two is not ours.
+  // Never destroyed: drivers release their own state at exit, possibly earlier.
   static auto& devices = *new std::map<std::size_t, std::shared_ptr<Device>>;
   const std::scoped_lock lock(mutex);
   std::shared_ptr<Device>& device = devices[choice.index];

@@ -21,13 +21,13 @@ constexpr std::string_view kFileName = "libwgpu_native.so";
 constexpr std::string_view kRemedy =
     "install it with 'tools/setup webgpu', or name the file in HEMSTITCH_WEBGPU_LIBRARY";
 
-// The file that the environment names, or nothing.
+// The file that the environment names, or an empty string.
 std::string named_file() {
   const char* const named = std::getenv("HEMSTITCH_WEBGPU_LIBRARY");
   return named == nullptr ? "" : named;
 }
 
-// Where the library may be beside us, or where the build found it.
+// Files beside our own library, and where the build found it.
 std::vector<std::string> nearby_files() {
   std::vector<std::string> paths;
   Dl_info here{};
@@ -43,7 +43,7 @@ std::vector<std::string> nearby_files() {
 void* open_first(std::string& path, std::string& failure) {
   path = named_file();
   if (path.empty()) {
-    // Who brings a device of their own made it there.
+    // A caller with a device of their own has already loaded the library.
     path = kFileName;
     if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return handle;
     for (const std::string& file : nearby_files()) {
@@ -63,7 +63,7 @@ void* open_first(std::string& path, std::string& failure) {
 Library load() {
   Library loaded;
   std::string failure;
-  // Never closed: drivers that it loads start threads and keep state of their own.
+  // Never closed: drivers that it loads start threads, and keep state of their own.
   void* const handle = open_first(loaded.path, failure);
   if (handle == nullptr) {
     loaded.reason = fmt::format("wgpu-native could not be loaded: {}; {}", failure, kRemedy);

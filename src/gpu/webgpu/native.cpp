@@ -10,8 +10,8 @@
 namespace hemstitch::webgpu {
 namespace {
 
-// Structures of webgpu.h are not yet the same in all of wgpu-native's major versions: 29 is the one that was compiled
-// against and tested.
+// The structures of webgpu.h still differ between major versions of wgpu-native. 29 is the version that this
+// was compiled against and tested with.
 constexpr std::uint32_t kMajorVersion = 29;
 
 constexpr WGPUInstanceBackend kBackends =
@@ -31,7 +31,7 @@ struct NativeApi {
   HEMSTITCH_WGPU_NATIVE_FUNCTIONS(HEMSTITCH_WGPU_NATIVE_MEMBER)
 #undef HEMSTITCH_WGPU_NATIVE_MEMBER
 };
-NativeApi native;  // of the one library that a process loads
+NativeApi native;  // of the one library in a process
 
 void print_log(WGPULogLevel, WGPUStringView message, void*) {
   std::fprintf(stderr, "wgpu-native: %.*s\n", static_cast<int>(message.length), message.data);
@@ -61,7 +61,7 @@ WGPUInstance make_instance(const Api& api) {
   WGPUInstanceExtras extras{};
   extras.chain.sType = static_cast<WGPUSType>(WGPUSType_InstanceExtras);
   extras.backends = kBackends;
-  // Drivers that are not fully conformant (lavapipe of some versions) are told by their tests, not refused.
+  // Drivers that are not fully conformant (some versions of lavapipe) are judged by their tests, not refused.
   extras.flags = WGPUInstanceFlag_AllowUnderlyingNoncompliantAdapter;
   WGPUInstanceDescriptor descriptor{};
   descriptor.nextInChain = &extras.chain;

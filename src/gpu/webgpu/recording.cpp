@@ -21,7 +21,7 @@ std::uint64_t BufferPlan::total_bytes() const {
 
 DispatchSize dispatch_size(std::uint64_t count, std::uint32_t most_per_dimension) {
   if (count <= most_per_dimension) return {static_cast<std::uint32_t>(count), 1};
-  // Rows of equal length, so that few workgroups are too many.
+  // Rows of equal length, so that few workgroups are superfluous.
   const std::uint64_t rows = divided_up(count, most_per_dimension);
   if (rows > most_per_dimension)
     throw Error(Status::kInvalidOption, fmt::format("{} workgroups are more than the device's {} x {}", count,

@@ -7,12 +7,12 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::uint32_t kRootBits = 16;  // roots of trees: 256 KB, which stays in a core's cache
+constexpr std::uint32_t kRootBits = 16;  // for the roots of the trees: 256 KB, which stay in a core's cache
 constexpr std::size_t kPiecePositions =
     512u * 1024;  // a piece inserts the window before it: 12% of work at 64K
 constexpr std::int64_t kNone = -1;
 
-// The trees over one stretch of the data.
+// The trees of one stretch of the data.
 class TextTrees {
  public:
   TextTrees(std::span<const std::byte> data, std::size_t begin, std::size_t end,
@@ -25,7 +25,7 @@ class TextTrees {
         lesser_(end - begin, kNone),
         greater_(end - begin, kNone) {}
 
-  // The best match of `position`, which becomes the newest one. Positions must come in order.
+  // Returns the best match of `position`, which becomes the newest one. Positions must come in order.
   Match insert(std::size_t position) {
     const std::byte* text = data_.data() + position;
     const auto limit =
@@ -35,7 +35,7 @@ class TextTrees {
     std::int64_t& root = roots_[root_of(text)];
     std::int64_t node = root;
     root = static_cast<std::int64_t>(position);
-    std::int64_t* lesser_end = &lesser_[position - begin_];  // where the next lesser subtree will hang
+    std::int64_t* lesser_end = &lesser_[position - begin_];  // where the next lesser subtree will be attached
     std::int64_t* greater_end = &greater_[position - begin_];
     std::uint32_t shared_with_lesser = 0, shared_with_greater = 0;
     Match best;
@@ -45,7 +45,7 @@ class TextTrees {
       length += static_cast<std::uint32_t>(common_length(text + length, other + length, limit - length));
       if (length > best.length) best = {static_cast<std::uint32_t>(text - other), length};
       const std::size_t index = static_cast<std::size_t>(node) - begin_;
-      if (length == limit) {  // as good as `position` for all that follows, and older: drops out
+      if (length == limit) {  // as good as `position` for all that follows, and older, so it is removed
         *lesser_end = lesser_[index];
         *greater_end = greater_[index];
         return best;
@@ -80,7 +80,7 @@ class TextTrees {
   std::uint32_t key_bytes_;          // leading bytes that choose the tree; no match is shorter
   std::vector<std::int64_t> roots_;  // the newest position of each tree
   std::vector<std::int64_t>
-      lesser_;  // of each position from begin_: the newest one below it with a lesser text
+      lesser_;  // for each position from begin_ on: the newest one below it with a lesser text
   std::vector<std::int64_t> greater_;
 };
 

@@ -13,7 +13,7 @@ CoopStitchPlan coop_stitch_plan(const FinderParameters& p) {
   plan.stitch_probes = p.stitch ? (kCoopGroupPositions - 1) * p.top_k : 0;
   plan.workgroup_bytes = kCoopGroupPositions * p.top_k * static_cast<std::uint32_t>(sizeof(MatchRecord));
 
-  std::uint32_t covered_to = p.near_range;  // offsets up to here have been looked at
+  std::uint32_t covered_to = p.near_range;  // offsets up to here are covered
   plan.covered_offset_count = p.near_range;
   for (std::uint32_t thread = 0; thread < kCoopGroupPositions; ++thread) {
     const std::uint32_t first = p.band_origin + thread * p.stride + 1;

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t kPiecePositions = 64 * kCoopGroupPositions;
 
-// What one position shows to the others: at most top_k matches, all different. An empty entry has length 0.
+// The matches of one position that others see: at most top_k, all different. An empty entry has length 0.
 struct ShownMatches {
   std::array<Match, kMaxTopK> entries;
 
-  // kLongest: the best ones, in order.
+  // For kLongest: keeps the best ones, in order.
   void insert_longest(Match match, std::uint32_t top_k) {
     if (!better_match(match, entries[top_k - 1])) return;
     std::uint32_t place = top_k - 1;
@@ -25,7 +25,7 @@ struct ShownMatches {
     entries[place] = match;
   }
 
-  // kLongestPerBucket.
+  // For kLongestPerBucket.
   void insert_in_bucket(Match match, std::uint32_t bucket) {
     if (better_match(match, entries[bucket])) entries[bucket] = match;
   }
@@ -42,7 +42,7 @@ Band band_of(std::uint32_t thread, const FinderParameters& parameters) {
   return {before + 1, before + parameters.window_size};
 }
 
-// One position of a group.
+// Searches for one position of a group.
 class Searcher {
  public:
   Searcher(const FinderInput& input, const FinderParameters& parameters, std::size_t position,
@@ -83,7 +83,7 @@ class Searcher {
   Match best() const { return best_; }
 
  private:
-  // True when the match is good enough to end phase A.
+  // Returns whether the match is good enough to end phase A.
   bool try_own(std::uint32_t offset, ShownMatches& shown, FindCounters& tried) {
     const std::uint32_t length = counted_length(text_, text_ - offset, limit_, tried);
     if (length < parameters_.min_match_len) return false;
@@ -102,14 +102,14 @@ class Searcher {
   const FinderParameters& parameters_;
   FindCounters& counters_;
   const std::byte* text_;
-  std::uint32_t limit_;     // bytes that a match may have here
-  std::uint32_t farthest_;  // the largest offset that stays in the data
+  std::uint32_t limit_;     // the longest that a match may be here
+  std::uint32_t farthest_;  // the largest offset that stays within the data
   Band band_;
   Match best_;
   bool good_in_phase_a_ = false;
 };
 
-// The positions [group_begin, group_end) of the block.
+// Searches for the positions [group_begin, group_end) of the block.
 void find_in_group(const FinderInput& input, const FinderParameters& parameters, std::size_t group_begin,
                    std::size_t group_end, CoopStitchResult& result, FindCounters& counters) {
   std::vector<Searcher> searchers;

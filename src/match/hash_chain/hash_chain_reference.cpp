@@ -21,7 +21,7 @@ void check(const FinderInput& input, const HashChainParameters& parameters) {
   check_parameter("hash_chain", "data bytes", input.data.size(), 0, kNoPosition);
 }
 
-// The hash of the `width` bytes there.
+// The hash of the `width` bytes at `bytes`.
 std::uint32_t hash_at(const std::byte* bytes, std::uint32_t width, unsigned hash_bits) {
   const std::uint32_t word = load_le32(bytes);
   if (width == kHashedBytes) return hash_word(word, hash_bits);

@@ -11,21 +11,22 @@
 namespace hemstitch {
 namespace {
 
-// Lengths and offsets fit records.
+// The lengths and offsets in such a block fit into records.
 constexpr std::size_t kMostBlockBytes = 65536;
 
 struct Found {
   std::uint32_t position, offset, end;  // the end as a position
 };
 
-// Steps 1 to 3. A long match is compared to its end only where it is not left out, so that each byte is compared once.
+// Steps 1 to 3. A long match is compared up to its end only if no earlier match covers it, so that each byte
+// is compared once.
 std::vector<Found> find_in_pairs(std::span<const std::byte> data, unsigned hash_bits) {
   std::vector<Found> found;
   std::vector<std::uint32_t> newest(std::size_t{1} << hash_bits, 0);  // even positions, plus one; 0 for none
   std::vector<std::uint32_t> newest_before_row = newest;
   const auto end = static_cast<std::uint32_t>(data.size());
   std::uint32_t covered_end = 0;
-  // Whether the position has a match.
+  // Returns whether the position has a match.
   const auto take = [&](std::uint32_t position, std::uint32_t word, std::uint32_t newest_candidate) {
     if (newest_candidate == 0) return false;
     const std::uint32_t candidate = newest_candidate - 1;
@@ -69,8 +70,9 @@ MatchRecords find_hash_pairs(const FinderInput& input, const HashPairsParameters
   const std::byte* data = input.data.data();
   const std::vector<Found> found = find_in_pairs(input.data, parameters.hash_bits);
 
-  // Step 4. `best` at a position is of the matches that begin there; then, left to right, of all that begin before.
-  std::vector<Match> best(input.data.size());  // here the length is the end
+  // Step 4. `best` of a position is the best match that begins there; then, from left to right, the best that
+  // begins there or before.
+  std::vector<Match> best(input.data.size());  // a length here is the match's end
   const auto better = [](const Match& a, const Match& b) {
     return a.length != b.length ? a.length > b.length : a.offset < b.offset;
   };

@@ -29,7 +29,7 @@ MatchRecords look_up_in_groups(const FinderInput& input, const HashStepParameter
   const std::size_t hashed_end = data_bytes - kHashedBytes + 1;
 
   std::vector<std::uint32_t> table(std::size_t{1} << parameters.hash_bits, kNoPosition);
-  // Called with rising positions, so that the last one to enter is the newest.
+  // Call it with rising positions, so that the last entry is the newest.
   const auto insert = [&](std::size_t begin, std::size_t end) {
     for (std::size_t position = begin; position < end; ++position)
       table[hash_word(load_le32(data + position), parameters.hash_bits)] =

@@ -8,7 +8,8 @@ namespace {
 constexpr std::string_view kLinksShader = "match/links/links.wgsl";
 constexpr std::uint32_t kTurnPositions = 32768;
 
-// Of data behind the first byte; half as much again is gone through where the distance is 32 KB.
+// How many positions a piece has after its first byte. With a distance of 32 KB, half as many again are
+// processed.
 constexpr std::uint32_t kPiecePositions = 65536;
 
 }  // namespace
@@ -26,7 +27,7 @@ void add_link_pieces(const BlockRow& block, std::uint32_t most_distance, std::ve
 
 void record_links(Recording& recording, const BlockBatch& batch, BufferId heads, BufferId links,
                   const LinkParameters& parameters, const std::optional<LinkPieces>& pieces) {
-  // What one workgroup goes through.
+  // The most positions that one workgroup processes.
   const std::uint32_t most_positions =
       pieces ? std::min(batch.longest_bytes, kPiecePositions + parameters.most_distance)
              : batch.longest_bytes;

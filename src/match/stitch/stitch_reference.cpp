@@ -7,7 +7,7 @@ namespace hemstitch {
 
 void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, MatchRecords& records) {
   const std::byte* block = input.data.data() + input.history_bytes;
-  // For each offset, where the last stretch of bytes that agree at that offset ends, as a position of the
+  // For each offset, the end of the last run of bytes that are equal at this offset, as a position in the
   // block.
   std::vector<std::size_t> agreement_end(std::min<std::size_t>(input.data.size(), kMaxRecordOffset + 1), 0);
   for (std::size_t position = 0; position < records.size(); ++position) {

@@ -16,7 +16,8 @@ void record_stitch(Recording& recording, const BlockBatch& batch, const StitchBu
                          {buffers.marks, Access::kReadWrite}},
                         batch.tile_count});
   };
-  // A pointer is longer than the cap, and lengths end at 65535: 16 hops, four times over, follow any row of them.
+  // A pointer is longer than the cap, and lengths end at 65535. So 16 hops, four times over, follow any row
+  // of pointers.
   constexpr int kFollowPasses = 4;
   pass("extend", buffers.records, buffers.other);
   for (int i = 0; i < kFollowPasses; ++i) pass("follow", buffers.records, buffers.other);

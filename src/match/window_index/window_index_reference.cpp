@@ -8,11 +8,11 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::uint32_t kTableBits = 11;  // two heads an indexed position
+constexpr std::uint32_t kTableBits = 11;  // two heads for each indexed position
 constexpr std::uint16_t kNone = 0xFFFF;
 constexpr std::size_t kPieceGroups = 16;
 
-// One group: the positions [begin, end) of the data, at most kMaxIndexedPositions of them.
+// A group: the positions [begin, end) of the data, at most kMaxIndexedPositions.
 class Group {
  public:
   Group(const FinderInput& input, const FinderParameters& parameters, std::size_t begin, std::size_t end,

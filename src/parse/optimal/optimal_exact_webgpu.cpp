@@ -8,9 +8,9 @@
 namespace hemstitch::webgpu {
 namespace {
 
-constexpr std::uint32_t kPassPositions = 8192;  // as whole_blocks.wgsl has it
+constexpr std::uint32_t kPassPositions = 8192;  // as in whole_blocks.wgsl
 
-// kPassPositions of every block a step, from the last ones on.
+// Each step solves kPassPositions of every block, beginning with the last ones.
 void record_exact(Recording& recording, std::string_view shader, const BlockBatch& batch,
                   const BlockPlan& plan, std::uint32_t literal_cost, std::uint32_t match_cost,
                   const std::vector<Binding>& bindings,
@@ -40,7 +40,7 @@ void record_whole_units(Recording& recording, const BlockBatch& batch, const Opt
 
 void record_optimal_exact(Recording& recording, const BlockBatch& batch, const OptimalExactBuffers& buffers,
                           const BlockPlan& plan, const FullLengthCostModel& model) {
-  // A path is never dearer than all literals.
+  // A path never costs more than all literals.
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   check_parameter("optimal_exact", "match_fixed_cost_bits", model.match_fixed_cost_bits, 0, 65535);
   check_parameter("optimal_exact", "literal_cost_bits", model.literal_cost_bits, 0,

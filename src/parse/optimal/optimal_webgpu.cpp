@@ -9,7 +9,7 @@ namespace {
 static_assert(kSegmentPositions == kTilePositions && kLookAheadPositions == 256,
               "segments.wgsl has these numbers");
 
-// `bindings` of solve; take uses the first four.
+// `bindings` are those of the entry point solve; take uses the first four.
 void record_optimal(Recording& recording, std::string_view shader, const BlockBatch& batch,
                     const BlockPlan& plan, std::uint32_t literal_cost, std::uint32_t match_cost,
                     const std::vector<Binding>& bindings,
@@ -41,7 +41,8 @@ void record_whole_units(Recording& recording, const BlockBatch& batch, BufferId 
 
 void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                     const BlockPlan& plan, const FullLengthCostModel& model) {
-  // A path is never dearer than all literals. Costs of a segment have 15 bits there, those looked ahead to 13.
+  // A path never costs more than all literals. The shader has 15 bits for the costs of a segment, and 13 for
+  // those of the look-ahead.
   constexpr std::uint32_t kMostBits = 25;
   static_assert(kMostBits * (kSegmentPositions + kLookAheadPositions) < 1u << 15 &&
                 kMostBits * kLookAheadPositions < 1u << 13);

@@ -3,7 +3,7 @@
 namespace hemstitch::webgpu {
 namespace {
 
-// `items` are tiles or blocks.
+// `items` counts tiles or blocks.
 void record_pass(Recording& recording, const BlockBatch& batch, std::string_view entry_point,
                  std::uint32_t items, std::uint32_t items_a_workgroup, BufferId decisions, Binding exits,
                  BufferId entries, BufferId counts, Binding sequences) {
