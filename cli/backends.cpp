@@ -1,4 +1,4 @@
-// hemstitch backends: what this build can run on, and what keeps it from the rest.
+// hemstitch backends: which backends this build has, and why some of them cannot be used.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -85,7 +85,7 @@ void list_backends(bool as_json, bool with_details) {
   const ChoiceTable choice = choice_table(registry, Choosers::kAuto, device, load_figures());
   if (!as_json)
     for (const std::string& line : choice_lines(choice)) fmt::print("{}\n", line);
-  // HEMSTITCH_BACKEND may force one that cannot start here; the list is wanted most then.
+  // HEMSTITCH_BACKEND may name a backend that cannot start here; then the list is needed most.
   Json automatic;
   std::string hindrance;
   try {

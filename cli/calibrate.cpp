@@ -15,13 +15,13 @@
 namespace hemstitch::cli {
 namespace {
 
-// A device is not full with less; a slow level on the processor has enough long before.
+// With less data, a device is not busy. For a slow level on the processor, far less is enough.
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr std::size_t kLeastBytesPerCore = std::size_t{1} << 20;
 constexpr std::size_t kLeastDeviceBytes = std::size_t{16} << 20;
 constexpr std::size_t kGrowth = 4;
 constexpr double kLeastSeconds =
-    0.1;  // of a round trip, so that the clock and the threads' start are little of it
+    0.1;  // for a round trip, so that the clock and the start of threads hardly matter
 constexpr std::size_t kStartBytes = 4096;
 
 double gbps(std::size_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / kGiga; }
@@ -37,7 +37,7 @@ class Calibration {
     KeptFigures kept;
     kept.cores = resolve_threads(0);
     kept.host = default_host_figures(kept.cores);
-    // Devices first: their drivers are not started yet.
+    // Measures devices first, while their drivers are not started yet.
     for (const auto& backend : BackendRegistry::instance().backends())
       if (backend->chosen_by_auto()) add_device(*backend, kept);
     kept.rows.push_back(processor(kept.cores));
@@ -59,7 +59,7 @@ class Calibration {
     return measure(BenchSpan::kMemory, std::span(data_).first(bytes), compress, restore, seconds);
   }
 
-  // From `bytes` on, until it takes long enough.
+  // Takes more data, from `bytes` on, until a round trip takes long enough.
   void add_rates(const Backend& backend, std::size_t bytes, BackendFigures& figures) const {
     for (std::size_t i = 0; i < kFigureLevels.size(); ++i) {
       std::size_t tried = bytes;
@@ -80,8 +80,8 @@ class Calibration {
     return row;
   }
 
-  // What of the start comes with the first large run, pinned memory above all, counts as start: it is paid once. Rates are those of the runs
-  // behind it, with all transfers in them.
+  // If a part of the start happens in the first large run (mostly pinning memory), it counts as start, since
+  // it is paid once. Rates are those of later runs, with all transfers.
   void add_device(const Backend& backend, KeptFigures& kept) const {
     const auto begin = std::chrono::steady_clock::now();
     if (backend.unavailable_reason(device_) || backend.facts(device_).kind != BackendKind::kDevice) return;
@@ -97,7 +97,8 @@ class Calibration {
     kept.rows.push_back(std::move(row));
   }
 
-  // Of reading and writing files with the rest, which is not measured; as in the defaults.
+  // The overlap with reading and writing files, which is not measured; the default figures have the same
+  // value.
   static constexpr double kDeviceOverlap = 0.6;
 
   std::string device_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
 
-// Founding document 004's own cases: pages of 4 KB at 30 GB/s, over PCIe 4.
+// The cases of founding document 004: pages of 4 KB at 30 GB/s, over PCIe 4.
 struct RuleCase {
   std::uint64_t pages;
   double kernel_gbps, bus_gbps;
@@ -43,7 +43,7 @@ std::string rule_line(std::string_view what, const TransferRule& rule) {
                      rule.least_kernel_seconds * 1e3, rule.is_satisfied ? "yes" : "no");
 }
 
-// Of kernels alone: what was measured here has the transfers within.
+// Figures of kernels alone: figures that were measured here include the transfers.
 std::optional<BackendFigures> kernel_figures(const BackendCandidate& candidate) {
   const auto figures = candidate.figures->bus_gbps > 0 ? candidate.figures : default_figures(candidate.facts);
   return figures && figures->bus_gbps > 0 ? figures : std::nullopt;

@@ -15,7 +15,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// What other tools call what is done here by an option or under another name.
+// Words of other tools for what is an option here, or has another name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOtherNames{{
     {"benchmark", "bench"},
     {"compress", "-z"},
@@ -31,8 +31,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOtherNa
     {"version", "-V"},
 }};
 
-constexpr std::size_t kShortCommand = 4;  // letters: two mistakes in so few leave nothing to know it by
-constexpr std::size_t kLongestWord = 20;  // of a mistyped command
+constexpr std::size_t kShortCommand = 4;  // letters: with two mistakes, a shorter word cannot be recognized
+constexpr std::size_t kLongestWord = 20;  // a longer word is no mistyped command
 
 // How many letters were left out, added, changed or swapped with their neighbour.
 std::size_t mistakes_between(std::string_view a, std::string_view b) {
@@ -57,7 +57,7 @@ bool is_there(const std::string& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-// "hemstitch search" for "serch", "hemstitch -d" for "decompress"; nothing where no command is near.
+// "hemstitch search" for "serch", "hemstitch -d" for "decompress"; nothing if no command is similar.
 std::optional<std::string> command_near(std::string_view word) {
   const auto spoken = [](std::string_view rest) { return "hemstitch " + std::string(rest); };
   for (const auto& [name, ours] : kOtherNames)

@@ -29,7 +29,8 @@ std::string shown_name(std::string_view path) {
   return shown;
 }
 
-// One write a line, so that lines of processes that share a stderr stay whole; three where there is no memory for the line.
+// Writes each line in one call, so that the lines of processes that share stderr stay whole. Without memory
+// for the line it takes three calls.
 void print_message(std::string_view text) noexcept {
   clear_status_line();
   try {

@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kDrawInterval{100};
 constexpr std::size_t kNameColumns = 24;
-constexpr double kLeastGbps = 0.01;  // what is slower is told in MB/s
+constexpr double kLeastGbps = 0.01;  // slower speeds are shown in MB/s
 constexpr std::size_t kSizesGrain = 64;
 
-TreeProgress* g_tree = nullptr;  // set and reset by the thread that goes through the files
+TreeProgress* g_tree = nullptr;  // set and reset by the thread that visits the files
 
 std::string shown_time(double seconds) {
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
@@ -32,8 +32,8 @@ std::string shown_time(double seconds) {
   return fmt::format("{}:{:02}:{:02}", minutes / 60, minutes % 60, whole % 60);
 }
 
-// "1.2 GB of 3.4 GB  ratio 2.100  0.43 GB/s  0:05 left". Of the input `at` is behind us; `worked` is what was read
-// for that, and written.
+// "1.2 GB of 3.4 GB  ratio 2.100  0.43 GB/s  0:05 left". `at` is the position in the input; `worked` is what
+// was read for it, and what was written.
 std::string shown_work(std::uint64_t at, std::optional<std::uint64_t> total, const WorkDone& worked,
                        bool restoring, double seconds) {
   const std::uint64_t content_bytes = restoring ? worked.output_bytes : worked.input_bytes;
@@ -50,7 +50,7 @@ std::string shown_work(std::uint64_t at, std::optional<std::uint64_t> total, con
   return text;
 }
 
-// What a file that is read has to give, as far as that is known.
+// The sizes of the files, as far as they are known.
 std::vector<std::uint64_t> sizes_of(std::span<const FileName> files) {
   std::vector<std::uint64_t> sizes(files.size());
   run_in_parallel(files.size(), kSizesGrain, [&](std::size_t i) {

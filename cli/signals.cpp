@@ -15,7 +15,7 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr int kShellSignalBase = 128;  // how a shell counts an end by signal
+constexpr int kShellSignalBase = 128;  // a shell reports the end by a signal as this plus its number
 bool g_closed_pipe_is_fatal = false;
 
 bool is_ignored(int signal) {
@@ -42,7 +42,7 @@ void UnfinishedFiles::add(int folder, const std::string& name) {
   names_.emplace(folder, name);
 }
 
-// Files are given up where memory is short, so it takes none. Few are in work at a time.
+// Also called when memory is short, so it allocates nothing. There are few unfinished files at a time.
 void UnfinishedFiles::forget(int folder, const std::string& name) noexcept {
   const std::lock_guard lock(names_mutex_);
   const auto found = std::find_if(names_.begin(), names_.end(), [&](const auto& unfinished) {
@@ -55,7 +55,7 @@ bool closed_pipe_is_fatal() { return g_closed_pipe_is_fatal; }
 
 void end_by_signal(int signal) {
   UnfinishedFiles& unfinished = UnfinishedFiles::instance();
-  // Held to the end: nobody renames or creates any more.
+  // Held until the process ends, so that no file is renamed or created any more.
   const std::lock_guard entering(unfinished.entrance_);
   const std::lock_guard lock(unfinished.changing_);
   for (const auto& [folder, name] : unfinished.names_) unlinkat(folder, name.c_str(), 0);
@@ -78,9 +78,8 @@ void take_signals() {
   sigaddset(&blocked, SIGPIPE);
   sigaddset(&blocked, SIGXFSZ);
   g_closed_pipe_is_fatal = !is_ignored(SIGPIPE);
-  ::signal(
-      SIGIO,
-      SIG_IGN);  // somebody waits for a file that is about to be removed (remove_source), which is asked about
+  // Sent when somebody waits for a file that is about to be removed; remove_source queries the lease instead.
+  ::signal(SIGIO, SIG_IGN);
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   try {
     std::thread([awaited] {

@@ -16,10 +16,10 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr std::string_view kClearRow = "\r\033[K";
-constexpr int kPatience = 100;  // milliseconds that an end waits for whoever is drawing
+constexpr int kPatience = 100;  // how many milliseconds the end waits for a thread that is drawing
 
 std::mutex g_drawing;
-// Both are of whoever holds that.
+// g_drawing guards both.
 bool g_shown = false;
 bool g_given_up = false;
 
@@ -53,7 +53,7 @@ void end_status_line() {
     lock.try_lock();
   }
   if (!lock) return;
-  lock.release();  // held to the end
+  lock.release();  // held until the process ends
   pollfd terminal{STDERR_FILENO, POLLOUT, 0};
   if (!g_shown || poll(&terminal, 1, 0) != 1 || (terminal.revents & POLLOUT) == 0) return;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kClearRow.data(), kClearRow.size());

@@ -35,7 +35,7 @@ std::string_view failure_text() noexcept {
   } catch (const std::bad_alloc&) {
     return "out of memory (use smaller blocks, fewer threads or --memory)";
   } catch (const std::exception& error) {
-    return error.what();  // the handler that called this keeps the exception
+    return error.what();  // the exception stays valid while the caller's handler runs
   }
 }
 

@@ -29,14 +29,15 @@
 namespace hemstitch::cli {
 namespace {
 
-// Files opened later would take the place of a standard stream that is closed, and messages would go into them.
+// If a standard stream is closed, a file that is opened later would take its number, and messages would be
+// written into it.
 void occupy_closed_streams() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(number, F_GETFD) < 0)  // reading and writing still fail, as they do where it is closed
+    if (fcntl(number, F_GETFD) < 0)  // reading and writing still fail, as on a closed stream
       open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-// A folder of that name is no reason to hesitate: without -r it could only be an error.
+// A folder of this name does not matter: without -r it would only be an error.
 bool is_file(const std::string& path) {
   struct stat status {};
   return lstat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
@@ -58,7 +59,7 @@ int run_words(const std::vector<std::string>& words) {
 }
 
 int flushed_status(int status, int error_status) {
-  // Tables and help are lost as silently as stdio buffers them, unless asked.
+  // stdio buffers tables and help, so a failure to write them is silent unless it is checked.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   print_message("stdout", std::strerror(errno));
   return error_status;
@@ -67,7 +68,8 @@ int flushed_status(int status, int error_status) {
 }  // namespace
 
 int run_tool(int argument_count, char** arguments) {
-  // Mesa's Vulkan layer that picks a default GPU complains on stderr where there is no display; we pick ourselves.
+  // Mesa's Vulkan layer that selects a default GPU complains on stderr if there is no display. We select the
+  // device ourselves.
   setenv("NODEVICE_SELECT", "1", 0);
   occupy_closed_streams();
   let_stdout_wait();
@@ -80,7 +82,7 @@ int run_tool(int argument_count, char** arguments) {
     } catch (const UsageError& error) {
       print_usage_error(error, "hemstitch -h");
     } catch (const std::system_error& error) {
-      // Printing ends at once where stdout takes no more; that is told below, with stdout's name.
+      // Printing throws as soon as stdout fails; flushed_status() reports that, with stdout's name.
       if (std::ferror(stdout) == 0) print_message(error.what());
     } catch (...) {
       print_message(failure_text());
@@ -88,7 +90,8 @@ int run_tool(int argument_count, char** arguments) {
     return error_status;
   };
   const int status = flushed_status(run(), error_status);
-  // All files are closed and have their names. A driver that still starts must not meet the destructors of exit().
+  // All files are closed and have their names. A driver that is still starting must not run while exit()
+  // calls destructors.
   if (left_starts().count != 0) std::_Exit(status);
   return status;
 }

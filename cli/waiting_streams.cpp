@@ -21,7 +21,7 @@ bool may_be_tried_again(int descriptor, short events) {
 void let_stdout_wait() {
   const int flags = fcntl(STDOUT_FILENO, F_GETFL);
   if (flags < 0 || (flags & O_NONBLOCK) == 0) return;
-  // stdio forgets what it could not write at once, so it writes through this.
+  // stdio drops what it could not write at once, so it writes through this function.
   const auto write_all = [](void*, const char* text, std::size_t bytes) -> ssize_t {
     std::size_t done = 0;
     while (done < bytes) {

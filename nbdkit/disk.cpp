@@ -92,7 +92,7 @@ void Disk::change_part(std::uint64_t page, const Change& change) {
 template <class Body>
 void Disk::on_whole_pages(std::uint64_t first, std::uint64_t count, const Body& body) {
   if (count == 0) return;
-  // In the order of the stripes, whatever order the pages have, so that no two requests wait for each other.
+  // Locks in the order of the stripes, not of the pages, so that no two requests wait for each other.
   const std::uint64_t first_group = first / kStripePages, last_group = (first + count - 1) / kStripePages;
   std::array<std::shared_lock<std::shared_mutex>, kStripes> locks;
   for (std::size_t stripe = 0; stripe < kStripes; ++stripe) {

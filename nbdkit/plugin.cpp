@@ -1,4 +1,4 @@
-// nbdkit-hemstitch-plugin: a compressed RAM disk for nbdkit(1). docs/ramdisk.md is for its users.
+// nbdkit-hemstitch-plugin: a compressed RAM disk for nbdkit(1). Its users read docs/ramdisk.md.
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
 
@@ -34,7 +34,7 @@ std::unique_ptr<hemstitch::Disk> disk;
 std::mutex statistics_mutex;
 std::chrono::steady_clock::time_point statistics_written;
 
-// What a failed call tells nbdkit, which tells the client: no space, no memory, or that the request cannot be done.
+// The error that nbdkit passes on to the client: no space, no memory, or a request that cannot be done.
 int error_of(Status status) {
   switch (status) {
     case Status::kMemoryLimit:
@@ -55,7 +55,7 @@ int guarded(const Call& call) {
     return 0;
   } catch (const hemstitch::Error& error) {
     nbdkit_set_error(error_of(error.status()));
-    // A full disk is no news to whoever looks after the server, and there may be many such requests.
+    // The operator of the server need not know that the disk is full, and there may be many such requests.
     if (error.status() == Status::kMemoryLimit)
       nbdkit_debug("%s", error.what());
     else
@@ -88,7 +88,7 @@ void write_statistics() {
   file.complete();
 }
 
-// nbdkit may change its folder.
+// Made absolute, since nbdkit may change its working folder.
 std::string absolute(const char* path) {
   char* const found = nbdkit_absolute_path(path);
   if (found == nullptr) throw std::bad_alloc();
@@ -149,7 +149,7 @@ int configured() {
   return -1;
 }
 
-// Threads do not outlive the fork into the background, so the store, which has one, is made behind it.
+// Threads do not survive the fork into the background. The store has one, so it is made afterwards.
 int after_fork() {
   return guarded([&] {
     disk = std::make_unique<hemstitch::Disk>(static_cast<std::uint64_t>(settings.bytes), settings.store);
@@ -158,7 +158,7 @@ int after_fork() {
   });
 }
 
-// Once all clients are gone.
+// Called once all clients have gone.
 void clean_up() {
   if (!disk) return;
   guarded([&] {
@@ -193,7 +193,7 @@ int zero(void*, std::uint32_t count, std::uint64_t at, std::uint32_t) {
   return guarded([&] { disk->zero(at, count); });
 }
 
-// All is in memory as soon as it is written, and nowhere else.
+// Written data is in memory at once, and nowhere else, so there is nothing to flush.
 int flush(void*, std::uint32_t) {
   return guarded([&] {
     const std::unique_lock lock(statistics_mutex, std::try_to_lock);

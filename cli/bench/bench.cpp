@@ -1,5 +1,5 @@
-// hemstitch bench: compresses and restores each file, again and again, and tells the fastest run of each. Every round
-// trip is compared with the original byte for byte.
+// hemstitch bench: compresses and restores each file again and again, and reports the fastest run of each.
+// Every round trip is compared with the original byte by byte.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr int kDefaultLevels[] = {1, 3, 6, 9, 12};
-// The peer of what ends in a new file, in recorded runs.
+// In recorded runs, the peer of rows that end in a new file.
 constexpr const char* kFloor = "floor: as many threads fill a new file";
 
 struct Data {
@@ -38,13 +38,13 @@ struct Data {
   std::vector<std::byte> bytes;
 };
 
-// The machine: the backend's device, where it has one of its own, and the processor.
+// The name of the machine: the backend's device, if it has one of its own, and the processor.
 std::string machine_name(const Backend& backend, const std::string& wanted) {
   const std::string device = backend.device_name(wanted_device(wanted));
   return device.empty() ? processor_name() : fmt::format("{}; {}", device, processor_name());
 }
 
-// Over and over, up to `bytes`.
+// Repeats the data up to `bytes`.
 void repeat_to(std::vector<std::byte>& data, std::uint64_t bytes) {
   const std::size_t once = data.size();
   if (bytes <= once) return;
@@ -53,7 +53,7 @@ void repeat_to(std::vector<std::byte>& data, std::uint64_t bytes) {
     std::copy_n(data.begin(), std::min(once, data.size() - at), data.begin() + at);
 }
 
-// A row: one way of the data, to be told in a line or recorded.
+// A row of the results, to be printed or recorded.
 struct Row {
   const char* what;
   Timed time;
@@ -171,14 +171,14 @@ class Report {
   const BenchRequest& request_;
   std::string backend_, restored_by_;
   unsigned threads_;
-  std::optional<double> start_seconds_;  // of spans that begin and end on the host
+  std::optional<double> start_seconds_;  // for spans that begin and end on the host
   Json run_;
   bool has_head_ = false;
 };
 
 std::string name_without_folder(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Minutes may pass before a file's turn comes.
+// Checked first, since minutes may pass before it is a file's turn.
 void require_files(const std::vector<std::string>& paths) {
   for (const std::string& path : paths)
     if (path != kStandardStream && access(path.c_str(), R_OK) != 0)
@@ -186,7 +186,7 @@ void require_files(const std::vector<std::string>& paths) {
           fmt::format("{}: {}", shown_name(path), tool_error_from_errno("cannot be opened").what()));
 }
 
-// Where a backend does not restore what is written, the processor does: it is verified in any case.
+// The processor restores what the backend cannot restore, since the output is always verified.
 std::string restored_by(const Backend& backend, Format format) {
   const bool is_stream = FormatTable::instance().of(format).writes_streams();
   const bool restores = backend.supports(format, Direction::kRestore) &&
@@ -196,7 +196,7 @@ std::string restored_by(const Backend& backend, Format format) {
 
 void bench(const BenchRequest& request, const std::string& command_line) {
   const bool on_device = request.span == BenchSpan::kKernel || request.span == BenchSpan::kPinned;
-  // The first thing in the process, since whatever asks a device for something starts it.
+  // Measured before all else, since any query to a device starts it.
   std::optional<double> start_seconds;
   RestoreOptions restore = request.restore;
   for (const auto& known : BackendRegistry::instance().backends())
@@ -208,7 +208,7 @@ void bench(const BenchRequest& request, const std::string& command_line) {
     throw ToolError(fmt::format("--span {} works with backend cuda only, and this is {} (see --backend)",
                                 span_name(request.span), backend.name()));
   require_files(request.files);
-  // One backend for all rows: where it is ours to choose, not by the size of each.
+  // All rows use one backend; `auto` does not choose by the size of each.
   restore.backend = restored_by(backend, request.compress.format);
   std::vector<int> levels = request.levels;
   if (levels.empty()) levels.assign(std::begin(kDefaultLevels), std::end(kDefaultLevels));

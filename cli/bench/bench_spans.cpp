@@ -26,10 +26,11 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr int kLeastFileRuns = 2;
-// What a program that keeps pinned memory does best to take (docs/performance.md, 'Batches from and to pinned memory').
+// The best batch size for a program that keeps its data in pinned memory (docs/performance.md, 'Batches from
+// and to pinned memory').
 constexpr std::size_t kPinnedBatchBytes = std::size_t{128} << 20;
 
-// Keeps its room from run to run, so that the system's page faults are paid once and not timed.
+// Keeps its memory from run to run, so that page faults are paid once and not timed.
 class MemorySink : public Sink {
  public:
   explicit MemorySink(std::size_t expected_bytes) : bytes_(expected_bytes) {}
@@ -51,7 +52,7 @@ class MemorySink : public Sink {
   std::size_t used_ = 0;
 };
 
-// A file in the folder for temporary ones that has no name, so that nothing is left of it however the tool ends.
+// A file without a name in the folder for temporary files, so that nothing remains however the tool ends.
 class NamelessFile {
  public:
   NamelessFile() {
@@ -62,7 +63,7 @@ class NamelessFile {
     unlink(path.c_str());
   }
   int descriptor() const { return descriptor_.number(); }
-  // To be opened again, from its beginning.
+  // A path to open the file again, from its beginning.
   std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor()); }
 
  private:
@@ -135,7 +136,8 @@ Figures measure_memory(std::span<const std::byte> data, const CompressOptions& c
   return figures;
 }
 
-// How long as many threads as a run has take to fill a new file, from memory: no way to one can be faster.
+// How long the run's number of threads takes to fill a new file from memory: nothing that writes a file can
+// be faster.
 double floor_seconds(std::span<const std::byte> bytes, unsigned threads) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   return time_of([&] {
@@ -155,7 +157,8 @@ double floor_seconds(std::span<const std::byte> bytes, unsigned threads) {
       .seconds;
 }
 
-// The commands' own sources and sinks, but for the names of the files. No holes: the floor has none either.
+// Uses the sources and sinks of the commands, apart from the names of the files. It makes no holes, like the
+// floor.
 Figures measure_files(std::span<const std::byte> data, const CompressOptions& compress,
                       const RestoreOptions& restore, double seconds) {
   const NamelessFile original;

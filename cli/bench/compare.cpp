@@ -1,4 +1,4 @@
-// hemstitch bench --compare OLD NEW: holds two recorded runs of one machine against each other, row by row.
+// hemstitch bench --compare OLD NEW: compares two recorded runs of one machine, row by row.
 #include "cli/bench/compare.hpp"
 
 #include <fmt/format.h>
@@ -14,11 +14,11 @@
 namespace hemstitch::cli {
 namespace {
 
-// A row may be this much slower or larger before it counts: runs on a shared machine scatter by a few
+// Only a row that is slower or larger by more than this counts, since runs on a shared machine vary by a few
 // percent.
 constexpr double kTolerance = 1.05;
 
-// The fields that say what a row measures. Rows of two runs belong together where all of these are equal.
+// The fields that say what a row measures. If all of them are equal, the rows of two runs are compared.
 constexpr std::array kIdentifyingFields{"what", "backend", "format", "level", "block_bytes",
                                         "file", "items",   "bytes",  "span",  "peer"};
 
@@ -44,7 +44,7 @@ std::string identity_of(const Json& row) {
   return identity;
 }
 
-// Prints what became worse. Returns whether anything did.
+// Prints what became worse, and returns whether anything did.
 bool is_worse(const std::string& identity, const Json& old_row, const Json& new_row) {
   bool worse = false;
   const auto check = [&](const char* field, const char* what) {

@@ -33,7 +33,7 @@ void write_all(int descriptor, std::span<const std::byte> data) {
   }
 }
 
-// By the system's sha256sum, which reads a file in memory: hashing is not worth a library of its own.
+// Calls the system's sha256sum with a file in memory: hashing is not worth a library of its own.
 std::string sha256(std::span<const std::byte> data) {
   const Descriptor input(memfd_create("hemstitch-bench", 0));
   std::array<int, 2> ends{-1, -1};

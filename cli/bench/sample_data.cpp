@@ -10,11 +10,11 @@ namespace hemstitch::cli {
 namespace {
 
 constexpr std::size_t kSampleBytes = 16 << 20;
-constexpr std::size_t kSectionBytes = 1 << 20;  // words and records take turns
+constexpr std::size_t kSectionBytes = 1 << 20;  // words and records alternate
 constexpr std::uint32_t kWordCount = 8192;
-constexpr std::uint32_t kRecordCount = 64;  // kinds of records
+constexpr std::uint32_t kRecordCount = 64;  // how many kinds of records there are
 
-// The engine's raw output and nothing else: distributions differ between standard libraries.
+// Uses only the raw output of the engine, since distributions differ between standard libraries.
 class Random {
  public:
   std::uint32_t operator()() { return static_cast<std::uint32_t>(engine_()); }
@@ -35,7 +35,7 @@ std::vector<std::string> make_words(Random& random) {
 
 void append_words(std::string& data, std::size_t end, const std::vector<std::string>& words, Random& random) {
   while (data.size() < end) {
-    // A product of three leans to the first words about as natural text does.
+    // A product of three random numbers prefers the first words about as much as natural text does.
     const std::uint64_t product = std::uint64_t{random() % kWordCount} * (random() % kWordCount) / kWordCount;
     data += words[product * (random() % kWordCount) / kWordCount];
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMostKept = 64 << 20;
 
-// Keeps the last bytes that it is given, in a ring.
+// Keeps the last bytes that were written, in a ring.
 class TailSink : public Sink {
  public:
   explicit TailSink(std::size_t most) : ring_(most) {}
@@ -29,7 +29,7 @@ class TailSink : public Sink {
     });
   }
 
-  // Returns how many bytes these were.
+  // Returns how many bytes it wrote.
   std::uint64_t write_to(Sink& sink) {
     const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(received_, ring_.size()));
     for_parts(received_ - kept, kept, [&](std::span<std::byte> part) { sink.write(part); });
@@ -37,7 +37,7 @@ class TailSink : public Sink {
   }
 
  private:
-  // The one or two pieces of the ring that have room for `count` bytes from the one with number `begin` on.
+  // Visits the one or two pieces of the ring for `count` bytes, from byte number `begin` on.
   template <class Visit>
   void for_parts(std::uint64_t begin, std::size_t count, Visit visit) {
     if (count == 0) return;
@@ -51,7 +51,7 @@ class TailSink : public Sink {
   std::uint64_t received_ = 0;
 };
 
-// Of a stream that can be read once.
+// For a stream that can be read only once.
 StreamReport restore_last_by_keeping(Source& source, Sink& sink, std::uint64_t last, RestoreOptions options,
                                      const StreamHooks& hooks) {
   std::uint64_t& limit = options.memory_limit_bytes;

@@ -19,7 +19,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// Passes on what it is given, and makes an index of it.
+// Passes on what is written, and makes an index of it.
 class IndexingSink : public Sink {
  public:
   IndexingSink(Sink& sink, SideIndex& index) : sink_(sink), index_(index) {}
@@ -37,7 +37,7 @@ class IndexingSink : public Sink {
   SideIndex& index_;
 };
 
-// What gzip stores of a file: its own name, and a time that 32 bits can hold.
+// What gzip stores about a file: its name, without folders, and its time if that has 32 bits.
 void store_name(CompressOptions& options, const FileSource& source) {
   if (source.is_standard_input()) return;
   options.stored_name = source.file().name;
@@ -45,7 +45,7 @@ void store_name(CompressOptions& options, const FileSource& source) {
   options.stored_time = time > 0 && time <= UINT32_MAX ? static_cast<std::uint32_t>(time) : 0;
 }
 
-// The file beside the output, and what it will hold.
+// The index file beside the output, and the index that it will hold.
 struct IndexOutput {
   IndexOutput(const Request& request, const FileSource& source)
       : index(FormatTable::instance().of(request.compress.format).make_side_index()),

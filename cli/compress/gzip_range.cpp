@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::string_view kMemberIndexSuffix = ".gzi";
 constexpr unsigned kInMemberBits = 16;
-constexpr std::uint64_t kMostIndexBytes = std::uint64_t{64} << 20;  // of 4,194,303 members: some 270 GB
+constexpr std::uint64_t kMostIndexBytes = std::uint64_t{64} << 20;  // 4,194,303 members: some 270 GB
 
 std::pair<time_t, long> changed_at(const FileSource& file) {
   return {file.status().st_mtim.tv_sec, file.status().st_mtim.tv_nsec};
 }
 
-// The index of that suffix beside a gzip file, if it is not older.
+// Opens the index with this suffix beside a gzip file, if it is not older than the file.
 std::unique_ptr<FileSource> index_beside(FileSource& source, std::string_view suffix) {
   if (!source.is_regular() || source.is_standard_input() || !is_gzip(source.first_bytes())) return nullptr;
   const FileName name = source.file().beside(source.file().name + std::string(suffix));
@@ -35,7 +35,7 @@ std::unique_ptr<FileSource> index_beside(FileSource& source, std::string_view su
   return changed_at(*index) < changed_at(source) ? nullptr : std::move(index);
 }
 
-// What FILE.gzi says of the last member that begins at or before that byte of the content.
+// The last member that begins at or before this byte of the content, according to FILE.gzi.
 std::optional<BgzfPlace> nearest_member(FileSource& source, std::uint64_t content_at) {
   const std::unique_ptr<FileSource> index = index_beside(source, kMemberIndexSuffix);
   if (!index || index->total_bytes().value_or(0) > kMostIndexBytes) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<BgzfPlace> nearest_member(FileSource& source, std::uint64_t conten
   return nearest;
 }
 
-// The same of FILE.gzidx.
+// The same from FILE.gzidx.
 std::optional<GzipPoint> nearest_block(FileSource& source, std::uint64_t content_at) {
   const std::unique_ptr<FileSource> index = index_beside(source, kGzipIndexSuffix);
   if (!index) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<GzipPoint> nearest_block(FileSource& source, std::uint64_t content
   return reader ? reader->nearest(content_at) : std::nullopt;
 }
 
-// A virtual offset is of a place where a member begins.
+// A virtual offset names the place where a member begins.
 void go_to_member(FileSource& source, std::uint64_t at) {
   if (!source.seek(at)) throw ToolError("--virtual: the input cannot seek (name a file)");
 }

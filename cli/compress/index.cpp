@@ -1,4 +1,5 @@
-// hemstitch index FILE.gz...: FILE.gz.gzidx, by which parts of the file are restored from its middle. What -t --index does.
+// hemstitch index FILE.gz...: writes FILE.gz.gzidx, with which parts of the file can be restored from its
+// middle. Does the same as -t --index.
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"

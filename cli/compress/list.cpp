@@ -1,5 +1,5 @@
-// hemstitch -l FILE.lz4...: what the headers say, and what the blocks add up to. Nothing is restored but frames that say too
-// little to be listed without.
+// hemstitch -l FILE.lz4...: shows what the headers say, and the sums of the blocks. It restores only frames
+// whose headers say too little.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ constexpr const char* kRow = "{:>7} {:>9} {:>14} {:>14} {:>8}  {:<14} {}\n";
 struct Totals {
   std::uint64_t frame_count = 0;
   std::optional<std::uint64_t> block_count =
-      0;  // nothing where there are frames whose blocks cannot be told apart
+      0;  // nothing if there are frames whose blocks have no known boundaries
   std::uint64_t compressed_bytes = 0;
   std::uint64_t content_bytes = 0;
 
@@ -58,7 +58,7 @@ std::string checks_of(const IndexedFrame& frame) {
   return frame.header.content_checksum ? "content" : "none";
 }
 
-// The checks that all frames with content have, or "mixed".
+// The checks that all frames with content have in common, or "mixed".
 std::string checks_of(const FrameIndex& index) {
   std::string common;
   for (const IndexedFrame& frame : index.frames) {
@@ -88,7 +88,7 @@ std::string describe(const IndexedFrame& frame) {
   return text;
 }
 
-// What restoring takes besides the file, behind its name: " (dictionary 0x12345678)".
+// The dictionaries that restoring needs, to be shown after the file's name: " (dictionary 0x12345678)".
 std::string dictionaries_of(const FrameIndex& index) {
   std::vector<std::uint32_t> ids;
   for (const IndexedFrame& frame : index.frames)
@@ -132,7 +132,7 @@ std::string json_of(const IndexedFrame& frame, std::uint64_t offset) {
   return text + '}';
 }
 
-// An object a line, so that a long list can be read as it comes. The manual describes it.
+// Prints an object on each line, so that a long list can be read as it comes. The manual describes it.
 void print_json(const std::string& path, const FrameIndex& index, const Totals& totals) {
   std::vector<std::string> frames;
   std::uint64_t offset = 0;
@@ -177,7 +177,7 @@ int run_list(const Request& request) {
       if (request.verbosity > 0) print_frames(index);
     }
     ++listed_count;
-    std::fflush(stdout);  // so that errors stand after the rows before them
+    std::fflush(stdout);  // so that errors come after the rows before them
     return worst(report_warning(request, path, end_warning(index.end_missing)),
                  report_warning(request, path, garbage_warning(index.trailing_garbage_at)));
   });

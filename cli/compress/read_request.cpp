@@ -18,7 +18,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// What a name's suffix says about the format that -o should write.
+// The suffix of a name, and the format that -o writes for it.
 struct Suffix {
   std::string_view suffix;
   std::string_view format;
@@ -30,7 +30,7 @@ constexpr std::array<Suffix, 5> kForeignSuffixes{{
     {".zip", "zip"},
     {".7z", "7z"},
 }};
-// Besides the formats' own.
+// In addition to the suffixes of the formats.
 constexpr std::array<Suffix, 2> kOtherSuffixes{{
     {".tgz", "gzip"},
     {".bgz", "bgzf"},
@@ -94,16 +94,16 @@ std::string check_from(const std::string& what) {
   return what;
 }
 
-// Options as they were given, as far as a request does not have them so.
+// Options as they were given, unless the request itself has them.
 struct Given {
   Request& request;
   WorkOptions work = {};
-  int acceleration = 0;  // of --fast, before which no level counts
+  int acceleration = 0;  // from --fast; a level before it does not count
   bool compress = false, restore = false, test = false, list = false, version = false;
   bool keep = false, multiple = false, no_check = false;
   std::string check = {}, format = {}, output_dir = {};
 
-  // Of several ways to say what to do, list wins over test, and test over restore.
+  // If several actions are given, list wins over test, and test over restore.
   Action action() const {
     if (compress && (restore || test || list)) throw UsageError("-z compresses: leave out -d, -t and -l");
     if (list) return Action::kList;
@@ -228,7 +228,7 @@ void add_options(OptionTable& table, Given& given) {
   add_message_options(table, given);
 }
 
-// -1..-12, --level, --best and --fast set one thing: the last one given counts.
+// -1..-12, --level, --best and --fast set the same thing: the last one given counts.
 void apply_level(const Given& given, CompressOptions& compress) {
   if (!given.work.levels.empty())
     compress.level = given.work.levels.back();
@@ -273,7 +273,7 @@ void apply_check(const Given& given, Request& request) {
   request.restore.verify_checksums = !given.no_check;
 }
 
-// "lz4 has", "lz4 and zlib have": the formats with that choice.
+// "lz4 has", "lz4 and zlib have": names the formats with this choice.
 std::string who_has(bool FormatChoices::*choice) {
   std::vector<std::string_view> names;
   for (const auto& format : FormatTable::instance().all())
@@ -281,7 +281,7 @@ std::string who_has(bool FormatChoices::*choice) {
   return fmt::format("{} {}", fmt::join(names, " and "), names.size() == 1 ? "has" : "have");
 }
 
-// What is asked of a format that has nothing like it.
+// Refuses options that the format does not have.
 void refuse_lacking(const Given& given) {
   const Request& request = given.request;
   const FrameFormat& format = FormatTable::instance().of(request.compress.format);
@@ -304,7 +304,7 @@ void refuse_lacking(const Given& given) {
     throw UsageError(fmt::format("--index: {} has no index to write (bgzf has)", format.title()));
 }
 
-// A name for what comes of each file, unless the request has one.
+// Refuses a format without a suffix, unless the request names the output.
 void refuse_nameless(const Request& request) {
   if (!FormatTable::instance().of(request.compress.format).suffix().empty() || request.to_stdout ||
       !request.output_path.empty())
@@ -321,7 +321,7 @@ bool reads_stdin(const Request& request) {
   return std::find(request.files.begin(), request.files.end(), kStandardStream) != request.files.end();
 }
 
-// --rm removes what was written whole, to a file.
+// --rm removes a source only after its whole content was written to a file.
 void check_removal(const Request& request, bool writes_files) {
   if (!writes_files || request.to_stdout || request.range || request.virtual_range)
     throw UsageError(
@@ -336,7 +336,7 @@ void check_removal(const Request& request, bool writes_files) {
                     request.output_path));
 }
 
-// An index stands beside what is compressed, and is of all of it.
+// An index is written beside a compressed file, and covers all of it.
 void check_index(const Request& request) {
   if (request.action == Action::kList) throw UsageError("--index: nothing is restored with -l");
   if (request.action == Action::kCompress) {
@@ -350,7 +350,7 @@ void check_index(const Request& request) {
   if (request.remove_source) throw UsageError("--index needs the file to stay: leave out --rm");
 }
 
-// What the parts of a request say together.
+// Checks options that depend on each other.
 void check_consistency(const Request& request) {
   const bool writes_files = request.action == Action::kCompress || request.action == Action::kRestore;
   if (!request.output_path.empty()) {

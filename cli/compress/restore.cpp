@@ -1,4 +1,4 @@
-// hemstitch -d FILE.lz4...: each file becomes FILE again. With -t the content is checked and discarded.
+// hemstitch -d FILE.lz4...: restores each FILE. With -t, the content is checked and discarded.
 #include <fmt/format.h>
 
 #include <utility>
@@ -35,8 +35,9 @@ StreamReport restore_into(FileSource& source, Sink& sink, const Request& request
   return restore_stream(source, sink, options, hooks, {DataPlace::kFile, to});
 }
 
-// What the header of a gzip file keeps, for -N: when the file was changed, and its name, without folders. Nothing of either where it
-// keeps none, or no name that a file may have. The source stands at its beginning again.
+// What -N takes from the header of a gzip file: the time when the file was changed, and its name, without
+// folders. Either is empty if the header does not have it, or if a file cannot have that name. Afterwards the
+// source is at its beginning again.
 struct KeptName {
   std::optional<std::string> name;
   std::uint32_t seconds = 0;
@@ -52,7 +53,7 @@ KeptName kept_name(FileSource& source, const RestoreOptions& options) {
       event = reader.step(std::span(buffer).first(source.read(buffer)));
     }
   } catch (const Error&) {
-    // Whoever restores it meets it again.
+    // Restoring the file will report the error.
   }
   source.seek(0);
   if (event != FrameReader::Event::kFrameBegin) return {};
@@ -62,9 +63,9 @@ KeptName kept_name(FileSource& source, const RestoreOptions& options) {
   return kept;
 }
 
-// The index of what is restored, beside its source.
+// The index of the restored content, beside the source.
 struct IndexOutput {
-  // Before the source is opened, since that waits for who writes to a named pipe.
+  // Called before the source is opened, since opening a named pipe waits for its writer.
   static void require_file(const FileName& source) {
     struct stat status {};
     if (source.is_standard_stream() ||
@@ -123,7 +124,7 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
     if (index) index_warning = index->complete(source, report);
     seconds = progress.elapsed_seconds();
   }
-  // What follows the frames was not restored, so it is kept.
+  // What follows the frames was not restored, so then the source is kept.
   std::optional<std::string> kept;
   if (request.remove_source && !report.trailing_garbage_at && !report.end_missing)
     kept = remove_source(request, source);

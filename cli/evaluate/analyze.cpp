@@ -1,5 +1,5 @@
-// hemstitch analyze: where the matches of a file point, how long they are, and how one finder's compare with
-// another's.
+// hemstitch analyze: where the matches of a file point, how long they are, and how those of one finder
+// compare with another's.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -47,7 +47,8 @@ double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// One line of both finders: matches, the share of the file that they cover, and that share added up.
+// Prints a line for each class, with the figures of each finder: matches, the share of the file that they
+// cover, and the sum of these shares so far.
 template <typename Shares>
 void print_classes(const char* title, const Shares& names, const Analyses& analyses, std::uint64_t file_bytes,
                    auto member) {
@@ -94,7 +95,7 @@ void print_table(const NamedData& data, const Analyses& analyses, const FinderCo
       percent(comparison.shorter, bytes));
 }
 
-// The drawing is made anew each time, so an older one may stand there; the data itself may not.
+// The drawing is replaced each time, so an older one may have the name. But it must not be the data.
 void refuse_input(const std::string& path, const std::string& input) {
   struct stat drawing {
   }, data{};

@@ -1,4 +1,5 @@
-// hemstitch evaluate: how good finders are on files, by the five criteria of founding document 000 (docs/founding.md).
+// hemstitch evaluate: rates finders on files by the five criteria of founding document 000
+// (docs/founding.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +43,8 @@ DESCRIPTION is NAME[:PRESET][:FIELD=VALUE]..., with
 constexpr int kNamesIndent = 24;
 constexpr std::size_t kNamesWidth = 54;
 
-// Windows of the optima, and how reports call them. The second is every offset that a record can hold.
+// The windows of the optima, and their names in reports. The second window has all offsets that a record can
+// hold.
 constexpr std::uint32_t kNearWindow = 4096;
 constexpr std::uint32_t kFarWindow = 65535;
 
@@ -82,7 +84,7 @@ struct Optima {
   Optimum far;
 };
 
-// The optima depend on the lengths and prices of a finder, which most finders share.
+// The optima depend on the lengths and prices of a finder. Most finders share them.
 class OptimaOfFile {
  public:
   OptimaOfFile(std::span<const std::byte> data, const FrameFormat* format) : data_(data), format_(format) {}
@@ -192,7 +194,7 @@ class EvaluationReport {
                : fmt::format("{:.1f}", static_cast<double>(count) / static_cast<double>(data.bytes.size()));
   }
 
-  // Of all lengths, where there is such a cost.
+  // The cost with all lengths, if it was computed.
   static std::string all_lengths_text(const ParseFigures& figures) {
     return figures.cost_all_lengths ? fmt::format("{:.4f}", *figures.cost_all_lengths) : "-";
   }
@@ -299,7 +301,7 @@ EvaluateRequest read_request(std::span<const std::string> words) {
 void print_evaluate_help() {
   std::string names;
   for (const std::string_view name : finder_names()) {
-    const std::size_t line_begin = names.rfind('\n') + 1;  // 0 where there is one line
+    const std::size_t line_begin = names.rfind('\n') + 1;  // 0 if there is one line
     if (names.size() - line_begin + name.size() > kNamesWidth)
       names += fmt::format(",\n{:{}}", "", kNamesIndent);
     else if (!names.empty())

@@ -17,7 +17,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// Known to note every failure where syncfs() finds it; overlayfs and FUSE, for two, do not.
+// These are known to record every failure so that syncfs() finds it. overlayfs and FUSE, for example, do not.
 constexpr std::array<unsigned long, 5> kTellingFileSystems{EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,
                                                            BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC};
 
@@ -42,7 +42,7 @@ ToolError not_on_disk() {
   return tool_error_from_errno("the output cannot be written to the disk, so the source is kept");
 }
 
-// A folder that serves for names alone cannot be synced.
+// Opens a folder again for syncing: a descriptor with O_PATH cannot be synced.
 Descriptor reopen_folder(int number) {
   return Descriptor(openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
@@ -50,7 +50,7 @@ Descriptor reopen_folder(int number) {
 }  // namespace
 
 void sync_descriptor(int number) {
-  // EINVAL: the file system has nothing to bring anywhere.
+  // EINVAL: the file system has nothing to sync.
   if (fsync(number) != 0 && errno != EINVAL) throw not_on_disk();
 }
 
@@ -59,7 +59,7 @@ void sync_folder(int number) {
   if (opened.number() >= 0)
     sync_descriptor(opened.number());
   else
-    sync();  // one that may be written to and not read: with all others
+    sync();  // if the folder may be written to but not read, syncs all file systems
 }
 
 void sync_file(const FileName& file) {

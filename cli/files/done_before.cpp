@@ -21,13 +21,14 @@
 namespace hemstitch::cli {
 namespace {
 
-// Sources that are removed together, with one call for the disk: few enough that little time passes after they were compared.
+// How many sources are removed after one sync of the disk: few, so that little time passes after they were
+// compared.
 constexpr std::size_t kSourcesTogether = 256;
 constexpr std::uint64_t kBytesTogether = std::uint64_t{64} << 20;
 
 std::pair<time_t, long> order_of(const timespec& time) { return {time.tv_sec, time.tv_nsec}; }
 
-// What the frames of a file hold; nothing where they are not whole.
+// The size of a file's content; nothing if its frames are not complete.
 std::optional<std::uint64_t> whole_content_bytes(const FileName& file) {
   try {
     FileSource source(file);
@@ -35,13 +36,13 @@ std::optional<std::uint64_t> whole_content_bytes(const FileName& file) {
     return index.trailing_garbage_at || index.end_missing ? std::nullopt
                                                           : std::optional(index.content_bytes());
   } catch (const std::runtime_error&) {
-    return std::nullopt;  // whoever works on the file says what is wrong
+    return std::nullopt;  // the work on this file will report the error
   }
 }
 
 struct Differs {};
 
-// Holds what is written to it against a file.
+// Compares what is written to it with a file.
 class ComparingSink : public Sink {
  public:
   explicit ComparingSink(FileSource& other) : other_(other) {}
@@ -66,7 +67,7 @@ class DoneSources {
  public:
   DoneSources(const Request& request, const RestoreOptions& options, Tally& tally)
       : request_(request), options_(options), tally_(tally) {
-    options_.backend = "cpu";  // always there, and fast enough for what is read from two files
+    options_.backend = "cpu";  // always available, and fast enough, since two files are read
   }
 
   void compare(const FileName& file) {

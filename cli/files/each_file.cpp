@@ -14,8 +14,8 @@
 namespace hemstitch::cli {
 namespace {
 
-// Below --output-dir sources from different folders may come together. The first of those whose outputs would be one is taken,
-// and the others are told, before anything is overwritten.
+// With --output-dir, sources from different folders may have the same output. The first of them is taken, and
+// the others are reported, before anything is overwritten.
 std::vector<FileName> take_one_for_each_output(const Request& request, std::vector<FileName> files,
                                                Tally& tally) {
   if (!request.outputs || request.files.size() < 2) return files;

@@ -21,16 +21,17 @@ constexpr mode_t kModeBits = 07777;
 constexpr mode_t kClassBits = 07;  // of one class: owner, group or others
 constexpr unsigned kGroupShift = 3;
 constexpr mode_t kNewFileMode = 0666;
-// Some file systems let a stranger hang gigabytes on a file.
+// Limits how much is kept: on some file systems, a stranger may attach gigabytes to a file.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr std::string_view kUserPrefix = "user.";
 constexpr const char* kAcl = "system.posix_acl_access";
-// An ACL as an attribute is a version, then entries: tag and permissions in the first word, in the second whose they are.
+// An ACL as an attribute is a version, then entries: the first word has a tag and the permissions, the second
+// says whose they are.
 constexpr std::size_t kAclHeaderBytes = 4, kAclEntryBytes = 8;
 constexpr std::uint32_t kAclTagBits = 0xFFFF, kAclOwner = 1;
 constexpr unsigned kAclPermissionsShift = 16;
 
-// Asked for once: asking changes it for a moment, for all threads.
+// Read once, since reading changes the mask for a moment, for all threads.
 mode_t creation_mask() {
   static const mode_t mask = [] {
     const mode_t asked = umask(0);
@@ -40,7 +41,7 @@ mode_t creation_mask() {
   return mask;
 }
 
-// The names one behind the other, each with a zero at its end; most files have none.
+// The names, each with a zero at its end. Most files have none.
 std::string list_of_names(int descriptor) {
   std::array<char, 256> usual;
   ssize_t bytes = flistxattr(descriptor, usual.data(), usual.size());
@@ -54,12 +55,12 @@ std::string list_of_names(int descriptor) {
   return "";
 }
 
-// A folder may give a list to what is made in it.
+// A folder may add a default list to files that are made in it.
 bool drop_acl(int descriptor) {
   return fgetxattr(descriptor, kAcl, nullptr, 0) <= 0 || fremovexattr(descriptor, kAcl) == 0;
 }
 
-// Nothing where it went away meanwhile.
+// Nothing if the attribute was removed meanwhile.
 std::optional<std::string> value_of(int descriptor, const char* name) {
   std::string value;
   ssize_t bytes = 0;
@@ -100,7 +101,7 @@ void FileAttributes::read_named(int descriptor) {
   }
 }
 
-// Extended attributes are given by those who may write, which the final mode may not allow.
+// Setting extended attributes needs permission to write, which the final mode may not give.
 mode_t FileAttributes::creation_mode() const {
   if (!from_file_ || !named_.empty() || !acl_.empty()) return S_IRUSR | S_IWUSR;
   return status_.st_mode & kPermissionBits & ~creation_mask();
@@ -116,7 +117,7 @@ std::optional<std::string> FileAttributes::give_to(int descriptor) const {
     if (!give_named(descriptor)) lost = tool_error_from_errno("extended attributes could not be kept").what();
     const bool has_group = give_group(descriptor, present);
     if (has_group && give_acl(descriptor)) {
-      if (!acl_.empty()) present.st_mode = mode;  // as the list says
+      if (!acl_.empty()) present.st_mode = mode;  // the list determines the mode
     } else {
       static_cast<void>(drop_acl(descriptor));
       mode = common_mode();
@@ -134,7 +135,8 @@ std::optional<std::string> FileAttributes::give_to(int descriptor) const {
   return lost;
 }
 
-// Only root may give files away, and others a group that they are in. A folder may give its group to what is made in it.
+// Only root may change the owner of a file; others may change its group to one that they are in. A folder may
+// set the group of files that are made in it.
 bool FileAttributes::give_group(int descriptor, const struct stat& present) const {
   const bool has_group = present.st_gid == status_.st_gid;
   if (has_group && present.st_uid == status_.st_uid) return true;
@@ -156,7 +158,7 @@ bool FileAttributes::give_acl(int descriptor) const {
   return fsetxattr(descriptor, kAcl, acl_.data(), acl_.size(), 0) == 0;
 }
 
-// What group and others both had, and all whom the list names.
+// The permissions that group and others both had, and everyone in the list.
 mode_t FileAttributes::common_mode() const {
   mode_t common = status_.st_mode & (status_.st_mode >> kGroupShift) & kClassBits;
   const auto bytes = std::as_bytes(std::span(acl_));

@@ -22,24 +22,25 @@
 namespace hemstitch::cli {
 namespace {
 
-// Files that one thread reads or writes in a row: enough to be worth handing over, few enough that all have some.
+// How many files a thread reads or writes in a row: enough to be worth the transfer, few enough that all
+// threads have some.
 constexpr std::size_t kFilesGrain = 8;
 constexpr std::size_t kSizesGrain = 64;
 
-// Of one file, which keeps them until it is written: those of many are in memory together.
+// For one file, until it is written: the attributes of many files are in memory at once.
 constexpr std::size_t kMostAttributeBytes = 1024;
 
-// A file on its way through a batch.
+// A file in a batch.
 struct BatchFile {
   const FileName* origin = nullptr;
-  std::unique_ptr<FileSource> source;  // closed once it is read: its status is what remains of use
+  std::unique_ptr<FileSource> source;  // closed once it was read; its status is still used
   std::span<const std::byte> input;
-  bool left = false;  // for a stream, which begins it anew
+  bool left = false;  // for a stream, which begins again
   bool synced_with_batch = false;
   bool done = false;
-  std::string failure;  // empty: none
+  std::string failure;  // empty if there was none
   std::optional<std::string> warning;
-  std::optional<std::string> kept;  // why, where its source was to be removed
+  std::optional<std::string> kept;  // the reason, if its source was to be removed
   std::uint64_t output_bytes = 0;
   std::uint64_t block_count = 0;
 };
@@ -48,29 +49,29 @@ struct BatchSlot {
   LargeBuffer input, output;
   std::vector<BatchFile> files;
   double seconds = 0;
-  std::size_t number = 0;  // of the batch, from 1
+  std::size_t number = 0;  // the batch's number, from 1
 };
 
-// Neighbours that a batch takes.
+// The files of a batch, which are neighbours.
 struct PlannedBatch {
   std::size_t first = 0, beyond = 0;
 };
 
-constexpr std::uint64_t kUnfit = UINT64_MAX;  // in place of the size of a file that no batch takes
+constexpr std::uint64_t kUnfit = UINT64_MAX;  // stands for the size of a file that fits no batch
 
-// For the suffix; without, it is better told before the work.
+// Whether the name has room for the suffix. If not, it is better to report this before the work.
 bool has_room(const Request& request, const FileName& file) {
   return compressed_name(file.name, request.compress.format).size() <= NAME_MAX;
 }
 
-// a.lz4.lz4 restores to a.lz4, which may be another input: streams take them in order.
+// Restoring a.lz4.lz4 writes a.lz4, which may be another input: streams take them in order.
 bool reads_what_another_writes(const Request& request, const FileName& file) {
   if (request.action != Action::kRestore) return false;
   const std::optional<std::string> name = restored_name(file.name);
   return !name || restored_name(*name).has_value();
 }
 
-// Only what is planned with: a file may have another one when it is opened.
+// Only for planning: a file may have another size when it is opened.
 std::vector<std::uint64_t> sizes_of(const Request& request, std::span<const FileName> files,
                                     unsigned threads) {
   std::vector<std::uint64_t> bytes(files.size());
@@ -86,7 +87,7 @@ std::vector<std::uint64_t> sizes_of(const Request& request, std::span<const File
   return bytes;
 }
 
-// The way of a request's files in batches; Frames is FrameCompressor or FrameRestorer.
+// Carries the files of a request through batches. Frames is FrameCompressor or FrameRestorer.
 template <class Frames>
 class FileBatches {
  public:
@@ -147,7 +148,7 @@ class FileBatches {
   void run_batches(Progress& progress) {
     std::vector<BatchSlot> slots(std::min<std::size_t>(batches_.size(), frames_.batches_in_flight()));
     for (BatchSlot& slot : slots) {
-      // A byte more for each file, to see that it ends where it should.
+      // A byte more for each file, to check that it ends where it should.
       slot.input = LargeBuffer(frames_.input_bytes() + frames_.most_inputs());
       slot.output = frames_.make_output();
     }
@@ -165,7 +166,7 @@ class FileBatches {
       std::uint64_t content_bytes = 0;
       for (const BatchFile& file : slot.files) content_bytes += content_bytes_of(file);
       for (BatchFile& file : slot.files) {
-        // As if each had taken its share of the batch's time.
+        // Each file is reported with its share of the batch's time.
         tell(file, slot.seconds * static_cast<double>(content_bytes_of(file)) /
                        static_cast<double>(std::max<std::uint64_t>(1, content_bytes)));
         read_bytes += file.input.size();
@@ -289,7 +290,7 @@ class FileBatches {
     }
   }
 
-  // Files of one folder follow each other.
+  // Calls take_output_folder() once for each folder: its files are neighbours.
   void take_folders(BatchSlot& slot, BatchSync& sync) const {
     const Folder* folder = nullptr;
     bool taken = false;
@@ -306,12 +307,12 @@ class FileBatches {
     try {
       make_output_folder(request_, origin);
     } catch (const ToolError&) {
-      return false;  // each output that would be there tells it
+      return false;  // each output in this folder will report the error
     }
     return sync.take(*output_of(request_, origin).value().folder);
   }
 
-  // At once when the batch is written, so that little time is left for a source to change.
+  // Called as soon as the batch is written, so that a source has little time to change.
   void remove_sources(BatchSlot& slot, BatchSync& sync) {
     if (std::none_of(slot.files.begin(), slot.files.end(), [](const BatchFile& file) { return file.done; }))
       return;
@@ -329,7 +330,8 @@ class FileBatches {
           file.kept = remove_source(request_, *file.source);
         } else {
           file.failure = failure;
-          output_of(request_, *file.origin).value().unlink();  // it may look whole until memory is short
+          output_of(request_, *file.origin).value().unlink();  // it may look complete only until the cache is
+                                                               // written back
         }
       } catch (...) {
         file.failure = failure_text();
@@ -351,7 +353,7 @@ class FileBatches {
     if (request_.verbosity > 0) {
       StreamReport report;
       frames_.report(report);
-      report.fallback_blocks = 0;  // told once, for all
+      report.fallback_blocks = 0;  // reported once, for all files
       report.lost_devices.clear();
       report.threads = frames_.threads();
       report.input_bytes = file.input.size();
@@ -370,8 +372,8 @@ class FileBatches {
   Frames& frames_;
   std::vector<FileName> names_;
   Tally& tally_;
-  std::vector<std::uint64_t> bytes_;  // of each file, when it was planned
-  std::vector<char> left_;            // for streams
+  std::vector<std::uint64_t> bytes_;  // of each file, at the time of planning
+  std::vector<char> left_;            // to be taken by streams
   std::vector<PlannedBatch> batches_;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t block_count_ = 0;
@@ -389,7 +391,7 @@ std::vector<FileName> in_batches(const Request& request, const Options& options,
   try {
     frames.emplace(options, limits, all_bytes);
   } catch (const Error&) {
-    return files;  // each file's stream will say why
+    return files;  // the stream of each file will report the reason
   }
   return FileBatches<Frames>(request, *frames, std::move(files), std::move(sizes), tally).run();
 }

@@ -28,13 +28,13 @@
 namespace hemstitch::cli {
 namespace {
 
-// The unit of holes: a block of the usual file systems. Shorter runs of zeros cost less written than sought
-// over.
+// The unit of holes: the block size of common file systems. Writing shorter runs of zeros is cheaper than
+// seeking over them.
 constexpr std::size_t kHoleBytes = 4096;
 constexpr std::size_t kReadBytes = 256 << 10;
-// Less is written before it would be mapped; and what a thread copies at a time.
+// Shorter data is written without mapping. The second is what a thread copies at a time.
 constexpr std::size_t kMappedFromBytes = std::size_t{8} << 20, kCopiedBytes = std::size_t{1} << 20;
-constexpr std::uint64_t kDictionaryBytes = 64 << 10;  // the reach of LZ4's offsets: the rest cannot be used
+constexpr std::uint64_t kDictionaryBytes = 64 << 10;  // the reach of LZ4's offsets: more cannot be used
 
 bool is_zero(std::span<const std::byte> bytes) {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
@@ -68,7 +68,7 @@ std::optional<std::string> restored_name(std::string_view name) {
 }
 
 FileSource::FileSource(FileName file) : file_(std::move(file)) {
-  // A pipe that took the name of a file in a folder is not waited for.
+  // O_NONBLOCK, so that a pipe that took the name of a file in a folder does not block.
   const int flags = O_RDONLY | O_NOCTTY | (file_.is_argument ? 0 : O_NONBLOCK);
   const int number = is_standard_input() ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : file_.open(flags);
   if (number < 0 && errno == ELOOP && !file_.is_argument)
@@ -77,7 +77,7 @@ FileSource::FileSource(FileName file) : file_(std::move(file)) {
   descriptor_ = Descriptor(number);
   if (fstat(number, &status_) != 0) throw tool_error_from_errno("cannot be examined");
   if (!file_.is_argument && !is_regular()) throw ToolError("is no longer a regular file");
-  // A size of 0 says nothing: files of /proc have it and are not empty.
+  // A size of 0 means nothing: files in /proc have it and are not empty.
   if (is_regular() && status_.st_size > 0) {
     if (is_standard_input()) begin_ = std::max<off_t>(lseek(number, 0, SEEK_CUR), 0);
     total_bytes_ = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - begin_, 0));
@@ -131,7 +131,7 @@ std::size_t FileSource::read(std::span<std::byte> into) {
   return from_peeked + read_descriptor(into.subspan(from_peeked));
 }
 
-// One thread copies 3.7 GB/s out of the page cache on the host of an H200, sixteen copy 35.
+// On the host of an H200, one thread copies 3.7 GB/s out of the page cache; sixteen copy 35.
 std::size_t FileSource::read_in_parallel(std::span<std::byte> into) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   const off_t begin = total_bytes_ ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
@@ -152,7 +152,7 @@ std::size_t FileSource::read_in_parallel(std::span<std::byte> into) {
         throw system_error(Status::kReadFailed, "reading failed", errno);
     }
   });
-  // A file that shrinks meanwhile ends where it first ended.
+  // If the file shrinks meanwhile, it ends where it ended first.
   std::size_t filled = 0;
   for (const std::size_t bytes : came) {
     filled += bytes;
@@ -194,7 +194,7 @@ std::unique_ptr<FileSink> FileSink::create(const Target& target, const FileSourc
   sink->target_ = target;
   if (target.file.is_argument) {
     if (auto special = open_special_output(target.file)) {
-      sink->target_.sparse = false;  // there is a place to write at, and nothing to keep or to rename
+      sink->target_.sparse = false;  // it has a position to write at, and nothing to keep or to rename
       sink->descriptor_ = std::move(*special);
       if (sink->is_same_file(source.status())) throw target_is_input(target.file);
       return sink;
@@ -202,14 +202,15 @@ std::unique_ptr<FileSink> FileSink::create(const Target& target, const FileSourc
   }
   sink->folder_ = target.file.folder->open();
   if (!sink->folder_) throw sink->cannot_be_created();
-  // What has the target's name already, if anything, shows when that is to be taken.
+  // A file without a name is checked for an existing target only when it gets the name.
   if (target.unnamed && !target.overwrite && sink->open_unnamed(source)) return sink;
   sink->refuse_existing(source);
   sink->open_temporary();
   return sink;
 }
 
-// A link is replaced, not followed; but one that the user named himself, and that leads to a folder or to the input, is a mistake.
+// A link is replaced, not followed. But a link that the user named, and that leads to a folder or to the
+// input, is a mistake.
 void FileSink::refuse_existing(const FileSource& source) const {
   struct stat existing {};
   const char* name = target_.file.name.c_str();
@@ -237,10 +238,10 @@ ToolError FileSink::cannot_be_created() const {
   return tool_error_from_errno(fmt::format("{} cannot be created", quoted(target_.file)));
 }
 
-// A file without a name is nobody else's to open, so it may have its final mode from the beginning.
+// Nobody else can open a file without a name, so it may have its final mode from the beginning.
 bool FileSink::open_unnamed(const FileSource& source) {
 #ifdef O_TMPFILE
-  // Its name is given through its descriptor's.
+  // It gets its name through the name of its descriptor in /proc.
   static const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
   if (!can_be_named) return false;
   const int number =
@@ -295,7 +296,7 @@ void FileSink::put(std::span<const std::byte> bytes, const WriteRun& write_run) 
   position_ += bytes.size();
 }
 
-// Aligned units of zeros are sought over; what stands between them is written in one call.
+// Seeks over aligned units of zeros; the bytes between them are written in one call.
 template <class WriteRun>
 void FileSink::write_with_holes(std::span<const std::byte> bytes, const WriteRun& write_run) {
   std::uint64_t at = position_;
@@ -337,7 +338,7 @@ void FileSink::write_all(std::span<const std::byte> bytes) {
   }
 }
 
-// By all threads of the caller's arena, where the file is memory.
+// Writes to mapped memory with all threads of the caller's arena, if the file can be mapped.
 void FileSink::write_mapped(std::span<const std::byte> bytes) {
   const off_t begin = bytes.size() >= kMappedFromBytes ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
   if (begin < 0) return write_all(bytes);
@@ -358,7 +359,7 @@ std::optional<std::string> FileSink::complete(const FileSource& source) {
   if (takes_a_name()) lost = source.attributes().give_to(descriptor_.number());
   if (target_.sync) sync_descriptor(descriptor_.number());
   if (unnamed_) name_unnamed(source);
-  // Holds the lock of a temporary file until that has its name.
+  // This keeps the lock of a temporary file until it has its name.
   const Descriptor in_use(temporary_name_.empty() ? -1 : fcntl(descriptor_.number(), F_DUPFD_CLOEXEC, 0));
   // Some file systems report a full disk only here.
   if (close(descriptor_.release()) != 0 && errno != EINTR) throw tool_error_from_errno("closing failed");
@@ -373,8 +374,8 @@ void FileSink::rename_temporary() {
   const int folder = folder_->number();
   const char* from = temporary_name_.c_str();
   const char* to = target_.file.name.c_str();
-  // A file that appeared under the target's name meanwhile is not overwritten unasked, where the system can
-  // tell.
+  // Without `overwrite`, a file that meanwhile took the target's name is not overwritten, if the system
+  // supports that.
   int result = target_.overwrite ? renameat(folder, from, folder, to)
                                  : renameat2(folder, from, folder, to, RENAME_NOREPLACE);
   if (result != 0 && (errno == EINVAL || errno == ENOSYS)) result = renameat(folder, from, folder, to);
@@ -389,7 +390,7 @@ void FileSink::rename_temporary() {
 void FileSink::name_unnamed(const FileSource& source) {
   const char* to = target_.file.name.c_str();
   int result = linkat(descriptor_.number(), "", folder_->number(), to, AT_EMPTY_PATH);
-  if (result != 0 && errno != EEXIST)  // older systems allow that to root alone
+  if (result != 0 && errno != EEXIST)  // older systems allow this only to root
     result = linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", descriptor_.number()).c_str(),
                     folder_->number(), to, AT_SYMLINK_FOLLOW);
   if (result == 0) return;
@@ -411,7 +412,7 @@ namespace {
 std::vector<std::byte> read_to_end(FileSource& source, std::uint64_t expected_bytes) {
   std::vector<std::byte> bytes;
   std::size_t used = 0;
-  // One byte more than expected, so that the end is seen without growing.
+  // One byte more than expected, so that the end is found without growing.
   std::size_t room = static_cast<std::size_t>(expected_bytes) + 1;
   do {
     bytes.resize(used + room);

@@ -14,23 +14,23 @@
 namespace hemstitch::cli {
 namespace {
 
-// Folders that stay open, as a part of the descriptors that a process may have: the others are for files, whose number depends on
-// that of the threads, and for what backends open.
+// Open folders take this part of the descriptors that a process may have. The others are for files, whose
+// number depends on the number of threads, and for backends.
 constexpr std::size_t kFoldersShare = 8;
 constexpr std::size_t kFewestFolders = 8, kMostFolders = 1024;
 
-// The folders that were opened last stay open for whoever needs them next.
+// The folders that were opened last stay open for the next user.
 class LastOpened {
  public:
   static LastOpened& instance() {
     static auto* const folders =
-        new LastOpened;  // never destroyed: a signal's thread may be ending the process
+        new LastOpened;  // never destroyed, since a signal's thread may be ending the process
     return *folders;
   }
 
   void keep(OpenFolder folder) {
     const std::lock_guard lock(mutex_);
-    std::swap(kept_[next_], folder);  // the one before is closed once the lock is open
+    std::swap(kept_[next_], folder);  // the old one is closed after the lock is released
     next_ = (next_ + 1) % kept_.size();
   }
 
@@ -46,7 +46,7 @@ class LastOpened {
   std::size_t next_ = 0;
 };
 
-// The system takes no path of PATH_MAX bytes: a longer one is gone down in pieces.
+// The system refuses paths of PATH_MAX bytes or more, so a longer one is opened in pieces.
 int open_path(std::string_view path, int flags) {
   Descriptor at(AT_FDCWD);
   while (path.size() >= PATH_MAX) {
@@ -81,7 +81,8 @@ Folder::Folder(std::string prefix, Way way) : name_(std::move(prefix)), way_(way
 Folder::Folder(std::shared_ptr<const Folder> around, std::string name)
     : around_(std::move(around)), name_(std::move(name)), way_(around_->way_) {}
 
-// Those around end here one after the other, where this was the last inside: a tree may be deeper than the stack.
+// Ends the folders around this one in a loop, if this was the last one inside: a tree may be deeper than the
+// stack.
 Folder::~Folder() {
   std::shared_ptr<const Folder> last = std::move(around_);
   while (last && last.use_count() == 1) last = std::move(const_cast<Folder&>(*last).around_);
@@ -167,7 +168,7 @@ std::string Folder::path() const {
   return path;
 }
 
-// The folders on the way here, this one last.
+// All folders from the named one to this one, which is the last.
 std::vector<const Folder*> Folder::from_the_named() const {
   std::vector<const Folder*> way;
   for (const Folder* folder = this; folder != nullptr; folder = folder->around_.get()) way.push_back(folder);
@@ -185,7 +186,7 @@ std::string Folder::path_of(std::string_view name) const {
 }
 
 FileName FileName::from_argument(const std::string& path, const FileName* neighbour) {
-  const std::size_t begin = path.rfind('/') + 1;  // 0 where there is none
+  const std::size_t begin = path.rfind('/') + 1;  // 0 if there is no slash
   if (begin == 0 || begin == path.size()) return {Folder::current(), path, true};
   const std::string_view prefix = std::string_view(path).substr(0, begin);
   std::string name = path.substr(begin);

@@ -17,7 +17,7 @@ struct CloseFolder {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
-// Some file systems do not tell with the name.
+// Some file systems do not report the type with the name.
 unsigned char type_of(DIR* folder, const dirent& entry) {
   struct stat status {};
   if (entry.d_type != DT_UNKNOWN || fstatat(dirfd(folder), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
@@ -32,7 +32,7 @@ FolderEntries read_folder(int folder) {
   const std::unique_ptr<DIR, CloseFolder> opened(own.number() < 0 ? nullptr : fdopendir(own.number()));
   FolderEntries read;
   int error = opened ? 0 : errno;
-  if (opened) own.release();  // closed with it
+  if (opened) own.release();  // closed together with it
   while (opened) {
     errno = 0;
     const dirent* const entry = readdir(opened.get());

@@ -13,7 +13,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// Reached through a link from inside.
+// Whether the folder was reached through a link from inside itself.
 bool is_loop(const Folder& folder) {
   const Folder::Identity identity = folder.identity();
   for (const Folder* around = folder.around(); around != nullptr; around = around->around())
@@ -21,7 +21,7 @@ bool is_loop(const Folder& folder) {
   return false;
 }
 
-// A link gets the type of what it leads to; one that leads nowhere is told of when it is opened.
+// A link gets the type of its target. A broken link is reported when it is opened.
 void follow_links(const OpenFolder& folder, std::vector<FolderEntry>& entries) {
   for (FolderEntry& entry : entries) {
     if (entry.type != DT_LNK) continue;
@@ -96,14 +96,15 @@ std::optional<WalkRun> FolderWalk::next() {
   return std::nullopt;
 }
 
-// What could not be opened has no identity, and is told each time.
+// A folder that could not be opened has no identity, and is reported each time.
 bool FolderWalk::is_first_time(const Listing& listing) {
   return !rules_.each_folder_once || listing.named || !listing.complaint.empty() ||
          seen_.insert(listing.folder->identity()).second;
 }
 
-// Waits where another thread does it: that one waits for nobody. What fails is kept for who asks for the files: thrown here it would
-// pass through the C library's code of call_once(), or end in a task.
+// If another thread is listing the folder, this waits for it; that thread waits for nobody. An error is kept
+// for the thread that asks for the files: thrown from here, it would pass through the C library's code of
+// call_once(), or end in a task.
 void FolderWalk::list(Listing& listing) {
   std::call_once(listing.listed, [&] {
     try {

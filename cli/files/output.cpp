@@ -15,7 +15,7 @@ namespace hemstitch::cli {
 
 namespace {
 
-// What one would call an archive of a folder: "." and ".." have no name to give.
+// A suggested name for the archive of a folder. "." and ".." give no name.
 std::string archive_name(std::string folder) {
   while (folder.ends_with('/')) folder.pop_back();
   const bool nameless = folder.empty() || folder == "." || folder == ".." || folder.ends_with("/..");
@@ -123,7 +123,7 @@ StreamHooks progress_hooks(Progress& progress) {
 }
 
 namespace {
-// Why that backend.
+// Why `auto` chose this backend.
 std::string choice_text(const StreamReport& report) {
   return report.choice_reason.empty() ? "" : fmt::format(" (auto: {})", report.choice_reason);
 }

@@ -18,7 +18,7 @@ ToolError cannot_be_made(const Folder& folder) {
   return tool_error_from_errno(fmt::format("'{}' cannot be made", shown_name(folder.path())));
 }
 
-// Those between an argument and what is found below it, from the top.
+// The folders between an argument and a file that was found below it, from the top.
 std::vector<const Folder*> folders_above(const FileName& source) {
   std::vector<const Folder*> way;
   if (source.is_argument) return way;
@@ -28,7 +28,8 @@ std::vector<const Folder*> folders_above(const FileName& source) {
   return way;
 }
 
-// Nobody else can enter it before it has its mode. Whoever made it goes on writing there.
+// Nobody else can enter the folder before it has its mode. Its owner keeps write permission, since files are
+// still to be made in it.
 void give_attributes(const Folder& from, const OpenFolder& around, const std::string& name) {
   const OpenFolder source = from.open_to_list();
   const Descriptor made(
@@ -36,7 +37,7 @@ void give_attributes(const Folder& from, const OpenFolder& around, const std::st
   struct stat status {};
   if (!source || made.number() < 0 || fstat(source->number(), &status) != 0) return;
   status.st_mode |= S_IRWXU;
-  // What could not be kept only leaves fewer people in.
+  // An attribute that could not be kept only gives access to fewer people.
   static_cast<void>(FileAttributes(source->number(), status).give_to(made.number()));
 }
 

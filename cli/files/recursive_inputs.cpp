@@ -24,10 +24,10 @@
 namespace hemstitch::cli {
 namespace {
 
-// What an entry comes to; its note.
+// What an entry is, stored in its note.
 enum class Kind : char {
   kInput,
-  kDoneInput,  // done by an earlier run, but its source is to be removed
+  kDoneInput,  // done by an earlier run, but its source must still be removed
   kLink,
   kSpecial,
   kOtherSuffix,
@@ -48,14 +48,14 @@ struct Counts {
   }
 };
 
-// Notes what each entry comes to.
+// Determines what each entry is, and notes it.
 class Judge {
  public:
   explicit Judge(const Request& request) : request_(request) {}
 
-  // Of a folder, in the order of names. From many threads.
+  // Judges the entries of a folder, in the order of their names. Any thread may call it.
   void judge(const std::shared_ptr<const Folder>& folder, std::vector<FolderEntry>& entries) const {
-    // Names that outputs would have; none, when a folder is new.
+    // The names that outputs may have; none if the folder is new.
     std::vector<std::string_view> targets;
     for (const FolderEntry& entry : entries)
       if (entry.type != DT_DIR && !is_input(entry.name)) targets.push_back(entry.name);
@@ -71,17 +71,17 @@ class Judge {
   }
 
  private:
-  // Entries of a folder that one thread looks at in a row: far more work than handing them over.
+  // How many entries of a folder a thread judges in a row: far more work than passing them on.
   static constexpr std::size_t kEntriesGrain = 2048;
 
-  // `targets` are sorted.
+  // `targets` must be sorted.
   Kind kind_of(const std::shared_ptr<const Folder>& folder, const FolderEntry& entry,
                const std::vector<std::string_view>& targets) const {
     switch (entry.type) {
       case DT_LNK:
         return Kind::kLink;
-      case DT_DIR:      // the walk's
-      case DT_UNKNOWN:  // gone meanwhile: opening it will say so
+      case DT_DIR:      // for the walk
+      case DT_UNKNOWN:  // removed meanwhile: opening it will report that
         return Kind::kInput;
       case DT_REG:
         break;
@@ -110,7 +110,7 @@ class Judge {
     return has_suffix(name, request_.restore.format.value_or(Format::kLz4));
   }
 
-  // The name of a file's output; the file's own where it has none.
+  // The name of a file's output, or the file's own name if it has none.
   std::string target_of(const std::string& name) const {
     if (request_.action == Action::kCompress) return compressed_name(name, request_.compress.format);
     return restored_name(name).value_or(name);
@@ -152,7 +152,7 @@ class InputFinder {
  private:
   void add_argument(const std::string& path, const FileName& file) {
     struct stat status {};
-    Kind kind = Kind::kInput;  // opening it will say what is wrong
+    Kind kind = Kind::kInput;  // opening it will report what is wrong
     if (!file.is_standard_stream() && file.stat(status)) {
       if (S_ISDIR(status.st_mode))
         return walk_.add_folder(std::make_shared<Folder>(path.ends_with('/') ? path : path + '/'), path);
@@ -219,7 +219,7 @@ class InputFinder {
   FolderWalk walk_;
   RecursiveInputs found_;
   Counts counts_;
-  // Files that an argument names, and whether each was taken: a folder may lead to them too.
+  // Files that are named by an argument, and whether each was taken: a folder may contain them too.
   std::set<Folder::Identity> named_folders_;
   std::map<std::pair<Folder::Identity, std::string>, bool> named_files_;
 };

@@ -23,8 +23,8 @@ SmallFile read_small_file(const Descriptor& file, std::span<std::byte> room) {
   }
   const auto expected_bytes = static_cast<std::size_t>(read.status.st_size);
   std::size_t bytes = 0;
-  // A call that gives less than it may has met the end, where the file is at least as long as it was. Those of /proc, whose size
-  // is 0, give less at any time.
+  // A call that returns less than it was asked for has reached the end, if the file is then at least as long
+  // as its size. Files in /proc, whose size is 0, may return less at any time.
   while (expected_bytes < room.size() && bytes < room.size()) {
     const ssize_t got = ::read(file.number(), room.data() + bytes, room.size() - bytes);
     if (got < 0 && errno == EINTR) continue;

@@ -19,7 +19,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// FAT's, the coarsest. Stamps of file systems that count seconds have no nanoseconds.
+// The unit of FAT, which is the coarsest. File systems that count seconds have stamps without nanoseconds.
 constexpr std::chrono::nanoseconds kCoarseUnit = std::chrono::seconds(2);
 constexpr auto kClockPoll = std::chrono::milliseconds(1);
 
@@ -32,13 +32,14 @@ bool is_same_content(const struct stat& a, const struct stat& b) {
          nanoseconds_of(a.st_mtim) == nanoseconds_of(b.st_mtim);
 }
 
-// A file's names count as a change of it: where several of them are removed, all but the first would be kept.
+// The times of a file also change with its names: if several names of it were to be removed, all but the
+// first would be kept.
 bool is_unchanged(const struct stat& known, const struct stat& now) {
   return is_same_content(known, now) &&
          (known.st_nlink > 1 || nanoseconds_of(known.st_ctim) == nanoseconds_of(now.st_ctim));
 }
 
-// On networks a lease is refused for reasons of the protocol.
+// Network file systems refuse a lease for reasons of their protocol.
 bool is_on_network(int number) {
   struct statfs file_system {};
   if (fstatfs(number, &file_system) != 0) return true;
@@ -49,7 +50,7 @@ bool is_on_network(int number) {
 
 enum class Lease { kHeld, kRefusedToWriter, kNotToBeHad };
 
-// Given back when the descriptor is closed.
+// The lease is given back when the descriptor is closed.
 Lease take_lease(int number) {
   if (fcntl(number, F_SETLEASE, F_RDLCK) == 0) return Lease::kHeld;
   return errno == EAGAIN && !is_on_network(number) ? Lease::kRefusedToWriter : Lease::kNotToBeHad;
@@ -57,7 +58,7 @@ Lease take_lease(int number) {
 
 bool somebody_waits_for(int number) { return fcntl(number, F_GETLEASE) != F_RDLCK; }
 
-// Overwrites nothing, where the system can tell.
+// Does not overwrite another file, if the system supports that.
 bool rename_in(int folder, const char* from, const char* to) {
   if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return true;
   return (errno == EINVAL || errno == ENOSYS) && renameat(folder, from, folder, to) == 0;
@@ -79,7 +80,8 @@ void await_later_stamps(const struct stat& status) {
     timespec clock{};
     clock_gettime(CLOCK_REALTIME_COARSE, &clock);
     const std::chrono::nanoseconds now = nanoseconds_of(clock);
-    // A time ahead of the clock is another machine's, or the clock was set back: no waiting helps.
+    // If the time is ahead of the clock, it is another machine's, or the clock was set back. Waiting does not
+    // help.
     if (now > later || changed > now + kCoarseUnit) return;
     std::this_thread::sleep_for(kClockPoll);
   }
@@ -109,8 +111,8 @@ std::optional<std::string> remove_source(const Request& request, const FileSourc
   if (fstat(file.number(), &now) != 0) throw cannot_be_removed(request);
   if (!is_unchanged(known, now)) return kChanged;
 
-  mark_in_use(file.number());  // for others it is a temporary file now
-  // A signal waits until the file has its name again, or is gone.
+  mark_in_use(file.number());  // other processes now see a temporary file
+  // Signals are delayed until the file has its name again, or was removed.
   const auto lock = UnfinishedFiles::instance().lock();
   if (!rename_in(folder, own, other)) throw cannot_be_removed(request);
   int error = 0;

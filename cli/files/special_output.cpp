@@ -16,10 +16,10 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the system itself follows
+constexpr int kMostLinks = 40;  // the system follows as many
 constexpr int kFlags = O_WRONLY | O_NOCTTY | O_CLOEXEC;
 
-// A name of digits in /proc that is a link is one of a process's descriptors.
+// A link in /proc whose name is a number stands for a descriptor of a process.
 std::optional<int> descriptor_number(int folder, const std::string& name) {
   struct statfs system {};
   const Descriptor opened(openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -30,7 +30,7 @@ std::optional<int> descriptor_number(int folder, const std::string& name) {
   return number;
 }
 
-// Whether a folder is the one that has this process's descriptors.
+// Whether the folder contains the descriptors of this process.
 bool has_own_descriptors(int folder) {
   struct stat own {
   }, status{};
@@ -40,10 +40,11 @@ bool has_own_descriptors(int folder) {
   return false;
 }
 
-// One of ours is shared, with its place in the file, if we were given it: what we opened ourselves is closed on exec. That is
-// asked of the number, never of the file that it reaches: another thread may open or close one just now.
+// Shares a descriptor of this process, with its position in the file, if it was inherited: descriptors that
+// we opened ourselves are closed on exec. It checks only the number, never the file behind it, since another
+// thread may open or close one at the same time.
 Descriptor open_descriptor(int folder, const std::string& name, int number) {
-  // Another process's place in its file is not to be had; at the end nothing is lost.
+  // The file position of another process is not available; appending loses nothing.
   if (!has_own_descriptors(folder)) return Descriptor(openat(folder, name.c_str(), kFlags | O_APPEND));
   if (const int flags = fcntl(number, F_GETFD); flags >= 0 && (flags & FD_CLOEXEC) == 0)
     return Descriptor(fcntl(number, F_DUPFD_CLOEXEC, 0));
@@ -70,7 +71,7 @@ std::optional<Descriptor> open_special_output(const FileName& file) {
   };
   const OpenFolder begin = file.folder->open();
   if (!begin) return std::nullopt;
-  Descriptor behind;  // the folder that links led to
+  Descriptor behind;  // the folder that links have led to
   std::string name = file.name;
   for (int links = 0; links <= kMostLinks; ++links) {
     const int folder = behind.number() < 0 ? begin->number() : behind.number();
@@ -79,7 +80,7 @@ std::optional<Descriptor> open_special_output(const FileName& file) {
     if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return std::nullopt;
     if (!S_ISLNK(status.st_mode)) {
       Descriptor device(openat(folder, name.c_str(), kFlags | O_NOFOLLOW));
-      // A file that took the name just now is none to write into.
+      // If a regular file has just taken the name, it is not written to.
       if (device.number() >= 0 && fstat(device.number(), &status) == 0 && S_ISREG(status.st_mode))
         return std::nullopt;
       return checked(std::move(device));
@@ -88,7 +89,7 @@ std::optional<Descriptor> open_special_output(const FileName& file) {
       return checked(open_descriptor(folder, name, *number));
     const std::optional<std::string> text = link_text(folder, name);
     if (!text) return std::nullopt;
-    const std::size_t begin_of_name = text->rfind('/') + 1;  // 0 where there is none
+    const std::size_t begin_of_name = text->rfind('/') + 1;  // 0 if there is no slash
     name = text->substr(begin_of_name);
     if (name.empty()) return std::nullopt;
     if (begin_of_name > 0) {

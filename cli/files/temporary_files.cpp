@@ -8,7 +8,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// A file that was made just now and is empty may not be locked yet.
+// An empty file that was made just now may not be locked yet.
 constexpr std::time_t kSecondsToLock = 2;
 
 bool is_new(const struct stat& status) {
@@ -23,7 +23,7 @@ bool is_left_over(const FileName& file) {
   }, named{};
   if (opened.number() < 0 || fstat(opened.number(), &status) != 0 || is_new(status)) return false;
   if (flock(opened.number(), LOCK_SH | LOCK_NB) != 0) return false;
-  // Its run may have given it its final name just now.
+  // The run that made it may have given it its final name just now.
   return file.stat(named) && named.st_dev == status.st_dev && named.st_ino == status.st_ino;
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kHelpIndent = 24;
 constexpr std::size_t kHelpWidth = 79;
 
-// "-T, --threads N"
+// For example "-T, --threads N".
 std::string shown_names(const CLI::Option& option, std::string_view placeholder) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back('-' + name);
@@ -25,7 +25,7 @@ std::string shown_names(const CLI::Option& option, std::string_view placeholder)
   return fmt::format("{}{}{}", fmt::join(names, ", "), placeholder.empty() ? "" : " ", placeholder);
 }
 
-// `text` in its column, broken between words; behind `names`, or below them where they are too long.
+// Puts `text` into its column, broken between words: after `names`, or below them if they are too long.
 std::string help_lines(const std::string& names, std::string_view text) {
   std::string lines = "  " + names;
   std::size_t column = lines.size();
@@ -129,7 +129,7 @@ OptionRow& OptionTable::help_flag(const std::string& names) {
 
 std::vector<std::string> OptionTable::read(std::span<const std::string> words) {
   SplitWords split = split_words(rows_, habits_, words);
-  std::reverse(split.options.begin(), split.options.end());  // CLI11 takes them from the back
+  std::reverse(split.options.begin(), split.options.end());  // CLI11 takes them from the end
   try {
     app_->parse(split.options);
   } catch (const CLI::ExtrasError&) {

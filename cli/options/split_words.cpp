@@ -48,7 +48,8 @@ class Splitter {
   }
 
  private:
-  // nullptr where there is none. CLI11's own search must not throw, and so ends the process where memory is short.
+  // nullptr if there is none. CLI11's own search may throw although it is noexcept, which would end the
+  // process if memory ran out.
   const OptionRow* row_of_letter(std::string_view letter) const {
     for (const OptionRow& row : rows_)
       if (has_name(row.option->get_snames(), letter)) return &row;
@@ -75,7 +76,7 @@ class Splitter {
     const std::string name = word.substr(0, equals);
     const OptionRow* const row = row_of_long(std::string_view(name).substr(2));
     if (row == nullptr) {
-      split_.options.push_back(word);  // CLI11's to judge
+      split_.options.push_back(word);  // CLI11 will judge it
     } else if (!row->takes_value()) {
       if (has_value) throw UsageError(fmt::format("{} takes no value", name));
       split_.options.push_back(name_of(*row));
@@ -86,8 +87,8 @@ class Splitter {
     }
   }
 
-  // -dcf, -9k, -T2, -B64K, -o FILE: a digit begins a level, an option with a value takes the rest of the
-  // word. -BD and its like leave the rest, as lz4's do.
+  // -dcf, -9k, -T2, -B64K, -o FILE: a digit begins a level, and an option with a value takes the rest of the
+  // word. -BD and the like leave the rest to other options, as in lz4.
   void split_bundle(const std::string& word) {
     for (std::size_t at = 1; at < word.size();) {
       if (!as_grep_ && word[at] >= '0' && word[at] <= '9') {
@@ -110,7 +111,7 @@ class Splitter {
     }
   }
 
-  // The "4D" of -B4D, the "D" of -BDf. Returns where the rest of the bundle begins.
+  // Takes the letters of -B: the "4D" of -B4D, the "D" of -BDf. Returns where the rest of the bundle begins.
   std::size_t split_letters(const OptionRow& row, const std::string& name, const std::string& word,
                             std::size_t at) {
     const auto take_letters = [&](std::size_t begin, std::size_t end) {

@@ -13,9 +13,9 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr const char* kReproducible = "reproducible";  // the registry chooses
+constexpr const char* kReproducible = "reproducible";  // the registry then chooses
 
-// The block sizes of the LZ4 frame format and the ids that lz4's -B knows them by.
+// The block sizes of the LZ4 frame format, and their numbers in lz4's -B.
 struct BlockSize {
   std::string_view id;
   std::size_t bytes;
@@ -33,7 +33,7 @@ std::size_t block_bytes_from(const std::string& text) {
   throw UsageError(fmt::format("-B '{}': a block has 64K, 256K, 1M or 4M (or lz4's 4, 5, 6, 7)", text));
 }
 
-// What else lz4's -B says: linked blocks (D), independent ones (I), block checksums (X).
+// Other words of lz4's -B: linked blocks (D), independent blocks (I), block checksums (X).
 void take_block_word(const std::string& word, WorkOptions& work) {
   if (word == "D" || word == "I")
     work.linked_letter = word == "D";
@@ -49,7 +49,7 @@ bool writes_reproducible_bytes(const std::string& name) {
   return false;
 }
 
-// "auto" where nothing says otherwise.
+// Returns "auto" if no backend is given.
 std::string backend_from(const WorkOptions& work) {
   if (work.reproducible) {
     if (work.backend.empty() || work.backend == "auto") return kReproducible;
@@ -60,7 +60,7 @@ std::string backend_from(const WorkOptions& work) {
     return work.backend;
   }
   if (!work.backend.empty()) {
-    // The registry reads the variable where the request says "auto"; a flag that says so wins over it.
+    // With "auto", the registry reads the variable. But an explicit option wins over the variable.
     if (work.backend == "auto") unsetenv("HEMSTITCH_BACKEND");
     return work.backend;
   }

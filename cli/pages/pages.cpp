@@ -1,4 +1,5 @@
-// hemstitch pages: what a store of compressed pages would make of a file, a device or a process's memory.
+// hemstitch pages: how a store of compressed pages would compress a file, a device, or the memory of a
+// process.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -32,7 +33,7 @@ process's memory: kinds of pages, what they come to, and how fast they go in and
 
 )";
 
-// Of what is larger, pieces from all over are taken.
+// Of larger data, pieces of this size are sampled, evenly spread.
 constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 
 struct PagesRequest {
@@ -94,7 +95,8 @@ struct Range {
   std::uint64_t begin = 0, bytes = 0;
 };
 
-// Bytes of `ranges`, whole pages of each; of more than `most`, pieces from all over. What cannot be read is left out.
+// Reads whole pages of `ranges`. If there are more than `most_bytes`, it reads evenly spread pieces. Pages
+// that cannot be read are left out.
 std::vector<std::byte> read_pages(int descriptor, const std::vector<Range>& ranges,
                                   const PagesRequest& request) {
   const std::uint64_t page_bytes = request.options.page_bytes;
@@ -134,7 +136,7 @@ std::vector<std::byte> pages_of_file(const PagesRequest& request) {
   return read_pages(file.number(), {{0, static_cast<std::uint64_t>(end)}}, request);
 }
 
-// Of the mappings that hold the process's own data: readable, and not the kernel's.
+// Reads the mappings with the process's own data: those that are readable, and not the kernel's.
 std::vector<std::byte> pages_of_process(const PagesRequest& request) {
   const std::string folder = fmt::format("/proc/{}/", request.process);
   std::ifstream maps(folder + "maps");
@@ -214,7 +216,7 @@ void print_json(const PageSurvey& survey, const std::string& name) {
              kPagesOfRule);
 }
 
-// The drawing is made anew each time; what is drawn from it never replaces.
+// The drawing is replaced each time. But it must not be the data.
 void write_drawing(const PagesRequest& request, const std::string& text) {
   struct stat drawing {
   }, data{};

@@ -1,8 +1,9 @@
 // hemstitch search: fixed strings in many files, shown as GNU grep -F shows them in the C locale.
 //
-// On the processor a thread reads a small file and searches it while it is in the core's cache, and hands on what there is to say
-// of it; folders are listed meanwhile. A larger file is searched piece by piece, beside others. With a device, files are loaded in
-// batches instead (search_batches.hpp). Either way what there is to say is written in the order of the files.
+// On the processor, a thread reads a small file, searches it while it is in the core's cache, and passes on
+// the report; meanwhile folders are listed. A larger file is searched piece by piece, at the same time as
+// others. With a device, files are loaded in batches instead (search_batches.hpp). In both cases, reports are
+// written in the order of the files.
 #include "search/search.hpp"
 
 #include <fmt/format.h>
@@ -32,12 +33,13 @@
 namespace hemstitch::cli {
 namespace {
 
-// Small files that a thread takes at once: half a millisecond's work.
+// How many small files a thread takes at once: half a millisecond's work.
 constexpr std::size_t kRunFiles = 32;
-// Runs on their way for each thread: what is searched may be ahead of what is written.
+// How many runs may be in flight for each thread, since searching may be ahead of writing.
 constexpr std::size_t kRunsPerThread = 4;
 
-// Whatever the files hold; then they are not looked at, unless those are named in which nothing is selected.
+// Whether no content could be selected. Then the files are not read, unless the names of files without a
+// selected line are wanted.
 bool selects_nothing(const SearchRequest& request) {
   const SearchOptions& options = request.options;
   const bool every_line = !options.whole_words && !options.whole_lines && options.patterns.size() == 1 &&
@@ -46,10 +48,10 @@ bool selects_nothing(const SearchRequest& request) {
          request.names != SearchRequest::Names::kNotMatching;
 }
 
-// What is said of files that follow each other, up to one that a complaint is about, or that is not searched yet.
+// The report on consecutive files, up to a file with a complaint, or one that is not searched yet.
 struct Part {
   FileReport report;
-  std::string path;  // of that one
+  std::string path;  // of that file
   InputFile file;
   SearchWork::Left left = SearchWork::Left::kNothing;
 };
@@ -63,7 +65,7 @@ class FilesAsRead {
   FilesAsRead(SearchWork& work, SearchInputs& inputs, tbb::task_arena& arena)
       : work_(work), inputs_(inputs), arena_(arena) {}
 
-  // In the order of the inputs.
+  // Searches in the order of the inputs.
   void search() {
     const auto take = [&] { return work_.teller().done() ? std::nullopt : inputs_.next(); };
     arena_.execute([&] {
@@ -125,7 +127,8 @@ int search(const SearchRequest& request) {
   if (selects_nothing(request)) return kExitNothingFound;
   const SearchOptions& options = request.options;
   const SearchPlan plan(options);
-  // Where every line may match there is nothing to look for; but a wrong name is wrong for any pattern.
+  // If every line may match, there is nothing for a device to find. But a wrong backend name is an error with
+  // any pattern.
   const bool device = plan.lines_follow_from_matches() && may_search_on_device(options.backend);
   if (!device && options.backend != "auto")
     BackendRegistry::instance().find_usable(options.backend, options.device);
@@ -155,7 +158,9 @@ int run_search(std::span<const std::string> words) {
   } catch (const UsageError& error) {
     print_usage_error(error, "hemstitch search --help");
   } catch (...) {
-    if (std::ferror(stdout) == 0) print_message(failure_text());  // of stdout the tool tells
+    if (std::ferror(stdout) == 0)
+      print_message(failure_text());  // an error of stdout is reported by the
+                                      // tool
   }
   return kExitTrouble;
 }

@@ -22,15 +22,15 @@ namespace {
 using Left = SearchWork::Left;
 using Why = SkippedFile::Why;
 
-// Files of a batch that a thread reports on at once.
+// How many files of a batch a thread reports on at once.
 constexpr std::size_t kReportFiles = 16;
 
 struct SearchedBatch {
   CompactedBuffer files;
-  std::vector<FileReport> reports = {};                  // of each of them
-  std::vector<char> reported = {};                       // which of them have theirs already
-  std::vector<Left> left = {};                           // of the others
-  std::optional<std::vector<PackedMatch>> matches = {};  // in all of them, where a device found them
+  std::vector<FileReport> reports = {};                  // one for each file
+  std::vector<char> reported = {};                       // which files have their report already
+  std::vector<Left> left = {};                           // what is left to do for the others
+  std::optional<std::vector<PackedMatch>> matches = {};  // in all files, if a device found them
 };
 
 SearchTexts texts_of(const SearchedBatch& batch) { return {batch.files.bytes(), batch.files.offsets()}; }
@@ -68,11 +68,13 @@ class Batches {
         tell_batch(batch);
       });
     });
-    if (device_start_.valid()) device_start_.get();  // there was nothing to search, but it may be missing
+    if (device_start_.valid())
+      device_start_.get();  // reports a missing device, even if there was nothing to
+                            // search
   }
 
  private:
-  // What the device does not find is the processor's: all of it where the device fails.
+  // The processor searches what the device does not, or everything if the device fails.
   void ask_device(SearchedBatch& batch) {
     batch.reports.resize(batch.files.count());
     batch.reported.assign(batch.files.count(), 0);
@@ -91,7 +93,7 @@ class Batches {
     }
   }
 
-  // Texts without a match do not come back, and lines of theirs may be wanted.
+  // The device does not return texts without a match, so it cannot help if their lines are wanted.
   void report_restored(SearchedBatch& batch) {
     if (work_.request().options.invert) return;
     const bool texts = !work_.reporter().matches_are_enough();
@@ -131,7 +133,7 @@ class Batches {
     });
   }
 
-  // What was skipped has its place among the others.
+  // Skipped files are reported in their place among the others.
   void tell_batch(const SearchedBatch& batch) {
     std::size_t skipped = 0;
     const auto tell_skipped = [&](std::size_t before) {
@@ -185,7 +187,7 @@ class Batches {
   SearchWork& work_;
   std::vector<InputFile> files_;
   tbb::enumerable_thread_specific<LastFolder> last_folders_;
-  // Starts while files are loaded; none where the device failed.
+  // Starts while files are loaded. The pointer is null if the device failed.
   std::future<std::unique_ptr<DeviceSearch>> device_start_;
   std::unique_ptr<DeviceSearch> device_;
 };

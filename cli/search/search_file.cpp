@@ -13,7 +13,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// About a core's cache; larger ones are few.
+// About the size of a core's cache. Few files are larger.
 constexpr std::size_t kSmallFileBytes = 256 << 10;
 
 bool is_compressed(std::span<const std::byte> first_bytes) {
@@ -64,7 +64,7 @@ bool FileSearcher::search_whole(const std::string& name, std::span<const std::by
   return true;
 }
 
-// What was met before an error is searched.
+// What was read before an error is searched.
 template <class Feed>
 void FileSearcher::search_fed(const std::string& name, bool has_hole, FileReport& report, const Feed& feed) {
   ContentReport search(reporter_, name, has_hole, report, room_);
@@ -106,11 +106,11 @@ void FileSearcher::search_restored(const std::string& name, Source& source, File
 
 void FileSearcher::restore(Source& source, PieceSearch& pieces) {
   RestoreOptions options;
-  // Of many files a device takes the short ones, in batches; one that is alone it restores as a whole.
+  // Of many files, a device restores the short ones, in batches. A single file it restores as a whole.
   const bool on_device = request_.is_of_one_file() && request_.options.backend == "cuda";
   options.backend = on_device ? "cuda" : "cpu";
   if (on_device) options.device = request_.options.device;
-  // Files are restored side by side; a stream that is alone, by all threads.
+  // Many files are restored in parallel, with one thread each; a single stream, with all threads.
   options.threads = request_.is_of_one_file() ? memory_.threads : 1;
   options.memory_limit_bytes = room_.restoring_bytes(restoring_.bytes());
   const SharedMemory::Share share(restoring_, options.memory_limit_bytes);

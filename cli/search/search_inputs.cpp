@@ -46,7 +46,7 @@ void SearchInputs::add_argument(const std::string& path) {
   if (is_folder && request_.recursive)
     add_folder(path.ends_with('/') ? path : path + '/', path);
   else
-    walk_.add_file(Folder::current(), {.name = path});  // opening it will say what is wrong
+    walk_.add_file(Folder::current(), {.name = path});  // opening it will report what is wrong
 }
 
 void SearchInputs::add_folder(std::string prefix, const std::string& shown) {

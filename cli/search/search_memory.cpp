@@ -7,19 +7,19 @@
 namespace hemstitch::cli {
 namespace {
 
-// Enough for blocks of 256K, which are written by default.
+// Enough for blocks of 256K, the default when compressing.
 constexpr std::uint64_t kLeastBytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t kLeastDeviceBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kDefaultBytes = std::uint64_t{256} << 20;
-// While a device starts, a few tenths of a second, a host reads some gigabytes.
+// While a device starts, which takes a few tenths of a second, a host reads a few gigabytes.
 constexpr std::uint64_t kDefaultDeviceBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kHostShare = 8;
 
-// Room for a line that grep reads in one buffer, and what it looks at behind it.
+// Room for a line that grep reads in one buffer, and for what it reads ahead.
 constexpr std::uint64_t kLeastPieceBytes = std::uint64_t{128} << 10;
-// Longer lines are rare, and can wait.
+// Longer lines are rare, and may wait.
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{4} << 20;
-// A device has something to wait for in each batch.
+// The device waits for each batch to be loaded, so batches must not be large.
 constexpr std::uint64_t kMostBatchBytes = std::uint64_t{64} << 20;
 
 std::uint64_t default_device_bytes() {

@@ -10,7 +10,7 @@ namespace {
 bool matches(const std::string& pattern, const std::string& name, bool argument) {
   for (const char* end = name.c_str();; ++end) {
     if (fnmatch(pattern.c_str(), end, 0) == 0) return true;
-    // The next part that a '/' stands before.
+    // The next part of the path, after a '/'.
     while (*end != '\0' && !(end[0] == '/' && end[1] != '/')) ++end;
     if (!argument || *end == '\0') return false;
   }

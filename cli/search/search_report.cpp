@@ -16,7 +16,7 @@ using Wanted = LineSelection::Wanted;
 using Names = SearchRequest::Names;
 using Color = SearchRequest::Color;
 
-// JSON's escapes take up to six bytes for one.
+// JSON may escape a byte with up to six bytes.
 constexpr std::size_t kJsonBytes = 16 << 10;
 
 bool is_colored(const SearchRequest& request) {
@@ -67,7 +67,7 @@ void ContentReport::finish() {
       if (searcher_.in_binary()) {
         report_.complaint = "binary file matches";
         report_.in_any_case = true;
-        report_.sets_off_next = true;  // as if it had been shown
+        report_.sets_off_next = true;  // as if a line had been shown
       }
       break;
   }
@@ -97,7 +97,7 @@ void ContentReport::tell_count() {
   output += fmt::format("{}\n", searcher_.count());
 }
 
-// What every line goes through.
+// Called for every line.
 inline void ContentReport::grow() {
   if (report_.output.size() - report_.counted_bytes > SearchRoom::kSmallBytes) room_.grown(report_);
 }
@@ -152,7 +152,7 @@ void ContentReport::line(const FoundLine& line) {
       report_.begins_group = true;
     report_.sets_off_next = true;
   }
-  // Those among the others that match are shown for lines that do not.
+  // With `invert`, the matches in context lines are shown.
   const bool matches = line.selected != request_.options.invert;
   if (!request_.only_matching) {
     add_line(line, matches);
@@ -164,7 +164,7 @@ void ContentReport::line(const FoundLine& line) {
   grow();
 }
 
-// As grep does: a line's colour begins anew behind each match, and leaves out the '\r' at its end.
+// Like grep: the line's colour begins again after each match, and does not include a '\r' at the end.
 void ContentReport::add_colored(const FoundLine& line, bool matches) {
   const SearchColors& colors = reporter_.colors_;
   const std::string& line_color = line.selected != (request_.options.invert && colors.reverse)
@@ -219,7 +219,7 @@ void ContentReport::add_json(const FoundLine& line, std::uint64_t byte, std::str
   report_.output += fmt::format("{{\"file\":\"{}\",\"line\":{},\"byte\":{},\"text\":\"", json_text(name_),
                                 line.number, byte);
   while (!text.empty()) {
-    // No character is cut.
+    // Does not split a character.
     std::size_t part = std::min(text.size(), kJsonBytes);
     while (part < text.size() && part < kJsonBytes + 3 && is_inside_character(text[part])) ++part;
     add_text(json_text(text.substr(0, part)));

@@ -31,7 +31,7 @@ using Color = SearchRequest::Color;
 using Binary = SearchOptions::Binary;
 using Wanted = SearchOptions::Wanted;
 
-// A pattern with line breaks is several.
+// A pattern with line breaks is several patterns.
 void add_patterns(std::string_view text, std::vector<std::string>& patterns) {
   for (;;) {
     const std::size_t end = text.find('\n');
@@ -41,7 +41,7 @@ void add_patterns(std::string_view text, std::vector<std::string>& patterns) {
   }
 }
 
-// What is beyond a number's range is as good as its end.
+// A number that is out of range counts as the end of the range.
 std::optional<long long> whole_number(const std::string& text) {
   char* end = nullptr;
   const long long number = std::strtoll(text.c_str(), &end, 10);
@@ -56,7 +56,7 @@ std::uint64_t context_from(const std::string& text) {
   return static_cast<std::uint64_t>(*number);
 }
 
-// Less than none is no limit.
+// A negative number means no limit.
 std::uint64_t most_lines_from(const std::string& text) {
   const auto number = whole_number(text);
   if (!number) throw UsageError(fmt::format("-m '{}': write a number of lines", text));
@@ -70,11 +70,11 @@ Color color_from(std::string_view when) {
   throw UsageError(fmt::format("--color={}: write always, never or auto", when));
 }
 
-// What a request does not have as it was given.
+// Options as they were given, unless the request itself has them.
 struct Given {
   SearchRequest& request;
   bool pattern = false;
-  std::optional<std::uint64_t> before = {}, after = {}, around = {};  // lines, as far as they are asked for
+  std::optional<std::uint64_t> before = {}, after = {}, around = {};  // lines of context, if given
 };
 
 void add_selection(OptionTable& table, Given& given) {
@@ -201,7 +201,7 @@ void add_options(OptionTable& table, Given& given) {
   add_means(table, given.request);
 }
 
-// -A and -B go before -C; one of them alone shows none on the other side.
+// -A and -B override -C. If only one of them is given, there is no context on the other side.
 void apply_context(const Given& given, SearchRequest& request) {
   const auto before = given.before ? given.before : given.around;
   const auto after = given.after ? given.after : given.around;

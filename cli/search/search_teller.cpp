@@ -10,7 +10,7 @@
 namespace hemstitch::cli {
 namespace {
 
-// Blocks of 4 MB, compressed and restored, the largest of the format.
+// For blocks of 4 MB, the largest of the format, compressed and restored.
 constexpr std::uint64_t kRestoringBytes = std::uint64_t{9} << 20;
 
 }  // namespace

@@ -28,7 +28,7 @@ void report_error(int error, FileReport& report) {
   report_trouble(std::generic_category().message(error), report);
 }
 
-// Where lines are written to a file, and could be found there once more.
+// The status of the output if lines are written to a file. A search could find them there again.
 std::optional<struct stat> output_of(const SearchRequest& request) {
   struct stat output {};
   if (!request.shows_lines() || request.options.most_lines == 1 || fstat(STDOUT_FILENO, &output) != 0 ||
@@ -37,7 +37,7 @@ std::optional<struct stat> output_of(const SearchRequest& request) {
   return output;
 }
 
-// Pipes and devices are opened once, when they are read.
+// Pipes and devices are opened only once, when they are read.
 bool is_special(const std::string& path) {
   struct stat status {};
   return path == kStandardStream ||
@@ -69,7 +69,7 @@ bool SearchWork::is_output(const struct stat& file) const {
   return output_ && S_ISREG(file.st_mode) && file.st_dev == output_->st_dev && file.st_ino == output_->st_ino;
 }
 
-// A report stays as it was where it must wait.
+// If the search must wait, restores the report to what it was before.
 template <class Search>
 SearchWork::Left SearchWork::unless_it_must_wait(FileReport& report, const Search& search) {
   const std::size_t output_bytes = report.output.size();
@@ -142,7 +142,7 @@ void SearchWork::report_whether(const std::string& name, bool any, FileReport& r
   ContentReport(reporter_, name, false, report, waiting_).finish_without_content(any);
 }
 
-// Only a zero there says that there may be one.
+// Only a zero in the content may be part of a hole.
 bool SearchWork::has_hole(const std::string& path, std::span<const std::byte> content) const {
   if (reporter_.selection().binary == LineSelection::Binary::kText || content.size() <= kFirstReadBytes ||
       std::memchr(content.data() + kFirstReadBytes, 0, content.size() - kFirstReadBytes) == nullptr)
@@ -158,7 +158,7 @@ bool SearchWork::refuses_output(const std::string& path, FileReport& report) con
   return true;
 }
 
-// Otherwise the report says why.
+// If not, adds the reason to the report.
 bool SearchWork::is_searched(const Descriptor& file, struct stat& status, FileReport& report) const {
   if (file.number() < 0 || fstat(file.number(), &status) != 0) {
     report_error(errno, report);
@@ -189,7 +189,7 @@ SearchWork::Left SearchWork::search_pieces(const InputFile& file, FileReport& re
 void SearchWork::search_in_turn(const InputFile& file) {
   const std::string path = file.path();
   const bool is_stdin = path == kStandardStream && !file.listed;
-  // A pipe is waited for; who took the place of a file in a folder is not.
+  // Opening a named pipe waits. In a folder, a pipe that took the name of a file does not block.
   const Descriptor descriptor = is_stdin ? Descriptor(dup(STDIN_FILENO))
                                 : !file.listed
                                     ? Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY))
@@ -200,7 +200,7 @@ void SearchWork::search_in_turn(const InputFile& file) {
   if (is_searched(descriptor, status, report) && (!file.listed || S_ISREG(status.st_mode))) {
     const off_t begin = is_stdin ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
     in_turn_.search_pieces(shown_input(path), descriptor, status, report);
-    // Where -m ends the search, what follows is there for who reads on.
+    // If -m ended the search, stdin is left after the last selected line for the next program.
     if (begin >= 0 && report.stopped_at)
       lseek(STDIN_FILENO, begin + static_cast<off_t>(*report.stopped_at), SEEK_SET);
   }
