@@ -5,13 +5,13 @@
 #include <typeinfo>
 #include <vector>
 
-// The one of libc++abi prints, for which it would bring printf along.
+// Replaces libc++abi's function, which prints its message and would link printf.
 extern "C" [[noreturn]] void abort_message(const char*, ...) { __builtin_trap(); }
 
 namespace hemstitch::web {
 namespace {
 
-std::vector<std::byte> output;  // bytes that a call hands out
+std::vector<std::byte> output;  // the bytes that a call returns
 char name_room[64];
 
 }  // namespace
@@ -25,7 +25,7 @@ std::string_view name(std::uint32_t length) {
   return {name_room, std::min<std::size_t>(length, sizeof name_room)};
 }
 
-// ---- What all calls share ----
+// ---- For all calls ----
 
 EXPORT("textPlace") const char* text_place() { return text.data(); }
 EXPORT("textBytes") std::uint32_t text_bytes() { return static_cast<std::uint32_t>(text.size()); }
@@ -34,14 +34,15 @@ EXPORT("outputBytes") std::uint32_t output_bytes() { return static_cast<std::uin
 EXPORT("namePlace") char* name_place() { return name_room; }
 EXPORT("allocate") void* allocate(std::uint32_t bytes) { return ::operator new(bytes); }
 
-// All that is thrown here is one of the standard library's heirs, and begins with it. Which one, its type's name tells: there is no RTTI.
+// All exceptions here derive from std::exception, which is their first base. Without RTTI, the name of the
+// type tells which one it is.
 EXPORT("describeError") int describe_error(const std::exception* error, const std::type_info* type) {
   text = error->what();
   const bool is_ours = std::string_view(type->name()) == "N9hemstitch5ErrorE";
   return static_cast<int>(is_ours ? static_cast<const Error*>(error)->status() : Status::kInternal);
 }
 
-// Bytes come as numbers of JavaScript, which are exact up to 2^53.
+// Sizes come as JavaScript numbers, which are exact up to 2^53.
 EXPORT("setLimits") void set_limits(double binding_bytes, std::uint32_t workgroups_per_dimension) {
   limits = {static_cast<std::uint64_t>(binding_bytes), workgroups_per_dimension};
 }

@@ -42,7 +42,7 @@ void FrameCompression::begin(std::uint64_t batch_bytes, std::uint64_t positions_
 
 std::span<std::byte> FrameCompression::room() {
   if (content_.empty()) {
-    // Small content does not take the memory of a batch.
+    // Small content does not allocate the memory of a whole batch.
     const std::uint64_t wanted = options_.content_bytes
                                      ? std::min<std::uint64_t>(*options_.content_bytes, batch_bytes_)
                                      : batch_bytes_;
@@ -63,7 +63,7 @@ bool FrameCompression::next_job(bool at_end) {
   const bool full = filled_bytes_ >= batch_bytes_ + held_bytes_;
   if (filled_bytes_ == 0 || (!full && !at_end)) return false;
   layout_ = {full ? batch_bytes_ : filled_bytes_, options_.block_bytes, false};
-  // Where the last byte stands apart it is either held back from a full batch, or the last one of the rest.
+  // If the last byte is apart, it is either held back from a full batch, or the last byte of the rest.
   if (!full) layout_.last_byte_apart = writer_->layout(content_bytes_).last_byte_apart;
 
   blocks_.clear();
@@ -83,7 +83,7 @@ bool FrameCompression::next_job(bool at_end) {
     blocks_.push_back(block);
   }
   job_.clear();
-  if (blocks_.empty()) return true;  // the last byte alone
+  if (blocks_.empty()) return true;  // there is only the last byte
   sizes_.assign(blocks_.size(), 0);
   begins_.assign(blocks_.size() + 1, 0);
   encoded_.assign(output_bytes, std::byte{});
@@ -93,12 +93,13 @@ bool FrameCompression::next_job(bool at_end) {
 
 void FrameCompression::make_job(const webgpu::BufferPlan& buffers, const Parts& parts,
                                 const std::vector<Transfer>& tables, const webgpu::Recording& recording) {
-  // Histories and blocks are whole words but for the last block's end, so that every upload begins and ends at one.
+  // Histories and blocks have whole words, except for the end of the last block. So every upload begins and
+  // ends at a word.
   std::vector<Transfer> uploads;
   for (const Block& block : blocks_) {
     const Transfer upload(parts.data, content_.data() + block.content_at - block.history_bytes,
                           whole_words(block.history_bytes + block.bytes), block.begin);
-    // Without histories they stand side by side, and travel as one.
+    // Without histories, blocks are adjacent, and are uploaded together.
     if (!uploads.empty() && uploads.back().place + uploads.back().bytes == upload.place)
       uploads.back().bytes += upload.bytes;
     else
@@ -236,7 +237,8 @@ FrameRestoring::Next FrameRestoring::next(bool at_end) {
   }
 }
 
-// A piece of a stream, on the processor; nothing where the stream goes on, or has ended. Content that comes before damage is handed out first.
+// Restores a piece of a stream on the processor. Returns nothing if the stream continues, or has ended.
+// Content before damage is returned first.
 std::optional<FrameRestoring::Next> FrameRestoring::restore_stream(bool at_end) {
   constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
   job_.clear();
@@ -270,8 +272,8 @@ void FrameRestoring::begin_frame() {
   if (header_.block_kind == BlockKind::kStream) decoder_ = make_decoder();
 }
 
-// A block's room is what its data can become at most: no size that a header declares makes memory be taken. True where the batch has
-// to be done before the next block is taken.
+// The room of a block is the most that its data can restore to, so a size in a header alone never allocates
+// memory. Returns true if the batch must be processed before the next block can be taken.
 bool FrameRestoring::take_block(std::span<const std::byte> data) {
   const FrameReader::Block& announced = stream_.reader().block();
   Block block;

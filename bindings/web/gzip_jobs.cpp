@@ -31,7 +31,7 @@ void GzipCompression::plan_job(std::span<const Block> blocks, std::size_t, std::
                                            output_bytes));
 }
 
-// 258 bytes of content take two bits at least.
+// 258 bytes of content take at least two bits.
 GzipRestoring::GzipRestoring(bool verify_checksums, std::uint64_t batch_bytes, const Limits& limits)
     : FrameRestoring(Format::kGzip, 258 * 4, verify_checksums, batch_bytes, limits) {}
 
@@ -55,7 +55,7 @@ FrameRestoring::Result GzipRestoring::result(std::size_t number) {
   Result found{webgpu::restore_status(states_[number]), states_[number].restored_bytes, row.output_begin,
                row.room_bytes};
   if (found.status != Status::kDeviceFault) return found;
-  // A stream of thousands of blocks of a few bytes, for which a device is given no time.
+  // A stream with thousands of tiny blocks, for which the device stops early; the processor restores it.
   const DeflateRestored again = DeflateDecoder({}).restore_whole(
       std::span(data()).subspan(row.begin + row.history_bytes, row.stream_bytes), {},
       std::span(restored()).subspan(row.output_begin, row.room_bytes));

@@ -1,4 +1,5 @@
-// The planner of gzip and BGZF, as a WebAssembly module beside that of planner.cpp: who does not use these loads nothing of it.
+// The planner of gzip and BGZF, a WebAssembly module apart from planner.cpp: pages that do not use these
+// formats do not load it.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,7 +12,7 @@
 
 namespace hemstitch {
 
-// The table of formats has these alone here, which are not asked for the other two.
+// Here the table of formats has only these, and nothing calls the two functions after it.
 FormatTable::FormatTable() : formats_(make_deflate_formats()) {}
 JudgedMatches judge_deflate_matches(std::span<const std::byte>, std::span<const MatchRecord>, std::size_t,
                                     bool) {
@@ -21,7 +22,7 @@ std::unique_ptr<SideIndex> make_bgzf_index() { __builtin_trap(); }
 
 namespace web {
 
-// A level of 0 is the default.
+// Level 0 means the default.
 EXPORT("beginGzip") void begin_gzip(int blocked, int level, double batch_bytes) {
   CompressOptions options;
   options.format = blocked != 0 ? Format::kBgzf : Format::kGzip;

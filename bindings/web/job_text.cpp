@@ -5,7 +5,7 @@
 namespace hemstitch::web {
 namespace {
 
-// "[a, b]" of what `write` adds for each.
+// Writes "[a, b]"; `write` adds each element.
 template <typename List, typename Write>
 void write_list(std::string& text, const List& list, const Write& write) {
   text += '[';
@@ -49,7 +49,7 @@ std::string job_text(const webgpu::BufferPlan& plan, const std::vector<Transfer>
                             binding.access == webgpu::Access::kReadWrite ? 1 : 0);
     });
     text += R"(,"constants":{)";
-    for (std::size_t i = 0; i < step.constants.size(); ++i)  // which are all counts and switches
+    for (std::size_t i = 0; i < step.constants.size(); ++i)  // all of them are counts and switches
       text += fmt::format(R"({}"{}":{})", i == 0 ? "" : ",", step.constants[i].first,
                           static_cast<std::uint64_t>(step.constants[i].second));
     text += "}}";

@@ -29,7 +29,7 @@ void Lz4Compression::plan_job(std::span<const Block> blocks, std::size_t data_by
            webgpu::record_lz4_compress(plan, table_, level, output_bytes));
 }
 
-// A byte of an extended length stands for 255 bytes of content.
+// A byte of an extended length adds at most 255 bytes of content.
 Lz4Restoring::Lz4Restoring(bool verify_checksums, std::uint64_t batch_bytes, const Limits& limits)
     : FrameRestoring(Format::kLz4, 255, verify_checksums, batch_bytes, limits) {}
 

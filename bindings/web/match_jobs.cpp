@@ -41,7 +41,7 @@ constexpr std::array kFields = {
 
 constexpr std::size_t whole_words(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
-// Bits, under the parameters' prices.
+// The cost in bits, at the prices of the parameters.
 std::uint64_t cost_of(const ParseFigures& figures, const FinderParameters& parameters) {
   return figures.literal_count * parameters.literal_cost + figures.match_count * parameters.match_fixed_cost;
 }
@@ -81,11 +81,11 @@ void MatchFinder::set_parameter(std::string_view name, std::uint32_t value) {
 void MatchFinder::check(const Limits& limits) {
   limits_ = limits;
   const MatchingStages stages = stages_of(finder_, parse_, parameters_);
-  webgpu::record_matching(webgpu::plan_matching({}), {}, stages);  // says what it does not take
+  webgpu::record_matching(webgpu::plan_matching({}), {}, stages);  // throws if a stage is not supported
 }
 
 std::uint64_t MatchFinder::most_block_bytes(const Limits& limits) const {
-  // Arrays have a word for each byte, or two for each sequence.
+  // Arrays have a word for each byte, or two words for each sequence.
   return limits.binding_bytes / 4 - 2 * webgpu::kTilePositions;
 }
 
@@ -148,7 +148,7 @@ std::string MatchFinder::judging_job() {
   std::vector<Transfer> downloads = {{buffers.output.records, records_}};
   counters_.clear();
   before_stitch_.clear();
-  // Added to by the device, so the buffer starts with the zeros that stand here.
+  // The device adds to the counters, so the upload starts them at zero.
   std::vector<Transfer> uploads = {
       {batch.data, data_}, {batch.rows, table_.rows}, {batch.tiles, table_.tiles}};
   if (row.counts) {
@@ -168,7 +168,7 @@ std::string MatchFinder::judging_job() {
 }
 
 std::string MatchFinder::judgement() {
-  constexpr std::uint32_t kDocumentWindow = 4096;  // of criterion 2
+  constexpr std::uint32_t kDocumentWindow = 4096;  // for criterion 2
   const std::span<const std::byte> data = std::span(data_).first(data_bytes_);
   records_.resize(data_bytes_);
   const auto figures_text = [&](const ParseFigures& figures) {

@@ -1,5 +1,5 @@
-// The planner of LZ4 frames and of matches, as a WebAssembly module: the library's own plans and frames behind functions that hemstitch.js
-// calls (calls.hpp).
+// The planner of LZ4 frames and of matches as a WebAssembly module: the library's own plans and frames,
+// behind functions that hemstitch.js calls (calls.hpp).
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,12 +15,13 @@
 
 namespace hemstitch {
 
-// The table of formats has LZ4 alone here, which is not asked for the other two.
+// Here the table of formats has only LZ4, and nothing calls the two functions after it.
 FormatTable::FormatTable() { formats_.push_back(make_lz4_format()); }
 JudgedMatches judge_lz4_matches(std::span<const MatchRecord>) { __builtin_trap(); }
 std::optional<std::uint64_t> lz4_block_restored_bytes(std::span<const std::byte>) { __builtin_trap(); }
 
-// Blocks of frames are no pages, so hash_pairs is not asked for; and the module has no room for the shader of few blocks.
+// Blocks of frames are not pages, so hash_pairs is not used. The module has no room for the shader for few
+// blocks.
 void webgpu::record_hash_pairs(Recording&, const BlockBatch&, const FinderBuffers&,
                                const HashPairsParameters&) {
   __builtin_trap();
@@ -41,7 +42,7 @@ std::vector<std::uint32_t> matches;
 
 // ---- LZ4 ----
 
-// A level or a block size of 0 is the format's default; a content size below 0 is not known.
+// A level or a block size of 0 means the format's default; a negative content size means that it is unknown.
 EXPORT("beginLz4")
 void begin_lz4(int level, std::uint32_t block_bytes, int block_checksums, int content_checksum,
                double content_bytes, double batch_bytes) {

@@ -9,12 +9,14 @@
 namespace hemstitch::python {
 namespace {
 
-// What a restored content is thought to take, where nobody says: room that is not written to costs nothing.
+// If the size of the restored content is unknown, it is guessed as so many times the input's: room that is
+// not written to costs nothing.
 constexpr std::size_t kGuessedRatio = 4;
-// A frame may say more than it holds: what it says is believed up to this ratio.
+// A frame may state more than it holds, so its size is believed up to this ratio.
 constexpr std::size_t kBelievedRatio = 16;
 
-// Room for what `input` restores to: exact where a frame of LZ4 says its size, since the stable ABI copies bytes whose room is another.
+// How much room to make for what `input` restores to. Exact if a frame of LZ4 states its size: with the
+// stable ABI, bytes in a room of another size must be copied.
 std::size_t likely_content_bytes(std::span<const std::byte> input) {
   hemstitch_lz4_frame frame{};
   const bool is_known = hemstitch_lz4_frame_read_header(input.data(), input.size(), &frame) == HEMSTITCH_OK &&
@@ -23,7 +25,8 @@ std::size_t likely_content_bytes(std::span<const std::byte> input) {
   return is_known ? static_cast<std::size_t>(frame.content_bytes) : kGuessedRatio * input.size();
 }
 
-// Objects without the buffer protocol hold device memory, or memory of another library's: hemstitch._device sees to them.
+// Objects without the buffer protocol hold memory of a device or of another library. hemstitch._device
+// handles them.
 nb::object device_call(const char* name) { return nb::module_::import_("hemstitch._device").attr(name); }
 
 nb::object compress_object(nb::object data, const std::string& format, std::optional<int> level,

@@ -1,4 +1,5 @@
-// Files and the memory of a CUDA device. The package's Python reads what arrays say of themselves; here are addresses.
+// Files and the memory of a CUDA device. The package's Python code reads the interfaces of arrays; the
+// functions here take addresses.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,7 +9,7 @@
 namespace hemstitch::python {
 namespace {
 
-// A cudaStream_t as Python's libraries pass it: its address; 0 is the default one.
+// A cudaStream_t as Python's libraries pass it: its address, or 0 for the default stream.
 CUstream_st* stream_of(std::uintptr_t stream) { return reinterpret_cast<CUstream_st*>(stream); }
 
 std::vector<DeviceContent> load(const std::vector<std::string>& paths, int device, unsigned threads,
@@ -34,13 +35,13 @@ std::uint64_t save(std::uintptr_t address, std::size_t bytes, const std::string&
   return save_frame({reinterpret_cast<const std::byte*>(address), bytes}, path, options);
 }
 
-// What an object with DLPack holds: where, how much, on which device. The last element keeps it.
+// The memory of an object with DLPack: address, size, device. The last element of the tuple keeps it alive.
 nb::tuple dlpack_span(nb::ndarray<nb::ro, nb::c_contig> array) {
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), array.nbytes(), array.device_type(),
                         array.device_id(), nb::cast(array, nb::rv_policy::reference));
 }
 
-// A capsule of DLPack over memory that `owner` keeps: elements of DLPack's type (code, bits) in C order.
+// A DLPack capsule over memory that `owner` keeps alive: elements of DLPack's type (code, bits) in C order.
 nb::object dlpack_capsule(std::uintptr_t address, const std::vector<std::size_t>& shape, std::uint8_t code,
                           std::uint8_t bits, int device, nb::object owner) {
   const nb::dlpack::dtype type{code, bits, 1};

@@ -1,5 +1,6 @@
-// batch.hpp for the package's Python, which holds device memory by addresses: each call enqueues its work on a stream, with temporary memory
-// that goes as a step of the same stream. hemstitch._device_batch says what for.
+// batch.hpp for the package's Python code, which passes device memory as addresses. Each call enqueues its
+// work on a stream; its temporary memory is freed as a step of the same stream. hemstitch._device_batch
+// documents the calls.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
@@ -17,13 +18,13 @@ using Address = std::uintptr_t;
 
 CUstream_st* stream_at(Address stream) { return reinterpret_cast<CUstream_st*>(stream); }
 
-// `count` elements that stand at an address on the device.
+// `count` elements at an address on the device.
 template <class T>
 std::span<T> array_at(Address address, std::size_t count) {
   return {reinterpret_cast<T*>(address), count};
 }
 
-// A call's place: the device is the thread's current one, and the GIL is free.
+// Surrounds a call: the device is the thread's current one, and the GIL is released.
 class Work {
  public:
   Work(int device, Address stream) : device_(device), stream_(stream_at(stream)) {}
@@ -44,7 +45,7 @@ class Work {
 };
 
 DeviceContent device_memory(std::uint64_t bytes, int device, Address stream) {
-  working_place("cuda", 0);  // says why, in a child of fork()
+  working_place("cuda", 0);  // throws, with the reason, in a child of fork()
   const Work work(device, stream);
   return make_device_memory(bytes, work.stream());
 }
@@ -84,7 +85,7 @@ void device_order(Address before, int device, Address stream) {
   order_after(stream_at(before), work.stream());
 }
 
-// Arrays of `count` elements, by their addresses; statuses are of 32 bits, all others of 64.
+// Arrays of `count` elements, by their addresses. Statuses have 32 bits, all others 64.
 batch::Outputs outputs_at(std::size_t count, Address outputs, Address capacities, Address output_bytes,
                           Address statuses) {
   return {.outputs = array_at<void* const>(outputs, outputs == 0 ? 0 : count),
@@ -144,7 +145,7 @@ void frame_compress(Address content, std::uint64_t content_bytes, std::uint32_t 
       work.temp(batch::lz4_frame_compress_temp_bytes(content_bytes, frame, level)), work.stream());
 }
 
-// `begin`: the frame's first bytes, in the host's memory.
+// `begin` has the first bytes of the frame, in host memory.
 void frame_restore(Address data, std::uint64_t bytes, nb::object begin, Address output,
                    std::uint64_t capacity, Address output_bytes, Address status, int device, Address stream) {
   const Buffer header(begin);
@@ -187,7 +188,7 @@ void deflate_compress(const std::string& format, std::size_t count, Address bloc
                           work.temp(batch::deflate_compress_temp_bytes(given, id, level)), work.stream());
 }
 
-// `outputs` 0: sizes and statuses alone.
+// If `outputs` is 0, only sizes and statuses are computed.
 void deflate_restore(const std::string& format, std::size_t count, Address streams, Address stream_bytes,
                      std::size_t max_stream_bytes, Address outputs, Address capacities,
                      std::size_t max_output_bytes, Address output_bytes, Address statuses, int device,
@@ -210,7 +211,7 @@ void unshuffle(std::size_t count, Address sources, Address sizes, Address target
                    work.temp(batch::shuffle_temp_bytes(count)), work.stream());
 }
 
-// Pieces from `input` to where they go; sizes are of 32 bits, ascending offsets of 64.
+// Copies pieces from `input` to their targets. Sizes have 32 bits; offsets have 64, and must ascend.
 void scatter(std::uint64_t count, Address input, Address offsets, Address sizes, Address targets, int device,
              Address stream) {
   Work work(device, stream);

@@ -1,4 +1,5 @@
-// compress_many() and restore_many(): a list of buffers in, a list of results out, one release of the GIL between.
+// compress_many() and restore_many(): take a list of buffers, return a list of results, and release the GIL
+// once in between.
 #include <nanobind/stl/vector.h>
 
 #include "hemstitch/compact.hpp"
@@ -21,13 +22,13 @@ std::vector<std::span<const std::byte>> spans_of(const std::vector<Buffer>& buff
   return spans;
 }
 
-// Bytes, or an Error for each that has a status.
+// Bytes for each result, or an Error if it failed.
 nb::list results_of(std::vector<OneOfMany>& results) {
   nb::list list;
   for (OneOfMany& one : results) {
     list.append(one.status == Status::kOk ? nb::object(bytes_of(one.bytes))
                                           : error_object(one.status, one.message, one.place));
-    one.bytes = {};  // not all twice in memory
+    one.bytes = {};  // freed now, so that not all results are in memory twice
   }
   return list;
 }
@@ -61,10 +62,11 @@ nb::object block_result(const Lz4Block& block) {
   return error_object(block.status, Error(block.status, "the LZ4 block").what(), {});
 }
 
-// Blocks travel in stretches of this much room, so that what is not used of it is soon used again.
+// Blocks are processed in stretches with this much room, so that unused room is used again soon.
 constexpr std::size_t kRoomBytes = std::size_t{32} << 20;
 
-// Gives each stretch of `blocks` room for sizes[i] bytes and calls work(stretch); a result each.
+// Gives each stretch of `blocks` room for sizes[i] bytes each, and calls work(stretch). Returns a result for
+// each block.
 template <class Work>
 nb::list in_stretches(std::vector<Lz4Block>& blocks, const std::vector<std::size_t>& sizes,
                       const Work& work) {
@@ -114,7 +116,8 @@ nb::list restore_blocks(nb::iterable objects, const std::vector<std::size_t>& si
   return in_stretches(blocks, sizes, [&](std::span<Lz4Block> some) { restore_lz4_blocks(some, options); });
 }
 
-// Into buffers of the caller's, whose sizes are the rooms: the bytes written to each, or its Error.
+// Restores into buffers of the caller's, whose sizes are the rooms. Returns the number of bytes in each, or
+// its Error.
 nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const std::string& backend,
                              unsigned threads) {
   const RestoreOptions options = restore_options("lz4", backend, threads);
@@ -134,7 +137,7 @@ nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const s
   return list;
 }
 
-// HDF5's shuffle filter and its way back.
+// HDF5's shuffle filter, or its inverse.
 nb::list shuffle_all(nb::iterable objects, std::uint32_t element_bytes, bool back) {
   const std::vector<Buffer> buffers = buffers_of(objects);
   std::vector<nb::bytes> results;

@@ -1,4 +1,4 @@
-// Match finding alone, with numpy arrays out.
+// Match finding alone; it returns numpy arrays.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,7 +12,7 @@
 namespace hemstitch::python {
 namespace {
 
-// The place of `name` in a list of names, which is its value in the enumeration.
+// The position of `name` in a list of names, which is its value in the enumeration.
 template <class Enumeration>
 Enumeration of_name(const std::string& name, const std::vector<std::string_view>& names, const char* field) {
   std::string known;
@@ -23,7 +23,7 @@ Enumeration of_name(const std::string& name, const std::vector<std::string_view>
   throw Error(Status::kInvalidOption, std::string(field) + " is '" + name + "'; it may be " + known);
 }
 
-// Besides numbers there are top_k_policy, which is none of a Matcher's keywords, and stitch.
+// Besides the numbers, this knows `stitch`. It does not know top_k_policy, which is not a keyword of Matcher.
 void set(FinderParameters& parameters, const nb::kwargs& given) {
   for (const auto& [key, value] : given) {
     const std::string name = nb::cast<std::string>(key);
@@ -64,7 +64,7 @@ nb::object array_of(std::vector<Element> elements) {
   return nb::cast(nb::ndarray<nb::numpy, Shown, nb::ndim<1>>(kept->data(), {count}, owner));
 }
 
-// As bytes: hemstitch.MATCH is their dtype.
+// Passed as bytes: hemstitch.MATCH is their dtype.
 static_assert(sizeof(PositionedMatch) == 16 && offsetof(PositionedMatch, offset) == 8);
 
 nb::list find_in_blocks(const Matcher& self, nb::iterable blocks) {

@@ -16,11 +16,11 @@ constexpr std::array<std::pair<std::string_view, Format>, 5> kFormats{{{"lz4", F
                                                                        {"deflate", Format::kDeflate}}};
 
 std::atomic<bool> worked = false;    // in this process, or in the one that it was forked from
-std::atomic<bool> orphaned = false;  // forked from one that had
+std::atomic<bool> orphaned = false;  // whether this process was forked from one that had worked
 
 void after_fork() { orphaned = worked.load(); }
 
-nb::handle error_class;  // hemstitch.Error, held by the module
+nb::handle error_class;  // hemstitch.Error; the module keeps it alive
 
 void translate(const std::exception_ptr& thrown, void*) {
   try {
@@ -62,7 +62,7 @@ CompressOptions compress_options(std::string_view format, std::optional<int> lev
   if (!known) throw Error(Status::kInvalidOption, "format 'auto' works only for restoring");
   options.format = *known;
   if (level) {
-    if (*level < kMinLevel)  // 0 is the library's word for what None is here
+    if (*level < kMinLevel)  // 0 means the default in the library; in Python that is None
       throw Error(Status::kInvalidOption,
                   "level is " + std::to_string(*level) + "; it may be 1 to 12, or None");
     options.level = *level;
@@ -86,7 +86,7 @@ RestoreOptions restore_options(std::string_view format, std::string_view backend
 
 Progress progress_of(nb::object callable) {
   if (callable.is_none()) return {};
-  // Called, and let go of, wherever the library is done with it; so always with the GIL.
+  // The library may call and release it on any thread, so both take the GIL.
   const std::shared_ptr<nb::object> shared(new nb::object(std::move(callable)), [](nb::object* object) {
     const nb::gil_scoped_acquire gil;
     delete object;

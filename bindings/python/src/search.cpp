@@ -1,4 +1,4 @@
-// Text search: what `hemstitch search` finds, as objects and arrays.
+// Text search: returns what `hemstitch search` finds as objects and arrays.
 #include "hemstitch/search.hpp"
 
 #include <nanobind/ndarray.h>
@@ -10,7 +10,7 @@
 namespace hemstitch::python {
 namespace {
 
-// Patterns are bytes, or text that is taken as UTF-8.
+// Patterns are bytes, or text, which is encoded as UTF-8.
 std::vector<std::string> patterns_of(nb::handle patterns) {
   std::vector<std::string> list;
   const auto add = [&](nb::handle pattern) {
@@ -67,7 +67,7 @@ void make_searcher(Searcher* self, nb::object patterns, bool ignore_case, bool w
   options.matches = matches;
   options.decompress = decompress;
   WorkingPlace place = working_place(backend, threads);
-  // The processor is TextSearcher's "auto".
+  // With "auto", TextSearcher searches on the processor.
   options.backend = place.backend == "cpu" ? "auto" : place.backend;
   options.threads = place.threads;
   const nb::gil_scoped_release released;
@@ -84,7 +84,7 @@ SearchedText search_text(const Searcher& self, nb::object text) {
   return self.searcher.search({reinterpret_cast<const char*>(buffer.bytes().data()), buffer.bytes().size()});
 }
 
-// Two arrays: where matches stand in `text`, and how long they are.
+// Returns two arrays: the positions of matches in `text`, and their lengths.
 nb::tuple find_in(const Searcher& self, nb::object text) {
   auto positions = std::make_unique<std::vector<std::uint64_t>>();
   auto lengths = std::make_unique<std::vector<std::uint32_t>>();

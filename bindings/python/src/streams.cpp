@@ -1,11 +1,11 @@
-// Streams that are pushed: what hemstitch.open() is made of.
+// Streams that are pushed, as the base of hemstitch.open().
 #include "module.hpp"
 #include "python_buffers.hpp"
 
 namespace hemstitch::python {
 namespace {
 
-// A Compressor or Decompressor whose output is kept until it is asked for.
+// A Compressor or Decompressor that keeps its output until the caller takes it.
 template <class Stream, class Options>
 class PushedStream {
  public:
@@ -25,7 +25,7 @@ class PushedStream {
  private:
   template <class Call>
   nb::bytes run(const Call& call) {
-    // The GIL is free meanwhile, so that another thread may come.
+    // The GIL is released during the work, so another thread may call.
     if (busy_) throw Error(Status::kWrongState, "another thread is using this stream");
     const Busy busy(busy_);
     output_.clear();
@@ -36,7 +36,7 @@ class PushedStream {
     return bytes_of(output_);
   }
 
-  // Set and unset with the GIL.
+  // The flag is set and cleared with the GIL held.
   struct Busy {
     explicit Busy(bool& busy) : flag(busy) { flag = true; }
     ~Busy() { flag = false; }

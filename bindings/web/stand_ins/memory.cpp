@@ -1,5 +1,6 @@
-// malloc() and its kin for the planner, in place of wasi-libc's, which is larger than all of LZ4's frames: freed memory is kept by size, four
-// sizes from one power of two to the next, and never divided or joined. What a planner takes comes in the same sizes batch after batch.
+// malloc() and related functions for the planner, instead of wasi-libc's, which are larger than all of LZ4's
+// frames. Freed memory is kept by size (four sizes from one power of two to the next), and never divided or
+// joined: a planner takes memory of the same sizes batch after batch.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +10,7 @@ extern "C" unsigned char __heap_base;
 
 namespace {
 
-constexpr std::size_t kHeaderBytes = 16;  // which also keeps what follows aligned
+constexpr std::size_t kHeaderBytes = 16;  // also keeps what follows aligned
 constexpr std::size_t kPageBytes = 65536;
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
 
@@ -18,13 +19,13 @@ struct Freed {
 };
 
 Freed* freed[128];
-std::uintptr_t heap_end = 0;  // what lies behind was never handed out
+std::uintptr_t heap_end = 0;  // memory after this was never allocated
 
 struct SizeClass {
   std::size_t number = 0, bytes = 0;
 };
 
-// The smallest class with room: 32, 40, 48, 56, 64, 80, ..
+// The smallest class with enough room: 32, 40, 48, 56, 64, 80, ..
 SizeClass class_of(std::size_t bytes) {
   std::size_t power = 32, number = 0;
   while (power * 2 <= bytes) {
@@ -76,7 +77,7 @@ void* calloc(std::size_t count, std::size_t bytes) {
   return memory == nullptr ? nullptr : std::memset(memory, 0, count * bytes);
 }
 
-// Nothing of the planner calls these; without them the linker takes wasi-libc's of all.
+// The planner never calls these. They are here so that the linker does not take wasi-libc's versions of all.
 void* realloc(void*, std::size_t) { __builtin_trap(); }
 void* aligned_alloc(std::size_t, std::size_t) { __builtin_trap(); }
 int posix_memalign(void**, std::size_t, std::size_t) { __builtin_trap(); }
